@@ -1,0 +1,67 @@
+// The table of benchmarks: one named workload each, in db_bench's own words.
+
+#ifndef COMMON_BENCHMARK_H_
+#define COMMON_BENCHMARK_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace kvmatrix {
+
+enum class Kind { kWrite, kRead, kDelete, kCompact, kVerify };
+
+// What the database must have been through before the benchmark starts.
+enum class Prepare {
+  kFresh,      // nothing: a new database
+  kFilled,     // filluniquerandom, settled, closed, opened in a new process
+  kUnsettled,  // filluniquerandom, flushed, closed, opened in a new process
+};
+
+// The order in which a benchmark takes its keys.
+enum class KeyOrder {
+  kSequential,  // 0, 1, 2, ...
+  kUniform,     // any key, independently: some twice, some never
+  kUnique,      // every key once, in random order
+  kHot,         // uniform over the first hundredth of the keys
+};
+
+// How a read benchmark reads.
+enum class Access { kNone, kGet, kGetAbsent, kSeek, kForward, kBackward };
+
+struct Benchmark {
+  std::string_view name;
+  Kind kind;
+  Prepare prepare;
+  KeyOrder key_order;
+  Access access = Access::kNone;
+  uint64_t num_divisor = 1;  // entries = --num / num_divisor
+  uint64_t value_size = 0;   // bytes; 0: --value_size
+  uint64_t batch_size = 0;   // entries per batch; 0: --batch_size
+  bool sync = false;         // true: synchronous whatever --sync says
+  std::string_view summary;  // one line for --help
+};
+
+// All benchmarks, in the order of --help.
+std::span<const Benchmark> AllBenchmarks();
+
+// The benchmark of that name, or null.
+const Benchmark* FindBenchmark(std::string_view name);
+
+// True if the benchmark scans, so that the engine must keep keys in order.
+constexpr bool NeedsKeyOrder(const Benchmark& benchmark) {
+  return benchmark.access == Access::kSeek ||
+         benchmark.access == Access::kForward ||
+         benchmark.access == Access::kBackward;
+}
+
+constexpr bool IsWriting(const Benchmark& benchmark) {
+  return benchmark.kind == Kind::kWrite || benchmark.kind == Kind::kDelete;
+}
+
+std::string_view KindName(Kind kind);
+std::string_view PrepareName(Prepare prepare);
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_BENCHMARK_H_

@@ -1,0 +1,43 @@
+#include "common/oracle.h"
+
+#include <algorithm>
+
+namespace kvmatrix {
+
+void Oracle::Reset(uint64_t key_space, uint64_t value_size) {
+  ResetToPrefix(key_space, value_size, 0);
+}
+
+void Oracle::ResetToPrefix(uint64_t key_space, uint64_t value_size,
+                           uint64_t count) {
+  key_space_ = key_space;
+  value_size_ = value_size;
+  prefix_ = count;
+  versions_ = {};
+}
+
+void Oracle::UseTable() {
+  if (!versions_.empty()) return;
+  versions_.resize(key_space_);
+  std::fill_n(versions_.begin(), prefix_, 1);
+}
+
+bool Oracle::Empty() const { return NextPresent(0) == key_space_; }
+
+uint64_t Oracle::NextPresent(uint64_t key) const {
+  if (versions_.empty()) return key < prefix_ ? key : key_space_;
+  while (key < key_space_ && Version(key) == 0) ++key;
+  return key;
+}
+
+Oracle::Contents Oracle::Sum(const Values& values) const {
+  Contents contents;
+  for (uint64_t key = NextPresent(0); key < key_space_;
+       key = NextPresent(key + 1)) {
+    ++contents.entries;
+    contents.digest += values.Fingerprint(key, Version(key));
+  }
+  return contents;
+}
+
+}  // namespace kvmatrix

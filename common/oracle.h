@@ -1,0 +1,80 @@
+// What a database must hold: the version of every key.
+
+#ifndef COMMON_ORACLE_H_
+#define COMMON_ORACLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "common/values.h"
+
+namespace kvmatrix {
+
+// Versions count the writes of a key: the first put gives 1.  While the present
+// keys are a prefix 0..n-1 at version 1 the oracle is computed and holds no
+// memory; otherwise it holds four bytes per key of the key space.
+class Oracle {
+ public:
+  Oracle() = default;
+
+  // Forgets everything: an empty database whose keys come from
+  // [0, key_space) and whose values have `value_size` bytes.
+  void Reset(uint64_t key_space, uint64_t value_size);
+
+  // As Reset(), but with the keys [0, count) present at version 1.
+  void ResetToPrefix(uint64_t key_space, uint64_t value_size, uint64_t count);
+
+  uint64_t key_space() const { return key_space_; }
+  uint64_t value_size() const { return value_size_; }
+
+  // The version of a present key, or 0 for an absent one, which includes every
+  // key outside the key space.
+  uint32_t Version(uint64_t key) const {
+    if (versions_.empty()) return key < prefix_ ? 1 : 0;
+    if (key >= key_space_) return 0;
+    const uint32_t version = versions_[key];
+    return version & kDeleted ? 0 : version;
+  }
+
+  // Records a put and returns the version it gives the key.
+  // REQUIRES: UseTable() was called; key < key_space()
+  uint32_t Put(uint64_t key) {
+    return versions_[key] = (versions_[key] & ~kDeleted) + 1;
+  }
+
+  // Records a delete of a key, present or not.
+  // REQUIRES: UseTable() was called; key < key_space()
+  void Delete(uint64_t key) { versions_[key] |= kDeleted; }
+
+  // Brings the entry of `key` into the processor's cache.
+  void Prefetch(uint64_t key) const {
+    __builtin_prefetch(versions_.data() + key, 1);
+  }
+
+  // Makes Put() and Delete() possible: allocates the table.
+  void UseTable();
+
+  bool Empty() const;
+
+  // The first present key at or past `key`, or key_space() if there is none.
+  uint64_t NextPresent(uint64_t key) const;
+
+  // Of all present keys: how many, and the sum of their fingerprints.
+  struct Contents {
+    uint64_t entries = 0;
+    uint64_t digest = 0;
+  };
+  Contents Sum(const Values& values) const;
+
+ private:
+  static constexpr uint32_t kDeleted = uint32_t{1} << 31;
+
+  uint64_t key_space_ = 0;
+  uint64_t value_size_ = 0;
+  uint64_t prefix_ = 0;             // meaningful while versions_ is empty
+  std::vector<uint32_t> versions_;  // 0: never put; kDeleted: absent again
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_ORACLE_H_

@@ -1,0 +1,58 @@
+// Values: a function of (seed, key, version) that compresses to a given ratio.
+
+#ifndef COMMON_VALUES_H_
+#define COMMON_VALUES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "common/random.h"
+
+namespace kvmatrix {
+
+// Generates values and recognises them.  A value is made of pieces of 100
+// bytes; the first 100 * compression_ratio bytes of a piece are random and the
+// rest repeats them, so that a simple compressor shrinks a value to that ratio.
+// (The shape of CompressibleString in LevelDB's util/testutil.cc; unlike there,
+// no two values share bytes, so no cache or dictionary profits from a pool.)
+class Values {
+ public:
+  // REQUIRES: 0 <= compression_ratio <= 1
+  Values(uint64_t seed, size_t value_size, double compression_ratio);
+
+  size_t value_size() const { return value_size_; }
+
+  // Bytes that a buffer given to Write() must have.
+  size_t buffer_size() const { return value_size_ + kSlack; }
+
+  // Writes the value; bytes past value_size() are scratch.
+  // REQUIRES: version > 0
+  void Write(uint64_t key, uint32_t version, char* buffer) const;
+
+  // True if `value` is, in every byte, what Write() writes.
+  bool Matches(uint64_t key, uint32_t version, std::string_view value) const;
+
+  // A fingerprint of the value of `key` at `version`.  Sums of fingerprints are
+  // the digests of measurements: two runs that read the same entries agree.
+  uint64_t Fingerprint(uint64_t key, uint32_t version) const {
+    return Mix64(Base(key, version));
+  }
+
+ private:
+  static constexpr size_t kPiece = 100;
+  static constexpr size_t kSlack = 64;
+
+  uint64_t Base(uint64_t key, uint32_t version) const {
+    return MixProduct(key ^ seed_a_, version + seed_b_);
+  }
+
+  const uint64_t seed_a_;
+  const uint64_t seed_b_;
+  const size_t value_size_;
+  const size_t random_bytes_;  // of each piece; the rest repeats them
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_VALUES_H_

@@ -1,0 +1,60 @@
+// The updates of a writing benchmark, one after another, and their record in
+// the oracle.
+
+#ifndef COMMON_WRITE_STREAM_H_
+#define COMMON_WRITE_STREAM_H_
+
+#include <cstdint>
+
+#include "common/benchmark.h"
+#include "common/key_stream.h"
+#include "common/oracle.h"
+
+namespace kvmatrix {
+
+// One update: put the value of `version`, or delete when `version` is 0.
+struct Step {
+  uint64_t key;
+  uint32_t version;
+};
+
+// The same stream drives the engine in a benchmark and the oracle alone in a
+// replay, so that what was written and what is expected cannot drift apart.
+class WriteStream {
+ public:
+  // Starts `benchmark` on what `oracle` records; a benchmark that wants a fresh
+  // database has had it Reset().  `oracle` outlives the stream.
+  // REQUIRES: IsWriting(benchmark)
+  WriteStream(const Benchmark& benchmark, uint64_t stream_seed, Oracle& oracle);
+
+  Step Next() {
+    const uint64_t key = next_key_;
+    next_key_ = keys_.Next();
+    if (distinct_) return {key, 1};
+    oracle_.Prefetch(next_key_);
+    if (deletes_) {
+      oracle_.Delete(key);
+      return {key, 0};
+    }
+    return {key, oracle_.Put(key)};
+  }
+
+  // Completes the oracle's record once `steps` updates were taken.
+  void Finish(uint64_t steps);
+
+  // Records `steps` updates without handing them out.
+  void Replay(uint64_t steps);
+
+ private:
+  const bool deletes_;
+  const bool distinct_;  // a fresh database and no key twice: version 1
+  const KeyOrder order_;
+  const uint64_t seed_;
+  Oracle& oracle_;
+  KeyStream keys_;
+  uint64_t next_key_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_WRITE_STREAM_H_
