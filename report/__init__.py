@@ -1,0 +1,1 @@
+"""Reading results, statistics and the reports made from them: pure functions."""

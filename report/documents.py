@@ -1,0 +1,98 @@
+"""Strict reading of the JSON documents of a run.
+
+Everything that can be wrong with a file becomes a ResultsError that names the
+file, the line and what is wrong, so that no damaged file ends in a traceback.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import jsonschema
+
+SCHEMA_DIR = Path(__file__).with_name("schema")
+_REASON_CHARS = 200
+
+
+class ResultsError(Exception):
+    """A results file that cannot be used; str() is fit for the user."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a JSON Lines file; `number` counts from 1."""
+
+    number: int
+    text: bytes
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's content; a ResultsError if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror or error}") from None
+
+
+def split_lines(content: bytes) -> tuple[list[Line], int]:
+    """The finished lines, and how many bytes they take with their ends.
+
+    A line counts as finished once its newline is there; what follows the last
+    newline was torn by a crash in the middle of a write.
+    """
+    sound_bytes = content.rfind(b"\n") + 1
+    texts = content[:sound_bytes].split(b"\n")[:-1]
+    return [Line(i, text) for i, text in enumerate(texts, 1)], sound_bytes
+
+
+def parse_object(text: bytes, place: str) -> dict[str, Any]:
+    """One strict JSON object; `place` begins every error message."""
+    try:
+        document = json.loads(
+            text.decode("utf-8"),
+            parse_constant=_reject_constant,
+            object_pairs_hook=_unique_keys,
+        )
+    except (ValueError, RecursionError) as error:
+        raise ResultsError(f"{place}: not valid JSON: {_short(error)}") from None
+    if not isinstance(document, dict):
+        raise ResultsError(f"{place}: expected a JSON object")
+    return document
+
+
+def validate(document: Mapping[str, Any], schema_name: str, place: str) -> None:
+    """Checks `document` against report/schema/<schema_name>.schema.json."""
+    errors = _validator(schema_name).iter_errors(document)
+    found = jsonschema.exceptions.best_match(errors)
+    if found is not None:
+        where = ".".join(str(step) for step in found.absolute_path)
+        raise ResultsError(f"{place}: {where + ': ' if where else ''}{_short(found)}")
+
+
+@functools.cache
+def _validator(schema_name: str) -> jsonschema.Draft202012Validator:
+    schema = json.loads((SCHEMA_DIR / f"{schema_name}.schema.json").read_text("utf-8"))
+    return jsonschema.Draft202012Validator(schema)
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise ValueError("a key is given twice")
+    return document
+
+
+def _short(error: Exception) -> str:
+    reason = getattr(error, "message", None) or str(error)
+    if len(reason) <= _REASON_CHARS:
+        return reason
+    return f"{reason[: _REASON_CHARS // 2]} ... {reason[-_REASON_CHARS // 2 :]}"
