@@ -1,0 +1,86 @@
+# add_driver(NAME SOURCE [LIBRARIES library...] [DEFINES definition...])
+#
+# Makes the object library driver_NAME (the driver and its build facts) and the
+# executable db_bench_NAME.  LIBRARIES are link names, the engine's own first.
+# A library that is not there means a message and no executable: the harness
+# reports such an engine as missing.
+
+# Sets `path` and `package` to where `library` is and to the source package that
+# it belongs to; `path` is empty when there is none.  In bundled mode nothing
+# but our own archives will do.
+function(find_engine_library library)
+  set(path "")
+  set(package ${library})
+  if(KVM_ENGINES STREQUAL "system")
+    find_library(path NAMES ${library} NO_CACHE)
+    if(NOT path)
+      set(path "")
+    endif()
+  else()
+    foreach(candidate IN LISTS KVM_ENGINE_PACKAGES)
+      file(GLOB archive ${KVM_ENGINE_${candidate}_PREFIX}/lib*/lib${library}.a)
+      if(archive)
+        list(GET archive 0 path)
+        set(package ${candidate})
+      endif()
+    endforeach()
+  endif()
+  return(PROPAGATE path package)
+endfunction()
+
+# Sets `facts` to the path of a source that defines kBuildFacts for `name`.
+# `packages` holds the engine's source packages, its own first; may be empty.
+function(write_build_facts name packages)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" FLAGS)
+  set(TARGET db_bench_${name})
+  set(COMPILER "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  set(ORIGIN "this repository")
+  set(ORIGIN_SHA256 "")
+  set(ENGINE_FLAGS "")
+  if(packages)
+    list(POP_FRONT packages engine)
+    set(ORIGIN "${KVM_ENGINE_${engine}_ORIGIN}")
+    set(ORIGIN_SHA256 "${KVM_ENGINE_${engine}_SHA256}")
+    set(ENGINE_FLAGS "${KVM_ENGINE_${engine}_FLAGS}")
+    foreach(package IN LISTS packages)
+      string(APPEND ORIGIN ", ${package} ${KVM_ENGINE_${package}_VERSION}")
+    endforeach()
+  endif()
+  set(facts ${CMAKE_CURRENT_BINARY_DIR}/build_facts_${name}.cc)
+  configure_file(build_facts.cc.in ${facts} @ONLY)
+  return(PROPAGATE facts)
+endfunction()
+
+function(add_driver name source)
+  cmake_parse_arguments(arg "" "" "LIBRARIES;DEFINES" ${ARGN})
+  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    message(STATUS "db_bench_${name}: not built, no drivers/${source}")
+    return()
+  endif()
+  set(archives "")
+  set(packages "")
+  set(headers "")
+  foreach(library IN LISTS arg_LIBRARIES)
+    find_engine_library(${library})
+    if(path STREQUAL "")
+      message(STATUS "db_bench_${name}: not built, no ${KVM_ENGINES} library "
+                     "${library} (scripts/setup --engines=${KVM_ENGINES})")
+      return()
+    endif()
+    list(APPEND archives ${path})
+    list(APPEND packages ${package})
+    if(KVM_ENGINE_${package}_PREFIX)
+      list(APPEND headers ${KVM_ENGINE_${package}_PREFIX}/include)
+    endif()
+  endforeach()
+  write_build_facts(${name} "${packages}")
+  add_library(driver_${name} OBJECT ${source} ${facts})
+  target_include_directories(driver_${name} SYSTEM PUBLIC ${headers})
+  target_compile_definitions(driver_${name} PRIVATE ${arg_DEFINES})
+  target_link_libraries(driver_${name}
+    PUBLIC kvmatrix_common ${archives} Threads::Threads
+    PRIVATE kvmatrix_options)
+  add_executable(db_bench_${name})
+  target_link_libraries(db_bench_${name} PRIVATE driver_${name})
+endfunction()
