@@ -1,0 +1,134 @@
+"""The distribution's packages that must be there, and why each one.
+
+A machine needs git, a C++ compiler and Python 3.11; what else is needed is
+listed here.  A package counts as present when what it is wanted for is there,
+whoever installed it.
+"""
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.provision.commands import run_logged
+from scripts.provision.errors import SetupError
+from scripts.provision.screen import Screen
+
+# Another apt may be at work on the machine: wait for it this long, in seconds.
+_LOCK_TIMEOUT_S = 400
+
+
+def _program(name: str) -> Callable[[], bool]:
+    return lambda: shutil.which(name) is not None
+
+
+def _header(name: str) -> Callable[[], bool]:
+    def found() -> bool:
+        include = Path("/usr/include")
+        folders = [include, Path("/usr/local/include"), *include.glob("*-linux-gnu*")]
+        return any((folder / name).exists() for folder in folders)
+
+    return found
+
+
+def _ensurepip() -> bool:
+    return importlib.util.find_spec("ensurepip") is not None
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One package, the reason for it, and how to see that it is not needed."""
+
+    package: str
+    reason: str
+    is_met: Callable[[], bool]
+
+
+BUILDING = (
+    Requirement("g++", "compiles everything", _program("c++")),
+    Requirement("cmake", "builds the harness, LevelDB and Snappy", _program("cmake")),
+    Requirement("ninja-build", "what CMake runs", _program("ninja")),
+    Requirement("python3-venv", "the Python environment", _ensurepip),
+    Requirement("libgflags-dev", "command-line flags", _header("gflags/gflags.h")),
+    Requirement("nlohmann-json3-dev", "result lines", _header("nlohmann/json.hpp")),
+    Requirement("libgtest-dev", "the C++ tests", _header("gtest/gtest.h")),
+)
+COMPILING_ENGINES = (
+    Requirement("dpkg-dev", "unpacks source packages", _program("dpkg-source")),
+    Requirement("make", "builds Kyoto Cabinet, LZO and SQLite", _program("make")),
+    Requirement("tcl", "generates SQLite's one-file source", _program("tclsh")),
+)
+TESTING = (
+    Requirement("chromium", "opens the report in a real browser", _program("chromium")),
+)
+
+
+def development_packages(names: Iterable[str]) -> tuple[Requirement, ...]:
+    """Return requirements for the distribution's engine libraries."""
+
+    def installed(name: str) -> Callable[[], bool]:
+        files = Path("/var/lib/dpkg/info")
+        return lambda: any(files.glob(f"{name}.list")) or any(
+            files.glob(f"{name}:*.list")
+        )
+
+    return tuple(Requirement(n, "an engine library", installed(n)) for n in names)
+
+
+def missing(requirements: Iterable[Requirement]) -> list[Requirement]:
+    """Return the requirements that this machine does not meet."""
+    return [requirement for requirement in requirements if not requirement.is_met()]
+
+
+def why_not_installable(etc: Path = Path("/etc")) -> str:
+    """Say why packages cannot be installed from here; "" when they can."""
+    release = etc / "os-release"
+    text = release.read_text(encoding="utf-8") if release.is_file() else ""
+    facts = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    name, version = (facts.get(k, "").strip('"') for k in ("ID", "VERSION_ID"))
+    if (name, version) != ("debian", "12"):
+        found = facts.get("PRETTY_NAME", "unknown").strip('"')
+        return f"this is not Debian 12 but {found}; the names there may differ"
+    if os.geteuid() != 0:
+        return "installing packages needs root"
+    return ""
+
+
+def missing_text(requirements: Sequence[Requirement], why: str) -> str:
+    """Return what a person is told when packages must be installed by hand."""
+    width = max(len(requirement.package) for requirement in requirements)
+    names = " ".join(requirement.package for requirement in requirements)
+    lines = [f"Missing packages ({why}):"]
+    lines += [f"  {r.package:<{width}}  {r.reason}" for r in requirements]
+    lines += [
+        "Install them, then run the same command again:",
+        f"  sudo apt-get install --no-install-recommends {names}",
+    ]
+    return "\n".join(lines)
+
+
+def _install(requirements: Sequence[Requirement], log: Path) -> None:
+    apt = ["apt-get", "-o", f"DPkg::Lock::Timeout={_LOCK_TIMEOUT_S}", "--quiet"]
+    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    names = [requirement.package for requirement in requirements]
+    run_logged([*apt, "update"], log, cwd=Path("/"), env=env)
+    install = [*apt, "install", "--yes", "--no-install-recommends", *names]
+    run_logged(install, log, cwd=Path("/"), env=env)
+
+
+def ensure(requirements: Sequence[Requirement], log: Path, screen: Screen) -> None:
+    """Install what is missing; raise SetupError naming it where that cannot be."""
+    absent = missing(requirements)
+    if not absent:
+        return
+    why = why_not_installable()
+    if why:
+        raise SetupError(missing_text(absent, why))
+    names = ", ".join(requirement.package for requirement in absent)
+    with screen.step(f"Installing packages: {names}"):
+        _install(absent, log)
+    still = missing(absent)
+    if still:
+        raise SetupError(missing_text(still, "apt-get installed them to no effect"))

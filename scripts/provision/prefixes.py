@@ -1,0 +1,155 @@
+"""Engine libraries in the cache: one finished folder per pin, flags, compiler.
+
+A prefix appears under its name by one rename, with its manifest inside, after
+everything else was done: what is there is whole.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.provision.commands import run_logged
+from scripts.provision.errors import SetupError
+from scripts.provision.fetch import check_files, download, is_downloaded
+from scripts.provision.pins import Source
+from scripts.provision.recipe import (
+    RECIPE,
+    Compiler,
+    Job,
+    commands,
+    environment,
+    foreign_flags,
+    processors,
+)
+from scripts.provision.screen import Screen
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """One pinned source and the folder that its compiled form has or will have."""
+
+    source: Source
+    path: Path
+
+    @property
+    def is_built(self) -> bool:
+        """Whether the library is there, whole."""
+        return (self.path / MANIFEST).is_file()
+
+
+def key_of(
+    source: Source, flags: str, compiler: Compiler, dependencies: Sequence[str]
+) -> str:
+    """Return a short hash of everything that the compiled library depends on."""
+    facts = {
+        "recipe": RECIPE,
+        "source": asdict(source),
+        "flags": flags,
+        "compiler": [compiler.cc, compiler.cxx, compiler.banner],
+        "dependencies": list(dependencies),
+        "machine": platform.machine(),
+    }
+    text = json.dumps(facts, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def plan(
+    sources: Sequence[Source], flags: str, compiler: Compiler, cache: Path
+) -> list[Prefix]:
+    """Return where each source's library is, or will be."""
+    prefixes: dict[str, Prefix] = {}
+    for source in sources:
+        needed = [prefixes[name].path.name for name in source.needs]
+        key = key_of(source, flags, compiler, needed)
+        name = f"{source.package}-{source.version}-{key}".replace(":", "_")
+        prefixes[source.package] = Prefix(source, cache / "prefix" / name)
+    return list(prefixes.values())
+
+
+def _manifest(job: Job) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "package": job.source.package,
+        "version": job.source.version,
+        "origin": job.source.origin,
+        "origin_sha256": job.source.upstream_sha256,
+        "build": job.source.build,
+        "options": list(job.source.options),
+        "compiler": job.compiler.title,
+        "flags": job.flags,
+        "recipe": RECIPE,
+    }
+
+
+def _compile(job: Job, log: Path, environ: Mapping[str, str]) -> None:
+    env = environment(job, environ)
+    for command in commands(job):
+        run_logged(command, log, cwd=job.tree, env=env)
+    foreign = foreign_flags(log.read_text(errors="replace"), job.flags)
+    if foreign:
+        raise SetupError(
+            f"{job.source.package} was compiled with {' '.join(foreign)}; "
+            f"every engine gets {job.flags!r} alone.  The log is {log}"
+        )
+
+
+def _build(prefix: Prefix, job: Job, cache: Path, environ: Mapping[str, str]) -> None:
+    log = cache / "logs" / f"{prefix.path.name}.log"
+    log.unlink(missing_ok=True)
+    downloads = cache / "downloads"
+    check_files(job.source, downloads)
+    unpack = ["dpkg-source", "--no-check", "-x", job.source.dsc, str(job.tree)]
+    run_logged(unpack, log, cwd=downloads)
+    _compile(job, log, environ)
+    installed = job.stage / prefix.path.relative_to("/")
+    text = json.dumps(_manifest(job), indent=2) + "\n"
+    (installed / MANIFEST).write_text(text, encoding="utf-8")
+    prefix.path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(prefix.path, ignore_errors=True)  # anything without a manifest
+    os.rename(installed, prefix.path)
+
+
+def build_all(
+    prefixes: Sequence[Prefix],
+    flags: str,
+    compiler: Compiler,
+    cache: Path,
+    environ: Mapping[str, str],
+    screen: Screen,
+) -> None:
+    """Fetch and compile what is not there.  The caller holds the cache's lock."""
+    todo = [prefix for prefix in prefixes if not prefix.is_built]
+    if not todo:
+        return
+    work = cache / "work"
+    shutil.rmtree(work, ignore_errors=True)  # what an interrupted set-up left
+    wanted = [p.source for p in todo if not is_downloaded(p.source, cache / "downloads")]
+    if wanted:
+        with screen.step(f"Fetching sources: {', '.join(s.package for s in wanted)}"):
+            download(wanted, cache)
+    paths = {prefix.source.package: prefix.path for prefix in prefixes}
+    for prefix in todo:
+        source = prefix.source
+        folder = work / source.package
+        folder.mkdir(parents=True)
+        job = Job(
+            source=source,
+            flags=flags,
+            compiler=compiler,
+            tree=folder / "source",
+            prefix=prefix.path,
+            stage=folder / "stage",
+            dependencies=[paths[name] for name in source.needs],
+            jobs=processors(),
+        )
+        with screen.step(f"Compiling {source.package} {source.version} ({flags})"):
+            _build(prefix, job, cache, environ)
+        shutil.rmtree(folder)

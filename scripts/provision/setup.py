@@ -1,0 +1,142 @@
+"""`scripts/setup`: makes a machine and a checkout ready, and builds."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from scripts.provision import engine_list, packages, prefixes, recipe, venv
+from scripts.provision.cache import cache_dir, locked
+from scripts.provision.commands import run_logged
+from scripts.provision.errors import SetupError
+from scripts.provision.pins import Source, read_flags, read_sources
+from scripts.provision.screen import Screen
+
+ROOT = Path(__file__).resolve().parents[2]
+EXIT_UNFIT = 2
+
+_DESCRIPTION = """\
+Makes this machine and this checkout ready, then builds every db_bench_<engine>:
+  1. packages of the distribution (installed when root on Debian 12, else listed)
+  2. a Python environment in build/venv, from scripts/requirements.txt
+  3. engine sources pinned in configs/engines.toml: fetched, checked, compiled
+     once with the flags of CMakePresets.json, and kept in the cache
+  4. the harness and its drivers, in build/release (or build/system)
+Safe to repeat: what is done already is not done again."""
+
+_EPILOGUE = """\
+environment:
+  KVMATRIX_CACHE   where downloads, compiled engines and logs are kept
+                   (default: kvmatrix in $XDG_CACHE_HOME or ~/.cache)
+  CC, CXX          the compilers (default: cc and c++)
+exit status: 0 ready; 2 something is missing or failed, and stderr says what"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line of scripts/setup."""
+    result = argparse.ArgumentParser(
+        prog="scripts/setup",
+        description=_DESCRIPTION,
+        epilog=_EPILOGUE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    result.add_argument(
+        "--engines",
+        choices=("bundled", "system"),
+        default="bundled",
+        help="compile the engines (default) or use the distribution's libraries",
+    )
+    result.add_argument(
+        "--test", action="store_true", help="install what scripts/test needs as well"
+    )
+    result.add_argument(
+        "--python-only", action="store_true", help="only the Python environment"
+    )
+    result.add_argument(
+        "--no-build", action="store_true", help="stop before building the harness"
+    )
+    result.add_argument(
+        "-q", "--quiet", action="store_true", help="say only what needs attention"
+    )
+    return result
+
+
+def _requirements(
+    options: argparse.Namespace, sources: Sequence[Source]
+) -> list[packages.Requirement]:
+    wanted = list(packages.BUILDING)
+    if options.engines == "system":
+        names = [engine_list.development_package(source) for source in sources]
+        wanted += packages.development_packages(names)
+    else:
+        wanted += packages.COMPILING_ENGINES
+    return wanted + (list(packages.TESTING) if options.test else [])
+
+
+def _libraries(
+    options: argparse.Namespace, sources: Sequence[Source], cache: Path, screen: Screen
+) -> list[engine_list.EngineLibrary]:
+    if options.engines == "system":
+        return engine_list.system(sources)
+    flags = read_flags(ROOT / "CMakePresets.json")
+    compiler = recipe.find_compiler(os.environ)
+    planned = prefixes.plan(sources, flags, compiler, cache)
+    if not all(prefix.is_built for prefix in planned):
+        waiting = "Waiting for another set-up that uses the same cache ..."
+        with locked(cache / "lock", lambda: screen.warn(waiting)):
+            prefixes.build_all(planned, flags, compiler, cache, os.environ, screen)
+    return engine_list.bundled(planned, flags)
+
+
+def build(preset: str, log: Path, reconfigure: bool, screen: Screen) -> None:
+    """Configure if need be, and build a preset; SetupError if that fails."""
+    log.unlink(missing_ok=True)
+    if reconfigure or not (ROOT / "build" / preset / "build.ninja").is_file():
+        with screen.step(f"Configuring build/{preset}"):
+            run_logged(["cmake", "--preset", preset], log, cwd=ROOT)
+    with screen.step(f"Building build/{preset}"):
+        jobs = str(recipe.processors())
+        run_logged(["cmake", "--build", "--preset", preset, "-j", jobs], log, cwd=ROOT)
+
+
+def run(options: argparse.Namespace, screen: Screen) -> None:
+    """Do what the options ask for; SetupError says why it cannot be done."""
+    cache = cache_dir(os.environ)
+    logs = ROOT / "build" / "logs"
+    python = (ROOT / "build/venv", ROOT / "scripts/requirements.txt")
+    waiting = "Waiting for another set-up of this checkout ..."
+    with locked(ROOT / "build" / "lock", lambda: screen.warn(waiting)):
+        if options.python_only:
+            wanted = [r for r in packages.BUILDING if r.package == "python3-venv"]
+            packages.ensure(wanted, logs / "packages.log", screen)
+            venv.ensure(*python, logs / "venv.log", screen)
+            return
+        sources = read_sources(ROOT / "configs/engines.toml")
+        wanted = _requirements(options, sources)
+        packages.ensure(wanted, logs / "packages.log", screen)
+        venv.ensure(*python, logs / "venv.log", screen)
+        libraries = _libraries(options, sources, cache, screen)
+        path = ROOT / "build/engines" / f"{options.engines}.cmake"
+        text = engine_list.cmake_text(libraries)
+        changed = engine_list.write_if_changed(path, text)
+        if not options.no_build:
+            preset = "system" if options.engines == "system" else "release"
+            build(preset, logs / f"{preset}.log", changed, screen)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run scripts/setup; return its exit status."""
+    options = parser().parse_args(arguments)
+    screen = Screen(quiet=options.quiet)
+    try:
+        run(options, screen)
+    except SetupError as error:
+        print(f"scripts/setup: {error}", file=sys.stderr)
+        return EXIT_UNFIT
+    screen.say("Ready.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
