@@ -44,8 +44,13 @@ class KeyBuffer {
 
   // Writes kKeyDigits bytes.
   static void Write(uint64_t index, char* digits) {
-    const uint64_t high = internal::EightDigits(index / 100'000'000);
-    const uint64_t low = internal::EightDigits(index % 100'000'000);
+    constexpr uint64_t kHalf = 100'000'000;
+    uint64_t high = internal::EightDigits(0);
+    if (index >= kHalf) {
+      high = internal::EightDigits(index / kHalf);
+      index %= kHalf;
+    }
+    const uint64_t low = internal::EightDigits(index);
     std::memcpy(digits, &high, sizeof(high));
     std::memcpy(digits + sizeof(high), &low, sizeof(low));
   }

@@ -30,6 +30,14 @@ uint64_t Oracle::NextPresent(uint64_t key) const {
   return key;
 }
 
+uint64_t Oracle::PreviousPresent(uint64_t key) const {
+  if (versions_.empty()) key = std::min(key, prefix_);
+  while (key > 0) {
+    if (Version(--key) != 0) return key;
+  }
+  return key_space_;
+}
+
 Oracle::Contents Oracle::Sum(const Values& values) const {
   Contents contents;
   for (uint64_t key = NextPresent(0); key < key_space_;

@@ -59,6 +59,9 @@ class Oracle {
   // The first present key at or past `key`, or key_space() if there is none.
   uint64_t NextPresent(uint64_t key) const;
 
+  // The last present key before `key`, or key_space() if there is none.
+  uint64_t PreviousPresent(uint64_t key) const;
+
   // Of all present keys: how many, and the sum of their fingerprints.
   struct Contents {
     uint64_t entries = 0;

@@ -14,65 +14,72 @@ uint64_t Load(const char* from) {
 
 void Store(char* to, uint64_t word) { std::memcpy(to, &word, sizeof(word)); }
 
-// The random words of one value, in order.
+// The random words of one value, in order: an arithmetic progression times a
+// constant of the value, folded.  Not for statistics; no codec compresses it.
 class Words {
  public:
-  explicit Words(uint64_t base) : a_(base), b_(base ^ 0xe7037ed1a0b428dbu) {}
+  explicit Words(uint64_t base)
+      : factor_(base | 1), term_(base ^ 0xe7037ed1a0b428dbu) {}
 
   uint64_t Next() {
-    a_ += 0x9e3779b97f4a7c15u;
-    b_ += 0xa0761d6478bd642fu;
-    return MixProduct(a_, b_);
+    term_ += 0x2545f491;
+    return MixProduct(term_, factor_);
   }
 
  private:
-  uint64_t a_;
-  uint64_t b_;
+  const uint64_t factor_;
+  uint64_t term_;
 };
 
-// Repeats the first `period` bytes until `size` bytes are full.  May write up
-// to seven bytes more.
-void Repeat(char* bytes, size_t period, size_t size) {
-  if (period < sizeof(uint64_t)) {
-    for (size_t i = period; i < size; ++i) bytes[i] = bytes[i - period];
-    return;
-  }
-  for (size_t i = period; i < size; i += sizeof(uint64_t)) {
-    Store(bytes + i, Load(bytes + i - period));
+constexpr size_t kWord = sizeof(uint64_t);
+constexpr size_t kPiece = 100;  // bytes
+constexpr size_t kMaxWords = (kPiece + kWord - 1) / kWord;
+constexpr size_t kHalf = kPiece / 2;
+constexpr size_t kHalfWords = (kHalf + kWord - 1) / kWord;
+
+// Fills `size` bytes with the next `random_bytes` random bytes, repeated.  May
+// write up to seven bytes more.
+void WritePiece(char* piece, size_t random_bytes, size_t size, Words& words) {
+  uint64_t random[kMaxWords];
+  const size_t count = (random_bytes + kWord - 1) / kWord;
+  for (size_t i = 0; i < count; ++i) random[i] = words.Next();
+  for (size_t start = 0; start < size; start += random_bytes) {
+    for (size_t i = 0; i < count && start + i * kWord < size; ++i) {
+      Store(piece + start + i * kWord, random[i]);
+    }
   }
 }
 
-// Zero if the first `size` bytes are the next words.
-uint64_t DifferenceFromWords(const char* bytes, size_t size, Words& words) {
-  uint64_t difference = 0;
-  uint64_t word = 0;
-  size_t i = 0;
-  for (; i + sizeof(word) <= size; i += sizeof(word)) {
-    word = words.Next();
-    difference |= Load(bytes + i) ^ word;
+// The same for the usual piece, whole and half random, without a branch.
+void WriteHalfRandomPiece(char* piece, Words& words) {
+  uint64_t random[kHalfWords];
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kHalfWords; ++i) {
+    random[i] = words.Next();
+    Store(piece + i * kWord, random[i]);
   }
-  const size_t tail = size - i;
-  if (tail == 0) return difference;
-  const uint64_t last = words.Next();
-  if (size < sizeof(word)) {
-    return static_cast<uint64_t>(std::memcmp(bytes, &last, size) != 0);
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kHalfWords; ++i) {
+    Store(piece + kHalf + i * kWord, random[i]);
   }
-  // Compares eight bytes that end at `size`, so as not to read past the value.
-  const uint64_t expected =
-      word >> (8 * tail) | last << (64 - 8 * tail);
-  return difference | (Load(bytes + size - sizeof(word)) ^ expected);
 }
 
-// Zero if the bytes repeat with this period.
-uint64_t DifferenceFromRepeat(const char* bytes, size_t period, size_t size) {
+// Zero if the piece is what WriteHalfRandomPiece() writes.  Reads every byte
+// and no other, and takes as long for a wrong piece as for a right one.
+uint64_t HalfRandomPieceDifference(const char* piece, Words& words) {
   uint64_t difference = 0;
-  size_t i = period;
-  for (; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t)) {
-    difference |= Load(bytes + i) ^ Load(bytes + i - period);
+#pragma GCC unroll 8
+  for (size_t i = 0; i + 1 < kHalfWords; ++i) {
+    const uint64_t word = words.Next();
+    difference |= Load(piece + i * kWord) ^ word;
+    difference |= Load(piece + kHalf + i * kWord) ^ word;
   }
-  for (; i < size; ++i) {
-    difference |= static_cast<uint64_t>(bytes[i] != bytes[i - period]);
-  }
+  // Two bytes of the last word are in each half; they end the eight bytes that
+  // are loaded here.
+  constexpr size_t kShift = 8 * (kHalfWords * kWord - kHalf);
+  const uint64_t last = words.Next() << kShift;
+  difference |= (Load(piece + kHalf - kWord) >> kShift << kShift) ^ last;
+  difference |= (Load(piece + kPiece - kWord) >> kShift << kShift) ^ last;
   return difference;
 }
 
@@ -88,13 +95,12 @@ Values::Values(uint64_t seed, size_t value_size, double compression_ratio)
 void Values::Write(uint64_t key, uint32_t version, char* buffer) const {
   Words words(Base(key, version));
   for (size_t start = 0; start < value_size_; start += kPiece) {
-    char* const piece = buffer + start;
     const size_t size = std::min(kPiece, value_size_ - start);
-    const size_t random_bytes = std::min(random_bytes_, size);
-    for (size_t i = 0; i < random_bytes; i += sizeof(uint64_t)) {
-      Store(piece + i, words.Next());
+    if (size == kPiece && random_bytes_ == kHalf) {
+      WriteHalfRandomPiece(buffer + start, words);
+    } else {
+      WritePiece(buffer + start, std::min(random_bytes_, size), size, words);
     }
-    Repeat(piece, random_bytes, size);
   }
 }
 
@@ -106,9 +112,13 @@ bool Values::Matches(uint64_t key, uint32_t version,
   for (size_t start = 0; start < value_size_; start += kPiece) {
     const char* const piece = value.data() + start;
     const size_t size = std::min(kPiece, value_size_ - start);
-    const size_t random_bytes = std::min(random_bytes_, size);
-    difference |= DifferenceFromWords(piece, random_bytes, words);
-    difference |= DifferenceFromRepeat(piece, random_bytes, size);
+    if (size == kPiece && random_bytes_ == kHalf) {
+      difference |= HalfRandomPieceDifference(piece, words);
+    } else {
+      char expected[kPiece + kSlack];
+      WritePiece(expected, std::min(random_bytes_, size), size, words);
+      difference |= std::memcmp(piece, expected, size) != 0;
+    }
   }
   return difference == 0;
 }

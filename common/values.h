@@ -40,7 +40,6 @@ class Values {
   }
 
  private:
-  static constexpr size_t kPiece = 100;
   static constexpr size_t kSlack = 64;
 
   uint64_t Base(uint64_t key, uint32_t version) const {

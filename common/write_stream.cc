@@ -10,9 +10,10 @@ WriteStream::WriteStream(const Benchmark& benchmark, uint64_t stream_seed,
       order_(benchmark.key_order),
       seed_(stream_seed),
       oracle_(oracle),
-      keys_(order_, oracle.key_space(), seed_),
-      next_key_(keys_.Next()) {
-  if (!distinct_) oracle_.UseTable();
+      keys_(order_, oracle.key_space(), seed_) {
+  if (distinct_) return;
+  oracle_.UseTable();
+  for (uint64_t& key : ahead_) key = keys_.Next();
 }
 
 void WriteStream::Finish(uint64_t steps) {

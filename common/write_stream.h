@@ -4,6 +4,7 @@
 #ifndef COMMON_WRITE_STREAM_H_
 #define COMMON_WRITE_STREAM_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "common/benchmark.h"
@@ -28,10 +29,11 @@ class WriteStream {
   WriteStream(const Benchmark& benchmark, uint64_t stream_seed, Oracle& oracle);
 
   Step Next() {
-    const uint64_t key = next_key_;
-    next_key_ = keys_.Next();
-    if (distinct_) return {key, 1};
-    oracle_.Prefetch(next_key_);
+    if (distinct_) return {keys_.Next(), 1};
+    const uint64_t key = ahead_[turn_];
+    ahead_[turn_] = keys_.Next();
+    oracle_.Prefetch(ahead_[turn_]);
+    turn_ = (turn_ + 1) % kAhead;
     if (deletes_) {
       oracle_.Delete(key);
       return {key, 0};
@@ -52,7 +54,12 @@ class WriteStream {
   const uint64_t seed_;
   Oracle& oracle_;
   KeyStream keys_;
-  uint64_t next_key_;
+
+  // The next keys, drawn early so that their versions are in the processor's
+  // cache when they are needed.
+  static constexpr size_t kAhead = 8;
+  uint64_t ahead_[kAhead];
+  size_t turn_ = 0;
 };
 
 }  // namespace kvmatrix

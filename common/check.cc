@@ -1,0 +1,52 @@
+#include "common/check.h"
+
+namespace kvmatrix {
+
+std::optional<uint64_t> Check::Visited(std::string_view key,
+                                       std::string_view value) {
+  const std::optional<uint64_t> index = ParseKey(key, key_size_);
+  if (!index) {
+    Fail("a scan visits a key that was never written:", key);
+    return std::nullopt;
+  }
+  Got(*index, value);
+  return index;
+}
+
+void Check::Fail(std::string_view what, std::string_view key) {
+  if (failures_++ > 0) return;
+  first_failure_ = std::string(what) + " " + std::string(key.substr(0, 40));
+}
+
+void Check::Disagree(uint64_t key, uint32_t version,
+                     const std::optional<std::string_view>& value) {
+  if (failures_ > 0) {
+    ++failures_;
+    return;
+  }
+  if (!value) {
+    Fail("a key that was written is not found:", KeyText(key));
+  } else if (version == 0) {
+    Fail("a key that must be absent is found:", KeyText(key));
+  } else if (value->size() != values_.value_size()) {
+    Fail("a value of " + std::to_string(value->size()) + " bytes instead of " +
+             std::to_string(values_.value_size()) + " at key",
+         KeyText(key));
+  } else {
+    Fail("a value differs from version " + std::to_string(version) + " of key",
+         KeyText(key));
+  }
+}
+
+std::string Check::Reason() const {
+  if (failures_ <= 1) return first_failure_;
+  return first_failure_ + " (and " + std::to_string(failures_ - 1) +
+         " more failures)";
+}
+
+std::string Check::KeyText(uint64_t key) {
+  KeyBuffer buffer(kKeyDigits);
+  return std::string(buffer.Set(key));
+}
+
+}  // namespace kvmatrix

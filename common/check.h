@@ -1,0 +1,74 @@
+// Compares what an engine returns with what was written.
+
+#ifndef COMMON_CHECK_H_
+#define COMMON_CHECK_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/driver.h"
+#include "common/keys.h"
+#include "common/oracle.h"
+#include "common/values.h"
+
+namespace kvmatrix {
+
+// Judges every entry an engine returns against the oracle and keeps the tally.
+// One wrong byte makes the measurement wrong.
+class Check {
+ public:
+  // `oracle` and `values` outlive the check and do not change meanwhile.
+  Check(const Oracle& oracle, const Values& values, size_t key_size)
+      : oracle_(oracle), values_(values), key_size_(key_size) {}
+
+  // The engine answered `value` to a get of the key with this index.
+  void Got(uint64_t key, const std::optional<std::string_view>& value) {
+    const uint32_t version = oracle_.Version(key);
+    if (version != 0 && value && values_.Matches(key, version, *value)) {
+      ++found_;
+      digest_ += values_.Fingerprint(key, version);
+    } else if (value.has_value() || version != 0) {
+      Disagree(key, version, value);
+    }
+  }
+
+  // The engine answered `value` to a get of a key that was never written.
+  void GotAbsent(std::string_view key,
+                 const std::optional<std::string_view>& value) {
+    if (value.has_value()) Fail("a key that was never written is found", key);
+  }
+
+  // A scan visits an entry.  Returns the index of its key; if that is no key
+  // of ours, the tally has it and the result is nothing.
+  std::optional<uint64_t> Visited(std::string_view key, std::string_view value);
+
+  // Records a failure that only the benchmark can see.
+  void Fail(std::string_view what, std::string_view key);
+
+  uint64_t found() const { return found_; }
+  uint64_t failures() const { return failures_; }
+  uint64_t digest() const { return digest_; }
+
+  // What went wrong first, and how often something did; empty if nothing did.
+  std::string Reason() const;
+
+  static std::string KeyText(uint64_t key);
+
+ private:
+  void Disagree(uint64_t key, uint32_t version,
+                const std::optional<std::string_view>& value);
+
+  const Oracle& oracle_;
+  const Values& values_;
+  const size_t key_size_;
+  uint64_t found_ = 0;
+  uint64_t failures_ = 0;
+  uint64_t digest_ = 0;
+  std::string first_failure_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_CHECK_H_

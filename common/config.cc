@@ -1,0 +1,182 @@
+#include "common/config.h"
+
+#include <gflags/gflags.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "common/driver.h"
+#include "common/keys.h"
+
+DEFINE_string(benchmarks, "fillseq,fillseqsync,fillrandom,overwrite,readrandom,"
+              "readseq,readreverse,compact,readrandom,readseq,readreverse,"
+              "fillseq100K", "benchmarks to run, in this order");
+DEFINE_uint64(num, 1'000'000, "entries in a database");
+DEFINE_int64(reads, -1, "operations of a read benchmark; -1: --num");
+DEFINE_uint64(threads, 1, "concurrent threads; only 1 for now");
+DEFINE_uint64(key_size, 16, "bytes in a key, at least 16");
+DEFINE_uint64(value_size, 100, "bytes in a value");
+DEFINE_double(compression_ratio, 0.5,
+              "a simple compressor shrinks values to this share");
+DEFINE_uint64(batch_size, 1, "entries written as one atomic batch");
+DEFINE_uint64(cache_size, 4 << 20, "bytes the engine may use as a cache");
+DEFINE_bool(compression, true, "compress, if the engine has a codec");
+DEFINE_bool(sync, false, "each write is durable when it returns");
+DEFINE_bool(settle, true, "settle the database after a writing benchmark");
+DEFINE_uint64(seed, 301, "of every random choice");
+DEFINE_double(duration, 0, "seconds after which a benchmark stops; 0: never");
+DEFINE_bool(histogram, false, "time each operation and print a histogram");
+DEFINE_bool(use_existing_db, false, "keep the database found in --db");
+DEFINE_string(after, "", "with --use_existing_db: the benchmarks that the "
+              "database has been through, such as filluniquerandom,"
+              "overwrite:5000 (a number of operations where it stopped early)");
+DEFINE_string(db, "", "directory for the database; default: a directory of "
+              "this user's below the one for temporary files");
+DEFINE_string(json, "", "file to append one JSON line to per benchmark");
+DEFINE_string(progress, "", "file in which to count operations, eight bytes");
+
+namespace kvmatrix {
+namespace {
+
+std::vector<std::string_view> Split(std::string_view list) {
+  std::vector<std::string_view> words;
+  while (!list.empty()) {
+    const size_t comma = list.find(',');
+    words.push_back(list.substr(0, comma));
+    list = comma == list.npos ? "" : list.substr(comma + 1);
+  }
+  return words;
+}
+
+const Benchmark* Named(std::string_view flag, std::string_view name) {
+  if (const Benchmark* benchmark = FindBenchmark(name)) return benchmark;
+  std::string message = "--" + std::string(flag) + ": unknown benchmark '" +
+                        std::string(name) + "'; there are";
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    message += " " + std::string(benchmark.name);
+  }
+  throw UsageError(message);
+}
+
+PastBenchmark Past(std::string_view word, const Config& config) {
+  const size_t colon = word.find(':');
+  const Benchmark* benchmark = Named("after", word.substr(0, colon));
+  if (!IsWriting(*benchmark)) {
+    throw UsageError("--after: " + std::string(benchmark->name) +
+                     " does not write; leave it out");
+  }
+  PastBenchmark past{benchmark, EntriesOf(*benchmark, config)};
+  if (colon == word.npos) return past;
+  const std::string_view digits = word.substr(colon + 1);
+  const auto [end, error] = std::from_chars(
+      digits.data(), digits.data() + digits.size(), past.operations);
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    throw UsageError("--after: '" + std::string(digits) +
+                     "' is not a number of operations");
+  }
+  return past;
+}
+
+void Require(bool holds, const std::string& message) {
+  if (!holds) throw UsageError(message);
+}
+
+void CheckRanges() {
+  Require(FLAGS_num > 0 && FLAGS_num <= kMaxKeys, "--num: from 1 to 10^16");
+  Require(FLAGS_reads == -1 || FLAGS_reads > 0, "--reads: at least 1, or -1");
+  Require(FLAGS_threads == 1, "--threads: only 1 for now");
+  Require(FLAGS_key_size >= kKeyDigits && FLAGS_key_size <= 1024,
+          "--key_size: from 16 to 1024");
+  Require(FLAGS_value_size <= (1u << 30), "--value_size: at most 2^30");
+  Require(FLAGS_compression_ratio >= 0 && FLAGS_compression_ratio <= 1,
+          "--compression_ratio: from 0 to 1");
+  Require(FLAGS_batch_size > 0 && FLAGS_batch_size <= 1'000'000,
+          "--batch_size: from 1 to 1000000");
+  Require(FLAGS_duration >= 0 && FLAGS_duration < 1e9,
+          "--duration: seconds, not negative");
+  Require(FLAGS_after.empty() || FLAGS_use_existing_db,
+          "--after: only with --use_existing_db");
+}
+
+std::filesystem::path DefaultDb() {
+  return std::filesystem::temp_directory_path() /
+         ("kvmatrix-" + std::to_string(geteuid()));
+}
+
+std::string FlagLines(bool of_driver) {
+  std::vector<gflags::CommandLineFlagInfo> flags;
+  gflags::GetAllFlags(&flags);
+  std::string text;
+  for (const auto& flag : flags) {
+    const bool common = flag.filename.ends_with("common/config.cc");
+    if (of_driver ? !IsDriverFlag(flag.filename) : !common) continue;
+    text += "  --" + flag.name + "=" +
+            (flag.default_value.empty() ? "''" : flag.default_value) +
+            "\n      " + flag.description + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+bool IsDriverFlag(const std::string& file_name) {
+  return file_name.find("drivers/") != std::string::npos;
+}
+
+Config ConfigFromFlags() {
+  CheckRanges();
+  Config config;
+  config.num = FLAGS_num;
+  config.reads =
+      FLAGS_reads < 0 ? FLAGS_num : static_cast<uint64_t>(FLAGS_reads);
+  config.key_size = FLAGS_key_size;
+  config.value_size = FLAGS_value_size;
+  config.compression_ratio = FLAGS_compression_ratio;
+  config.batch_size = FLAGS_batch_size;
+  config.cache_size = FLAGS_cache_size;
+  config.compression = FLAGS_compression;
+  config.sync = FLAGS_sync;
+  config.settle = FLAGS_settle;
+  config.seed = FLAGS_seed;
+  config.duration_ns = static_cast<uint64_t>(FLAGS_duration * 1e9);
+  config.use_existing_db = FLAGS_use_existing_db;
+  config.histogram = FLAGS_histogram;
+  config.db = FLAGS_db.empty() ? DefaultDb() : std::filesystem::path(FLAGS_db);
+  config.json = FLAGS_json;
+  config.progress = FLAGS_progress;
+  for (const std::string_view name : Split(FLAGS_benchmarks)) {
+    config.benchmarks.push_back(Named("benchmarks", name));
+  }
+  for (const std::string_view word : Split(FLAGS_after)) {
+    config.after.push_back(Past(word, config));
+  }
+  return config;
+}
+
+std::string HelpText() {
+  std::string text = "db_bench_" + std::string(kDriver.name) +
+                     ": runs db_bench's workloads on one engine, checks every "
+                     "answer, and prints\nmicroseconds per operation.\n\n"
+                     "  db_bench_" + kDriver.name +
+                     " --benchmarks=fillrandom,readrandom --num=100000\n\n"
+                     "Benchmarks:\n";
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    std::string name(benchmark.name);
+    name.resize(18, ' ');
+    text += "  " + name + std::string(benchmark.summary) + "\n";
+  }
+  text += "\nFlags:\n" + FlagLines(false);
+  const std::string driver_flags = FlagLines(true);
+  if (!driver_flags.empty()) {
+    text += "\nFlags of this engine:\n" + driver_flags;
+  }
+  return text +
+         "\nOther calls:\n"
+         "  --version   what this executable is made of\n"
+         "  --describe  the same and more, as one JSON document\n"
+         "  --help      this text\n\n"
+         "Exit status: 0 ok or unsupported, 1 a benchmark failed, 2 usage.\n";
+}
+
+}  // namespace kvmatrix

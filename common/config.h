@@ -1,0 +1,76 @@
+// What one executable was asked to do: its flags, checked.
+
+#ifndef COMMON_CONFIG_H_
+#define COMMON_CONFIG_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/benchmark.h"
+
+namespace kvmatrix {
+
+// The command line is wrong; what() names the flag and what it accepts.
+class UsageError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A benchmark that the database has been through, and how far it went.
+struct PastBenchmark {
+  const Benchmark* benchmark;
+  uint64_t operations;
+};
+
+struct Config {
+  std::vector<const Benchmark*> benchmarks;
+  std::vector<PastBenchmark> after;
+
+  uint64_t num = 1'000'000;       // entries of a whole database
+  uint64_t reads = 1'000'000;     // operations of a read benchmark
+  uint64_t key_size = 16;         // bytes
+  uint64_t value_size = 100;      // bytes
+  double compression_ratio = 0.5; // of a value, by a simple compressor
+  uint64_t batch_size = 1;        // entries in one Write()
+  uint64_t cache_size = 4 << 20;  // bytes
+  bool compression = true;
+  bool sync = false;
+  bool settle = true;
+  uint64_t seed = 301;
+  uint64_t duration_ns = 0;  // of one benchmark's loop; 0: no limit
+
+  bool use_existing_db = false;
+  bool histogram = false;
+  std::filesystem::path db;        // the directory that holds the database
+  std::filesystem::path json;      // measurements are appended; empty: none
+  std::filesystem::path progress;  // see progress.h; empty: none
+};
+
+// Entries that a writing benchmark writes, at least one.
+inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
+  const uint64_t entries = config.num / benchmark.num_divisor;
+  return entries == 0 ? 1 : entries;
+}
+
+inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
+  return benchmark.batch_size == 0 ? config.batch_size : benchmark.batch_size;
+}
+
+inline bool SyncOf(const Benchmark& benchmark, const Config& config) {
+  return benchmark.sync || config.sync;
+}
+
+// Reads the gflags of this executable.  Throws UsageError.
+Config ConfigFromFlags();
+
+// What --help prints.
+std::string HelpText();
+
+// True if the flag is defined in the driver's own file.
+bool IsDriverFlag(const std::string& file_name);
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_CONFIG_H_

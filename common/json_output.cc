@@ -1,0 +1,176 @@
+#include "common/json_output.h"
+
+#include <gflags/gflags.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "common/build_facts.h"
+#include "common/provenance.h"
+#include "common/runner.h"
+
+namespace kvmatrix {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json BuildJson(const Driver& driver) {
+  return {{"origin", kBuildFacts.origin},
+          {"origin_sha256", kBuildFacts.origin_sha256},
+          {"compiler", kBuildFacts.compiler},
+          {"flags", kBuildFacts.flags},
+          {"engine_flags", kBuildFacts.engine_flags},
+          {"assertions", HasLiveAssertions(driver.code) ? "live" : "none"},
+          {"allocator", AllocatorInForce()}};
+}
+
+Json OptionsJson(const Benchmark& benchmark, const Config& config) {
+  return {{"num", config.num},
+          {"reads", config.reads},
+          {"key_size", config.key_size},
+          {"value_size", benchmark.value_size == 0 ? config.value_size
+                                                   : benchmark.value_size},
+          {"compression_ratio", config.compression_ratio},
+          {"batch_size", BatchSizeOf(benchmark, config)},
+          {"threads", 1},
+          {"cache_size_bytes", config.cache_size},
+          {"compression", config.compression},
+          {"sync", SyncOf(benchmark, config)},
+          {"duration_s", static_cast<double>(config.duration_ns) / 1e9}};
+}
+
+Json LatencyJson(const std::optional<Histogram>& latency) {
+  if (!latency || latency->count() == 0) return nullptr;
+  Json buckets = Json::array();
+  for (const Histogram::Bucket& bucket : latency->Buckets()) {
+    buckets.push_back({bucket.lower, bucket.count});
+  }
+  return {{"count", latency->count()},
+          {"min", latency->min()},
+          {"max", latency->max()},
+          {"sum", latency->sum()},
+          {"buckets", buckets}};
+}
+
+std::string Hex(uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx",
+                static_cast<unsigned long long>(number));
+  return text;
+}
+
+// A benchmark that failed has no time.
+void AddTimes(const Measurement& m, Json& json) {
+  const auto time = [&](uint64_t ns) {
+    return m.status == Status::kOk ? Json(ns) : Json(nullptr);
+  };
+  json["open_ns"] = time(m.open_ns);
+  json["loop_ns"] = time(m.loop_ns);
+  json["flush_ns"] = time(m.flush_ns);
+  json["settle_ns"] = time(m.settle_ns);
+  json["close_ns"] = time(m.close_ns);
+  json["cpu_user_ns"] = time(m.used.cpu_user_ns);
+  json["cpu_system_ns"] = time(m.used.cpu_system_ns);
+}
+
+void AddCounts(const Measurement& m, Json& json) {
+  const bool ok = m.status == Status::kOk;
+  json["verified"] = ok && m.verified;
+  json["planned_ops"] = m.planned_operations;
+  json["ops"] = ok ? m.operations : 0;
+  json["found"] = ok ? m.found : 0;
+  json["bytes"] = ok ? m.bytes : 0;
+  json["truncated"] = m.truncated;
+  json["digest"] = Hex(ok ? m.digest : 0);
+}
+
+void AddResources(const Measurement& m, Json& json) {
+  json["peak_rss_bytes"] = m.peak_rss_bytes;
+  json["minor_faults"] = m.used.minor_faults;
+  json["major_faults"] = m.used.major_faults;
+  json["voluntary_switches"] = m.used.voluntary_switches;
+  json["involuntary_switches"] = m.used.involuntary_switches;
+  json["read_bytes"] = m.used.read_bytes;
+  json["written_bytes"] = m.used.written_bytes;
+  json["disk_bytes"] = m.disk_bytes;
+}
+
+Json FlagsJson() {
+  std::vector<gflags::CommandLineFlagInfo> flags;
+  gflags::GetAllFlags(&flags);
+  Json json = Json::array();
+  for (const auto& flag : flags) {
+    if (!IsDriverFlag(flag.filename)) continue;
+    json.push_back({{"name", flag.name},
+                    {"type", flag.type},
+                    {"default", flag.default_value},
+                    {"help", flag.description}});
+  }
+  return json;
+}
+
+Json BenchmarksJson(const Driver& driver) {
+  Json json = Json::array();
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    json.push_back({{"name", benchmark.name},
+                    {"kind", KindName(benchmark.kind)},
+                    {"prepare", PrepareName(benchmark.prepare)},
+                    {"ops_divisor", benchmark.num_divisor},
+                    {"value_size", benchmark.value_size},
+                    {"batch_size", benchmark.batch_size},
+                    {"sync", benchmark.sync},
+                    {"summary", benchmark.summary},
+                    {"unsupported", UnsupportedReason(driver, benchmark)}});
+  }
+  return json;
+}
+
+// Engines report errors in bytes that need not be UTF-8.
+std::string Dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string ToJsonLine(const Measurement& m, const Config& config,
+                       const Driver& driver) {
+  Json json = {{"schema", kSchema},
+               {"method", kMethod},
+               {"engine", driver.name},
+               {"engine_version", driver.version()},
+               {"benchmark", m.benchmark->name},
+               {"seed", config.seed},
+               {"status", StatusName(m.status)},
+               {"reason", m.reason}};
+  AddCounts(m, json);
+  AddTimes(m, json);
+  json["options"] = OptionsJson(*m.benchmark, config);
+  json["settings"] = m.settings;
+  AddResources(m, json);
+  json["latency_ns"] = LatencyJson(m.latency);
+  json["build"] = BuildJson(driver);
+  return Dump(json, -1);
+}
+
+std::string DescribeJson(const Driver& driver) {
+  const CodecProof proof = ProveCodec(driver);
+  return Dump({{"schema", kSchema},
+               {"method", kMethod},
+               {"engine", driver.name},
+               {"version", driver.version()},
+               {"licence", driver.licence},
+               {"codec", driver.codec},
+               {"codec_proof",
+                {{"raw_bytes", proof.raw_bytes},
+                 {"compressed_disk_bytes", proof.compressed_disk_bytes},
+                 {"plain_disk_bytes", proof.plain_disk_bytes},
+                 {"compresses", Compresses(proof)}}},
+               {"ordered", driver.ordered},
+               {"stores", driver.stores},
+               {"build", BuildJson(driver)},
+               {"flags", FlagsJson()},
+               {"benchmarks", BenchmarksJson(driver)}},
+              2);
+}
+
+}  // namespace kvmatrix

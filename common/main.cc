@@ -1,0 +1,93 @@
+#include <gflags/gflags.h>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+
+#include "common/clock.h"
+#include "common/config.h"
+#include "common/driver.h"
+#include "common/json_output.h"
+#include "common/runner.h"
+#include "common/text_output.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+// True if the command line has the flag, spelt with one dash or two.
+bool Asks(int argc, char** argv, const char* flag) {
+  for (int i = 1; i < argc; ++i) {
+    const char* word = argv[i] + (argv[i][0] == '-') + (argv[i][1] == '-');
+    if (argv[i][0] == '-' && std::strcmp(word, flag) == 0) return true;
+  }
+  return false;
+}
+
+void AppendLine(const std::filesystem::path& file, const std::string& line) {
+  std::ofstream out(file, std::ios::app);
+  out << line << std::flush;
+  if (!out) throw std::runtime_error("--json: cannot write " + file.string());
+}
+
+int RunAll(const Config& config) {
+  SteadyClock clock;
+  Runner runner(kDriver, config, clock);
+  std::fputs(HeaderText(config, kDriver).c_str(), stdout);
+  int exit_status = 0;
+  for (const Benchmark* benchmark : config.benchmarks) {
+    std::fflush(stdout);
+    const Measurement measurement = runner.Run(*benchmark);
+    std::fputs(StatLine(measurement).c_str(), stdout);
+    if (!config.json.empty()) {
+      AppendLine(config.json, ToJsonLine(measurement, config, kDriver));
+    }
+    if (measurement.status == Status::kWrong ||
+        measurement.status == Status::kError) {
+      std::fprintf(stderr, "db_bench_%s: %s: %s\n", kDriver.name,
+                   std::string(benchmark->name).c_str(),
+                   measurement.reason.c_str());
+      exit_status = kFailed;
+    }
+  }
+  return exit_status;
+}
+
+int Main(int argc, char** argv) {
+  if (Asks(argc, argv, "help")) {
+    std::fputs(HelpText().c_str(), stdout);
+  } else if (Asks(argc, argv, "version")) {
+    std::fputs(VersionText(kDriver).c_str(), stdout);
+  } else if (Asks(argc, argv, "describe")) {
+    std::fputs(DescribeJson(kDriver).c_str(), stdout);
+  } else {
+    gflags::SetUsageMessage("see --help");
+    gflags::ParseCommandLineFlags(&argc, &argv, true);
+    if (argc > 1) {
+      throw UsageError("unexpected argument '" + std::string(argv[1]) +
+                       "'; see --help");
+    }
+    return RunAll(ConfigFromFlags());
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace kvmatrix
+
+int main(int argc, char** argv) {
+  try {
+    return kvmatrix::Main(argc, argv);
+  } catch (const kvmatrix::UsageError& error) {
+    std::fprintf(stderr, "db_bench_%s: %s\n", kvmatrix::kDriver.name,
+                 error.what());
+    return kvmatrix::kUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "db_bench_%s: %s\n", kvmatrix::kDriver.name,
+                 error.what());
+    return kvmatrix::kFailed;
+  }
+}

@@ -1,0 +1,57 @@
+// The result of one benchmark.
+
+#ifndef COMMON_MEASUREMENT_H_
+#define COMMON_MEASUREMENT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/benchmark.h"
+#include "common/histogram.h"
+#include "common/resources.h"
+
+namespace kvmatrix {
+
+// Raised when result lines gain or change fields.
+inline constexpr int kSchema = 1;
+// Raised when figures stop being comparable with those of earlier versions.
+inline constexpr int kMethod = 1;
+
+enum class Status { kOk, kUnsupported, kWrong, kError };
+
+std::string_view StatusName(Status status);
+
+// Figures are meaningful only if the status is kOk: a benchmark that failed has
+// a reason and no time.
+struct Measurement {
+  const Benchmark* benchmark = nullptr;
+  Status status = Status::kOk;
+  std::string reason;     // why the status is not kOk
+  bool verified = false;  // every answer was compared with the oracle
+
+  uint64_t planned_operations = 0;
+  uint64_t operations = 0;
+  uint64_t found = 0;      // entries read
+  uint64_t bytes = 0;      // of keys and values written or read
+  bool truncated = false;  // --duration ended the loop
+  uint64_t digest = 0;     // see Values::Fingerprint()
+
+  uint64_t open_ns = 0;
+  uint64_t loop_ns = 0;
+  uint64_t flush_ns = 0;
+  uint64_t settle_ns = 0;
+  uint64_t close_ns = 0;
+
+  std::map<std::string, std::string> settings;  // read back from the engine
+  Resources used;               // from the loop to the end of close
+  uint64_t peak_rss_bytes = 0;  // of the process, from its start
+  uint64_t disk_bytes = 0;      // allocated, after close
+  std::optional<Histogram> latency;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_MEASUREMENT_H_

@@ -1,0 +1,32 @@
+// A counter of finished operations that another process can watch.
+
+#ifndef COMMON_PROGRESS_H_
+#define COMMON_PROGRESS_H_
+
+#include <cstdint>
+#include <filesystem>
+
+namespace kvmatrix {
+
+// Eight bytes, in the machine's byte order, of a file mapped into memory: the
+// watcher reads the file and costs the watched nothing.
+class Progress {
+ public:
+  // Counts into nothing if `file` is empty.  Throws std::system_error if the
+  // file cannot be made.
+  explicit Progress(const std::filesystem::path& file);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  bool watched() const { return counter_ != &unwatched_; }
+  void Set(uint64_t operations) { *counter_ = operations; }
+
+ private:
+  volatile uint64_t unwatched_ = 0;
+  volatile uint64_t* counter_ = &unwatched_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_PROGRESS_H_

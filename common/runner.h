@@ -1,0 +1,52 @@
+// Runs benchmarks on one engine, one after another.
+
+#ifndef COMMON_RUNNER_H_
+#define COMMON_RUNNER_H_
+
+#include <filesystem>
+#include <map>
+#include <string_view>
+
+#include "common/clock.h"
+#include "common/config.h"
+#include "common/driver.h"
+#include "common/measurement.h"
+#include "common/oracle.h"
+#include "common/progress.h"
+
+namespace kvmatrix {
+
+// Every benchmark opens the database anew and closes it, so that each starts
+// with what the engine finds on disk; opening and closing are outside the timed
+// loop and recorded.
+class Runner {
+ public:
+  // The arguments outlive the runner.  Unless config.use_existing_db is set,
+  // a database that an earlier run left in config.db is removed.
+  Runner(const Driver& driver, const Config& config, Clock& clock);
+
+  // Never throws for what an engine does: that becomes the status.
+  Measurement Run(const Benchmark& benchmark);
+
+ private:
+  void Attempt(const Benchmark& benchmark, Measurement& measurement);
+  void RequireRunnable(const Benchmark& benchmark) const;
+  uint64_t NextStreamSeed(const Benchmark& benchmark);
+  void MakeFresh();
+
+  const Driver& driver_;
+  const Config& config_;
+  Clock& clock_;
+  Progress progress_;
+  const std::filesystem::path path_;  // of the database
+  Oracle oracle_;
+  std::map<std::string_view, uint64_t> occurrences_;  // of benchmark names
+};
+
+// Why `driver` cannot run `benchmark` in any configuration; empty if it can.
+std::string_view UnsupportedReason(const Driver& driver,
+                                   const Benchmark& benchmark);
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_RUNNER_H_

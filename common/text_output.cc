@@ -1,0 +1,117 @@
+#include "common/text_output.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "common/build_facts.h"
+#include "common/provenance.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr double kMegabyte = 1048576.0;
+
+__attribute__((format(printf, 1, 2))) std::string Format(const char* format,
+                                                         ...) {
+  char line[600];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof(line), format, arguments);
+  va_end(arguments);
+  return line;
+}
+
+std::string SizesText(const Config& config) {
+  const double key = static_cast<double>(config.key_size);
+  const double value = static_cast<double>(config.value_size);
+  const double compressed = value * config.compression_ratio;
+  const double num = static_cast<double>(config.num);
+  return Format("Keys:       %.0f bytes each\n", key) +
+         Format("Values:     %.0f bytes each (%.0f bytes after compression)\n",
+                value, compressed + 0.5) +
+         Format("Entries:    %.0f\n", num) +
+         Format("RawSize:    %.1f MB (estimated)\n",
+                (key + value) * num / kMegabyte) +
+         Format("FileSize:   %.1f MB (estimated)\n",
+                (key + compressed) * num / kMegabyte);
+}
+
+std::string Message(const Measurement& m) {
+  std::string message;
+  if (m.benchmark->access == Access::kGet ||
+      m.benchmark->access == Access::kSeek) {
+    message += Format(" (%llu of %llu found)",
+                      static_cast<unsigned long long>(m.found),
+                      static_cast<unsigned long long>(m.operations));
+  } else if (m.benchmark->num_divisor > 1 || m.truncated) {
+    message += Format(" (%llu ops)",
+                      static_cast<unsigned long long>(m.operations));
+  }
+  if (!m.verified) message += " (not verified)";
+  return message;
+}
+
+}  // namespace
+
+std::string HeaderText(const Config& config, const Driver& driver) {
+  std::string text =
+      Format("%s:    version %s\n", driver.name, driver.version().c_str()) +
+      SizesText(config);
+#ifndef NDEBUG
+  text += "WARNING: the harness is built without NDEBUG; figures mislead\n";
+#endif
+  if (HasLiveAssertions(driver.code)) {
+    text += "WARNING: Assertions are enabled; benchmarks unnecessarily slow\n";
+  }
+  return text + "------------------------------------------------\n";
+}
+
+std::string StatLine(const Measurement& m) {
+  const std::string name(m.benchmark->name);
+  if (m.status != Status::kOk) {
+    return Format("%-12s : %s: %s\n", name.c_str(),
+                  std::string(StatusName(m.status)).c_str(), m.reason.c_str());
+  }
+  const double seconds = static_cast<double>(m.loop_ns + m.flush_ns) / 1e9;
+  const double operations =
+      static_cast<double>(std::max<uint64_t>(m.operations, 1));
+  std::string rate;
+  if (m.bytes > 0 && m.benchmark->access != Access::kGet &&
+      m.benchmark->access != Access::kSeek) {
+    rate = Format(" %6.1f MB/s",
+                  static_cast<double>(m.bytes) / kMegabyte / seconds);
+  }
+  std::string text =
+      Format("%-12s : %11.3f micros/op;%s%s\n", name.c_str(),
+             seconds * 1e6 / operations, rate.c_str(), Message(m).c_str());
+  if (m.latency) text += "Microseconds per op:\n" + m.latency->ToString();
+  return text;
+}
+
+std::string VersionText(const Driver& driver) {
+  std::string text = Format("db_bench_%s\n", driver.name) +
+                     Format("engine:      %s %s\n", driver.name,
+                            driver.version().c_str()) +
+                     Format("origin:      %s\n", kBuildFacts.origin) +
+                     Format("checksum:    %s\n", kBuildFacts.origin_sha256) +
+                     Format("compiler:    %s\n", kBuildFacts.compiler) +
+                     Format("flags:       %s\n", kBuildFacts.flags) +
+                     Format("engine code: %s\n", kBuildFacts.engine_flags) +
+                     Format("assertions:  %s\n",
+                            HasLiveAssertions(driver.code) ? "live" : "none") +
+                     "allocator:   " + AllocatorInForce() + "\n";
+  const CodecProof proof = ProveCodec(driver);
+  text += Format("codec:       %s", *driver.codec ? driver.codec : "none");
+  if (*driver.codec) {
+    text += Compresses(proof) ? ", linked and working" : ", NOT WORKING";
+  }
+  text += Format(" (%llu raw bytes take %llu on disk with compression, %llu "
+                 "without)\n",
+                 static_cast<unsigned long long>(proof.raw_bytes),
+                 static_cast<unsigned long long>(proof.compressed_disk_bytes),
+                 static_cast<unsigned long long>(proof.plain_disk_bytes));
+  return text + Format("licence:     %s\n", driver.licence);
+}
+
+}  // namespace kvmatrix

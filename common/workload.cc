@@ -1,0 +1,193 @@
+#include "common/workload.h"
+
+#include <algorithm>
+
+#include "common/batch.h"
+#include "common/key_stream.h"
+#include "common/write_stream.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr uint64_t kSampledGets = 10'000;
+constexpr uint64_t kSampledAbsents = 1'000;
+
+LoopResult RunGets(const Workload& w, Session& session) {
+  KeyStream keys(w.benchmark.key_order, w.oracle.key_space(), w.stream_seed);
+  KeyBuffer key(w.config.key_size);
+  const size_t cut = w.benchmark.access == Access::kGetAbsent ? 1 : 0;
+  const uint64_t reads = w.config.reads;
+  uint64_t operations = 0;
+  w.meter.Start();
+  while (operations < reads) {
+    const uint64_t index = keys.Next();
+    std::string_view wanted = key.Set(index);
+    wanted.remove_suffix(cut);
+    const std::optional<std::string_view> value = session.Get(wanted);
+    if (cut == 0) {
+      w.check.Got(index, value);
+    } else {
+      w.check.GotAbsent(wanted, value);
+    }
+    if (!w.meter.Continue(++operations)) break;
+  }
+  return {operations, w.meter.StopNs(), w.check.found()};
+}
+
+LoopResult RunSeeks(const Workload& w, Session& session) {
+  KeyStream keys(w.benchmark.key_order, w.oracle.key_space(), w.stream_seed);
+  KeyBuffer key(w.config.key_size);
+  std::optional<uint64_t> visited;
+  const Visitor visit = [&](std::string_view at, std::string_view value) {
+    visited = w.check.Visited(at, value);
+    return false;
+  };
+  uint64_t operations = 0;
+  uint64_t found = 0;
+  w.meter.Start();
+  while (operations < w.config.reads) {
+    const uint64_t index = keys.Next();
+    visited = w.oracle.key_space();
+    session.Scan(key.Set(index), Order::kForward, visit);
+    if (visited != w.oracle.NextPresent(index)) {
+      w.check.Fail("a seek lands on the wrong entry, sought", key.Set(index));
+    }
+    found += visited == index;
+    if (!w.meter.Continue(++operations)) break;
+  }
+  return {operations, w.meter.StopNs(), found};
+}
+
+// Follows a scan through the present keys in one direction.
+class Sequence {
+ public:
+  Sequence(const Oracle& oracle, Order order)
+      : oracle_(oracle),
+        forward_(order == Order::kForward),
+        expected_(forward_ ? oracle.NextPresent(0)
+                           : oracle.PreviousPresent(oracle.key_space())) {}
+
+  // True if `key` is the present key that comes next.
+  bool Advance(uint64_t key) {
+    const bool expected = key == expected_;
+    expected_ = forward_ ? oracle_.NextPresent(key + 1)
+                         : oracle_.PreviousPresent(key);
+    return expected;
+  }
+
+ private:
+  const Oracle& oracle_;
+  const bool forward_;
+  uint64_t expected_;
+};
+
+// A scan of at most `limit` entries from one end.
+LoopResult RunScan(const Workload& w, Session& session, Order order,
+                   uint64_t limit, bool ordered) {
+  uint64_t operations = 0;
+  Sequence sequence(w.oracle, order);
+  const Visitor visit = [&](std::string_view key, std::string_view value) {
+    const std::optional<uint64_t> index = w.check.Visited(key, value);
+    if (ordered && index && !sequence.Advance(*index)) {
+      w.check.Fail("a scan is out of order or skips entries at", key);
+    }
+    return w.meter.Continue(++operations) && operations < limit;
+  };
+  w.meter.Start();
+  session.Scan({}, order, visit);
+  return {operations, w.meter.StopNs(), w.check.found()};
+}
+
+// A scan that nothing cut short has visited the first `limit` present entries.
+void CheckComplete(const Workload& w, uint64_t visited, uint64_t limit) {
+  const Oracle::Contents all = w.oracle.Sum(w.values);
+  if (visited != std::min(limit, all.entries)) {
+    w.check.Fail("a scan visits " + std::to_string(visited) + " entries of",
+                 std::to_string(all.entries));
+  } else if (visited == all.entries && w.check.digest() != all.digest) {
+    w.check.Fail("a scan visits some entries twice and others", "never");
+  }
+}
+
+void SampleGets(const Workload& w, Session& session) {
+  KeyStream keys(KeyOrder::kUniform, w.oracle.key_space(), w.stream_seed);
+  KeyBuffer key(w.config.key_size);
+  const uint64_t samples = std::min(kSampledGets, w.oracle.key_space());
+  for (uint64_t i = 0; i < samples; ++i) {
+    const uint64_t index = keys.Next();
+    w.check.Got(index, session.Get(key.Set(index)));
+  }
+}
+
+// Keys next to present ones: one byte shorter, one byte longer, past the end.
+void SampleAbsents(const Workload& w, Session& session) {
+  KeyStream keys(KeyOrder::kUniform, w.oracle.key_space(), w.stream_seed);
+  KeyBuffer key(w.config.key_size);
+  const uint64_t samples = std::min(kSampledAbsents, w.oracle.key_space());
+  for (uint64_t i = 0; i < samples; ++i) {
+    const uint64_t index = keys.Next();
+    std::string wanted(key.Set(index));
+    if (i % 3 == 0) {
+      wanted.pop_back();
+    } else if (i % 3 == 1) {
+      wanted.push_back('0');
+    } else {
+      wanted = key.Set(w.oracle.key_space() + index);
+    }
+    w.check.GotAbsent(wanted, session.Get(wanted));
+  }
+}
+
+}  // namespace
+
+LoopResult RunWrites(const Workload& w, Session& session) {
+  const uint64_t entries = EntriesOf(w.benchmark, w.config);
+  const uint64_t batch_size =
+      std::min(BatchSizeOf(w.benchmark, w.config), entries);
+  WriteStream stream(w.benchmark, w.stream_seed, w.oracle);
+  Batch batch(w.values, w.config.key_size, batch_size,
+              w.benchmark.kind == Kind::kDelete);
+  uint64_t operations = 0;
+  w.meter.Start();
+  while (operations < entries) {
+    const uint64_t size = std::min(batch_size, entries - operations);
+    for (uint64_t i = 0; i < size; ++i) batch.Set(i, stream.Next());
+    session.Write(batch.First(size));
+    operations += size;
+    if (!w.meter.Continue(operations)) break;
+  }
+  const uint64_t loop_ns = w.meter.StopNs();
+  stream.Finish(operations);
+  return {operations, loop_ns};
+}
+
+LoopResult RunReads(const Workload& w, Session& session) {
+  switch (w.benchmark.access) {
+    case Access::kGet:
+    case Access::kGetAbsent:
+      return RunGets(w, session);
+    case Access::kSeek:
+      return RunSeeks(w, session);
+    default:
+      break;
+  }
+  const Order order = w.benchmark.access == Access::kForward ? Order::kForward
+                                                             : Order::kBackward;
+  const LoopResult result =
+      RunScan(w, session, order, w.config.reads, true);
+  if (!w.meter.expired()) CheckComplete(w, result.operations, w.config.reads);
+  return result;
+}
+
+LoopResult RunVerify(const Workload& w, Session& session, bool ordered) {
+  // One entry more than there should be is enough to know.
+  const uint64_t limit = w.oracle.Sum(w.values).entries + 1;
+  const LoopResult result =
+      RunScan(w, session, Order::kForward, limit, ordered);
+  CheckComplete(w, result.operations, limit);
+  SampleGets(w, session);
+  SampleAbsents(w, session);
+  return result;
+}
+
+}  // namespace kvmatrix

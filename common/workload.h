@@ -1,0 +1,46 @@
+// The loops that are timed.
+
+#ifndef COMMON_WORKLOAD_H_
+#define COMMON_WORKLOAD_H_
+
+#include <cstdint>
+
+#include "common/check.h"
+#include "common/config.h"
+#include "common/driver.h"
+#include "common/meter.h"
+#include "common/oracle.h"
+#include "common/values.h"
+
+namespace kvmatrix {
+
+// All that a loop works with.
+struct Workload {
+  const Benchmark& benchmark;
+  const Config& config;
+  const Values& values;
+  uint64_t stream_seed;
+  Oracle& oracle;
+  Check& check;
+  Meter& meter;
+};
+
+struct LoopResult {
+  uint64_t operations;
+  uint64_t loop_ns;
+  uint64_t found = 0;  // entries that were asked for and there
+};
+
+// Puts or deletes; leaves in the oracle what the database must hold.
+LoopResult RunWrites(const Workload& workload, Session& session);
+
+// Gets, seeks or a scan, each answer checked.
+LoopResult RunReads(const Workload& workload, Session& session);
+
+// The audit: every entry once, then sampled keys that must be
+// there and sampled keys that must not.  `ordered`: entries come in key order.
+LoopResult RunVerify(const Workload& workload, Session& session, bool ordered);
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_WORKLOAD_H_
