@@ -74,6 +74,15 @@ def _requirements(
     return wanted + (list(packages.TESTING) if options.test else [])
 
 
+def _python(options: argparse.Namespace, screen: Screen) -> None:
+    build_dir = ROOT / "build"
+    every = ROOT / "scripts/requirements-dev.txt"
+    wanted = every if options.test else ROOT / "scripts/requirements.txt"
+    venv.ensure(
+        build_dir / "venv", wanted, every, build_dir / "logs" / "venv.log", screen
+    )
+
+
 def _libraries(
     options: argparse.Namespace, sources: Sequence[Source], cache: Path, screen: Screen
 ) -> list[engine_list.EngineLibrary]:
@@ -104,18 +113,17 @@ def run(options: argparse.Namespace, screen: Screen) -> None:
     """Do what the options ask for; SetupError says why it cannot be done."""
     cache = cache_dir(os.environ)
     logs = ROOT / "build" / "logs"
-    python = (ROOT / "build/venv", ROOT / "scripts/requirements.txt")
     waiting = "Waiting for another set-up of this checkout ..."
     with locked(ROOT / "build" / "lock", lambda: screen.warn(waiting)):
         if options.python_only:
             wanted = [r for r in packages.BUILDING if r.package == "python3-venv"]
             packages.ensure(wanted, logs / "packages.log", screen)
-            venv.ensure(*python, logs / "venv.log", screen)
+            _python(options, screen)
             return
         sources = read_sources(ROOT / "configs/engines.toml")
         wanted = _requirements(options, sources)
         packages.ensure(wanted, logs / "packages.log", screen)
-        venv.ensure(*python, logs / "venv.log", screen)
+        _python(options, screen)
         libraries = _libraries(options, sources, cache, screen)
         path = ROOT / "build/engines" / f"{options.engines}.cmake"
         text = engine_list.cmake_text(libraries)

@@ -8,35 +8,43 @@ from pathlib import Path
 from scripts.provision.commands import run_logged
 from scripts.provision.screen import Screen
 
-_STAMP = "requirements.sha256"
+# Each is what one file of requirements leaves when all of it is installed.
+_STAMPS = "kvmatrix"
 
 
 def fingerprint(requirements: Path) -> str:
-    """Return what the environment depends on: the pins and the interpreter."""
+    """Return what an environment depends on: the pins and the interpreter."""
     digest = hashlib.sha256(requirements.read_bytes())
     digest.update(f"{sys.version}\0{sys.base_prefix}".encode())
     return digest.hexdigest()
 
 
 def is_current(venv: Path, requirements: Path) -> bool:
-    """Tell whether the environment was finished from these requirements."""
-    stamp = venv / _STAMP
-    return stamp.is_file() and stamp.read_text() == fingerprint(requirements)
+    """Tell whether everything in `requirements` was installed, to the end."""
+    return (venv / _STAMPS / fingerprint(requirements)).is_file()
 
 
-def ensure(venv: Path, requirements: Path, log: Path, screen: Screen) -> None:
-    """Make the environment anew unless it is current; SetupError if that fails.
+def _create(venv: Path, log: Path) -> None:
+    shutil.rmtree(venv, ignore_errors=True)
+    run_logged([sys.executable, "-m", "venv", str(venv)], log, cwd=venv.parent)
+    (venv / _STAMPS).mkdir()
 
-    The stamp is written last, so an interrupted environment is made again.
+
+def ensure(venv: Path, wanted: Path, every: Path, log: Path, screen: Screen) -> None:
+    """Make the environment anew unless it has what is wanted; else SetupError.
+
+    `every` is a file that holds all of `wanted` and more; an environment made
+    from it will do.  The stamp is written last, so an interrupted environment
+    is made again.
     """
-    if is_current(venv, requirements):
+    if is_current(venv, every) or is_current(venv, wanted):
         return
-    with screen.step("Making the Python environment"):
-        shutil.rmtree(venv, ignore_errors=True)
+    with screen.step(f"Making the Python environment ({wanted.name})"):
         log.unlink(missing_ok=True)
-        root = requirements.parent
-        run_logged([sys.executable, "-m", "venv", str(venv)], log, cwd=root)
+        venv.parent.mkdir(parents=True, exist_ok=True)
+        _create(venv, log)
         pip = [str(venv / "bin/python"), "-m", "pip", "--disable-pip-version-check"]
         install = ["install", "--no-input", "--require-hashes", "--only-binary=:all:"]
-        run_logged([*pip, *install, "-r", str(requirements)], log, cwd=root)
-        (venv / _STAMP).write_text(fingerprint(requirements))
+        command = [*pip, *install, "-r", str(wanted)]
+        run_logged(command, log, cwd=venv.parent)
+        (venv / _STAMPS / fingerprint(wanted)).touch()
