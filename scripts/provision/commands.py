@@ -1,12 +1,14 @@
 """Running programs with their output kept in a log."""
 
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scripts.provision.errors import SetupError
 
-_TAIL_LINES = 15
+_EXCERPT_LINES = 15
+_TELLING = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |\*\*\* ")
 
 
 def run_logged(
@@ -18,7 +20,7 @@ def run_logged(
 ) -> None:
     """Run `command`, appending what it prints to `log`.
 
-    Raises SetupError with the end of the log when it fails or is not there.
+    Raises SetupError with an excerpt when it fails, or when it is not there.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
@@ -39,14 +41,16 @@ def run_logged(
     if status != 0:
         raise SetupError(
             f"'{' '.join(command)}' failed with status {status}.\n"
-            f"{tail(log)}\nThe whole log is {log}"
+            f"{excerpt(log)}\nThe whole log is {log}"
         )
 
 
-def tail(log: Path) -> str:
-    """Return the last lines of a log, indented."""
+def excerpt(log: Path) -> str:
+    """Return the lines of a log that say what went wrong, else its last lines."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    return "\n".join(f"  | {line}" for line in lines[-_TAIL_LINES:])
+    telling = [line for line in lines if _TELLING.search(line)]
+    chosen = telling[:_EXCERPT_LINES] or lines[-_EXCERPT_LINES:]
+    return "\n".join(f"  | {line}" for line in chosen)
 
 
 def output_of(command: Sequence[str]) -> str:

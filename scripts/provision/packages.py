@@ -70,8 +70,8 @@ def development_packages(names: Iterable[str]) -> tuple[Requirement, ...]:
 
     def installed(name: str) -> Callable[[], bool]:
         files = Path("/var/lib/dpkg/info")
-        return lambda: any(files.glob(f"{name}.list")) or any(
-            files.glob(f"{name}:*.list")
+        return lambda: (
+            any(files.glob(f"{name}.list")) or any(files.glob(f"{name}:*.list"))
         )
 
     return tuple(Requirement(n, "an engine library", installed(n)) for n in names)

@@ -131,7 +131,8 @@ def build_all(
         return
     work = cache / "work"
     shutil.rmtree(work, ignore_errors=True)  # what an interrupted set-up left
-    wanted = [p.source for p in todo if not is_downloaded(p.source, cache / "downloads")]
+    there = cache / "downloads"
+    wanted = [p.source for p in todo if not is_downloaded(p.source, there)]
     if wanted:
         with screen.step(f"Fetching sources: {', '.join(s.package for s in wanted)}"):
             download(wanted, cache)
