@@ -1,0 +1,69 @@
+// Runs benchmarks through the real runner on a small database.
+
+#ifndef TESTS_RUNNER_FIXTURE_H_
+#define TESTS_RUNNER_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "common/runner.h"
+#include "tests/fake_clock.h"
+#include "tests/wrapped_driver.h"
+
+namespace kvmatrix {
+
+class RunnerFixture : public testing::Test {
+ protected:
+  RunnerFixture() {
+    config_.num = 500;
+    config_.reads = 500;
+    config_.db =
+        std::filesystem::path(testing::TempDir()) /
+        ("runner-" +
+         std::string(
+             testing::UnitTest::GetInstance()->current_test_info()->name()));
+  }
+  ~RunnerFixture() override { std::filesystem::remove_all(config_.db); }
+
+  // The measurements of these benchmarks, run by one process.
+  std::vector<Measurement> Run(const Driver& driver,
+                               const std::vector<std::string_view>& names) {
+    config_.use_existing_db = false;
+    config_.after.clear();
+    return RunOn(driver, names);
+  }
+
+  // The measurement of one benchmark, run by the process that comes after one
+  // that has run `past`, with this many operations each if not all.
+  Measurement RunAfter(const Driver& driver,
+                       const std::vector<PastBenchmark>& past,
+                       std::string_view name) {
+    config_.use_existing_db = true;
+    config_.after = past;
+    return RunOn(driver, {name}).front();
+  }
+
+  PastBenchmark Past(std::string_view name) const {
+    const Benchmark* benchmark = FindBenchmark(name);
+    return {benchmark, EntriesOf(*benchmark, config_)};
+  }
+
+  Config config_;
+  FakeClock clock_;
+
+ private:
+  std::vector<Measurement> RunOn(const Driver& driver,
+                                 const std::vector<std::string_view>& names) {
+    Runner runner(driver, config_, clock_);
+    std::vector<Measurement> measurements;
+    for (const std::string_view name : names) {
+      measurements.push_back(runner.Run(*FindBenchmark(name)));
+    }
+    return measurements;
+  }
+};
+
+}  // namespace kvmatrix
+
+#endif  // TESTS_RUNNER_FIXTURE_H_

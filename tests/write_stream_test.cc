@@ -1,0 +1,140 @@
+#include "common/write_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace kvmatrix {
+namespace {
+
+constexpr uint64_t kKeys = 1000;
+
+const Benchmark& Named(std::string_view name) { return *FindBenchmark(name); }
+
+// The versions that a std::map would hold after the first `steps` steps.
+class Model {
+ public:
+  void Apply(Step step, uint32_t* put_version = nullptr) {
+    if (step.version == 0) {
+      present_.erase(step.key);
+      return;
+    }
+    const uint32_t version = ++puts_[step.key];
+    present_[step.key] = version;
+    if (put_version != nullptr) *put_version = version;
+  }
+  void ExpectEqual(const Oracle& oracle) const {
+    for (uint64_t key = 0; key < kKeys + 5; ++key) {
+      const auto it = present_.find(key);
+      ASSERT_EQ(oracle.Version(key), it == present_.end() ? 0 : it->second)
+          << key;
+    }
+  }
+
+ private:
+  std::map<uint64_t, uint32_t> puts_;
+  std::map<uint64_t, uint32_t> present_;
+};
+
+class WriteStreams : public testing::TestWithParam<
+                         std::tuple<std::string, std::string, uint64_t>> {};
+
+TEST_P(WriteStreams, RecordWhatTheyHandOut) {
+  const auto [first, second, steps] = GetParam();
+  Oracle oracle;
+  oracle.Reset(kKeys, 100);
+  Model model;
+  for (const std::string& name : {first, second}) {
+    WriteStream stream(Named(name), 7, oracle);
+    for (uint64_t i = 0; i < steps; ++i) {
+      const Step step = stream.Next();
+      uint32_t version = 0;
+      model.Apply(step, &version);
+      ASSERT_EQ(step.version, version);
+    }
+    stream.Finish(steps);
+    model.ExpectEqual(oracle);
+  }
+}
+
+TEST_P(WriteStreams, ReplayEqualsTheRun) {
+  const auto [first, second, steps] = GetParam();
+  Oracle run, replayed;
+  run.Reset(kKeys, 100);
+  replayed.Reset(kKeys, 100);
+  for (const std::string& name : {first, second}) {
+    WriteStream stream(Named(name), 7, run);
+    for (uint64_t i = 0; i < steps; ++i) stream.Next();
+    stream.Finish(steps);
+    WriteStream(Named(name), 7, replayed).Replay(steps);
+  }
+  for (uint64_t key = 0; key < kKeys; ++key) {
+    ASSERT_EQ(run.Version(key), replayed.Version(key)) << key;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WriteStreams,
+    testing::Combine(
+        testing::Values("fillseq", "fillrandom", "filluniquerandom"),
+        testing::Values("overwrite", "deleteseq", "deleterandom"),
+        testing::Values(uint64_t{0}, uint64_t{1}, uint64_t{400}, kKeys)));
+
+TEST(Oracle, HoldsNoTableForAFullDatabase) {
+  Oracle oracle;
+  oracle.Reset(1'000'000'000'000, 100);
+  WriteStream(Named("filluniquerandom"), 7, oracle).Replay(1'000'000'000'000);
+  EXPECT_EQ(oracle.Version(999'999'999'999), 1u);
+  EXPECT_EQ(oracle.Version(1'000'000'000'000), 0u);
+}
+
+TEST(Oracle, FindsNeighbours) {
+  Oracle oracle;
+  oracle.Reset(kKeys, 100);
+  EXPECT_TRUE(oracle.Empty());
+  EXPECT_EQ(oracle.NextPresent(0), kKeys);
+  EXPECT_EQ(oracle.PreviousPresent(kKeys), kKeys);
+  oracle.UseTable();
+  oracle.Put(10);
+  oracle.Put(20);
+  EXPECT_FALSE(oracle.Empty());
+  EXPECT_EQ(oracle.NextPresent(0), 10u);
+  EXPECT_EQ(oracle.NextPresent(10), 10u);
+  EXPECT_EQ(oracle.NextPresent(11), 20u);
+  EXPECT_EQ(oracle.NextPresent(21), kKeys);
+  EXPECT_EQ(oracle.PreviousPresent(kKeys), 20u);
+  EXPECT_EQ(oracle.PreviousPresent(20), 10u);
+  EXPECT_EQ(oracle.PreviousPresent(10), kKeys);
+  oracle.ResetToPrefix(kKeys, 100, 5);
+  EXPECT_EQ(oracle.NextPresent(4), 4u);
+  EXPECT_EQ(oracle.NextPresent(5), kKeys);
+  EXPECT_EQ(oracle.PreviousPresent(kKeys), 4u);
+}
+
+TEST(Oracle, ADeletedKeyComesBackWithANewVersion) {
+  Oracle oracle;
+  oracle.Reset(kKeys, 100);
+  oracle.UseTable();
+  EXPECT_EQ(oracle.Put(3), 1u);
+  oracle.Delete(3);
+  EXPECT_EQ(oracle.Version(3), 0u);
+  EXPECT_EQ(oracle.Put(3), 2u);
+}
+
+TEST(Oracle, SumCountsPresentEntriesOnce) {
+  const Values values(301, 100, 0.5);
+  Oracle oracle;
+  oracle.Reset(kKeys, 100);
+  oracle.UseTable();
+  EXPECT_EQ(oracle.Sum(values).entries, 0u);
+  oracle.Put(3);
+  oracle.Put(3);
+  oracle.Put(4);
+  oracle.Delete(4);
+  EXPECT_EQ(oracle.Sum(values).entries, 1u);
+  EXPECT_EQ(oracle.Sum(values).digest, values.Fingerprint(3, 2));
+}
+
+}  // namespace
+}  // namespace kvmatrix
