@@ -34,8 +34,7 @@ class Batch {
 
   // Makes `step` the i-th update.  REQUIRES: i < capacity
   void Set(size_t i, Step step) {
-    KeyBuffer::Write(step.key,
-                     keys_.data() + (i + 1) * key_size_ - kKeyDigits);
+    KeyBuffer::Write(step.key, keys_.data() + (i + 1) * key_size_ - kKeyDigits);
     if (step.version == 0) return;
     values_.Write(step.key, step.version, bytes_.data() + i * value_stride_);
   }

@@ -9,9 +9,11 @@
 #include "common/driver.h"
 #include "common/keys.h"
 
-DEFINE_string(benchmarks, "fillseq,fillseqsync,fillrandom,overwrite,readrandom,"
+DEFINE_string(benchmarks,
+              "fillseq,fillseqsync,fillrandom,overwrite,readrandom,"
               "readseq,readreverse,compact,readrandom,readseq,readreverse,"
-              "fillseq100K", "benchmarks to run, in this order");
+              "fillseq100K",
+              "benchmarks to run, in this order");
 DEFINE_uint64(num, 1'000'000, "entries in a database");
 DEFINE_int64(reads, -1, "operations of a read benchmark; -1: --num");
 DEFINE_uint64(threads, 1, "concurrent threads; only 1 for now");
@@ -28,10 +30,12 @@ DEFINE_uint64(seed, 301, "of every random choice");
 DEFINE_double(duration, 0, "seconds after which a benchmark stops; 0: never");
 DEFINE_bool(histogram, false, "time each operation and print a histogram");
 DEFINE_bool(use_existing_db, false, "keep the database found in --db");
-DEFINE_string(after, "", "with --use_existing_db: the benchmarks that the "
+DEFINE_string(after, "",
+              "with --use_existing_db: the benchmarks that the "
               "database has been through, such as filluniquerandom,"
               "overwrite:5000 (a number of operations where it stopped early)");
-DEFINE_string(db, "", "directory for the database; default: a directory of "
+DEFINE_string(db, "",
+              "directory for the database; default: a directory of "
               "this user's below the one for temporary files");
 DEFINE_string(json, "", "file to append one JSON line to per benchmark");
 DEFINE_string(progress, "", "file in which to count operations, eight bytes");
@@ -158,7 +162,8 @@ std::string HelpText() {
   std::string text = "db_bench_" + std::string(kDriver.name) +
                      ": runs db_bench's workloads on one engine, checks every "
                      "answer, and prints\nmicroseconds per operation.\n\n"
-                     "  db_bench_" + kDriver.name +
+                     "  db_bench_" +
+                     kDriver.name +
                      " --benchmarks=fillrandom,readrandom --num=100000\n\n"
                      "Benchmarks:\n";
   for (const Benchmark& benchmark : AllBenchmarks()) {

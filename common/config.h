@@ -28,13 +28,13 @@ struct Config {
   std::vector<const Benchmark*> benchmarks;
   std::vector<PastBenchmark> after;
 
-  uint64_t num = 1'000'000;       // entries of a whole database
-  uint64_t reads = 1'000'000;     // operations of a read benchmark
-  uint64_t key_size = 16;         // bytes
-  uint64_t value_size = 100;      // bytes
-  double compression_ratio = 0.5; // of a value, by a simple compressor
-  uint64_t batch_size = 1;        // entries in one Write()
-  uint64_t cache_size = 4 << 20;  // bytes
+  uint64_t num = 1'000'000;        // entries of a whole database
+  uint64_t reads = 1'000'000;      // operations of a read benchmark
+  uint64_t key_size = 16;          // bytes
+  uint64_t value_size = 100;       // bytes
+  double compression_ratio = 0.5;  // of a value, by a simple compressor
+  uint64_t batch_size = 1;         // entries in one Write()
+  uint64_t cache_size = 4 << 20;   // bytes
   bool compression = true;
   bool sync = false;
   bool settle = true;

@@ -39,8 +39,8 @@ std::optional<uint64_t> ParseKey(std::string_view key, size_t key_size) {
   const char* const digits = key.data() + key_size - kKeyDigits;
   const uint64_t high = Load(digits);
   const uint64_t low = Load(digits + kWord);
-  const bool padded = std::all_of(key.data(), digits,
-                                  [](char c) { return c == '0'; });
+  const bool padded =
+      std::all_of(key.data(), digits, [](char c) { return c == '0'; });
   if (!padded || (NotDigits(high) | NotDigits(low)) != 0) return std::nullopt;
   return Number(high) * 100'000'000 + Number(low);
 }

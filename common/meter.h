@@ -61,9 +61,9 @@ class Meter {
   Histogram* const histogram_;
   bool expired_ = false;
   uint64_t start_ns_ = 0;
-  uint64_t last_ns_ = 0;        // of the last Record()
-  uint64_t last_look_ns_ = 0;   // of the last Look(), since Start()
-  uint64_t stride_ = 1;         // operations between two looks
+  uint64_t last_ns_ = 0;       // of the last Record()
+  uint64_t last_look_ns_ = 0;  // of the last Look(), since Start()
+  uint64_t stride_ = 1;        // operations between two looks
   uint64_t next_look_ = 0;
 };
 

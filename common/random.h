@@ -45,8 +45,8 @@ class Random {
   // Uniform in [0, n) by multiplication (Lemire 2019, without the rejection
   // step: the bias is below n / 2^64).  REQUIRES: n > 0.
   constexpr uint64_t Uniform(uint64_t n) {
-    return static_cast<uint64_t>(
-        (static_cast<unsigned __int128>(Next()) * n) >> 64);
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(Next()) * n) >>
+                                 64);
   }
 
  private:

@@ -130,9 +130,9 @@ void Runner::Attempt(const Benchmark& benchmark, Measurement& m) {
   RequireRunnable(benchmark);
   if (benchmark.prepare == Prepare::kFresh) {
     MakeFresh();
-    oracle_.Reset(
-        EntriesOf(benchmark, config_),
-        benchmark.value_size == 0 ? config_.value_size : benchmark.value_size);
+    oracle_.Reset(EntriesOf(benchmark, config_), benchmark.value_size == 0
+                                                     ? config_.value_size
+                                                     : benchmark.value_size);
   }
   const Values values(config_.seed, oracle_.value_size(),
                       config_.compression_ratio);
@@ -140,15 +140,9 @@ void Runner::Attempt(const Benchmark& benchmark, Measurement& m) {
   if (config_.histogram) m.latency.emplace();
   Meter meter(clock_, progress_, config_.duration_ns,
               m.latency ? &*m.latency : nullptr);
-  const Workload workload{benchmark,
-                          config_,
-                          values,
-                          NextStreamSeed(benchmark),
-                          oracle_,
-                          check,
-                          meter};
-  m.planned_operations =
-      PlannedOperations(benchmark, config_, oracle_, values);
+  const Workload workload{benchmark, config_, values, NextStreamSeed(benchmark),
+                          oracle_,   check,   meter};
+  m.planned_operations = PlannedOperations(benchmark, config_, oracle_, values);
 
   std::unique_ptr<Database> database;
   std::unique_ptr<Session> session;

@@ -45,8 +45,8 @@ std::string Message(const Measurement& m) {
                       static_cast<unsigned long long>(m.found),
                       static_cast<unsigned long long>(m.operations));
   } else if (m.benchmark->num_divisor > 1 || m.truncated) {
-    message += Format(" (%llu ops)",
-                      static_cast<unsigned long long>(m.operations));
+    message +=
+        Format(" (%llu ops)", static_cast<unsigned long long>(m.operations));
   }
   if (!m.verified) message += " (not verified)";
   return message;
@@ -90,27 +90,28 @@ std::string StatLine(const Measurement& m) {
 }
 
 std::string VersionText(const Driver& driver) {
-  std::string text = Format("db_bench_%s\n", driver.name) +
-                     Format("engine:      %s %s\n", driver.name,
-                            driver.version().c_str()) +
-                     Format("origin:      %s\n", kBuildFacts.origin) +
-                     Format("checksum:    %s\n", kBuildFacts.origin_sha256) +
-                     Format("compiler:    %s\n", kBuildFacts.compiler) +
-                     Format("flags:       %s\n", kBuildFacts.flags) +
-                     Format("engine code: %s\n", kBuildFacts.engine_flags) +
-                     Format("assertions:  %s\n",
-                            HasLiveAssertions(driver.code) ? "live" : "none") +
-                     "allocator:   " + AllocatorInForce() + "\n";
+  std::string text =
+      Format("db_bench_%s\n", driver.name) +
+      Format("engine:      %s %s\n", driver.name, driver.version().c_str()) +
+      Format("origin:      %s\n", kBuildFacts.origin) +
+      Format("checksum:    %s\n", kBuildFacts.origin_sha256) +
+      Format("compiler:    %s\n", kBuildFacts.compiler) +
+      Format("flags:       %s\n", kBuildFacts.flags) +
+      Format("engine code: %s\n", kBuildFacts.engine_flags) +
+      Format("assertions:  %s\n",
+             HasLiveAssertions(driver.code) ? "live" : "none") +
+      "allocator:   " + AllocatorInForce() + "\n";
   const CodecProof proof = ProveCodec(driver);
   text += Format("codec:       %s", *driver.codec ? driver.codec : "none");
   if (*driver.codec) {
     text += Compresses(proof) ? ", linked and working" : ", NOT WORKING";
   }
-  text += Format(" (%llu raw bytes take %llu on disk with compression, %llu "
-                 "without)\n",
-                 static_cast<unsigned long long>(proof.raw_bytes),
-                 static_cast<unsigned long long>(proof.compressed_disk_bytes),
-                 static_cast<unsigned long long>(proof.plain_disk_bytes));
+  text += Format(
+      " (%llu raw bytes take %llu on disk with compression, %llu "
+      "without)\n",
+      static_cast<unsigned long long>(proof.raw_bytes),
+      static_cast<unsigned long long>(proof.compressed_disk_bytes),
+      static_cast<unsigned long long>(proof.plain_disk_bytes));
   return text + Format("licence:     %s\n", driver.licence);
 }
 

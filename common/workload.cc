@@ -70,8 +70,8 @@ class Sequence {
   // True if `key` is the present key that comes next.
   bool Advance(uint64_t key) {
     const bool expected = key == expected_;
-    expected_ = forward_ ? oracle_.NextPresent(key + 1)
-                         : oracle_.PreviousPresent(key);
+    expected_ =
+        forward_ ? oracle_.NextPresent(key + 1) : oracle_.PreviousPresent(key);
     return expected;
   }
 
@@ -173,8 +173,7 @@ LoopResult RunReads(const Workload& w, Session& session) {
   }
   const Order order = w.benchmark.access == Access::kForward ? Order::kForward
                                                              : Order::kBackward;
-  const LoopResult result =
-      RunScan(w, session, order, w.config.reads, true);
+  const LoopResult result = RunScan(w, session, order, w.config.reads, true);
   if (!w.meter.expired()) CheckComplete(w, result.operations, w.config.reads);
   return result;
 }

@@ -45,8 +45,8 @@ class Memory final : public Database {
     for (const Update& update : batch) {
       const std::string_view value = update.value.value_or("");
       AppendSize(log_, static_cast<uint32_t>(update.key.size()));
-      AppendSize(log_, update.value ? static_cast<uint32_t>(value.size())
-                                    : kDeleted);
+      AppendSize(log_,
+                 update.value ? static_cast<uint32_t>(value.size()) : kDeleted);
       log_.append(update.key).append(value);
     }
     Require(write(fd_, log_.data(), log_.size()) ==
