@@ -341,6 +341,7 @@ def _group(
     path: Path,
 ) -> dict[CellName, Cell]:
     by_cell: dict[CellName, dict[int, Measurement]] = {name: {} for name in names}
+    stores = {e["name"]: (e["describe"] or {}).get("stores") for e in plan["engines"]}
     for m in measurements:
         place = f"{path}:{m.line}"
         if m.record["run"] != plan["run"]:
@@ -349,6 +350,10 @@ def _group(
             raise ResultsError(f"{place}: cell {m.cell} is not in the plan")
         if m.repetition > plan["repetitions"]:
             raise ResultsError(f"{place}: repetition {m.repetition} was not planned")
+        # Only an engine that keeps nothing has nothing to verify.
+        unverified = m.status == "ok" and not m.record["verified"]
+        if unverified and stores[m.cell.engine] is not False:
+            raise ResultsError(f"{place}: {m.cell} is ok but was not verified")
         earlier = by_cell[m.cell].setdefault(m.repetition, m)
         if earlier is not m:
             raise ResultsError(f"{place}: repeats line {earlier.line}")
