@@ -1,0 +1,180 @@
+"""Checked access to TOML tables: every complaint names file, key and what is accepted.
+
+A value of the wrong type, an unknown key or an unknown name raises ConfigError.
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from report.units import UnitError, parse_duration, parse_size
+
+Flag = bool | int | float | str
+
+# Flags that every executable takes, spelt as the executables spell them, and the
+# kind of their values.
+COMMON_FLAGS = {
+    "num": "count",
+    "reads": "integer",  # -1: as many as num
+    "key_size": "count",
+    "value_size": "count",
+    "compression_ratio": "ratio",
+    "batch_size": "count",
+    "cache_size": "size",
+    "sync": "switch",
+    "compression": "switch",
+    "threads": "count",
+    "duration": "duration",
+}
+_ACCEPTED = {
+    "count": "an integer of at least 1",
+    "integer": "an integer",
+    "ratio": "a number from 0 to 1",
+    "size": 'a size as text, such as "4MiB"',
+    "switch": "true or false",
+    "duration": 'a duration as text, such as "10s"',
+}
+
+
+class ConfigError(Exception):
+    """The configuration is wrong: which file, which key, and what is accepted."""
+
+    def __init__(self, file: str, key: str, problem: str) -> None:
+        where = f"{file}: {key}" if key else file
+        super().__init__(f"{where}: {problem}")
+        self.file, self.key, self.problem = file, key, problem
+
+
+def nearest(word: str, accepted: Iterable[str]) -> str:
+    """A hint such as " (did you mean 'baseline'?)", or nothing."""
+    close = difflib.get_close_matches(word, list(accepted), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def unknown(kind: str, word: str, accepted: Iterable[str]) -> str:
+    """A sentence about an unknown name: the nearest match and all accepted ones."""
+    names = list(accepted)
+    listed = ", ".join(name if name else '""' for name in names) or "none"
+    return f"unknown {kind} {word!r}{nearest(word, names)}; accepted: {listed}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """One TOML table and where it stands."""
+
+    file: str
+    path: str  # "settings.x", or "" for the whole document
+    values: dict[str, Any]
+
+    def at(self, key: str) -> str:
+        """The full name of a key."""
+        return f"{self.path}.{key}" if self.path else key
+
+    def wrong(self, key: str, accepted: str) -> ConfigError:
+        """The error for a value of the wrong kind, or for a missing one."""
+        if key not in self.values:
+            return ConfigError(
+                self.file, self.at(key), f"missing; accepted: {accepted}"
+            )
+        value = self.values[key]
+        return ConfigError(
+            self.file, self.at(key), f"{value!r} is not accepted; accepted: {accepted}"
+        )
+
+    def only(self, *keys: str) -> None:
+        """Raises ConfigError if there is any other key."""
+        for key in self.values:
+            if key not in keys:
+                raise ConfigError(self.file, self.at(key), unknown("key", key, keys))
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A text; required if there is no default."""
+        value = self.values.get(key, default)
+        if not isinstance(value, str) or (default is None and not value.strip()):
+            raise self.wrong(key, "a text")
+        return value
+
+    def texts(
+        self, key: str, default: tuple[str, ...] | None = None
+    ) -> tuple[str, ...]:
+        """A list of texts without repetition; not empty if there is no default."""
+        value = self.values.get(key, default)
+        if not isinstance(value, list | tuple):
+            raise self.wrong(key, "a list of texts")
+        if not all(isinstance(item, str) for item in value):
+            raise self.wrong(key, "a list of texts")
+        if len(set(value)) != len(value) or (default is None and not value):
+            raise self.wrong(key, "a list of texts, not empty, each of them once")
+        return tuple(value)
+
+    def count(self, key: str, default: int) -> int:
+        """An integer of at least 1."""
+        value = self.values.get(key, default)
+        if type(value) is not int or value < 1:
+            raise self.wrong(key, _ACCEPTED["count"])
+        return value
+
+    def table(self, key: str) -> "Table":
+        """A table; an absent one is empty."""
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            raise self.wrong(key, f"a table: [{self.at(key)}]")
+        return Table(self.file, self.at(key), value)
+
+    def tables(self, key: str) -> list["Table"]:
+        """A list of tables; an absent one is empty."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
+            raise self.wrong(key, f"tables: [[{self.at(key)}]]")
+        return [
+            Table(self.file, f"{self.at(key)}[{item.get('name', number)}]", item)
+            for number, item in enumerate(value)
+        ]
+
+    def tables_by_name(self) -> Iterator[tuple[str, "Table"]]:
+        """The tables inside this one."""
+        for key in self.values:
+            yield key, self.table(key)
+
+
+def known(
+    table: Table, key: str, word: str, accepted: Iterable[str], kind: str
+) -> None:
+    """Raises ConfigError unless the word is one of the accepted ones."""
+    names = list(accepted)
+    if word not in names:
+        raise ConfigError(table.file, table.at(key), unknown(kind, word, names))
+
+
+def read_flag(table: Table, key: str, value: Any) -> Flag:
+    """The value of a flag: a size in bytes, a duration in seconds, or as written.
+
+    A key that is not in COMMON_FLAGS is a flag of one executable; its type is not
+    known here, so any plain value passes.
+    """
+    kind = COMMON_FLAGS.get(key, "")
+    try:
+        if kind == "size" and isinstance(value, str):
+            return parse_size(value)
+        if kind == "duration" and isinstance(value, str):
+            return parse_duration(value)
+    except UnitError as error:
+        raise ConfigError(table.file, table.at(key), str(error)) from error
+    if not _fits(kind, value):
+        accepted = _ACCEPTED.get(kind, "a number, a text, true or false")
+        raise table.wrong(key, accepted)
+    plain: Flag = float(value) if kind == "ratio" else value
+    return plain
+
+
+def _fits(kind: str, value: Any) -> bool:
+    if kind == "":
+        return isinstance(value, bool | int | float | str)
+    if kind == "switch":
+        return isinstance(value, bool)
+    if kind in ("count", "integer"):
+        return type(value) is int and (kind == "integer" or value >= 1)
+    if kind == "ratio":
+        return type(value) in (int, float) and 0 <= value <= 1
+    return False
