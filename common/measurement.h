@@ -37,7 +37,7 @@ struct Measurement {
   uint64_t found = 0;      // entries read
   uint64_t bytes = 0;      // of keys and values written or read
   bool truncated = false;  // --duration ended the loop
-  uint64_t digest = 0;     // see Values::Fingerprint()
+  uint64_t digest = 0;     // of the entries read, or of all that were written
 
   uint64_t open_ns = 0;
   uint64_t loop_ns = 0;

@@ -31,7 +31,7 @@ LoopResult RunGets(const Workload& w, Session& session) {
     }
     if (!w.meter.Continue(++operations)) break;
   }
-  return {operations, w.meter.StopNs(), w.check.found()};
+  return {operations, w.meter.StopNs(), w.check.found(), w.check.digest()};
 }
 
 LoopResult RunSeeks(const Workload& w, Session& session) {
@@ -55,7 +55,7 @@ LoopResult RunSeeks(const Workload& w, Session& session) {
     found += visited == index;
     if (!w.meter.Continue(++operations)) break;
   }
-  return {operations, w.meter.StopNs(), found};
+  return {operations, w.meter.StopNs(), found, w.check.digest()};
 }
 
 // Follows a scan through the present keys in one direction.
@@ -95,7 +95,7 @@ LoopResult RunScan(const Workload& w, Session& session, Order order,
   };
   w.meter.Start();
   session.Scan({}, order, visit);
-  return {operations, w.meter.StopNs(), w.check.found()};
+  return {operations, w.meter.StopNs(), w.check.found(), w.check.digest()};
 }
 
 // A scan that nothing cut short has visited the first `limit` present entries.
@@ -158,7 +158,7 @@ LoopResult RunWrites(const Workload& w, Session& session) {
   }
   const uint64_t loop_ns = w.meter.StopNs();
   stream.Finish(operations);
-  return {operations, loop_ns};
+  return {operations, loop_ns, 0, w.oracle.Sum(w.values).digest};
 }
 
 LoopResult RunReads(const Workload& w, Session& session) {

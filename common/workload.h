@@ -28,7 +28,8 @@ struct Workload {
 struct LoopResult {
   uint64_t operations;
   uint64_t loop_ns;
-  uint64_t found = 0;  // entries that were asked for and there
+  uint64_t found = 0;   // entries that were asked for and there
+  uint64_t digest = 0;  // sum of the fingerprints of the entries read
 };
 
 // Puts or deletes; leaves in the oracle what the database must hold.

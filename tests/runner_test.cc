@@ -136,6 +136,14 @@ TEST_F(RunnerTest, TheSameSeedGivesTheSameDigestAndAnotherAnother) {
   EXPECT_EQ(first[1].found, again[1].found);
 }
 
+TEST_F(RunnerTest, TheAuditSeesTheEntriesThatWereWritten) {
+  const auto m = Run(Wrapped({}), {"fillrandom", "verify", "readseq"});
+  EXPECT_EQ(m[1].digest, m[0].digest);
+  EXPECT_EQ(m[2].digest, m[0].digest);
+  EXPECT_EQ(m[1].found, m[1].operations);
+  EXPECT_EQ(m[1].bytes, m[1].operations * (16 + 100));
+}
+
 TEST_F(RunnerTest, ReadsNeedADatabase) {
   for (const char* name : {"readrandom", "readseq", "overwrite", "deleteseq"}) {
     const Measurement m = Run(Wrapped({}), {name}).front();
