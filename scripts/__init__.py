@@ -1,0 +1,1 @@
+"""Commands: the kvmatrix command line and what it runs."""

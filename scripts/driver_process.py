@@ -1,0 +1,203 @@
+"""One child process: started with a fixed environment, watched, and never left behind.
+
+A child runs in its own session, so that Ctrl-C on the terminal reaches the runner
+alone, and dies with the runner even if that is killed by signal 9.
+"""
+
+import collections
+import os
+import select
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+STDERR_TAIL_BYTES = 4096
+TICK_S = 0.25  # the least time between two looks at a running child
+
+
+class Interrupted(Exception):
+    """The user or the system asked the runner to stop."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(f"stopped by signal {signum}")
+        self.signum = signum
+
+    @property
+    def exit_code(self) -> int:
+        """128 + the signal, as a shell would report it."""
+        return 128 + self.signum
+
+
+class Stop:
+    """A stop request: set by SIGINT or SIGTERM, seen by every wait."""
+
+    def __init__(self) -> None:
+        self.signum = 0
+        self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+
+    def request(self, signum: int, _frame: FrameType | None = None) -> None:
+        """Asks for a stop; safe in a signal handler."""
+        self.signum = signum
+        os.eventfd_write(self.fd, 1)
+
+    def check(self) -> None:
+        """Raises Interrupted once a stop was requested."""
+        if self.signum:
+            raise Interrupted(self.signum)
+
+    @contextmanager
+    def on_signals(self) -> Iterator[None]:
+        """Within the block, SIGINT and SIGTERM request a stop."""
+        kept = {s: signal.signal(s, self.request) for s in _STOP_SIGNALS}
+        try:
+            yield
+        finally:
+            for signum, handler in kept.items():
+                signal.signal(signum, handler)
+
+
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a child ended."""
+
+    exit: str  # "0", "1", "signal 9" or "timeout"
+    wall_ns: int
+    stderr_tail: str
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it was killed at its time limit."""
+        return self.exit == "timeout"
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A call to make each `period_s` while a child runs; at least TICK_S."""
+
+    call: Callable[[], None]
+    period_s: float
+
+
+@dataclass(frozen=True)
+class Spawner:
+    """Starts children that share one environment and one stop request."""
+
+    environment: Mapping[str, str]
+    stop: Stop = field(default_factory=Stop)
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        timeout_s: float,
+        tick: Tick | None = None,
+        stdout: int | IO[bytes] = subprocess.DEVNULL,
+    ) -> Outcome:
+        """Runs a command to its end, or kills its process group at the timeout.
+
+        Raises Interrupted, with the child dead, when a stop is requested; OSError if
+        the child cannot start.
+        """
+        self.stop.check()
+        started_ns = time.monotonic_ns()
+        child = subprocess.Popen(
+            [*_tied_to_parent(), *map(str, command)],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            env=dict(self.environment),
+            start_new_session=True,
+        )
+        tail = _Tail(child)
+        try:
+            ended = self._wait(child, started_ns + int(timeout_s * 1e9), tick)
+            wall_ns = time.monotonic_ns() - started_ns
+        finally:
+            _kill_group(child)
+        stderr = tail.text()
+        self.stop.check()
+        return Outcome(_exit_text(child.returncode, ended), wall_ns, stderr)
+
+    def _wait(
+        self,
+        child: subprocess.Popen[bytes],
+        deadline_ns: int,
+        tick: Tick | None,
+    ) -> bool:
+        """True once the child has ended; false at the deadline or a stop."""
+        pidfd = os.pidfd_open(child.pid)
+        try:
+            poll = select.poll()
+            poll.register(pidfd, select.POLLIN)
+            poll.register(self.stop.fd, select.POLLIN)
+            while not self.stop.signum:
+                left_s = (deadline_ns - time.monotonic_ns()) / 1e9
+                if left_s <= 0:
+                    return False
+                wait_s = min(left_s, tick.period_s) if tick else left_s
+                ready = [fd for fd, _ in poll.poll(wait_s * 1000 + 1)]
+                if pidfd in ready:
+                    return True
+                if tick:
+                    tick.call()
+            return False
+        finally:
+            os.close(pidfd)
+
+
+def _tied_to_parent() -> list[str]:
+    """A prefix that makes a command die with the process that started it."""
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise FileNotFoundError("setpriv is not installed (package util-linux)")
+    return [setpriv, "--pdeathsig", "KILL", "--"]
+
+
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
+    """Kills what is left of the child's group, and reaps the child."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def _exit_text(returncode: int, ended: bool) -> str:
+    if not ended:
+        return "timeout"
+    return f"signal {-returncode}" if returncode < 0 else str(returncode)
+
+
+class _Tail:
+    """The last bytes a child wrote to stderr, however much it wrote."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        assert child.stderr is not None
+        self._pipe = child.stderr
+        self._last: collections.deque[bytes] = collections.deque()
+        self._bytes = 0
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        while chunk := os.read(self._pipe.fileno(), 65536):
+            self._last.append(chunk[-STDERR_TAIL_BYTES:])
+            self._bytes += len(self._last[-1])
+            while self._bytes - len(self._last[0]) >= STDERR_TAIL_BYTES:
+                self._bytes -= len(self._last.popleft())
+
+    def text(self) -> str:
+        """The tail; call once the child is dead."""
+        self._thread.join(timeout=1)  # a process that left the group may hold it
+        if not self._thread.is_alive():
+            self._pipe.close()
+        last = b"".join(self._last)[-STDERR_TAIL_BYTES:]
+        return last.decode("utf-8", "replace").strip()
