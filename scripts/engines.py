@@ -1,0 +1,50 @@
+"""The engines as they are found: described and checksummed, or missing and why."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from report.config import Config, Engine
+from scripts.driver_process import Spawner
+from scripts.executable import NotUsable, describe, executable_path, sha256_of
+from scripts.plan import PlannedEngine
+
+CHILD_PATH = "/usr/bin:/bin"
+
+
+def child_environment(home: str) -> dict[str, str]:
+    """The whole environment of every executable; `home` is inside the data dir."""
+    return {"LC_ALL": "C", "PATH": CHILD_PATH, "HOME": home, "TMPDIR": home}
+
+
+def find_engines(
+    spawner: Spawner,
+    build_dir: Path,
+    config: Config,
+    names: Iterable[str],
+    scratch: Path,
+) -> tuple[PlannedEngine, ...]:
+    """Asks the executables of these engines what they are; `scratch` must exist."""
+    return tuple(
+        _find(spawner, build_dir, config.engines[name], scratch) for name in names
+    )
+
+
+def _find(
+    spawner: Spawner, build_dir: Path, engine: Engine, scratch: Path
+) -> PlannedEngine:
+    path = executable_path(build_dir, engine.name)
+    description, missing, checksum = None, "", ""
+    try:
+        description = describe(spawner, path, engine.name, scratch)
+        checksum = sha256_of(path)
+    except NotUsable as reason:
+        missing = str(reason)
+    return PlannedEngine(
+        name=engine.name,
+        title=engine.title,
+        role=engine.role,
+        summary=engine.summary,
+        description=description,
+        missing=missing,
+        binary_sha256=checksum,
+    )

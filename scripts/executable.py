@@ -1,0 +1,152 @@
+"""The executables db_bench_<engine>: what one says about itself, and its commands."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from report.config_keys import Flag
+from report.results import METHOD, SCHEMA
+from scripts.driver_process import Outcome, Spawner
+
+DESCRIBE_TIMEOUT_S = 20
+_DESCRIBE_LIMIT_BYTES = 4 << 20
+_TEXTS = ("engine", "version", "licence")
+_ADVICE = "build it with scripts/bench or scripts/test"
+
+
+class NotUsable(Exception):
+    """An executable is absent or does not answer; says why."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One benchmark as an executable declares it."""
+
+    name: str
+    kind: str  # write, read, delete, compact or verify
+    prepare: str  # "", "filled" or "unsettled"
+    ops_divisor: int
+    value_size: int  # bytes; 0: the flag decides
+    batch_size: int  # entries; 1: the flag decides
+    sync: bool
+    unsupported: str  # reason, or ""
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> "Benchmark":
+        """Reads one entry; KeyError or TypeError if something is missing."""
+        return cls(**{field.name: entry[field.name] for field in fields(cls)})
+
+    @property
+    def audited(self) -> bool:
+        """Whether a fresh process checks the database afterwards."""
+        return self.kind in ("write", "delete")
+
+    def planned_ops(self, flags: Mapping[str, Any]) -> int:
+        """Operations of one repetition under these flags, at least 1."""
+        num, reads = int(flags["num"]), int(flags.get("reads", -1))
+        if self.kind == "compact":
+            return 1
+        total = reads if self.kind == "read" and reads >= 0 else num
+        return max(1, total // self.ops_divisor)
+
+
+@dataclass(frozen=True)
+class Description:
+    """The checked answer to --describe."""
+
+    document: Mapping[str, Any]
+    benchmarks: Mapping[str, Benchmark]
+    flags: Mapping[str, str]  # driver-specific flag -> type as gflags names it
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> "Description":
+        """Reads a document; KeyError or TypeError if it is not a description."""
+        return cls(
+            document=document,
+            benchmarks={b["name"]: Benchmark.of(b) for b in document["benchmarks"]},
+            flags={f["name"]: f["type"] for f in document["flags"]},
+        )
+
+    @property
+    def version(self) -> str:
+        """As the engine library itself reports it."""
+        return str(self.document["version"])
+
+    @property
+    def assertions_live(self) -> bool:
+        """Whether the engine's code checks itself, and is the slower for it."""
+        return bool(self.document["build"]["assertions"] == "live")
+
+    @property
+    def stores(self) -> bool:
+        """False for an engine that keeps nothing."""
+        return bool(self.document["stores"])
+
+
+def executable_path(build_dir: Path, engine: str) -> Path:
+    """Where the build puts the executable of an engine."""
+    return build_dir / "drivers" / f"db_bench_{engine}"
+
+
+def sha256_of(path: Path) -> str:
+    """The checksum of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def describe(spawner: Spawner, path: Path, engine: str, scratch: Path) -> Description:
+    """Asks an executable what it is.  Raises NotUsable."""
+    if not path.is_file():
+        raise NotUsable(f"not built: there is no {path.name}; {_ADVICE}")
+    answer = scratch / "describe.json"
+    try:
+        with answer.open("wb") as stdout:
+            command = (path, "--describe")
+            outcome = spawner.run(command, DESCRIBE_TIMEOUT_S, stdout=stdout)
+        with answer.open("rb") as file:
+            text = file.read(_DESCRIBE_LIMIT_BYTES)
+    except OSError as error:
+        raise NotUsable(f"{path.name} cannot be started: {error.strerror}") from error
+    finally:
+        answer.unlink(missing_ok=True)
+    return parse_description(path.name, engine, outcome, text)
+
+
+def parse_description(
+    name: str, engine: str, outcome: Outcome, text: bytes
+) -> Description:
+    """Checks an answer to --describe.  Raises NotUsable."""
+    if outcome.exit != "0":
+        raise NotUsable(
+            f"{name} --describe ended with {outcome.exit}: {outcome.stderr_tail[-300:]}"
+        )
+    try:
+        document = json.loads(text)
+        description = Description.of(document)
+        texts = {key: document[key] for key in _TEXTS}
+        document["build"]["assertions"], document["stores"], document["codec"]
+    except (ValueError, TypeError, KeyError) as error:
+        problem = f"{type(error).__name__} {error}"[:200]
+        raise NotUsable(f"{name} --describe answers nonsense: {problem}") from error
+    if texts["engine"] != engine:
+        raise NotUsable(f"{name} --describe says it is {texts['engine']!r}")
+    if (document.get("schema"), document.get("method")) != (SCHEMA, METHOD):
+        raise NotUsable(f"{name} was built for another method; {_ADVICE}")
+    return description
+
+
+def flag_arguments(flags: Mapping[str, Flag]) -> list[str]:
+    """Flags as gflags reads them, in a fixed order."""
+    return [f"--{name}={_text(flags[name])}" for name in sorted(flags)]
+
+
+def _text(value: Flag) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def history_of(steps: Sequence[tuple[str, int | None]]) -> str:
+    """The value of --after: benchmarks, each with its ops if fewer than planned."""
+    return ",".join(name if ops is None else f"{name}:{ops}" for name, ops in steps)

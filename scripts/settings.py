@@ -1,0 +1,103 @@
+"""The flags of every engine: scenario, suite, engine and command line merged."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from report.config import Scenario
+from report.config_keys import COMMON_FLAGS, ConfigError, Flag, unknown
+from report.units import UnitError, parse_size
+from scripts.executable import Description
+
+_ACCEPTED = {
+    "bool": "true or false",
+    "double": "a number",
+    "string": "a text",
+}
+_INTEGERS = ("int32", "uint32", "int64", "uint64", "int", "uint")
+
+
+def resolve_flags(
+    scenario: Scenario,
+    engine: str,
+    override: Mapping[str, Flag],
+    chosen: Mapping[str, Flag],
+    description: Description | None,
+) -> dict[str, Flag]:
+    """The flags of one engine in one scenario; sizes in bytes.
+
+    Later wins: the scenario, the suite's override, the engine's own settings, and
+    what was chosen on the command line.  Without a description, flags that only the
+    executable knows are left out.  Raises ConfigError.
+    """
+    flags: dict[str, Flag] = {**scenario.flags, **override}
+    for key, value in scenario.settings.get(engine, {}).items():
+        if key in COMMON_FLAGS:
+            flags[key] = value
+        elif description is not None:
+            flags[key] = _driver_flag(scenario, engine, key, value, description)
+    return {**flags, **chosen}
+
+
+def _driver_flag(
+    scenario: Scenario,
+    engine: str,
+    key: str,
+    value: Flag,
+    description: Description,
+) -> Flag:
+    where = f"settings.{engine}.{key}"
+    if key not in description.flags:
+        accepted = (*COMMON_FLAGS, *description.flags)
+        raise ConfigError(scenario.file, where, unknown("flag", key, accepted))
+    kind = description.flags[key]
+    try:
+        if kind in _INTEGERS and isinstance(value, str):
+            return parse_size(value)
+    except UnitError as error:
+        raise ConfigError(scenario.file, where, str(error)) from error
+    if not _fits(kind, value):
+        accepted_text = _ACCEPTED.get(kind, 'an integer, or a size such as "4MiB"')
+        problem = f"{value!r} is not accepted; accepted: {accepted_text}"
+        raise ConfigError(scenario.file, where, problem)
+    return value
+
+
+def _fits(kind: str, value: Flag) -> bool:
+    if kind == "bool":
+        return isinstance(value, bool)
+    if kind == "string":
+        return isinstance(value, str)
+    if kind == "double":
+        return type(value) in (int, float)
+    return type(value) is int
+
+
+def canonical(document: Any) -> str:
+    """JSON with one spelling for one meaning."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def sha256_of_settings(flags: Mapping[str, Mapping[str, Mapping[str, Flag]]]) -> str:
+    """The checksum of scenario -> engine -> flags."""
+    return hashlib.sha256(canonical(flags).encode()).hexdigest()
+
+
+def differences(
+    old: Mapping[str, Mapping[str, Mapping[str, Flag]]],
+    new: Mapping[str, Mapping[str, Mapping[str, Flag]]],
+) -> list[str]:
+    """What changed, one sentence for each flag, in a fixed order."""
+    found = []
+    for scenario in sorted(old):
+        for engine in sorted(old[scenario]):
+            was = old[scenario][engine]
+            now = new.get(scenario, {}).get(engine, {})
+            for key in sorted({*was, *now}):
+                if was.get(key) != now.get(key):
+                    found.append(
+                        f"{engine}/{scenario}: {key} was {was.get(key, 'not set')},"
+                        f" is now {now.get(key, 'not set')}"
+                    )
+    return found
