@@ -1,0 +1,177 @@
+"""A run's folder under results/: the only code that writes there.
+
+A folder appears whole (plan and environment) or not at all.  A finished repetition
+is one line, appended by one write and synced before the next begins.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from report.documents import parse_object, read_bytes, validate
+from report.results import MeasurementFile, ResultsError, read_measurements
+from scripts.plan import Plan, plan_document, plan_from_document
+from scripts.settings import sha256_of_settings
+
+LINES = "measurements.jsonl"
+_UNFINISHED = ".unfinished-"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class DiskFull(Exception):
+    """A disk has no room left; what was finished before is kept."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"no space left in {place}")
+        self.place = place
+
+
+class Busy(Exception):
+    """Another runner uses the folder."""
+
+
+@contextmanager
+def sole_user(folder: Path, purpose: str) -> Iterator[None]:
+    """Holds the folder's lock; raises Busy if another runner does.
+
+    The lock goes with the process that holds it, however that ends.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise Busy(f"another run uses the {purpose} {folder}; wait for it") from error
+    finally:
+        os.close(fd)
+
+
+class RunFolder:
+    """One run on disk, open for appending."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        self._fd = os.open(path / LINES, flags, 0o644)
+
+    def close(self) -> None:
+        """Ends appending."""
+        os.close(self._fd)
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Makes one finished repetition durable.  Raises DiskFull."""
+        text = json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n"
+        content = text.encode()
+        sound_bytes = os.fstat(self._fd).st_size
+        try:
+            written = os.write(self._fd, content)
+            if written != len(content):
+                raise OSError(errno.ENOSPC, "short write")
+            os.fsync(self._fd)
+        except OSError as error:
+            os.ftruncate(self._fd, sound_bytes)
+            if error.errno in _FULL:
+                raise DiskFull("the results folder") from error
+            raise
+
+
+def create_run(results: Path, plan: Plan, environment: Mapping[str, Any]) -> RunFolder:
+    """Writes a new run's plan and environment.  Raises DiskFull."""
+    _remove_unfinished(results)
+    building = results / f"{_UNFINISHED}{plan.run}"
+    try:
+        building.mkdir()
+        _write_document(building / "environment.json", environment)
+        _write_document(building / "run.json", plan_document(plan))
+        _sync_folder(building)
+        building.rename(results / plan.run)
+        _sync_folder(results)
+        return RunFolder(results / plan.run)
+    except OSError as error:
+        if error.errno in _FULL:
+            raise DiskFull("the results folder") from error
+        raise
+
+
+def _remove_unfinished(results: Path) -> None:
+    for left in results.glob(f"{_UNFINISHED}*"):
+        shutil.rmtree(left)
+
+
+def _write_document(path: Path, document: Mapping[str, Any]) -> None:
+    validate(document, path.stem, path.name)
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan of a run folder.  Raises ResultsError if it was tampered with."""
+    place = path / "run.json"
+    document = parse_object(read_bytes(place), str(place))
+    validate(document, "run", str(place))
+    try:
+        plan = plan_from_document(document)
+    except (KeyError, TypeError) as error:
+        raise ResultsError(f"{place}: not the plan of a run: {error}") from error
+    if sha256_of_settings(plan.settings()) != document["settings_sha256"]:
+        raise ResultsError(f"{place}: its flags do not match its settings_sha256")
+    return plan
+
+
+def read_lines(path: Path) -> MeasurementFile:
+    """The finished lines of a run folder, of which there may be none yet."""
+    lines = path / LINES
+    if not lines.exists():
+        return MeasurementFile((), 0, torn=False)
+    return read_measurements(lines)
+
+
+def drop_torn_line(path: Path, sound_bytes: int) -> None:
+    """Cuts off what follows the finished lines."""
+    with (path / LINES).open("r+b") as file:
+        file.truncate(sound_bytes)
+        os.fsync(file.fileno())
+
+
+def find_run(results: Path, name: str) -> Path:
+    """The folder of a run: a path, "@last", a name, or its unique beginning.
+
+    Raises ResultsError, saying what there is.
+    """
+    runs = all_runs(results)
+    if name == "@last":
+        if not runs:
+            raise ResultsError(f"there is no run in {results}")
+        return runs[-1]
+    for path in (results / name, Path(name)):
+        if (path / "run.json").is_file():
+            return path
+    matching = [run for run in runs if run.name.startswith(name)]
+    if len(matching) == 1:
+        return matching[0]
+    listed = ", ".join(run.name for run in (matching or runs)[-5:]) or "none"
+    what = "more than one run begins with" if matching else "there is no run"
+    raise ResultsError(f"{what} {name!r} in {results}; the newest: {listed}")
+
+
+def all_runs(results: Path) -> list[Path]:
+    """Every run folder, oldest first: the names begin with the time."""
+    return sorted(p.parent for p in results.glob("[0-9A-Za-z]*/run.json"))
