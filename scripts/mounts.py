@@ -1,0 +1,44 @@
+"""Which file system a folder is on, from /proc/self/mountinfo."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One file system as it is mounted; no field names a host or a user."""
+
+    type: str
+    options: str
+    device: str  # "/dev/..." or the kind of thing that stands for one
+
+
+def mount_of(mountinfo: str, folder: Path, device: str) -> Mount:
+    """The mount that holds an absolute folder on the device major:minor."""
+    best, best_depth = Mount(UNKNOWN, UNKNOWN, UNKNOWN), -1
+    for line in mountinfo.splitlines():
+        left, _, right = line.partition(" - ")
+        words, rest = left.split(), right.split()
+        if len(words) < 6 or len(rest) < 3:
+            continue
+        point = Path(words[4].replace("\\040", " "))
+        holds = folder == point or point in folder.parents
+        same = words[2] == device or rest[0] in ("btrfs", "overlay")
+        depth = len(point.parts)
+        if holds and same and depth >= best_depth:  # a later mount hides an earlier
+            best, best_depth = _mount(words, rest), depth
+    return best
+
+
+def _mount(words: list[str], rest: list[str]) -> Mount:
+    options = list(dict.fromkeys((*words[5].split(","), *rest[2].split(","))))
+    source = rest[1] if rest[1].startswith("/dev/") else rest[0]
+    return Mount(rest[0], ",".join(_without_path(o) for o in options), source)
+
+
+def _without_path(option: str) -> str:
+    """An option whose value is a path says who has mounted what: keep its name."""
+    name, _, value = option.partition("=")
+    return name if "/" in value else option
