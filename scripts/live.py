@@ -1,0 +1,206 @@
+"""The views of a running run, on stderr: a live table, scrolling lines, plain lines.
+
+A view is a listener of events.  Which one is used is decided once, by the terminal.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from report.units import format_duration
+from scripts.board import STATUS_WORDS, Board, rate_of
+from scripts.driver_process import TICK_S
+from scripts.events import (
+    Beat,
+    Event,
+    Note,
+    Progressed,
+    RepetitionFinished,
+    RunEnded,
+    RunStarted,
+)
+from scripts.table import (
+    Glyphs,
+    glyphs_for,
+    layout_for,
+    status_lines,
+    table_lines,
+    title_line,
+)
+
+HEARTBEAT_S = 60.0
+TABLE_ROWS = 30  # a shorter terminal gets scrolling lines
+_FIXED_ROWS = 8  # title, machine, blank lines and status lines around the table
+_NARROWEST = 60
+
+
+class View(Protocol):
+    """Something that shows events as they come."""
+
+    period_s: float  # how often it wants to hear of a running cell
+
+    def show(self, event: Event) -> None:
+        """Takes one event."""
+
+    def close(self) -> None:
+        """Leaves the terminal as it was."""
+
+
+class SilentView:
+    """Shows warnings only."""
+
+    period_s = HEARTBEAT_S
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def show(self, event: Event) -> None:
+        """Takes one event."""
+        if isinstance(event, Note) and event.level == "warn":
+            _print(self._console, f"warn {event.text}")
+
+    def close(self) -> None:
+        """Has nothing to restore."""
+
+
+class PlainView:
+    """One line per finished repetition, and a heartbeat; for pipes and logs."""
+
+    period_s = 10.0
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._board = Board()
+        self._printed_at_s = 0.0
+
+    def show(self, event: Event) -> None:
+        """Takes one event."""
+        self._board.apply(event)
+        for line in plain_lines(self._board, event, self._printed_at_s):
+            _print(self._console, line)
+            self._printed_at_s = self._board.elapsed_s
+
+    def close(self) -> None:
+        """Has nothing to restore."""
+
+
+def plain_lines(board: Board, event: Event, printed_at_s: float) -> list[str]:
+    """What the plain view prints after an event that the board has taken in."""
+    match event:
+        case RunStarted(plan, machine_line, done):
+            first = (
+                f"kvmatrix run {plan.run}  suite={plan.suite['name']}"
+                f" cells={len(plan.cells)} repetitions={board.planned}"
+                f" done={len(done)} seed={plan.seed}"
+            )
+            return [first, f"machine {machine_line}"]
+        case RepetitionFinished():
+            return [finished_line(board, event)]
+        case Note(text, level):
+            return [f"{level} {text}"]
+        case Beat(elapsed_s) if elapsed_s - printed_at_s >= HEARTBEAT_S:
+            left = board.left_s
+            rest = f", ~{format_duration(left)} left" if left is not None else ""
+            done_so_far = f"{board.finished}/{board.planned} repetitions"
+            elapsed = format_duration(elapsed_s)
+            return [f"heartbeat {elapsed} elapsed, {done_so_far}{rest}"]
+        case RunEnded(elapsed_s, failed):
+            done_so_far = f"{board.finished}/{board.planned} repetitions"
+            end = f"{len(failed)} cells failed, {format_duration(elapsed_s)}"
+            return [f"done {done_so_far}, {end}"]
+    return []
+
+
+def finished_line(board: Board, event: RepetitionFinished) -> str:
+    """One line about one finished repetition."""
+    line = event.line
+    width = len(str(board.planned))
+    name = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
+    start = f"[{board.finished:>{width}}/{board.planned}] round {line['repetition']}"
+    rate = rate_of(line)
+    if rate is None:
+        return f"{start} {name}  {STATUS_WORDS[line['status']]}: {line['reason']}"
+    return f"{start} {name:<42} {rate:>13,.0f} ops/s {event.seconds:>7.1f} s"
+
+
+def _print(console: Console, line: str) -> None:
+    console.print(Text(line), soft_wrap=True)
+
+
+class TerminalView:
+    """A live table, or scrolling lines above the status lines."""
+
+    period_s = TICK_S
+
+    def __init__(
+        self,
+        console: Console,
+        resume: str,
+        transient: bool,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._console, self._resume = console, resume
+        self._board, self._clock = Board(), clock
+        self._glyphs = glyphs_for(console.encoding)
+        self._drawn_at_s = float("-inf")
+        self._live = Live(console=console, auto_refresh=False, transient=transient)
+        self._live.start()
+
+    def show(self, event: Event) -> None:
+        """Takes one event."""
+        self._board.apply(event)
+        if isinstance(event, RepetitionFinished) and not self._fits():
+            _print(self._console, finished_line(self._board, event))
+        due = self._clock() - self._drawn_at_s >= TICK_S
+        if isinstance(event, RunEnded) or (due and not isinstance(event, Progressed)):
+            self._draw()
+
+    def close(self) -> None:
+        """Leaves the cursor visible, below the last table."""
+        self._live.stop()
+
+    def _fits(self) -> bool:
+        return table_fits(self._board, *self._console.size)
+
+    def _draw(self) -> None:
+        self._drawn_at_s = self._clock()
+        width, height = self._console.size
+        lines = screen(self._board, width, height, self._glyphs, self._resume)
+        self._live.update(Group(*lines), refresh=True)
+
+
+def table_fits(board: Board, width: int, height: int) -> bool:
+    """Whether the terminal can show the whole table and the status lines."""
+    if board.plan is None or width < _NARROWEST or height < TABLE_ROWS:
+        return False
+    rows = 1 + sum(1 + len(s.benchmarks) for s in board.plan.scenarios)
+    return rows + _FIXED_ROWS <= height and layout_for(board, width) is not None
+
+
+def screen(
+    board: Board, width: int, height: int, glyphs: Glyphs, resume: str
+) -> list[Text]:
+    """What a terminal shows: the table if it fits, and the status lines."""
+    if board.plan is None:
+        return []
+    status = status_lines(board, width, glyphs, resume)
+    layout = layout_for(board, width)
+    if layout is None or not table_fits(board, width, height):
+        return status
+    top = [title_line(board), Text(board.machine_line), Text("")]
+    for line in top:
+        line.truncate(width)
+    return [*top, *table_lines(board, layout, glyphs), Text(""), *status]
+
+
+def make_view(console: Console, quiet: bool, resume: str, transient: bool) -> View:
+    """The view that fits where stderr goes."""
+    if quiet:
+        return SilentView(console)
+    if console.is_terminal and not console.is_dumb_terminal:
+        return TerminalView(console, resume, transient)
+    return PlainView(console)

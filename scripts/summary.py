@@ -1,0 +1,103 @@
+"""The end of a run, on stdout: the table, what failed, and where the time went."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.text import Text
+
+from report.units import format_duration
+from scripts.board import STATUS_WORDS, Board
+from scripts.plan import Plan
+from scripts.table import Glyphs, layout_for, table_lines
+
+_PIPE_WIDTH = 200
+
+
+@dataclass(frozen=True)
+class TimeShares:
+    """Where the wall time of the measured repetitions went; shares add up to 1."""
+
+    wall_s: float
+    timed: float  # loop and flush: the headline
+    settle: float
+    prepare: float  # filling the databases that reads start from
+    audit: float
+    rest: float  # starting processes, opening, closing, copying, the runner
+
+    @property
+    def outside(self) -> float:
+        """Outside timed work, settle and audit; the fill counts as engine work."""
+        return self.rest
+
+
+def time_shares(lines: Iterable[Mapping[str, Any]]) -> TimeShares | None:
+    """The shares over all lines with figures; None if there is none."""
+    sums = dict.fromkeys(("wall", "timed", "settle", "prepare", "audit"), 0)
+    for line in lines:
+        if line["status"] != "ok":
+            continue
+        sums["wall"] += line["wall_ns"]
+        sums["timed"] += line["loop_ns"] + line["flush_ns"]
+        sums["settle"] += line["settle_ns"]
+        sums["prepare"] += line["prepare_ns"] or 0
+        sums["audit"] += (line["audit"] or {}).get("audit_ns") or 0
+    if not sums["wall"]:
+        return None
+    wall = sums.pop("wall")
+    shares = {key: value / wall for key, value in sums.items()}
+    return TimeShares(wall / 1e9, **shares, rest=1 - sum(shares.values()))
+
+
+def shares_line(shares: TimeShares) -> str:
+    """The shares for people."""
+    return (
+        f"time      {format_duration(shares.wall_s)}:"
+        f" timed {shares.timed:.0%}, settle {shares.settle:.0%},"
+        f" prepare {shares.prepare:.0%}, audit {shares.audit:.0%},"
+        f" rest {shares.rest:.0%}"
+    )
+
+
+def summary_lines(
+    board: Board, width: int | None, glyphs: Glyphs, lines: Iterable[Mapping[str, Any]]
+) -> list[Text]:
+    """The table and what follows from it; `width` is None for a pipe."""
+    layout = layout_for(board, width or _PIPE_WIDTH) or layout_for(board, 10_000)
+    assert layout is not None
+    shown = [*table_lines(board, layout, glyphs), Text("")]
+    shown.append(Text("operations per second, median of the repetitions so far", "dim"))
+    for cell, state in board.failures():
+        word = STATUS_WORDS[state.status]
+        shown.append(Text(f"{word:<9} {cell}: {' '.join(state.reason.split())}"))
+    shares = time_shares(lines)
+    if shares:
+        shown.append(Text(shares_line(shares)))
+    return shown
+
+
+def run_document(
+    plan: Plan, board: Board, path: str, exit_code: int, report: str | None
+) -> dict[str, Any]:
+    """The answer of `run --json` and `resume --json`."""
+    cells = []
+    for cell in plan.cells:
+        state = board.state(cell)
+        cells.append(
+            {
+                **asdict(cell),
+                "status": state.status or "not measured",
+                "reason": state.reason,
+                "ops_per_sec": state.rate,
+                "repetitions_ops_per_sec": list(state.rates),
+            }
+        )
+    return {
+        "run": plan.run,
+        "path": path,
+        "report": report,
+        "exit": exit_code,
+        "finished": board.finished,
+        "planned": board.planned,
+        "cells": cells,
+    }

@@ -1,0 +1,194 @@
+"""The table of a run: scenarios and benchmarks down, engines across.
+
+Meaning is never carried by colour alone: the best of a row has a star, what has no
+number has a word.
+"""
+
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from report.units import format_duration, format_rate
+from scripts.board import STATUS_WORDS, Board, CellState
+from scripts.plan import Cell, PlannedEngine, PlannedScenario
+
+WIDE_SPREAD = 0.05
+
+
+@dataclass(frozen=True)
+class Glyphs:
+    """The characters of a view."""
+
+    star: str = "★"
+    spread: str = "±"
+    running: str = "▸"
+    full: str = "█"
+    left_edge: str = "▕"
+    right_edge: str = "▏"
+    times: str = "x"
+    none: str = "–"
+
+
+UNICODE = Glyphs()
+ASCII = Glyphs("*", "+-", ">", "#", "[", "]", "x", "-")
+
+
+def glyphs_for(encoding: str) -> Glyphs:
+    """The set a stream of this encoding can show."""
+    try:
+        "".join(vars(UNICODE).values()).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return ASCII
+    return UNICODE
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which parts of a cell fit."""
+
+    label: int
+    column: int
+    spread: bool
+    ratio: bool
+
+
+def layout_for(board: Board, width: int) -> Layout | None:
+    """The richest layout that fits, or None if the table does not."""
+    assert board.plan is not None
+    names = [b for s in board.plan.scenarios for b in s.benchmarks]
+    label = max([len(n) + 2 for n in names] + [12]) + 2
+    engines = len(board.plan.engines)
+    for column, spread, ratio in (
+        (25, True, True),
+        (17, True, False),
+        (10, False, False),
+    ):
+        if label + engines * column <= width:
+            return Layout(label, column, spread, ratio)
+    return None
+
+
+def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
+    """The whole table, a line each."""
+    assert board.plan is not None
+    head = Text(" " * layout.label)
+    for engine in board.plan.engines:
+        head.append(f"  {engine.title}"[: layout.column].ljust(layout.column), "bold")
+    lines = [head]
+    for scenario in board.plan.scenarios:
+        lines.append(Text(scenario.name, "bold"))
+        for benchmark in scenario.benchmarks:
+            lines.append(_row(board, scenario, benchmark, layout, glyphs))
+    for line in lines:
+        line.rstrip()
+    return lines
+
+
+def _row(
+    board: Board,
+    scenario: PlannedScenario,
+    benchmark: str,
+    layout: Layout,
+    glyphs: Glyphs,
+) -> Text:
+    assert board.plan is not None
+    best = board.best_rate(scenario.name, benchmark)
+    row = Text(f"  {benchmark}".ljust(layout.label))
+    for engine in board.plan.engines:
+        cell = Cell(engine.name, scenario.name, benchmark)
+        if cell in board.plan.cells:
+            text = _cell(board, cell, engine, best, layout, glyphs)
+        else:
+            text = Text("  .", "dim")  # not part of this run
+        text.truncate(layout.column, pad=True)
+        row.append_text(text)
+    return row
+
+
+def _cell(
+    board: Board,
+    cell: Cell,
+    engine: PlannedEngine,
+    best: float | None,
+    layout: Layout,
+    glyphs: Glyphs,
+) -> Text:
+    state = board.state(cell)
+    if board.running and board.running.cell == cell:
+        rate = board.running.rate or state.rate
+        shown = format_rate(rate) if rate else ""
+        return Text(f"{glyphs.running} {shown:>5}", "cyan")
+    if state.rate is None:
+        return _word(state, glyphs)
+    wins = engine.role == "" and state.rate == best
+    mark = glyphs.star if wins else " "
+    style = "bold" if wins else "dim" if len(state.rates) < 2 else ""
+    text = Text(f"{mark} {format_rate(state.rate):>5}", style)
+    if layout.spread:
+        text.append_text(_spread(state, glyphs))
+    if layout.ratio and best and engine.role == "" and not wins:
+        text.append(f"{best / state.rate:>7.2f}{glyphs.times}")
+    return text
+
+
+def _word(state: CellState, glyphs: Glyphs) -> Text:
+    if not state.status:
+        return Text(f"  {glyphs.none:>5}", "dim")
+    failed = state.status in ("wrong", "error", "timeout")
+    return Text(f"  {STATUS_WORDS[state.status]}", "bold red" if failed else "dim")
+
+
+def _spread(state: CellState, glyphs: Glyphs) -> Text:
+    if state.spread is None:
+        return Text(" " * 8)
+    shown = f"{glyphs.spread}{state.spread * 100:.1f}%"
+    return Text(f" {shown:<7}", "yellow" if state.spread > WIDE_SPREAD else "")
+
+
+def title_line(board: Board) -> Text:
+    """Which run this is."""
+    assert board.plan is not None
+    plan = board.plan
+    return Text(
+        f"kvmatrix  {plan.run} · suite {plan.suite['name']} ·"
+        f" {len(plan.cells)} cells x {plan.repetitions} · seed {plan.seed}"
+    )
+
+
+def status_lines(board: Board, width: int, glyphs: Glyphs, resume: str) -> list[Text]:
+    """The bar, the running cell, the last note, and how to stop."""
+    lines = [_bar(board, width, glyphs), _now(board)]
+    if board.note:
+        lines.append(Text(f"{board.note.level:<5} {board.note.text}"))
+    lines.append(Text(f"Ctrl-C keeps what is done; continue with: {resume}", "dim"))
+    for line in lines:
+        line.truncate(width)
+    return lines
+
+
+def _bar(board: Board, width: int, glyphs: Glyphs) -> Text:
+    left = (
+        f"~{format_duration(board.left_s)}" if board.left_s is not None else glyphs.none
+    )
+    tail = (
+        f" {board.finished}/{board.planned}  {board.share_done:.0%}"
+        f"  {format_duration(board.elapsed_s)} gone  {left} left"
+    )
+    room = max(5, min(60, width - len(tail) - 4))
+    full = round(board.share_done * room)
+    bar = Text(glyphs.left_edge)
+    bar.append(glyphs.full * full, "cyan")
+    return bar.append(" " * (room - full) + glyphs.right_edge + tail)
+
+
+def _now(board: Board) -> Text:
+    running = board.running
+    if running is None:
+        return Text("now   preparing" if not board.ended else "now   done")
+    assert board.plan is not None
+    text = f"now   round {running.repetition}/{board.plan.repetitions}  {running.cell}"
+    if running.ops:
+        text += f"   {format_rate(running.ops)} of {format_rate(running.planned_ops)}"
+    if running.rate:
+        text += f"   {format_rate(running.rate)} ops/s"
+    return Text(text, "cyan")
