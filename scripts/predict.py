@@ -1,0 +1,119 @@
+"""How long each repetition will take: from an earlier run, from this one, or a guess.
+
+Predictions weigh the progress bar and the estimate of what is left.  They never
+touch a result.
+"""
+
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from report.results import ResultsError
+from scripts.plan import Cell, Plan
+from scripts.settings import canonical
+from scripts.store import all_runs, read_lines, read_plan
+
+_RUNS_LOOKED_AT = 20
+# The rough model: a guess at any engine, only good for weighing cells.
+_PROCESS_S = 0.03
+_OPERATION_S = {"write": 6e-6, "delete": 6e-6, "read": 3e-6, "compact": 1.0}
+_SYNC_S = 2e-3
+_BYTE_S = 2e-8
+
+
+@dataclass
+class Forecast:
+    """Predicted seconds of every repetition of a plan, corrected as they finish."""
+
+    plan: Plan
+    history: Mapping[str, float]  # cell key -> seconds on this machine
+    _seen: dict[int, list[float]] = field(default_factory=dict)
+    _guessed_s: float = 0.0  # what the model said about cells that it guessed
+    _took_s: float = 0.0  # and what those took
+
+    def learn(self, index: int, seconds: float) -> None:
+        """A repetition of the cell took so long."""
+        if not self.known(index):
+            self._guessed_s += guess_seconds(self.plan, index)
+            self._took_s += seconds
+        self._seen.setdefault(index, []).append(seconds)
+
+    def seconds(self, index: int) -> float:
+        """The prediction for one repetition of a cell."""
+        if index in self._seen:
+            return statistics.median(self._seen[index])
+        key = cell_key(self.plan, self.plan.cells[index])
+        if key in self.history:
+            return self.history[key]
+        correction = self._took_s / self._guessed_s if self._guessed_s else 1.0
+        return guess_seconds(self.plan, index) * correction
+
+    def left_s(self, remaining: Iterable[int]) -> float | None:
+        """Seconds for the remaining cells; None while that would be a mere guess."""
+        left = list(remaining)
+        if not self._guessed_s and not all(self.known(i) for i in left):
+            return None
+        return sum(self.seconds(i) for i in left)
+
+    def known(self, index: int) -> bool:
+        """Whether the prediction rests on a measurement of this very cell."""
+        key = cell_key(self.plan, self.plan.cells[index])
+        return index in self._seen or key in self.history
+
+
+def guess_seconds(plan: Plan, index: int) -> float:
+    """The rough model of one repetition: fill, measurement and audit."""
+    cell = plan.cells[index]
+    benchmark = plan.benchmark(cell)
+    if benchmark is None or plan.obstacle(cell) is not None:
+        return 0.0
+    flags = plan.flags(cell)
+    num = int(flags["num"])
+    ops = benchmark.planned_ops(flags)
+    size = benchmark.value_size or int(flags.get("value_size", 100))
+    per_op = _OPERATION_S.get(benchmark.kind, 3e-6) + size * _BYTE_S
+    if benchmark.sync or flags.get("sync"):
+        per_op += _SYNC_S
+    limit = float(flags.get("duration", 0)) or float("inf")
+    fill = num * _OPERATION_S["write"] if benchmark.prepare else 0.0
+    audit = num * 2e-6 if benchmark.audited else 0.0
+    return _PROCESS_S + min(ops * per_op, limit) + fill + audit
+
+
+def cell_key(plan: Plan, cell: Cell) -> str:
+    """Equal for cells that do the same work with the same executable version."""
+    engine = plan.engine(cell.engine)
+    version = engine.description.version if engine.description else ""
+    return canonical([cell.engine, version, cell.benchmark, dict(plan.flags(cell))])
+
+
+def load_history(results: Path, plan: Plan) -> dict[str, float]:
+    """Median seconds per cell of the newest runs on this machine that had the cell."""
+    history: dict[str, float] = {}
+    wanted = {cell_key(plan, cell) for cell in plan.cells}
+    for path in reversed(all_runs(results)[-_RUNS_LOOKED_AT:]):
+        if wanted <= history.keys():
+            break
+        try:
+            earlier = read_plan(path)
+            if dict(earlier.machine) == dict(plan.machine):
+                history = {**_medians(earlier, path), **history}
+        except ResultsError:
+            continue  # a damaged run predicts nothing
+    return history
+
+
+def _medians(plan: Plan, path: Path) -> dict[str, float]:
+    seconds: dict[str, list[float]] = {}
+    for measurement in read_lines(path).measurements:
+        wall_ns = measurement.figure("wall_ns")
+        if wall_ns is not None:
+            cell = Cell(**_names(measurement.record))
+            seconds.setdefault(cell_key(plan, cell), []).append(wall_ns / 1e9)
+    return {key: statistics.median(found) for key, found in seconds.items()}
+
+
+def _names(record: Mapping[str, Any]) -> dict[str, str]:
+    return {key: record[key] for key in ("engine", "scenario", "benchmark")}

@@ -1,0 +1,168 @@
+"""The loop of a run: every repetition that is missing, in the recorded order."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scripts.driver_process import Spawner, Tick
+from scripts.events import (
+    Beat,
+    Listener,
+    Progressed,
+    RepetitionFinished,
+    RepetitionStarted,
+)
+from scripts.plan import Cell, Plan, Unit
+from scripts.predict import Forecast
+from scripts.repetition import (
+    WORK_FOLDER,
+    Bench,
+    Finished,
+    Turn,
+    obstacle_line,
+    run_unit,
+)
+from scripts.store import RunFolder
+
+Done = frozenset[tuple[Cell, int]]
+
+
+def cell_of(line: Mapping[str, Any]) -> Cell:
+    """The cell a line belongs to."""
+    return Cell(line["engine"], line["scenario"], line["benchmark"])
+
+
+def turns_of(plan: Plan) -> list[tuple[Unit, list[Turn]]]:
+    """Every unit with its turns, numbered through the whole run."""
+    numbered, order = [], 0
+    for unit in plan.order:
+        turns = [
+            Turn(index, order + i, unit.repetition)
+            for i, index in enumerate(unit.cells)
+        ]
+        order += len(turns)
+        numbered.append((unit, turns))
+    return numbered
+
+
+def missing_turns(
+    plan: Plan, lines: Iterable[Mapping[str, Any]]
+) -> list[tuple[Unit, list[Turn]]]:
+    """What is still to be done after these lines, unit by unit."""
+    done, settled = set(), set()
+    for line in lines:
+        done.add((cell_of(line), line["repetition"]))
+        if line["status"] == "unsupported":  # one line says it for all repetitions
+            settled.add(cell_of(line))
+    missing = []
+    for unit, turns in turns_of(plan):
+        left = [
+            turn
+            for turn in turns
+            if (plan.cells[turn.index], turn.repetition) not in done
+            and plan.cells[turn.index] not in settled
+        ]
+        if left:
+            missing.append((unit, left))
+    return missing
+
+
+@dataclass
+class Session:
+    """One execution of the loop: by `run`, or by `resume` later on."""
+
+    plan: Plan
+    folder: RunFolder
+    forecast: Forecast
+    listener: Listener
+    build_dir: Path
+    data_dir: Path
+    spawner: Spawner
+    period_s: float  # between two looks at a running cell
+    lines: list[Mapping[str, Any]]  # all on disk, earlier sessions' included
+    clock: Callable[[], float] = time.monotonic
+    started_s: float = field(init=False, default=0.0)
+    _spent_s: float = field(init=False, default=0.0)  # predicted time of what is done
+    _left: list[Turn] = field(init=False, default_factory=list)
+
+    def execute(self) -> None:
+        """Does what is missing.  Raises Interrupted or DiskFull, all lines kept."""
+        self.started_s = self.clock()
+        bench = self._bench()
+        bench.clean()
+        bench.work.mkdir(parents=True)
+        missing = missing_turns(self.plan, self.lines)
+        self._left = [turn for _, turns in missing for turn in turns]
+        try:
+            for _, turns in missing:
+                self._do_unit(bench, turns)
+        finally:
+            bench.clean()
+
+    def _do_unit(self, bench: Bench, turns: Sequence[Turn]) -> None:
+        pending = [turn for turn in turns if turn in self._left]
+        if not pending:
+            return
+        able = self.plan.obstacle(self.plan.cells[pending[0].index]) is None
+        finished = (
+            run_unit(bench, pending)
+            if able
+            else (obstacle_line(bench, turn) for turn in pending)
+        )
+        for turn, done in zip(pending, finished, strict=True):
+            self.spawner.stop.check()
+            self._store(turn, done, able)
+
+    def _store(self, turn: Turn, done: Finished, able: bool) -> None:
+        self.folder.append(done.line)
+        self.lines.append(done.line)
+        if able:
+            self._spent_s += self.forecast.seconds(turn.index)
+            self.forecast.learn(turn.index, done.seconds)
+        unsupported = done.line["status"] == "unsupported"
+        self._left = [
+            t
+            for t in self._left
+            if t != turn and not (unsupported and t.index == turn.index)
+        ]
+        elapsed_s, left_s, share = self._progress()
+        event = RepetitionFinished(done.line, done.seconds, elapsed_s, left_s, share)
+        self.listener(event)
+
+    def _progress(self) -> tuple[float, float | None, float]:
+        """Seconds gone, seconds left if known, and the share done."""
+        left = [turn.index for turn in self._left]
+        predicted = sum(self.forecast.seconds(i) for i in left)
+        whole = self._spent_s + predicted
+        share = self._spent_s / whole if whole else 1.0
+        return self.clock() - self.started_s, self.forecast.left_s(left), share
+
+    def _bench(self) -> Bench:
+        bench = Bench(
+            plan=self.plan,
+            build_dir=self.build_dir,
+            work=self.data_dir / WORK_FOLDER,
+            spawner=self.spawner,
+            tick=Tick(self._look, self.period_s),
+            starts=self._announce,
+        )
+        return bench
+
+    def _announce(self, turn: Turn) -> None:
+        cell = self.plan.cells[turn.index]
+        benchmark = self.plan.benchmark(cell)
+        assert benchmark is not None
+        planned = benchmark.planned_ops(self.plan.flags(cell))
+        self.listener(RepetitionStarted(cell, turn.repetition, planned))
+
+    def _look(self) -> None:
+        try:
+            counter = (self.data_dir / WORK_FOLDER / "progress").read_bytes()
+        except OSError:
+            counter = b""
+        if len(counter) == 8:
+            ops = int.from_bytes(counter, "little")
+            self.listener(Progressed(ops, self.clock()))
+        self.listener(Beat(*self._progress()))

@@ -1,0 +1,256 @@
+"""From a request to an ended run: locks, checks, the loop, and what is left behind."""
+
+import datetime
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from report.config import Config, Suite
+from report.units import format_size
+from scripts.board import Board
+from scripts.disk import SPARE_BYTES, free_bytes, needed_bytes
+from scripts.driver_process import Interrupted, Spawner
+from scripts.engines import child_environment, find_engines
+from scripts.events import Event, Listener, Note, RunEnded, RunStarted
+from scripts.host import (
+    Machine,
+    SystemReader,
+    environment_document,
+    identity,
+    machine_line,
+)
+from scripts.live import View
+from scripts.plan import Plan, Selection, make_plan
+from scripts.predict import Forecast, load_history
+from scripts.repetition import WORK_FOLDER
+from scripts.resume import check_unchanged
+from scripts.run import Session, missing_turns
+from scripts.store import (
+    DiskFull,
+    RunFolder,
+    create_run,
+    drop_torn_line,
+    read_lines,
+    read_plan,
+    sole_user,
+)
+
+
+class Refused(Exception):
+    """The run does not start; the message says why and what to do."""
+
+    def __init__(self, message: str, exit_code: int = 2) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True)
+class Places:
+    """The folders a run uses."""
+
+    configs: Path
+    results: Path
+    build_dir: Path
+    data_dir: Path
+
+    @property
+    def work(self) -> Path:
+        """The part of the data directory that is the runner's own."""
+        return self.data_dir / WORK_FOLDER
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a session ended."""
+
+    plan: Plan
+    board: Board
+    lines: tuple[Mapping[str, Any], ...]
+    path: Path
+    exit_code: int
+    message: str  # why it stopped early, or ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `run` was asked for."""
+
+    config: Config
+    suite: Suite
+    selection: Selection
+    command: str
+
+
+@dataclass
+class Runner:
+    """The places and the spawner of one command, with both locks held."""
+
+    places: Places
+    spawner: Spawner
+    machine: Machine = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.machine = Machine(SystemReader(), self.places.data_dir)
+
+    def plan(self, request: Request) -> Plan:
+        """The plan of a new run."""
+        engines = find_engines(
+            self.spawner,
+            self.places.build_dir,
+            request.config,
+            request.selection.engines,
+            self.places.work / "tmp",
+        )
+        return make_plan(
+            new_name(self.places.results, request.suite.name),
+            request.command,
+            request.config,
+            request.suite,
+            request.selection,
+            engines,
+            identity(self.machine),
+        )
+
+    def start(self, plan: Plan, view_of: Callable[[Plan], View]) -> Ending:
+        """Makes the run's folder and does all of it."""
+        if all(plan.obstacle(cell) for cell in plan.cells):
+            reasons = {e.missing for e in plan.engines if e.missing}
+            raise Refused("; ".join(["nothing can be measured", *sorted(reasons)]), 5)
+        refuse_small_disk(plan, self.places.data_dir)
+        environment = environment_document(
+            self.machine, _compilers(plan), child_environment("DATA/tmp")
+        )
+        folder = create_run(self.places.results, plan, environment)
+        return self._execute(plan, folder, [], view_of, [])
+
+    def resume(
+        self, path: Path, config: Config, view_of: Callable[[Plan], View]
+    ) -> Ending:
+        """Finishes what is missing of a run.  Raises Changed."""
+        plan = read_plan(path)
+        found = read_lines(path)
+        check_unchanged(plan, config, self.places.build_dir, identity(self.machine))
+        notes = []
+        if found.torn:
+            drop_torn_line(path, found.sound_bytes)
+            notes.append(Note("dropped the unfinished last line; it is done again"))
+        lines = [measurement.record for measurement in found.measurements]
+        if missing_turns(plan, lines):
+            refuse_small_disk(plan, self.places.data_dir)
+        return self._execute(plan, RunFolder(path), lines, view_of, notes)
+
+    def _execute(
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        lines: list[Mapping[str, Any]],
+        view_of: Callable[[Plan], View],
+        notes: list[Note],
+    ) -> Ending:
+        view, board = view_of(plan), Board()
+
+        def listen(event: Event) -> None:
+            board.apply(event)
+            view.show(event)
+
+        try:
+            session = self._session(plan, folder, lines, listen, view.period_s)
+            listen(RunStarted(plan, machine_line(plan.machine), tuple(lines)))
+            for note in (*notes, *self._warnings(plan)):
+                listen(note)
+            code, message = _outcome(session)
+            failed = tuple(str(cell) for cell, _ in board.failures())
+            listen(RunEnded(session.clock() - session.started_s, failed))
+        finally:
+            folder.close()
+            view.close()
+        if not code and (failed or missing_turns(plan, session.lines)):
+            code = 3
+        return Ending(plan, board, tuple(session.lines), folder.path, code, message)
+
+    def _session(
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        lines: list[Mapping[str, Any]],
+        listener: Listener,
+        period_s: float,
+    ) -> Session:
+        return Session(
+            plan=plan,
+            folder=folder,
+            forecast=Forecast(plan, load_history(self.places.results, plan)),
+            listener=listener,
+            build_dir=self.places.build_dir,
+            data_dir=self.places.data_dir,
+            spawner=self.spawner,
+            period_s=period_s,
+            lines=lines,
+        )
+
+    def _warnings(self, plan: Plan) -> Iterator[Note]:
+        if self.machine.mount.type in ("tmpfs", "ramfs"):
+            yield Note("the data directory is in memory, not on a disk", "warn")
+        for engine in plan.engines:
+            if engine.missing:
+                yield Note(f"{engine.name} is missing: {engine.missing}", "warn")
+            elif engine.description and engine.description.assertions_live:
+                yield Note(f"{engine.name} was built with live assertions", "warn")
+
+
+def _outcome(session: Session) -> tuple[int, str]:
+    """Does what is missing; the exit code and why it stopped early."""
+    try:
+        session.execute()
+    except Interrupted as stop:
+        return stop.exit_code, "interrupted"
+    except DiskFull as full:
+        return 3, f"{full}: free some, then resume"
+    return 0, ""
+
+
+def _compilers(plan: Plan) -> list[str]:
+    builds = [e.description.document["build"] for e in plan.engines if e.description]
+    return [str(build["compiler"]) for build in builds if "compiler" in build]
+
+
+def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
+    """Raises Refused if the largest unit does not fit."""
+    needed, free = needed_bytes(plan), free_bytes(data_dir)
+    if needed > free:
+        raise Refused(
+            f"the data directory {data_dir} has {format_size(free)} free, and the"
+            f" largest cell is predicted to need {format_size(needed)} (of which"
+            f" {format_size(SPARE_BYTES)} to spare); choose another with --data-dir"
+        )
+
+
+def new_name(results: Path, suite: str) -> str:
+    """The name of a new run: the time in UTC and the suite."""
+    now = datetime.datetime.now(datetime.UTC)
+    name, number = f"{now:%Y%m%d-%H%M%S}-{suite}", 1
+    candidate = name
+    while (results / candidate).exists():
+        number += 1
+        candidate = f"{name}-{number}"
+    return candidate
+
+
+@contextmanager
+def open_runner(places: Places) -> Iterator[Runner]:
+    """A runner that holds the locks of both folders.  Raises Busy or Interrupted."""
+    spawner = Spawner(child_environment(str(places.work / "tmp")))
+    with (
+        sole_user(places.results, "results folder"),
+        sole_user(places.data_dir, "data directory"),
+        spawner.stop.on_signals(),
+    ):
+        try:
+            (places.work / "tmp").mkdir(parents=True, exist_ok=True)
+            yield Runner(places, spawner)
+        finally:
+            if places.work.exists():
+                shutil.rmtree(places.work)
