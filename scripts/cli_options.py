@@ -1,0 +1,153 @@
+"""The options of the command line's verbs, each with its help."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from scripts.cli_types import DurationType
+
+ROOT = Path(__file__).parents[1]
+DEFAULT_SEED = 301
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def stacked(*decorators: Decorator) -> Decorator:
+    """Several options as one decorator, shown in this order by --help."""
+
+    def apply(function: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+def _place(name: str, default: str, variable: str, help_text: str) -> Decorator:
+    return click.option(
+        name,
+        type=_FOLDER,
+        default=ROOT / default,
+        envvar=variable,
+        help=f"{help_text}  [default: {default}; environment: {variable}]",
+    )
+
+
+CONFIGS = _place(
+    "--configs-dir", "configs", "KVMATRIX_CONFIGS_DIR", "Engines, scenarios, suites."
+)
+BUILD = _place(
+    "--build-dir", "build/release", "KVMATRIX_BUILD_DIR", "Holds drivers/db_bench_*."
+)
+RESULTS = _place(
+    "--results-dir", "results", "KVMATRIX_RESULTS_DIR", "Where runs are kept."
+)
+DATA = _place(
+    "--data-dir",
+    "build/data",
+    "KVMATRIX_DATA_DIR",
+    "Where databases are made: this is the disk that is measured.",
+)
+OUTPUT = stacked(
+    click.option("-q", "--quiet", is_flag=True, help="No progress, only the result."),
+    click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
+    ),
+    click.option("--no-report", is_flag=True, help="Do not write the HTML report."),
+    click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        help="Colour on stdout; NO_COLOR=1 means never.  [default: auto]",
+    ),
+)
+
+
+PLACES = stacked(DATA, RESULTS, BUILD, CONFIGS)
+SELECTION = stacked(
+    click.option(
+        "-e",
+        "--engine",
+        "engines",
+        multiple=True,
+        metavar="NAME[,NAME...]",
+        help="Only these engines, also ones that are left out otherwise: -e memory.",
+    ),
+    click.option(
+        "-s",
+        "--scenario",
+        "scenarios",
+        multiple=True,
+        metavar="NAME[,NAME...]",
+        help="Only these scenarios of the suite: -s baseline,sync.",
+    ),
+    click.option(
+        "-k",
+        "--cells",
+        "globs",
+        multiple=True,
+        metavar="GLOB",
+        help="Only cells engine/scenario/benchmark that match: -k '*/*/read*'.",
+    ),
+    click.option(
+        "-n",
+        "--repetitions",
+        type=click.IntRange(1, 10000),
+        help="Repetitions of each cell: -n 9.  [default: the suite's]",
+    ),
+    click.option(
+        "--num",
+        type=click.IntRange(1),
+        help="Entries of a database, instead of the suite's: --num 5000.",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**63 - 1),
+        default=DEFAULT_SEED,
+        show_default=True,
+        help="Of the order and of every workload: --seed 7.",
+    ),
+    click.option(
+        "--max-time",
+        type=DurationType(),
+        help="End each measured loop after this long: --max-time 10s.",
+    ),
+    click.option(
+        "--timeout",
+        type=DurationType(),
+        help="Kill a process after this long: --timeout 5min.  [default: the suite's]",
+    ),
+    click.option(
+        "--dry-run", is_flag=True, help="Show the plan with predicted time and disk."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Output:
+    """How results are shown."""
+
+    quiet: bool
+    as_json: bool
+    no_report: bool
+    color: str
+
+    def stdout(self) -> Console:
+        """The console for results."""
+        return Console(
+            no_color=True if self.color == "never" else None,
+            force_terminal=True if self.color == "always" else None,
+            highlight=False,
+        )
+
+    def stderr(self) -> Console:
+        """The console for progress."""
+        return Console(
+            stderr=True,
+            no_color=True if self.color == "never" else None,
+            highlight=False,
+        )

@@ -1,0 +1,106 @@
+"""What the command line accepts: lists, durations, names with a nearest match."""
+
+import fnmatch
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from report.config_keys import nearest, unknown
+from report.units import UnitError, parse_duration
+
+# Options whose value is a folder of this machine: not part of a recorded command.
+_PLACES = ("--data-dir", "--results-dir", "--build-dir", "--configs-dir")
+
+
+class DurationType(click.ParamType[float]):
+    """A duration with its unit, as seconds."""
+
+    name = "duration"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Seconds of a text such as 30s."""
+        if isinstance(value, float):
+            return value
+        try:
+            seconds = parse_duration(value)
+        except UnitError as error:
+            self.fail(str(error), param, ctx)
+        if seconds <= 0:
+            self.fail("must be longer than nothing", param, ctx)
+        return seconds
+
+
+class Group(click.Group):
+    """A group that suggests the nearest verb, and remembers the command line."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses the options before the verb."""
+        ctx.meta["command"] = recorded_command(args)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb, or a complaint that names the nearest one."""
+        if args and self.get_command(ctx, args[0]) is None:
+            ctx.fail(unknown("verb", args[0], self.list_commands(ctx)))
+        return super().resolve_command(ctx, args)
+
+
+def recorded_command(args: Sequence[str]) -> str:
+    """The command as it is recorded: without the places of this machine."""
+    kept: list[str] = []
+    words = iter(args)
+    for word in words:
+        if word in _PLACES:
+            next(words, None)
+        elif not word.startswith(tuple(f"{place}=" for place in _PLACES)):
+            kept.append(word)
+    return shlex.join(["kvmatrix", *kept])
+
+
+def names(
+    given: Iterable[str], accepted: Iterable[str], kind: str, option: str
+) -> tuple[str, ...]:
+    """The words of comma lists, each checked, each once.  Raises click.UsageError."""
+    words = [word.strip() for text in given for word in text.split(",")]
+    known = list(accepted)
+    for word in words:
+        if word not in known:
+            raise click.UsageError(f"{option}: {unknown(kind, word, known)}")
+    return tuple(dict.fromkeys(words))
+
+
+def suite_name(word: str, accepted: Iterable[str]) -> str:
+    """A suite's name, checked.  Raises click.UsageError."""
+    if word not in accepted:
+        raise click.UsageError(unknown("suite", word, accepted))
+    return word
+
+
+def check_globs(globs: Sequence[str], cells: Iterable[str]) -> None:
+    """Every pattern must match some cell.  Raises click.UsageError."""
+    known = list(cells)
+    for glob in globs:
+        if not any(fnmatch.fnmatch(cell, glob) for cell in known):
+            hint = nearest(glob, known)
+            raise click.UsageError(
+                f"--cells: {glob!r} matches no cell{hint}; a cell is"
+                " engine/scenario/benchmark, see: kvmatrix list cells SUITE"
+            )
+
+
+def shown(path: Path) -> str:
+    """A path for people: relative to where they are, if it is below."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

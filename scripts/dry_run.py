@@ -1,0 +1,67 @@
+"""The plan before it is carried out: predicted time and disk, per cell and in all."""
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from report.units import format_duration, format_size
+from scripts.disk import cell_bytes, free_bytes, needed_bytes
+from scripts.plan import Plan
+from scripts.predict import Forecast, load_history
+from scripts.session import Places
+
+
+def dry_run_document(plan: Plan, places: Places) -> dict[str, Any]:
+    """What a run would do; seconds and bytes are predictions."""
+    forecast = Forecast(plan, load_history(places.results, plan))
+    times = Counter(index for unit in plan.order for index in unit.cells)
+    cells = []
+    for index, cell in enumerate(plan.cells):
+        obstacle = plan.obstacle(cell)
+        count = 0 if obstacle else times[index]
+        cells.append(
+            {
+                **asdict(cell),
+                "status": obstacle[0] if obstacle else "planned",
+                "reason": obstacle[1] if obstacle else "",
+                "repetitions": count,
+                "predicted_s": round(count * forecast.seconds(index), 3),
+                "predicted_bytes": round(cell_bytes(plan, index)),
+                "from_history": bool(count) and forecast.known(index),
+            }
+        )
+    return {
+        "suite": plan.suite["name"],
+        "seed": plan.seed,
+        "repetitions": plan.repetitions,
+        "cells": cells,
+        "predicted_s": round(sum(cell["predicted_s"] for cell in cells), 3),
+        "needed_bytes": round(needed_bytes(plan)),
+        "free_bytes": free_bytes(places.data_dir),
+    }
+
+
+def dry_run_lines(plan: Plan, places: Places) -> list[str]:
+    """The same for people."""
+    document = dry_run_document(plan, places)
+    lines = [f"{'cell':<44} {'times':>5} {'time':>9} {'disk':>9}"]
+    for cell in document["cells"]:
+        name = f"{cell['engine']}/{cell['scenario']}/{cell['benchmark']}"
+        if cell["status"] != "planned":
+            lines.append(f"{name:<44} {cell['status']}: {cell['reason']}")
+            continue
+        about = "" if cell["from_history"] else "~"
+        time = about + format_duration(cell["predicted_s"])
+        disk = format_size(cell["predicted_bytes"])
+        lines.append(f"{name:<44} {cell['repetitions']:>5} {time:>9} {disk:>9}")
+    planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
+    guessed = sum(not cell["from_history"] for cell in planned)
+    lines += [
+        "",
+        f"{len(planned)} cells x {document['repetitions']}, about"
+        f" {format_duration(document['predicted_s'])}"
+        + (f" ({guessed} cells are a rough guess: ~)" if guessed else ""),
+        f"disk: {format_size(document['needed_bytes'])} needed at once,"
+        f" {format_size(document['free_bytes'])} free in the data directory",
+    ]
+    return lines

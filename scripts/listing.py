@@ -1,0 +1,135 @@
+"""What there is to run: engines with their versions, scenarios, suites, cells."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from report.config import Config, Suite
+from scripts.driver_process import Spawner
+from scripts.engines import child_environment, find_engines
+from scripts.plan import PlannedEngine, Selection, make_plan
+
+Document = dict[str, list[dict[str, Any]]]
+
+
+def list_document(
+    config: Config, build_dir: Path, what: str | None, suite: str | None
+) -> Document:
+    """The lists asked for; without `what`, engines, scenarios and suites."""
+    document: Document = {}
+    engines: tuple[PlannedEngine, ...] = ()
+    if what in (None, "engines", "cells"):
+        with tempfile.TemporaryDirectory() as scratch:
+            spawner = Spawner(child_environment(scratch))
+            engines = find_engines(
+                spawner, build_dir, config, config.engines, Path(scratch)
+            )
+    if what in (None, "engines"):
+        document["engines"] = [_engine(engine) for engine in engines]
+    if what in (None, "scenarios"):
+        document["scenarios"] = _scenarios(config)
+    if what in (None, "suites"):
+        document["suites"] = [_suite(config, s) for s in config.suites.values()]
+    if what == "cells" and suite is not None:
+        document["cells"] = _cells(config, config.suites[suite], engines)
+    return document
+
+
+def _engine(engine: PlannedEngine) -> dict[str, Any]:
+    description = engine.description
+    return {
+        "name": engine.name,
+        "title": engine.title,
+        "role": engine.role,
+        "summary": engine.summary,
+        "version": description.version if description else None,
+        "assertions_live": description.assertions_live if description else None,
+        "missing": engine.missing,
+    }
+
+
+def _scenarios(config: Config) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": scenario.name,
+            "title": scenario.title,
+            "benchmarks": list(scenario.benchmarks),
+        }
+        for scenario in config.scenarios.values()
+    ]
+
+
+def _suite(config: Config, suite: Suite) -> dict[str, Any]:
+    charts = sum(len(config.scenarios[s].benchmarks) for s in suite.scenarios)
+    return {
+        "name": suite.name,
+        "title": suite.title,
+        "summary": suite.summary,
+        "scenarios": list(suite.scenarios),
+        "repetitions": suite.repetitions,
+        "cells": charts * len(config.default_engines()),
+    }
+
+
+def _cells(
+    config: Config, suite: Suite, engines: tuple[PlannedEngine, ...]
+) -> list[dict[str, Any]]:
+    selection = Selection(
+        engines=config.default_engines(),
+        scenarios=suite.scenarios,
+        globs=(),
+        repetitions=suite.repetitions,
+        seed=0,
+        timeout_s=suite.timeout_s,
+        chosen={},
+    )
+    chosen = [e for e in engines if e.name in selection.engines]
+    plan = make_plan("list", "", config, suite, selection, chosen, {})
+    cells = []
+    for cell in plan.cells:
+        status, reason = plan.obstacle(cell) or ("ready", "")
+        cells.append({"cell": str(cell), "status": status, "reason": reason})
+    return cells
+
+
+def list_lines(document: Document) -> list[str]:
+    """The lists for people."""
+    lines: list[str] = []
+    for kind, entries in document.items():
+        if len(document) > 1:
+            lines.append(kind.upper())
+        rows = [_LINE_OF[kind](entry) for entry in entries]
+        first = max((len(row[0]) for row in rows), default=0)
+        second = max((len(row[1]) for row in rows), default=0)
+        lines += [f"  {a:<{first}}  {b:<{second}}  {c}".rstrip() for a, b, c in rows]
+    return lines
+
+
+def _engine_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    if entry["missing"]:
+        return entry["name"], entry["title"], f"missing: {entry['missing']}"
+    live = "; LIVE ASSERTIONS" if entry["assertions_live"] else ""
+    role = f" ({entry['role']})" if entry["role"] else ""
+    title = f"{entry['title']} {entry['version']}"
+    return entry["name"], title, f"ready{role}: {entry['summary']}{live}"
+
+
+def _scenario_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return entry["name"], entry["title"], " ".join(entry["benchmarks"])
+
+
+def _suite_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    size = f"{entry['cells']} cells x {entry['repetitions']}"
+    return entry["name"], size, entry["summary"]
+
+
+def _cell_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return entry["cell"], entry["status"], entry["reason"]
+
+
+_LINE_OF = {
+    "engines": _engine_row,
+    "scenarios": _scenario_row,
+    "suites": _suite_row,
+    "cells": _cell_row,
+}
