@@ -54,6 +54,9 @@ BUILDING = (
     Requirement("libgflags-dev", "command-line flags", _header("gflags/gflags.h")),
     Requirement("nlohmann-json3-dev", "result lines", _header("nlohmann/json.hpp")),
     Requirement("libgtest-dev", "the C++ tests", _header("gtest/gtest.h")),
+    Requirement(
+        "libbenchmark-dev", "the harness's own cost", _header("benchmark/benchmark.h")
+    ),
 )
 COMPILING_ENGINES = (
     Requirement("dpkg-dev", "unpacks source packages", _program("dpkg-source")),

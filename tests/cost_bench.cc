@@ -1,0 +1,123 @@
+// What each part of the harness costs, in nanoseconds for one operation of
+// 16-byte keys and 100-byte values.  db_bench_null shows the sum.
+
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+#include "common/batch.h"
+#include "common/check.h"
+#include "common/clock.h"
+#include "common/histogram.h"
+#include "common/key_stream.h"
+#include "common/keys.h"
+#include "common/oracle.h"
+#include "common/values.h"
+#include "common/write_stream.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr uint64_t kKeys = 1'000'000;
+constexpr size_t kKeySize = 16;
+constexpr size_t kValueSize = 100;
+
+const Values& TheValues() {
+  static const Values values(301, kValueSize, 0.5);
+  return values;
+}
+
+std::string ValueOf(uint64_t key) {
+  std::string buffer(TheValues().buffer_size(), '\0');
+  TheValues().Write(key, 1, buffer.data());
+  buffer.resize(kValueSize);
+  return buffer;
+}
+
+void DrawKey(benchmark::State& state) {
+  KeyStream keys(static_cast<KeyOrder>(state.range(0)), kKeys, 7);
+  for (auto _ : state) benchmark::DoNotOptimize(keys.Next());
+}
+BENCHMARK(DrawKey)
+    ->ArgName("order")
+    ->Arg(static_cast<int>(KeyOrder::kSequential))
+    ->Arg(static_cast<int>(KeyOrder::kUniform))
+    ->Arg(static_cast<int>(KeyOrder::kUnique));
+
+void FormatKey(benchmark::State& state) {
+  KeyBuffer key(kKeySize);
+  uint64_t index = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(key.Set(++index));
+}
+BENCHMARK(FormatKey);
+
+void ParseKeyBack(benchmark::State& state) {
+  KeyBuffer key(kKeySize);
+  const std::string_view text = key.Set(123456);
+  for (auto _ : state) benchmark::DoNotOptimize(ParseKey(text, kKeySize));
+}
+BENCHMARK(ParseKeyBack);
+
+void WriteValue(benchmark::State& state) {
+  std::vector<char> buffer(TheValues().buffer_size());
+  uint64_t key = 0;
+  for (auto _ : state) {
+    TheValues().Write(++key, 1, buffer.data());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(WriteValue);
+
+void VerifyValue(benchmark::State& state) {
+  const std::string value = ValueOf(123456);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(TheValues().Matches(123456, 1, value));
+  }
+}
+BENCHMARK(VerifyValue);
+
+void CheckGet(benchmark::State& state) {
+  Oracle oracle;
+  oracle.ResetToPrefix(kKeys, kValueSize, kKeys);
+  Check check(oracle, TheValues(), kKeySize);
+  const std::string value = ValueOf(123456);
+  for (auto _ : state) check.Got(123456, value);
+  if (check.failures() > 0) state.SkipWithError("the value does not match");
+}
+BENCHMARK(CheckGet);
+
+void RecordRandomWrite(benchmark::State& state) {
+  Oracle oracle;
+  oracle.Reset(kKeys, kValueSize);
+  WriteStream stream(*FindBenchmark("fillrandom"), 7, oracle);
+  for (auto _ : state) benchmark::DoNotOptimize(stream.Next());
+}
+BENCHMARK(RecordRandomWrite);
+
+void MakeUpdate(benchmark::State& state) {
+  Batch batch(TheValues(), kKeySize, 1, false);
+  uint64_t key = 0;
+  for (auto _ : state) {
+    batch.Set(0, {++key, 1});
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(MakeUpdate);
+
+void ReadClock(benchmark::State& state) {
+  SteadyClock clock;
+  for (auto _ : state) benchmark::DoNotOptimize(clock.NowNs());
+}
+BENCHMARK(ReadClock);
+
+void AddToHistogram(benchmark::State& state) {
+  Histogram histogram;
+  uint64_t ns = 0;
+  for (auto _ : state) histogram.Add(ns += 13);
+}
+BENCHMARK(AddToHistogram);
+
+}  // namespace
+}  // namespace kvmatrix
+
+BENCHMARK_MAIN();
