@@ -1,0 +1,97 @@
+"""Statistics of repetitions: medians, intervals, verdicts and ratios.
+
+Rates are in operations a second, so that more is better everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The repetitions of one cell: median, extremes and how many there were."""
+
+    median: float
+    low: float
+    high: float
+    count: int
+
+    @property
+    def spread(self) -> float:
+        """(high - low) / median: 0.05 is a spread of 5 %."""
+        return (self.high - self.low) / self.median
+
+    def overlaps(self, other: Summary) -> bool:
+        """Whether the two intervals share a point."""
+        return self.low <= other.high and other.low <= self.high
+
+
+class Outcome(Enum):
+    """What a chart says about who is fastest."""
+
+    WIN = "win"
+    TIE = "tie"
+    SINGLE = "single"  # one repetition: fastest is known, a win is not
+    UNCONTESTED = "uncontested"  # one engine alone has a rate
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`leaders` are the best engine and all that tie with it, best first."""
+
+    outcome: Outcome
+    leaders: tuple[str, ...]
+
+
+def summarize(rates: Sequence[float]) -> Summary | None:
+    """The summary of a cell's repetitions; None if there are none."""
+    if not rates:
+        return None
+    return Summary(statistics.median(rates), min(rates), max(rates), len(rates))
+
+
+def verdict(summaries: Mapping[str, Summary]) -> Verdict:
+    """Who wins: the best median, if no other interval reaches its interval.
+
+    Two medians of three repetitions of one binary differ by chance alone; three
+    repetitions that all lie beyond all others of another engine rarely do.
+    """
+    if not summaries:
+        return Verdict(Outcome.NONE, ())
+    ranking = sorted(summaries, key=lambda name: -summaries[name].median)
+    best = summaries[ranking[0]]
+    if len(ranking) == 1:
+        return Verdict(Outcome.UNCONTESTED, (ranking[0],))
+    if min(s.count for s in summaries.values()) < 2:
+        return Verdict(Outcome.SINGLE, (ranking[0],))
+    rivals = [name for name in ranking[1:] if summaries[name].overlaps(best)]
+    outcome = Outcome.TIE if rivals else Outcome.WIN
+    return Verdict(outcome, (ranking[0], *rivals))
+
+
+def times_slower(rate: float, best: float) -> float:
+    """The ratio of a chart: how many times slower than the best; 1.0 is best."""
+    return best / rate
+
+
+def geometric_mean(ratios: Sequence[float]) -> float | None:
+    """None of no ratios."""
+    if not ratios:
+        return None
+    return math.exp(math.fsum(math.log(r) for r in ratios) / len(ratios))
+
+
+def shared_charts(rated: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The charts in which every engine that has any rate has one.
+
+    `rated` gives the charts of each engine.  A mean over different charts for
+    different engines would reward leaving out the slow ones.
+    """
+    sets = [charts for charts in rated.values() if charts]
+    return frozenset.intersection(*sets) if sets else frozenset()

@@ -1,0 +1,50 @@
+"""What the name of a benchmark tells: title, unit, and its baseline twin."""
+
+from __future__ import annotations
+
+_TITLES = {
+    "fillseq": "Sequential writes",
+    "fillrandom": "Random writes",
+    "filluniquerandom": "Random writes, each key once",
+    "overwrite": "Overwrites",
+    "fillseqbatch": "Sequential writes",
+    "fillrandbatch": "Random writes",
+    "fillseqsync": "Sequential writes",
+    "fillrandsync": "Random writes",
+    "fillseq100K": "Sequential writes",
+    "fillrand100K": "Random writes",
+    "readseq": "Sequential reads",
+    "readreverse": "Reverse reads",
+    "readrandom": "Random reads",
+    "readmissing": "Reads of absent keys",
+    "readhot": "Reads of hot keys",
+    "seekrandom": "Random seeks",
+    "deleteseq": "Sequential deletes",
+    "deleterandom": "Random deletes",
+    "compact": "Compaction",
+}
+
+
+def title(benchmark: str) -> str:
+    """A benchmark in words; a name that is not known stays as it is."""
+    return _TITLES.get(benchmark, benchmark)
+
+
+def unit(benchmark: str) -> str:
+    """What a rate counts: a batch benchmark counts entries, not batches."""
+    return "entries/s" if benchmark.endswith("batch") else "ops/s"
+
+
+def baseline_twin(benchmark: str) -> str | None:
+    """The benchmark of the baseline that this one is a multiple of.
+
+    None for other value sizes: the ratio of unlike entries says nothing, and
+    the page of 2011 gives none.
+    """
+    if benchmark.endswith("100K"):
+        return None
+    if benchmark.startswith("fillseq"):
+        return "fillseq"
+    if benchmark.startswith("fillrand"):
+        return "fillrandom"
+    return benchmark
