@@ -128,6 +128,7 @@ class Engine:
 
     @property
     def ranked(self) -> bool:
+        """Whether it competes; the reference and the floor do not."""
         return self.role == ""
 
 
@@ -155,7 +156,7 @@ class Cell:
 
     @property
     def status(self) -> str:
-        """ok only if every finished repetition is; else the gravest status."""
+        """The status is ok only if every finished repetition is; else the gravest status."""
         statuses = {m.status for m in self.repetitions}
         for status in _GRAVEST_FIRST:
             if status in statuses:

@@ -1,0 +1,39 @@
+"""How an engine looks: a colour, a shape and its title, whatever it is called.
+
+Ranked engines take them in the order of the run, so nothing here knows a name.
+The colours are the tokens --e0 ... of templates/style.css, chosen to keep apart
+for the three kinds of colour blindness; tests/browser/contrast.py checks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from report.results import Engine
+
+COLOURS = 6
+SHAPES = 8  # no divisor of COLOURS: the pairs repeat after 24 engines
+
+
+@dataclass(frozen=True)
+class Look:
+    """CSS class of the colour, id of the shape's symbol."""
+
+    colour: str
+    shape: str
+
+
+_NEUTRAL = Look("en", "mn")
+
+
+def looks(engines: Iterable[Engine]) -> dict[str, Look]:
+    """The look of each engine by name; unranked ones are neutral."""
+    found = {}
+    place = 0
+    for engine in engines:
+        found[engine.name] = _NEUTRAL
+        if engine.ranked:
+            found[engine.name] = Look(f"e{place % COLOURS}", f"m{place % SHAPES}")
+            place += 1
+    return found

@@ -1,0 +1,187 @@
+"""What a number rests on: builds, settings in force, machine, time spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from report import figures
+from report.comparison import Chart
+from report.results import Engine, Run, Scenario
+
+UNKNOWN = "unknown"
+_ACRONYMS = {"cpu": "CPU", "thp": "THP", "os": "OS", "id": "ID", "ram": "RAM"}
+
+
+@dataclass(frozen=True)
+class Build:
+    """How an engine's executable was made; facts are (name, value)."""
+
+    engine: Engine
+    assertions_live: bool
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One engine in one scenario: asked for, and read back from the engine."""
+
+    engine: Engine
+    asked: tuple[tuple[str, str], ...]
+    read_back: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Share:
+    """One part of the time of the run."""
+
+    title: str
+    elapsed_ns: int
+    share: float
+
+
+def builds(run: Run) -> list[Build]:
+    """The build of every engine, in the order of the run."""
+    return [_build(engine) for engine in run.engines]
+
+
+def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
+    """What each engine of the scenario was asked for, and what it reports."""
+    found = []
+    rows = [row for c in charts for row in (*c.rows, *c.references, *c.floors)]
+    for engine in dict.fromkeys(r.engine.name for r in rows):
+        own = [r for r in rows if r.engine.name == engine]
+        values: dict[str, dict[str, None]] = {}
+        for m in (m for r in own for m in r.repetitions):
+            for name, text in m.settings.items():
+                values.setdefault(name, {})[text] = None
+        asked = scenario.flags.get(engine, {})
+        found.append(
+            Settings(
+                own[0].engine,
+                tuple((name, _text(value)) for name, value in sorted(asked.items())),
+                tuple((n, " or ".join(texts)) for n, texts in sorted(values.items())),
+            )
+        )
+    return found
+
+
+def environment(
+    document: Mapping[str, Any],
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The environment document as groups of (name, value), in its order."""
+    loose: list[tuple[str, str]] = []
+    groups: list[tuple[str, list[tuple[str, str]]]] = []
+    for name, value in document.items():
+        if name == "schema":
+            continue
+        if isinstance(value, Mapping):
+            groups.append((_words(name), _flat(value)))
+        else:
+            loose.append((_words(name), readable(name, value)))
+    return [*groups, *([("other", loose)] if loose else [])]
+
+
+def readable(name: str, value: Any) -> str:
+    """A value by the unit its name carries; "unknown" for None and ""."""
+    if value is None or value == "":
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(readable(name, v) for v in value) or "none"
+    if isinstance(value, int) and name.endswith("_bytes"):
+        return f"{figures.size(value)} ({value:,} bytes)"
+    return str(value)
+
+
+def machine_line(run: Run) -> str:
+    """The machine in one line, from the identity in run.json."""
+    machine = run.plan["machine"]
+    facts = (
+        ("cpu_model", "{}"),
+        ("logical_cpus", "{} CPUs"),
+        ("memory_gib", "{} GiB"),
+        ("file_system", "{}"),
+        ("device", "on {}"),
+        ("kernel", "kernel {}"),
+    )
+    known = [form.format(machine[name]) for name, form in facts if machine.get(name)]
+    return " · ".join(known)
+
+
+def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
+    """The command that measures a chart again, or one cell of it."""
+    words = ["scripts/kvmatrix run", str(run.suite["name"]), f"-n {run.repetitions}"]
+    words.append(f"--seed {run.seed}")
+    chosen = run.suite.get("chosen") or {}
+    for flag, option, unit in (("num", "--num", ""), ("duration", "--max-time", "s")):
+        if isinstance(chosen.get(flag), (int, float)):
+            words.append(f"{option} {chosen[flag]}{unit}")
+    words.append(f"-e {engines} -k '*/{scenario}/{benchmark}'")
+    return " ".join(words)
+
+
+def time_shares(run: Run) -> list[Share]:
+    """Where the wall time went, in the order of a repetition."""
+    total = _total(run, "wall_ns")
+    audits = (m.record.get("audit") or {} for m in run.measurements)
+    parts = [
+        ("timed work", _total(run, "loop_ns", "flush_ns")),
+        ("deferred work, to settle", _total(run, "settle_ns")),
+        ("opening and closing", _total(run, "open_ns", "close_ns")),
+        ("preparing what is read", _total(run, "prepare_ns")),
+        ("audits after writes", sum(a.get("audit_ns") or 0 for a in audits)),
+    ]
+    rest = total - sum(elapsed_ns for _, elapsed_ns in parts)
+    if rest > 0:
+        parts.append(("processes, copies, cleaning", rest))
+    whole = sum(elapsed_ns for _, elapsed_ns in parts)
+    return [Share(title, ns, ns / whole) for title, ns in parts if whole]
+
+
+def _total(run: Run, *names: str) -> int:
+    return sum(m.figure(name) or 0 for m in run.measurements for name in names)
+
+
+def _build(engine: Engine) -> Build:
+    described = engine.describe or {}
+    build = described.get("build")
+    build = build if isinstance(build, Mapping) else {}
+    facts = [
+        ("version", described.get("version")),
+        ("origin", build.get("origin")),
+        ("checksum of the origin", build.get("origin_sha256")),
+        ("checksum of the executable", engine.binary_sha256),
+        ("codec", described.get("codec") or "none"),
+        ("compiler", build.get("compiler")),
+        ("flags", build.get("flags")),
+        ("flags of the engine", build.get("engine_flags")),
+        ("allocator", build.get("allocator")),
+        ("assertions", build.get("assertions")),
+        ("licence", described.get("licence")),
+    ]
+    known = [(name, _text(value)) for name, value in facts if value]
+    return Build(engine, build.get("assertions") == "live", tuple(known))
+
+
+def _flat(group: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    found = []
+    for name, value in group.items():
+        if isinstance(value, Mapping):
+            found += _flat(value, f"{prefix}{_words(name)}: ")
+        else:
+            found.append((prefix + _words(name), readable(name, value)))
+    return found
+
+
+def _words(name: str) -> str:
+    words = name.removesuffix("_bytes").replace("_", " ").split()
+    return " ".join(_ACRONYMS.get(word, word) for word in words)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
