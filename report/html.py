@@ -1,0 +1,173 @@
+"""The HTML report: one file, complete without a network and without scripts.
+
+render() is a pure function of the run folder and of the published figures: the
+same results give the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from report import (
+    charts,
+    comparison,
+    figures,
+    identity,
+    provenance,
+    published,
+    raw,
+    sentences,
+    titles,
+)
+from report.comparison import Chart, Row
+from report.results import Run
+
+TEMPLATE_DIR = Path(__file__).with_name("templates")
+_HEAT_HALVINGS = 6  # a cell 2^6 times slower than the best has no colour left
+_RUN_ID = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-.+")
+
+
+def render(run: Run) -> str:
+    """The report as the text of one HTML file.
+
+    Raises ResultsError if the run names published figures that do not exist.
+    """
+    compared = comparison.compare(run)
+    name = run.suite.get("published")
+    page = published.load(name) if name else None
+    style, script = _asset("style.css"), _asset("script.js")
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            run=run,
+            compared=compared,
+            groups=comparison.by_scenario(compared.charts),
+            ranked=[engine for engine in run.engines if engine.ranked],
+            references=[e for e in run.engines if e.role == "reference"],
+            floors=_floors(compared),
+            looks=identity.looks(run.engines),
+            headline=sentences.headline(compared),
+            rest=sentences.verdict_rest(compared),
+            legend=sentences.legend(compared),
+            chips=sentences.chips(run, compared),
+            strip=charts.strip(compared),
+            page=page,
+            dumbbells=charts.dumbbells(run, compared, page) if page else None,
+            footnotes=_footnotes(page),
+            builds=provenance.builds(run),
+            environment=provenance.environment(run.environment),
+            shares=provenance.time_shares(run),
+            started=_started(run.run_id),
+            machine=provenance.machine_line(run),
+            style=Markup(style),
+            script=Markup(script),
+            script_hash=_content_hash(script),
+            raw=Markup(raw.script_json(raw.packed(run))),
+        )
+    )
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATE_DIR),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        rounded=figures.rounded,
+        compact=figures.compact,
+        slower=figures.slower,
+        multiplier=figures.multiplier,
+        percent=figures.percent,
+        seconds=figures.seconds,
+        size=figures.size,
+        plain=_plain,
+    )
+    environment.globals.update(
+        bar_percent=_bar_percent,
+        chart_verdict=sentences.chart_verdict,
+        colours=identity.COLOURS,
+        comparison=comparison,
+        count=figures.count,
+        flags=sentences.flags,
+        heat=_heat,
+        median=_median,
+        notes=sentences.notes,
+        rerun_command=provenance.rerun_command,
+        settings=provenance.settings,
+        titles=titles,
+    )
+    return environment
+
+
+def _asset(name: str) -> str:
+    return (TEMPLATE_DIR / name).read_text("utf-8").strip()
+
+
+def _content_hash(script: str) -> str:
+    """What the page's content policy calls the only script that may run."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode()
+
+
+def _plain(number: float) -> str:
+    """A CSS or SVG number: at most two decimals, none if they are zero."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def _bar_percent(chart: Chart, rate: float) -> str:
+    return _plain(rate / chart.fastest_repetition * 100)
+
+
+def _heat(row: Row) -> str:
+    """Strength of a matrix cell's colour: 1 for the best, 0 for none."""
+    if row.off_best is None:
+        return "0"
+    return _plain(max(0.0, 1.0 - math.log2(row.off_best) / _HEAT_HALVINGS))
+
+
+def _median(row: Row, name: str) -> float | None:
+    """The median of a raw count over the repetitions that have it."""
+    found = sorted(n for m in row.repetitions if (n := m.figure(name)) is not None)
+    if not found:
+        return None
+    return (found[(len(found) - 1) // 2] + found[len(found) // 2]) / 2
+
+
+def _floors(compared: comparison.Comparison) -> list[tuple[Chart, Row, Row | None]]:
+    """Chart, floor, and the ranked engine nearest to the floor."""
+    found = []
+    for chart in compared.charts:
+        rated = [row for row in chart.rows if row.summary]
+        nearest = min(rated, key=lambda r: r.ns_per_op or 0.0, default=None)
+        found += [(chart, floor, nearest) for floor in chart.floors]
+    return found
+
+
+def _footnotes(page: published.Page | None) -> dict[tuple[str, str, str], list[Any]]:
+    """(number, misprint) of each printed row that has a misprint."""
+    notes: dict[tuple[str, str, str], list[Any]] = {}
+    for number, found in enumerate(published.misprints(page) if page else (), 1):
+        notes.setdefault(found.figure.key, []).append((number, found))
+    return notes
+
+
+def _started(run_id: str) -> str:
+    """When a run began, from its name: 20261121-014500-quick; "" of other names."""
+    found = _RUN_ID.fullmatch(run_id)
+    if not found:
+        return ""
+    year, month, day, hour, minute = found.groups()
+    return f"{year}-{month}-{day} {hour}:{minute} UTC"

@@ -1,0 +1,69 @@
+(() => {
+  const root = document.documentElement;
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const byId = (id) => document.getElementById(id);
+  const inputs = all("#tools input");
+  const names = all("#tools [type=checkbox]").map((box) => box.value);
+  const start = { e: names.join(","), m: "rate", t: "auto" };
+  let state = { ...start };
+
+  const read = () => {
+    state = { ...start };
+    for (const [key, value] of new URLSearchParams(location.hash.slice(1)))
+      if (key in start && value) state[key] = value;
+  };
+  const write = () => {
+    const changed = Object.keys(start).filter((k) => state[k] !== start[k]);
+    const hash = changed.map((k) => k + "=" + state[k]).join("&");
+    history.replaceState(null, "", hash ? "#" + hash : location.pathname);
+  };
+  const apply = () => {
+    const shown = state.e.split(",");
+    if (state.t === "auto") delete root.dataset.theme;
+    else root.dataset.theme = state.t;
+    root.dataset.show = state.m;
+    for (const input of inputs)
+      input.checked = input.type === "checkbox"
+        ? shown.includes(input.value) : state[input.name] === input.value;
+    for (const part of all("[data-e]"))
+      part.hidden = names.includes(part.dataset.e) && !shown.includes(part.dataset.e);
+    for (const rate of all("[data-best]")) {
+      rate.dataset.rate ??= rate.textContent;
+      rate.textContent = rate.dataset[state.m] ?? rate.dataset.rate;
+    }
+  };
+  const choose = (input) => {
+    if (input.type === "radio") state[input.name] = input.value;
+    else {
+      const chosen = inputs.filter((i) => i.type === "checkbox" && i.checked);
+      if (!chosen.length) return void (input.checked = true);
+      state.e = chosen.map((i) => i.value).join(",");
+    }
+    write();
+    apply();
+  };
+
+  const lines = (raw) => raw.tables
+    .flatMap((table) => table.rows.map(([number, ...row]) => [number,
+      JSON.stringify(Object.fromEntries(table.keys.map((key, i) =>
+        [key, row[i]?.["#"] === undefined ? row[i] : raw.objects[row[i]["#"]]])))]))
+    .sort((a, b) => a[0] - b[0]).map((pair) => pair[1] + "\n").join("");
+  const save = (what) => {
+    const raw = JSON.parse(byId("raw").textContent);
+    const text = what === "lines" ? lines(raw) : JSON.stringify(raw[what], null, 2) + "\n";
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    link.download = what === "lines" ? "measurements.jsonl" : what + ".json";
+    link.click();
+  };
+
+  byId("tools").hidden = byId("get").hidden = false;
+  for (const input of inputs) input.addEventListener("change", () => choose(input));
+  for (const button of all("[data-get]"))
+    button.addEventListener("click", () => save(button.dataset.get));
+  addEventListener("hashchange", () => {
+    if (location.hash.includes("=") || !location.hash) { read(); apply(); }
+  });
+  read();
+  apply();
+})();
