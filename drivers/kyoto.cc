@@ -29,9 +29,9 @@ class KyotoSession final : public Session {
   void Write(std::span<const Update> batch) override {
     if (batch.size() > 1) Check(db_.begin_transaction(sync_), db_);
     for (const auto& [key, value] : batch) {
-      Check(value
-                ? db_.set(key.data(), key.size(), value->data(), value->size())
-                : db_.remove(key.data(), key.size()) || NoRecord(),
+      const char* data = value && value->data() ? value->data() : "";
+      Check(value ? db_.set(key.data(), key.size(), data, value->size())
+                  : db_.remove(key.data(), key.size()) || NoRecord(),
             db_);
     }
     if (batch.size() > 1) Check(db_.end_transaction(true), db_);
@@ -134,14 +134,14 @@ class Kyoto final : public Database {
 }  // namespace
 
 const Driver kDriver = {
-    kTree ? "treedb" : "hashdb",
-    "GPL-3.0-or-later",
-    "lzo",
-    /*ordered=*/kTree,
-    /*stores=*/true,
-    [] { return std::string(kc::VERSION); },
-    reinterpret_cast<const void*>(&kc::nearbyprime),
-    [](const Options& options) -> std::unique_ptr<Database> {
+    .name = kTree ? "treedb" : "hashdb",
+    .licence = "GPL-3.0-or-later",
+    .codec = "lzo",
+    .ordered = kTree,
+    .stores = true,
+    .version = [] { return std::string(kc::VERSION); },
+    .code = reinterpret_cast<const void*>(&kc::nearbyprime),
+    .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Kyoto>(options);
     }};
 

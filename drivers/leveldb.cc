@@ -103,7 +103,6 @@ class LevelDb final : public Database {
     db_->CompactRange(nullptr, nullptr);
     NewSession()->Write({});  // throws the error that CompactRange() keeps
   }
-
   using Settings = std::map<std::string, std::string>;
   Settings EffectiveSettings() override { return settings_; }
 
@@ -132,17 +131,18 @@ class LevelDb final : public Database {
 }  // namespace
 
 const Driver kDriver = {
-    "leveldb",
-    "BSD-3-Clause",
-    "snappy",
-    /*ordered=*/true,
-    /*stores=*/true,
-    [] {
-      return std::to_string(leveldb::kMajorVersion) + "." +
-             std::to_string(leveldb::kMinorVersion);
-    },
-    reinterpret_cast<const void*>(&leveldb::DestroyDB),
-    [](const Options& options) -> std::unique_ptr<Database> {
+    .name = "leveldb",
+    .licence = "BSD-3-Clause",
+    .codec = "snappy",
+    .ordered = true,
+    .stores = true,
+    .version =
+        [] {
+          return std::to_string(leveldb::kMajorVersion) + "." +
+                 std::to_string(leveldb::kMinorVersion);
+        },
+    .code = reinterpret_cast<const void*>(&leveldb::DestroyDB),
+    .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<LevelDb>(options);
     }};
 

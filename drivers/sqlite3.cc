@@ -13,7 +13,7 @@ namespace kvmatrix {
 namespace {
 
 using Settings = std::map<std::string, std::string>;
-using Statement = std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)>;
+using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
 
 void Check(int code) {
   if (code != SQLITE_OK) throw std::runtime_error(sqlite3_errstr(code));
@@ -66,9 +66,9 @@ class SqliteSession final : public Session {
             const Visitor& visit) override {
     const bool forward = order == Order::kForward;
     const Statement& scan = forward ? from_ : start.empty() ? all_ : to_;
+    const Statement reset(scan.get(), &sqlite3_reset);
     Bind(scan, 1, start);
     while (Step(scan) && visit(Column(scan, 0), Column(scan, 1))) continue;
-    Check(sqlite3_reset(scan.get()));
   }
 
  private:
@@ -135,14 +135,14 @@ class Sqlite final : public Database {
 }  // namespace
 
 const Driver kDriver = {
-    "sqlite3",
-    "blessing",
-    "",
-    /*ordered=*/true,
-    /*stores=*/true,
-    [] { return std::string(sqlite3_libversion()); },
-    reinterpret_cast<const void*>(&sqlite3_libversion),
-    [](const Options& options) -> std::unique_ptr<Database> {
+    .name = "sqlite3",
+    .licence = "blessing",
+    .codec = "",
+    .ordered = true,
+    .stores = true,
+    .version = [] { return std::string(sqlite3_libversion()); },
+    .code = reinterpret_cast<const void*>(&sqlite3_libversion),
+    .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Sqlite>(options);
     }};
 
