@@ -1,0 +1,223 @@
+"""Accessibility, layout, switches and downloads, judged by Chromium."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report import html
+from report.results import load_run
+from tests import synthetic
+
+pytestmark = pytest.mark.browser
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# Name, width, height, colour scheme.
+SCREENS = {
+    "desktop-light": (1280, 900, "light"),
+    "desktop-dark": (1280, 900, "dark"),
+    "tablet": (820, 1100, "light"),
+    "phone-light": (390, 844, "light"),
+    "phone-dark": (390, 844, "dark"),
+    "narrow": (320, 640, "light"),
+}
+
+
+def absent(what: str) -> None:
+    """Skips, or fails where the tests must be able to run."""
+    if os.environ.get("KVMATRIX_REQUIRE_BROWSER"):
+        pytest.fail(f"{what} is required here")
+    pytest.skip(f"{what} is not installed")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        absent("the Python package playwright")
+    found = os.environ.get("KVMATRIX_CHROMIUM") or shutil.which("chromium")
+    if not found:
+        absent("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with every status, a tie, long texts and published figures."""
+    plan = synthetic.plan()
+    plan["suite"]["published"] = "leveldb-2011"
+    lines = synthetic.varied_lines(plan)
+    long_text = "a reason of many words, " * 12 + "/a/path/without/a/break" * 8
+    for line in lines:
+        if line["status"] == "error":
+            line["reason"] = long_text
+    text = json.dumps([plan, lines])
+    for made_up, published in (("alpha", "leveldb"), ("beta-tree", "treedb")):
+        text = text.replace(f'"{made_up}"', f'"{published}"')
+    folder = tmp_path_factory.mktemp("run")
+    run = load_run(synthetic.write_run(folder, *json.loads(text)))
+    path = folder / "report.html"
+    path.write_text(html.render(run), encoding="utf-8")
+    return path
+
+
+class Opened:
+    """A page, and everything that went wrong or went out while it was open."""
+
+    def __init__(self, browser: Any, path: Path, anchor: str = "", **context: Any):
+        options = {"reduced_motion": "reduce", "offline": True, **context}
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._note)
+        self.page.on("request", self._ask)
+        self.page.goto(path.as_uri() + anchor)
+
+    def _note(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
+
+    def _ask(self, request: Any) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.requests.append(request.url)
+
+    def open_details(self) -> None:
+        self.page.evaluate(
+            "document.querySelectorAll('details').forEach(d => d.open = true)"
+        )
+
+    def overflow_px(self) -> int:
+        return int(
+            self.page.evaluate(
+                "document.documentElement.scrollWidth"
+                " - document.documentElement.clientWidth"
+            )
+        )
+
+
+@pytest.fixture(scope="module", params=SCREENS)
+def opened(
+    request: pytest.FixtureRequest, chromium: Any, report_file: Path
+) -> Iterator[Opened]:
+    width, height, scheme = SCREENS[request.param]
+    found = Opened(
+        chromium,
+        report_file,
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+    )
+    found.open_details()
+    yield found
+    found.context.close()
+
+
+def test_no_accessibility_rule_is_violated(opened: Opened) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    results = axe.run(
+        opened.page, options={"runOnly": {"type": "tag", "values": AXE_TAGS}}
+    ).response
+    found = [
+        f"{v['id']} ({v['impact']}) x{len(v['nodes'])}: {v['nodes'][0]['target']}"
+        for v in results["violations"]
+    ]
+    assert not found, "\n".join(found)
+    assert len(results["passes"]) > 20
+
+
+def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
+    assert opened.overflow_px() == 0
+    assert opened.errors == []
+    assert opened.requests == []
+
+
+def test_no_cell_of_a_chart_covers_its_neighbour(opened: Opened) -> None:
+    """Texts wider than their cell would lie over the bar beside them."""
+    covered = opened.page.evaluate(
+        """[...document.querySelectorAll('.bn th, .bn td, .heat td, .lanes th')]
+          .filter(c => c.scrollWidth > c.clientWidth + 1 && !c.querySelector('sup'))
+          .map(c => c.textContent.trim().slice(0, 60))"""
+    )
+    assert covered == []
+
+
+def test_it_is_complete_without_scripts(chromium: Any, report_file: Path) -> None:
+    found = Opened(chromium, report_file, java_script_enabled=False)
+    text = found.page.inner_text("body")
+    for told in ("wins", "unsupported", "settles in", "2011 and now", "id raw"):
+        assert told in text, told
+    assert found.page.locator("#tools").is_hidden()
+    assert found.page.locator("#raw").text_content()
+    found.context.close()
+
+
+def test_the_switches_keep_their_state_in_the_address(
+    chromium: Any, report_file: Path
+) -> None:
+    found = Opened(chromium, report_file)
+    page = found.page
+    cell = page.locator("#glance td.best b").first
+    rate = cell.inner_text()
+    page.locator("#tools label", has_text="× best").click()
+    assert cell.inner_text() == "best"
+    page.locator("#tools label", has_text="dark").click()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    page.locator("#tools label", has_text="Gamma").click()
+    assert page.locator("[data-e=gamma]").first.is_hidden()
+    address = page.url
+    found.context.close()
+
+    anchor = address[address.index("#") :]
+    assert anchor == "#e=leveldb,treedb&m=best&t=dark"
+    again = Opened(chromium, report_file, anchor)
+    assert again.page.locator("#glance td.best b").first.inner_text() == "best"
+    assert again.page.locator("[data-e=gamma]").first.is_hidden()
+    again.page.locator("#tools label", has_text="rate").click()
+    assert again.page.locator("#glance td.best b").first.inner_text() == rate
+    assert again.errors == []
+    again.context.close()
+
+
+def test_the_last_engine_cannot_be_switched_off(
+    chromium: Any, report_file: Path
+) -> None:
+    found = Opened(chromium, report_file)
+    for name in ("Alpha", "Beta Tree", "Gamma"):
+        found.page.locator("#tools label", has_text=name).click()
+    assert found.page.locator("#tools [type=checkbox]:checked").count() == 1
+    found.context.close()
+
+
+def test_the_raw_lines_can_be_saved_offline(chromium: Any, report_file: Path) -> None:
+    found = Opened(chromium, report_file, accept_downloads=True)
+    for name in ("measurements.jsonl", "run.json", "environment.json"):
+        with found.page.expect_download() as download:
+            found.page.locator("button", has_text=name).click()
+        assert download.value.suggested_filename == name
+        saved = Path(download.value.path()).read_text("utf-8")
+        original = (report_file.parent / name).read_text("utf-8")
+        if name.endswith("l"):
+            lines = [json.loads(line) for line in saved.splitlines()]
+            assert lines == [json.loads(line) for line in original.splitlines()]
+        else:
+            assert json.loads(saved) == json.loads(original)
+    assert found.errors == []
+    found.context.close()
+
+
+def test_it_prints(chromium: Any, report_file: Path) -> None:
+    found = Opened(chromium, report_file)
+    found.page.emulate_media(media="print")
+    assert found.page.locator("#tools").is_hidden()
+    assert found.page.pdf(format="A4").startswith(b"%PDF")
+    found.context.close()

@@ -1,0 +1,91 @@
+"""The page of 2011 as data: complete, as printed, with its misprints found."""
+
+from pathlib import Path
+
+import pytest
+
+from report import published
+from report.documents import ResultsError
+
+PAGE = published.load("leveldb-2011")
+BASELINES = [f for f in PAGE.figures.values() if f.scenario == "baseline"]
+
+
+def found(kind: str) -> dict[tuple[str, str, str], str]:
+    return {
+        m.figure.key: m.explanation for m in published.misprints(PAGE) if m.kind == kind
+    }
+
+
+def test_all_rows_and_charts_are_there() -> None:
+    assert len(PAGE.figures) == 52
+    assert len({key[:2] for key in PAGE.figures}) == 18
+    assert {key[2] for key in PAGE.figures} == set(PAGE.versions)
+
+
+def test_the_larger_memory_is_two_scenarios() -> None:
+    reads = {key[1] for key in PAGE.figures if key[0] == "big-cache-reads"}
+    writes = {key[1] for key in PAGE.figures if key[0] == "big-cache-writes"}
+    assert reads == {"readseq", "readrandom"}
+    assert writes == {"fillseq", "fillrandom"}
+
+
+def test_five_printed_ratios_do_not_follow() -> None:
+    """Nobody may mend them: the data is what the page says."""
+    assert set(found("ratio")) == {
+        ("sync", "fillseqsync", "leveldb"),
+        ("sync", "fillseqsync", "treedb"),
+        ("sync", "fillrandsync", "leveldb"),
+        ("sync", "fillrandsync", "treedb"),
+        ("no-compression", "readseq", "treedb"),
+    }
+
+
+def test_two_drawn_bars_do_not_follow() -> None:
+    assert set(found("bar")) == {
+        ("baseline", "readseq", "treedb"),
+        ("no-compression", "fillseq", "treedb"),
+    }
+
+
+def test_a_misprint_is_explained_from_the_page_itself() -> None:
+    text = found("ratio")["no-compression", "readseq", "treedb"]
+    assert "1,230,000 / 1,010,000 = 1.22×" in text
+    assert "sequential writes, 342,000" in text
+    assert "1/7,790" in found("ratio")["sync", "fillseqsync", "leveldb"]
+    bar = found("bar")["no-compression", "fillseq", "treedb"]
+    assert "239 px" in bar
+    assert "286 px" in bar
+
+
+def test_the_printed_and_the_recomputed_ratio_are_both_kept() -> None:
+    figure = PAGE.find("batch", "fillseqbatch", "leveldb")
+    assert figure is not None
+    assert figure.printed_ratio == "1.08"
+    assert PAGE.ratio(figure) == pytest.approx(840 / 779)
+
+
+def test_there_is_no_ratio_where_the_page_has_none() -> None:
+    large = PAGE.find("large-values", "fillseq100K", "sqlite3")
+    assert large is not None
+    assert PAGE.ratio(large) is None
+    assert [PAGE.ratio(figure) for figure in BASELINES] == [None] * 12
+
+
+def test_an_unknown_name_is_an_error() -> None:
+    with pytest.raises(ResultsError, match="no published figures named nothing"):
+        published.load("nothing")
+
+
+def test_a_clean_page_has_no_misprint(tmp_path: Path) -> None:
+    (tmp_path / "clean.csv").write_text(
+        "scenario,benchmark,engine,value,unit,printed_ratio_to_baseline,bar_px,chart\n"
+        "baseline,fillseq,alpha,1000,ops/sec,,350,1\n"
+        "baseline,fillseq,beta,500,ops/sec,,175,1\n"
+        "batch,fillseqbatch,alpha,2000,entries/sec,2.00,350,2\n"
+    )
+    (tmp_path / "clean.toml").write_text(
+        'title = "t"\nyear = 2000\nsource = "s"\n'
+        'machine = "m"\nnotes = []\n[versions]\n'
+    )
+    assert published.misprints(published.load("clean", tmp_path)) == ()

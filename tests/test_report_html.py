@@ -1,0 +1,289 @@
+"""The HTML report: what it says, that it is safe, and that it never varies."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report import html, identity, raw
+from report.documents import ResultsError
+from report.results import Run, load_run
+from tests import synthetic
+
+ROOT = Path(__file__).resolve().parents[1]
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*7}}"
+
+
+class Page(HTMLParser):
+    """Elements, their attributes and the visible text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self._inside: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self._inside.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._inside and self._inside[-1] == tag:
+            self._inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._inside:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).replace("\u00ad", "").split())
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def made(folder: Path, plan: Any = None, lines: Any = None) -> Run:
+    return load_run(synthetic.write_run(folder, plan, lines))
+
+
+@pytest.fixture
+def varied(tmp_path: Path) -> Run:
+    plan = synthetic.plan()
+    return made(tmp_path, plan, synthetic.varied_lines(plan))
+
+
+def test_the_verdict_counts_charts(tmp_path: Path) -> None:
+    page = Page(html.render(made(tmp_path)))
+    assert "Alpha wins 8 of 8 charts , Beta Tree 0, Gamma 0." in page.text
+
+
+def test_every_status_is_a_word_with_its_reason(varied: Run) -> None:
+    page = Page(html.render(varied))
+    for status, reason in synthetic.VARIETY.values():
+        assert page.text.count(status) >= 2, status
+        assert reason in page.text, reason
+
+
+def test_what_weakens_a_result_is_said(varied: Run) -> None:
+    text = Page(html.render(varied)).text
+    for told in (
+        "3 cells failed",
+        "truncated cell",
+        "live assertions: Beta Tree",
+        "harness-bound cell",
+        "cell spread over 5 %",
+        "stopped by the time limit after 1,000 of 5,000",
+        "settles in",
+    ):
+        assert told in text, told
+
+
+def test_a_tie_is_called_a_tie(varied: Run) -> None:
+    assert "Tie of Alpha and Beta Tree" in Page(html.render(varied)).text
+
+
+def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
+    page = Page(html.render(made(tmp_path, synthetic.plan(repetitions=1))))
+    assert "Alpha is fastest in 8 of 8 charts" in page.text
+    assert "One repetition each cannot show a win." in page.text
+    assert "★" not in page.text.replace("★ wins", "")
+
+
+def test_a_run_without_a_result_still_reports(tmp_path: Path) -> None:
+    page = Page(html.render(made(tmp_path, None, [])))
+    assert "No engine has a rate yet" in page.text
+    assert "not measured" in page.text
+
+
+def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:
+    plan = synthetic.plan(repetitions=1)
+    lines = synthetic.lines(plan)
+    for line in lines:
+        if line["engine"] == "alpha" and line["benchmark"].startswith("fillseq"):
+            slow = {"fillseq": 1_000, "fillseqbatch": 500, "fillseqsync": 50_000}
+            line |= {"loop_ns": slow[line["benchmark"]] * 1000, "flush_ns": 0}
+    text = Page(html.render(made(tmp_path, plan, lines))).text
+    assert "2.00× baseline" in text
+    assert "1/50 baseline" in text
+
+
+def test_the_floor_and_the_reference_are_never_ranked(tmp_path: Path) -> None:
+    plan = synthetic.plan()
+    plan["engines"][0]["role"] = "reference"
+    text = html.render(made(tmp_path, plan))
+    page = Page(text)
+    assert "Beta Tree wins 8 of 8 charts , Gamma 0." in page.text
+    assert "the reference, not ranked" in page.text
+    values = {attributes.get("value") for attributes in page.named("input")}
+    assert not {"alpha", "floor"} & values
+
+
+def test_colour_and_shape_go_by_place_and_not_by_name(tmp_path: Path) -> None:
+    engines = [(f"n{i}", f"N{i}", "", 1.0) for i in range(26)]
+    plan = synthetic.plan(engines, synthetic.SCENARIOS[:1], 1)
+    found = identity.looks(made(tmp_path, plan, []).engines)
+    assert found["n0"] == identity.Look("e0", "m0")
+    assert len({found[f"n{i}"] for i in range(24)}) == 24
+
+
+def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
+    plan = synthetic.plan()
+    plan["command"] = plan["suite"]["title"] = HOSTILE
+    plan["machine"] = {"cpu_model": HOSTILE}
+    for engine in plan["engines"]:
+        engine |= {"title": HOSTILE, "summary": HOSTILE, "binary_sha256": HOSTILE}
+        engine["describe"] = {
+            "version": HOSTILE,
+            "codec": HOSTILE,
+            "build": {**synthetic.BUILD, "origin": HOSTILE, "flags": HOSTILE},
+        }
+    for scenario in plan["scenarios"]:
+        scenario |= {"title": HOSTILE, "analysis": HOSTILE}
+        scenario["flags"] = {"alpha": {HOSTILE: HOSTILE}}
+    lines = synthetic.varied_lines(plan)
+    for line in lines:
+        line["reason"] = HOSTILE if line["status"] != "ok" else ""
+        line["settings"] = {HOSTILE: HOSTILE}
+    folder = synthetic.write_run(tmp_path, plan, lines)
+    (folder / "environment.json").write_text(json.dumps({HOSTILE: {HOSTILE: HOSTILE}}))
+    page = Page(html.render(load_run(folder)))
+    assert len(page.named("script")) == 2
+    assert not page.named("img")
+    assert not [a for _, a in page.elements if any(n.startswith("on") for n in a)]
+    assert page.text.count("alert(1)") > 50
+
+
+def test_nothing_is_fetched(varied: Run) -> None:
+    text = html.render(varied)
+    page = Page(text)
+    for tag in ("link", "img", "iframe", "object", "embed", "video", "source", "base"):
+        assert not page.named(tag), tag
+    assert not [a for a in page.named("script") if "src" in a]
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert style
+    assert not re.search(r"url\(|@import|@font-face", style[1])
+    (policy,) = (a for a in page.named("meta") if a.get("http-equiv"))
+    assert str(policy["content"]).startswith("default-src 'none';")
+
+
+def test_the_script_that_may_run_is_the_one_that_is_there(varied: Run) -> None:
+    text = html.render(varied)
+    script = text[text.rindex("<script>") + 8 : text.rindex("</script>")]
+    assert html._content_hash(script) in text
+    assert len(script.encode()) <= 4096
+
+
+def test_the_raw_results_are_all_there(varied: Run) -> None:
+    text = html.render(varied)
+    found = re.search(
+        r'<script type="application/json" id="raw">(.*?)</script>', text, re.DOTALL
+    )
+    assert found
+    assert "<" not in found[1]
+    document = json.loads(found[1])
+    assert raw.unpacked(document) == [m.record for m in varied.measurements]
+    assert document["run"] == varied.plan
+    assert document["environment"] == varied.environment
+
+
+def test_ids_are_unique_and_anchors_lead_somewhere(varied: Run) -> None:
+    page = Page(html.render(varied))
+    ids = [a["id"] for _, a in page.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    anchors = [str(a["href"])[1:] for _, a in page.elements if "href" in a]
+    assert not {a for a in anchors if not a.startswith("ttps:")} - set(ids)
+
+
+def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
+    plan = synthetic.plan()
+    plan["suite"]["published"] = "leveldb-2011"
+    text = json.dumps(plan).replace('"alpha"', '"leveldb"')
+    text = text.replace('"beta-tree"', '"treedb"')
+    plan = json.loads(text)
+    lines = [
+        json.loads(
+            json.dumps(line)
+            .replace('"alpha"', '"leveldb"')
+            .replace('"beta-tree"', '"treedb"')
+        )
+        for line in synthetic.lines(synthetic.plan())
+    ]
+    page = Page(html.render(made(tmp_path, plan, lines)))
+    assert "2011 and now" in page.text
+    assert "2011: 779,000" in page.text
+    assert "order of engines: same" in page.text
+    assert "order of engines: changed" in page.text
+    assert "The page prints 0.003×" in page.text
+    assert "not comparable" in page.text
+
+
+def test_unknown_published_figures_are_an_error(tmp_path: Path) -> None:
+    plan = synthetic.plan()
+    plan["suite"]["published"] = "nothing"
+    with pytest.raises(ResultsError, match="nothing"):
+        html.render(made(tmp_path, plan))
+
+
+def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
+    plan = synthetic.plan()
+    lines = synthetic.lines(plan)
+    for line in lines:
+        if line["engine"] == "alpha":
+            line |= {"ops": 2**64 - 1, "loop_ns": 1, "flush_ns": 0}
+        if line["engine"] == "gamma":
+            line |= {"ops": 1, "loop_ns": 2**64 - 1}
+    assert Page(html.render(made(tmp_path, plan, lines))).text
+
+
+def test_the_bytes_depend_on_the_files_alone(tmp_path: Path) -> None:
+    plan = synthetic.plan()
+    synthetic.write_run(tmp_path / "one", plan, synthetic.varied_lines(plan))
+    program = (
+        "import sys, pathlib; from report import html, results;"
+        "run = results.load_run(pathlib.Path(sys.argv[1]));"
+        "sys.stdout.buffer.write(html.render(run).encode())"
+    )
+    outputs = set()
+    for seed, zone, locale in (("1", "UTC", "C"), ("2", "Asia/Tokyo", "C.UTF-8")):
+        settings = {"PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": locale}
+        command = [sys.executable, "-c", program, str(tmp_path / "one")]
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **settings},
+            capture_output=True,
+            check=True,
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
+
+
+def test_five_engines_stay_under_400_kilobytes(tmp_path: Path) -> None:
+    """The page's 18 charts, five engines and the floor, three repetitions."""
+    engines = [(f"engine-{i}", f"Engine {i}", "", 1.0) for i in range(5)]
+    engines.append(("floor", "floor", "floor", 60.0))
+    writes, reads = ("fillseq", "fillrandom"), ("readseq", "readrandom")
+    names = (*reads, *writes), writes, writes, writes, (*writes, *reads), writes, reads
+    scenarios = [
+        (f"s{i}", f"Scenario {i}", dict.fromkeys(benchmarks, 1.0))
+        for i, benchmarks in enumerate(names)
+    ]
+    plan = synthetic.plan(engines, scenarios)
+    lines = [
+        synthetic.measurement(cell, repetition, 1e5 + 997 * i, i)
+        for repetition in (1, 2, 3)
+        for i, cell in enumerate(plan["cells"])
+    ]
+    text = html.render(made(tmp_path, plan, lines))
+    assert len(plan["cells"]) == 108
+    assert len(text.encode()) < 400_000

@@ -1,0 +1,203 @@
+"""Reading run folders: what is right, what is torn, and what is damaged."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.documents import ResultsError
+from report.results import (
+    NOT_MEASURED,
+    CellName,
+    Run,
+    load_run,
+    read_measurements,
+)
+from tests import synthetic
+
+LINES = "measurements.jsonl"
+
+
+def changed_line(folder: Path, number: int, **changes: Any) -> None:
+    """Rewrites keys of one line; a value of ... removes the key."""
+    lines = (folder / LINES).read_text().splitlines()
+    record = json.loads(lines[number - 1]) | changes
+    record = {key: value for key, value in record.items() if value is not ...}
+    lines[number - 1] = json.dumps(record)
+    (folder / LINES).write_text("\n".join(lines) + "\n")
+
+
+def changed_plan(folder: Path, **changes: Any) -> None:
+    plan = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(plan | changes))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return synthetic.write_run(tmp_path / synthetic.RUN_ID)
+
+
+def test_a_whole_run_is_read(folder: Path) -> None:
+    run = load_run(folder)
+    assert run.run_id == synthetic.RUN_ID
+    assert [engine.role for engine in run.engines] == ["", "", "", "floor"]
+    assert len(run.charts) == 8
+    assert len(run.cells) == 8 * 4
+    assert all(len(cell.rates) == 3 for cell in run.cells.values())
+    assert not run.torn
+
+
+def test_a_rate_counts_the_loop_and_the_flush(folder: Path) -> None:
+    changed_line(folder, 1, ops=10, loop_ns=3_000, flush_ns=2_000, settle_ns=7_000)
+    first = read_measurements(folder / LINES).measurements[0]
+    assert first.ops_per_sec == pytest.approx(10 / 5e-6)
+
+
+def test_one_failed_repetition_takes_the_cell_its_rate(folder: Path) -> None:
+    changed_line(folder, 1, status="wrong", reason="a value differs")
+    run = load_run(folder)
+    cell = run.cells[run.measurements[0].cell]
+    assert (cell.status, cell.reason, cell.rates) == ("wrong", "a value differs", ())
+
+
+def test_a_cell_whose_turn_never_came_says_so(folder: Path) -> None:
+    (folder / LINES).unlink()
+    cell = load_run(folder).cells[CellName("alpha", "baseline", "readseq")]
+    assert cell.status == NOT_MEASURED
+    assert cell.reason
+
+
+def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
+    whole = (folder / LINES).read_bytes()
+    (folder / LINES).write_bytes(whole[:-40])
+    found = read_measurements(folder / LINES)
+    assert found.torn
+    assert len(found.measurements) == whole.count(b"\n") - 1
+    assert whole[: found.sound_bytes].endswith(b"}\n")
+    assert load_run(folder).torn
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"loop_ns": "12"}, "loop_ns"),
+        ({"loop_ns": None}, "loop_ns"),
+        ({"loop_ns": 0}, "loop_ns"),
+        ({"loop_ns": -1}, "loop_ns"),
+        ({"ops": 0}, "ops"),
+        ({"flush_ns": ...}, "flush_ns"),
+        ({"status": "fine"}, "status"),
+        ({"status": "error"}, "reason"),
+        ({"repetition": 4}, "repetition 4 was not planned"),
+        ({"repetition": 2}, "repeats line"),
+        ({"engine": "delta"}, "not in the plan"),
+        ({"engine": "../etc"}, "engine"),
+        ({"run": "another"}, "another"),
+        ({"method": 2}, "method 2"),
+        ({"schema": 2}, "schema 2"),
+        ({"verified": False}, "not verified"),
+        ({"build": {"assertions": "some"}}, "assertions"),
+    ],
+)
+def test_a_bad_line_is_named_with_its_fault(
+    folder: Path, changes: dict[str, Any], told: str
+) -> None:
+    number = 5 if "repetition" not in changes else 1
+    changed_line(folder, number, **changes)
+    with pytest.raises(ResultsError) as caught:
+        load_run(folder)
+    message = str(caught.value)
+    assert told in message
+    assert f"{LINES}:" in message
+    if changes.get("repetition") != 2:
+        assert f"{LINES}:{number}:" in message
+
+
+def test_an_engine_that_keeps_nothing_need_not_be_verified(tmp_path: Path) -> None:
+    plan = synthetic.plan()
+    plan["engines"][-1]["describe"]["stores"] = False
+    lines = synthetic.lines(plan)
+    for line in lines:
+        line["verified"] = line["engine"] != "floor"
+    assert load_run(synthetic.write_run(tmp_path, plan, lines)).cells
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"{",
+        b"[]",
+        b"\xff\xfe",
+        b'{"a":NaN}',
+        b'{"a":1e999}',
+        b'{"a":1,"a":2}',
+        b'{"a":"\\ud800"}',
+        b"[" * 100_000,
+        b'{"a":' + b"9" * 5000 + b"}",
+        b"",
+        b"\x00" * 10,
+    ],
+)
+@pytest.mark.parametrize("name", ["run.json", "environment.json", LINES])
+def test_nonsense_is_an_error_that_names_the_file(
+    folder: Path, name: str, text: bytes
+) -> None:
+    (folder / name).write_bytes(text + b"\n")
+    with pytest.raises(ResultsError, match=name.replace(".", r"\.")):
+        load_run(folder)
+
+
+def test_a_folder_without_a_plan_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match=r"run\.json"):
+        load_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"engines": []},
+        {"engines": [synthetic.plan()["engines"][0]] * 2},
+        {"cells": [{"engine": "x", "scenario": "baseline", "benchmark": "readseq"}]},
+        {"cells": [{"engine": "alpha", "scenario": "sync", "benchmark": "readseq"}]},
+        {"run": "../../escape"},
+        {"repetitions": 0},
+        {"suite": {"name": "x"}},
+        {"suite": {"name": "x", "title": "x", "published": "../secret"}},
+        {"method": 7},
+    ],
+)
+def test_a_plan_that_contradicts_itself_is_an_error(
+    folder: Path, changes: dict[str, Any]
+) -> None:
+    changed_plan(folder, **changes)
+    with pytest.raises(ResultsError, match=r"run\.json"):
+        load_run(folder)
+
+
+def test_damage_anywhere_is_an_error_or_harmless(tmp_path: Path) -> None:
+    """Flipped, lost and doubled bytes: a Run or a ResultsError, nothing else."""
+    plan = synthetic.plan(synthetic.ENGINES[:1], synthetic.SCENARIOS[2:], 2)
+    folder = synthetic.write_run(tmp_path, plan)
+    generator = random.Random(1)
+    for name in ("run.json", "environment.json", LINES):
+        whole = (folder / name).read_bytes()
+        for _ in range(60):
+            at, kind = generator.randrange(len(whole)), generator.randrange(3)
+            middle = (bytes([generator.randrange(256)]), b"", whole[at : at + 30] * 2)
+            (folder / name).write_bytes(whole[:at] + middle[kind] + whole[at + 1 :])
+            try:
+                assert isinstance(load_run(folder), Run)
+            except ResultsError as error:
+                assert str(folder) in str(error)
+        (folder / name).write_bytes(whole)
+
+
+def test_every_cut_of_the_results_file_is_torn_or_whole(folder: Path) -> None:
+    whole = (folder / LINES).read_bytes()
+    for cut in range(0, len(whole), 4999):
+        (folder / LINES).write_bytes(whole[:cut])
+        found = read_measurements(folder / LINES)
+        assert len(found.measurements) == whole[:cut].count(b"\n")
+        assert found.torn == (not whole[:cut].endswith(b"\n") and cut > 0)
