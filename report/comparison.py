@@ -83,7 +83,7 @@ class Chart:
     @property
     def anchor(self) -> str:
         """The chart's id in the HTML report; unique in a run."""
-        return f"{self.scenario.name}-{self.benchmark}"
+        return f"c-{self.scenario.name}-{self.benchmark}"
 
     @property
     def title(self) -> str:

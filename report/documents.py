@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,8 +57,11 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         document = json.loads(
             text.decode("utf-8"),
             parse_constant=_reject_constant,
+            parse_float=_finite,
             object_pairs_hook=_unique_keys,
         )
+        # A lone surrogate is valid JSON, and no text that could be written.
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         raise ResultsError(f"{place}: not valid JSON: {_short(error)}") from None
     if not isinstance(document, dict):
@@ -82,6 +86,13 @@ def _validator(schema_name: str) -> jsonschema.Draft202012Validator:
 
 def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits} is out of range")
+    return number
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

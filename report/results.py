@@ -156,7 +156,7 @@ class Cell:
 
     @property
     def status(self) -> str:
-        """The status is ok only if every finished repetition is; else the gravest status."""
+        """The gravest status of its repetitions; ok only if all of them are."""
         statuses = {m.status for m in self.repetitions}
         for status in _GRAVEST_FIRST:
             if status in statuses:
