@@ -1,0 +1,39 @@
+"""A made-up source package, and a cache in which everything was downloaded."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from scripts.provision.pins import Source
+from scripts.provision.recipe import Compiler
+
+COMPILER = Compiler("cc", "c++", "c++ (Debian 12.2.0-14) 12.2.0")
+FLAGS = "-O2 -DNDEBUG"
+
+
+def make_source(package: str = "fake", needs: tuple[str, ...] = ()) -> Source:
+    """Returns a pinned source whose files hold their own names."""
+    names = [
+        f"{package}_1-1.dsc",
+        f"{package}_1.orig.tar.gz",
+        f"{package}_1-1.debian.tar.xz",
+    ]
+    sums = {name: hashlib.sha256(name.encode()).hexdigest() for name in names}
+    return Source("engine", package, "1-1", "autotools", ("--with-x",), sums, needs)
+
+
+def put_downloads(source: Source, folder: Path) -> None:
+    """Writes the files of a made-up source."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in source.sha256:
+        (folder / name).write_text(name)
+
+
+def put_programs(folder: Path, programs: Mapping[str, str]) -> Path:
+    """Writes shell scripts as programs; returns the folder, for PATH."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, body in programs.items():
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+    return folder
