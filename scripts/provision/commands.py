@@ -8,7 +8,7 @@ from pathlib import Path
 from scripts.provision.errors import SetupError
 
 _EXCERPT_LINES = 15
-_TELLING = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |\*\*\* ")
+_TELLING = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |^Could not fetch |\*\*\* ")
 
 
 def run_logged(

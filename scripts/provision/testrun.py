@@ -4,6 +4,7 @@ A step that fails does not stop the others; the exit status tells.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -97,8 +98,10 @@ def run_step(step: Step) -> Outcome:
     print(f"\n=== {step.name}: {step.what}", flush=True)
     step.junit.unlink(missing_ok=True)
     started_ns = time.monotonic_ns()
+    env = os.environ | {"KVMATRIX_REQUIRE_BROWSER": "1"}
     ok = all(
-        subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode == 0
+        subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=env).returncode
+        == 0
         for command in step.commands
     )
     counts = read_junit(step.junit)
