@@ -99,8 +99,10 @@ void CheckRanges() {
           "--batch_size: from 1 to 1000000");
   Require(FLAGS_duration >= 0 && FLAGS_duration < 1e9,
           "--duration: seconds, not negative");
-  Require(FLAGS_after.empty() || FLAGS_use_existing_db,
-          "--after: only with --use_existing_db");
+  Require(FLAGS_after.empty() != FLAGS_use_existing_db,
+          "--use_existing_db and --after go together: --after names the "
+          "benchmarks that the database has been through");
+  Require(!FLAGS_benchmarks.empty(), "--benchmarks: at least one");
 }
 
 std::filesystem::path DefaultDb() {

@@ -36,6 +36,7 @@ void AppendLine(const std::filesystem::path& file, const std::string& line) {
 int RunAll(const Config& config) {
   SteadyClock clock;
   Runner runner(kDriver, config, clock);
+  if (!config.json.empty()) AppendLine(config.json, "");  // fails early
   std::fputs(HeaderText(config, kDriver).c_str(), stdout);
   int exit_status = 0;
   for (const Benchmark* benchmark : config.benchmarks) {
