@@ -14,8 +14,8 @@ namespace kvmatrix {
 // Generates values and recognises them.  A value is made of pieces of 100
 // bytes; the first 100 * compression_ratio bytes of a piece are random and the
 // rest repeats them, so that a simple compressor shrinks a value to that ratio.
-// (The shape of db_bench's CompressibleString; unlike there, no two values share
-// bytes, so that no cache or dictionary profits from a pool.)
+// (The shape of db_bench's CompressibleString; unlike there, no two values
+// share bytes, so that no cache or dictionary profits from a pool.)
 class Values {
  public:
   // REQUIRES: 0 <= compression_ratio <= 1
