@@ -1,0 +1,19 @@
+"""Hangs in fillrandom, deaf to SIGTERM, with a child of its own."""
+
+import os
+import signal
+import time
+
+from tests.fake_drivers.protocol import FakeDriver, Record
+
+
+class Driver(FakeDriver):
+    def measure(self, benchmark: str) -> Record:
+        if benchmark == "fillrandom":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            child = os.fork()
+            if child:
+                with open(self.flags["db"] + "/../../child.pid", "w") as file:
+                    file.write(str(child))
+            time.sleep(3600)
+        return super().measure(benchmark)

@@ -1,0 +1,146 @@
+"""A place to run the kvmatrix command line against fake executables."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+BENCHMARKS = ("readseq", "readrandom", "fillseq", "fillrandom")
+
+_SHIM = """#!{python} -IS
+import sys
+sys.path.insert(0, {root!r})
+from tests.fake_drivers import {kind}, protocol
+protocol.serve({kind}.Driver, {engine!r})
+"""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Configuration, executables, data and results in one temporary folder."""
+
+    root: Path
+
+    def engine(self, name: str, kind: str | None, role: str = "") -> None:
+        """Adds an engine; kind is a script of fake_drivers/, or None: not built."""
+        with (self.root / "configs/engines.toml").open("a") as file:
+            file.write(f'[[engine]]\nname = "{name}"\ntitle = "{name.title()}"\n')
+            file.write(f'summary = "a fake"\nrole = "{role}"\n')
+        if kind is not None:
+            self.executable(name).write_text(
+                _SHIM.format(
+                    python=sys.executable, root=str(ROOT), kind=kind, engine=name
+                )
+            )
+            self.executable(name).chmod(0o755)
+
+    def executable(self, name: str) -> Path:
+        return self.root / f"build/drivers/db_bench_{name}"
+
+    def scenario(
+        self, name: str = "base", benchmarks: Sequence[str] = BENCHMARKS, more: str = ""
+    ) -> None:
+        text = f'title = "T"\nanalysis = "A"\nbenchmarks = {json.dumps(benchmarks)}\n'
+        flags = "num = 64\nkey_size = 16\nvalue_size = 100\n"
+        path = self.root / f"configs/scenarios/{name}.toml"
+        path.write_text(text + flags + more)
+
+    def suite(self, scenarios: Sequence[str] = ("base",), more: str = "") -> None:
+        text = f'title = "T"\nsummary = "S"\nscenarios = {json.dumps(scenarios)}\n'
+        (self.root / "configs/suites/lab.toml").write_text(text + more)
+
+    def command(self, verb: str, *words: str) -> list[str]:
+        places = ["--build-dir", str(self.root / "build")]
+        places += ["--configs-dir", str(self.root / "configs")]
+        if verb != "list":
+            places += ["--data-dir", str(self.data), "--no-report"]
+            places += ["--results-dir", str(self.results)]
+        return [sys.executable, "-m", "scripts.cli", verb, *words, *places]
+
+    def call(
+        self, verb: str, *words: str, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(verb, *words),
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            env={**os.environ, **(env or {})},
+        )
+
+    def start(self, verb: str, *words: str) -> subprocess.Popen[str]:
+        """Starts a command with a session of its own and does not wait for it."""
+        return subprocess.Popen(
+            self.command(verb, *words),
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data"
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results"
+
+    @property
+    def run_folder(self) -> Path:
+        """The only run."""
+        (folder,) = (p.parent for p in self.results.glob("*/run.json"))
+        return folder
+
+    @property
+    def measurements(self) -> Path:
+        return self.run_folder / "measurements.jsonl"
+
+    def plan(self) -> dict[str, Any]:
+        plan: dict[str, Any] = json.loads((self.run_folder / "run.json").read_text())
+        return plan
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.measurements.read_text().splitlines()]
+
+    def by_cell(self) -> dict[str, list[dict[str, Any]]]:
+        """Lines by engine/benchmark, in repetition order."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for line in sorted(self.lines(), key=lambda line: line["repetition"]):
+            found.setdefault(f"{line['engine']}/{line['benchmark']}", []).append(line)
+        return found
+
+    def left_in_data(self) -> list[str]:
+        """Everything below the data directory."""
+        return sorted(path.name for path in self.data.rglob("*"))
+
+
+def make_lab(folder: Path) -> Lab:
+    """An empty lab."""
+    for name in ("configs/scenarios", "configs/suites", "build/drivers", "data"):
+        (folder / name).mkdir(parents=True)
+    (folder / "configs/engines.toml").write_text("")
+    return Lab(folder)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process still runs; one that nobody has reaped yet does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in "ZX"
+
+
+def kill(process: "subprocess.Popen[str]", signum: int = signal.SIGKILL) -> None:
+    """Sends a signal to the runner alone."""
+    os.kill(process.pid, signum)

@@ -1,0 +1,180 @@
+"""Resuming: nothing finished is lost, nothing is repeated, nothing may have changed."""
+
+import json
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.lab import Lab, kill, make_lab
+
+KILLS = 15
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario()
+    lab.suite()
+    lab.engine("one", "honest")
+    lab.engine("two", "honest")
+    return lab
+
+
+def kill_after(seconds: float, lab: Lab) -> int:
+    """Resumes and kills the runner after some seconds; its exit code."""
+    runner = lab.start("resume", "@last")
+    time.sleep(seconds)
+    kill(runner)
+    runner.communicate(timeout=60)
+    return runner.returncode
+
+
+def kill_after_lines(lab: Lab, verb: str, *words: str, wait_s: float) -> int:
+    """Starts a runner and kills it a moment after its next line; its exit code."""
+    old = len(lab.measurements.read_bytes()) if verb == "resume" else 0
+    runner = lab.start(verb, *words)
+    while runner.poll() is None:
+        found = list(lab.results.glob("2*/measurements.jsonl"))
+        if found and len(found[0].read_bytes()) > old:
+            break
+        time.sleep(0.001)
+    time.sleep(wait_s)
+    kill(runner)
+    runner.communicate(timeout=60)
+    return runner.returncode
+
+
+def assert_complete(lab: Lab, repetitions: int) -> None:
+    cells = [(c["engine"], c["benchmark"]) for c in lab.plan()["cells"]]
+    found = [(x["engine"], x["benchmark"], x["repetition"]) for x in lab.lines()]
+    wanted = [(*cell, r) for cell in cells for r in range(1, repetitions + 1)]
+    assert sorted(found) == sorted(wanted)
+    assert {line["status"] for line in lab.lines()} == {"ok"}
+
+
+def test_a_runner_killed_many_times_loses_and_repeats_nothing(lab: Lab) -> None:
+    moments = random.Random(1)
+    kill_after_lines(lab, "run", "lab", "-n", "8", wait_s=0)
+    kept = lab.measurements.read_bytes()
+    for number in range(KILLS):
+        if number % 3 == 2:  # also while it starts, checks and plans
+            kill_after(moments.uniform(0.1, 1.0), lab)
+        else:
+            wait_s = moments.uniform(0, 0.25)
+            kill_after_lines(lab, "resume", "@last", wait_s=wait_s)
+        now = lab.measurements.read_bytes()
+        assert now.startswith(kept[: kept.rfind(b"\n") + 1])
+        kept = now
+    done = lab.call("resume", "@last")
+    assert done.returncode == 0, done.stderr
+    assert lab.measurements.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
+    assert_complete(lab, 8)
+    assert lab.left_in_data() == []
+
+
+def test_resume_goes_on_in_the_recorded_order_with_the_recorded_seeds(lab: Lab) -> None:
+    kill_after_lines(lab, "run", "lab", "-n", "3", "--seed", "9", wait_s=0.1)
+    assert lab.call("resume", "@last").returncode == 0
+    assert [line["order"] for line in lab.lines()] == list(range(24))
+    assert len({(x["repetition"], x["seed"]) for x in lab.lines()}) == 3
+
+
+def test_a_torn_last_line_is_dropped_and_said(lab: Lab) -> None:
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    content = lab.measurements.read_bytes()
+    lab.measurements.write_bytes(content[:-30])
+    done = lab.call("resume", "@last")
+    assert done.returncode == 0
+    assert "dropped the unfinished last line" in done.stderr
+    start = content[:-1].rfind(b"\n") + 1
+    assert lab.measurements.read_bytes()[:start] == content[:start]
+    assert_complete(lab, 1)
+
+
+def test_a_finished_run_has_nothing_to_resume(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1")
+    content = lab.measurements.read_bytes()
+    assert lab.call("resume", "@last").returncode == 0
+    assert lab.measurements.read_bytes() == content
+
+
+def test_a_run_is_found_by_name_beginning_and_path(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1")
+    name = lab.run_folder.name
+    for word in (name, name[:8], str(lab.run_folder)):
+        assert lab.call("resume", word).returncode == 0, word
+
+
+def unfinished(lab: Lab) -> None:
+    """Leaves a run of which the last line is missing."""
+    lab.call("run", "lab", "-n", "1")
+    lines = lab.measurements.read_bytes().splitlines(keepends=True)
+    lab.measurements.write_bytes(b"".join(lines[:-1]))
+
+
+def refused(lab: Lab) -> str:
+    content = lab.measurements.read_bytes()
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "cannot be resumed" in done.stderr
+    assert lab.measurements.read_bytes() == content
+    return done.stderr
+
+
+def test_a_changed_binary_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    with lab.executable("one").open("a") as file:
+        file.write("# another build\n")
+    told = refused(lab)
+    assert "binary: db_bench_one was" in told and "db_bench_two" not in told
+
+
+def test_a_vanished_binary_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    lab.executable("two").unlink()
+    assert "is now not there" in refused(lab)
+
+
+def test_changed_settings_are_refused_and_spelled_out(lab: Lab) -> None:
+    unfinished(lab)
+    lab.scenario(more='cache_size = "1MiB"\n')
+    told = refused(lab)
+    assert "one/base: cache_size was not set, is now 1048576" in told
+
+
+def test_another_machine_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    path = lab.run_folder / "run.json"
+    document = json.loads(path.read_text())
+    document["machine"]["cpu_model"] = "Z80"
+    path.write_text(json.dumps(document))
+    assert "machine: cpu_model was Z80, is now" in refused(lab)
+
+
+def test_an_edited_plan_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    path = lab.run_folder / "run.json"
+    path.write_text(path.read_text().replace('"num": 64', '"num": 65'))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2 and "settings_sha256" in done.stderr
+
+
+def test_a_damaged_line_in_the_middle_is_refused_with_its_number(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1")
+    lines = lab.measurements.read_bytes().splitlines(keepends=True)
+    lines[2] = b"{broken\n"
+    lab.measurements.write_bytes(b"".join(lines))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2 and "measurements.jsonl:3" in done.stderr
+
+
+def test_leftovers_of_a_killed_runner_are_removed_and_nothing_else(lab: Lab) -> None:
+    unfinished(lab)
+    work = lab.data / ".kvmatrix-work/cell"
+    work.mkdir(parents=True)
+    (work / "half a database").touch()
+    (lab.data / "somebody's file").touch()
+    assert lab.call("resume", "@last").returncode == 0
+    assert lab.left_in_data() == ["somebody's file"]
