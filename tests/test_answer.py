@@ -1,0 +1,131 @@
+"""What an executable answers, judged."""
+
+import json
+from typing import Any
+
+import pytest
+
+from scripts.answer import Expected, judge, sound
+from scripts.driver_process import Outcome
+from scripts.plan import Cell
+from tests.plans import line
+
+OK = Outcome("0", 10_000_000, "")
+EXPECTED = Expected("one", "1.0", "readseq", 7, 100, may_truncate=False, stores=True)
+
+
+def honest(**changed: Any) -> dict[str, Any]:
+    counts = dict.fromkeys(
+        (
+            *("open_ns", "flush_ns", "settle_ns", "close_ns", "bytes"),
+            *("cpu_user_ns", "cpu_system_ns", "peak_rss_bytes", "disk_bytes"),
+            *("minor_faults", "major_faults", "read_bytes", "written_bytes"),
+            *("voluntary_switches", "involuntary_switches"),
+        ),
+        5,
+    )
+    record = {
+        **{"schema": 1, "method": 1, "engine": "one", "engine_version": "1.0"},
+        **{"benchmark": "readseq", "seed": 7, "status": "ok", "reason": ""},
+        **{"verified": True, "planned_ops": 100, "ops": 100, "found": 100},
+        **{"truncated": False, "digest": "00", "loop_ns": 5000, "latency_ns": None},
+        **{"options": {}, "settings": {}, "build": {"assertions": "none"}},
+        **counts,
+    }
+    return {**record, **changed}
+
+
+def verdict(
+    outcome: Outcome = OK, expected: Expected = EXPECTED, **changed: Any
+) -> Any:
+    return judge(expected, outcome, json.dumps(honest(**changed)).encode())
+
+
+def test_an_honest_answer_is_ok() -> None:
+    assert verdict().ok
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"engine": "two"}, "engine is 'two'"),
+        ({"engine_version": "2"}, "engine_version"),
+        ({"benchmark": "fillseq"}, "benchmark is 'fillseq'"),
+        ({"seed": 8}, "seed is 8"),
+        ({"seed": "7"}, "seed is '7'"),
+        ({"method": 2}, "method is 2"),
+        ({"status": "fine"}, "status is 'fine'"),
+        ({"verified": False}, "verified is False"),
+        ({"planned_ops": 99}, "asked for 100"),
+        ({"ops": 101}, "101 operations of 100"),
+        ({"ops": 99}, "not truncated"),
+        ({"ops": 99, "truncated": True}, "without a time limit"),
+        ({"ops": 0, "planned_ops": 0, "found": 0}, "asked for 100"),
+        ({"found": 101}, "found 101"),
+        ({"loop_ns": 0}, "0 ns"),
+        ({"loop_ns": 99}, "less than 1 ns"),
+        ({"loop_ns": -5}, "loop_ns is -5"),
+        ({"loop_ns": 5.5}, "loop_ns is 5.5"),
+        ({"loop_ns": True}, "loop_ns is True"),
+        ({"loop_ns": None}, "loop_ns is None"),
+        ({"loop_ns": 10_000_001}, "in a process of 10000000 ns"),
+        ({"settle_ns": 9_999_999}, "in a process of"),
+        ({"settings": []}, "settings is []"),
+        ({"digest": 3}, "digest is 3"),
+    ],
+)
+def test_an_impossible_answer_is_wrong(changed: dict[str, Any], told: str) -> None:
+    found = verdict(**changed)
+    assert found.status == "wrong"
+    assert told in found.reason
+
+
+def test_a_time_limit_may_truncate() -> None:
+    limited = Expected("one", "1.0", "readseq", 7, 100, may_truncate=True, stores=True)
+    assert verdict(expected=limited, ops=50, found=50, truncated=True).ok
+
+
+@pytest.mark.parametrize(
+    ("outcome", "answer", "status", "told"),
+    [
+        (Outcome("timeout", 1, ""), b"", "timeout", "time limit"),
+        (Outcome("signal 11", 1, "bye"), b"", "error", "SIGSEGV); stderr: bye"),
+        (Outcome("0", 1, ""), b"", "error", "no measurement"),
+        (Outcome("2", 1, "unknown flag"), b"", "error", "code 2; stderr: unknown"),
+        (Outcome("0", 1, ""), b"{}\n{}\n", "error", "2 measurements"),
+        (Outcome("0", 1, ""), b"\xff\xfe\n", "error", "not valid JSON"),
+        (Outcome("0", 1, ""), b"[1]\n", "error", "expected a JSON object"),
+        (Outcome("0", 1, ""), b"{}\n", "wrong", "schema is None"),
+        (Outcome("0", 1, ""), b'{"ops": NaN}\n', "error", "NaN"),
+    ],
+)
+def test_no_answer_is_told_as_what_happened(
+    outcome: Outcome, answer: bytes, status: str, told: str
+) -> None:
+    found = judge(EXPECTED, outcome, answer)
+    assert found.status == status
+    assert told in found.reason
+
+
+def test_ok_with_a_bad_exit_code_is_an_error() -> None:
+    found = verdict(outcome=Outcome("1", 10_000_000, ""))
+    assert (found.status, found.reason) == (
+        "error",
+        "says ok and ended with exit code 1",
+    )
+
+
+def test_an_audit_must_see_every_entry() -> None:
+    audit = Expected("one", "1.0", "verify", 7, None, may_truncate=False, stores=True)
+    assert verdict(expected=audit, benchmark="verify", found=200).ok
+    assert verdict(expected=audit, benchmark="verify", ops=99).status == "wrong"
+
+
+def test_a_line_its_schema_refuses_becomes_wrong_and_loses_its_figures() -> None:
+    own = {"run": "r", "order": 0, "prepare_ns": None, "wall_ns": 9, "audit": None}
+    good = {**line(Cell("one", "base", "readseq")), **honest(), **own, "exit": "0"}
+    assert sound(good) == good
+    bad = sound({**good, "build": {"assertions": "perhaps"}})
+    assert bad["status"] == "wrong"
+    assert bad["ops"] is bad["loop_ns"] is bad["wall_ns"] is None
+    assert "perhaps" in bad["reason"]

@@ -1,0 +1,170 @@
+"""Configuration: what is read, and how each mistake is told."""
+
+from pathlib import Path
+
+import pytest
+
+from report.config import load
+from report.config_keys import ConfigError
+from report.units import (
+    UnitError,
+    format_duration,
+    format_rate,
+    format_size,
+    parse_duration,
+    parse_size,
+)
+from scripts.settings import resolve_flags
+from tests.plans import description
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+ENGINES = '[[engine]]\nname = "one"\ntitle = "One"\nsummary = "S"\n'
+BASE = """
+title = "Base"
+analysis = "A"
+benchmarks = ["fillseq", "readseq"]
+num = 1000
+cache_size = "4MiB"
+[settings.one]
+cache_size = "2MiB"
+page_size = "1KiB"
+"""
+SUITE = 'title = "T"\nsummary = "S"\nscenarios = ["base"]\n'
+
+
+def write(
+    folder: Path,
+    engines: str = ENGINES,
+    base: str = BASE,
+    suite: str = SUITE,
+    more: str = "",
+) -> Path:
+    (folder / "scenarios").mkdir()
+    (folder / "suites").mkdir()
+    (folder / "engines.toml").write_text(engines)
+    (folder / "scenarios/base.toml").write_text(base)
+    if more:
+        (folder / "scenarios/more.toml").write_text(more)
+    (folder / "suites/all.toml").write_text(suite)
+    return folder
+
+
+def test_the_repository_s_own_configuration_is_sound() -> None:
+    config = load(CONFIGS)
+    page = config.suites["leveldb-2011"]
+    charts = sum(len(config.scenarios[name].benchmarks) for name in page.scenarios)
+    assert charts == 18
+    assert page.override["num"] == 1_000_000
+    assert all(config.scenarios[name].analysis for name in page.scenarios)
+
+
+def test_sizes_are_bytes_and_durations_seconds(tmp_path: Path) -> None:
+    suite = SUITE + 'timeout = "2min"\n[override]\nduration = "500ms"\n'
+    config = load(write(tmp_path, suite=suite))
+    assert config.scenarios["base"].flags["cache_size"] == 4 << 20
+    assert config.suites["all"].timeout_s == 120.0
+    assert config.suites["all"].override == {"duration": 0.5}
+
+
+def test_a_scenario_changes_its_base_one_flag_at_a_time(tmp_path: Path) -> None:
+    more = 'extends = "base"\ntitle = "M"\nanalysis = "B"\n'
+    more += '[settings.one]\npage_size = "4KiB"'
+    scenario = load(write(tmp_path, more=more)).scenarios["more"]
+    assert scenario.benchmarks == ("fillseq", "readseq")
+    assert scenario.flags["num"] == 1000
+    assert scenario.settings["one"] == {"cache_size": 2 << 20, "page_size": "4KiB"}
+
+
+def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
+    scenario = load(write(tmp_path)).scenarios["base"]
+    override = {"num": 5, "cache_size": 1}
+    flags = resolve_flags(scenario, "one", override, {"num": 7}, description("one"))
+    assert flags == {"num": 7, "cache_size": 2 << 20, "page_size": 1024}
+    other = resolve_flags(scenario, "two", override, {}, description("two"))
+    assert other == {"num": 5, "cache_size": 1}
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong", "file", "key", "told"),
+    [
+        ("base", "nun = 3", "base.toml", "nun", "did you mean 'num'"),
+        ("base", "num = 0", "base.toml", "num", "at least 1"),
+        ("base", "num = true", "base.toml", "num", "an integer"),
+        ("base", 'sync = "yes"', "base.toml", "sync", "true or false"),
+        ("base", 'cache_size = "4MB"', "base.toml", "cache_size", "MiB"),
+        ("base", "cache_size = 4", "base.toml", "cache_size", "4MiB"),
+        ("base", 'duration = "4 s m"', "base.toml", "duration", "30s"),
+        ("base", "compression_ratio = 2", "base.toml", "compression_ratio", "0 to 1"),
+        ("base", 'extends = "bass"', "base.toml", "extends", "did you mean 'base'"),
+        ("base", 'benchmarks = ["fillsec"]', "base.toml", "benchmarks", "'fillseq'"),
+        ("base", "benchmarks = []", "base.toml", "benchmarks", "not empty"),
+        ("base", "[exclude]\nonne = 'x'", "base.toml", "exclude", "did you mean 'one'"),
+        ("base", "[settings.on]\nnum = 1", "base.toml", "settings", "'one'"),
+        ("base", "[settings.one]\nnum = 0", "base.toml", "settings.one.num", "least"),
+        ("base", "title = ''", "base.toml", "title", "a text"),
+        ("base", "= 3", "base.toml", "", "not TOML"),
+        ("suite", 'scenarios = ["bse"]', "all.toml", "scenarios", "mean 'base'"),
+        ("suite", "repetitions = 0", "all.toml", "repetitions", "at least 1"),
+        ("suite", 'timeout = "5m"', "all.toml", "timeout", "min"),
+        ("suite", "[override]\nnumm = 1", "all.toml", "override.numm", "'num'"),
+        ("engine", 'role = "flor"', "engines.toml", "engine[one].role", "'floor'"),
+        ("engine", 'sources_of = "tow"', "engines.toml", "sources_of", "accepted: one"),
+        ("engine", "versoin = 1", "engines.toml", "engine[one].versoin", "accepted"),
+        ("engine", '[[engine]]\nname = "one"\ntitle = "x"\nsummary = "x"',
+         "engines.toml", "engine[one].name", "twice"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_with_file_key_and_what_is_accepted(
+    tmp_path: Path, part: str, wrong: str, file: str, key: str, told: str
+) -> None:
+    texts = {"base": "title = 'T'\nanalysis = 'A'\nbenchmarks = ['fillseq']\n",
+             "suite": SUITE, "engine": ENGINES}  # fmt: skip
+    name = wrong.partition(" =")[0]
+    kept = [x for x in texts[part].splitlines() if not x.startswith(f"{name} =")]
+    text = "\n".join([*kept, wrong])
+    parts = {"base": "base", "suite": "suite", "engine": "engines"}
+    with pytest.raises(ConfigError) as caught:
+        load(write(tmp_path, **{parts[part]: text}))
+    assert caught.value.file.endswith(file)
+    assert caught.value.key == key
+    assert told in caught.value.problem
+
+
+def test_two_levels_of_extending_are_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path, more='extends = "base"\ntitle = "M"\nanalysis = "B"\n')
+    text = 'extends = "more"\ntitle = "L"\nanalysis = "C"\n'
+    (folder / "scenarios/last.toml").write_text(text)
+    with pytest.raises(ConfigError, match="one level is accepted"):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [("page_sise = 1", "did you mean 'page_size'"), ('page_size = "1KB"', "KiB"),
+     ("page_size = true", "an integer, or a size")],
+)  # fmt: skip
+def test_a_flag_of_one_engine_is_checked_against_its_executable(
+    tmp_path: Path, setting: str, told: str
+) -> None:
+    base = BASE.replace('page_size = "1KiB"', setting)
+    scenario = load(write(tmp_path, base=base)).scenarios["base"]
+    with pytest.raises(ConfigError, match=r"base\.toml: settings\.one\.page") as caught:
+        resolve_flags(scenario, "one", {}, {}, description("one"))
+    assert told in caught.value.problem
+
+
+@pytest.mark.parametrize("text", ["4", "4 mib", "MiB", "-1MiB", "0.3B", "1e3KiB"])
+def test_what_is_not_a_size_is_refused(text: str) -> None:
+    with pytest.raises(UnitError):
+        parse_size(text)
+
+
+def test_quantities_are_read_and_shown() -> None:
+    assert [parse_size(t) for t in ("7B", "1.5KiB", "2 GiB")] == [7, 1536, 2 << 30]
+    assert [parse_duration(t) for t in ("250ms", "2min", "1.5h")] == [0.25, 120, 5400]
+    shown = [format_duration(s) for s in (0.04, 9.96, 59.96, 75, 3661)]
+    assert shown == ["0.0 s", "10 s", "1:00", "1:15", "1:01:01"]
+    rates = [format_rate(r) for r in (7.4, 480, 999.6, 48_600, 999_600, 4.03e6, 2e9)]
+    assert rates == ["7.4", "480", "1k", "48.6k", "1M", "4.03M", "2G"]
+    sizes = [format_size(b) for b in (5, 2048, 116_000_000, 3 << 40)]
+    assert sizes == ["5 B", "2.00 KiB", "111 MiB", "3.00 TiB"]

@@ -1,0 +1,246 @@
+"""The views, from recorded events: what a person sees while a run goes on."""
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from scripts.board import Board
+from scripts.events import (
+    Beat,
+    Event,
+    Note,
+    Progressed,
+    RepetitionFinished,
+    RepetitionStarted,
+    RunEnded,
+    RunStarted,
+)
+from scripts.live import (
+    PlainView,
+    SilentView,
+    TerminalView,
+    make_view,
+    screen,
+    table_fits,
+)
+from scripts.plan import Cell, Plan
+from scripts.summary import summary_lines, time_shares
+from scripts.table import ASCII, UNICODE, glyphs_for
+from tests.plans import engine, line, plan
+
+A, B = Cell("a", "base", "fillseq"), Cell("b", "base", "fillseq")
+NULL = Cell("null", "base", "fillseq")
+
+
+def made() -> Plan:
+    engines = [engine("a"), engine("b"), engine("null", role="floor")]
+    return plan(engines, benchmarks=("fillseq", "fillrandom"), repetitions=2)
+
+
+def finished(cell: Cell, repetition: int, elapsed_s: float = 1, **kw: Any) -> Event:
+    given = line(cell, repetition, **kw)
+    return RepetitionFinished(given, 0.5, elapsed_s, 30.0, 0.25)
+
+
+RECORDED: list[Event] = [
+    RunStarted(made(), "a machine", ()),
+    RepetitionStarted(A, 1, 1000),
+    finished(A, 1, rate=4_030_000.0),
+    finished(B, 1, rate=1_000_000.0),
+    finished(NULL, 1, rate=50e6),
+    finished(A, 2, rate=4_110_000.0),
+    finished(Cell("b", "base", "fillrandom"), 1, rate=None, status="error"),
+    RepetitionStarted(Cell("a", "base", "fillrandom"), 1, 1000),
+    Progressed(200, 10.0),
+    Progressed(500, 10.5),
+    Note("something to know"),
+    Beat(61.0, 30.0, 0.25),
+]
+
+
+def board(events: list[Event] = RECORDED) -> Board:
+    found = Board()
+    for event in events:
+        found.apply(event)
+    return found
+
+
+def shown(width: int = 100, height: int = 40, events: list[Event] = RECORDED) -> str:
+    lines = screen(board(events), width, height, UNICODE, "scripts/kvmatrix resume R")
+    return "\n".join(text.plain for text in lines)
+
+
+def test_the_table_has_the_best_starred_and_the_spread_beside_it() -> None:
+    row = next(x for x in shown().splitlines() if x.startswith("  fillseq"))
+    assert row.split() == ["fillseq", "★", "4.07M", "±1.0%", "1M", "4.07x", "50M"]
+
+
+def test_the_floor_is_never_the_best() -> None:
+    assert shown().count("★") == 1
+
+
+def test_a_failure_is_a_word_and_the_running_cell_is_marked() -> None:
+    row = next(x for x in shown().splitlines() if x.startswith("  fillrandom"))
+    assert row.split() == ["fillrandom", "▸", "600", "ERROR", "–"]
+
+
+def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
+    text = shown()
+    assert "5/12  25%  1:01 gone  ~30 s left" in text
+    assert "now   round 1/2  a/base/fillrandom   500 of 1k   600 ops/s" in text
+    assert "note  something to know" in text
+    assert "continue with: scripts/kvmatrix resume R" in text
+
+
+def test_what_nobody_knows_yet_is_not_guessed() -> None:
+    events = [*RECORDED[:2], Beat(5.0, None, 0.0)]
+    assert "5.0 s gone  – left" in shown(events=events)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+@pytest.mark.parametrize("height", [10, 24, 30, 60])
+def test_no_line_is_wider_and_no_screen_higher_than_the_terminal(
+    width: int, height: int
+) -> None:
+    lines = shown(width, height).splitlines()
+    assert max(len(text) for text in lines) <= width
+    assert len(lines) <= height
+    assert ("fillseq" in shown(width, height)) == (height >= 30 and width >= 60)
+
+
+def test_narrow_columns_drop_the_ratio_then_the_spread() -> None:
+    assert "4.07x" in shown(100) and "±1.0%" in shown(100)
+    assert "4.07x" not in shown(70) and "±1.0%" in shown(70)
+    assert "±" not in shown(60)
+
+
+def test_a_stream_without_these_characters_gets_ascii() -> None:
+    assert glyphs_for("utf-8") is UNICODE
+    assert glyphs_for("ascii") is ASCII
+    lines = screen(board(), 100, 40, ASCII, "resume R")
+    assert all(text.plain.isascii() for text in lines)
+
+
+def plain(events: list[Event]) -> list[str]:
+    stream = io.StringIO()
+    view = PlainView(Console(file=stream, width=80))
+    for event in events:
+        view.show(event)
+    view.close()
+    return stream.getvalue().splitlines()
+
+
+def test_a_pipe_gets_one_line_per_repetition_and_no_escape() -> None:
+    lines = plain([*RECORDED, RunEnded(90.0, ("b/base/fillrandom",))])
+    assert "\x1b" not in "".join(lines)
+    assert lines[0].startswith("kvmatrix run 20260102-030405-lab  suite=lab cells=6")
+    assert [x[:15] for x in lines if x.startswith("[")] == [
+        f"[ {n}/12] round {r}" for n, r in ((1, 1), (2, 1), (3, 1), (4, 2), (5, 1))
+    ]
+    assert "4,029,999 ops/s" in lines[2]
+    assert any("b/base/fillrandom  ERROR: made up to fail" in x for x in lines)
+    assert lines[-1] == "done 5/12 repetitions, 1 cells failed, 1:30"
+
+
+def test_the_heart_beats_each_minute_of_silence() -> None:
+    beats: list[Event] = [Beat(float(s), None, 0.0) for s in range(0, 200, 10)]
+    lines = [x for x in plain([RECORDED[0], *beats]) if x.startswith("heartbeat")]
+    assert [x.split(",")[0] for x in lines] == [
+        f"heartbeat {t} elapsed" for t in ("1:00", "2:00", "3:00")
+    ]
+
+
+def test_a_resumed_run_starts_with_what_is_done() -> None:
+    done = (line(A, 1, 4e6), line(A, 2, 4e6))
+    found = board([RunStarted(made(), "m", done)])
+    assert found.finished == 2
+    assert found.state(A).rate == pytest.approx(4e6)
+
+
+def test_unsupported_at_run_time_shortens_the_plan() -> None:
+    found = board([RECORDED[0], finished(A, 1, rate=None, status="unsupported")])
+    assert found.planned == 11
+
+
+def test_a_cell_that_failed_once_has_no_rate() -> None:
+    found = board(
+        [RECORDED[0], finished(A, 1, rate=None, status="wrong"), finished(A, 2)]
+    )
+    assert found.state(A).rate is None
+    assert [str(cell) for cell, _ in found.failures()] == ["a/base/fillseq"]
+
+
+@pytest.mark.parametrize(
+    ("terminal", "quiet", "view"),
+    [(True, False, TerminalView), (False, False, PlainView), (True, True, SilentView)],
+)
+def test_the_view_fits_the_stream(terminal: bool, quiet: bool, view: type) -> None:
+    console = Console(
+        file=io.StringIO(), force_terminal=terminal, _environ={"TERM": "xterm"}
+    )
+    chosen = make_view(console, quiet, "resume R", True)
+    chosen.close()
+    assert type(chosen) is view
+
+
+def test_a_terminal_view_leaves_the_cursor_visible() -> None:
+    stream = io.StringIO()
+    console = Console(
+        file=stream,
+        force_terminal=True,
+        width=100,
+        height=40,
+        _environ={"TERM": "xterm"},
+    )
+    now = iter(range(100))
+    view = TerminalView(console, "resume R", False, clock=lambda: float(next(now)))
+    for event in RECORDED:
+        view.show(event)
+    view.close()
+    written = stream.getvalue()
+    assert written.rfind("\x1b[?25h") > written.rfind("\x1b[?25l") >= 0
+    assert "★" in written
+
+
+def test_a_short_terminal_scrolls_finished_repetitions() -> None:
+    stream = io.StringIO()
+    console = Console(
+        file=stream,
+        force_terminal=True,
+        width=100,
+        height=24,
+        _environ={"TERM": "xterm"},
+    )
+    view = TerminalView(console, "resume R", False)
+    assert not table_fits(board(), 100, 24)
+    for event in RECORDED:
+        view.show(event)
+    view.close()
+    assert "[ 1/12] round 1 a/base/fillseq" in stream.getvalue()
+    assert "★" not in stream.getvalue()
+
+
+def test_the_summary_names_failures_and_shares() -> None:
+    lines = [line(A, 1, 1e6), line(B, 1, None, "error")]
+    lines[0] |= {
+        "settle_ns": 10**5,
+        "prepare_ns": 2 * 10**5,
+        "audit": {"audit_ns": 10**5},
+    }
+    text = [t.plain for t in summary_lines(board(), None, UNICODE, lines)]
+    assert "ERROR     b/base/fillrandom: made up to fail" in text
+    shares = time_shares(lines)
+    assert shares is not None
+    assert (shares.timed, shares.settle) == (0.5, 0.05)
+    assert (shares.prepare, shares.audit) == (0.1, 0.05)
+    assert shares.rest == pytest.approx(0.3)
+    assert (
+        text[-1]
+        == "time      0.0 s: timed 50%, settle 5%, prepare 10%, audit 5%, rest 30%"
+    )
+
+
+def test_without_figures_there_are_no_shares() -> None:
+    assert time_shares([line(B, 1, None, "error")]) is None

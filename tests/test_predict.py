@@ -1,0 +1,77 @@
+"""Predictions: weighed by time, corrected by what happened, honest about ignorance."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scripts.predict import Forecast, cell_key, guess_seconds, load_history
+from scripts.store import create_run
+from tests.plans import FLAGS, engine, line, plan
+
+NAMES = ("fillseq", "fillseqsync")
+
+
+def test_a_synchronous_write_weighs_more_than_a_plain_one() -> None:
+    made = plan([engine("a")], NAMES)
+    assert guess_seconds(made, 1) > 10 * guess_seconds(made, 0)
+
+
+def test_nothing_known_is_no_estimate() -> None:
+    assert Forecast(plan([engine("a")], NAMES), {}).left_s([0, 1]) is None
+
+
+def test_what_was_measured_replaces_the_guess_and_scales_the_others() -> None:
+    made = plan([engine("a")], NAMES)
+    forecast = Forecast(made, {})
+    forecast.learn(0, 3 * guess_seconds(made, 0))
+    assert forecast.seconds(0) == pytest.approx(3 * guess_seconds(made, 0))
+    assert forecast.seconds(1) == pytest.approx(3 * guess_seconds(made, 1))
+    forecast.learn(1, 7.0)
+    assert forecast.left_s([1, 1]) == pytest.approx(14.0)
+
+
+def test_history_is_used_from_the_start() -> None:
+    made = plan([engine("a")], NAMES)
+    history = {cell_key(made, cell): 2.5 for cell in made.cells}
+    assert Forecast(made, history).left_s([0, 1]) == pytest.approx(5.0)
+
+
+def stored(folder: Path, name: str, seconds: float, **changed: object) -> None:
+    made = plan([engine("a")], NAMES)
+    made = type(made)(**{**vars(made), "run": name, **changed})
+    run = create_run(folder, made, {"schema": 1})
+    run.close()
+    full = {
+        **line(made.cells[0]),
+        **{"schema": 1, "method": 1, "run": name, "order": 0, "seed": 1, "exit": "0"},
+        **{"engine_version": "1", "verified": True, "planned_ops": 1000, "digest": ""},
+        **{"truncated": False, "open_ns": 1, "close_ns": 1, "settings": {}},
+        **{"options": {}, "build": {"assertions": "none"}, "cpu_user_ns": 1},
+        **{"cpu_system_ns": 1, "peak_rss_bytes": 1, "disk_bytes": 1},
+        **{"read_bytes": 1, "written_bytes": 1, "wall_ns": round(seconds * 1e9)},
+    }
+    (folder / name / "measurements.jsonl").write_text(json.dumps(full) + "\n")
+
+
+def test_the_newest_run_of_this_machine_is_the_history(tmp_path: Path) -> None:
+    stored(tmp_path, "20260101-000000-x", 1.0)
+    stored(tmp_path, "20260102-000000-x", 2.0)
+    stored(tmp_path, "20260103-000000-x", 9.0, machine={"cpu_model": "another"})
+    made = plan([engine("a")], NAMES)
+    history = load_history(tmp_path, made)
+    assert history == {cell_key(made, made.cells[0]): 2.0}
+
+
+def test_other_flags_are_another_cell(tmp_path: Path) -> None:
+    stored(tmp_path, "20260101-000000-x", 1.0)
+    made = plan([engine("a")], NAMES, flags={"a": {**FLAGS, "num": 999}})
+    assert not set(load_history(tmp_path, made)) & {
+        cell_key(made, c) for c in made.cells
+    }
+
+
+def test_a_damaged_run_predicts_nothing_and_stops_nothing(tmp_path: Path) -> None:
+    stored(tmp_path, "20260101-000000-x", 1.0)
+    (tmp_path / "20260101-000000-x/run.json").write_text("{")
+    assert load_history(tmp_path, plan([engine("a")], NAMES)) == {}

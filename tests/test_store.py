@@ -1,0 +1,110 @@
+"""Writing results: all of a line or nothing of it, and a folder that appears whole."""
+
+import errno
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.results import ResultsError
+from scripts.store import (
+    Busy,
+    DiskFull,
+    RunFolder,
+    create_run,
+    find_run,
+    read_plan,
+    sole_user,
+)
+from tests.plans import engine, plan
+
+
+def test_a_run_folder_appears_whole(tmp_path: Path) -> None:
+    made = plan([engine("a")])
+    create_run(tmp_path, made, {"schema": 1, "cpu": {"model": "x"}}).close()
+    assert read_plan(tmp_path / made.run) == made
+    names = {p.name for p in (tmp_path / made.run).iterdir()}
+    assert names == {"run.json", "environment.json", "measurements.jsonl"}
+
+
+def test_what_a_killed_start_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".unfinished-x").mkdir()
+    (tmp_path / ".unfinished-x/run.json").touch()
+    create_run(tmp_path, plan([engine("a")]), {"schema": 1}).close()
+    assert [p.name for p in tmp_path.iterdir()] == ["20260102-030405-lab"]
+
+
+def test_a_line_that_does_not_fit_leaves_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = RunFolder(tmp_path)
+    folder.append({"line": 1})
+    before = (tmp_path / "measurements.jsonl").read_bytes()
+    write = os.write
+
+    def half(fd: int, content: bytes) -> int:
+        return write(fd, content[: len(content) // 2])
+
+    monkeypatch.setattr(os, "write", half)
+    with pytest.raises(DiskFull, match="results folder"):
+        folder.append({"line": 2})
+    assert (tmp_path / "measurements.jsonl").read_bytes() == before
+    folder.close()
+
+
+@pytest.mark.parametrize("function", ["write", "fsync"])
+def test_no_space_is_told_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    folder = RunFolder(tmp_path)
+
+    def fail(*_: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, function, fail)
+    with pytest.raises(DiskFull):
+        folder.append({"line": 1})
+    assert (tmp_path / "measurements.jsonl").read_bytes() == b""
+    folder.close()
+
+
+def test_every_line_is_synced_before_append_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, synced = RunFolder(tmp_path), []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_size))
+    folder.append({"line": 1})
+    assert synced == [len(json.dumps({"line": 1}, separators=(",", ":"))) + 1]
+    folder.close()
+
+
+def test_a_figure_that_is_no_number_is_never_written(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        folder.append({"loop_ns": float("nan")})
+    folder.close()
+
+
+def test_a_folder_has_one_user_at_a_time(tmp_path: Path) -> None:
+    with (
+        sole_user(tmp_path, "results folder"),
+        pytest.raises(Busy, match="another run uses the results folder"),
+        sole_user(tmp_path, "results folder"),
+    ):
+        pass
+    with sole_user(tmp_path, "results folder"):
+        pass
+
+
+def test_an_ambiguous_beginning_is_refused(tmp_path: Path) -> None:
+    for name in ("20260101-a", "20260102-a"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").touch()
+    assert find_run(tmp_path, "@last").name == "20260102-a"
+    assert find_run(tmp_path, "20260101").name == "20260101-a"
+    with pytest.raises(ResultsError, match="more than one run"):
+        find_run(tmp_path, "2026")
+    with pytest.raises(ResultsError, match="there is no run"):
+        find_run(tmp_path / "none", "@last")
