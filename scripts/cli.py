@@ -1,5 +1,6 @@
 """The kvmatrix command line: run, resume, list, report."""
 
+import io
 import json
 import shlex
 import sys
@@ -342,4 +343,6 @@ def _written_report(path: Path) -> Path | None:
 
 
 if __name__ == "__main__":
+    if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale can show
+        sys.stdout.reconfigure(errors="backslashreplace")
     main(prog_name="kvmatrix")

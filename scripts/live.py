@@ -29,7 +29,7 @@ from scripts.table import (
     layout_for,
     status_lines,
     table_lines,
-    title_line,
+    title_lines,
 )
 
 HEARTBEAT_S = 60.0
@@ -191,7 +191,7 @@ def screen(
     layout = layout_for(board, width)
     if layout is None or not table_fits(board, width, height):
         return status
-    top = [title_line(board), Text(board.machine_line), Text("")]
+    top = [*title_lines(board, glyphs), Text("")]
     for line in top:
         line.truncate(width)
     return [*top, *table_lines(board, layout, glyphs), Text(""), *status]

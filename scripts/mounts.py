@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 UNKNOWN = "unknown"
+_PRIVATE = ("addr", "clientaddr", "mountaddr", "username", "user", "domain", "ip")
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,10 @@ def mount_of(mountinfo: str, folder: Path, device: str) -> Mount:
 def _mount(words: list[str], rest: list[str]) -> Mount:
     options = list(dict.fromkeys((*words[5].split(","), *rest[2].split(","))))
     source = rest[1] if rest[1].startswith("/dev/") else rest[0]
-    return Mount(rest[0], ",".join(_without_path(o) for o in options), source)
+    return Mount(rest[0], ",".join(_public(o) for o in options), source)
 
 
-def _without_path(option: str) -> str:
-    """An option whose value is a path says who has mounted what: keep its name."""
+def _public(option: str) -> str:
+    """An option whose value is a path, an address or a user: keep only its name."""
     name, _, value = option.partition("=")
-    return name if "/" in value else option
+    return name if "/" in value or name in _PRIVATE else option

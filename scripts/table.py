@@ -27,10 +27,11 @@ class Glyphs:
     right_edge: str = "▏"
     times: str = "x"
     none: str = "–"
+    dot: str = "·"
 
 
 UNICODE = Glyphs()
-ASCII = Glyphs("*", "+-", ">", "#", "[", "]", "x", "-")
+ASCII = Glyphs("*", "+-", ">", "#", "[", "]", "x", "-", "-")
 
 
 def glyphs_for(encoding: str) -> Glyphs:
@@ -145,14 +146,15 @@ def _spread(state: CellState, glyphs: Glyphs) -> Text:
     return Text(f" {shown:<7}", "yellow" if state.spread > WIDE_SPREAD else "")
 
 
-def title_line(board: Board) -> Text:
-    """Which run this is."""
+def title_lines(board: Board, glyphs: Glyphs) -> list[Text]:
+    """Which run this is, and on which machine."""
     assert board.plan is not None
     plan = board.plan
-    return Text(
+    title = (
         f"kvmatrix  {plan.run} · suite {plan.suite['name']} ·"
         f" {len(plan.cells)} cells x {plan.repetitions} · seed {plan.seed}"
     )
+    return [Text(t.replace("·", glyphs.dot)) for t in (title, board.machine_line)]
 
 
 def status_lines(board: Board, width: int, glyphs: Glyphs, resume: str) -> list[Text]:
