@@ -20,8 +20,10 @@ FAILURES = ("wrong", "error", "timeout")
 # engine.
 HARNESS_BOUND_RATIO = 3.0
 WIDE_SPREAD = 0.05
-# Deferred work under this share of the timed work is not worth a word.
+# Deferred work under this share of the timed work, or shorter than a
+# millisecond, is not worth a word.
 _NOTABLE_SETTLE = 0.01
+_NOTABLE_SETTLE_NS = 1e6
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,12 @@ class Row:
 
     @property
     def notable_settle_ns(self) -> float | None:
-        """Deferred work worth telling: 1 % of the timed work or more."""
+        """Deferred work worth telling: 1 % of the timed work and 1 ms, or more."""
         elapsed = [m.elapsed_ns for m in self.repetitions if m.elapsed_ns]
         if not self.settle_ns or not elapsed:
             return None
-        notable = self.settle_ns >= _NOTABLE_SETTLE * statistics.median(elapsed)
-        return self.settle_ns if notable else None
+        least = max(_NOTABLE_SETTLE_NS, _NOTABLE_SETTLE * statistics.median(elapsed))
+        return self.settle_ns if self.settle_ns >= least else None
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ def _chart(run: Run, scenario: Scenario, benchmark: str) -> Chart:
                 reason=cell.reason if cell else "left out by the selection of this run",
                 repetitions=cell.repetitions if cell else (),
                 summary=summary,
-                off_best=best / summary.median if summary and best else None,
+                off_best=best / summary.median if summary and engine.ranked else None,
                 off_baseline=_off_baseline(run, engine, benchmark, summary),
                 settle_ns=_median_settle_ns(cell) if summary else None,
                 harness_bound=bool(summary)

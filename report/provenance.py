@@ -11,7 +11,7 @@ from report.comparison import Chart
 from report.results import Engine, Run, Scenario
 
 UNKNOWN = "unknown"
-_ACRONYMS = {"cpu": "CPU", "thp": "THP", "os": "OS", "id": "ID", "ram": "RAM"}
+_SPELLINGS = {"cpu": "CPU", "cpus": "CPUs", "mhz": "MHz", "smt": "SMT"}
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,6 @@ def machine_line(run: Run) -> str:
         ("logical_cpus", "{} CPUs"),
         ("memory_gib", "{} GiB"),
         ("file_system", "{}"),
-        ("device", "on {}"),
         ("kernel", "kernel {}"),
     )
     known = [form.format(machine[name]) for name, form in facts if machine.get(name)]
@@ -154,7 +153,7 @@ def _build(engine: Engine) -> Build:
         ("origin", build.get("origin")),
         ("checksum of the origin", build.get("origin_sha256")),
         ("checksum of the executable", engine.binary_sha256),
-        ("codec", described.get("codec") or "none"),
+        ("codec", _codec(described)),
         ("compiler", build.get("compiler")),
         ("flags", build.get("flags")),
         ("flags of the engine", build.get("engine_flags")),
@@ -164,6 +163,19 @@ def _build(engine: Engine) -> Build:
     ]
     known = [(name, _text(value)) for name, value in facts if value]
     return Build(engine, build.get("assertions") == "live", tuple(known))
+
+
+def _codec(described: Mapping[str, Any]) -> str:
+    """The codec, and what it made of compressible data when it was tried."""
+    codec, proof = described.get("codec") or "none", described.get("codec_proof")
+    if not isinstance(proof, Mapping):
+        return str(codec)
+    sizes = [proof.get(f"{kind}_disk_bytes") for kind in ("plain", "compressed")]
+    plain, compressed = sizes
+    if not isinstance(plain, int) or not isinstance(compressed, int):
+        return str(codec)
+    tried = f"{figures.size(plain)} on disk without, {figures.size(compressed)} with"
+    return f"{codec}; tried: {tried}"
 
 
 def _flat(group: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
@@ -177,8 +189,10 @@ def _flat(group: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
 
 
 def _words(name: str) -> str:
+    if name.isupper():  # an environment variable
+        return name
     words = name.removesuffix("_bytes").replace("_", " ").split()
-    return " ".join(_ACRONYMS.get(word, word) for word in words)
+    return " ".join(_SPELLINGS.get(word, word) for word in words)
 
 
 def _text(value: Any) -> str:

@@ -17,19 +17,19 @@ from report.results import Run
 def packed(run: Run) -> dict[str, Any]:
     """run.json, environment.json and the lines.
 
-    A table is {"keys": [...], "rows": [[line, ...values]]}; a value that is an
-    object is {"#": index into "objects"}.
+    A table is {"keys": [...], "rows": [[line, ...values]]}; a value [n] is
+    number n of "shared".
     """
-    objects: dict[str, int] = {}
+    shared: dict[str, int] = {}
     tables: dict[tuple[str, ...], list[list[Any]]] = {}
     for m in run.measurements:
-        row = [m.line, *(_packed_value(v, objects) for v in m.record.values())]
+        row = [m.line, *(_packed_value(v, shared) for v in m.record.values())]
         tables.setdefault(tuple(m.record), []).append(row)
     return {
         "run": run.plan,
         "environment": run.environment,
         "tables": [{"keys": list(k), "rows": rows} for k, rows in tables.items()],
-        "objects": [json.loads(text) for text in objects],
+        "shared": [json.loads(text) for text in shared],
     }
 
 
@@ -39,7 +39,7 @@ def unpacked(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     for table in document["tables"]:
         for line, *row in table["rows"]:
             values = (
-                document["objects"][v["#"]] if isinstance(v, dict) else v for v in row
+                document["shared"][v[0]] if isinstance(v, list) else v for v in row
             )
             found.append((line, dict(zip(table["keys"], values, strict=True))))
     return [record for _, record in sorted(found, key=lambda pair: pair[0])]
@@ -55,8 +55,8 @@ def script_json(document: Mapping[str, Any]) -> str:
     )
 
 
-def _packed_value(value: Any, objects: dict[str, int]) -> Any:
-    if not isinstance(value, (dict, list)):
-        return value
-    text = json.dumps(value, ensure_ascii=False)
-    return {"#": objects.setdefault(text, len(objects))}
+def _packed_value(value: Any, shared: dict[str, int]) -> Any:
+    if isinstance(value, (dict, list)) or (isinstance(value, str) and len(value) > 5):
+        text = json.dumps(value, ensure_ascii=False)
+        return [shared.setdefault(text, len(shared))]
+    return value

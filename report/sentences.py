@@ -65,7 +65,7 @@ def chart_verdict(chart: Chart) -> str:
             ahead = sorted(r.off_best for r in chart.rows if r.off_best)[1]
             return f"{leaders[0]} wins, {figures.slower(ahead)} ahead of the next"
         case Outcome.TIE:
-            return f"Tie of {' and '.join(leaders)}"
+            return f"Tie of {', '.join(leaders[:-1])} and {leaders[-1]}"
         case Outcome.SINGLE:
             return f"{leaders[0]} is fastest, in one repetition"
         case Outcome.UNCONTESTED:

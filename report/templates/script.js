@@ -46,7 +46,7 @@
   const lines = (raw) => raw.tables
     .flatMap((table) => table.rows.map(([number, ...row]) => [number,
       JSON.stringify(Object.fromEntries(table.keys.map((key, i) =>
-        [key, row[i]?.["#"] === undefined ? row[i] : raw.objects[row[i]["#"]]])))]))
+        [key, Array.isArray(row[i]) ? raw.shared[row[i][0]] : row[i]])))]))
     .sort((a, b) => a[0] - b[0]).map((pair) => pair[1] + "\n").join("");
   const save = (what) => {
     const raw = JSON.parse(byId("raw").textContent);
