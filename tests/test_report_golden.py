@@ -1,0 +1,49 @@
+"""A recorded run gives exactly the reports that were looked at and kept."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from report import csv_out, html, markdown
+from report.results import Run, load_run
+
+GOLDEN = Path(__file__).with_name("golden")
+RENDERERS: dict[str, Callable[[Run], str]] = {
+    "report.html": html.render,
+    "report.md": markdown.render,
+    "report.csv": csv_out.render,
+}
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_the_report_of_the_recorded_run_is_the_golden_one(name: str) -> None:
+    made = RENDERERS[name](load_run(GOLDEN / "run")).encode()
+    golden = (GOLDEN / name).read_bytes()
+    # Compared line by line first: a whole page is no readable difference.
+    for number, (one, other) in enumerate(
+        zip(made.splitlines(), golden.splitlines(), strict=False), 1
+    ):
+        assert one == other, f"{name}:{number}"
+    assert made == golden
+
+
+def test_the_recorded_run_is_worth_comparing() -> None:
+    """It must hold what can go wrong: statuses, multiples, a floor."""
+    run = load_run(GOLDEN / "run")
+    statuses = {cell.status for cell in run.cells.values()}
+    assert statuses == {"ok", "unsupported", "excluded"}
+    text = (GOLDEN / "report.html").read_text("utf-8")
+    for told in ("wins", "× baseline", "2011 and now", "keeps no key order"):
+        assert told in text, told
+
+
+def write_golden() -> None:
+    """Makes the three reports anew from the recorded run."""
+    run = load_run(GOLDEN / "run")
+    for name, render in RENDERERS.items():
+        (GOLDEN / name).write_bytes(render(run).encode())
+
+
+if __name__ == "__main__":
+    write_golden()
