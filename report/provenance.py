@@ -167,15 +167,16 @@ def _build(engine: Engine) -> Build:
 
 def _codec(described: Mapping[str, Any]) -> str:
     """The codec, and what it made of compressible data when it was tried."""
-    codec, proof = described.get("codec") or "none", described.get("codec_proof")
+    codec, proof = described.get("codec"), described.get("codec_proof")
+    if not codec:
+        return "none"
     if not isinstance(proof, Mapping):
         return str(codec)
-    sizes = [proof.get(f"{kind}_disk_bytes") for kind in ("plain", "compressed")]
-    plain, compressed = sizes
-    if not isinstance(plain, int) or not isinstance(compressed, int):
+    plain, packed = proof.get("plain_disk_bytes"), proof.get("compressed_disk_bytes")
+    if not isinstance(plain, int) or not isinstance(packed, int):
         return str(codec)
-    tried = f"{figures.size(plain)} on disk without, {figures.size(compressed)} with"
-    return f"{codec}; tried: {tried}"
+    sizes = f"{figures.size(plain)} on disk without it, {figures.size(packed)} with it"
+    return f"{codec}; tried: {sizes}"
 
 
 def _flat(group: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:

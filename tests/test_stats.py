@@ -30,6 +30,15 @@ def test_a_win_needs_intervals_apart() -> None:
     assert touching == stats.Verdict(Outcome.TIE, ("a", "b"))
 
 
+def test_intervals_that_touch_overlap_in_both_directions() -> None:
+    low, high = Summary(1.5, 1.0, 2.0, 3), Summary(2.5, 2.0, 3.0, 3)
+    assert low.overlaps(high)
+    assert high.overlaps(low)
+    above = Summary(2.6, 2.1, 3.0, 3)
+    assert not low.overlaps(above)
+    assert not above.overlaps(low)
+
+
 def test_an_outlier_of_the_third_ties_too() -> None:
     found = verdict(a=[10, 11, 12], b=[7, 8, 9], c=[1, 2, 10.5])
     assert found == stats.Verdict(Outcome.TIE, ("a", "c"))
