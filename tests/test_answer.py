@@ -54,6 +54,7 @@ def test_an_honest_answer_is_ok() -> None:
         ({"seed": 8}, "seed is 8"),
         ({"seed": "7"}, "seed is '7'"),
         ({"method": 2}, "method is 2"),
+        ({"schema": True}, "schema is True"),
         ({"status": "fine"}, "status is 'fine'"),
         ({"verified": False}, "verified is False"),
         ({"planned_ops": 99}, "asked for 100"),

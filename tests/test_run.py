@@ -54,6 +54,16 @@ def test_engines_share_a_seed_and_repetitions_do_not(lab: Lab) -> None:
     lab.call("run", "lab", "-n", "3")
     seeds = {(line["repetition"], line["seed"]) for line in lab.lines()}
     assert len(seeds) == 3 == len({seed for _, seed in seeds})
+    assert {line["status"] for line in lab.lines()} == {"ok"}
+
+
+def test_a_time_limit_cuts_the_measurement_and_nothing_else(lab: Lab) -> None:
+    lab.scenario(benchmarks=("readseq", "overwrite", "fillseq"))
+    lab.engine("one", "honest")
+    done = lab.call("run", "lab", "-n", "1", "--max-time", "10ms")
+    assert done.returncode == 0, done.stderr
+    found = [(x["ops"], x["planned_ops"], x["truncated"]) for x in lab.lines()]
+    assert found == [(32, 64, True)] * 3
 
 
 def test_reads_share_one_prepared_database_in_a_repetition(lab: Lab) -> None:
