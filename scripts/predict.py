@@ -18,9 +18,9 @@ from scripts.store import all_runs, read_lines, read_plan
 _RUNS_LOOKED_AT = 20
 # The rough model: a guess at any engine, only good for weighing cells.
 _PROCESS_S = 0.03
-_OPERATION_S = {"write": 6e-6, "delete": 6e-6, "read": 3e-6, "compact": 1.0}
-_SYNC_S = 2e-3
-_BYTE_S = 2e-8
+_OPERATION_S = {"write": 3e-6, "delete": 3e-6, "read": 1e-6, "compact": 0.1}
+_SYNC_S = 5e-4
+_BYTE_S = 3e-9
 
 
 @dataclass
@@ -73,12 +73,12 @@ def guess_seconds(plan: Plan, index: int) -> float:
     num = int(flags["num"])
     ops = benchmark.planned_ops(flags)
     size = benchmark.value_size or int(flags.get("value_size", 100))
-    per_op = _OPERATION_S.get(benchmark.kind, 3e-6) + size * _BYTE_S
+    per_op = _OPERATION_S.get(benchmark.kind, 1e-6) + size * _BYTE_S
     if benchmark.sync or flags.get("sync"):
         per_op += _SYNC_S
     limit = float(flags.get("duration", 0)) or float("inf")
     fill = num * _OPERATION_S["write"] if benchmark.prepare else 0.0
-    audit = num * 2e-6 if benchmark.audited else 0.0
+    audit = num * 1e-6 if benchmark.audited else 0.0
     return _PROCESS_S + min(ops * per_op, limit) + fill + audit
 
 

@@ -25,11 +25,6 @@ class TimeShares:
     audit: float
     rest: float  # starting processes, opening, closing, copying, the runner
 
-    @property
-    def outside(self) -> float:
-        """Outside timed work, settle and audit; the fill counts as engine work."""
-        return self.rest
-
 
 def time_shares(lines: Iterable[Mapping[str, Any]]) -> TimeShares | None:
     """The shares over all lines with figures; None if there is none."""
