@@ -1,0 +1,80 @@
+"""The smoke suite on the real executables, from the command line to the report."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.results import load_run
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
+Line = Mapping[str, Any]
+
+
+def kvmatrix(*words: str) -> subprocess.CompletedProcess[str]:
+    """One call of the command line."""
+    command = [sys.executable, "-m", "scripts.cli", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of one smoke run over every engine, the reference included."""
+    folder = tmp_path_factory.mktemp("smoke")
+    engines = "leveldb,treedb,hashdb,sqlite3,memory,null"
+    places = ["--results-dir", f"{folder}/results", "--data-dir", f"{folder}/data"]
+    done = kvmatrix("run", "smoke", "-e", engines, "--build-dir", str(BUILD), *places)
+    assert done.returncode == 0, done.stderr
+    (path,) = (folder / "results").iterdir()
+    return path
+
+
+@pytest.fixture(scope="module")
+def lines(run: Path) -> list[Line]:
+    """Its measurements."""
+    text = (run / "measurements.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_every_cell_is_measured_or_says_why_not(lines: list[Line]) -> None:
+    """18 charts for six engines; nothing is missing and nothing fails."""
+    assert len(lines) == 18 * 6
+    unsupported = {line["engine"] for line in lines if line["status"] == "unsupported"}
+    excluded = {line["engine"] for line in lines if line["status"] == "excluded"}
+    assert {line["status"] for line in lines} == {"ok", "unsupported", "excluded"}
+    assert (unsupported, excluded) == ({"hashdb"}, {"sqlite3"})
+
+
+def test_every_engine_holds_the_entries_of_the_reference(lines: list[Line]) -> None:
+    """One operation stream: the digests of a cell are equal for all engines."""
+    kept = [line for line in lines if line["status"] == "ok" and line["verified"]]
+    kept.sort(key=lambda line: (line["scenario"], line["benchmark"]))
+    for cell, group in itertools.groupby(
+        kept, key=lambda line: (line["scenario"], line["benchmark"])
+    ):
+        assert len({line["digest"] for line in group}) == 1, cell
+
+
+def test_every_write_is_audited(lines: list[Line]) -> None:
+    """A second process has seen the entries of every writing cell."""
+    for line in lines:
+        if line["status"] == "ok" and line["benchmark"].startswith("fill"):
+            assert line["audit"]["status"] == "ok", line["engine"]
+
+
+def test_its_report_can_be_made_twice(run: Path) -> None:
+    """The report comes from the files alone, the same bytes each time."""
+    load_run(run)
+    texts = set()
+    for name in ("one.html", "two.html"):
+        done = kvmatrix("report", str(run), "-o", str(run.parent / name))
+        assert done.returncode == 0, done.stderr
+        texts.add((run.parent / name).read_bytes())
+    assert len(texts) == 1
