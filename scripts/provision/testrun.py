@@ -51,16 +51,9 @@ def _ctest(preset: str, junit_name: str) -> tuple[str, ...]:
 
 
 def _pytest(expression: str, junit_name: str) -> tuple[str, ...]:
-    junit = str(_RESULTS / f"{junit_name}.xml")
-    return (
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-m",
-        expression,
-        f"--junit-xml={junit}",
-    )
+    junit = f"--junit-xml={_RESULTS / junit_name}.xml"
+    jobs = str(processors())
+    return (sys.executable, "-m", "pytest", "-q", "-n", jobs, "-m", expression, junit)
 
 
 def _build(preset: str) -> tuple[tuple[str, ...], ...]:
