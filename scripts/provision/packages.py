@@ -37,11 +37,6 @@ def _ensurepip() -> bool:
     return importlib.util.find_spec("ensurepip") is not None
 
 
-def _liberation() -> bool:
-    fonts = Path("/usr/share/fonts/truetype")
-    return any(fonts.glob("liberation*/LiberationSans-Regular.ttf"))
-
-
 @dataclass(frozen=True)
 class Requirement:
     """One package, the reason for it, and how to see that it is not needed."""
@@ -70,7 +65,6 @@ COMPILING_ENGINES = (
 )
 TESTING = (
     Requirement("chromium", "opens the report in a real browser", _program("chromium")),
-    Requirement("fonts-liberation", "letters as wide as a reader's", _liberation),
 )
 
 
