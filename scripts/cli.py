@@ -37,7 +37,7 @@ from scripts.table import glyphs_for
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    r"""Measures embedded storage engines, each against the same workloads.
+    """Measures embedded storage engines, each against the same workloads.
 
     \b
     Example:
@@ -56,7 +56,7 @@ def main() -> None:
 @options.stacked(options.PLACES, options.OUTPUT)
 @click.pass_context
 def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
-    r"""Runs SUITE: engines x scenarios x benchmarks x repetitions.
+    """Runs SUITE: engines x scenarios x benchmarks x repetitions.
 
     Every repetition is a fresh process on a fresh database, in a random order that
     is recorded.  Ctrl-C keeps what is finished; `kvmatrix resume` goes on.
@@ -89,7 +89,7 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
 @click.argument("name", metavar="RUN")
 @options.stacked(options.PLACES, options.OUTPUT)
 def resume(name: str, **given: Any) -> None:
-    r"""Finishes what is missing of RUN: a name, its beginning, a path or @last.
+    """Finishes what is missing of RUN: a name, its beginning, a path or @last.
 
     Refuses if the machine, an executable or the settings are not what they were.
 
@@ -122,7 +122,7 @@ def list_command(
     build_dir: Path,
     configs_dir: Path,
 ) -> None:
-    r"""Shows engines (with versions, or why missing), scenarios, suites, cells.
+    """Shows engines (with versions, or why missing), scenarios, suites, cells.
 
     \b
     Example:
@@ -171,7 +171,7 @@ def list_command(
 def report(
     name: str, kind: str, output: Path | None, open_it: bool, results_dir: Path
 ) -> None:
-    r"""Writes the report of RUN from its files alone.
+    """Writes the report of RUN from its files alone.
 
     \b
     Example:
