@@ -183,7 +183,8 @@ std::string HelpText() {
          "  --version   what this executable is made of\n"
          "  --describe  the same and more, as one JSON document\n"
          "  --help      this text\n\n"
-         "Exit status: 0 ok or unsupported, 1 a benchmark failed, 2 usage.\n";
+         "Exit status: 0 ok or unsupported; 1 a benchmark failed, or a flag is "
+         "unknown\nor has a value that is none; 2 other usage errors.\n";
 }
 
 }  // namespace kvmatrix

@@ -48,9 +48,13 @@ Resources Resources::Since(const Resources& earlier) const {
 }
 
 uint64_t PeakRssBytes() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  uint64_t kilobytes = 0;
+  while (status >> word) {
+    if (word == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
+  }
+  return 0;
 }
 
 uint64_t DiskBytes(const std::filesystem::path& directory) {

@@ -28,7 +28,9 @@ struct Resources {
   Resources Since(const Resources& earlier) const;
 };
 
-// The most memory this process ever had resident, in bytes.
+// The most memory this process ever had resident, in bytes: VmHWM of
+// /proc/self/status, or 0 if it cannot be read.  Not ru_maxrss, which a process
+// inherits from the one that started it.
 uint64_t PeakRssBytes();
 
 // Bytes allocated on disk for all files below `directory`.

@@ -5,6 +5,7 @@
 #include "common/driver.h"
 
 DECLARE_uint64(key_size);
+DECLARE_uint64(num);
 DECLARE_uint64(value_size);
 
 namespace kvmatrix {
@@ -18,10 +19,9 @@ class NullSession final : public Session {
     return value_;
   }
 
-  // The same entry again and again, until the visitor has enough.
+  // The same entry --num times, or until the visitor has enough.
   void Scan(std::string_view, Order, const Visitor& visit) override {
-    while (visit(key_, value_)) {
-    }
+    for (uint64_t i = 0; i < FLAGS_num && visit(key_, value_); ++i) continue;
   }
 
  private:

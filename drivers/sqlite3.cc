@@ -98,7 +98,8 @@ class Sqlite final : public Database {
     set("locking_mode", "exclusive");
     set("journal_mode", "wal");
     set("wal_autocheckpoint", std::to_string(FLAGS_wal_autocheckpoint));
-    set("cache_size", std::to_string(options.cache_size / FLAGS_page_size));
+    set("cache_size",
+        std::to_string(options.cache_size / std::max(FLAGS_page_size, 1ul)));
     set("synchronous", options.sync ? "2" : "0");
     set("secure_delete", "0");
     const std::string kind = FLAGS_without_rowid ? "WITHOUT ROWID" : "";
@@ -117,8 +118,7 @@ class Sqlite final : public Database {
   Settings EffectiveSettings() override { return settings_; }
 
  private:
-  // Returns the first value of the answer, or "".  Throws if it is not
-  // `wanted`.
+  // The first value of the answer, or "".  Throws if it is not `wanted`.
   std::string Run(const std::string& sql, std::string_view wanted = "") {
     sqlite3_stmt* open = nullptr;  // Get() leaves its read open for its view
     while ((open = sqlite3_next_stmt(db_.get(), open))) sqlite3_reset(open);
