@@ -65,8 +65,9 @@ def plan(
     engines: Sequence[tuple[str, str, str, float]] = ENGINES,
     scenarios: Sequence[tuple[str, str, Mapping[str, float]]] = SCENARIOS,
     repetitions: int = 3,
+    missing: Mapping[str, str] | None = None,
 ) -> Document:
-    """run.json over all cells."""
+    """run.json over all cells; `missing` is engine to reason."""
     cells = [
         {"engine": engine[0], "scenario": scenario[0], "benchmark": benchmark}
         for scenario in scenarios
@@ -81,7 +82,7 @@ def plan(
         "seed": 301,
         "repetitions": repetitions,
         "command": "kvmatrix run synthetic",
-        "engines": [_engine(*engine[:3]) for engine in engines],
+        "engines": [_engine(*e[:3], (missing or {}).get(e[0], "")) for e in engines],
         "scenarios": [_scenario(engines, *scenario) for scenario in scenarios],
         "cells": cells,
         "order": [
@@ -103,12 +104,20 @@ def environment() -> Document:
 
 
 def lines(document: Document) -> list[Document]:
-    """One ok measurement for each repetition of each cell of the plan."""
+    """One ok measurement for each repetition of each cell of the plan.
+
+    A cell of a missing engine has one line, which says so.
+    """
+    reasons = {engine["name"]: engine["missing"] for engine in document["engines"]}
     rates = {s[0]: s[2] for s in SCENARIOS}
     factors = {e[0]: e[3] for e in ENGINES}
     found: list[Document] = []
     for repetition in range(1, document["repetitions"] + 1):
         for index, cell in enumerate(document["cells"]):
+            if reason := reasons[cell["engine"]]:
+                if repetition == 1:
+                    found.append(without_rate(cell, "missing", reason))
+                continue
             rate = rates[cell["scenario"]][cell["benchmark"]] * factors[cell["engine"]]
             wobble = 1 + (repetition - 2) * 0.004 + (index % 3) * 0.002
             found.append(measurement(cell, repetition, rate * wobble, len(found)))
@@ -181,6 +190,9 @@ def varied_lines(document: Document) -> list[Document]:
     found = []
     for line in lines(document):
         key = (line["engine"], line["benchmark"])
+        if line["status"] != "ok":
+            found.append(line)
+            continue
         if key in VARIETY:
             status, reason = VARIETY[key]
             if line["repetition"] == 1:
@@ -221,15 +233,16 @@ def _name_of(line: Document) -> dict[str, str]:
     return {name: line[name] for name in ("engine", "scenario", "benchmark")}
 
 
-def _engine(name: str, title: str, role: str) -> Document:
+def _engine(name: str, title: str, role: str, missing: str) -> Document:
+    described = {"version": "1.0", "codec": "", "licence": "MIT", "build": BUILD}
     return {
         "name": name,
         "title": title,
         "role": role,
         "summary": f"{title}, made up",
-        "describe": {"version": "1.0", "codec": "", "licence": "MIT", "build": BUILD},
-        "missing": "",
-        "binary_sha256": "1" * 64,
+        "describe": None if missing else described,
+        "missing": missing,
+        "binary_sha256": "" if missing else "1" * 64,
     }
 
 

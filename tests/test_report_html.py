@@ -105,6 +105,14 @@ def test_a_run_without_a_result_still_reports(tmp_path: Path) -> None:
     assert "not measured" in page.text
 
 
+def test_a_missing_engine_is_shown_with_its_reason(tmp_path: Path) -> None:
+    plan = synthetic.plan(missing={"beta-tree": "its executable was not built"})
+    page = Page(html.render(made(tmp_path, plan)))
+    assert "Alpha wins 8 of 8 charts , Gamma 0. 8 cells without" in page.text
+    assert "Beta Tree missing" in page.text
+    assert page.text.count("its executable was not built") > 8
+
+
 def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:
     plan = synthetic.plan(repetitions=1)
     lines = synthetic.lines(plan)
