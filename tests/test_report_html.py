@@ -171,6 +171,12 @@ def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
     assert page.text.count("alert(1)") > 50
 
 
+def test_every_document_named_is_there(varied: Run) -> None:
+    named = re.findall(r"[\w/]+\.md\b", Page(html.render(varied)).text)
+    assert named
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
 def test_nothing_is_fetched(varied: Run) -> None:
     text = html.render(varied)
     page = Page(text)
