@@ -97,6 +97,24 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+@dataclass(frozen=True)
+class Stamp:
+    """What tells a file from another that took its place."""
+
+    inode: int
+    mtime_ns: int
+    size_bytes: int
+
+    @classmethod
+    def of(cls, path: Path) -> "Stamp | None":
+        """The stamp of a file; None if it is not there."""
+        try:
+            stat = path.stat()
+        except OSError:
+            return None
+        return cls(stat.st_ino, stat.st_mtime_ns, stat.st_size)
+
+
 def describe(spawner: Spawner, path: Path, engine: str, scratch: Path) -> Description:
     """Asks an executable what it is.  Raises NotUsable."""
     if not path.is_file():

@@ -6,7 +6,7 @@ the runner alone and is emptied before and after.
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from scripts.disk import is_full_error, looks_full
 from scripts.driver_process import Outcome, Spawner, Tick
 from scripts.executable import (
     Benchmark,
+    Stamp,
     executable_path,
     flag_arguments,
     history_of,
@@ -64,6 +65,7 @@ class Bench:
 
     plan: Plan
     build_dir: Path
+    stamps: Mapping[str, Stamp | None]  # engine -> its executable as checksummed
     work: Path  # <data dir>/.kvmatrix-work
     spawner: Spawner
     tick: Tick | None
@@ -98,6 +100,17 @@ class _Call:
     measured: bool = False
 
 
+class Exchanged(Exception):
+    """An executable is no longer the one that the run recorded."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} changed while the run went on (was it rebuilt?), and what was"
+            " measured with the old one is not mixed with the new one; put the old"
+            " one back to resume, or start a new run"
+        )
+
+
 class _Failed(Exception):
     """A step before the measurement failed: every cell of the unit shares this."""
 
@@ -107,9 +120,9 @@ class _Failed(Exception):
 
 
 def run_unit(bench: Bench, turns: Sequence[Turn]) -> Iterator[Finished]:
-    """Measures each turn's cell.  Raises Interrupted or DiskFull, leaving no data.
+    """Measures each turn's cell, leaving no data.
 
-    A line is complete when it is yielded; the next cell starts after that.
+    Raises Interrupted, DiskFull or Exchanged.  A line is complete when it is yielded; the next cell starts after that.
     """
     prepare_ns: int | None = None
     failure: _Failed | None = None
@@ -241,7 +254,8 @@ def _stores(plan: Plan, cell: Cell) -> bool:
 
 
 def _execute(bench: Bench, call: _Call) -> tuple[Outcome, Verdict]:
-    """Runs one process and judges its answer.  Raises DiskFull."""
+    """Runs one process and judges its answer.  Raises DiskFull or Exchanged."""
+    _check_executable(bench, call.cell.engine)
     bench.answer.unlink(missing_ok=True)
     bench.progress.unlink(missing_ok=True)
     tick = bench.tick if call.measured else None
@@ -251,6 +265,12 @@ def _execute(bench: Bench, call: _Call) -> tuple[Outcome, Verdict]:
         raise DiskFull("the data directory")
     reason = verdict.reason.replace(str(bench.work), "DATA")[:REASON_CHARS]
     return outcome, Verdict(verdict.status, reason, verdict.record)
+
+
+def _check_executable(bench: Bench, engine: str) -> None:
+    path = executable_path(bench.build_dir, engine)
+    if Stamp.of(path) != bench.stamps[engine]:
+        raise Exchanged(path.name)
 
 
 def _read_answer(path: Path) -> bytes:

@@ -14,6 +14,7 @@ from scripts.events import (
     RepetitionFinished,
     RepetitionStarted,
 )
+from scripts.executable import Stamp
 from scripts.plan import Cell, Plan, Unit
 from scripts.predict import Forecast
 from scripts.repetition import (
@@ -78,6 +79,7 @@ class Session:
     forecast: Forecast
     listener: Listener
     build_dir: Path
+    stamps: Mapping[str, Stamp | None]  # of the executables, as checksummed
     data_dir: Path
     spawner: Spawner
     period_s: float  # between two looks at a running cell
@@ -88,7 +90,10 @@ class Session:
     _left: list[Turn] = field(init=False, default_factory=list)
 
     def execute(self) -> None:
-        """Does what is missing.  Raises Interrupted or DiskFull, all lines kept."""
+        """Does what is missing.
+
+        Raises Interrupted, DiskFull or Exchanged, all lines kept.
+        """
         self.started_s = self.clock()
         bench = self._bench()
         bench.clean()
@@ -143,6 +148,7 @@ class Session:
         bench = Bench(
             plan=self.plan,
             build_dir=self.build_dir,
+            stamps=self.stamps,
             work=self.data_dir / WORK_FOLDER,
             spawner=self.spawner,
             tick=Tick(self._look, self.period_s),

@@ -2,7 +2,7 @@
 
 import datetime
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ from scripts.disk import SPARE_BYTES, free_bytes, needed_bytes
 from scripts.driver_process import Interrupted, Spawner
 from scripts.engines import child_environment, find_engines
 from scripts.events import Event, Listener, Note, RunEnded, RunStarted
+from scripts.executable import Stamp, executable_path
 from scripts.host import (
     Machine,
     SystemReader,
@@ -25,7 +26,7 @@ from scripts.host import (
 from scripts.live import View
 from scripts.plan import Plan, Selection, make_plan
 from scripts.predict import Forecast, load_history
-from scripts.repetition import WORK_FOLDER
+from scripts.repetition import WORK_FOLDER, Exchanged
 from scripts.resume import check_unchanged
 from scripts.run import Session, missing_turns
 from scripts.store import (
@@ -91,12 +92,14 @@ class Runner:
     places: Places
     spawner: Spawner
     machine: Machine = field(init=False)
+    stamps: dict[str, Stamp | None] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.machine = Machine(SystemReader(), self.places.data_dir)
 
     def plan(self, request: Request) -> Plan:
         """The plan of a new run."""
+        self._stamp(request.selection.engines)
         engines = find_engines(
             self.spawner,
             self.places.build_dir,
@@ -113,6 +116,12 @@ class Runner:
             engines,
             identity(self.machine),
         )
+
+    def _stamp(self, engines: Iterable[str]) -> None:
+        """Stamps the executables: before they are checksummed, never after."""
+        for name in engines:
+            path = executable_path(self.places.build_dir, name)
+            self.stamps[name] = Stamp.of(path)
 
     def start(self, plan: Plan, view_of: Callable[[Plan], View]) -> Ending:
         """Makes the run's folder and does all of it."""
@@ -132,6 +141,7 @@ class Runner:
         """Finishes what is missing of a run.  Raises Changed."""
         plan = read_plan(path)
         found = read_lines(path)
+        self._stamp(engine.name for engine in plan.engines)
         check_unchanged(plan, config, self.places.build_dir, identity(self.machine))
         notes = []
         if found.torn:
@@ -185,6 +195,7 @@ class Runner:
             forecast=Forecast(plan, load_history(self.places.results, plan)),
             listener=listener,
             build_dir=self.places.build_dir,
+            stamps=self.stamps,
             data_dir=self.places.data_dir,
             spawner=self.spawner,
             period_s=period_s,
@@ -209,6 +220,8 @@ def _outcome(session: Session) -> tuple[int, str]:
         return stop.exit_code, "interrupted"
     except DiskFull as full:
         return 3, f"{full}: free some, then resume"
+    except Exchanged as change:
+        return 3, str(change)
     return 0, ""
 
 

@@ -131,6 +131,17 @@ def test_a_changed_binary_is_refused(lab: Lab) -> None:
     assert "binary: db_bench_one was" in told and "db_bench_two" not in told
 
 
+def test_a_binary_exchanged_during_the_run_stops_it(lab: Lab) -> None:
+    lab.engine("three", "rebuilt")
+    done = lab.call("run", "lab", "-n", "2", "--seed", "4")
+    assert done.returncode == 3
+    assert "db_bench_three changed while the run went on" in done.stderr
+    kept = [x["benchmark"] for x in lab.lines() if x["engine"] == "three"]
+    assert "fillrandom" not in kept, "audited by another binary"
+    assert 0 < len(lab.lines()) < 24 and lab.left_in_data() == []
+    assert "binary: db_bench_three was" in refused(lab)
+
+
 def test_a_vanished_binary_is_refused(lab: Lab) -> None:
     unfinished(lab)
     lab.executable("two").unlink()
