@@ -36,13 +36,10 @@ _RUN_ID = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-.+")
 
 
 def render(run: Run) -> str:
-    """The report as the text of one HTML file.
-
-    Raises ResultsError if the run names published figures that do not exist.
-    """
+    """The report as the text of one HTML file."""
     compared = comparison.compare(run)
     name = run.suite.get("published")
-    page = published.load(name) if name else None
+    page = published.load(name) if name in published.names() else None
     style, script = _asset("style.css"), _asset("script.js")
     return (
         _environment()

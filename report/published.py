@@ -89,6 +89,12 @@ class Page:
         return max(chart, key=lambda f: f.ops_per_sec)
 
 
+def names(folder: Path = PUBLISHED_DIR) -> list[str]:
+    """What load() knows: every name that has both of its files."""
+    tables = {path.stem for path in folder.glob("*.csv")}
+    return sorted(tables & {path.stem for path in folder.glob("*.toml")})
+
+
 def load(name: str, folder: Path = PUBLISHED_DIR) -> Page:
     """Reads a published comparison; a ResultsError if there is none."""
     table, about = folder / f"{name}.csv", folder / f"{name}.toml"

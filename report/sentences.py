@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from report import figures, titles
+from report import figures, published, titles
 from report.comparison import FAILURES, Chart, Comparison, Row, Standing
 from report.results import NOT_MEASURED, Run
 from report.stats import Outcome
@@ -139,6 +139,10 @@ def chips(run: Run, comparison: Comparison) -> list[Chip]:
         found.append(Chip(f"live assertions: {', '.join(live)}", warns=True))
     if run.torn:
         found.append(Chip("last line torn and left out", warns=True))
+    name = run.suite.get("published")
+    if name and name not in published.names():
+        told = f"published figures “{name}” are not known here"
+        found.append(Chip(told, warns=True))
     return found
 
 

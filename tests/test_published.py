@@ -72,6 +72,13 @@ def test_there_is_no_ratio_where_the_page_has_none() -> None:
     assert [PAGE.ratio(figure) for figure in BASELINES] == [None] * 12
 
 
+def test_names_are_what_can_be_loaded(tmp_path: Path) -> None:
+    assert "leveldb-2011" in published.names()
+    assert all(published.load(name).figures for name in published.names())
+    (tmp_path / "table-alone.csv").write_text("")
+    assert published.names(tmp_path) == []
+
+
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(ResultsError, match="no published figures named nothing"):
         published.load("nothing")

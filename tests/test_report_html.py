@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from report import html, identity, raw
-from report.documents import ResultsError
+from report import html, identity, markdown, raw
 from report.results import Run, load_run
 from tests import synthetic
 
@@ -241,11 +240,16 @@ def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
     assert "not comparable" in page.text
 
 
-def test_unknown_published_figures_are_an_error(tmp_path: Path) -> None:
+def test_unknown_published_figures_are_said_and_left_out(tmp_path: Path) -> None:
     plan = synthetic.plan()
     plan["suite"]["published"] = "nothing"
-    with pytest.raises(ResultsError, match="nothing"):
-        html.render(made(tmp_path, plan))
+    run = made(tmp_path, plan)
+    told = "published figures “nothing” are not known here"
+    page = Page(html.render(run))
+    assert told in page.text
+    assert "Alpha wins 8 of 8 charts" in page.text
+    assert "published" not in [a.get("id") for a in page.named("section")]
+    assert told in markdown.render(run)
 
 
 def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
