@@ -122,7 +122,8 @@ class _Failed(Exception):
 def run_unit(bench: Bench, turns: Sequence[Turn]) -> Iterator[Finished]:
     """Measures each turn's cell, leaving no data.
 
-    Raises Interrupted, DiskFull or Exchanged.  A line is complete when it is yielded; the next cell starts after that.
+    Raises Interrupted, DiskFull or Exchanged.  A line is complete when it is
+    yielded; the next cell starts after that.
     """
     prepare_ns: int | None = None
     failure: _Failed | None = None
