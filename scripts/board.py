@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from report.stats import Summary, summarize
 from scripts.events import (
     Beat,
     Event,
@@ -53,11 +54,14 @@ class CellState:
 
     @property
     def spread(self) -> float | None:
-        """Half the range over the median, from two repetitions on."""
-        rate = self.rate
-        if rate is None or len(self.rates) < 2:
-            return None
-        return (max(self.rates) - min(self.rates)) / 2 / rate
+        """The range over the median, from two repetitions on, as in the report."""
+        summary = self.summary
+        return summary.spread if summary and summary.count > 1 else None
+
+    @property
+    def summary(self) -> Summary | None:
+        """What a verdict rests on, if every repetition so far is ok."""
+        return summarize(self.rates) if self.status == "ok" else None
 
     def after(self, line: Mapping[str, Any]) -> "CellState":
         """The state with one more line."""
@@ -154,16 +158,15 @@ class Board:
         """What is known of a cell; blank before its first line."""
         return self.cells.get(cell, CellState())
 
-    def best_rate(self, scenario: str, benchmark: str) -> float | None:
-        """The best median of the engines that are compared, once there are two."""
+    def contest(self, scenario: str, benchmark: str) -> dict[str, Summary]:
+        """The engines that are compared and have a rate so far."""
         assert self.plan is not None
-        rates = [
-            rate
+        return {
+            engine.name: summary
             for engine in self.plan.engines
             if engine.role == ""
-            and (rate := self.state(Cell(engine.name, scenario, benchmark)).rate)
-        ]
-        return max(rates) if len(rates) > 1 else None
+            and (summary := self.state(Cell(engine.name, scenario, benchmark)).summary)
+        }
 
     def failures(self) -> list[tuple[Cell, CellState]]:
         """The cells without a number that should have one."""

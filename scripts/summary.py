@@ -9,7 +9,7 @@ from rich.text import Text
 from report.units import format_duration
 from scripts.board import STATUS_WORDS, Board
 from scripts.plan import Plan
-from scripts.table import Glyphs, layout_for, table_lines
+from scripts.table import Glyphs, layout_for, legend_line, table_lines
 
 _PIPE_WIDTH = 200
 
@@ -61,7 +61,7 @@ def summary_lines(
     layout = layout_for(board, width or _PIPE_WIDTH) or layout_for(board, 10_000)
     assert layout is not None
     shown = [*table_lines(board, layout, glyphs), Text("")]
-    shown.append(Text("operations per second, median of the repetitions so far", "dim"))
+    shown.append(legend_line(layout, glyphs))
     for cell, state in board.failures():
         word = STATUS_WORDS[state.status]
         shown.append(Text(f"{word:<9} {cell}: {' '.join(state.reason.split())}"))

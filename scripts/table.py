@@ -1,13 +1,14 @@
 """The table of a run: scenarios and benchmarks down, engines across.
 
-Meaning is never carried by colour alone: the best of a row has a star, what has no
-number has a word.
+Meaning is never carried by colour alone: the winner of a row has a star, who ties has
+another mark, what has no number has a word.  Who wins is decided as in the report.
 """
 
 from dataclasses import dataclass
 
 from rich.text import Text
 
+from report.stats import Outcome, Verdict, verdict
 from report.units import format_duration, format_rate
 from scripts.board import STATUS_WORDS, Board, CellState
 from scripts.plan import Cell, PlannedEngine, PlannedScenario
@@ -20,6 +21,7 @@ class Glyphs:
     """The characters of a view."""
 
     star: str = "★"
+    tie: str = "="
     spread: str = "±"
     running: str = "▸"
     full: str = "█"
@@ -31,7 +33,7 @@ class Glyphs:
 
 
 UNICODE = Glyphs()
-ASCII = Glyphs("*", "+-", ">", "#", "[", "]", "x", "-", "-")
+ASCII = Glyphs("*", "=", "+-", ">", "#", "[", "]", "x", "-", "-")
 
 
 def glyphs_for(encoding: str) -> Glyphs:
@@ -51,6 +53,30 @@ class Layout:
     column: int
     spread: bool
     ratio: bool
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """Who is ahead in a row, and at which rate."""
+
+    verdict: Verdict
+    best: float
+
+    def mark(self, engine: str, glyphs: Glyphs) -> str:
+        """A star for a win, another mark for each of a tie, else a blank."""
+        marks = {Outcome.WIN: glyphs.star, Outcome.TIE: glyphs.tie}
+        leads = engine in self.verdict.leaders
+        return marks.get(self.verdict.outcome, " ") if leads else " "
+
+
+def legend_line(layout: Layout, glyphs: Glyphs) -> Text:
+    """What the figures and marks of a table mean."""
+    parts = ["median operations per second", f"{glyphs.star} wins", f"{glyphs.tie} tie"]
+    if layout.spread:
+        parts.append(f"{glyphs.spread} spread: (max - min) / median")
+    if layout.ratio:
+        parts.append(f"{glyphs.times} off the best")
+    return Text(", ".join(parts), "dim")
 
 
 def layout_for(board: Board, width: int) -> Layout | None:
@@ -93,12 +119,15 @@ def _row(
     glyphs: Glyphs,
 ) -> Text:
     assert board.plan is not None
-    best = board.best_rate(scenario.name, benchmark)
+    contest = board.contest(scenario.name, benchmark)
+    standing = _Standing(
+        verdict(contest), max((s.median for s in contest.values()), default=0.0)
+    )
     row = Text(f"  {benchmark}".ljust(layout.label))
     for engine in board.plan.engines:
         cell = Cell(engine.name, scenario.name, benchmark)
         if cell in board.plan.cells:
-            text = _cell(board, cell, engine, best, layout, glyphs)
+            text = _cell(board, cell, engine, standing, layout, glyphs)
         else:
             text = Text("  .", "dim")  # not part of this run
         text.truncate(layout.column, pad=True)
@@ -110,7 +139,7 @@ def _cell(
     board: Board,
     cell: Cell,
     engine: PlannedEngine,
-    best: float | None,
+    standing: _Standing,
     layout: Layout,
     glyphs: Glyphs,
 ) -> Text:
@@ -121,14 +150,14 @@ def _cell(
         return Text(f"{glyphs.running} {shown:>5}", "cyan")
     if state.rate is None:
         return _word(state, glyphs)
-    wins = engine.role == "" and state.rate == best
-    mark = glyphs.star if wins else " "
+    mark = standing.mark(engine.name, glyphs)
+    wins = mark == glyphs.star
     style = "bold" if wins else "dim" if len(state.rates) < 2 else ""
     text = Text(f"{mark} {format_rate(state.rate):>5}", style)
     if layout.spread:
         text.append_text(_spread(state, glyphs))
-    if layout.ratio and best and engine.role == "" and not wins:
-        text.append(f"{best / state.rate:>7.2f}{glyphs.times}")
+    if layout.ratio and engine.role == "" and state.rate < standing.best:
+        text.append(f"{standing.best / state.rate:>7.2f}{glyphs.times}")
     return text
 
 

@@ -49,6 +49,7 @@ RECORDED: list[Event] = [
     RepetitionStarted(A, 1, 1000),
     finished(A, 1, rate=4_030_000.0),
     finished(B, 1, rate=1_000_000.0),
+    finished(B, 2, rate=1_000_000.0),
     finished(NULL, 1, rate=50e6),
     finished(A, 2, rate=4_110_000.0),
     finished(Cell("b", "base", "fillrandom"), 1, rate=None, status="error"),
@@ -74,7 +75,39 @@ def shown(width: int = 100, height: int = 40, events: list[Event] = RECORDED) ->
 
 def test_the_table_has_the_best_starred_and_the_spread_beside_it() -> None:
     row = next(x for x in shown().splitlines() if x.startswith("  fillseq"))
-    assert row.split() == ["fillseq", "★", "4.07M", "±1.0%", "1M", "4.07x", "50M"]
+    assert row.split() == [
+        "fillseq",
+        "★",
+        "4.07M",
+        "±2.0%",
+        *("1M", "±0.0%", "4.07x"),
+        "50M",
+    ]
+
+
+def row_of(*rates: tuple[Cell, float]) -> list[str]:
+    """The words of the table's first row after repetitions at these rates."""
+    taken: list[Cell] = []
+    events = RECORDED[:1]
+    for cell, rate in rates:
+        taken.append(cell)
+        events = [*events, finished(cell, taken.count(cell), rate=rate)]
+    lines = shown(events=events).splitlines()
+    return next(x for x in lines if x.startswith("  fillseq")).split()[1:-1]
+
+
+def test_intervals_that_meet_are_a_tie() -> None:
+    row = row_of((A, 4e6), (A, 2e6), (B, 2.5e6), (B, 2.6e6))
+    assert row == ["=", "3M", "±66.7%", "=", "2.55M", "±3.9%", "1.18x"]
+
+
+def test_one_repetition_of_one_engine_and_nobody_has_won() -> None:
+    assert row_of((A, 4e6), (B, 1e6)) == ["4M", "1M", "4.00x"]
+    assert "★" not in row_of((A, 4e6), (A, 4e6), (B, 1e6))
+
+
+def test_one_engine_alone_wins_nothing() -> None:
+    assert row_of((A, 4e6), (A, 4e6)) == ["4M", "±0.0%", "–"]
 
 
 def test_the_floor_is_never_the_best() -> None:
@@ -88,7 +121,7 @@ def test_a_failure_is_a_word_and_the_running_cell_is_marked() -> None:
 
 def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
     text = shown()
-    assert "5/12  25%  1:01 gone  ~30 s left" in text
+    assert "6/12  25%  1:01 gone  ~30 s left" in text
     assert "now   round 1/2  a/base/fillrandom   500 of 1k   600 ops/s" in text
     assert "note  something to know" in text
     assert "continue with: scripts/kvmatrix resume R" in text
@@ -111,8 +144,8 @@ def test_no_line_is_wider_and_no_screen_higher_than_the_terminal(
 
 
 def test_narrow_columns_drop_the_ratio_then_the_spread() -> None:
-    assert "4.07x" in shown(100) and "±1.0%" in shown(100)
-    assert "4.07x" not in shown(70) and "±1.0%" in shown(70)
+    assert "4.07x" in shown(100) and "±2.0%" in shown(100)
+    assert "4.07x" not in shown(70) and "±2.0%" in shown(70)
     assert "±" not in shown(60)
 
 
@@ -137,11 +170,12 @@ def test_a_pipe_gets_one_line_per_repetition_and_no_escape() -> None:
     assert "\x1b" not in "".join(lines)
     assert lines[0].startswith("kvmatrix run 20260102-030405-lab  suite=lab cells=6")
     assert [x[:15] for x in lines if x.startswith("[")] == [
-        f"[ {n}/12] round {r}" for n, r in ((1, 1), (2, 1), (3, 1), (4, 2), (5, 1))
+        f"[ {n}/12] round {r}"
+        for n, r in ((1, 1), (2, 1), (3, 2), (4, 1), (5, 2), (6, 1))
     ]
     assert "4,029,999 ops/s" in lines[2]
     assert any("b/base/fillrandom  ERROR: made up to fail" in x for x in lines)
-    assert lines[-1] == "done 5/12 repetitions, 1 cells failed, 1:30"
+    assert lines[-1] == "done 6/12 repetitions, 1 cells failed, 1:30"
 
 
 def test_the_heart_beats_each_minute_of_silence() -> None:
@@ -231,6 +265,8 @@ def test_the_summary_names_failures_and_shares() -> None:
     }
     text = [t.plain for t in summary_lines(board(), None, UNICODE, lines)]
     assert "ERROR     b/base/fillrandom: made up to fail" in text
+    legend = "★ wins, = tie, ± spread: (max - min) / median, x off the best"
+    assert any(x.endswith(legend) for x in text)
     shares = time_shares(lines)
     assert shares is not None
     assert (shares.timed, shares.settle) == (0.5, 0.05)
