@@ -1,6 +1,7 @@
 """Writing a report: the only place where the report package meets a file."""
 
 import importlib
+import os
 from pathlib import Path
 
 import click
@@ -23,5 +24,25 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
     if str(target) == "-":
         click.echo(text, nl=False)
         return None
-    target.write_text(text, encoding="utf-8")
+    write_whole(target, text)
     return target
+
+
+def write_whole(target: Path, text: str) -> None:
+    """Replaces a file by a text, or leaves it as it was.  Raises OSError.
+
+    What is no ordinary file (a pipe, /dev/null) is written to as it is.
+    """
+    if target.exists() and not target.is_file():
+        target.write_text(text, encoding="utf-8")
+        return
+    place = target.resolve()
+    building = place.with_name(f".{place.name}.{os.getpid()}.unfinished")
+    try:
+        with building.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        building.replace(place)
+    finally:
+        building.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from report.results import ResultsError
+from scripts.reporting import write_whole
 from scripts.store import (
     Busy,
     DiskFull,
@@ -108,3 +109,27 @@ def test_an_ambiguous_beginning_is_refused(tmp_path: Path) -> None:
         find_run(tmp_path, "2026")
     with pytest.raises(ResultsError, match="there is no run"):
         find_run(tmp_path / "none", "@last")
+
+
+def test_a_report_is_replaced_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "report.html"
+    write_whole(target, "good")
+
+    def full(_fd: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(target, "better" * 10000)
+    assert target.read_text() == "good"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_report_can_go_into_a_link_or_a_device(tmp_path: Path) -> None:
+    link = tmp_path / "link.html"
+    link.symlink_to("there.html")
+    write_whole(link, "text")
+    assert link.is_symlink() and (tmp_path / "there.html").read_text() == "text"
+    write_whole(Path("/dev/null"), "text")
