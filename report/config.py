@@ -19,6 +19,7 @@ from report.config_keys import (
     known,
     read_flag,
 )
+from report.published import PUBLISHED_DIR
 from report.units import UnitError, parse_duration
 
 BENCHMARKS = (
@@ -238,6 +239,9 @@ def _suite(name: str, table: Table, scenarios: Mapping[str, Scenario]) -> Suite:
     names = table.texts("scenarios")
     for scenario in names:
         known(table, "scenarios", scenario, scenarios, "scenario")
+    published = table.text("published", "")
+    if published:
+        known(table, "published", published, published_names(), "published figures")
     override = table.table("override")
     override.only(*COMMON_FLAGS)
     return Suite(
@@ -247,9 +251,15 @@ def _suite(name: str, table: Table, scenarios: Mapping[str, Scenario]) -> Suite:
         scenarios=names,
         repetitions=table.count("repetitions", 3),
         timeout_s=_duration(table, "timeout", "10min"),
-        published=table.text("published", ""),
+        published=published,
         override=_flags(override, only_common=True),
     )
+
+
+def published_names() -> tuple[str, ...]:
+    """The published comparisons there are: a table, and where it is from."""
+    about = (file.stem for file in _toml_files(PUBLISHED_DIR))
+    return tuple(n for n in about if (PUBLISHED_DIR / f"{n}.csv").is_file())
 
 
 def _duration(table: Table, key: str, default: str) -> float:

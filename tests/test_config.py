@@ -106,6 +106,7 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
         ("suite", 'scenarios = ["bse"]', "all.toml", "scenarios", "mean 'base'"),
         ("suite", "repetitions = 0", "all.toml", "repetitions", "at least 1"),
         ("suite", 'timeout = "5m"', "all.toml", "timeout", "min"),
+        ("suite", 'published = "nope"', "all.toml", "published", "leveldb-2011"),
         ("suite", "[override]\nnumm = 1", "all.toml", "override.numm", "'num'"),
         ("engine", 'role = "flor"', "engines.toml", "engine[one].role", "'floor'"),
         ("engine", 'sources_of = "tow"', "engines.toml", "sources_of", "accepted: one"),
