@@ -40,6 +40,8 @@ WORK_FOLDER = ".kvmatrix-work"
 FILL = "filluniquerandom"
 _COPY = ("cp", "-a", "--reflink=auto", "--sparse=auto", "--")
 _SYNC = ("sync", "--file-system")
+# Preparation is not measured: a short time limit of measurements is not its limit.
+_TOOL_TIMEOUT_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ def run_unit(bench: Bench, turns: Sequence[Turn]) -> Iterator[Finished]:
                     prepare_ns = _prepare(bench, turn)
                 except _Failed as error:
                     failure = error
-            fields = _measure(bench, turn, failure)
+            fields = _fields(bench, turn, failure)
             wall_ns = time.monotonic_ns() - started_ns
             if fields["status"] == "ok":
                 fields |= {"prepare_ns": prepare_ns, "wall_ns": wall_ns}
@@ -180,12 +182,20 @@ def _prepare(bench: Bench, turn: Turn) -> int | None:
     return outcome.wall_ns
 
 
-def _measure(bench: Bench, turn: Turn, failure: _Failed | None) -> dict[str, Any]:
+def _fields(bench: Bench, turn: Turn, failure: _Failed | None) -> dict[str, Any]:
+    """What a line says about its repetition, measured or failed before that."""
+    try:
+        if failure is None:
+            return _measure(bench, turn)
+    except _Failed as error:
+        failure = error
+    verdict = failure.verdict
+    fields = {**blank_line(), **nothing(verdict.status, verdict.reason)}
+    return {**fields, "exit": failure.exit}
+
+
+def _measure(bench: Bench, turn: Turn) -> dict[str, Any]:
     """The executable's figures and the runner's own of one repetition."""
-    if failure is not None:
-        verdict = failure.verdict
-        fields = {**blank_line(), **nothing(verdict.status, verdict.reason)}
-        return {**fields, "exit": failure.exit}
     benchmark = _benchmark(bench, turn)
     cell = bench.plan.cells[turn.index]
     database = bench.work / "cell"
@@ -220,12 +230,14 @@ def _provide(bench: Bench, benchmark: Benchmark, database: Path) -> None:
 
 
 def _tool(bench: Bench, command: Sequence[str]) -> None:
-    outcome = bench.spawner.run(command, bench.plan.timeout_s)
+    """Runs a preparation of the next measurement.  Raises DiskFull or _Failed."""
+    outcome = bench.spawner.run(command, max(bench.plan.timeout_s, _TOOL_TIMEOUT_S))
     if outcome.exit != "0":
         if looks_full(bench.work, outcome.stderr_tail):
             raise DiskFull("the data directory")
         problem = f"{command[0]} ended with {outcome.exit}: {outcome.stderr_tail}"
-        raise RuntimeError(problem)
+        reason = _without_places(bench, problem)
+        raise _Failed(Verdict("error", reason, {}), outcome.exit)
 
 
 def _audit(
@@ -264,8 +276,13 @@ def _execute(bench: Bench, call: _Call) -> tuple[Outcome, Verdict]:
     verdict = judge(_expected(bench.plan, call), outcome, _read_answer(bench.answer))
     if not verdict.ok and looks_full(bench.work, verdict.reason):
         raise DiskFull("the data directory")
-    reason = verdict.reason.replace(str(bench.work), "DATA")[:REASON_CHARS]
+    reason = _without_places(bench, verdict.reason)
     return outcome, Verdict(verdict.status, reason, verdict.record)
+
+
+def _without_places(bench: Bench, reason: str) -> str:
+    """A reason as it is recorded: without the places of this machine, and short."""
+    return reason.replace(str(bench.work), "DATA")[:REASON_CHARS]
 
 
 def _check_executable(bench: Bench, engine: str) -> None:

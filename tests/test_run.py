@@ -113,6 +113,24 @@ def test_a_hang_is_killed_with_all_its_children(lab: Lab) -> None:
     assert [x["status"] for x in lab.lines()].count("ok") == 7
 
 
+def test_a_copy_that_fails_costs_its_own_cell(lab: Lab) -> None:
+    lab.engine("bad", "gone")
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 3 and "Traceback" not in done.stderr
+    cells = lab.by_cell()
+    (line,) = cells["bad/readseq"]
+    assert line["status"] == "error"
+    assert "cp ended with 1: cp: cannot stat 'DATA/prepared'" in line["reason"]
+    assert cells["bad/fillseq"][0]["status"] == "ok"
+
+
+def test_a_short_time_limit_is_not_that_of_preparations(lab: Lab) -> None:
+    lab.engine("bad", "honest")
+    done = lab.call("run", "lab", "-n", "1", "--timeout", "1ms")
+    assert done.returncode == 3 and "Traceback" not in done.stderr
+    assert {line["status"] for line in lab.lines()} == {"timeout"}
+
+
 def test_garbage_is_an_error_with_a_reason(lab: Lab) -> None:
     lab.scenario(
         benchmarks=("fillseq", "fillrandom", "overwrite", "fillseqsync", "readseq")
