@@ -29,6 +29,7 @@ BENCHMARKS = (
     *("readseq", "readreverse", "readrandom", "readmissing", "readhot"),
     *("seekrandom", "deleteseq", "deleterandom", "compact"),
 )
+DEFAULT_NUM = 1_000_000  # the executables' own; the runner counts with it
 ROLES = ("", "reference", "floor")
 BUILDS = ("cmake", "autotools")
 
@@ -182,7 +183,7 @@ def _scenario(
     for part in both:
         reasons = part.table("exclude")
         exclude |= {engine: reasons.text(engine) for engine in reasons.values}
-    flags: dict[str, Flag] = {}
+    flags: dict[str, Flag] = {"num": DEFAULT_NUM}
     for part in both:
         flags |= _flags(part, only_common=True)
     owner = base if base and "benchmarks" not in table.values else table

@@ -75,6 +75,16 @@ def test_a_scenario_changes_its_base_one_flag_at_a_time(tmp_path: Path) -> None:
     assert scenario.settings["one"] == {"cache_size": 2 << 20, "page_size": "4KiB"}
 
 
+def test_without_num_there_are_as_many_entries_as_executables_make(
+    tmp_path: Path,
+) -> None:
+    base = BASE.replace("num = 1000\n", "")
+    more = 'extends = "base"\ntitle = "M"\nanalysis = "B"\n'
+    config = load(write(tmp_path, base=base, more=more))
+    assert config.scenarios["base"].flags["num"] == 1_000_000
+    assert config.scenarios["more"].flags["num"] == 1_000_000
+
+
 def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
     scenario = load(write(tmp_path)).scenarios["base"]
     override = {"num": 5, "cache_size": 1}
