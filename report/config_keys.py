@@ -16,7 +16,7 @@ Flag = bool | int | float | str
 # kind of their values.
 COMMON_FLAGS = {
     "num": "count",
-    "reads": "integer",  # -1: as many as num
+    "reads": "reads",
     "key_size": "count",
     "value_size": "count",
     "compression_ratio": "ratio",
@@ -27,9 +27,22 @@ COMMON_FLAGS = {
     "threads": "count",
     "duration": "duration",
 }
+# What the executables take of each count, both ends included.
+_RANGES = {
+    "num": (1, 10**16),
+    "reads": (1, 10**16),
+    "key_size": (16, 1024),
+    "value_size": (1, 1 << 30),
+    "batch_size": (1, 1_000_000),
+    "threads": (1, 1),
+}
+_LARGEST = {  # in bytes and seconds, and as it is written
+    "size": ((1 << 63) - 1, "8589934591GiB"),
+    "duration": (999_999_999, "277777h"),
+}
 _ACCEPTED = {
     "count": "an integer of at least 1",
-    "integer": "an integer",
+    "reads": "an integer of at least 1, or -1: as many as num",
     "ratio": "a number from 0 to 1",
     "size": 'a size as text, such as "4MiB"',
     "switch": "true or false",
@@ -154,27 +167,43 @@ def read_flag(table: Table, key: str, value: Any) -> Flag:
     known here, so any plain value passes.
     """
     kind = COMMON_FLAGS.get(key, "")
-    try:
-        if kind == "size" and isinstance(value, str):
-            return parse_size(value)
-        if kind == "duration" and isinstance(value, str):
-            return parse_duration(value)
-    except UnitError as error:
-        raise ConfigError(table.file, table.at(key), str(error)) from error
-    if not _fits(kind, value):
-        accepted = _ACCEPTED.get(kind, "a number, a text, true or false")
-        raise table.wrong(key, accepted)
+    if kind in _LARGEST and isinstance(value, str):
+        return _quantity(table, key, value, kind)
+    if not _fits(key, kind, value):
+        raise table.wrong(key, _accepted(key, kind))
     plain: Flag = float(value) if kind == "ratio" else value
     return plain
 
 
-def _fits(kind: str, value: Any) -> bool:
+def _quantity(table: Table, key: str, value: str, kind: str) -> Flag:
+    try:
+        read = parse_size(value) if kind == "size" else parse_duration(value)
+    except UnitError as error:
+        raise ConfigError(table.file, table.at(key), str(error)) from error
+    largest, written = _LARGEST[kind]
+    if read > largest:
+        raise table.wrong(key, f"{_ACCEPTED[kind]}, at most {written}")
+    return read
+
+
+def _accepted(key: str, kind: str) -> str:
+    if kind == "count":
+        low, high = _RANGES[key]
+        if low == high:
+            return f"only {low} for now"
+        return f"an integer of at least {low} and at most {high}"
+    return _ACCEPTED.get(kind, "a number, a text, true or false")
+
+
+def _fits(key: str, kind: str, value: Any) -> bool:
     if kind == "":
         return isinstance(value, bool | int | float | str)
     if kind == "switch":
         return isinstance(value, bool)
-    if kind in ("count", "integer"):
-        return type(value) is int and (kind == "integer" or value >= 1)
+    if kind in ("count", "reads"):
+        low, high = _RANGES[key]
+        all_of_them = kind == "reads" and value == -1
+        return type(value) is int and (low <= value <= high or all_of_them)
     if kind == "ratio":
         return type(value) in (int, float) and 0 <= value <= 1
     return False

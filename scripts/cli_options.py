@@ -101,7 +101,7 @@ SELECTION = stacked(
     ),
     click.option(
         "--num",
-        type=click.IntRange(1),
+        type=click.IntRange(1, 10**16),
         help="Entries of a database, instead of the suite's: --num 5000.",
     ),
     click.option(

@@ -15,7 +15,8 @@ _ACCEPTED = {
     "double": "a number",
     "string": "a text",
 }
-_INTEGERS = ("int32", "uint32", "int64", "uint64", "int", "uint")
+_SIGNED = ("int32", "int64", "int")
+_INTEGERS = (*_SIGNED, "uint32", "uint64", "uint")
 
 
 def resolve_flags(
@@ -49,8 +50,8 @@ def _driver_flag(
 ) -> Flag:
     where = f"settings.{engine}.{key}"
     if key not in description.flags:
-        accepted = (*COMMON_FLAGS, *description.flags)
-        raise ConfigError(scenario.file, where, unknown("flag", key, accepted))
+        flags = (*COMMON_FLAGS, *description.flags)
+        raise ConfigError(scenario.file, where, unknown("flag", key, flags))
     kind = description.flags[key]
     try:
         if kind in _INTEGERS and isinstance(value, str):
@@ -58,8 +59,9 @@ def _driver_flag(
     except UnitError as error:
         raise ConfigError(scenario.file, where, str(error)) from error
     if not _fits(kind, value):
-        accepted_text = _ACCEPTED.get(kind, 'an integer, or a size such as "4MiB"')
-        problem = f"{value!r} is not accepted; accepted: {accepted_text}"
+        integer = "an integer" if kind in _SIGNED else "an integer of at least 0"
+        accepted = _ACCEPTED.get(kind, f'{integer}, or a size such as "4MiB"')
+        problem = f"{value!r} is not accepted; accepted: {accepted}"
         raise ConfigError(scenario.file, where, problem)
     return value
 
@@ -71,7 +73,7 @@ def _fits(kind: str, value: Flag) -> bool:
         return isinstance(value, str)
     if kind == "double":
         return type(value) in (int, float)
-    return type(value) is int
+    return type(value) is int and (kind in _SIGNED or value >= 0)
 
 
 def canonical(document: Any) -> str:

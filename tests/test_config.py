@@ -105,6 +105,21 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
         ("base", "cache_size = 4", "base.toml", "cache_size", "4MiB"),
         ("base", 'duration = "4 s m"', "base.toml", "duration", "30s"),
         ("base", "compression_ratio = 2", "base.toml", "compression_ratio", "0 to 1"),
+        ("base", "compression_ratio = -0.1", "base.toml", "compression_ratio",
+         "0 to 1"),
+        ("base", "num = 10000000000000001", "base.toml", "num", "10000000000000000"),
+        ("base", "threads = 2", "base.toml", "threads", "only 1 for now"),
+        ("base", "key_size = 3", "base.toml", "key_size", "at least 16"),
+        ("base", "key_size = 1025", "base.toml", "key_size", "at most 1024"),
+        ("base", "reads = 0", "base.toml", "reads", "at least 1, or -1"),
+        ("base", "reads = -7", "base.toml", "reads", "at least 1, or -1"),
+        ("base", "batch_size = 5000000", "base.toml", "batch_size", "most 1000000"),
+        ("base", "value_size = 1073741825", "base.toml", "value_size", "1073741824"),
+        ("base", 'cache_size = "-1MiB"', "base.toml", "cache_size", "MiB"),
+        ("base", 'cache_size = "9999999999GiB"', "base.toml", "cache_size", "at most"),
+        ("base", 'duration = "-1s"', "base.toml", "duration", "30s"),
+        ("base", 'duration = "300000h"', "base.toml", "duration", "at most"),
+        ("suite", "[override]\nreads = 0", "all.toml", "override.reads", "or -1"),
         ("base", 'extends = "bass"', "base.toml", "extends", "did you mean 'base'"),
         ("base", 'benchmarks = ["fillsec"]', "base.toml", "benchmarks", "'fillseq'"),
         ("base", "benchmarks = []", "base.toml", "benchmarks", "not empty"),
@@ -152,7 +167,8 @@ def test_two_levels_of_extending_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "told"),
     [("page_sise = 1", "did you mean 'page_size'"), ('page_size = "1KB"', "KiB"),
-     ("page_size = true", "an integer, or a size")],
+     ("page_size = true", "an integer of at least 0, or a size"),
+     ("page_size = -1", "an integer of at least 0, or a size")],
 )  # fmt: skip
 def test_a_flag_of_one_engine_is_checked_against_its_executable(
     tmp_path: Path, setting: str, told: str
