@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from report import stats, titles
 from report.published import BASELINE
 from report.results import Cell, Engine, Measurement, Run, Scenario
+from report.soundness import DISPUTED
 
 NOT_PLANNED = "not planned"
 FAILURES = ("wrong", "error", "timeout")
+ALARMS = (*FAILURES, DISPUTED)
 # Nearer to the floor than this, a cell says more of the harness than of its
 # engine.
 HARNESS_BOUND_RATIO = 3.0
@@ -96,6 +98,11 @@ class Chart:
     def unit(self) -> str:
         """What the chart's rates count."""
         return titles.unit(self.benchmark)
+
+    @property
+    def disputed(self) -> bool:
+        """Whether its digests disagree, so that nobody can be ranked."""
+        return any(row.status == DISPUTED for row in self.rows)
 
     @property
     def fastest_repetition(self) -> float:

@@ -56,7 +56,9 @@ def render(run: Run) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow((*_COLUMNS, *_DERIVED))
     for m in run.measurements:
-        values = [m.record.get(name) for name in _COLUMNS] + _derived(m)
+        # A line that cannot be believed has another status than it claims.
+        record = {**m.record, "status": m.status, "reason": m.reason}
+        values = [record.get(name) for name in _COLUMNS] + _derived(m)
         writer.writerow([_field(value) for value in values])
     return text.getvalue()
 

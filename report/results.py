@@ -7,10 +7,11 @@ is what `kvmatrix resume` builds on.  Both raise ResultsError.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from report import soundness
 from report.documents import (
     Line,
     ResultsError,
@@ -41,6 +42,7 @@ _GRAVEST_FIRST = (
     "wrong",
     "error",
     "timeout",
+    soundness.DISPUTED,
     "missing",
     "excluded",
     "unsupported",
@@ -64,7 +66,11 @@ class CellName:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One finished repetition; every *_ns and *_bytes may be None unless ok."""
+    """One finished repetition; every *_ns and *_bytes may be None unless ok.
+
+    `record` is the line as it stands in the file.  `status` and `reason` are the
+    line's own too, unless load_run() finds that it cannot be believed.
+    """
 
     line: int
     cell: CellName
@@ -231,6 +237,7 @@ def load_run(path: Path) -> Run:
     engines = _unique((_engine(e) for e in plan["engines"]), plan_path)
     scenarios = _unique((_scenario(s) for s in plan["scenarios"]), plan_path)
     names = _cell_names(plan, engines, scenarios, plan_path)
+    measurements = _judged(found.measurements, engines)
     return Run(
         run_id=plan["run"],
         suite=plan["suite"],
@@ -239,11 +246,11 @@ def load_run(path: Path) -> Run:
         command=plan["command"],
         engines=tuple(engines.values()),
         scenarios=tuple(scenarios.values()),
-        cells=_group(found.measurements, names, plan, lines_path),
+        cells=_group(measurements, names, plan, lines_path),
         torn=found.torn,
         plan=plan,
         environment=environment,
-        measurements=found.measurements,
+        measurements=measurements,
     )
 
 
@@ -335,6 +342,20 @@ def _cell_names(
     return tuple(dict.fromkeys(names))
 
 
+def _judged(
+    measurements: tuple[Measurement, ...], engines: Mapping[str, Engine]
+) -> tuple[Measurement, ...]:
+    """The same, with the status of what cannot be believed changed."""
+    verdicts = soundness.verdicts(
+        [m.record for m in measurements],
+        {engine.name: engine.describe for engine in engines.values()},
+    )
+    return tuple(
+        replace(m, status=status, reason=reason)
+        for m, (status, reason) in zip(measurements, verdicts, strict=True)
+    )
+
+
 def _group(
     measurements: tuple[Measurement, ...],
     names: tuple[CellName, ...],
@@ -352,7 +373,7 @@ def _group(
         if m.repetition > plan["repetitions"]:
             raise ResultsError(f"{place}: repetition {m.repetition} was not planned")
         # Only an engine that keeps nothing has nothing to verify.
-        unverified = m.status == "ok" and not m.record["verified"]
+        unverified = m.record["status"] == "ok" and not m.record["verified"]
         if unverified and stores[m.cell.engine] is not False:
             raise ResultsError(f"{place}: {m.cell} is ok but was not verified")
         earlier = by_cell[m.cell].setdefault(m.repetition, m)

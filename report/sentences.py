@@ -70,6 +70,8 @@ def chart_verdict(chart: Chart) -> str:
             return f"{leaders[0]} is fastest, in one repetition"
         case Outcome.UNCONTESTED:
             return f"{leaders[0]} alone has a rate"
+    if chart.disputed:
+        return "The digests disagree: no engine is ranked"
     return "No engine has a rate"
 
 
@@ -137,6 +139,10 @@ def chips(run: Run, comparison: Comparison) -> list[Chip]:
     live = list(dict.fromkeys(r.engine.title for r in rows if r.assertions_live))
     if live:
         found.append(Chip(f"live assertions: {', '.join(live)}", warns=True))
+    disputed = sum(chart.disputed for chart in comparison.charts)
+    if disputed:
+        told = f"digests disagree in {figures.count(disputed, 'chart')}: not ranked"
+        found.append(Chip(told, warns=True))
     if run.torn:
         found.append(Chip("last line torn and left out", warns=True))
     name = run.suite.get("published")

@@ -41,6 +41,12 @@ BUILD: Document = {
     "assertions": "none",
     "allocator": "glibc 2.36",
 }
+# What every made-up engine can do.
+KINDS = {
+    benchmark: "read" if benchmark.startswith("read") else "write"
+    for _, _, benchmarks in SCENARIOS
+    for benchmark in benchmarks
+}
 # What varied_lines() makes of some cells: status and reason.
 VARIETY = {
     ("gamma", "readseq"): ("unsupported", "keeps no key order"),
@@ -234,7 +240,14 @@ def _name_of(line: Document) -> dict[str, str]:
 
 
 def _engine(name: str, title: str, role: str, missing: str) -> Document:
-    described = {"version": "1.0", "codec": "", "licence": "MIT", "build": BUILD}
+    described = {
+        "version": "1.0",
+        "codec": "",
+        "licence": "MIT",
+        "stores": True,
+        "build": BUILD,
+        "benchmarks": [{"name": n, "kind": kind} for n, kind in KINDS.items()],
+    }
     return {
         "name": name,
         "title": title,

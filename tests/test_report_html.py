@@ -104,6 +104,21 @@ def test_a_run_without_a_result_still_reports(tmp_path: Path) -> None:
     assert "not measured" in page.text
 
 
+def test_disputed_charts_rank_nobody_and_say_so(tmp_path: Path) -> None:
+    plan = synthetic.plan()
+    lines = synthetic.lines(plan)
+    for line in lines:
+        if line["benchmark"] == "readseq" and line["engine"] == "gamma":
+            line["digest"] = "f" * 16
+    run = made(tmp_path, plan, lines)
+    page = Page(html.render(run))
+    assert "Alpha wins 7 of 8 charts" in page.text
+    assert "digests disagree in 1 chart: not ranked" in page.text
+    assert "The digests disagree: no engine is ranked" in page.text
+    assert "ffffffffffffffff of gamma" in page.text
+    assert "disputed" in markdown.render(run)
+
+
 def test_a_missing_engine_is_shown_with_its_reason(tmp_path: Path) -> None:
     plan = synthetic.plan(missing={"beta-tree": "its executable was not built"})
     page = Page(html.render(made(tmp_path, plan)))
@@ -149,7 +164,7 @@ def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
     plan["machine"] = {"cpu_model": HOSTILE}
     for engine in plan["engines"]:
         engine |= {"title": HOSTILE, "summary": HOSTILE, "binary_sha256": HOSTILE}
-        engine["describe"] = {
+        engine["describe"] |= {
             "version": HOSTILE,
             "codec": HOSTILE,
             "build": {**synthetic.BUILD, "origin": HOSTILE, "flags": HOSTILE},
@@ -257,10 +272,12 @@ def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
     lines = synthetic.lines(plan)
     for line in lines:
         if line["engine"] == "alpha":
-            line |= {"ops": 2**64 - 1, "loop_ns": 1, "flush_ns": 0}
+            line |= {"ops": 2**64 - 1, "planned_ops": 2**64 - 1}
+            line |= {"loop_ns": 2**64 - 1, "flush_ns": 0}
         if line["engine"] == "gamma":
-            line |= {"ops": 1, "loop_ns": 2**64 - 1}
-    assert Page(html.render(made(tmp_path, plan, lines))).text
+            line |= {"ops": 1, "planned_ops": 1, "loop_ns": 2**64 - 1}
+    text = Page(html.render(made(tmp_path, plan, lines))).text
+    assert "Alpha wins 8 of 8 charts" in text
 
 
 def test_the_bytes_depend_on_the_files_alone(tmp_path: Path) -> None:

@@ -1,0 +1,164 @@
+"""Lines that say ok and cannot be believed are shown, and never ranked."""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report import comparison, csv_out
+from report.results import CellName, Run, load_run
+from tests import synthetic
+
+Lines = list[dict[str, Any]]
+WRITE, READ = ("sync", "fillseqsync"), ("baseline", "readseq")
+OTHER = "fedcba9876543210"
+
+
+def read(folder: Path, change: Callable[[dict[str, Any], Lines], None]) -> Run:
+    """A run whose plan and lines `change` has changed."""
+    plan = synthetic.plan()
+    lines = synthetic.lines(plan)
+    change(plan, lines)
+    return load_run(synthetic.write_run(folder, plan, lines))
+
+
+def lines_of(lines: Lines, engine: str, chart: tuple[str, str]) -> Lines:
+    """In repetition order."""
+    name = (engine, *chart)
+    return [m for m in lines if (m["engine"], m["scenario"], m["benchmark"]) == name]
+
+
+def status_of(run: Run, engine: str, chart: tuple[str, str]) -> str:
+    return run.cells[CellName(engine, *chart)].status
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"audit": None}, "not audited"),
+        ({"audit": {"status": "wrong", "reason": "3 differ"}}, "audit: 3 differ"),
+        ({"audit": {"status": "error"}}, "audit: error"),
+        ({"audit": {"status": ""}}, "audit: "),
+        ({"seed": 5}, "seed 5; the lines of its repetition have 303"),
+        ({"ops": 1001}, "1,001 operations of 1,000 planned"),
+        ({"ops": 999}, "999 operations of 1,000 planned, and no time limit"),
+        ({"loop_ns": 999}, "less than 1 ns for each of 1,000"),
+        ({"digest": None}, "without a digest"),
+    ],
+)
+def test_an_ok_line_that_contradicts_itself_is_wrong(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    run = read(
+        tmp_path,
+        lambda _, lines: lines_of(lines, "beta-tree", WRITE)[1].update(changes),
+    )
+    cell = run.cells[CellName("beta-tree", *WRITE)]
+    assert (cell.status, cell.rates) == ("wrong", ())
+    assert told in cell.reason
+    assert [c.name for c in run.cells.values() if c.status != "ok"] == [cell.name]
+    rows = list(csv.DictReader(io.StringIO(csv_out.render(run))))
+    (row,) = (r for r in rows if r["status"] != "ok")
+    assert (row["status"], row["reason"], row["ops_per_sec"]) == (
+        "wrong",
+        cell.reason,
+        "",
+    )
+
+
+@pytest.mark.parametrize("kind", ["write", "delete", "compact", "of a new kind"])
+def test_what_changes_a_database_must_be_audited(tmp_path: Path, kind: str) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        for benchmark in plan["engines"][0]["describe"]["benchmarks"]:
+            if benchmark["name"] == "readseq":
+                benchmark["kind"] = kind
+
+    run = read(tmp_path, change)
+    assert status_of(run, "alpha", READ) == "wrong"
+    assert status_of(run, "beta-tree", READ) == "ok"
+
+
+def test_an_ok_line_of_what_the_engine_does_not_have_is_wrong(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        plan["engines"][0]["describe"]["benchmarks"] = []
+        plan["engines"][1] |= {"describe": None, "missing": "not built"}
+
+    run = read(tmp_path, change)
+    for engine, status in (("alpha", "wrong"), ("beta-tree", "wrong"), ("gamma", "ok")):
+        assert {status_of(run, engine, c) for c in (READ, WRITE)} == {status}
+
+
+def test_what_keeps_nothing_has_no_audit(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        plan["engines"][-1]["describe"]["stores"] = False
+        for line in lines:
+            if line["engine"] == "floor":
+                line |= {"verified": False, "audit": None, "digest": "0" * 16}
+
+    run = read(tmp_path, change)
+    assert {cell.status for cell in run.cells.values()} == {"ok"}
+
+
+def test_where_no_seed_is_usual_none_is_believed(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        for number, line in enumerate(lines):
+            line["seed"] = number % 2
+
+    run = read(tmp_path, change)
+    assert {cell.status for cell in run.cells.values()} == {"wrong"}
+    assert "no seed in common" in run.measurements[0].reason
+
+
+@pytest.mark.parametrize("chart", [READ, WRITE])
+def test_where_digests_disagree_nobody_is_ranked(
+    tmp_path: Path, chart: tuple[str, str]
+) -> None:
+    run = read(
+        tmp_path,
+        lambda _, lines: lines_of(lines, "alpha", chart)[2].update(digest=OTHER),
+    )
+    disputed = {c.name for c in run.cells.values() if c.status != "ok"}
+    assert disputed == {CellName(e.name, *chart) for e in run.engines}
+    cell = run.cells[CellName("gamma", *chart)]
+    assert (cell.status, cell.rates) == ("disputed", ())
+    assert cell.reason.startswith("digests disagree in repetition 3: ")
+    assert f"{OTHER} of alpha" in cell.reason
+    assert [s.won for s in comparison.compare(run).standings] == [7, 0, 0]
+
+
+def test_a_wrong_line_disputes_nothing(tmp_path: Path) -> None:
+    run = read(
+        tmp_path,
+        lambda _, lines: lines_of(lines, "alpha", WRITE)[0].update(
+            digest=OTHER, audit=None
+        ),
+    )
+    assert status_of(run, "alpha", WRITE) == "wrong"
+    assert status_of(run, "gamma", WRITE) == "ok"
+
+
+@pytest.mark.parametrize(
+    "unequal",
+    [{"ops": 700, "truncated": True}, {"options": {"num": 500}}],
+)
+def test_unequal_work_may_have_unequal_digests(
+    tmp_path: Path, unequal: dict[str, Any]
+) -> None:
+    """A time limit ends each engine's loop elsewhere."""
+    run = read(
+        tmp_path,
+        lambda _, lines: lines_of(lines, "alpha", WRITE)[0].update(
+            digest=OTHER, **unequal
+        ),
+    )
+    assert {cell.status for cell in run.cells.values()} == {"ok"}
+
+
+def test_the_raw_lines_stay_as_they_were(tmp_path: Path) -> None:
+    run = read(
+        tmp_path, lambda _, lines: lines_of(lines, "alpha", WRITE)[0].update(audit=None)
+    )
+    assert {m.record["status"] for m in run.measurements} == {"ok"}
