@@ -1,0 +1,51 @@
+"""Standard streams that cannot fail: closed ones are /dev/null, broken pipes are quiet.
+
+A run's exit code tells how the run ended, whoever stopped reading what it prints.
+"""
+
+import io
+import os
+import sys
+from typing import Any, TextIO
+
+
+class _Quiet(io.FileIO):
+    """A descriptor of ours that swallows what nobody reads any more."""
+
+    def __init__(self, fd: int) -> None:
+        super().__init__(fd, "w", closefd=False)
+
+    def write(self, content: Any) -> int:
+        """Writes, or forgets it once the reader is gone."""
+        try:
+            return super().write(content)
+        except BrokenPipeError:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self.fileno())
+            os.close(null)
+            return len(memoryview(content).cast("B"))
+
+
+def mend() -> None:
+    """Makes stdin, stdout and stderr usable; call before anything is opened."""
+    for fd in range(3):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free one: this very fd
+            os.set_inheritable(fd, True)
+    if sys.stdin is None:
+        sys.stdin = open(0, closefd=False, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = _stream(1, sys.stdout)
+    sys.stderr = _stream(2, sys.stderr)
+
+
+def _stream(fd: int, old: TextIO | None) -> io.TextIOWrapper:
+    """A stream as Python made it, but with a quiet descriptor."""
+    quiet = _Quiet(fd)
+    return io.TextIOWrapper(
+        io.BufferedWriter(quiet),
+        encoding=old.encoding if old else "utf-8",
+        errors="backslashreplace",  # whatever the locale can show
+        line_buffering=fd == 2 or quiet.isatty(),
+    )
