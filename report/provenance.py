@@ -145,7 +145,9 @@ def _total(run: Run, *names: str) -> int:
 
 
 def _build(engine: Engine) -> Build:
-    described = engine.describe or {}
+    if engine.describe is None:
+        return Build(engine, assertions_live=False, facts=())
+    described = engine.describe
     build = described.get("build")
     build = build if isinstance(build, Mapping) else {}
     facts = [

@@ -125,6 +125,10 @@ def test_a_missing_engine_is_shown_with_its_reason(tmp_path: Path) -> None:
     assert "Alpha wins 8 of 8 charts , Gamma 0. 8 cells without" in page.text
     assert "Beta Tree missing" in page.text
     assert page.text.count("its executable was not built") > 8
+    built = page.text.partition("Engines as built")[2].partition("Gamma")[0]
+    assert built.count("codec none") == 1  # of Alpha; Beta Tree's is not known
+    assert "Beta Tree no rate in any chart" in page.text
+    assert "the 8 charts all engines with a rate share" in page.text
 
 
 def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:
