@@ -4,6 +4,7 @@ Every process gets a directory of its own under the work directory, which belong
 the runner alone and is emptied before and after.
 """
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -269,11 +270,11 @@ def _stores(plan: Plan, cell: Cell) -> bool:
 def _execute(bench: Bench, call: _Call) -> tuple[Outcome, Verdict]:
     """Runs one process and judges its answer.  Raises DiskFull or Exchanged."""
     _check_executable(bench, call.cell.engine)
-    bench.answer.unlink(missing_ok=True)
-    bench.progress.unlink(missing_ok=True)
+    for left in (bench.answer, bench.progress):
+        _remove(left)
     tick = bench.tick if call.measured else None
     outcome = bench.spawner.run(command_of(bench, call), bench.plan.timeout_s, tick)
-    verdict = judge(_expected(bench.plan, call), outcome, _read_answer(bench.answer))
+    verdict = _judged(bench, call, outcome)
     if not verdict.ok and looks_full(bench.work, verdict.reason):
         raise DiskFull("the data directory")
     reason = _without_places(bench, verdict.reason)
@@ -291,12 +292,36 @@ def _check_executable(bench: Bench, engine: str) -> None:
         raise Exchanged(path.name)
 
 
-def _read_answer(path: Path) -> bytes:
+def _judged(bench: Bench, call: _Call, outcome: Outcome) -> Verdict:
     try:
-        with path.open("rb") as file:
+        answer = _read_answer(bench.answer)
+    except OSError as error:
+        if not outcome.exit.isdigit():  # how it ended says more
+            return judge(_expected(bench.plan, call), outcome, b"")
+        problem = f"its {bench.answer.name} cannot be read: {error.strerror}"
+        return Verdict("error", problem, {})
+    return judge(_expected(bench.plan, call), outcome, answer)
+
+
+def _read_answer(path: Path) -> bytes:
+    """What is there, be it nothing or a pipe that nobody writes to."""
+    try:
+        with open(path, "rb", opener=_open_without_waiting) as file:
             return file.read(ANSWER_LIMIT_BYTES)
     except FileNotFoundError:
         return b""
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _remove(path: Path) -> None:
+    """Removes a file, a folder or whatever an executable has left there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def command_of(bench: Bench, call: _Call) -> list[str]:

@@ -150,6 +150,19 @@ def test_garbage_is_an_error_with_a_reason(lab: Lab) -> None:
     assert cells["bad/readseq"][0]["status"] == "ok"
 
 
+def test_an_answer_that_is_no_file_costs_its_own_cell(lab: Lab) -> None:
+    lab.scenario(benchmarks=("fillseq", "fillrandom", "fillseqsync", "readseq"))
+    lab.engine("bad", "folder")
+    done = lab.call("run", "lab", "-n", "2")
+    assert done.returncode == 3, done.stderr
+    reasons = {x["benchmark"]: x["reason"] for x in lab.lines()}
+    assert "answer.json cannot be read: Is a directory" in reasons["fillseq"]
+    assert "no measurement" in reasons["fillrandom"]
+    assert "answer.json cannot be read" in reasons["fillseqsync"]
+    assert [x["status"] for x in lab.lines()].count("error") == 6
+    assert lab.left_in_data() == []
+
+
 def test_impossible_figures_are_wrong(lab: Lab) -> None:
     names = ("fillseq", "fillrandom", "overwrite", "readseq", "readrandom", "deleteseq")
     lab.scenario(benchmarks=names)
