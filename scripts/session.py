@@ -241,6 +241,23 @@ def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
         )
 
 
+def refuse_shared_folder(places: Places) -> None:
+    """Raises Refused if databases and results would lie in one another."""
+    data, results = places.data_dir.resolve(), places.results.resolve()
+    if data == results:
+        where = "are the same folder"
+    elif data.is_relative_to(results):
+        where = "are one inside the other: the data directory is below the results"
+    elif results.is_relative_to(data):
+        where = "are one inside the other: the results are below the data directory"
+    else:
+        return
+    raise Refused(
+        f"--data-dir {data} and --results-dir {results} {where}; choose two"
+        " folders that lie side by side"
+    )
+
+
 def new_name(results: Path, suite: str) -> str:
     """The name of a new run: the time in UTC and the suite."""
     now = datetime.datetime.now(datetime.UTC)
@@ -254,7 +271,11 @@ def new_name(results: Path, suite: str) -> str:
 
 @contextmanager
 def open_runner(places: Places) -> Iterator[Runner]:
-    """A runner that holds the locks of both folders.  Raises Busy or Interrupted."""
+    """A runner that holds the locks of both folders.
+
+    Raises Refused, Busy or Interrupted.
+    """
+    refuse_shared_folder(places)
     spawner = Spawner(child_environment(str(places.work / "tmp")))
     with (
         sole_user(places.results, "results folder"),
