@@ -20,6 +20,7 @@ from scripts.plan import Plan, plan_document, plan_from_document
 from scripts.settings import sha256_of_settings
 
 LINES = "measurements.jsonl"
+_TIME_CHARS = len("YYYYmmdd-HHMMSS")
 _UNFINISHED = ".unfinished-"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -173,5 +174,16 @@ def find_run(results: Path, name: str) -> Path:
 
 
 def all_runs(results: Path) -> list[Path]:
-    """Every run folder, oldest first: the names begin with the time."""
-    return sorted(p.parent for p in results.glob("[0-9A-Za-z]*/run.json"))
+    """Every run folder, oldest first, whatever it has been renamed to."""
+    return sorted((p.parent for p in results.glob("[0-9A-Za-z]*/run.json")), key=_age)
+
+
+def _age(folder: Path) -> tuple[str, str]:
+    """The time of a run, which its name begins with, and what decides between two."""
+    try:
+        name = json.loads((folder / "run.json").read_bytes())["run"]
+    except (OSError, ValueError, KeyError, TypeError):
+        name = None
+    if not isinstance(name, str):
+        name = folder.name
+    return name[:_TIME_CHARS], folder.name

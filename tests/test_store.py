@@ -10,10 +10,12 @@ import pytest
 
 from report.results import ResultsError
 from scripts.reporting import write_whole
+from scripts.session import Places, Refused, refuse_shared_folder
 from scripts.store import (
     Busy,
     DiskFull,
     RunFolder,
+    all_runs,
     create_run,
     find_run,
     read_plan,
@@ -133,3 +135,39 @@ def test_a_report_can_go_into_a_link_or_a_device(tmp_path: Path) -> None:
     write_whole(link, "text")
     assert link.is_symlink() and (tmp_path / "there.html").read_text() == "text"
     write_whole(Path("/dev/null"), "text")
+
+
+@pytest.mark.parametrize(
+    ("data", "results", "told"),
+    [
+        ("x", "x", "are the same folder"),
+        ("x/y", "x", "the data directory is below the results"),
+        ("x", "x/y/../z", "the results are below the data directory"),
+    ],
+)
+def test_data_and_results_are_two_folders(
+    tmp_path: Path, data: str, results: str, told: str
+) -> None:
+    places = Places(tmp_path, tmp_path / results, tmp_path, tmp_path / data)
+    with pytest.raises(Refused, match=told):
+        refuse_shared_folder(places)
+    refuse_shared_folder(Places(tmp_path, tmp_path / "x", tmp_path, tmp_path / "xy"))
+
+
+def test_the_last_run_is_the_youngest_whatever_its_folder_is_called(
+    tmp_path: Path,
+) -> None:
+    for name, run in (
+        ("zebra", "20260101-000000-lab"),
+        ("20260102-000000-lab", "20260102-000000-lab"),
+        ("a-copy", "20260103-000000-lab"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(json.dumps({"run": run}))
+    assert [p.name for p in all_runs(tmp_path)][-2:] == [
+        "20260102-000000-lab",
+        "a-copy",
+    ]
+    (tmp_path / "20260104-000000-lab").mkdir()
+    (tmp_path / "20260104-000000-lab/run.json").write_text("{torn")
+    assert find_run(tmp_path, "@last").name == "20260104-000000-lab"
