@@ -14,6 +14,7 @@ from scripts.driver_process import Outcome, Spawner
 DESCRIBE_TIMEOUT_S = 20
 _DESCRIBE_LIMIT_BYTES = 4 << 20
 _TEXTS = ("engine", "version", "licence")
+NOT_BUILT = "not built"
 _ADVICE = "build it with scripts/bench or scripts/test"
 
 
@@ -118,7 +119,7 @@ class Stamp:
 def describe(spawner: Spawner, path: Path, engine: str, scratch: Path) -> Description:
     """Asks an executable what it is.  Raises NotUsable."""
     if not path.is_file():
-        raise NotUsable(f"not built: there is no {path.name}; {_ADVICE}")
+        raise NotUsable(f"{NOT_BUILT}: there is no {path.name}; {_ADVICE}")
     answer = scratch / "describe.json"
     try:
         with answer.open("wb") as stdout:

@@ -2,7 +2,7 @@
 
 import datetime
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from scripts.disk import SPARE_BYTES, free_bytes, needed_bytes
 from scripts.driver_process import Interrupted, Spawner
 from scripts.engines import child_environment, find_engines
 from scripts.events import Event, Listener, Note, RunEnded, RunStarted
-from scripts.executable import Stamp, executable_path
+from scripts.executable import NOT_BUILT, Stamp, executable_path
 from scripts.host import (
     Machine,
     SystemReader,
@@ -38,6 +38,8 @@ from scripts.store import (
     read_plan,
     sole_user,
 )
+
+_BUILT_LATE = "was missing when this run was planned; start a new run to measure it"
 
 
 class Refused(Exception):
@@ -147,10 +149,20 @@ class Runner:
         if found.torn:
             drop_torn_line(path, found.sound_bytes)
             notes.append(Note("dropped the unfinished last line; it is done again"))
+        late = self._built_late(plan)
+        notes += [Note(f"{name} {_BUILT_LATE}", "warn") for name in late]
         lines = [measurement.record for measurement in found.measurements]
         if missing_turns(plan, lines):
             refuse_small_disk(plan, self.places.data_dir)
-        return self._execute(plan, RunFolder(path), lines, view_of, notes)
+        return self._execute(plan, RunFolder(path), lines, view_of, notes, late)
+
+    def _built_late(self, plan: Plan) -> tuple[str, ...]:
+        """The engines that the plan misses and that are there by now."""
+        return tuple(
+            engine.name
+            for engine in plan.engines
+            if engine.missing.startswith(NOT_BUILT) and self.stamps[engine.name]
+        )
 
     def _execute(
         self,
@@ -159,8 +171,10 @@ class Runner:
         lines: list[Mapping[str, Any]],
         view_of: Callable[[Plan], View],
         notes: list[Note],
+        late: Sequence[str] = (),
     ) -> Ending:
         view, board = view_of(plan), Board()
+        done = tuple(_told(line, late) for line in lines)
 
         def listen(event: Event) -> None:
             board.apply(event)
@@ -168,8 +182,8 @@ class Runner:
 
         try:
             session = self._session(plan, folder, lines, listen, view.period_s)
-            listen(RunStarted(plan, machine_line(plan.machine), tuple(lines)))
-            for note in (*notes, *self._warnings(plan)):
+            listen(RunStarted(plan, machine_line(plan.machine), done))
+            for note in (*notes, *self._warnings(plan, late)):
                 listen(note)
             code, message = _outcome(session)
             failed = tuple(str(cell) for cell, _ in board.failures())
@@ -202,10 +216,12 @@ class Runner:
             lines=lines,
         )
 
-    def _warnings(self, plan: Plan) -> Iterator[Note]:
+    def _warnings(self, plan: Plan, late: Sequence[str]) -> Iterator[Note]:
         if self.machine.mount.type in ("tmpfs", "ramfs"):
             yield Note("the data directory is in memory, not on a disk", "warn")
         for engine in plan.engines:
+            if engine.name in late:
+                continue  # that was said already
             if engine.missing:
                 yield Note(f"{engine.name} is missing: {engine.missing}", "warn")
             elif engine.description and engine.description.assertions_live:
@@ -223,6 +239,13 @@ def _outcome(session: Session) -> tuple[int, str]:
     except Exchanged as change:
         return 3, str(change)
     return 0, ""
+
+
+def _told(line: Mapping[str, Any], late: Sequence[str]) -> Mapping[str, Any]:
+    """A line as people are told of it; what is on disk stays."""
+    if line["status"] == "missing" and line["engine"] in late:
+        return {**line, "reason": _BUILT_LATE}
+    return line
 
 
 def _compilers(plan: Plan) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import time
 from pathlib import Path
 
@@ -146,6 +147,19 @@ def test_a_vanished_binary_is_refused(lab: Lab) -> None:
     unfinished(lab)
     lab.executable("two").unlink()
     assert "is now not there" in refused(lab)
+
+
+def test_an_engine_built_later_needs_a_new_run(lab: Lab) -> None:
+    lab.engine("late", None)
+    unfinished(lab)
+    assert "build it" in lab.call("resume", "@last").stderr
+    shutil.copy(lab.executable("two"), lab.executable("late"))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 3
+    told = "was missing when this run was planned; start a new run to measure it"
+    assert f"late {told}" in done.stderr
+    assert f"late/base/readseq: {told}" in done.stdout
+    assert "build it" not in done.stdout + done.stderr
 
 
 def test_changed_settings_are_refused_and_spelled_out(lab: Lab) -> None:
