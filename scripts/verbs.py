@@ -338,6 +338,8 @@ def _written_report(path: Path) -> Path | None:
     """The HTML report; a run is not lost because its report cannot be written."""
     try:
         return write_report(path, "html", None)
-    except (ResultsError, OSError) as error:
-        _complain(f"no report: {error}", 0)
+    except (Exception, KeyboardInterrupt) as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        again = f"try again with: scripts/kvmatrix report {shlex.quote(path.name)}"
+        _complain(f"no report: {what}; {again}", 0)
         return None

@@ -58,3 +58,30 @@ scripts.cli.main()
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (130, "kvmatrix: interrupted\n")
+
+
+def test_a_report_that_fails_leaves_result_and_exit_code(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    program = """
+import sys
+import scripts.reporting
+def load_run(path):
+    raise ZeroDivisionError("made up")
+scripts.reporting.load_run = load_run
+import scripts.cli
+scripts.cli.main()
+"""
+    words = [w for w in lab.command("run", "lab", "-n", "1")[3:] if w != "--no-report"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "results   " in done.stdout and "fillrandom" in done.stdout
+    told = [x for x in done.stderr.splitlines() if x.startswith("kvmatrix: no report")]
+    assert len(told) == 1 and "ZeroDivisionError: made up" in told[0]
+    assert "Traceback" not in done.stderr
