@@ -133,6 +133,16 @@ def run(options: argparse.Namespace, screen: Screen) -> None:
             build(preset, logs / f"{preset}.log", changed, screen)
 
 
+def _forbidden(error: PermissionError) -> str:
+    """What to do about a place that this user may not use."""
+    path = Path(os.fsdecode(error.filename or "")).absolute()
+    if path.is_relative_to(ROOT):
+        remedy = "set up as the user who owns this checkout, or clone it anew"
+    else:
+        remedy = "set KVMATRIX_CACHE to a folder that this user can write"
+    return f"permission denied: {path}; {remedy}"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run scripts/setup; return its exit status."""
     options = parser().parse_args(arguments)
@@ -141,6 +151,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         run(options, screen)
     except SetupError as error:
         print(f"scripts/setup: {error}", file=sys.stderr)
+        return EXIT_UNFIT
+    except PermissionError as error:
+        print(f"scripts/setup: {_forbidden(error)}", file=sys.stderr)
         return EXIT_UNFIT
     screen.say("Ready.")
     return 0
