@@ -41,9 +41,14 @@ class Benchmark:
         return cls(**{field.name: entry[field.name] for field in fields(cls)})
 
     @property
+    def writes(self) -> bool:
+        """Whether it changes the entries that the database holds."""
+        return self.kind in ("write", "delete")
+
+    @property
     def audited(self) -> bool:
         """Whether a fresh process checks the database afterwards."""
-        return self.kind in ("write", "delete")
+        return self.writes or self.kind == "compact"
 
     def planned_ops(self, flags: Mapping[str, Any]) -> int:
         """Operations of one repetition under these flags, at least 1."""

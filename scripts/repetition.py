@@ -211,7 +211,8 @@ def _measure(bench: Bench, turn: Turn) -> dict[str, Any]:
     if verdict.ok and benchmark.audited:
         ops = verdict.record["ops"]
         done = None if ops == verdict.record["planned_ops"] else ops
-        after = (*history, (benchmark.name, done))
+        own_part = ((benchmark.name, done),) if benchmark.writes else ()
+        after = (*history, *own_part)
         audit, verdict = _audit(bench, call, after, verdict)
     shutil.rmtree(database, ignore_errors=True)
     if not verdict.ok:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ import pytest
 
 from report.results import load_run
 
+ENGINES = "leveldb,treedb,hashdb,sqlite3,memory,null"
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
 Line = Mapping[str, Any]
@@ -28,9 +30,8 @@ def kvmatrix(*words: str) -> subprocess.CompletedProcess[str]:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of one smoke run over every engine, the reference included."""
     folder = tmp_path_factory.mktemp("smoke")
-    engines = "leveldb,treedb,hashdb,sqlite3,memory,null"
     places = ["--results-dir", f"{folder}/results", "--data-dir", f"{folder}/data"]
-    done = kvmatrix("run", "smoke", "-e", engines, "--build-dir", str(BUILD), *places)
+    done = kvmatrix("run", "smoke", "-e", ENGINES, "--build-dir", str(BUILD), *places)
     assert done.returncode == 0, done.stderr
     (path,) = (folder / "results").iterdir()
     return path
@@ -78,3 +79,41 @@ def test_its_report_can_be_made_twice(run: Path) -> None:
         assert done.returncode == 0, done.stderr
         texts.add((run.parent / name).read_bytes())
     assert len(texts) == 1
+
+
+OTHERS = [
+    *("filluniquerandom", "overwrite", "readreverse", "readmissing", "readhot"),
+    *("seekrandom", "deleteseq", "deleterandom", "compact"),
+]
+OTHERS_SCENARIO = f"""
+extends = "baseline"
+title = "Others"
+analysis = "The benchmarks that no chart of the page needs."
+benchmarks = {json.dumps(OTHERS)}
+"""
+OTHERS_SUITE = """
+title = "Others"
+summary = "once"
+scenarios = ["others"]
+repetitions = 1
+timeout = "1min"
+[override]
+num = 2_000
+"""
+
+
+def test_every_other_benchmark_is_right_on_every_engine(tmp_path: Path) -> None:
+    """Compact and deletes too, audited where they change or rewrite a database."""
+    configs = tmp_path / "configs"
+    shutil.copytree(ROOT / "configs", configs)
+    (configs / "scenarios/others.toml").write_text(OTHERS_SCENARIO)
+    (configs / "suites/others.toml").write_text(OTHERS_SUITE)
+    places = ["--results-dir", f"{tmp_path}/results", "--data-dir", f"{tmp_path}/data"]
+    build = ["--configs-dir", str(configs), "--build-dir", str(BUILD)]
+    done = kvmatrix("run", "others", "-e", ENGINES, *build, *places)
+    assert done.returncode == 0, done.stderr
+    (path,) = (tmp_path / "results").iterdir()
+    cells = load_run(path).cells.values()
+    judged = [m for cell in cells for m in cell.repetitions]
+    assert len(judged) == len(OTHERS) * 6
+    assert {m.status for m in judged} == {"ok", "unsupported"}
