@@ -89,18 +89,20 @@ Values::Values(uint64_t seed, size_t value_size, double compression_ratio)
     : seed_a_(StreamSeed(seed, "values", 0)),
       seed_b_(StreamSeed(seed, "values", 1)),
       value_size_(value_size),
-      random_bytes_(std::max(
-          size_t{1}, static_cast<size_t>(kPiece * compression_ratio))) {}
+      random_bytes_(
+          std::max(size_t{1}, static_cast<size_t>(kPiece * compression_ratio))),
+      fast_bytes_(random_bytes_ == kHalf ? value_size / kPiece * kPiece : 0) {}
 
 void Values::Write(uint64_t key, uint32_t version, char* buffer) const {
   Words words(Base(key, version));
-  for (size_t start = 0; start < value_size_; start += kPiece) {
-    const size_t size = std::min(kPiece, value_size_ - start);
-    if (size == kPiece && random_bytes_ == kHalf) {
-      WriteHalfRandomPiece(buffer + start, words);
-    } else {
-      WritePiece(buffer + start, std::min(random_bytes_, size), size, words);
-    }
+  char* const end = buffer + value_size_;
+  char* piece = buffer;
+  for (; piece < buffer + fast_bytes_; piece += kPiece) {
+    WriteHalfRandomPiece(piece, words);
+  }
+  for (; piece < end; piece += kPiece) {
+    const size_t size = std::min<size_t>(kPiece, end - piece);
+    WritePiece(piece, std::min(random_bytes_, size), size, words);
   }
 }
 
@@ -108,17 +110,17 @@ bool Values::Matches(uint64_t key, uint32_t version,
                      std::string_view value) const {
   if (value.size() != value_size_) return false;
   Words words(Base(key, version));
+  const char* const end = value.data() + value_size_;
+  const char* piece = value.data();
   uint64_t difference = 0;
-  for (size_t start = 0; start < value_size_; start += kPiece) {
-    const char* const piece = value.data() + start;
-    const size_t size = std::min(kPiece, value_size_ - start);
-    if (size == kPiece && random_bytes_ == kHalf) {
-      difference |= HalfRandomPieceDifference(piece, words);
-    } else {
-      char expected[kPiece + kSlack];
-      WritePiece(expected, std::min(random_bytes_, size), size, words);
-      difference |= std::memcmp(piece, expected, size) != 0;
-    }
+  for (; piece < value.data() + fast_bytes_; piece += kPiece) {
+    difference |= HalfRandomPieceDifference(piece, words);
+  }
+  for (; piece < end; piece += kPiece) {
+    const size_t size = std::min<size_t>(kPiece, end - piece);
+    char expected[kPiece + kSlack];
+    WritePiece(expected, std::min(random_bytes_, size), size, words);
+    difference |= std::memcmp(piece, expected, size) != 0;
   }
   return difference == 0;
 }

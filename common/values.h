@@ -50,6 +50,7 @@ class Values {
   const uint64_t seed_b_;
   const size_t value_size_;
   const size_t random_bytes_;  // of each piece; the rest repeats them
+  const size_t fast_bytes_;    // in whole pieces that are half random
 };
 
 }  // namespace kvmatrix
