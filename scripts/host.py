@@ -157,6 +157,7 @@ def _cpu(machine: Machine) -> Entry:
     return {
         "model": first.get("model name", UNKNOWN),
         "logical_cpus": count or UNKNOWN,
+        "allowed_cpus": _allowed_cpus(machine),
         "mhz": _decimal(first.get("cpu MHz", "")),
         "cache": first.get("cache size", UNKNOWN),
         "microcode": first.get("microcode", UNKNOWN),
@@ -167,6 +168,15 @@ def _cpu(machine: Machine) -> Entry:
             "/sys/devices/system/clocksource/clocksource0/current_clocksource"
         ),
     }
+
+
+def _allowed_cpus(machine: Machine) -> str:
+    """The processors that the runner, and so every child, may use: "0-2"."""
+    for line in machine.text("/proc/self/status").splitlines():
+        name, _, value = line.partition(":")
+        if name == "Cpus_allowed_list":
+            return value.strip()
+    return UNKNOWN
 
 
 def _decimal(text: str) -> float | str:

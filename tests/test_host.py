@@ -26,6 +26,7 @@ FILES = {
     "/proc/cpuinfo": CPUINFO,
     "/proc/meminfo": "MemTotal: 16384000 kB\nMemAvailable: 9000 kB\nSwapTotal: 0 kB\n",
     "/proc/self/mountinfo": MOUNTS,
+    "/proc/self/status": "Name: x\nCpus_allowed:\t7\nCpus_allowed_list:\t0-2\n",
     "/proc/loadavg": "0.50 0.25 0.10 1/100 4242\n",
     "/proc/stat": "cpu  10 0 10 70 5 0 0 5 0 0\ncpu0 1 1\n",
     "/proc/sys/kernel/osrelease": "6.1.0-made-up\n",
@@ -70,6 +71,7 @@ def test_the_environment_says_what_the_machine_says() -> None:
     validate(document, "environment", "environment.json")
     assert document["cpu"]["model"] == "Made Up 3000"
     assert (document["cpu"]["logical_cpus"], document["cpu"]["mhz"]) == (2, 2400.5)
+    assert document["cpu"]["allowed_cpus"] == "0-2"
     assert document["cpu"]["governor"] == "performance"
     assert document["cpu"]["turbo"] == "off"
     assert document["memory"]["total_bytes"] == 16384000 * 1024
