@@ -54,6 +54,10 @@ inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
   return entries == 0 ? 1 : entries;
 }
 
+inline uint64_t ValueSizeOf(const Benchmark& benchmark, const Config& config) {
+  return benchmark.value_size == 0 ? config.value_size : benchmark.value_size;
+}
+
 inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
   return benchmark.batch_size == 0 ? config.batch_size : benchmark.batch_size;
 }

@@ -28,8 +28,7 @@ Json OptionsJson(const Benchmark& benchmark, const Config& config) {
   return {{"num", config.num},
           {"reads", config.reads},
           {"key_size", config.key_size},
-          {"value_size", benchmark.value_size == 0 ? config.value_size
-                                                   : benchmark.value_size},
+          {"value_size", ValueSizeOf(benchmark, config)},
           {"compression_ratio", config.compression_ratio},
           {"batch_size", BatchSizeOf(benchmark, config)},
           {"threads", 1},

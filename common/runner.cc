@@ -74,10 +74,9 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
   }
   for (const PastBenchmark& past : config.after) {
     const Benchmark& benchmark = *past.benchmark;
-    const uint64_t value_size =
-        benchmark.value_size == 0 ? config.value_size : benchmark.value_size;
     if (benchmark.prepare == Prepare::kFresh) {
-      oracle_.Reset(EntriesOf(benchmark, config), value_size);
+      oracle_.Reset(EntriesOf(benchmark, config),
+                    ValueSizeOf(benchmark, config));
     }
     WriteStream(benchmark, NextStreamSeed(benchmark), oracle_)
         .Replay(past.operations);
@@ -130,9 +129,8 @@ void Runner::Attempt(const Benchmark& benchmark, Measurement& m) {
   RequireRunnable(benchmark);
   if (benchmark.prepare == Prepare::kFresh) {
     MakeFresh();
-    oracle_.Reset(EntriesOf(benchmark, config_), benchmark.value_size == 0
-                                                     ? config_.value_size
-                                                     : benchmark.value_size);
+    oracle_.Reset(EntriesOf(benchmark, config_),
+                  ValueSizeOf(benchmark, config_));
   }
   const Values values(config_.seed, oracle_.value_size(),
                       config_.compression_ratio);
