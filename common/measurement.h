@@ -16,7 +16,7 @@
 namespace kvmatrix {
 
 // Raised when result lines gain or change fields.
-inline constexpr int kSchema = 1;
+inline constexpr int kSchema = 2;
 // Raised when figures stop being comparable with those of earlier versions.
 inline constexpr int kMethod = 1;
 

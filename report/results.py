@@ -34,7 +34,7 @@ __all__ = [
     "read_measurements",
 ]
 
-SCHEMA = 1
+SCHEMA = 2
 METHOD = 1
 
 # From the one that tells most against a cell to the one that tells least.
@@ -262,10 +262,11 @@ def _document(path: Path, schema_name: str) -> dict[str, Any]:
 
 
 def _check_versions(record: Mapping[str, Any], place: str) -> None:
-    for key, known in (("schema", SCHEMA), ("method", METHOD)):
-        if record.get(key, known) != known:
+    readable = (("schema", range(1, SCHEMA + 1)), ("method", (METHOD,)))
+    for key, known in readable:
+        if record.get(key, known[-1]) not in known:
             raise ResultsError(
-                f"{place}: {key} {record[key]} cannot be read together with {known}"
+                f"{place}: {key} {record[key]} cannot be read together with {known[-1]}"
             )
 
 

@@ -29,7 +29,7 @@ def description(name: str, unsupported: Mapping[str, str] | None = None) -> Desc
     ]
     return Description.of(
         {
-            "schema": 1,
+            "schema": 2,
             "method": 1,
             "engine": name,
             "version": "1",

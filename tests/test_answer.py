@@ -25,7 +25,7 @@ def honest(**changed: Any) -> dict[str, Any]:
         5,
     )
     record = {
-        **{"schema": 1, "method": 1, "engine": "one", "engine_version": "1.0"},
+        **{"schema": 2, "method": 1, "engine": "one", "engine_version": "1.0"},
         **{"benchmark": "readseq", "seed": 7, "status": "ok", "reason": ""},
         **{"verified": True, "planned_ops": 100, "ops": 100, "found": 100},
         **{"truncated": False, "digest": "00", "loop_ns": 5000, "latency_ns": None},

@@ -96,7 +96,7 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"engine": "../etc"}, "engine"),
         ({"run": "another"}, "another"),
         ({"method": 2}, "method 2"),
-        ({"schema": 2}, "schema 2"),
+        ({"schema": 3}, "schema 3"),
         ({"verified": False}, "not verified"),
         ({"build": {"assertions": "some"}}, "assertions"),
     ],

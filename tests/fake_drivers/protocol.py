@@ -58,7 +58,7 @@ class FakeDriver:
         """The answer to --describe."""
         names = dict.fromkeys((*_WRITES, *_OVER_FILLED))
         return {
-            "schema": 1,
+            "schema": 2,
             "method": 1,
             "engine": self.engine,
             "version": self.version,
@@ -117,7 +117,7 @@ class FakeDriver:
             0,
         )
         return {
-            "schema": 1,
+            "schema": 2,
             "method": 1,
             "engine": self.engine,
             "engine_version": self.version,
