@@ -1,0 +1,110 @@
+"""Percentiles from histograms: recomputed from samples, and left out when few."""
+
+import bisect
+import math
+import random
+from typing import Any
+
+import pytest
+
+from report import latency
+
+SUB = 128
+
+
+def bucket_of(ns: int) -> tuple[int, int]:
+    """(lower, upper) of the bucket, by walking all of them."""
+    edges = list(range(2 * SUB))
+    width = 2
+    while edges[-1] <= ns:
+        start = SUB * width
+        edges += [start + n * width for n in range(SUB)]
+        width *= 2
+    index = bisect.bisect_right(edges, ns) - 1
+    upper = edges[index + 1] - 1 if index + 1 < len(edges) else edges[index] + width - 1
+    return edges[index], upper
+
+
+def histogram(samples: list[int]) -> dict[str, Any]:
+    buckets: dict[int, int] = {}
+    for ns in sorted(samples):
+        lower = bucket_of(ns)[0]
+        buckets[lower] = buckets.get(lower, 0) + 1
+    return {
+        "count": len(samples),
+        "min": min(samples),
+        "max": max(samples),
+        "sum": sum(samples),
+        "buckets": [list(pair) for pair in buckets.items()],
+    }
+
+
+@pytest.mark.parametrize("ns", [0, 1, 255, 256, 257, 511, 512, 1000, 123456, 10**9])
+def test_the_edges_are_those_of_the_executable(ns: int) -> None:
+    lower, upper = bucket_of(ns)
+    assert latency.upper_edge_ns(lower) == upper
+    assert upper - lower <= lower / SUB
+
+
+def test_percentiles_are_the_upper_edge_of_their_bucket() -> None:
+    source = random.Random(7)
+    samples = [int(source.lognormvariate(8, 1.5)) + 1 for _ in range(120_000)]
+    found = latency.percentiles(histogram(samples))
+    assert found is not None
+    ordered = sorted(samples)
+    for name, share in zip(latency.NAMES, (0.5, 0.9, 0.99, 0.999, 0.9999), strict=True):
+        exact = ordered[math.ceil(len(samples) * share) - 1]
+        assert found.at[name] == min(bucket_of(exact)[1], max(samples)), name
+    assert (found.count, found.min_ns, found.max_ns) == (
+        len(samples),
+        min(samples),
+        max(samples),
+    )
+    assert found.mean_ns == sum(samples) / len(samples)
+
+
+def test_no_percentile_is_above_the_maximum() -> None:
+    found = latency.percentiles(histogram([1000] * 5000))
+    assert found is not None
+    assert found.at["p50"] == 1000  # the bucket ends at 1003
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [
+        (19, []),
+        (20, ["p50"]),
+        (99, ["p50"]),
+        (100, ["p50", "p90"]),
+        (999, ["p50", "p90"]),
+        (1000, ["p50", "p90", "p99"]),
+        (9_999, ["p50", "p90", "p99"]),
+        (10_000, ["p50", "p90", "p99", "p99.9"]),
+        (99_999, ["p50", "p90", "p99", "p99.9"]),
+        (100_000, ["p50", "p90", "p99", "p99.9", "p99.99"]),
+    ],
+)
+def test_fewer_than_ten_samples_above_suppress(count: int, told: list[str]) -> None:
+    found = latency.percentiles(histogram([50] * count))
+    assert found is not None
+    assert [name for name, ns in found.at.items() if ns is not None] == told
+
+
+def test_lines_without_latencies_have_none() -> None:
+    assert latency.percentiles(None) is None
+    nothing = {"count": 0, "min": 0, "max": 0, "sum": 0, "buckets": []}
+    assert latency.percentiles(nothing) is None
+    assert latency.open_loop({}) is None
+    assert latency.open_loop({"open_loop": None}) is None
+
+
+def test_an_open_loop_is_read() -> None:
+    told = {
+        "rate_ops_per_sec": 100.0,
+        "offered_ops_per_sec": 99.0,
+        "achieved_ops_per_sec": 40.0,
+        "late_starts": 7,
+        "max_lag_ns": 12,
+        "saturated": True,
+    }
+    assert latency.open_loop({"open_loop": told}) == latency.OpenLoop(**told)  # type: ignore[arg-type]
