@@ -1,0 +1,71 @@
+"""Rates over the time of a loop, and its stalls."""
+
+import pytest
+
+from report import timeline
+
+# Two fast intervals, one slow, one fast.
+LINE = {
+    "timeline": [[100, 1000], [200, 2000], [600, 3000], [700, 4000]],
+    "stall_count": 3,
+    "stalled_ns": 90,
+    "stalls": [
+        {"at_ns": 10, "lasted_ns": 20},
+        {"at_ns": 300, "lasted_ns": 50},
+        {"at_ns": 400, "lasted_ns": 20},
+    ],
+}
+
+
+def test_each_interval_has_its_rate() -> None:
+    found = timeline.timeline(LINE)
+    assert found is not None
+    assert [i.ops_per_sec for i in found.intervals] == [1e10, 1e10, 2.5e9, 1e10]
+    assert found.loop_ns == 700
+    assert found.median_ops_per_sec == 1e10
+    assert found.slowest == timeline.Interval(200, 600, 1000)
+    assert found.fastest == timeline.Interval(0, 100, 1000)
+    assert found.slowest_share == 0.25
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 7, 10, 64, 1000])
+def test_resampling_loses_no_operation(columns: int) -> None:
+    found = timeline.timeline(LINE)
+    assert found is not None
+    rates = found.resampled(columns)
+    assert len(rates) == columns
+    assert sum(rates) * found.loop_ns / columns / 1e9 == pytest.approx(4000)
+
+
+def test_resampling_keeps_each_rate_at_its_time() -> None:
+    found = timeline.timeline(LINE)
+    assert found is not None
+    assert found.resampled(7) == pytest.approx([1e10, 1e10, *[2.5e9] * 4, 1e10])
+
+
+def test_resampling_survives_edges_that_are_no_whole_numbers() -> None:
+    points = [[7 * n + 3, n + 1] for n in range(251)]
+    found = timeline.timeline({"timeline": points})
+    assert found is not None
+    for columns in (96, 97, 100, 123):
+        rates = found.resampled(columns)
+        assert sum(rates) * found.loop_ns / columns / 1e9 == pytest.approx(251)
+
+
+def test_stalls_come_longest_first() -> None:
+    found = timeline.stalls(LINE)
+    assert found is not None
+    assert (found.count, found.stalled_ns) == (3, 90)
+    assert [(s.at_ns, s.lasted_ns) for s in found.longest] == [
+        (300, 50),
+        (10, 20),
+        (400, 20),
+    ]
+
+
+def test_older_lines_have_neither() -> None:
+    assert timeline.timeline({}) is None
+    assert timeline.timeline({"timeline": None}) is None
+    assert timeline.timeline({"timeline": []}) is None
+    assert timeline.stalls({}) is None
+    assert timeline.stalls({"stall_count": None}) is None
