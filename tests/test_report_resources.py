@@ -1,0 +1,93 @@
+"""What a repetition used, by operation and by byte of the user."""
+
+import dataclasses
+from typing import Any
+
+from report import resources
+
+LINE: dict[str, Any] = {
+    "schema": 2,
+    "ops": 1000,
+    "bytes": 116_000,
+    "live_bytes": 58_000,
+    "loop_ns": 900_000,
+    "flush_ns": 100_000,
+    "cpu_user_ns": 1_000_000,
+    "cpu_system_ns": 500_000,
+    "minor_faults": 50,
+    "major_faults": 2,
+    "voluntary_switches": 3,
+    "involuntary_switches": 4,
+    "peak_rss_bytes": 9_000_000,
+    "anonymous_rss_bytes": 5_000_000,
+    "file_rss_bytes": 4_000_000,
+    "read_bytes": 11_600,
+    "written_bytes": 232_000,
+    "storage_read_bytes": 0,
+    "storage_written_bytes": 348_000,
+    "disk_bytes": 87_000,
+    "peak_disk_bytes": 116_000,
+    "deferred": {
+        "cpu_ns": 7,
+        "read_bytes": 8,
+        "written_bytes": 9,
+        "storage_written_bytes": 10,
+    },
+    "watch": {
+        "samples": 4,
+        "peak_disk_bytes": 174_000,
+        "peak_anonymous_rss_bytes": 6_000_000,
+        "peak_file_rss_bytes": 1_000_000,
+        "runner_cpu_ns": 1,
+    },
+}
+
+
+def test_each_figure_is_by_operation_or_by_byte() -> None:
+    assert resources.resources(LINE) == resources.Resources(
+        cpu_user_ns_per_op=1000,
+        cpu_system_ns_per_op=500,
+        processors=1.5,
+        minor_faults_per_op=0.05,
+        major_faults_per_op=0.002,
+        switches_per_op=0.007,
+        peak_rss_bytes=9_000_000,
+        anonymous_bytes=6_000_000,
+        file_bytes=4_000_000,
+        read_per_byte=0.1,
+        storage_read_per_byte=0,
+        written_per_byte=2,
+        storage_written_per_byte=3,
+        disk_bytes=87_000,
+        peak_disk_bytes=174_000,
+        space_amplification=1.5,
+        peak_space_amplification=3,
+        deferred_cpu_ns=7,
+        deferred_read_bytes=8,
+        deferred_written_bytes=9,
+        deferred_storage_written_bytes=10,
+    )
+
+
+def test_what_is_unknown_stays_unknown() -> None:
+    assert set(dataclasses.astuple(resources.resources({}))) == {None}
+    blank = resources.resources(dict.fromkeys(LINE))
+    assert set(dataclasses.astuple(blank)) == {None}
+    assert resources.resources({**LINE, "live_bytes": 0}).space_amplification is None
+    assert resources.resources({**LINE, "watch": None}).peak_disk_bytes == 116_000
+
+
+def test_counters_of_another_window_are_not_shown_beside_ours() -> None:
+    found = resources.resources({**LINE, "schema": 1})
+    assert found.cpu_user_ns_per_op is None
+    assert found.written_per_byte is None
+    assert found.disk_bytes == 87_000
+
+
+def test_medians_are_over_the_lines_that_tell() -> None:
+    records = [{**LINE, "disk_bytes": n} for n in (10, 30, 20)]
+    records[0]["deferred"] = None
+    found = resources.medians(records)
+    assert found.disk_bytes == 20
+    assert found.deferred_cpu_ns == 7
+    assert set(dataclasses.astuple(resources.medians([]))) == {None}
