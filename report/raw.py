@@ -1,8 +1,9 @@
 """The raw results inside the report: nothing lost, nothing repeated.
 
 Lines of one kind share their keys, and every line of an engine repeats the
-same build, options and settings; both are written once.  script.js expands
-them to the lines of measurements.jsonl again.
+same build, options and settings; both are written once.  Timelines and
+histograms, which no two lines share, are written as pairs.py has it.  script.js
+expands all of it to the lines of measurements.jsonl again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from report import pairs
 from report.results import Run
 
 
@@ -18,7 +20,7 @@ def packed(run: Run) -> dict[str, Any]:
     """run.json, environment.json and the lines.
 
     A table is {"keys": [...], "rows": [[line, ...values]]}; a value [n] is
-    number n of "shared".
+    number n of "shared", and {"~": "..."} anywhere is a list of pairs.
     """
     shared: dict[str, int] = {}
     tables: dict[tuple[str, ...], list[list[Any]]] = {}
@@ -39,7 +41,8 @@ def unpacked(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     for table in document["tables"]:
         for line, *row in table["rows"]:
             values = (
-                document["shared"][v[0]] if isinstance(v, list) else v for v in row
+                document["shared"][v[0]] if isinstance(v, list) else _with_lists(v)
+                for v in row
             )
             found.append((line, dict(zip(table["keys"], values, strict=True))))
     return [record for _, record in sorted(found, key=lambda pair: pair[0])]
@@ -56,7 +59,22 @@ def script_json(document: Mapping[str, Any]) -> str:
 
 
 def _packed_value(value: Any, shared: dict[str, int]) -> Any:
+    if pairs.are_pairs(value):
+        return {pairs.KEY: pairs.encoded(value)}
+    if isinstance(value, dict) and any(map(pairs.are_pairs, value.values())):
+        return {
+            key: {pairs.KEY: pairs.encoded(v)} if pairs.are_pairs(v) else v
+            for key, v in value.items()
+        }
     if isinstance(value, (dict, list)) or (isinstance(value, str) and len(value) > 5):
         text = json.dumps(value, ensure_ascii=False)
         return [shared.setdefault(text, len(shared))]
     return value
+
+
+def _with_lists(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if pairs.KEY in value:
+        return pairs.decoded(value[pairs.KEY])
+    return {key: _with_lists(v) for key, v in value.items()}

@@ -43,10 +43,32 @@
     apply();
   };
 
+  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const pairs = (text) => {
+    const found = [];
+    let before = [0, 0], pair = [], number = 0, scale = 1;
+    for (const digit of text) {
+      const value = digits.indexOf(digit);
+      number += (value % 32) * scale;
+      scale *= 32;
+      if (value > 31) continue;
+      const half = Math.floor(number / 2);
+      pair.push(before[pair.length] + (number % 2 ? -half : half));
+      number = 0;
+      scale = 1;
+      if (pair.length < 2) continue;
+      found.push(before = pair);
+      pair = [];
+    }
+    return found;
+  };
+  const expanded = (value) => value === null || typeof value !== "object" ? value
+    : "~" in value ? pairs(value["~"])
+    : Object.fromEntries(Object.entries(value).map(([k, v]) => [k, expanded(v)]));
   const lines = (raw) => raw.tables
     .flatMap((table) => table.rows.map(([number, ...row]) => [number,
-      JSON.stringify(Object.fromEntries(table.keys.map((key, i) =>
-        [key, Array.isArray(row[i]) ? raw.shared[row[i][0]] : row[i]])))]))
+      JSON.stringify(Object.fromEntries(table.keys.map((key, i) => [key,
+        Array.isArray(row[i]) ? raw.shared[row[i][0]] : expanded(row[i])])))]))
     .sort((a, b) => a[0] - b[0]).map((pair) => pair[1] + "\n").join("");
   const save = (what) => {
     const raw = JSON.parse(byId("raw").textContent);
