@@ -4,69 +4,16 @@ Everything is read through a Reader, so that tests need no particular machine.  
 cannot be read is the text "unknown".  Names of hosts and users are never read.
 """
 
-import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from scripts.mounts import Mount, mount_of
+from scripts.reader import Reader
 
 UNKNOWN = "unknown"
 Entry = dict[str, str | int | float | bool]
-
-
-class Reader(Protocol):
-    """The only way this module looks at the machine."""
-
-    def file(self, path: str) -> str | None:
-        """The text of a file of /proc or /sys, or None."""
-
-    def command(self, words: Sequence[str]) -> str | None:
-        """What a command prints on stdout, whatever it exits with, or None."""
-
-    def device_of(self, folder: Path) -> str:
-        """major:minor of the device a folder is on."""
-
-    def free_bytes(self, folder: Path) -> int:
-        """Bytes an ordinary user can still write there."""
-
-
-class SystemReader:
-    """Reads this machine."""
-
-    def file(self, path: str) -> str | None:
-        """The text of a file, or None."""
-        try:
-            return Path(path).read_text("utf-8", errors="replace")
-        except OSError:
-            return None
-
-    def command(self, words: Sequence[str]) -> str | None:
-        """What a command prints on stdout, or None."""
-        try:
-            done = subprocess.run(
-                words,
-                capture_output=True,
-                text=True,
-                timeout=10,
-                check=False,
-                env={"LC_ALL": "C", "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"},
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        return done.stdout
-
-    def device_of(self, folder: Path) -> str:
-        """major:minor of the device a folder is on."""
-        number = os.stat(folder).st_dev
-        return f"{os.major(number)}:{os.minor(number)}"
-
-    def free_bytes(self, folder: Path) -> int:
-        """Bytes an ordinary user can still write there."""
-        stat = os.statvfs(folder)
-        return stat.f_bavail * stat.f_frsize
 
 
 @dataclass(frozen=True)

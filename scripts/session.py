@@ -16,16 +16,11 @@ from scripts.driver_process import Interrupted, Spawner
 from scripts.engines import child_environment, find_engines
 from scripts.events import Event, Listener, Note, RunEnded, RunStarted
 from scripts.executable import NOT_BUILT, Stamp, executable_path
-from scripts.host import (
-    Machine,
-    SystemReader,
-    environment_document,
-    identity,
-    machine_line,
-)
+from scripts.host import Machine, environment_document, identity, machine_line
 from scripts.live import View
 from scripts.plan import Plan, Selection, make_plan
 from scripts.predict import Forecast, load_history
+from scripts.reader import SystemReader
 from scripts.repetition import WORK_FOLDER, Exchanged
 from scripts.resume import check_unchanged
 from scripts.run import Session, missing_turns

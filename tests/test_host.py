@@ -1,12 +1,13 @@
 """The environment document and the identity, from made-up machines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from report.documents import validate
 from scripts.host import Machine, environment_document, identity, machine_line
 from scripts.mounts import mount_of
 from scripts.resume import machine_differences
+from tests.machines import MadeUp
 
 CPUINFO = """processor\t: 0
 model name\t: Made Up 3000
@@ -40,25 +41,6 @@ FILES = {
     f"{QUEUE}/scheduler": "none [mq-deadline]\n",
     "/sys/dev/block/254:0/size": "1000\n",
 }
-
-
-class MadeUp:
-    """A machine of texts."""
-
-    def __init__(self, files: Mapping[str, str], commands: Mapping[str, str]) -> None:
-        self.files, self.commands = files, commands
-
-    def file(self, path: str) -> str | None:
-        return self.files.get(path)
-
-    def command(self, words: Sequence[str]) -> str | None:
-        return self.commands.get(" ".join(words))
-
-    def device_of(self, folder: Path) -> str:
-        return "254:0"
-
-    def free_bytes(self, folder: Path) -> int:
-        return 12345
 
 
 def machine(files: Mapping[str, str] = FILES, **commands: str) -> Machine:
