@@ -58,11 +58,13 @@ std::string Hex(uint64_t number) {
   return text;
 }
 
-// A benchmark that failed has no time.
+// A benchmark that failed has no figures.
+Json FigureJson(const Measurement& m, uint64_t figure) {
+  return m.status == Status::kOk ? Json(figure) : Json(nullptr);
+}
+
 void AddTimes(const Measurement& m, Json& json) {
-  const auto time = [&](uint64_t ns) {
-    return m.status == Status::kOk ? Json(ns) : Json(nullptr);
-  };
+  const auto time = [&](uint64_t ns) { return FigureJson(m, ns); };
   json["open_ns"] = time(m.open_ns);
   json["loop_ns"] = time(m.loop_ns);
   json["flush_ns"] = time(m.flush_ns);
@@ -70,6 +72,7 @@ void AddTimes(const Measurement& m, Json& json) {
   json["close_ns"] = time(m.close_ns);
   json["cpu_user_ns"] = time(m.used.cpu_user_ns);
   json["cpu_system_ns"] = time(m.used.cpu_system_ns);
+  json["idle_cpu_ns"] = time(m.idle_cpu_ns);
 }
 
 void AddCounts(const Measurement& m, Json& json) {
@@ -79,19 +82,35 @@ void AddCounts(const Measurement& m, Json& json) {
   json["ops"] = ok ? m.operations : 0;
   json["found"] = ok ? m.found : 0;
   json["bytes"] = ok ? m.bytes : 0;
+  json["live_bytes"] = FigureJson(m, m.live_bytes);
   json["truncated"] = m.truncated;
   json["digest"] = Hex(ok ? m.digest : 0);
 }
 
+Json DeferredJson(const Measurement& m) {
+  if (m.status != Status::kOk) return nullptr;
+  return {{"cpu_ns", m.deferred.cpu_ns()},
+          {"read_bytes", m.deferred.read_bytes},
+          {"written_bytes", m.deferred.written_bytes},
+          {"storage_written_bytes", m.deferred.storage_written_bytes}};
+}
+
 void AddResources(const Measurement& m, Json& json) {
+  const auto figure = [&](uint64_t n) { return FigureJson(m, n); };
   json["peak_rss_bytes"] = m.peak_rss_bytes;
+  json["anonymous_rss_bytes"] = figure(m.anonymous_rss_bytes);
+  json["file_rss_bytes"] = figure(m.file_rss_bytes);
   json["minor_faults"] = m.used.minor_faults;
   json["major_faults"] = m.used.major_faults;
   json["voluntary_switches"] = m.used.voluntary_switches;
   json["involuntary_switches"] = m.used.involuntary_switches;
   json["read_bytes"] = m.used.read_bytes;
   json["written_bytes"] = m.used.written_bytes;
+  json["storage_read_bytes"] = figure(m.used.storage_read_bytes);
+  json["storage_written_bytes"] = figure(m.used.storage_written_bytes);
   json["disk_bytes"] = m.disk_bytes;
+  json["peak_disk_bytes"] = figure(m.peak_disk_bytes);
+  json["deferred"] = DeferredJson(m);
 }
 
 Json FlagsJson() {
@@ -140,7 +159,8 @@ std::string ToJsonLine(const Measurement& m, const Config& config,
                {"benchmark", m.benchmark->name},
                {"seed", config.seed},
                {"status", StatusName(m.status)},
-               {"reason", m.reason}};
+               {"reason", m.reason},
+               {"ending", EndingName(m.ending)}};
   AddCounts(m, json);
   AddTimes(m, json);
   json["options"] = OptionsJson(*m.benchmark, config);

@@ -7,4 +7,9 @@ std::string_view StatusName(Status status) {
   return kNames[static_cast<int>(status)];
 }
 
+std::string_view EndingName(Ending ending) {
+  constexpr std::string_view kNames[] = {"closed", "killed"};
+  return kNames[static_cast<int>(ending)];
+}
+
 }  // namespace kvmatrix

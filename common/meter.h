@@ -1,4 +1,4 @@
-// Times the loop of one benchmark.
+// Times the loop of one benchmark, and counts what it uses.
 
 #ifndef COMMON_METER_H_
 #define COMMON_METER_H_
@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/histogram.h"
 #include "common/progress.h"
+#include "common/resources.h"
 
 namespace kvmatrix {
 
@@ -27,6 +28,7 @@ class Meter {
         histogram_(histogram) {}
 
   void Start() {
+    before_ = Resources::Now();
     start_ns_ = last_ns_ = clock_.NowNs();
     next_look_ = duration_ns_ > 0 || progress_.watched()
                      ? 1
@@ -44,7 +46,14 @@ class Meter {
   bool expired() const { return expired_; }
 
   // Ends the loop and returns its duration.
-  uint64_t StopNs() { return clock_.NowNs() - start_ns_; }
+  uint64_t StopNs() {
+    const uint64_t loop_ns = clock_.NowNs() - start_ns_;
+    used_ = Resources::Now().Since(before_);
+    return loop_ns;
+  }
+
+  // What the loop that has ended used.
+  const Resources& used() const { return used_; }
 
  private:
   void Record() {
@@ -60,6 +69,8 @@ class Meter {
   const uint64_t duration_ns_;
   Histogram* const histogram_;
   bool expired_ = false;
+  Resources before_;
+  Resources used_;
   uint64_t start_ns_ = 0;
   uint64_t last_ns_ = 0;       // of the last Record()
   uint64_t last_look_ns_ = 0;  // of the last Look(), since Start()

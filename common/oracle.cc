@@ -24,6 +24,14 @@ void Oracle::UseTable() {
 
 bool Oracle::Empty() const { return NextPresent(0) == key_space_; }
 
+uint64_t Oracle::Entries() const {
+  if (versions_.empty()) return prefix_;
+  return static_cast<uint64_t>(
+      std::count_if(versions_.begin(), versions_.end(), [](uint32_t version) {
+        return version != 0 && (version & kDeleted) == 0;
+      }));
+}
+
 uint64_t Oracle::NextPresent(uint64_t key) const {
   if (versions_.empty()) return key < prefix_ ? key : key_space_;
   while (key < key_space_ && Version(key) == 0) ++key;

@@ -56,6 +56,9 @@ class Oracle {
 
   bool Empty() const;
 
+  // How many keys are present.
+  uint64_t Entries() const;
+
   // The first present key at or past `key`, or key_space() if there is none.
   uint64_t NextPresent(uint64_t key) const;
 

@@ -1,5 +1,8 @@
 #include "common/runner.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
@@ -16,6 +19,26 @@ uint64_t TimeNs(Clock& clock, Action action) {
   const uint64_t start_ns = clock.NowNs();
   action();
   return clock.NowNs() - start_ns;
+}
+
+// The same; adds what `action` uses to `used`.
+template <typename Action>
+uint64_t Spend(Clock& clock, Resources& used, Action action) {
+  const Resources before = Resources::Now();
+  const uint64_t elapsed_ns = TimeNs(clock, action);
+  used += Resources::Now().Since(before);
+  return elapsed_ns;
+}
+
+// Ends this process as kill -9 does.
+[[noreturn]] void Die() {
+  kill(getpid(), SIGKILL);
+  _exit(128 + SIGKILL);  // the first process of a container survives that
+}
+
+// True if the benchmark leaves something to flush and to settle.
+bool LeavesWork(const Benchmark& benchmark) {
+  return IsWriting(benchmark) || benchmark.kind == Kind::kCompact;
 }
 
 LoopResult RunLoop(const Workload& workload, const Driver& driver,
@@ -35,10 +58,10 @@ LoopResult RunLoop(const Workload& workload, const Driver& driver,
 }
 
 uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
-                           const Oracle& oracle, const Values& values) {
+                           const Oracle& oracle) {
   if (IsWriting(benchmark)) return EntriesOf(benchmark, config);
   if (benchmark.kind == Kind::kCompact) return 1;
-  const uint64_t entries = oracle.Sum(values).entries;
+  const uint64_t entries = oracle.Entries();
   if (benchmark.kind == Kind::kVerify) return entries;
   const bool scan = benchmark.access == Access::kForward ||
                     benchmark.access == Access::kBackward;
@@ -94,10 +117,19 @@ uint64_t Runner::NextStreamSeed(const Benchmark& benchmark) {
 }
 
 Measurement Runner::Run(const Benchmark& benchmark) {
+  return Try(benchmark, {});
+}
+
+Measurement Runner::RunAndCrash(const Benchmark& benchmark,
+                                const LastAct& last_act) {
+  return Try(benchmark, last_act);
+}
+
+Measurement Runner::Try(const Benchmark& benchmark, const LastAct& last_act) {
   Measurement measurement;
   measurement.benchmark = &benchmark;
   try {
-    Attempt(benchmark, measurement);
+    Attempt(benchmark, last_act, measurement);
   } catch (const Unsupported& unsupported) {
     measurement.status = Status::kUnsupported;
     measurement.reason = unsupported.what();
@@ -125,7 +157,8 @@ void Runner::RequireRunnable(const Benchmark& benchmark) const {
   }
 }
 
-void Runner::Attempt(const Benchmark& benchmark, Measurement& m) {
+void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
+                     Measurement& m) {
   RequireRunnable(benchmark);
   if (benchmark.prepare == Prepare::kFresh) {
     MakeFresh();
@@ -140,7 +173,7 @@ void Runner::Attempt(const Benchmark& benchmark, Measurement& m) {
               m.latency ? &*m.latency : nullptr);
   const Workload workload{benchmark, config_, values, NextStreamSeed(benchmark),
                           oracle_,   check,   meter};
-  m.planned_operations = PlannedOperations(benchmark, config_, oracle_, values);
+  m.planned_operations = PlannedOperations(benchmark, config_, oracle_);
 
   std::unique_ptr<Database> database;
   std::unique_ptr<Session> session;
@@ -149,34 +182,60 @@ void Runner::Attempt(const Benchmark& benchmark, Measurement& m) {
                              SyncOf(benchmark, config_)});
     session = database->NewSession();
   });
-  const Resources before = Resources::Now();
-  const LoopResult loop = RunLoop(workload, driver_, *database, *session);
-  if (benchmark.kind != Kind::kRead && benchmark.kind != Kind::kVerify) {
-    m.flush_ns = TimeNs(clock_, [&] { database->Flush(); });
-    if (config_.settle) {
-      m.settle_ns = TimeNs(clock_, [&] { database->Settle(); });
-    }
-  }
   m.settings = database->EffectiveSettings();
-  m.close_ns = TimeNs(clock_, [&] {
+  const LoopResult loop = RunLoop(workload, driver_, *database, *session);
+  m.used = meter.used();
+  const ResidentMemory memory = ResidentMemory::Now();
+  m.anonymous_rss_bytes = memory.anonymous_bytes;
+  m.file_rss_bytes = memory.file_bytes;
+  if (LeavesWork(benchmark)) {
+    m.flush_ns = Spend(clock_, m.used, [&] { database->Flush(); });
+  }
+  m.peak_disk_bytes = DiskBytes(path_);
+  if (last_act) {
+    m.ending = Ending::kKilled;
+    Conclude(workload, loop, m);
+    last_act(m);
+    Die();
+  }
+  if (LeavesWork(benchmark) && config_.settle) Settle(*database, m);
+  m.close_ns = Spend(clock_, m.deferred, [&] {
     session.reset();
     database.reset();
   });
-  m.used = Resources::Now().Since(before);
-  m.peak_rss_bytes = PeakRssBytes();
-  m.disk_bytes = DiskBytes(path_);
+  Conclude(workload, loop, m);
+}
 
+void Runner::Settle(Database& database, Measurement& m) {
+  m.settle_ns = Spend(clock_, m.deferred, [&] { database.Settle(); });
+  m.peak_disk_bytes = std::max(m.peak_disk_bytes, DiskBytes(path_));
+  const Resources idle = UsedWhileIdle();
+  m.idle_cpu_ns = idle.cpu_ns();
+  m.deferred += idle;
+}
+
+// What is known once the engine has nothing more to do: kept out of the times
+// and of what was used.
+void Runner::Conclude(const Workload& workload, const LoopResult& loop,
+                      Measurement& m) const {
+  const Benchmark& benchmark = workload.benchmark;
+  m.peak_rss_bytes = ResidentMemory::Now().peak_bytes;
+  m.disk_bytes = DiskBytes(path_);
+  m.peak_disk_bytes = std::max(m.peak_disk_bytes, m.disk_bytes);
+  m.live_bytes =
+      oracle_.Entries() * (config_.key_size + workload.values.value_size());
   m.operations = loop.operations;
   m.loop_ns = loop.loop_ns;
-  m.truncated = meter.expired();
+  m.truncated = workload.meter.expired();
   m.found = loop.found;
   m.bytes = (IsWriting(benchmark) ? loop.operations : loop.found) *
-            EntryBytes(benchmark, config_, values);
-  m.digest = loop.digest;
+            EntryBytes(benchmark, config_, workload.values);
+  m.digest =
+      IsWriting(benchmark) ? oracle_.Sum(workload.values).digest : loop.digest;
   m.verified = driver_.stores;
-  if (driver_.stores && check.failures() > 0) {
+  if (driver_.stores && workload.check.failures() > 0) {
     m.status = Status::kWrong;
-    m.reason = check.Reason();
+    m.reason = workload.check.Reason();
   }
 }
 

@@ -4,6 +4,7 @@
 #define COMMON_RUNNER_H_
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string_view>
 
@@ -13,6 +14,7 @@
 #include "common/measurement.h"
 #include "common/oracle.h"
 #include "common/progress.h"
+#include "common/workload.h"
 
 namespace kvmatrix {
 
@@ -28,8 +30,20 @@ class Runner {
   // Never throws for what an engine does: that becomes the status.
   Measurement Run(const Benchmark& benchmark);
 
+  // Runs the last benchmark of this process and ends the process as kill -9
+  // does.  Once the benchmark has flushed, hands its measurement to `last_act`,
+  // with the database open; then nothing is settled or closed and no destructor
+  // runs.  Returns only if the benchmark, or `last_act`, failed before that.
+  using LastAct = std::function<void(const Measurement&)>;
+  Measurement RunAndCrash(const Benchmark& benchmark, const LastAct& last_act);
+
  private:
-  void Attempt(const Benchmark& benchmark, Measurement& measurement);
+  Measurement Try(const Benchmark& benchmark, const LastAct& last_act);
+  void Attempt(const Benchmark& benchmark, const LastAct& last_act,
+               Measurement& measurement);
+  void Settle(Database& database, Measurement& measurement);
+  void Conclude(const Workload& workload, const LoopResult& loop,
+                Measurement& measurement) const;
   void RequireRunnable(const Benchmark& benchmark) const;
   uint64_t NextStreamSeed(const Benchmark& benchmark);
   void MakeFresh();
