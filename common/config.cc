@@ -30,6 +30,9 @@ DEFINE_uint64(seed, 301, "of every random choice");
 DEFINE_double(duration, 0, "seconds after which a benchmark stops; 0: never");
 DEFINE_bool(histogram, false, "time each operation and print a histogram");
 DEFINE_bool(use_existing_db, false, "keep the database found in --db");
+DEFINE_bool(crash, false,
+            "end as kill -9 does once the last benchmark has flushed and its "
+            "line is written: nothing is settled or closed");
 DEFINE_string(after, "",
               "with --use_existing_db: the benchmarks that the "
               "database has been through, such as filluniquerandom,"
@@ -147,6 +150,7 @@ Config ConfigFromFlags() {
   config.seed = FLAGS_seed;
   config.duration_ns = static_cast<uint64_t>(FLAGS_duration * 1e9);
   config.use_existing_db = FLAGS_use_existing_db;
+  config.crash = FLAGS_crash;
   config.histogram = FLAGS_histogram;
   config.db = FLAGS_db.empty() ? DefaultDb() : std::filesystem::path(FLAGS_db);
   config.json = FLAGS_json;

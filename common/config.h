@@ -42,6 +42,7 @@ struct Config {
   uint64_t duration_ns = 0;  // of one benchmark's loop; 0: no limit
 
   bool use_existing_db = false;
+  bool crash = false;  // end as kill -9 does once the last benchmark flushed
   bool histogram = false;
   std::filesystem::path db;        // the directory that holds the database
   std::filesystem::path json;      // measurements are appended; empty: none

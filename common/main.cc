@@ -33,26 +33,43 @@ void AppendLine(const std::filesystem::path& file, const std::string& line) {
   if (!out) throw std::runtime_error("--json: cannot write " + file.string());
 }
 
+bool Failed(const Measurement& measurement) {
+  return measurement.status == Status::kWrong ||
+         measurement.status == Status::kError;
+}
+
+// Writes the measurement where it is wanted; returns once all is written.
+void Report(const Measurement& measurement, const Config& config) {
+  std::fputs(StatLine(measurement).c_str(), stdout);
+  std::fflush(stdout);
+  if (!config.json.empty()) {
+    AppendLine(config.json, ToJsonLine(measurement, config, kDriver));
+  }
+  if (Failed(measurement)) {
+    std::fprintf(stderr, "db_bench_%s: %s: %s\n", kDriver.name,
+                 std::string(measurement.benchmark->name).c_str(),
+                 measurement.reason.c_str());
+  }
+}
+
 int RunAll(const Config& config) {
   SteadyClock clock;
   Runner runner(kDriver, config, clock);
   if (!config.json.empty()) AppendLine(config.json, "");  // fails early
   std::fputs(HeaderText(config, kDriver).c_str(), stdout);
+  std::fflush(stdout);
+  const auto report = [&config](const Measurement& measurement) {
+    Report(measurement, config);
+  };
   int exit_status = 0;
-  for (const Benchmark* benchmark : config.benchmarks) {
-    std::fflush(stdout);
-    const Measurement measurement = runner.Run(*benchmark);
-    std::fputs(StatLine(measurement).c_str(), stdout);
-    if (!config.json.empty()) {
-      AppendLine(config.json, ToJsonLine(measurement, config, kDriver));
-    }
-    if (measurement.status == Status::kWrong ||
-        measurement.status == Status::kError) {
-      std::fprintf(stderr, "db_bench_%s: %s: %s\n", kDriver.name,
-                   std::string(benchmark->name).c_str(),
-                   measurement.reason.c_str());
-      exit_status = kFailed;
-    }
+  for (size_t i = 0; i < config.benchmarks.size(); ++i) {
+    const Benchmark& benchmark = *config.benchmarks[i];
+    const bool last = i + 1 == config.benchmarks.size();
+    const Measurement measurement = config.crash && last
+                                        ? runner.RunAndCrash(benchmark, report)
+                                        : runner.Run(benchmark);
+    report(measurement);
+    if (Failed(measurement)) exit_status = kFailed;
   }
   return exit_status;
 }
