@@ -83,6 +83,7 @@ class Chart:
     rows: tuple[Row, ...]
     references: tuple[Row, ...]
     floors: tuple[Row, ...]
+    controls: tuple[Row, ...]
 
     @property
     def anchor(self) -> str:
@@ -177,7 +178,8 @@ def _chart(run: Run, scenario: Scenario, benchmark: str) -> Chart:
         ),
         default=0.0,
     )
-    rows: dict[str, list[Row]] = {"": [], "reference": [], "floor": []}
+    rows: dict[str, list[Row]]
+    rows = {"": [], "reference": [], "floor": [], "control": []}
     for engine in run.engines:
         cell, summary = cells[engine.name], summaries[engine.name]
         rows[engine.role].append(
@@ -205,6 +207,7 @@ def _chart(run: Run, scenario: Scenario, benchmark: str) -> Chart:
         tuple(rows[""]),
         tuple(rows["reference"]),
         tuple(rows["floor"]),
+        tuple(rows["control"]),
     )
 
 

@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from report import soundness
+from report import attempts, soundness
+from report.cells import (
+    NOT_MEASURED,
+    THROUGHPUT,
+    Cell,
+    CellName,
+    Engine,
+    Measurement,
+    Run,
+    Scenario,
+)
 from report.documents import (
     Line,
     ResultsError,
@@ -22,6 +32,9 @@ from report.documents import (
 )
 
 __all__ = [
+    "METHOD",
+    "NOT_MEASURED",
+    "SCHEMA",
     "Cell",
     "CellName",
     "Engine",
@@ -34,77 +47,12 @@ __all__ = [
     "read_measurements",
 ]
 
+# What is written now; every schema before it can be read too.
 SCHEMA = 2
 METHOD = 1
 
-# From the one that tells most against a cell to the one that tells least.
-_GRAVEST_FIRST = (
-    "wrong",
-    "error",
-    "timeout",
-    soundness.DISPUTED,
-    "missing",
-    "excluded",
-    "unsupported",
-    "ok",
-)
-# Of a cell of which no repetition has finished.
-NOT_MEASURED = "not measured"
-
-
-@dataclass(frozen=True, order=True)
-class CellName:
-    """engine/scenario/benchmark."""
-
-    engine: str
-    scenario: str
-    benchmark: str
-
-    def __str__(self) -> str:
-        return f"{self.engine}/{self.scenario}/{self.benchmark}"
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One finished repetition; every *_ns and *_bytes may be None unless ok.
-
-    `record` is the line as it stands in the file.  `status` and `reason` are the
-    line's own too, unless load_run() finds that it cannot be believed.
-    """
-
-    line: int
-    cell: CellName
-    repetition: int
-    order: int
-    status: str
-    reason: str
-    ops: int | None
-    loop_ns: int | None
-    flush_ns: int | None
-    settle_ns: int | None
-    truncated: bool
-    assertions_live: bool
-    settings: Mapping[str, str]
-    record: Mapping[str, Any]
-
-    @property
-    def elapsed_ns(self) -> int | None:
-        """The headline time: the loop and the flush after it."""
-        if self.loop_ns is None:
-            return None
-        return self.loop_ns + (self.flush_ns or 0)
-
-    @property
-    def ops_per_sec(self) -> float | None:
-        """The rate of an ok repetition, else None."""
-        if self.status != "ok" or not self.ops or not self.elapsed_ns:
-            return None
-        return self.ops * 1e9 / self.elapsed_ns
-
-    def figure(self, name: str) -> int | None:
-        """A count of the raw line by its key, or None."""
-        number = self.record.get(name)
-        return number if isinstance(number, int) else None
+_CONTROL = "control"
+Named = TypeVar("Named", Engine, Scenario)
 
 
 @dataclass(frozen=True)
@@ -118,99 +66,6 @@ class MeasurementFile:
     measurements: tuple[Measurement, ...]
     sound_bytes: int
     torn: bool
-
-
-@dataclass(frozen=True)
-class Engine:
-    """One engine of the plan; `describe` is None where it is missing."""
-
-    name: str
-    title: str
-    role: str
-    summary: str
-    describe: Mapping[str, Any] | None
-    missing: str
-    binary_sha256: str
-
-    @property
-    def ranked(self) -> bool:
-        """Whether it competes; the reference and the floor do not."""
-        return self.role == ""
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One scenario of the plan; `flags` are the resolved flags by engine."""
-
-    name: str
-    title: str
-    analysis: str
-    benchmarks: tuple[str, ...]
-    flags: Mapping[str, Mapping[str, Any]]
-    exclude: Mapping[str, str]
-
-
-Named = TypeVar("Named", Engine, Scenario)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of the plan with the repetitions that finished."""
-
-    name: CellName
-    repetitions: tuple[Measurement, ...]
-
-    @property
-    def status(self) -> str:
-        """The gravest status of its repetitions; ok only if all of them are."""
-        statuses = {m.status for m in self.repetitions}
-        for status in _GRAVEST_FIRST:
-            if status in statuses:
-                return status
-        return NOT_MEASURED
-
-    @property
-    def reason(self) -> str:
-        """Why the cell has no rate; "" if it has one."""
-        if self.status == "ok":
-            return ""
-        if not self.repetitions:
-            return "the run stopped before this cell's turn"
-        return next(m.reason for m in self.repetitions if m.status == self.status)
-
-    @property
-    def rates(self) -> tuple[float, ...]:
-        """ops/s of each repetition in order; empty unless the cell is ok."""
-        if self.status != "ok":
-            return ()
-        return tuple(rate for m in self.repetitions if (rate := m.ops_per_sec))
-
-
-@dataclass(frozen=True)
-class Run:
-    """A whole run folder."""
-
-    run_id: str
-    suite: Mapping[str, Any]
-    seed: int
-    repetitions: int
-    command: str
-    engines: tuple[Engine, ...]
-    scenarios: tuple[Scenario, ...]
-    cells: Mapping[CellName, Cell]
-    torn: bool
-    plan: Mapping[str, Any]
-    environment: Mapping[str, Any]
-    measurements: tuple[Measurement, ...]
-
-    @property
-    def charts(self) -> tuple[tuple[Scenario, str], ...]:
-        """Every (scenario, benchmark) of the plan, in report order."""
-        return tuple((s, b) for s in self.scenarios for b in s.benchmarks)
-
-    def cell(self, engine: str, scenario: str, benchmark: str) -> Cell | None:
-        """The cell, or None if it was not part of the plan."""
-        return self.cells.get(CellName(engine, scenario, benchmark))
 
 
 def read_measurements(path: Path) -> MeasurementFile:
@@ -235,18 +90,25 @@ def load_run(path: Path) -> Run:
     else:  # stopped before the first repetition finished
         found = MeasurementFile((), 0, torn=False)
     engines = _unique((_engine(e) for e in plan["engines"]), plan_path)
+    _check_twins(engines, plan_path)
     scenarios = _unique((_scenario(s) for s in plan["scenarios"]), plan_path)
     names = _cell_names(plan, engines, scenarios, plan_path)
+    for m in found.measurements:
+        _check_membership(m, plan, engines, f"{lines_path}:{m.line}")
     measurements = _judged(found.measurements, engines)
+    repetitions = int(plan["repetitions"])
+    has_latency = bool(plan["suite"].get("latency"))
+    planned = attempts.Planned(names, repetitions, has_latency)
     return Run(
         run_id=plan["run"],
         suite=plan["suite"],
         seed=int(plan["seed"]),
-        repetitions=int(plan["repetitions"]),
+        repetitions=repetitions,
+        has_latency=has_latency,
         command=plan["command"],
         engines=tuple(engines.values()),
         scenarios=tuple(scenarios.values()),
-        cells=_group(measurements, names, plan, lines_path),
+        cells=attempts.group(measurements, planned, str(lines_path)),
         torn=found.torn,
         plan=plan,
         environment=environment,
@@ -275,6 +137,7 @@ def _measurement(line: Line, place: str) -> Measurement:
     validate(record, "measurement", place)
     _check_versions(record, place)
     build = record.get("build") or {}
+    disturbance = record.get("disturbance") or {}
     return Measurement(
         line=line.number,
         cell=CellName(record["engine"], record["scenario"], record["benchmark"]),
@@ -290,6 +153,10 @@ def _measurement(line: Line, place: str) -> Measurement:
         assertions_live=build.get("assertions") == "live",
         settings=record.get("settings") or {},
         record=record,
+        pass_=record.get("pass") or THROUGHPUT,
+        attempt=int(record.get("attempt") or 1),
+        ending=record.get("ending") or "",
+        disturbed=tuple(disturbance.get("marks", ())),
     )
 
 
@@ -302,6 +169,7 @@ def _engine(entry: Mapping[str, Any]) -> Engine:
         entry["describe"],
         entry["missing"],
         entry.get("binary_sha256") or "",
+        entry.get("twin_of") or "",
     )
 
 
@@ -325,6 +193,17 @@ def _unique(entries: Iterable[Named], path: Path) -> dict[str, Named]:
     return by_name
 
 
+def _check_twins(engines: Mapping[str, Engine], path: Path) -> None:
+    """The control is one other engine of the run, measured again."""
+    for engine in engines.values():
+        is_control = engine.role == _CONTROL
+        twin = engines.get(engine.twin_of)
+        if is_control != bool(engine.twin_of) or (is_control and twin is None):
+            raise ResultsError(f"{path}: {engine.name} is the control of no engine")
+        if twin is not None and twin.role == _CONTROL:
+            raise ResultsError(f"{path}: {engine.name} is the control of a control")
+
+
 def _cell_names(
     plan: Mapping[str, Any],
     engines: Mapping[str, Engine],
@@ -343,6 +222,22 @@ def _cell_names(
     return tuple(dict.fromkeys(names))
 
 
+def _check_membership(
+    m: Measurement, plan: Mapping[str, Any], engines: Mapping[str, Engine], place: str
+) -> None:
+    """Whether a line belongs to this run at all."""
+    if m.record["run"] != plan["run"]:
+        raise ResultsError(f"{place}: belongs to run {m.record['run']}")
+    if m.record["schema"] != plan["schema"]:
+        told = f"schema {m.record['schema']} in a run of schema {plan['schema']}"
+        raise ResultsError(f"{place}: {told}")
+    # Only an engine that keeps nothing has nothing to verify.
+    engine = engines.get(m.cell.engine)
+    unverified = m.status == "ok" and not m.record["verified"]
+    if unverified and engine is not None and engine.stores:
+        raise ResultsError(f"{place}: {m.cell} is ok but was not verified")
+
+
 def _judged(
     measurements: tuple[Measurement, ...], engines: Mapping[str, Engine]
 ) -> tuple[Measurement, ...]:
@@ -355,32 +250,3 @@ def _judged(
         replace(m, status=status, reason=reason)
         for m, (status, reason) in zip(measurements, verdicts, strict=True)
     )
-
-
-def _group(
-    measurements: tuple[Measurement, ...],
-    names: tuple[CellName, ...],
-    plan: Mapping[str, Any],
-    path: Path,
-) -> dict[CellName, Cell]:
-    by_cell: dict[CellName, dict[int, Measurement]] = {name: {} for name in names}
-    stores = {e["name"]: (e["describe"] or {}).get("stores") for e in plan["engines"]}
-    for m in measurements:
-        place = f"{path}:{m.line}"
-        if m.record["run"] != plan["run"]:
-            raise ResultsError(f"{place}: belongs to run {m.record['run']}")
-        if m.cell not in by_cell:
-            raise ResultsError(f"{place}: cell {m.cell} is not in the plan")
-        if m.repetition > plan["repetitions"]:
-            raise ResultsError(f"{place}: repetition {m.repetition} was not planned")
-        # Only an engine that keeps nothing has nothing to verify.
-        unverified = m.record["status"] == "ok" and not m.record["verified"]
-        if unverified and stores[m.cell.engine] is not False:
-            raise ResultsError(f"{place}: {m.cell} is ok but was not verified")
-        earlier = by_cell[m.cell].setdefault(m.repetition, m)
-        if earlier is not m:
-            raise ResultsError(f"{place}: repeats line {earlier.line}")
-    return {
-        name: Cell(name, tuple(m for _, m in sorted(found.items())))
-        for name, found in by_cell.items()
-    }

@@ -11,10 +11,37 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.synthetic_line import (
+    BUILD,
+    OPS,
+    QUIET,
+    RUN_ID,
+    disturbed,
+    latency_of,
+    measurement,
+    open_loop,
+    retimed,
+    with_stall,
+    without_rate,
+)
+
+__all__ = [
+    "BUILD",
+    "OPS",
+    "QUIET",
+    "RUN_ID",
+    "disturbed",
+    "latency_of",
+    "measurement",
+    "open_loop",
+    "retimed",
+    "with_stall",
+    "without_rate",
+]
+
 Document = dict[str, Any]
 Change = Callable[[Document], None]
 
-RUN_ID = "20260102-030405-synthetic"
 # name, title, role, a factor on the rate of every benchmark
 ENGINES: tuple[tuple[str, str, str, float], ...] = (
     ("alpha", "Alpha", "", 1.0),
@@ -22,6 +49,8 @@ ENGINES: tuple[tuple[str, str, str, float], ...] = (
     ("gamma", "Gamma", "", 0.1),
     ("floor", "floor", "floor", 60.0),
 )
+# The first engine again, in the run of varied_plan().
+CONTROL = ("alpha-again", "Alpha, again", "control", 0.97)
 # name, title, benchmark to rate of the first engine
 SCENARIOS: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     (
@@ -32,15 +61,6 @@ SCENARIOS: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("batch", "Batch writes", {"fillseqbatch": 8.4e5, "fillrandbatch": 2.2e5}),
     ("sync", "Synchronous writes", {"fillseqsync": 100.0, "fillrandsync": 99.0}),
 )
-BUILD: Document = {
-    "origin": "made up",
-    "origin_sha256": "0" * 64,
-    "compiler": "GNU 12.2.0",
-    "flags": "-O2 -DNDEBUG",
-    "engine_flags": "-O2 -DNDEBUG",
-    "assertions": "none",
-    "allocator": "glibc 2.36",
-}
 # What every made-up engine can do.
 KINDS = {
     benchmark: "read" if benchmark.startswith("read") else "write"
@@ -81,10 +101,13 @@ def plan(
         for engine in engines
     ]
     return {
-        "schema": 1,
+        "schema": 2,
         "method": 1,
         "run": RUN_ID,
-        "suite": {"name": "synthetic", "title": "Made-up figures", "published": None},
+        "suite": {
+            **{"name": "synthetic", "title": "Made-up figures", "published": None},
+            **{"latency": True, "control": "", "rate": None},
+        },
         "seed": 301,
         "repetitions": repetitions,
         "command": "kvmatrix run synthetic",
@@ -92,16 +115,24 @@ def plan(
         "scenarios": [_scenario(engines, *scenario) for scenario in scenarios],
         "cells": cells,
         "order": [
-            [n, [i]] for n in range(1, repetitions + 1) for i in range(len(cells))
+            [n, [i]] for n in range(1, repetitions + 2) for i in range(len(cells))
         ],
         "machine": {"id": "made up"},
         "settings_sha256": "0" * 64,
     }
 
 
+def varied_plan() -> Document:
+    """The plan of varied_lines(): the first engine is measured twice."""
+    document = plan((*ENGINES, CONTROL))
+    document["suite"]["control"] = "alpha"
+    document["engines"][-1]["twin_of"] = "alpha"
+    return document
+
+
 def environment() -> Document:
     return {
-        "schema": 1,
+        "schema": 2,
         "cpu": {"model": "Made-up CPU", "cores": 2, "governor": "unknown"},
         "memory": {"total_bytes": 8589934592, "swap_used_bytes": 0},
         "block_device": {"rotational": False, "write_cache": "write back"},
@@ -112,11 +143,12 @@ def environment() -> Document:
 def lines(document: Document) -> list[Document]:
     """One ok measurement for each repetition of each cell of the plan.
 
-    A cell of a missing engine has one line, which says so.
+    A latency repetition follows if the plan has it.  A cell of a missing engine
+    has one line, which says so.
     """
     reasons = {engine["name"]: engine["missing"] for engine in document["engines"]}
     rates = {s[0]: s[2] for s in SCENARIOS}
-    factors = {e[0]: e[3] for e in ENGINES}
+    factors = {e[0]: e[3] for e in (*ENGINES, CONTROL)}
     found: list[Document] = []
     for repetition in range(1, document["repetitions"] + 1):
         for index, cell in enumerate(document["cells"]):
@@ -127,95 +159,76 @@ def lines(document: Document) -> list[Document]:
             rate = rates[cell["scenario"]][cell["benchmark"]] * factors[cell["engine"]]
             wobble = 1 + (repetition - 2) * 0.004 + (index % 3) * 0.002
             found.append(measurement(cell, repetition, rate * wobble, len(found)))
-    return found
+    return [*found, *_latency_lines(document, found)]
 
 
-def measurement(
-    cell: Mapping[str, str], repetition: int, ops_per_sec: float, order: int
-) -> Document:
-    """An ok line of the given rate."""
-    writes = cell["benchmark"].startswith(("fill", "over", "delete"))
-    elapsed_ns = round(1000 * 1e9 / ops_per_sec)
-    flush_ns = elapsed_ns // 20 if writes else 0
-    return {
-        "schema": 1,
-        "method": 1,
-        "run": RUN_ID,
-        **cell,
-        "engine_version": "1.0",
-        "repetition": repetition,
-        "order": order,
-        "seed": 301 + repetition,
-        "status": "ok",
-        "reason": "",
-        "verified": True,
-        "planned_ops": 1000,
-        "ops": 1000,
-        "found": 0 if writes else 1000,
-        "bytes": 116000,
-        "truncated": False,
-        "open_ns": 1000000,
-        "loop_ns": elapsed_ns - flush_ns,
-        "flush_ns": flush_ns,
-        "settle_ns": elapsed_ns // 4 if writes else 0,
-        "close_ns": 500000,
-        "digest": "0123456789abcdef",
-        "options": {"num": 1000, "reads": 1000, "key_size": 16, "value_size": 100},
-        "settings": {"cache_size": "4194304", "page_size": "1024"},
-        "cpu_user_ns": elapsed_ns,
-        "cpu_system_ns": elapsed_ns // 10,
-        "peak_rss_bytes": 12582912,
-        "minor_faults": 100,
-        "major_faults": 0,
-        "voluntary_switches": 1,
-        "involuntary_switches": 1,
-        "read_bytes": 0,
-        "written_bytes": 116000 if writes else 0,
-        "disk_bytes": 131072,
-        "latency_ns": None,
-        "build": BUILD,
-        "prepare_ns": None if writes else 20000000,
-        "audit": {"status": "ok", "reason": "", "entries": 1000, "audit_ns": 2000000}
-        if writes
-        else None,
-        "wall_ns": 2 * elapsed_ns + 40000000,
-        "exit": "0",
-    }
-
-
-def without_rate(cell: Mapping[str, str], status: str, reason: str) -> Document:
-    """The line of a repetition that has no figures."""
-    line = measurement(cell, 1, 1.0, 0)
-    kept = ("schema", "method", "run", "repetition", "order", "seed", *cell)
-    blank = {name: value if name in kept else None for name, value in line.items()}
-    return {**blank, "status": status, "reason": reason}
+def _latency_lines(document: Document, found: Sequence[Document]) -> list[Document]:
+    """One for each cell whose last throughput repetition is ok."""
+    last = document["repetitions"]
+    if not document["suite"]["latency"]:
+        return []
+    ended = [m for m in found if m["status"] == "ok" and m["repetition"] == last]
+    return [
+        {**latency_of(m, last + 1), "order": len(found) + i}
+        for i, m in enumerate(ended)
+    ]
 
 
 def varied_lines(document: Document) -> list[Document]:
     """lines() with every status, and everything a report must remark upon."""
-    found = []
+    found: list[Document] = []
     for line in lines(document):
         key = (line["engine"], line["benchmark"])
-        if line["status"] != "ok":
-            found.append(line)
-            continue
-        if key in VARIETY:
+        if line["status"] == "ok" and key in VARIETY:
             status, reason = VARIETY[key]
             if line["repetition"] == 1:
                 found.append(without_rate(_name_of(line), status, reason))
-            continue
-        if line["engine"] == "gamma" and line["scenario"] == "sync":
-            line |= {"truncated": True, "planned_ops": 5000}
-        if line["engine"] == "beta-tree":
-            line["build"] = {**BUILD, "assertions": "live"}
-        if key == ("alpha", "fillrandom"):
-            line["loop_ns"] *= line["repetition"]
-        if key == ("alpha", "readseq"):
-            line["loop_ns"] //= 30
-        if key == ("beta-tree", "fillseqsync"):
-            line["loop_ns"] = line["loop_ns"] * 41 // 100
-        found.append(line)
+        elif line["status"] == "ok":
+            found += _attempts(_varied(line, key), key)
+        else:
+            found.append(line)
     return found
+
+
+def _varied(line: Document, key: tuple[str, str]) -> Document:
+    """One line with what its cell is there to show."""
+    line = dict(line)
+    throughput = line["pass"] == "throughput"
+    if line["engine"] == "gamma" and line["scenario"] == "sync":
+        line |= {"truncated": True, "planned_ops": 5000}
+    if line["engine"] == "beta-tree":
+        line["build"] = {**BUILD, "assertions": "live"}
+    if key == ("alpha", "fillrandom") and throughput:
+        line = retimed(line, line["loop_ns"] * line["repetition"])
+    if key == ("alpha", "readseq"):
+        line = retimed(line, line["loop_ns"] // 30)
+    if key == ("beta-tree", "fillseqsync"):
+        line = retimed(line, line["loop_ns"] * 41 // 100)
+    if key == ("alpha", "fillseqsync"):
+        line = with_stall(line, 2_000_000_000, 300_000_000)
+    if key == ("gamma", "fillrandom") and throughput:
+        line["close_ns"] = 8 * (line["loop_ns"] + line["flush_ns"])
+    if key == ("beta-tree", "fillseqbatch") and throughput:
+        line |= {"idle_cpu_ns": 2_500_000, "cpu_user_ns": line["cpu_user_ns"] * 2}
+    if key == ("alpha", "fillrandbatch") and not throughput:
+        line = open_loop(line, saturated=False)
+    if key == ("gamma", "readrandom") and not throughput:
+        line = open_loop(line, saturated=True)
+    return line
+
+
+def _attempts(line: Document, key: tuple[str, str]) -> list[Document]:
+    """The line after the disturbed attempts at it, if it is of those."""
+    again = key == ("beta-tree", "fillrandom") and line["repetition"] == 2
+    in_vain = key == ("gamma", "fillseq") and line["repetition"] == 1
+    if not again and not in_vain:
+        return [line]
+    third = {**line, "attempt": 3}
+    return [
+        disturbed(line, "steal 3.1 %"),
+        disturbed({**line, "attempt": 2}, "other processes 7.9 % of the CPUs"),
+        disturbed(third, "other processes wrote 64 MiB") if in_vain else third,
+    ]
 
 
 def write_run(
@@ -246,7 +259,10 @@ def _engine(name: str, title: str, role: str, missing: str) -> Document:
         "licence": "MIT",
         "stores": True,
         "build": BUILD,
-        "benchmarks": [{"name": n, "kind": kind} for n, kind in KINDS.items()],
+        "benchmarks": [
+            {"name": n, "kind": kind, "prepare": "filled" if kind == "read" else ""}
+            for n, kind in KINDS.items()
+        ],
     }
     return {
         "name": name,
@@ -256,6 +272,7 @@ def _engine(name: str, title: str, role: str, missing: str) -> Document:
         "describe": None if missing else described,
         "missing": missing,
         "binary_sha256": "" if missing else "1" * 64,
+        "twin_of": "",
     }
 
 

@@ -13,7 +13,7 @@ from tests import synthetic
 
 @pytest.fixture
 def varied(tmp_path: Path) -> Run:
-    plan = synthetic.plan()
+    plan = synthetic.varied_plan()
     lines = synthetic.varied_lines(plan)
     return load_run(synthetic.write_run(tmp_path, plan, lines))
 

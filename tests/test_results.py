@@ -97,6 +97,7 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"run": "another"}, "another"),
         ({"method": 2}, "method 2"),
         ({"schema": 3}, "schema 3"),
+        ({"schema": 1}, "schema 1 in a run of schema 2"),
         ({"verified": False}, "not verified"),
         ({"build": {"assertions": "some"}}, "assertions"),
     ],

@@ -53,7 +53,7 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with every status, a tie, long texts and published figures."""
-    plan = synthetic.plan()
+    plan = synthetic.varied_plan()
     plan["suite"]["published"] = "leveldb-2011"
     lines = synthetic.varied_lines(plan)
     long_text = "a reason of many words, " * 12 + "/a/path/without/a/break" * 8

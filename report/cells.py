@@ -1,0 +1,223 @@
+"""What a run is made of: engines, scenarios, cells and their repetitions.
+
+results.load_run() makes these from a run folder; everything else reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from report import soundness
+
+# From the one that tells most against a cell to the one that tells least.
+_GRAVEST_FIRST = (
+    "wrong",
+    "error",
+    "timeout",
+    soundness.DISPUTED,
+    "missing",
+    "excluded",
+    "unsupported",
+    "ok",
+)
+# Of a cell of which no repetition has finished.
+NOT_MEASURED = "not measured"
+THROUGHPUT, LATENCY = "throughput", "latency"
+KILLED = "killed"
+# What a failed latency repetition says of its own pass alone: an open loop
+# takes as long as its rate asks for.
+_LATENCY_ALONE = ("ok", "timeout")
+
+
+@dataclass(frozen=True, order=True)
+class CellName:
+    """engine/scenario/benchmark."""
+
+    engine: str
+    scenario: str
+    benchmark: str
+
+    def __str__(self) -> str:
+        return f"{self.engine}/{self.scenario}/{self.benchmark}"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One finished attempt at a repetition; every *_ns may be None unless ok.
+
+    `record` is the line as it stands in the file.  `status` and `reason` are the
+    line's own too, unless load_run() finds that it cannot be believed.  `pass_`
+    is THROUGHPUT or LATENCY; `disturbed` are the marks of what else the machine
+    did meanwhile.
+    """
+
+    line: int
+    cell: CellName
+    repetition: int
+    order: int
+    status: str
+    reason: str
+    ops: int | None
+    loop_ns: int | None
+    flush_ns: int | None
+    settle_ns: int | None
+    truncated: bool
+    assertions_live: bool
+    settings: Mapping[str, str]
+    record: Mapping[str, Any]
+    pass_: str = THROUGHPUT
+    attempt: int = 1
+    ending: str = ""
+    disturbed: tuple[str, ...] = ()
+
+    @property
+    def elapsed_ns(self) -> int | None:
+        """The headline time: the loop and the flush after it."""
+        if self.loop_ns is None:
+            return None
+        return self.loop_ns + (self.flush_ns or 0)
+
+    @property
+    def ops_per_sec(self) -> float | None:
+        """The rate of an ok repetition, else None."""
+        if self.status != "ok" or not self.ops or not self.elapsed_ns:
+            return None
+        return self.ops * 1e9 / self.elapsed_ns
+
+    def figure(self, name: str) -> int | None:
+        """A count of the raw line by its key, or None."""
+        number = self.record.get(name)
+        return number if isinstance(number, int) else None
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One engine of the plan; `describe` is None where it is missing.
+
+    The control (role "control") is the engine `twin_of`, measured again under
+    another name.
+    """
+
+    name: str
+    title: str
+    role: str
+    summary: str
+    describe: Mapping[str, Any] | None
+    missing: str
+    binary_sha256: str
+    twin_of: str = ""
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it competes; the reference, the floor and the control do not."""
+        return self.role == ""
+
+    @property
+    def stores(self) -> bool:
+        """Whether it keeps anything that could be verified."""
+        return (self.describe or {}).get("stores") is not False
+
+    def benchmark(self, name: str) -> Mapping[str, Any] | None:
+        """What its description says of a benchmark, or None."""
+        described = (self.describe or {}).get("benchmarks", ())
+        return next((b for b in described if b["name"] == name), None)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One scenario of the plan; `flags` are the resolved flags by engine."""
+
+    name: str
+    title: str
+    analysis: str
+    benchmarks: tuple[str, ...]
+    flags: Mapping[str, Mapping[str, Any]]
+    exclude: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of the plan with what finished of it.
+
+    `repetitions` are those of the throughput pass and `latency` is the one after
+    them, each by its last attempt; `superseded` are the disturbed attempts that
+    were made again.
+    """
+
+    name: CellName
+    repetitions: tuple[Measurement, ...]
+    latency: Measurement | None = None
+    superseded: tuple[Measurement, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """The gravest status of its repetitions; ok only if all of them are.
+
+        A wrong answer is wrong in whatever pass or attempt it was given: being
+        disturbed excuses slowness alone.
+        """
+        statuses = {m.status for m in self._judged}
+        if not self.repetitions:
+            statuses.discard("ok")
+        for status in _GRAVEST_FIRST:
+            if status in statuses:
+                return status
+        return NOT_MEASURED
+
+    @property
+    def reason(self) -> str:
+        """Why the cell has no rate; "" if it has one."""
+        status = self.status
+        if status == "ok":
+            return ""
+        if status == NOT_MEASURED:
+            return "the run stopped before this cell's turn"
+        return next(m.reason for m in self._judged if m.status == status)
+
+    @property
+    def _judged(self) -> tuple[Measurement, ...]:
+        found = (*self.repetitions, *self.superseded)
+        if self.latency and self.latency.status not in _LATENCY_ALONE:
+            found = (*found, self.latency)
+        return found
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """ops/s of each repetition in order; empty unless the cell is ok."""
+        if self.status != "ok":
+            return ()
+        return tuple(rate for m in self.repetitions if (rate := m.ops_per_sec))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A whole run folder.
+
+    `repetitions` counts those of the throughput pass; `has_latency` says that
+    each cell was to have one more, with a clock reading per operation.
+    """
+
+    run_id: str
+    suite: Mapping[str, Any]
+    seed: int
+    repetitions: int
+    has_latency: bool
+    command: str
+    engines: tuple[Engine, ...]
+    scenarios: tuple[Scenario, ...]
+    cells: Mapping[CellName, Cell]
+    torn: bool
+    plan: Mapping[str, Any]
+    environment: Mapping[str, Any]
+    measurements: tuple[Measurement, ...]
+
+    @property
+    def charts(self) -> tuple[tuple[Scenario, str], ...]:
+        """Every (scenario, benchmark) of the plan, in report order."""
+        return tuple((s, b) for s in self.scenarios for b in s.benchmarks)
+
+    def cell(self, engine: str, scenario: str, benchmark: str) -> Cell | None:
+        """The cell, or None if it was not part of the plan."""
+        return self.cells.get(CellName(engine, scenario, benchmark))
