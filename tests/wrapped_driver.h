@@ -18,11 +18,13 @@ struct Behaviour {
   using Scan =
       std::function<void(Session&, std::string_view, Order, const Visitor&)>;
   using Event = std::function<void()>;
+  using LastWords = std::function<void(Database&)>;
 
   Write write;
   Get get;
   Scan scan;
   Event open, flush, settle, compact, close;
+  LastWords last_words;  // before `close`, to the database that is closed
 };
 
 // The memory driver behaving so; `ordered` as in Driver.  One at a time.
@@ -63,7 +65,10 @@ class WrappedDatabase final : public Database {
       : inner_(std::move(inner)) {
     Happen(current.open);
   }
-  ~WrappedDatabase() override { Happen(current.close); }
+  ~WrappedDatabase() override {
+    if (current.last_words) current.last_words(*inner_);
+    Happen(current.close);
+  }
 
   std::unique_ptr<Session> NewSession() override {
     return std::make_unique<WrappedSession>(inner_->NewSession());

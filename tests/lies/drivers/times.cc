@@ -1,0 +1,155 @@
+// Lies about when, where and how steadily the work is done; what is stored and
+// answered is right in the end.
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "tests/lies/drivers/lies.h"
+
+namespace kvmatrix {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+// Work of this duration.
+void Spin(std::chrono::nanoseconds duration) {
+  const auto end = Clock::now() + duration;
+  while (Clock::now() < end) continue;
+}
+
+// Threads that work from start() to stop().
+class Helpers {
+ public:
+  ~Helpers() { Stop(); }
+
+  void Start() {
+    Stop();
+    working_ = true;
+    for (int i = 0; i < kThreads; ++i) {
+      threads_.emplace_back([this] {
+        while (working_.load(std::memory_order_relaxed)) continue;
+      });
+    }
+  }
+
+  void Stop() {
+    working_ = false;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  static constexpr int kThreads = 2;
+
+  std::atomic<bool> working_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// Updates kept in the memory of this process.
+struct Buffered {
+  std::vector<std::pair<std::string, std::optional<std::string>>> updates;
+
+  void Add(std::span<const Update> batch) {
+    for (const Update& update : batch) {
+      std::optional<std::string> value;
+      if (update.value) value = *update.value;
+      updates.emplace_back(update.key, std::move(value));
+    }
+  }
+
+  void WriteTo(Session& session) {
+    for (const auto& [key, value] : updates) {
+      const Update update = {key, value};
+      session.Write({&update, 1});
+    }
+    updates.clear();
+  }
+};
+
+Behaviour BuffersUntilClose() {
+  auto buffered = std::make_shared<Buffered>();
+  Behaviour lie;
+  lie.write = [buffered](Session&, std::span<const Update> batch) {
+    buffered->Add(batch);
+  };
+  lie.last_words = [buffered](Database& database) {
+    buffered->WriteTo(*database.NewSession());
+  };
+  return lie;
+}
+
+Behaviour WorksInClose() {
+  Behaviour lie;
+  lie.close = [] { Spin(milliseconds(100)); };
+  return lie;
+}
+
+Behaviour WorksInOpen() {
+  Behaviour lie;
+  lie.open = [] { Spin(milliseconds(100)); };
+  return lie;
+}
+
+Behaviour WorksInOtherThreads() {
+  auto helpers = std::make_shared<Helpers>();
+  Behaviour lie;
+  lie.open = [helpers] { helpers->Start(); };
+  lie.write = [](Session& session, std::span<const Update> batch) {
+    Spin(std::chrono::microseconds(20));
+    session.Write(batch);
+  };
+  lie.settle = [helpers] { helpers->Stop(); };
+  lie.close = lie.settle;
+  return lie;
+}
+
+Behaviour GoesOnAfterSettle() {
+  auto helpers = std::make_shared<Helpers>();
+  Behaviour lie;
+  lie.settle = [helpers] { helpers->Start(); };
+  lie.close = [helpers] { helpers->Stop(); };
+  return lie;
+}
+
+// Sleeps for so long whenever `when()` is true.
+template <typename When>
+Behaviour Sleeps(milliseconds duration, When when) {
+  auto pause = [duration, when]() mutable {
+    if (when()) std::this_thread::sleep_for(duration);
+  };
+  Behaviour lie;
+  lie.write = [pause](Session& session, std::span<const Update> batch) mutable {
+    pause();
+    session.Write(batch);
+  };
+  lie.get = [pause](Session& session, std::string_view key) mutable {
+    pause();
+    return session.Get(key);
+  };
+  return lie;
+}
+
+Behaviour StallsOnce() { return Sleeps(milliseconds(150), Once()); }
+
+Behaviour StallsOften() { return Sleeps(milliseconds(20), Now()); }
+
+constexpr Lie kLies[] = {
+    {"buffer", "keeps all writes in its own memory until it is closed",
+     BuffersUntilClose},
+    {"close", "works 100 ms in closing", WorksInClose},
+    {"open", "works 100 ms in opening", WorksInOpen},
+    {"threads", "works in two other threads", WorksInOtherThreads},
+    {"unsettled", "works on in other threads after it says it is settled",
+     GoesOnAfterSettle},
+    {"stall-once", "sleeps 150 ms in the N-th operation", StallsOnce},
+    {"stall-often", "sleeps 20 ms in every N-th operation", StallsOften},
+};
+
+}  // namespace
+
+std::span<const Lie> LiesOfTime() { return kLies; }
+
+}  // namespace kvmatrix
