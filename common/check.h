@@ -37,7 +37,7 @@ class Check {
   // The engine answered `value` to a get of a key that was never written.
   void GotAbsent(std::string_view key,
                  const std::optional<std::string_view>& value) {
-    if (value.has_value()) Fail("a key that was never written is found", key);
+    if (value.has_value()) Fail("a key that was never written is found:", key);
   }
 
   // A scan visits an entry.  Returns the index of its key; if that is no key

@@ -13,6 +13,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ("readseq", "readrandom", "fillseq", "fillrandom")
 
+_FLAGS = {"num": 64, "key_size": 16, "value_size": 100}
+
 _SHIM = """#!{python} -IS
 import sys
 sys.path.insert(0, {root!r})
@@ -26,6 +28,7 @@ class Lab:
     """Configuration, executables, data and results in one temporary folder."""
 
     root: Path
+    tree: Path = ROOT  # holds the packages of the command line
 
     def engine(self, name: str, kind: str | None, role: str = "") -> None:
         """Adds an engine; kind is a script of fake_drivers/, or None: not built."""
@@ -44,12 +47,16 @@ class Lab:
         return self.root / f"build/drivers/db_bench_{name}"
 
     def scenario(
-        self, name: str = "base", benchmarks: Sequence[str] = BENCHMARKS, more: str = ""
+        self,
+        name: str = "base",
+        benchmarks: Sequence[str] = BENCHMARKS,
+        more: str = "",
+        flags: Mapping[str, int] = _FLAGS,
     ) -> None:
         text = f'title = "T"\nanalysis = "A"\nbenchmarks = {json.dumps(benchmarks)}\n'
-        flags = "num = 64\nkey_size = 16\nvalue_size = 100\n"
+        text += "".join(f"{name} = {value}\n" for name, value in flags.items())
         path = self.root / f"configs/scenarios/{name}.toml"
-        path.write_text(text + flags + more)
+        path.write_text(text + more)
 
     def suite(self, scenarios: Sequence[str] = ("base",), more: str = "") -> None:
         text = f'title = "T"\nsummary = "S"\nscenarios = {json.dumps(scenarios)}\n'
@@ -68,7 +75,7 @@ class Lab:
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(verb, *words),
-            cwd=ROOT,
+            cwd=self.tree,
             capture_output=True,
             text=True,
             check=False,
@@ -80,7 +87,7 @@ class Lab:
         """Starts a command with a session of its own and does not wait for it."""
         return subprocess.Popen(
             self.command(verb, *words),
-            cwd=ROOT,
+            cwd=self.tree,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -124,12 +131,12 @@ class Lab:
         return sorted(path.name for path in self.data.rglob("*"))
 
 
-def make_lab(folder: Path) -> Lab:
+def make_lab(folder: Path, tree: Path = ROOT) -> Lab:
     """An empty lab."""
     for name in ("configs/scenarios", "configs/suites", "build/drivers", "data"):
         (folder / name).mkdir(parents=True)
     (folder / "configs/engines.toml").write_text("")
-    return Lab(folder)
+    return Lab(folder, tree)
 
 
 def is_alive(pid: int) -> bool:

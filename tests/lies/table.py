@@ -1,0 +1,120 @@
+"""The lies as the TOML files beside this have them.
+
+A family is one file and one run of the harness; a scenario is one lie in it; a case
+is a benchmark of that scenario and the verdict that it must get.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+FAMILIES = ("writes", "gets", "scans", "answers")
+ENGINE = "lying"
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that the harness makes sure of."""
+
+    name: str
+    sentence: str
+    where: str  # the file that does it
+    cost: str  # the benchmark of cost_bench, or ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One benchmark under a lie, and what must be said of it."""
+
+    scenario: str
+    engine: str
+    benchmark: str
+    check: str
+    says: str = ""  # part of the reason
+    status: str = "wrong"
+
+    @property
+    def cell(self) -> str:
+        """As verdicts.py names it."""
+        return f"{self.scenario}/{self.benchmark}"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One lie, told under these flags."""
+
+    name: str
+    lie: str  # as --lie takes it
+    mutant: str  # its number in the list of mutants
+    engine: str
+    flags: Mapping[str, Any]
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True)
+class Family:
+    """The lies of one file."""
+
+    name: str
+    title: str
+    scenarios: tuple[Scenario, ...]
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """Those of all its scenarios, in order."""
+        return tuple(case for scenario in self.scenarios for case in scenario.cases)
+
+    def only(self, cells: set[str]) -> "Family":
+        """The same without the cases that are not among these cells."""
+        kept = []
+        for s in self.scenarios:
+            cases = tuple(case for case in s.cases if case.cell in cells)
+            if cases:
+                kept.append(Scenario(s.name, s.lie, s.mutant, s.engine, s.flags, cases))
+        return Family(self.name, self.title, tuple(kept))
+
+
+def load_checks() -> dict[str, Check]:
+    """The checks by their names."""
+    return {
+        name: Check(name, entry["is"], entry["where"], entry.get("cost", ""))
+        for name, entry in _read("checks").items()
+    }
+
+
+def load_family(name: str) -> Family:
+    """The lies of one file."""
+    document = _read(name)
+    scenarios = tuple(
+        _scenario(name, entry) for name, entry in document["scenario"].items()
+    )
+    return Family(name, document["title"], scenarios)
+
+
+def honest_family(engine: str, benchmarks: Iterable[str]) -> Family:
+    """The engine that does not lie: everything is ok."""
+    cases = tuple(
+        Case("none", engine, benchmark, check="", status="ok")
+        for benchmark in benchmarks
+    )
+    honest = Scenario("none", "none", "", engine, {}, cases)
+    return Family("honest", "The reference, unchanged", (honest,))
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((HERE / f"{name}.toml").read_text())
+
+
+def _scenario(name: str, entry: Mapping[str, Any]) -> Scenario:
+    engine = entry.get("engine", ENGINE)
+    return Scenario(
+        name=name,
+        lie=entry.get("tells", name),
+        mutant=entry["mutant"],
+        engine=engine,
+        flags=entry.get("flags", {}),
+        cases=tuple(Case(scenario=name, engine=engine, **c) for c in entry["cases"]),
+    )

@@ -1,0 +1,42 @@
+"""Engines that lie in one way each, through the real harness: every lie is caught."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from report.config import BENCHMARKS
+from tests.lies.harness import EXECUTABLES, problems_of, run_family
+from tests.lies.table import FAMILIES, honest_family, load_checks, load_family
+
+SCANS = {"readseq", "readreverse", "seekrandom"}  # need an order of keys
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_lie_is_caught(name: str, tmp_path: Path) -> None:
+    family = load_family(name)
+    found = run_family(family, tmp_path)
+    assert not problems_of(family.cases, found)
+    assert len(found) == len(family.cases)
+
+
+@pytest.mark.parametrize("engine", ["lying", "lying_unordered"])
+def test_the_honest_engine_is_clean(engine: str, tmp_path: Path) -> None:
+    ordered = engine == "lying"
+    family = honest_family(engine, [b for b in BENCHMARKS if ordered or b not in SCANS])
+    assert not problems_of(family.cases, run_family(family, tmp_path))
+
+
+def test_every_case_names_a_check() -> None:
+    used = {case.check for name in FAMILIES for case in load_family(name).cases}
+    assert used == set(load_checks())
+
+
+def test_every_lie_of_the_executable_is_told() -> None:
+    command = [EXECUTABLES / "db_bench_lying", "--describe"]
+    described = json.loads(subprocess.run(command, capture_output=True).stdout)
+    (text,) = (flag["help"] for flag in described["flags"] if flag["name"] == "lie")
+    known = {line.split(":")[0] for line in text.splitlines()[1:]}
+    families = [load_family(name) for name in FAMILIES]
+    assert {s.lie for family in families for s in family.scenarios} <= known
