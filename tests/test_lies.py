@@ -34,7 +34,7 @@ def test_every_case_names_a_check() -> None:
 
 
 def test_every_lie_of_the_executable_is_told() -> None:
-    command = [EXECUTABLES / "db_bench_lying", "--describe"]
+    command = [str(EXECUTABLES / "db_bench_lying"), "--describe"]
     described = json.loads(subprocess.run(command, capture_output=True).stdout)
     (text,) = (flag["help"] for flag in described["flags"] if flag["name"] == "lie")
     known = {line.split(":")[0] for line in text.splitlines()[1:]}
