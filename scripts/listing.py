@@ -7,7 +7,8 @@ from typing import Any
 from report.config import Config, Suite
 from scripts.driver_process import Spawner
 from scripts.engines import child_environment, find_engines
-from scripts.plan import PlannedEngine, Selection, make_plan
+from scripts.plan import PlannedEngine, Selection
+from scripts.planning import make_plan
 
 Document = dict[str, list[dict[str, Any]]]
 

@@ -1,11 +1,12 @@
 """The loop of a run: every repetition that is missing, in the recorded order."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scripts.calls import WORK_FOLDER, Bench
 from scripts.driver_process import Spawner, Tick
 from scripts.events import (
     Beat,
@@ -15,59 +16,11 @@ from scripts.events import (
     RepetitionStarted,
 )
 from scripts.executable import Stamp
-from scripts.plan import Cell, Plan, Unit
+from scripts.order import missing_turns
+from scripts.plan import Plan, Turn
 from scripts.predict import Forecast
-from scripts.repetition import (
-    WORK_FOLDER,
-    Bench,
-    Finished,
-    Turn,
-    obstacle_line,
-    run_unit,
-)
+from scripts.repetition import Finished, obstacle_line, run_unit
 from scripts.store import RunFolder
-
-Done = frozenset[tuple[Cell, int]]
-
-
-def cell_of(line: Mapping[str, Any]) -> Cell:
-    """The cell a line belongs to."""
-    return Cell(line["engine"], line["scenario"], line["benchmark"])
-
-
-def turns_of(plan: Plan) -> list[tuple[Unit, list[Turn]]]:
-    """Every unit with its turns, numbered through the whole run."""
-    numbered, order = [], 0
-    for unit in plan.order:
-        turns = [
-            Turn(index, order + i, unit.repetition)
-            for i, index in enumerate(unit.cells)
-        ]
-        order += len(turns)
-        numbered.append((unit, turns))
-    return numbered
-
-
-def missing_turns(
-    plan: Plan, lines: Iterable[Mapping[str, Any]]
-) -> list[tuple[Unit, list[Turn]]]:
-    """What is still to be done after these lines, unit by unit."""
-    done, settled = set(), set()
-    for line in lines:
-        done.add((cell_of(line), line["repetition"]))
-        if line["status"] == "unsupported":  # one line says it for all repetitions
-            settled.add(cell_of(line))
-    missing = []
-    for unit, turns in turns_of(plan):
-        left = [
-            turn
-            for turn in turns
-            if (plan.cells[turn.index], turn.repetition) not in done
-            and plan.cells[turn.index] not in settled
-        ]
-        if left:
-            missing.append((unit, left))
-    return missing
 
 
 @dataclass

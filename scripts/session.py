@@ -11,6 +11,7 @@ from typing import Any
 from report.config import Config, Suite
 from report.units import format_size
 from scripts.board import Board
+from scripts.calls import WORK_FOLDER, Exchanged
 from scripts.disk import SPARE_BYTES, free_bytes, needed_bytes
 from scripts.driver_process import Interrupted, Spawner
 from scripts.engines import child_environment, find_engines
@@ -18,12 +19,13 @@ from scripts.events import Event, Listener, Note, RunEnded, RunStarted
 from scripts.executable import NOT_BUILT, Stamp, executable_path
 from scripts.host import Machine, environment_document, identity, machine_line
 from scripts.live import View
-from scripts.plan import Plan, Selection, make_plan
+from scripts.order import missing_turns
+from scripts.plan import Plan, Selection
+from scripts.planning import make_plan
 from scripts.predict import Forecast, load_history
 from scripts.reader import SystemReader
-from scripts.repetition import WORK_FOLDER, Exchanged
 from scripts.resume import check_unchanged
-from scripts.run import Session, missing_turns
+from scripts.run import Session
 from scripts.store import (
     DiskFull,
     RunFolder,

@@ -16,7 +16,8 @@ from typing import Any
 
 from report.documents import parse_object, read_bytes, validate
 from report.results import MeasurementFile, ResultsError, read_measurements
-from scripts.plan import Plan, plan_document, plan_from_document
+from scripts.plan import Plan
+from scripts.plan_document import plan_document, plan_from_document
 from scripts.settings import sha256_of_settings
 
 LINES = "measurements.jsonl"

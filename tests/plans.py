@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scripts.executable import Description
-from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario, shuffled_order
+from scripts.order import shuffled_order
+from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
 
 PREPARED = ("readseq", "readrandom", "overwrite")
 FLAGS = {"num": 1000, "key_size": 16, "value_size": 100}

@@ -7,8 +7,8 @@ import pytest
 
 from report.documents import validate
 from scripts.disk import PEAK_FACTOR, cell_bytes, needed_bytes
-from scripts.plan import plan_document, plan_from_document, repetition_seed
-from scripts.run import missing_turns, turns_of
+from scripts.order import missing_turns, repetition_seed, turns_of
+from scripts.plan_document import plan_document, plan_from_document
 from tests.plans import FLAGS, engine, line, plan
 
 

@@ -1,0 +1,187 @@
+"""One process of a repetition: its command line, and what it answered."""
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.answer import (
+    ANSWER_LIMIT_BYTES,
+    REASON_CHARS,
+    Expected,
+    Verdict,
+    judge,
+)
+from scripts.disk import looks_full
+from scripts.driver_process import Outcome, Spawner, Tick
+from scripts.executable import (
+    Benchmark,
+    Stamp,
+    executable_path,
+    flag_arguments,
+    history_of,
+)
+from scripts.order import repetition_seed
+from scripts.plan import Cell, Plan, Turn
+from scripts.store import DiskFull
+
+WORK_FOLDER = ".kvmatrix-work"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where and how the repetitions of one run are made."""
+
+    plan: Plan
+    build_dir: Path
+    stamps: Mapping[str, Stamp | None]  # engine -> its executable as checksummed
+    work: Path  # <data dir>/.kvmatrix-work
+    spawner: Spawner
+    tick: Tick | None
+    starts: Callable[[Turn], None]  # told before each measured process
+
+    @property
+    def answer(self) -> Path:
+        """Where every process writes its one JSON line."""
+        return self.work / "answer.json"
+
+    @property
+    def progress(self) -> Path:
+        """Where the measured process counts its operations: 8 bytes, little-endian."""
+        return self.work / "progress"
+
+    def clean(self) -> None:
+        """Removes everything that repetitions left behind."""
+        if self.work.exists():
+            shutil.rmtree(self.work)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One process of a repetition."""
+
+    cell: Cell
+    repetition: int
+    database: Path
+    benchmark: str
+    after: tuple[tuple[str, int | None], ...] = ()
+    settle: bool = True
+    measured: bool = False
+
+
+class Exchanged(Exception):
+    """An executable is no longer the one that the run recorded."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} changed while the run went on (was it rebuilt?), and what was"
+            " measured with the old one is not mixed with the new one; put the old"
+            " one back to resume, or start a new run"
+        )
+
+
+def benchmark_of(bench: Bench, turn: Turn) -> Benchmark:
+    """The benchmark of a turn's cell, as its executable declares it."""
+    benchmark = bench.plan.benchmark(bench.plan.cells[turn.index])
+    assert benchmark is not None, "cells that cannot run are never given a turn"
+    return benchmark
+
+
+def execute(bench: Bench, call: Call) -> tuple[Outcome, Verdict]:
+    """Runs one process and judges its answer.  Raises DiskFull or Exchanged."""
+    _check_executable(bench, call.cell.engine)
+    for left in (bench.answer, bench.progress):
+        _remove(left)
+    tick = bench.tick if call.measured else None
+    outcome = bench.spawner.run(command_of(bench, call), bench.plan.timeout_s, tick)
+    verdict = _judged(bench, call, outcome)
+    if not verdict.ok and looks_full(bench.work, verdict.reason):
+        raise DiskFull("the data directory")
+    reason = without_places(bench, verdict.reason)
+    return outcome, Verdict(verdict.status, reason, verdict.record)
+
+
+def without_places(bench: Bench, reason: str) -> str:
+    """A reason as it is recorded: without the places of this machine, and short."""
+    return reason.replace(str(bench.work), "DATA")[:REASON_CHARS]
+
+
+def _check_executable(bench: Bench, engine: str) -> None:
+    path = executable_path(bench.build_dir, engine)
+    if Stamp.of(path) != bench.stamps[engine]:
+        raise Exchanged(path.name)
+
+
+def _judged(bench: Bench, call: Call, outcome: Outcome) -> Verdict:
+    try:
+        answer = _read_answer(bench.answer)
+    except OSError as error:
+        if not outcome.exit.isdigit():  # how it ended says more
+            return judge(_expected(bench.plan, call), outcome, b"")
+        problem = f"its {bench.answer.name} cannot be read: {error.strerror}"
+        return Verdict("error", problem, {})
+    return judge(_expected(bench.plan, call), outcome, answer)
+
+
+def _read_answer(path: Path) -> bytes:
+    """What is there, be it nothing or a pipe that nobody writes to."""
+    try:
+        with open(path, "rb", opener=_open_without_waiting) as file:
+            return file.read(ANSWER_LIMIT_BYTES)
+    except FileNotFoundError:
+        return b""
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _remove(path: Path) -> None:
+    """Removes a file, a folder or whatever an executable has left there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def command_of(bench: Bench, call: Call) -> list[str]:
+    """The command line of one process."""
+    flags = dict(bench.plan.flags(call.cell))
+    if not call.measured:
+        flags.pop("duration", None)  # only a measurement may be cut short
+    flags["seed"] = repetition_seed(bench.plan.seed, call.repetition)
+    command = [
+        str(executable_path(bench.build_dir, call.cell.engine)),
+        f"--db={call.database}",
+        f"--benchmarks={call.benchmark}",
+        f"--json={bench.answer}",
+        *flag_arguments(flags),
+    ]
+    if call.after:
+        command += ["--use_existing_db", f"--after={history_of(call.after)}"]
+    if not call.settle:
+        command.append("--settle=false")
+    if call.measured:
+        command.append(f"--progress={bench.progress}")
+    return command
+
+
+def _expected(plan: Plan, call: Call) -> Expected:
+    engine = plan.engine(call.cell.engine)
+    assert engine.description is not None
+    flags = plan.flags(call.cell)
+    benchmark = engine.benchmark(call.benchmark)
+    planned = None
+    scans_all = int(flags.get("reads", -1)) > int(flags["num"])  # and then stops
+    if benchmark and benchmark.kind != "verify" and not scans_all:
+        planned = benchmark.planned_ops(flags)
+    return Expected(
+        engine=call.cell.engine,
+        version=engine.description.version,
+        benchmark=call.benchmark,
+        seed=repetition_seed(plan.seed, call.repetition),
+        planned_ops=planned,
+        may_truncate=call.measured and bool(flags.get("duration")),
+        stores=engine.description.stores,
+    )

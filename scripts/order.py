@@ -1,0 +1,91 @@
+"""The order of a run: which cell has its turn when, with which seed, what is left."""
+
+import hashlib
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from scripts.plan import Cell, Plan, Turn, Unit
+from scripts.settings import canonical
+
+
+def shuffled_order(plan: Plan) -> tuple[Unit, ...]:
+    """Every repetition's units in a random order decided by the run's seed.
+
+    The cells that cannot run come first, as one unit of repetition 1: each of them
+    leaves one line that says why.
+    """
+    able = [i for i, c in enumerate(plan.cells) if plan.obstacle(c) is None]
+    unable = tuple(i for i in range(len(plan.cells)) if i not in set(able))
+    generator = random.Random(plan.seed)
+    order = [Unit(1, unable)] if unable else []
+    for repetition in range(1, plan.repetitions + 1):
+        units = _units(plan, able)
+        generator.shuffle(units)
+        for unit in units:
+            generator.shuffle(unit)
+            order.append(Unit(repetition, tuple(unit)))
+    return tuple(order)
+
+
+def _units(plan: Plan, cells: Sequence[int]) -> list[list[int]]:
+    """Cells grouped by the database they can share."""
+    groups: dict[str, list[int]] = {}
+    for index in cells:
+        cell = plan.cells[index]
+        benchmark = plan.benchmark(cell)
+        assert benchmark is not None
+        shared = [cell.engine, benchmark.prepare, dict(plan.flags(cell))]
+        key = canonical(shared if benchmark.prepare else [index])
+        groups.setdefault(key, []).append(index)
+    return list(groups.values())
+
+
+def repetition_seed(master: int, repetition: int) -> int:
+    """The seed of every executable in one repetition: 1 to 2^31 - 1.
+
+    The first 31 bits of SHA-256 of "kvmatrix MASTER REPETITION": the same for all
+    engines, unrelated between repetitions.
+    """
+    digest = hashlib.sha256(f"kvmatrix {master} {repetition}".encode()).digest()
+    return max(1, int.from_bytes(digest[:4], "big") >> 1)
+
+
+def cell_of(line: Mapping[str, Any]) -> Cell:
+    """The cell a line belongs to."""
+    return Cell(line["engine"], line["scenario"], line["benchmark"])
+
+
+def turns_of(plan: Plan) -> list[tuple[Unit, list[Turn]]]:
+    """Every unit with its turns, numbered through the whole run."""
+    numbered, order = [], 0
+    for unit in plan.order:
+        turns = [
+            Turn(index, order + i, unit.repetition)
+            for i, index in enumerate(unit.cells)
+        ]
+        order += len(turns)
+        numbered.append((unit, turns))
+    return numbered
+
+
+def missing_turns(
+    plan: Plan, lines: Iterable[Mapping[str, Any]]
+) -> list[tuple[Unit, list[Turn]]]:
+    """What is still to be done after these lines, unit by unit."""
+    done, settled = set(), set()
+    for line in lines:
+        done.add((cell_of(line), line["repetition"]))
+        if line["status"] == "unsupported":  # one line says it for all repetitions
+            settled.add(cell_of(line))
+    missing = []
+    for unit, turns in turns_of(plan):
+        left = [
+            turn
+            for turn in turns
+            if (plan.cells[turn.index], turn.repetition) not in done
+            and plan.cells[turn.index] not in settled
+        ]
+        if left:
+            missing.append((unit, left))
+    return missing
