@@ -1,22 +1,20 @@
 """The verbs of the kvmatrix command line: run, resume, list, report."""
 
 import json
-import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from report.config import Config, Suite, load
-from report.config_keys import ConfigError, Flag
+from report.config import load
+from report.config_keys import ConfigError
 from report.results import ResultsError
 from scripts import cli_options as options
 from scripts.cli_options import Output
 from scripts.cli_types import (
     Group,
-    check_globs,
     names,
     shown,
     suite_name,
@@ -24,14 +22,13 @@ from scripts.cli_types import (
 from scripts.driver_process import Interrupted
 from scripts.dry_run import dry_run_document, dry_run_lines
 from scripts.listing import list_document, list_lines
-from scripts.live import View, make_view
-from scripts.plan import Plan, Selection
+from scripts.plan import Plan
 from scripts.reporting import FORMATS, write_report
 from scripts.resume import Changed
-from scripts.session import Ending, Places, Refused, Request, open_runner
+from scripts.selection import selection_of
+from scripts.session import Places, Refused, Request, open_runner
+from scripts.showing import complain, conclude, view_for
 from scripts.store import Busy, DiskFull, find_run
-from scripts.summary import run_document, summary_lines
-from scripts.table import glyphs_for
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -71,15 +68,14 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
     def work() -> int:
         config = load(places.configs)
         chosen_suite = config.suites[suite_name(suite, config.suites)]
-        selection = _selection(config, chosen_suite, given)
+        selection = selection_of(config, chosen_suite, given)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
         with open_runner(places) as runner:
             plan = runner.plan(request)
             if given["dry_run"]:
                 return _show_dry_run(plan, places, output)
-            view_of = _view_of(output, places)
-            ending = runner.start(plan, view_of)
-        return _conclude(ending, output, places)
+            ending = runner.start(plan, view_for(output, places))
+        return conclude(ending, output, places)
 
     sys.exit(_guarded(work))
 
@@ -103,8 +99,8 @@ def resume(name: str, **given: Any) -> None:
         path = find_run(places.results, name)
         config = load(places.configs)
         with open_runner(places) as runner:
-            ending = runner.resume(path, config, _view_of(output, places))
-        return _conclude(ending, output, places)
+            ending = runner.resume(path, config, view_for(output, places))
+        return conclude(ending, output, places)
 
     sys.exit(_guarded(work))
 
@@ -197,26 +193,21 @@ def _guarded(work: Callable[[], int]) -> int:
     try:
         return work()
     except (ConfigError, ResultsError, Busy) as error:
-        return _complain(str(error), 2)
+        return complain(str(error), 2)
     except Refused as error:
-        return _complain(str(error), error.exit_code)
+        return complain(str(error), error.exit_code)
     except Changed as error:
         lines = "\n  ".join(error.found)
-        return _complain(f"this run cannot be resumed:\n  {lines}", 2)
+        return complain(f"this run cannot be resumed:\n  {lines}", 2)
     except DiskFull as error:
-        return _complain(str(error), 3)
+        return complain(str(error), 3)
     except Interrupted as error:
-        return _complain("interrupted before anything was measured", error.exit_code)
+        return complain("interrupted before anything was measured", error.exit_code)
     except KeyboardInterrupt:  # click would end with 1
-        return _complain("interrupted", 130)
+        return complain("interrupted", 130)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{place}{error.strerror or error}", 2)
-
-
-def _complain(message: str, exit_code: int) -> int:
-    click.echo(f"kvmatrix: {message}", err=True)
-    return exit_code
+        return complain(f"{place}{error.strerror or error}", 2)
 
 
 def _output(given: dict[str, Any]) -> Output:
@@ -232,114 +223,9 @@ def _places(given: dict[str, Any]) -> Places:
     )
 
 
-def _selection(config: Config, suite: Suite, given: Mapping[str, Any]) -> Selection:
-    engines = config.default_engines()
-    if given["engines"]:
-        engines = names(given["engines"], config.engines, "engine", "--engine")
-    scenarios = suite.scenarios
-    if given["scenarios"]:
-        scenarios = names(given["scenarios"], scenarios, "scenario", "--scenario")
-    check_globs(
-        given["globs"],
-        (
-            f"{engine}/{scenario}/{benchmark}"
-            for scenario in scenarios
-            for engine in engines
-            for benchmark in config.scenarios[scenario].benchmarks
-        ),
-    )
-    chosen: dict[str, Flag] = {}
-    if given["num"]:
-        chosen["num"] = given["num"]
-    if given["max_time"]:
-        chosen["duration"] = given["max_time"]
-    return Selection(
-        engines=tuple(name for name in config.engines if name in engines),
-        scenarios=tuple(scenarios),
-        globs=tuple(given["globs"]),
-        repetitions=given["repetitions"] or suite.repetitions,
-        seed=given["seed"],
-        timeout_s=given["timeout"] or suite.timeout_s,
-        chosen=chosen,
-    )
-
-
-def _view_of(output: Output, places: Places) -> Callable[[Plan], View]:
-    def view_of(plan: Plan) -> View:
-        transient = sys.stdout.isatty() and not output.as_json
-        command = _resume_command(plan.run, places)
-        return make_view(output.stderr(), output.quiet, command, transient)
-
-    return view_of
-
-
-def _resume_command(run_name: str, places: Places) -> str:
-    words = ["scripts/kvmatrix", "resume", run_name]
-    usual = {
-        "--data-dir": (places.data_dir, "build/data"),
-        "--results-dir": (places.results, "results"),
-        "--build-dir": (places.build_dir, "build/release"),
-        "--configs-dir": (places.configs, "configs"),
-    }
-    for option, (path, default) in usual.items():
-        if path.absolute() != options.ROOT / default:
-            words += [option, str(path)]
-    return shlex.join(words)
-
-
 def _show_dry_run(plan: Plan, places: Places, output: Output) -> int:
     if output.as_json:
         click.echo(json.dumps(dry_run_document(plan, places), indent=1))
     else:
         click.echo("\n".join(dry_run_lines(plan, places)))
     return 0
-
-
-def _conclude(ending: Ending, output: Output, places: Places) -> int:
-    """Prints the result, writes the report, and says how to go on."""
-    report_path = None
-    if ending.lines and not output.no_report:
-        report_path = _written_report(ending.path)
-    if output.as_json:
-        document = run_document(
-            ending.plan,
-            ending.board,
-            shown(ending.path),
-            ending.exit_code,
-            shown(report_path) if report_path else None,
-        )
-        click.echo(json.dumps(document, indent=1))
-    else:
-        _print_result(ending, output, report_path)
-    if ending.exit_code and ending.board.finished < ending.board.planned:
-        command = _resume_command(ending.plan.run, places)
-        why = f"{ending.message}; " if ending.message else ""
-        _complain(
-            f"{why}{ending.board.finished} of {ending.board.planned} repetitions are"
-            f" kept; go on with:\n  {command}",
-            ending.exit_code,
-        )
-    return ending.exit_code
-
-
-def _print_result(ending: Ending, output: Output, report_path: Path | None) -> None:
-    console = output.stdout()
-    if not output.quiet:
-        width = console.width if console.is_terminal else None
-        glyphs = glyphs_for(console.encoding)
-        for line in summary_lines(ending.board, width, glyphs, ending.lines):
-            console.print(line, soft_wrap=True)
-    console.print(f"results   {shown(ending.path)}", soft_wrap=True)
-    if report_path:
-        console.print(f"report    {shown(report_path)}", soft_wrap=True)
-
-
-def _written_report(path: Path) -> Path | None:
-    """The HTML report; a run is not lost because its report cannot be written."""
-    try:
-        return write_report(path, "html", None)
-    except (Exception, KeyboardInterrupt) as error:
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        again = f"try again with: scripts/kvmatrix report {shlex.quote(path.name)}"
-        _complain(f"no report: {what}; {again}", 0)
-        return None
