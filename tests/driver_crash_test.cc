@@ -1,0 +1,170 @@
+// What Flush() promises: all that was written is there after kill -9.  Built
+// once for each driver, as driver_test.cc is.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <random>
+
+#include "common/driver.h"
+
+namespace kvmatrix {
+namespace {
+
+using Model = std::map<std::string, std::string, std::less<>>;
+
+// What a process has written when it is killed.
+struct Written {
+  const char* name;
+  bool compression = true;
+  bool sync = false;
+  size_t batch_size = 1;
+  size_t batches;
+  size_t keys;  // drawn from so many
+  size_t value_size;
+
+  friend void PrintTo(const Written& written, std::ostream* out) {
+    *out << written.name;
+  }
+};
+
+// Puts, of which some overwrite, and a delete in eight, from a fixed seed.
+template <typename Consumer>  // void(const std::vector<Update>& batch)
+void ForEachBatch(const Written& written, Consumer consume) {
+  std::mt19937_64 engine(301);
+  std::vector<std::string> keys(written.batch_size), values(keys);
+  std::vector<Update> batch(written.batch_size);
+  for (size_t i = 0; i < written.batches; ++i) {
+    for (size_t j = 0; j < batch.size(); ++j) {
+      keys[j] = std::to_string(1'000'000 + engine() % written.keys);
+      values[j].assign(written.value_size, 'x');
+      for (size_t at = 0; at < written.value_size; at += 2)
+        values[j][at] = static_cast<char>(engine());
+      batch[j] = {keys[j], values[j]};
+      if (engine() % 8 == 0) batch[j].value.reset();
+    }
+    consume(batch);
+  }
+}
+
+Model Expected(const Written& written) {
+  Model model;
+  ForEachBatch(written, [&](const std::vector<Update>& batch) {
+    for (const auto& [key, value] : batch) {
+      if (value) {
+        model.insert_or_assign(std::string(key), *value);
+      } else {
+        model.erase(std::string(key));
+      }
+    }
+  });
+  return model;
+}
+
+Model Entries(Session& session) {
+  Model entries;
+  session.Scan({}, Order::kForward, [&](auto key, auto value) {
+    return entries.emplace(key, value).second;
+  });
+  return entries;
+}
+
+// The process to be killed is this executable, started anew (gtest calls that
+// "threadsafe"): engines have threads, which a mere fork would not copy.  Both
+// find the database through the environment.
+class CrashDeathTest : public testing::TestWithParam<Written> {
+ protected:
+  void SetUp() override {
+    if (!kDriver.stores) GTEST_SKIP() << kDriver.name << " keeps nothing";
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    std::string path = testing::TempDir() + "kvmatrix_XXXXXX";
+    if (std::getenv(kVariable) != nullptr) return;
+    ASSERT_NE(mkdtemp(path.data()), nullptr) << path;
+    setenv(kVariable, path.c_str(), 1);
+  }
+  void TearDown() override {
+    if (std::getenv(kVariable) == nullptr) return;
+    std::filesystem::remove_all(std::getenv(kVariable));
+    unsetenv(kVariable);
+  }
+
+  std::unique_ptr<Database> Open() const {
+    return kDriver.open({.path = std::getenv(kVariable),
+                         .cache_size = 1 << 20,
+                         .compression = GetParam().compression,
+                         .sync = GetParam().sync});
+  }
+
+  void WriteFlushAndDie() const {
+    const auto database = Open();
+    const auto session = database->NewSession();
+    ForEachBatch(GetParam(), [&](const std::vector<Update>& batch) {
+      session->Write(batch);
+    });
+    database->Flush();
+    kill(getpid(), SIGKILL);
+  }
+
+ private:
+  static constexpr char kVariable[] = "KVMATRIX_CRASH_TEST";
+};
+
+TEST_P(CrashDeathTest, FindsAllThatWasFlushed) {
+  EXPECT_EXIT(WriteFlushAndDie(), testing::KilledBySignal(SIGKILL), "");
+  const Model expected = Expected(GetParam());
+  const auto database = Open();
+  const auto session = database->NewSession();
+  for (const auto& [key, value] : expected)
+    ASSERT_EQ(session->Get(key), value) << key;
+  const Model found = Entries(*session);
+  EXPECT_EQ(found.size(), expected.size());
+  EXPECT_TRUE(found == expected);
+  session->Write(std::vector<Update>{{"later", "1"}});
+  EXPECT_EQ(session->Get("later"), "1");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CrashDeathTest,
+    testing::Values(
+        Written{.name = "OneEntry", .batches = 1, .keys = 1, .value_size = 10},
+        Written{.name = "Asynchronous",
+                .batches = 5'000,
+                .keys = 3'000,
+                .value_size = 100},
+        Written{.name = "Synchronous",
+                .sync = true,
+                .batches = 50,
+                .keys = 40,
+                .value_size = 100},
+        Written{.name = "Uncompressed",
+                .compression = false,
+                .batches = 5'000,
+                .keys = 3'000,
+                .value_size = 100},
+        Written{.name = "Batches",
+                .batch_size = 100,
+                .batches = 100,
+                .keys = 5'000,
+                .value_size = 100},
+        Written{.name = "SynchronousBatches",
+                .sync = true,
+                .batch_size = 10,
+                .batches = 5,
+                .keys = 40,
+                .value_size = 100},
+        Written{.name = "LargeValues",
+                .batches = 100,
+                .keys = 60,
+                .value_size = 100'000},
+        // Past a memtable, a cache, a log's checkpoint: in several places.
+        Written{.name = "Large",
+                .batches = 80'000,
+                .keys = 50'000,
+                .value_size = 200}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace kvmatrix
