@@ -51,7 +51,10 @@ class KyotoSession final : public Session {
     const std::unique_ptr<kc::BasicDB::Cursor> cursor(db_.cursor());
     size_t key_size, value_size;
     const char* value;  // follows the key in the same allocation
-    bool at = Jump(*cursor, start, forward);
+    const auto jump = [&](auto... key) {
+      return forward ? cursor->jump(key...) : cursor->jump_back(key...);
+    };
+    bool at = start.empty() ? jump() : jump(start.data(), start.size());
     while (at) {
       const std::unique_ptr<char[]> key(
           cursor->get(&key_size, &value, &value_size, forward));
@@ -65,35 +68,27 @@ class KyotoSession final : public Session {
  private:
   bool NoRecord() const { return db_.error() == kc::BasicDB::Error::NOREC; }
 
-  static bool Jump(kc::BasicDB::Cursor& to, std::string_view key,
-                   bool forward) {
-    if (key.empty()) return forward ? to.jump() : to.jump_back();
-    return forward ? to.jump(key.data(), key.size())
-                   : to.jump_back(key.data(), key.size());
-  }
-
   Db& db_;
   const bool sync_;
   std::unique_ptr<char[]> value_;
 };
 
-class Kyoto final : public Database {
+class Kyoto final : public Database, kc::BasicDB::Logger {
  public:
   explicit Kyoto(const Options& options) : sync_(options.sync) {
-    wanted_["opts"] = Db::TSMALL | Db::TLINEAR;
-    if (options.compression) wanted_["opts"] |= Db::TCOMPRESS;
-    if (options.compression) db_.tune_compressor(&compressor_);
-    db_.tune_options(wanted_["opts"]);
+    const int compress = options.compression ? Db::TCOMPRESS : 0;
+    if (compress) db_.tune_compressor(&compressor_);
+    db_.tune_options(wanted_["opts"] = Db::TSMALL | Db::TLINEAR | compress);
+    db_.tune_logger(this);
     db_.tune_map(wanted_["msiz"] = FLAGS_map_size);
     db_.tune_buckets(FLAGS_buckets);
-    const auto tune_pages = [&](auto& db) {
+    [&](auto& db) {
       if constexpr (kTree) {  // a cache of 0 would mean Kyoto's 64 MiB
         db.tune_page_cache(wanted_["pccap"] =
                                std::max<int64_t>(options.cache_size, 1));
         db.tune_page(wanted_["psiz"] = FLAGS_page_size);
       }
-    };
-    tune_pages(db_);
+    }(db_);
     const auto file = options.path / (kTree ? "db.kct" : "db.kch");
     const uint32_t autosync = sync_ ? Db::OAUTOSYNC : 0;
     Check(db_.open(file, Db::OWRITER | Db::OCREATE | autosync), db_);
@@ -112,20 +107,26 @@ class Kyoto final : public Database {
   std::map<std::string, std::string> EffectiveSettings() override {
     std::map<std::string, std::string> status, settings;
     Check(db_.status(&status), db_);
-    for (const auto& [name, wanted] : wanted_) {
-      if (status[name] != std::to_string(wanted))
+    for (const auto& [name, wanted] : wanted_)
+      if (status[name] != std::to_string(wanted) && !repaired_)
         throw std::runtime_error(name + " is " + status[name] + ", not " +
                                  std::to_string(wanted) + " as requested");
-    }
     for (const char* name :
          {"apow", "bnum", "fpow", "msiz", "opts", "pccap", "psiz", "rcomp"})
       if (status.contains(name)) settings[name] = status[name];
+    if (repaired_) settings["repaired"] = "true";
     settings["sync"] = sync_ ? "true (as requested)" : "false (as requested)";
     return settings;
   }
 
  private:
+  // A TreeDB that Kyoto repairs after a crash loses its options and page size.
+  void log(const char*, int32_t, const char*, Kind, const char* text) override {
+    repaired_ |= std::string_view(text).ends_with("reorganizing the database");
+  }
+
   const bool sync_;
+  bool repaired_ = false;
   std::map<std::string, int64_t> wanted_;
   kc::LZOCompressor<kc::LZO::RAW> compressor_;  // outlives db_
   Db db_;                                       // closes itself
