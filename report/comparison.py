@@ -1,81 +1,46 @@
 """A run turned into what the reports say: charts, rows, standings.
 
 A chart is one benchmark of one scenario over all engines.  Only engines
-without a role are ranked; the reference and the floor are shown beside them.
+without a role are ranked; the reference, the floor and the control are shown
+beside them.
 """
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from report import stats, titles
-from report.published import BASELINE
-from report.results import Cell, Engine, Measurement, Run, Scenario
+from report import rows, stats, titles
+from report.cells import Engine, Run, Scenario
+from report.rows import HARNESS_BOUND_RATIO, NOT_PLANNED, Row
 from report.soundness import DISPUTED
 
-NOT_PLANNED = "not planned"
+__all__ = [
+    "ALARMS",
+    "FAILURES",
+    "HARNESS_BOUND_RATIO",
+    "NOT_PLANNED",
+    "Chart",
+    "Comparison",
+    "Row",
+    "Standing",
+    "by_scenario",
+    "compare",
+]
+
 FAILURES = ("wrong", "error", "timeout")
 ALARMS = (*FAILURES, DISPUTED)
-# Nearer to the floor than this, a cell says more of the harness than of its
-# engine.
-HARNESS_BOUND_RATIO = 3.0
-WIDE_SPREAD = 0.05
-# Deferred work under this share of the timed work, or shorter than a
-# millisecond, is not worth a word.
-_NOTABLE_SETTLE = 0.01
-_NOTABLE_SETTLE_NS = 1e6
-
-
-@dataclass(frozen=True)
-class Row:
-    """One engine in one chart; every figure is None unless the cell is ok."""
-
-    engine: Engine
-    status: str
-    reason: str
-    repetitions: tuple[Measurement, ...]
-    summary: stats.Summary | None
-    off_best: float | None
-    off_baseline: float | None
-    settle_ns: float | None
-    harness_bound: bool
-    leads: bool
-
-    @property
-    def ns_per_op(self) -> float | None:
-        """Time of one operation at the median rate."""
-        return 1e9 / self.summary.median if self.summary else None
-
-    @property
-    def truncated(self) -> Measurement | None:
-        """A repetition that the time limit ended before its planned end."""
-        return next((m for m in self.repetitions if m.truncated), None)
-
-    @property
-    def assertions_live(self) -> bool:
-        """Whether a repetition ran engine code with assertions in it."""
-        return any(m.assertions_live for m in self.repetitions)
-
-    @property
-    def wide(self) -> bool:
-        """Whether the repetitions lie too far apart to be trusted."""
-        return self.summary is not None and self.summary.spread > WIDE_SPREAD
-
-    @property
-    def notable_settle_ns(self) -> float | None:
-        """Deferred work worth telling: 1 % of the timed work and 1 ms, or more."""
-        elapsed = [m.elapsed_ns for m in self.repetitions if m.elapsed_ns]
-        if not self.settle_ns or not elapsed:
-            return None
-        least = max(_NOTABLE_SETTLE_NS, _NOTABLE_SETTLE * statistics.median(elapsed))
-        return self.settle_ns if self.settle_ns >= least else None
+# Of a chart, by scenario and benchmark.
+ChartName = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """`rows` are the ranked engines in the order of the run."""
+    """`rows` are the ranked engines in the order of the run.
+
+    Medians that are no further apart than `noise_share` tie: that is the noise of
+    the run, or what its control differs by here if that is more; None unmeasured.
+    """
 
     scenario: Scenario
     benchmark: str
@@ -84,6 +49,7 @@ class Chart:
     references: tuple[Row, ...]
     floors: tuple[Row, ...]
     controls: tuple[Row, ...]
+    noise_share: float | None
 
     @property
     def anchor(self) -> str:
@@ -104,6 +70,11 @@ class Chart:
     def disputed(self) -> bool:
         """Whether its digests disagree, so that nobody can be ranked."""
         return any(row.status == DISPUTED for row in self.rows)
+
+    @property
+    def unranked(self) -> tuple[Row, ...]:
+        """What stands beside the ranked rows, the floor last."""
+        return (*self.controls, *self.references, *self.floors)
 
     @property
     def fastest_repetition(self) -> float:
@@ -127,11 +98,15 @@ class Standing:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`shared` counts the charts that the geometric means are over."""
+    """`shared` counts the charts that the geometric means are over.
+
+    `noise` is None of a run that measured no engine twice.
+    """
 
     charts: tuple[Chart, ...]
     standings: tuple[Standing, ...]
     shared: int
+    noise: stats.Noise | None
 
     @property
     def ranked_rows(self) -> list[tuple[Chart, Row]]:
@@ -141,8 +116,14 @@ class Comparison:
 
 def compare(run: Run) -> Comparison:
     """Every chart that has at least one planned cell, and the standings."""
+    apart = _control_differences(run)
+    titles_of = {e.name: e.title for e in run.engines}
+    twins = dict.fromkeys(titles_of[e.twin_of] for e in run.engines if e.twin_of)
+    noise = stats.noise(list(apart.values()), ", ".join(twins))
     charts = tuple(
-        _chart(run, scenario, benchmark)
+        _chart(
+            run, scenario, benchmark, _noise_share(noise, apart, scenario, benchmark)
+        )
         for scenario, benchmark in run.charts
         if any(run.cell(e.name, scenario.name, benchmark) for e in run.engines)
     )
@@ -153,7 +134,7 @@ def compare(run: Run) -> Comparison:
     }
     shared = stats.shared_charts(rated)
     standings = tuple(_standing(engine, charts, shared) for engine in ranked)
-    return Comparison(charts, standings, len(shared))
+    return Comparison(charts, standings, len(shared), noise)
 
 
 def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
@@ -164,70 +145,69 @@ def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
     return list(groups.values())
 
 
-def _chart(run: Run, scenario: Scenario, benchmark: str) -> Chart:
-    cells = {e.name: run.cell(e.name, scenario.name, benchmark) for e in run.engines}
-    summaries = {name: _summary(cell) for name, cell in cells.items()}
-    contest = {e.name: s for e in run.engines if e.ranked and (s := summaries[e.name])}
-    verdict = stats.verdict(contest)
-    best = max((s.median for s in contest.values()), default=0.0)
-    floor = max(
-        (
-            s.median
-            for e in run.engines
-            if e.role == "floor" and (s := summaries[e.name])
-        ),
-        default=0.0,
+def _control_differences(run: Run) -> dict[ChartName, float]:
+    """How far apart the control and its twin are, in each chart that has both."""
+    found: dict[ChartName, float] = {}
+    for control in (engine for engine in run.engines if engine.twin_of):
+        for scenario, benchmark in run.charts:
+            both = [
+                rows.summary_of(run.cell(name, scenario.name, benchmark))
+                for name in (control.twin_of, control.name)
+            ]
+            if both[0] and both[1]:
+                apart = stats.difference(both[0], both[1])
+                name = (scenario.name, benchmark)
+                found[name] = max(apart, found.get(name, 0.0))
+    return found
+
+
+def _noise_share(
+    noise: stats.Noise | None,
+    apart: Mapping[ChartName, float],
+    scenario: Scenario,
+    benchmark: str,
+) -> float | None:
+    if noise is None:
+        return None
+    return max(noise.share, apart.get((scenario.name, benchmark), 0.0))
+
+
+def _chart(
+    run: Run, scenario: Scenario, benchmark: str, noise_share: float | None
+) -> Chart:
+    found = {
+        e.name: summary
+        for e in run.engines
+        if (summary := rows.summary_of(run.cell(e.name, scenario.name, benchmark)))
+    }
+    contest = {
+        e.name: found[e.name] for e in run.engines if e.ranked and e.name in found
+    }
+    floors = [
+        found[e.name] for e in run.engines if e.role == "floor" and e.name in found
+    ]
+    verdict = stats.verdict(contest, noise_share or 0.0)
+    field = rows.Field(
+        scenario,
+        benchmark,
+        best=max((s.median for s in contest.values()), default=0.0),
+        floor=max((s.median for s in floors), default=0.0),
+        leaders=verdict.leaders,
     )
-    rows: dict[str, list[Row]]
-    rows = {"": [], "reference": [], "floor": [], "control": []}
+    by_role: dict[str, list[Row]]
+    by_role = {"": [], "reference": [], "floor": [], "control": []}
     for engine in run.engines:
-        cell, summary = cells[engine.name], summaries[engine.name]
-        rows[engine.role].append(
-            Row(
-                engine=engine,
-                status=cell.status if cell else NOT_PLANNED,
-                reason=cell.reason if cell else "left out by the selection of this run",
-                repetitions=cell.repetitions if cell else (),
-                summary=summary,
-                off_best=best / summary.median if summary and engine.ranked else None,
-                off_baseline=_off_baseline(run, engine, benchmark, summary),
-                settle_ns=_median_settle_ns(cell) if summary else None,
-                harness_bound=bool(summary)
-                and summary is not None
-                and engine.role != "floor"
-                and floor > 0
-                and summary.median * HARNESS_BOUND_RATIO >= floor,
-                leads=engine.name in verdict.leaders,
-            )
-        )
+        by_role[engine.role].append(rows.row(run, engine, field))
     return Chart(
         scenario,
         benchmark,
         verdict,
-        tuple(rows[""]),
-        tuple(rows["reference"]),
-        tuple(rows["floor"]),
-        tuple(rows["control"]),
+        tuple(by_role[""]),
+        tuple(by_role["reference"]),
+        tuple(by_role["floor"]),
+        tuple(by_role["control"]),
+        noise_share,
     )
-
-
-def _summary(cell: Cell | None) -> stats.Summary | None:
-    return stats.summarize(cell.rates) if cell else None
-
-
-def _off_baseline(
-    run: Run, engine: Engine, benchmark: str, summary: stats.Summary | None
-) -> float | None:
-    twin = titles.baseline_twin(benchmark)
-    if summary is None or twin is None:
-        return None
-    base = _summary(run.cell(engine.name, BASELINE, twin))
-    return summary.median / base.median if base else None
-
-
-def _median_settle_ns(cell: Cell | None) -> float | None:
-    settles = [m.settle_ns for m in cell.repetitions if m.settle_ns] if cell else []
-    return statistics.median(settles) if settles else None
 
 
 def _row(chart: Chart, engine: Engine) -> Row:

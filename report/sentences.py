@@ -78,8 +78,8 @@ def chart_verdict(chart: Chart) -> str:
 def notes(row: Row) -> list[str]:
     """What a reader must know beside a row's rate."""
     found = []
-    if row.notable_settle_ns:
-        found.append(f"settles in {figures.seconds(row.notable_settle_ns)} more")
+    if settle_ns := row.notable(row.settle_ns):
+        found.append(f"settles in {figures.seconds(settle_ns)} more")
     if row.truncated:
         done = f"{row.truncated.ops or 0:,}"
         planned = f"{row.truncated.figure('planned_ops') or 0:,}"

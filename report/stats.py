@@ -43,10 +43,29 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """`leaders` are the best engine and all that tie with it, best first."""
+    """`leaders` are the best engine and all that tie with it, best first.
+
+    `within_noise` says of a tie that it is one by the noise of the run alone:
+    no interval reaches that of the best.
+    """
 
     outcome: Outcome
     leaders: tuple[str, ...]
+    within_noise: bool = False
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How far apart one engine lies from itself, measured twice in one run.
+
+    `share` is the difference that nine tenths of the charts do not exceed, and
+    `largest` that of the worst of them; 0.03 is 3 %.  `charts` were counted.
+    """
+
+    share: float
+    largest: float
+    charts: int
+    engine: str
 
 
 def summarize(rates: Sequence[float]) -> Summary | None:
@@ -56,11 +75,14 @@ def summarize(rates: Sequence[float]) -> Summary | None:
     return Summary(statistics.median(rates), min(rates), max(rates), len(rates))
 
 
-def verdict(summaries: Mapping[str, Summary]) -> Verdict:
-    """Who wins: the best median, if no other interval reaches its interval.
+def verdict(summaries: Mapping[str, Summary], noise_share: float = 0.0) -> Verdict:
+    """Who wins: the best median, if nobody else can be told from it.
 
-    Two medians of three repetitions of one binary differ by chance alone; three
-    repetitions that all lie beyond all others of another engine rarely do.
+    A rival ties whose interval reaches the interval of the best, or whose median
+    is no further away than `noise_share`, by which one engine differs from itself
+    in this run.  Two medians of three repetitions of one binary differ by chance
+    alone; three repetitions that all lie beyond all others of another engine
+    rarely do, unless the machine was slower for one of them than for the other.
     """
     if not summaries:
         return Verdict(Outcome.NONE, ())
@@ -70,9 +92,32 @@ def verdict(summaries: Mapping[str, Summary]) -> Verdict:
         return Verdict(Outcome.UNCONTESTED, (ranking[0],))
     if min(s.count for s in summaries.values()) < 2:
         return Verdict(Outcome.SINGLE, (ranking[0],))
-    rivals = [name for name in ranking[1:] if summaries[name].overlaps(best)]
+    reaching = [name for name in ranking[1:] if summaries[name].overlaps(best)]
+    rivals = [
+        name
+        for name in ranking[1:]
+        if name in reaching or difference(best, summaries[name]) <= noise_share
+    ]
     outcome = Outcome.TIE if rivals else Outcome.WIN
-    return Verdict(outcome, (ranking[0], *rivals))
+    return Verdict(outcome, (ranking[0], *rivals), bool(rivals) and not reaching)
+
+
+def difference(one: Summary, other: Summary) -> float:
+    """How much faster the faster median is: 0.03 is 3 %, whoever comes first."""
+    return max(one.median, other.median) / min(one.median, other.median) - 1
+
+
+def noise(differences: Sequence[float], engine: str) -> Noise | None:
+    """Of an engine's differences from itself, one for each chart.
+
+    The 90th percentile is the nearest rank: of nine charts and fewer it is the
+    largest.
+    """
+    if not differences:
+        return None
+    ranked = sorted(differences)
+    rank = -(-len(ranked) * 9 // 10)
+    return Noise(ranked[rank - 1], ranked[-1], len(ranked), engine)
 
 
 def times_slower(rate: float, best: float) -> float:
