@@ -78,9 +78,17 @@ def environment(
             continue
         if isinstance(value, Mapping):
             groups.append((_words(name), _flat(value)))
+        elif name == "doctor":
+            groups.append((_words(name), [_finding(entry) for entry in value]))
         else:
             loose.append((_words(name), readable(name, value)))
     return [*groups, *([("other", loose)] if loose else [])]
+
+
+def _finding(entry: Mapping[str, str]) -> tuple[str, str]:
+    """What the doctor said of one thing, and how bad it is unless it is fine."""
+    level = "" if entry["level"] == "ok" else f"{entry['level'].upper()}: "
+    return entry["name"], f"{level}{entry['found']}"
 
 
 def readable(name: str, value: Any) -> str:

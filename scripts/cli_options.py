@@ -52,18 +52,28 @@ DATA = _place(
     "KVMATRIX_DATA_DIR",
     "Where databases are made: this is the disk that is measured.",
 )
+QUIET = click.option(
+    "-q", "--quiet", is_flag=True, help="No progress, only the result."
+)
+JSON = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
+)
+COLOR = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Colour on stdout; NO_COLOR=1 means never.  [default: auto]",
+)
+STRICT = click.option(
+    "--strict",
+    is_flag=True,
+    help="Let the doctor look first, and stop (exit 4) if the machine is unfit.",
+)
 OUTPUT = stacked(
-    click.option("-q", "--quiet", is_flag=True, help="No progress, only the result."),
-    click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
-    ),
+    QUIET,
+    JSON,
     click.option("--no-report", is_flag=True, help="Do not write the HTML report."),
-    click.option(
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        default="auto",
-        help="Colour on stdout; NO_COLOR=1 means never.  [default: auto]",
-    ),
+    COLOR,
 )
 
 

@@ -39,11 +39,19 @@ class Machine:
         return content.strip() if content and content.strip() else UNKNOWN
 
     @property
+    def mountinfo(self) -> str:
+        """The mounts of this machine; "" if they are not told."""
+        return self.reader.file("/proc/self/mountinfo") or ""
+
+    @property
+    def device(self) -> str:
+        """major:minor of the device databases are made on."""
+        return self.reader.device_of(self.data_dir)
+
+    @property
     def mount(self) -> Mount:
         """The file system databases are made on."""
-        mounts = self.reader.file("/proc/self/mountinfo") or ""
-        device = self.reader.device_of(self.data_dir)
-        return mount_of(mounts, self.data_dir, device)
+        return mount_of(self.mountinfo, self.data_dir, self.device)
 
 
 def environment_document(
@@ -184,7 +192,7 @@ def _file_system(machine: Machine) -> Entry:
 
 
 def _block_device(machine: Machine) -> Entry:
-    entry = f"/sys/dev/block/{machine.reader.device_of(machine.data_dir)}"
+    entry = f"/sys/dev/block/{machine.device}"
     whole = entry  # a partition's queue belongs to the disk around it
     if machine.reader.file(f"{entry}/queue/rotational") is None:
         whole = f"{entry}/.."

@@ -7,7 +7,7 @@ from typing import Any
 from report.config import Config, Suite
 from scripts.driver_process import Spawner
 from scripts.engines import child_environment, find_engines
-from scripts.plan import PlannedEngine, Selection
+from scripts.plan import Plan, PlannedEngine, Selection
 from scripts.planning import make_plan
 
 Document = dict[str, list[dict[str, Any]]]
@@ -72,9 +72,10 @@ def _suite(config: Config, suite: Suite) -> dict[str, Any]:
     }
 
 
-def _cells(
+def suite_plan(
     config: Config, suite: Suite, engines: tuple[PlannedEngine, ...]
-) -> list[dict[str, Any]]:
+) -> Plan:
+    """What a run of a whole suite would be; it has no name and no machine."""
     selection = Selection(
         engines=config.default_engines(),
         scenarios=suite.scenarios,
@@ -85,7 +86,13 @@ def _cells(
         chosen={},
     )
     chosen = [e for e in engines if e.name in selection.engines]
-    plan = make_plan("list", "", config, suite, selection, chosen, {})
+    return make_plan("list", "", config, suite, selection, chosen, {})
+
+
+def _cells(
+    config: Config, suite: Suite, engines: tuple[PlannedEngine, ...]
+) -> list[dict[str, Any]]:
+    plan = suite_plan(config, suite, engines)
     cells = []
     for cell in plan.cells:
         status, reason = plan.obstacle(cell) or ("ready", "")

@@ -18,7 +18,26 @@ class Mount:
 
 def mount_of(mountinfo: str, folder: Path, device: str) -> Mount:
     """The mount that holds an absolute folder on the device major:minor."""
-    best, best_depth = Mount(UNKNOWN, UNKNOWN, UNKNOWN), -1
+    found = _innermost(mountinfo, folder, device)
+    return _mount(*found) if found else Mount(UNKNOWN, UNKNOWN, UNKNOWN)
+
+
+def upper_type(mountinfo: str, folder: Path) -> str:
+    """The file system under the overlay that holds a folder, or "unknown"."""
+    _, rest = _innermost(mountinfo, folder, None) or ([], ["", "", ""])
+    for option in rest[2].split(","):
+        name, _, value = option.partition("=")
+        found = _innermost(mountinfo, Path(value), None) if name == "upperdir" else None
+        if found:
+            return found[1][0]
+    return UNKNOWN
+
+
+def _innermost(
+    mountinfo: str, folder: Path, device: str | None
+) -> tuple[list[str], list[str]] | None:
+    """Both halves of the line of the mount that holds a folder, of any device."""
+    best, best_depth = None, -1
     for line in mountinfo.splitlines():
         left, _, right = line.partition(" - ")
         words, rest = left.split(), right.split()
@@ -26,10 +45,10 @@ def mount_of(mountinfo: str, folder: Path, device: str) -> Mount:
             continue
         point = Path(words[4].replace("\\040", " "))
         holds = folder == point or point in folder.parents
-        same = words[2] == device or rest[0] in ("btrfs", "overlay")
+        same = device in (None, words[2]) or rest[0] in ("btrfs", "overlay")
         depth = len(point.parts)
         if holds and same and depth >= best_depth:  # a later mount hides an earlier
-            best, best_depth = _mount(words, rest), depth
+            best, best_depth = (words, rest), depth
     return best
 
 

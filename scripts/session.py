@@ -13,6 +13,10 @@ from report.units import format_size
 from scripts.board import Board
 from scripts.calls import WORK_FOLDER, Exchanged
 from scripts.disk import SPARE_BYTES, free_bytes, needed_bytes
+from scripts.doctor.admission import admit, subject_of
+from scripts.doctor.finding import Finding, Level
+from scripts.doctor.probes import Progress
+from scripts.doctor.screen import summary
 from scripts.driver_process import Interrupted, Spawner
 from scripts.engines import child_environment, find_engines
 from scripts.events import Event, Listener, Note, RunEnded, RunStarted
@@ -122,17 +126,40 @@ class Runner:
             path = executable_path(self.places.build_dir, name)
             self.stamps[name] = Stamp.of(path)
 
-    def start(self, plan: Plan, view_of: Callable[[Plan], View]) -> Ending:
+    def admit(self, plan: Plan, tell: Progress | None) -> dict[str, Any]:
+        """environment.json, with what the doctor says before a run.
+
+        With `tell` the run is strict: the doctor measures too, which takes seconds,
+        and Unfit is raised if anything failed.
+        """
+
+        def stoppable(text: str) -> None:
+            self.spawner.stop.check()
+            if tell:
+                tell(text)
+
+        environment = environment_document(
+            self.machine, _compilers(plan), child_environment("DATA/tmp")
+        )
+        subject = subject_of(
+            self.machine, environment, plan.engines, needed_bytes(plan)
+        )
+        findings = admit(subject, self.places.work, stoppable if tell else None)
+        return {**environment, "doctor": [finding.document() for finding in findings]}
+
+    def start(
+        self,
+        plan: Plan,
+        environment: Mapping[str, Any],
+        view_of: Callable[[Plan], View],
+    ) -> Ending:
         """Makes the run's folder and does all of it."""
         if all(plan.obstacle(cell) for cell in plan.cells):
             reasons = {e.missing for e in plan.engines if e.missing}
             raise Refused("; ".join(["nothing can be measured", *sorted(reasons)]), 5)
         refuse_small_disk(plan, self.places.data_dir)
-        environment = environment_document(
-            self.machine, _compilers(plan), child_environment("DATA/tmp")
-        )
         folder = create_run(self.places.results, plan, environment)
-        return self._execute(plan, folder, [], view_of, [])
+        return self._execute(plan, folder, [], view_of, [_doctors_note(environment)])
 
     def resume(
         self, path: Path, config: Config, view_of: Callable[[Plan], View]
@@ -214,8 +241,6 @@ class Runner:
         )
 
     def _warnings(self, plan: Plan, late: Sequence[str]) -> Iterator[Note]:
-        if self.machine.mount.type in ("tmpfs", "ramfs"):
-            yield Note("the data directory is in memory, not on a disk", "warn")
         for engine in plan.engines:
             if engine.name in late:
                 continue  # that was said already
@@ -223,6 +248,12 @@ class Runner:
                 yield Note(f"{engine.name} is missing: {engine.missing}", "warn")
             elif engine.description and engine.description.assertions_live:
                 yield Note(f"{engine.name} was built with live assertions", "warn")
+
+
+def _doctors_note(environment: Mapping[str, Any]) -> Note:
+    findings = [Finding.of(said) for said in environment["doctor"]]
+    failed = any(finding.level is Level.FAIL for finding in findings)
+    return Note(summary(findings), "warn" if failed else "note")
 
 
 def _outcome(session: Session) -> tuple[int, str]:
@@ -301,10 +332,18 @@ def open_runner(places: Places) -> Iterator[Runner]:
         sole_user(places.results, "results folder"),
         sole_user(places.data_dir, "data directory"),
         spawner.stop.on_signals(),
+        work_folder(places.work),
     ):
-        try:
-            (places.work / "tmp").mkdir(parents=True, exist_ok=True)
-            yield Runner(places, spawner)
-        finally:
-            if places.work.exists():
-                shutil.rmtree(places.work)
+        (places.work / "tmp").mkdir(exist_ok=True)
+        yield Runner(places, spawner)
+
+
+@contextmanager
+def work_folder(path: Path) -> Iterator[None]:
+    """The runner's own folder of the data directory, gone with the block."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        if path.exists():
+            shutil.rmtree(path)

@@ -1,16 +1,13 @@
-"""The verbs of the kvmatrix command line: run, resume, list, report."""
+"""The kvmatrix command line: its verbs run, resume, list and report, and the group."""
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from report.config import load
-from report.config_keys import ConfigError
-from report.results import ResultsError
 from scripts import cli_options as options
 from scripts.cli_options import Output
 from scripts.cli_types import (
@@ -19,16 +16,17 @@ from scripts.cli_types import (
     shown,
     suite_name,
 )
-from scripts.driver_process import Interrupted
+from scripts.doctor.telling import telling
+from scripts.doctor.verb import doctor
 from scripts.dry_run import dry_run_document, dry_run_lines
+from scripts.guard import guarded
 from scripts.listing import list_document, list_lines
 from scripts.plan import Plan
 from scripts.reporting import FORMATS, write_report
-from scripts.resume import Changed
 from scripts.selection import selection_of
-from scripts.session import Places, Refused, Request, open_runner
-from scripts.showing import complain, conclude, view_for
-from scripts.store import Busy, DiskFull, find_run
+from scripts.session import Places, Request, open_runner
+from scripts.showing import conclude, view_for
+from scripts.store import find_run
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -42,14 +40,18 @@ def main() -> None:
 
     \b
     Exit codes: 0 done; 2 usage or configuration; 3 some cells failed or are
-    missing, the rest is saved; 5 nothing could be measured; 130 interrupted.
+    missing, the rest is saved; 4 --strict and the machine is unfit; 5 nothing
+    could be measured; 130 interrupted.
     """
+
+
+main.add_command(doctor)
 
 
 @main.command("run")
 @click.argument("suite")
 @options.SELECTION
-@options.stacked(options.PLACES, options.OUTPUT)
+@options.stacked(options.STRICT, options.PLACES, options.OUTPUT)
 @click.pass_context
 def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
     """Runs SUITE: engines x scenarios x benchmarks x repetitions.
@@ -74,10 +76,12 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
             plan = runner.plan(request)
             if given["dry_run"]:
                 return _show_dry_run(plan, places, output)
-            ending = runner.start(plan, view_for(output, places))
+            with telling(output.stderr(), output.quiet) as tell:
+                environment = runner.admit(plan, tell if given["strict"] else None)
+            ending = runner.start(plan, environment, view_for(output, places))
         return conclude(ending, output, places)
 
-    sys.exit(_guarded(work))
+    sys.exit(guarded(work))
 
 
 @main.command("resume")
@@ -102,7 +106,7 @@ def resume(name: str, **given: Any) -> None:
             ending = runner.resume(path, config, view_for(output, places))
         return conclude(ending, output, places)
 
-    sys.exit(_guarded(work))
+    sys.exit(guarded(work))
 
 
 @main.command("list")
@@ -141,7 +145,7 @@ def list_command(
             click.echo("\n".join(list_lines(document)))
         return 0
 
-    sys.exit(_guarded(work))
+    sys.exit(guarded(work))
 
 
 @main.command("report")
@@ -185,29 +189,7 @@ def report(
             raise click.UsageError("--open needs a file: add -o FILE")
         return 0
 
-    sys.exit(_guarded(work))
-
-
-def _guarded(work: Callable[[], int]) -> int:
-    """Runs a verb; what can go wrong becomes one message and an exit code."""
-    try:
-        return work()
-    except (ConfigError, ResultsError, Busy) as error:
-        return complain(str(error), 2)
-    except Refused as error:
-        return complain(str(error), error.exit_code)
-    except Changed as error:
-        lines = "\n  ".join(error.found)
-        return complain(f"this run cannot be resumed:\n  {lines}", 2)
-    except DiskFull as error:
-        return complain(str(error), 3)
-    except Interrupted as error:
-        return complain("interrupted before anything was measured", error.exit_code)
-    except KeyboardInterrupt:  # click would end with 1
-        return complain("interrupted", 130)
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return complain(f"{place}{error.strerror or error}", 2)
+    sys.exit(guarded(work))
 
 
 def _output(given: dict[str, Any]) -> Output:

@@ -1,0 +1,76 @@
+"""Gathering what the doctor looks at, before a run and for its own verb."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts.doctor.examine import examine, probe
+from scripts.doctor.finding import Finding, Level
+from scripts.doctor.judge import Probed
+from scripts.doctor.probes import Progress, SystemProbes
+from scripts.doctor.screen import EXIT_UNFIT, refusal
+from scripts.doctor.subject import Subject
+from scripts.host import Machine
+from scripts.plan import PlannedEngine
+from scripts.provision.venv import is_current
+
+_ROOT = Path(__file__).resolve().parents[2]
+_TOOLS = ("setpriv", "cp", "sync")
+
+
+class Unfit(Exception):
+    """A strict run does not start on this machine; says what is amiss."""
+
+    exit_code = EXIT_UNFIT
+
+
+def subject_of(
+    machine: Machine,
+    environment: Mapping[str, Any],
+    engines: tuple[PlannedEngine, ...],
+    needed_bytes: float,
+) -> Subject:
+    """All that the checks look at; without an engine no need can be told."""
+    known = any(engine.description for engine in engines)
+    return Subject(
+        machine=machine,
+        environment=environment,
+        engines=engines,
+        needed_bytes=needed_bytes if known else None,
+        variables=dict(os.environ),
+        gaps=tuple(_gaps()),
+    )
+
+
+def _gaps() -> list[str]:
+    """What the set-up has not brought, or not to its end."""
+    gaps = [tool for tool in _TOOLS if shutil.which(tool) is None]
+    wanted = ("requirements.txt", "requirements-dev.txt")
+    prefix = Path(sys.prefix)
+    if not any(is_current(prefix, _ROOT / "scripts" / name) for name in wanted):
+        gaps.append("the Python packages of scripts/requirements.txt")
+    return gaps
+
+
+def full(
+    subject: Subject, work: Path, progress: Progress
+) -> tuple[list[Finding], Probed]:
+    """Every check and every probe; `work` is a folder of the data directory."""
+    probed = probe(subject.machine, SystemProbes(work), progress)
+    return examine(subject, probed), probed
+
+
+def admit(subject: Subject, work: Path, tell: Progress | None) -> list[Finding]:
+    """What a run records of its machine.
+
+    Strict with `tell`: the probes measure too, and Unfit is raised if anything failed.
+    """
+    if tell is None:
+        return examine(subject)
+    findings, _ = full(subject, work, tell)
+    if any(finding.level is Level.FAIL for finding in findings):
+        raise Unfit(refusal(findings))
+    return findings

@@ -1,0 +1,59 @@
+"""All checks in the order in which they are shown, and the probes around them."""
+
+import os
+from collections.abc import Callable
+
+from scripts.disturbance import disturbance, snapshot
+from scripts.doctor import memory, outfit, processor, storage
+from scripts.doctor.finding import Finding
+from scripts.doctor.judge import Probed, judged
+from scripts.doctor.probes import Probes, Progress
+from scripts.doctor.subject import Subject
+from scripts.host import Machine
+
+Check = Callable[[Subject], Finding]
+ON_MACHINE: tuple[Check, ...] = (
+    processor.governor,
+    processor.turbo,
+    processor.processors,
+    processor.load,
+    processor.steal,
+    processor.clock_source,
+    processor.hypervisor,
+    memory.memory,
+    memory.swap,
+    memory.huge_pages,
+    storage.data_directory,
+    storage.barriers,
+    storage.room,
+    storage.disk,
+    storage.write_cache,
+    storage.read_ahead,
+)
+ON_OUTFIT: tuple[Check, ...] = (
+    outfit.preload,
+    outfit.engines,
+    outfit.set_up,
+    processor.onlookers,
+)
+
+
+def examine(subject: Subject, probed: Probed | None = None) -> list[Finding]:
+    """Every finding; those that need a measurement if there is one."""
+    measured = judged(subject, probed) if probed else []
+    return [
+        *(check(subject) for check in ON_MACHINE),
+        *measured,
+        *(check(subject) for check in ON_OUTFIT),
+    ]
+
+
+def probe(machine: Machine, probes: Probes, progress: Progress) -> Probed:
+    """Measures; takes some seconds, and the disk a moment."""
+    progress("4 KiB writes and reads")
+    overwrites_ns, reads_ns = probes.overwrites_ns(), probes.reads_ns()
+    own = (os.getpid(),)
+    before = snapshot(machine.reader, machine.data_dir, own)
+    work_ns = probes.work_ns(progress)
+    after = snapshot(machine.reader, machine.data_dir, own)
+    return Probed(overwrites_ns, reads_ns, work_ns, disturbance(before, after, 0))

@@ -1,0 +1,73 @@
+"""What the doctor says of one thing: how bad it is, what was found, what to do."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+UNKNOWN = "unknown"
+
+
+class Level(StrEnum):
+    """How bad it is."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at; what is not ok has a remedy."""
+
+    level: Level
+    name: str
+    found: str
+    remedy: str = ""
+
+    def document(self) -> dict[str, str]:
+        """As it is recorded."""
+        return {key: str(value) for key, value in asdict(self).items()}
+
+    @classmethod
+    def of(cls, document: Mapping[str, str]) -> "Finding":
+        """Reads what was recorded."""
+        told = {key: document[key] for key in ("name", "found", "remedy")}
+        return cls(Level(document["level"]), **told)
+
+
+def ok(name: str, found: str) -> Finding:
+    """Nothing to do."""
+    return Finding(Level.OK, name, found)
+
+
+def warn(name: str, found: str, remedy: str) -> Finding:
+    """Numbers are worth less."""
+    return Finding(Level.WARN, name, found, remedy)
+
+
+def fail(name: str, found: str, remedy: str) -> Finding:
+    """Numbers are not worth keeping."""
+    return Finding(Level.FAIL, name, found, remedy)
+
+
+def unknown(name: str, why: str, remedy: str) -> Finding:
+    """It could not be found out: never ok."""
+    return warn(name, f"{UNKNOWN}: {why}", remedy)
+
+
+def count(findings: Sequence[Finding], level: Level) -> int:
+    """How many are of a level."""
+    return sum(finding.level is level for finding in findings)
+
+
+def verdict(findings: Sequence[Finding]) -> str:
+    """All of them in a few words: "1 failed, 2 warnings"."""
+    failed, warned = count(findings, Level.FAIL), count(findings, Level.WARN)
+    parts = [f"{failed} failed"] if failed else []
+    parts += [f"{warned} warning{'s' if warned > 1 else ''}"] if warned else []
+    return ", ".join(parts) or "all ok"
+
+
+def percent(share: float) -> str:
+    """A share for people: 0.0312 -> "3.1 %"."""
+    return f"{share * 100:.1f} %"

@@ -1,0 +1,173 @@
+"""What the probes' times mean."""
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scripts.doctor.finding import Finding, fail, ok, percent, unknown, warn
+from scripts.doctor.subject import Subject
+
+# 4 KiB overwritten and fdatasync, the fastest of 100.  Memory answers in 1 to 3 µs
+# (method: floors measured on tmpfs).  A write and a flush that cross a bus take a
+# drive with power-loss protection 10 to 50 µs; a drive that has to empty its cache
+# takes longer: 77 µs at least on the reference machine, milliseconds on most.
+SYNC_FAIL_NS = 10_000
+SYNC_WARN_NS = 50_000
+# A turn at 15,000 per minute is 4 ms; writing over a block and flushing takes one.
+TURN_NS = 2_000_000
+# Gaps above 10 µs, as in R54's spin: the reference machine lost 1.4 %, and R54 marks a
+# repetition at 2 % of steal.  Five times that and nothing is worth keeping.
+GAP_NS = 10_000
+LOST_WARN, LOST_FAIL = 0.02, 0.10
+# R55: a canary that drifts by 5 % marks the run.
+DRIFT_WARN, DRIFT_FAIL = 0.05, 0.20
+# A disk that others use answers late now and then: chosen, no source.
+READ_TAIL = 5.0
+FOREIGN_FAIL = 0.25  # a whole processor of four
+_WINDOW_NS = 100_000_000
+_DISK = "choose a folder on a disk that keeps what it is told to, with --data-dir"
+_QUIET = "stop what else runs; in a guest, ask for a host with fewer neighbours"
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What the probes took, and what else the machine did meanwhile."""
+
+    overwrites_ns: Sequence[int]
+    reads_ns: Sequence[int]
+    work_ns: Sequence[int]
+    meanwhile: Mapping[str, Any]  # a "disturbance", over the work
+
+    def document(self) -> dict[str, Any]:
+        """Their figures; null where nothing could be measured."""
+        return {
+            "overwrite_fdatasync_ns": _quantiles(self.overwrites_ns),
+            "disk_read_ns": _quantiles(self.reads_ns),
+            "work_unit_ns": _quantiles(self.work_ns),
+            "lost_share": lost_share(self.work_ns) if self.work_ns else None,
+            "drift_share": drift_share(self.work_ns) if self.work_ns else None,
+            "meanwhile": dict(self.meanwhile),
+        }
+
+
+def judged(subject: Subject, probed: Probed) -> list[Finding]:
+    """The findings that need a measurement."""
+    return [
+        synced(subject, probed.overwrites_ns),
+        disk_reads(probed.reads_ns),
+        noise_floor(probed.work_ns),
+        quiet(probed.meanwhile),
+    ]
+
+
+def synced(subject: Subject, times_ns: Sequence[int]) -> Finding:
+    """Whether a sync takes as long as a disk needs."""
+    name = "fsync"
+    if not times_ns:
+        return unknown(name, "no file could be synced in the data directory", _DISK)
+    least_ns = min(times_ns)
+    found = (
+        f"4 KiB write + fdatasync {_micros(least_ns)} at least,"
+        f" {_micros(statistics.median(times_ns))} in the median"
+    )
+    if least_ns < SYNC_FAIL_NS:
+        return fail(name, f"{found}: this does not reach a disk", _DISK)
+    if subject.fact("block_device", "rotational") is True and not subject.virtual:
+        if least_ns < TURN_NS:
+            told = f"{found}: less than a turn of the disk, its cache answers"
+            return warn(name, told, "sudo hdparm -W 0 on the disk")
+    elif least_ns < SYNC_WARN_NS:
+        told = f"{found}: only a drive that survives a power cut is so quick"
+        return warn(name, told, "make sure that it is one")
+    if subject.virtual:
+        found += "; whether the host keeps it cannot be seen from here"
+    return ok(name, found)
+
+
+def disk_reads(times_ns: Sequence[int]) -> Finding:
+    """Whether the disk answers evenly."""
+    name = "disk reads"
+    if not times_ns:
+        told = "the data directory has no reads past the page cache"
+        return unknown(name, told, "choose another folder with --data-dir")
+    median_ns, tail_ns = statistics.median(times_ns), _rank(times_ns, 0.9)
+    found = f"4 KiB in {_micros(median_ns)} in the median, 90 % in {_micros(tail_ns)}"
+    if tail_ns > READ_TAIL * median_ns:
+        return warn(name, f"{found}: uneven", "stop what else uses the disk")
+    return ok(name, found)
+
+
+def noise_floor(times_ns: Sequence[int]) -> Finding:
+    """How much of a processor's time and speed is somebody else's."""
+    name = "noise floor"
+    if not times_ns:
+        return unknown(name, "nothing was measured", "run scripts/kvmatrix doctor")
+    lost, drift = lost_share(times_ns), drift_share(times_ns)
+    found = (
+        f"{percent(lost)} of a processor's time lost in gaps, speed within"
+        f" {percent(drift)}, over {sum(times_ns) / 1e9:.0f} s"
+    )
+    if lost > LOST_FAIL or drift > DRIFT_FAIL:
+        return fail(name, found, _QUIET)
+    if lost > LOST_WARN or drift > DRIFT_WARN:
+        return warn(name, found, _QUIET)
+    return ok(name, found)
+
+
+def quiet(meanwhile: Mapping[str, Any]) -> Finding:
+    """Whether a repetition made just now would have been marked."""
+    name, marks = "quiet", meanwhile["marks"]
+    steal, foreign = meanwhile["steal_share"], meanwhile["foreign_cpu_share"]
+    if marks:
+        told = f"a repetition would be marked now: {'; '.join(marks)}"
+        much = (foreign or 0) > FOREIGN_FAIL
+        return fail(name, told, _QUIET) if much else warn(name, told, _QUIET)
+    if steal is None or foreign is None:
+        return unknown(name, "what else runs is hidden", "run outside of containers")
+    return ok(name, f"steal {percent(steal)}, other processes {percent(foreign)}")
+
+
+def lost_share(times_ns: Sequence[int]) -> float:
+    """The part of the time that went by in gaps of more than GAP_NS."""
+    usual_ns = statistics.median(times_ns)
+    gaps_ns = (t - usual_ns for t in times_ns)
+    return sum(gap for gap in gaps_ns if gap > GAP_NS) / sum(times_ns)
+
+
+def drift_share(times_ns: Sequence[int]) -> float:
+    """How far the speed of tenths of a second lies apart: their 90 % range.
+
+    The speed of a tenth is that of its median unit of work: gaps are counted apart.
+    """
+    speeds = [1 / statistics.median(units) for units in _windows(times_ns)]
+    spread = _rank(speeds, 0.95) - _rank(speeds, 0.05)
+    return spread / statistics.median(speeds)
+
+
+def _windows(times_ns: Sequence[int]) -> Iterator[list[int]]:
+    ends_ns = itertools.accumulate(times_ns)
+    pairs = zip(ends_ns, times_ns, strict=True)
+    for _, units in itertools.groupby(pairs, lambda pair: pair[0] // _WINDOW_NS):
+        yield [unit for _, unit in units]
+
+
+def _rank(values: Sequence[float], share: float) -> float:
+    """A quantile by nearest rank."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def _quantiles(times_ns: Sequence[int]) -> dict[str, float] | None:
+    if not times_ns:
+        return None
+    ranks = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+    found = {name: _rank(times_ns, share) for name, share in ranks.items()}
+    whole = {"count": len(times_ns), "min": min(times_ns), "max": max(times_ns)}
+    return {**whole, **found}
+
+
+def _micros(time_ns: float) -> str:
+    return f"{time_ns / 1000:.1f} µs" if time_ns < 9950 else f"{time_ns / 1000:.0f} µs"

@@ -1,0 +1,54 @@
+"""Memory: enough of it, none of it swapped, and in pages of which size."""
+
+import re
+
+from report.units import format_size
+from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
+from scripts.doctor.subject import Subject
+
+# The largest cache that a scenario gives an engine is 128 MiB; beside it are the
+# engine's own buffers, the runner, and the page cache that makes a read a cached one.
+LEAST_BYTES = 512 << 20
+
+
+def memory(subject: Subject) -> Finding:
+    """Whether the largest database and its copy stay in the page cache."""
+    name, available = "memory", subject.fact("memory", "available_bytes")
+    if not isinstance(available, int):
+        return unknown(name, "not told by /proc", "run where /proc is mounted")
+    found = f"{format_size(available)} available"
+    needed = subject.needed_bytes
+    if available < LEAST_BYTES:
+        more = f"stop what else runs: at least {format_size(LEAST_BYTES)} are needed"
+        return fail(name, found, more)
+    if needed is not None and available < needed:
+        found += f", less than the largest cell's {format_size(needed)}"
+        return warn(name, found, "stop what else runs, or choose a smaller --num")
+    return ok(name, found)
+
+
+def swap(subject: Subject) -> Finding:
+    """Whether memory was so short that some went to the disk."""
+    total = subject.fact("memory", "swap_total_bytes")
+    free = subject.fact("memory", "swap_free_bytes")
+    if total == 0:
+        return ok("swap", "none")
+    if not isinstance(total, int) or not isinstance(free, int):
+        return unknown("swap", "not told by /proc", "run where /proc is mounted")
+    if free < total:
+        found = f"{format_size(total - free)} in use"
+        return warn("swap", found, "free some memory, then sudo swapoff -a")
+    return ok("swap", f"{format_size(total)}, unused")
+
+
+def huge_pages(subject: Subject) -> Finding:
+    """Whether the kernel changes the size of pages behind an engine's back."""
+    name, switch = "huge pages", "/sys/kernel/mm/transparent_hugepage/enabled"
+    text = subject.fact("memory", "transparent_huge_pages")
+    chosen = re.search(r"\[(\w+)\]", str(text))
+    remedy = f"echo madvise | sudo tee {switch}"
+    if text == UNKNOWN or chosen is None:
+        return unknown(name, f"no {switch}", remedy)
+    if chosen[1] == "always":
+        return warn(name, "always: memory and stalls depend on luck", remedy)
+    return ok(name, f"{chosen[1]}")

@@ -1,0 +1,55 @@
+"""What the measurements are made with: engines, tools, and nothing slipped in."""
+
+from scripts.doctor.finding import Finding, fail, ok, unknown, warn
+from scripts.doctor.subject import Subject
+
+# Libraries that make a sync do nothing, fail calls, or change the clock.
+LIARS = ("eatmydata", "fiu_", "libfiu", "faketime", "nosync")
+_BUILD = "build with scripts/setup"
+
+
+def engines(subject: Subject) -> Finding:
+    """Which engines are there, and whether they check themselves."""
+    name = "engines"
+    there = [e for e in subject.engines if e.description]
+    missing = [f"{e.name} ({e.missing})" for e in subject.engines if e.missing]
+    live = [e.name for e in there if e.description and e.description.assertions_live]
+    if not any(e.role == "" for e in there):
+        return fail(name, f"none can be used: {'; '.join(missing[:1])}", _BUILD)
+    found = ", ".join(
+        f"{e.name} {e.description.version}" for e in there if e.description
+    )
+    if live:
+        told = f"{found}; built with live assertions, and slower: {', '.join(live)}"
+        return fail(name, told, "scripts/setup --engines bundled builds without")
+    if missing:
+        return warn(name, f"{found}; missing: {', '.join(missing)}", _BUILD)
+    return ok(name, found)
+
+
+def set_up(subject: Subject) -> Finding:
+    """Whether all that the runner uses is there."""
+    if subject.gaps:
+        return fail("set-up", f"missing: {', '.join(subject.gaps)}", "scripts/setup")
+    return ok("set-up", "complete")
+
+
+def preload(subject: Subject) -> Finding:
+    """Whether a library was slipped under the runner or the engines.
+
+    The engines get an environment of their own, without LD_PRELOAD; the system's
+    list in /etc reaches them.
+    """
+    name, maps = "preload", subject.machine.reader.file("/proc/self/maps")
+    listed = subject.machine.reader.file("/etc/ld.so.preload") or ""
+    asked = subject.variables.get("LD_PRELOAD", "")
+    remedy = "unset LD_PRELOAD, and empty /etc/ld.so.preload"
+    liars = [w for w in LIARS if w in f"{asked}\n{listed}\n{maps or ''}"]
+    if liars:
+        told = f"{liars[0]} is loaded: a sync, an error or the clock is a fake"
+        return fail(name, told, remedy)
+    if asked.strip() or listed.strip():
+        return warn(name, "a library is preloaded into what is measured", remedy)
+    if maps is None:
+        return unknown(name, "/proc/self/maps cannot be read", remedy)
+    return ok(name, "no library is slipped in")

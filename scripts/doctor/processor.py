@@ -1,0 +1,169 @@
+"""Processors: their speed, their clock, and who else uses them."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from scripts.counters import user_processes
+from scripts.doctor.finding import UNKNOWN, Finding, ok, unknown, warn
+from scripts.doctor.subject import Subject
+
+# Twice the 5 % of foreign CPU at which a repetition is disturbed (requirement R54): a
+# load average counts the last minutes, and also who waits for a disk.
+LOAD_PER_CPU = 0.10
+# A quarter of R54's 2 %: the share since the start holds all the idle time as well.
+STEAL_SINCE_START = 0.005
+# Read without a system call (the kernel's vdso_clock_mode); other sources cost about
+# a microsecond, as much as a read.
+QUICK_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
+_CPUS = "/sys/devices/system/cpu"
+_ON_HOST = "a guest cannot set it: use a machine of your own for figures to publish"
+
+
+def cpu_numbers(text: str) -> set[int]:
+    """The numbers of a list such as "0-2,5"; empty if it is none."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        if first.isdigit() and (last or first).isdigit():
+            found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def governor(subject: Subject) -> Finding:
+    """Whether every processor that may be used keeps its clock up."""
+    name, set_it = "cpu governor", "sudo cpupower frequency-set -g performance"
+    allowed = sorted(cpu_numbers(subject.fact("cpu", "allowed_cpus")))
+    texts = {
+        subject.machine.text(f"{_CPUS}/cpu{number}/cpufreq/scaling_governor")
+        for number in allowed
+    }
+    if not allowed or UNKNOWN in texts:
+        why = "the guest does not see it" if subject.virtual else "no cpufreq in /sys"
+        return unknown(name, why, _ON_HOST if subject.virtual else set_it)
+    if texts == {"performance"}:
+        return ok(name, f"performance on all {len(allowed)} processors")
+    return warn(name, f"{', '.join(sorted(texts))}: the clock follows the load", set_it)
+
+
+def turbo(subject: Subject) -> Finding:
+    """Whether the clock rises above its nominal rate while it is cool."""
+    name, state = "turbo", subject.fact("cpu", "turbo")
+    off = "sudo cpupower frequency-set --boost 0, or in the firmware's setup"
+    if state == UNKNOWN:
+        why = "the guest does not see it" if subject.virtual else "not told by /sys"
+        return unknown(name, why, _ON_HOST if subject.virtual else off)
+    if state == "off":
+        return ok(name, "off")
+    return warn(name, f"{state}: the speed drifts with temperature and load", off)
+
+
+def processors(subject: Subject) -> Finding:
+    """How many processors the runner and the engines may use."""
+    name = "processors"
+    allowed = len(cpu_numbers(subject.fact("cpu", "allowed_cpus")))
+    total = subject.fact("cpu", "logical_cpus")
+    if not allowed or not isinstance(total, int):
+        return unknown(name, "not told by /proc", "run where /proc is mounted")
+    found = f"{allowed} of {total} may be used"
+    quota = _quota(subject)
+    if quota:
+        return warn(name, f"{found}, but a control group limits them: {quota}", _LIFT)
+    if allowed < 2:
+        more = "give it a second one: the runner and an engine's threads share it"
+        return warn(name, found, more)
+    return ok(name, found)
+
+
+_LIFT = "lift the limit: an engine is stopped for up to 0.1 s whenever it is used up"
+
+
+def _quota(subject: Subject) -> str:
+    """The CPU limit of the runner's control group or of one above it, or ""."""
+    for folder in _groups(subject):
+        text = subject.machine.text(f"{folder}/cpu.max")
+        if text != UNKNOWN and not text.startswith("max"):
+            return f"cpu.max {text}"
+        quota = subject.machine.number(f"{folder}/cpu.cfs_quota_us")
+        if isinstance(quota, int) and quota > 0:
+            return f"cpu.cfs_quota_us {quota}"
+    return ""
+
+
+def _groups(subject: Subject) -> Iterator[str]:
+    """The runner's control groups that may limit CPU, inner ones first."""
+    for line in subject.machine.text("/proc/self/cgroup").splitlines():
+        _, _, rest = line.partition(":")
+        kinds, _, path = rest.partition(":")
+        root = "/sys/fs/cgroup" + ("" if not kinds else "/cpu")
+        if kinds and "cpu" not in kinds.split(","):
+            continue
+        inner = PurePosixPath(path)
+        for folder in (inner, *inner.parents):
+            yield root + str(folder).rstrip("/")
+
+
+def load(subject: Subject) -> Finding:
+    """How busy the processors that may be used were over the last minute."""
+    name, average = "load", subject.fact("load", "minutes_1")
+    allowed = len(cpu_numbers(subject.fact("cpu", "allowed_cpus")))
+    if not isinstance(average, float) or not allowed:
+        return unknown(name, "not told by /proc", "run where /proc is mounted")
+    found = f"{average:.2f} over the last minute on {allowed} processors"
+    if average > LOAD_PER_CPU * allowed:
+        return warn(name, found, "stop what else runs, and wait a minute")
+    return ok(name, found)
+
+
+def steal(subject: Subject) -> Finding:
+    """What the hypervisor gave to others since the machine started."""
+    name, share = "steal", subject.fact("load", "steal_share")
+    elsewhere = "a host with fewer guests, or a dedicated one"
+    if not isinstance(share, float):
+        return unknown(name, "not told by /proc/stat", elsewhere)
+    found = f"{share * 100:.2f} % of the CPU time since the machine started"
+    return (
+        warn(name, found, elsewhere) if share > STEAL_SINCE_START else ok(name, found)
+    )
+
+
+def clock_source(subject: Subject) -> Finding:
+    """Whether reading the clock is cheap."""
+    name, source = "clock", subject.fact("cpu", "clock_source")
+    switch = (
+        "echo tsc | sudo tee"
+        " /sys/devices/system/clocksource/clocksource0/current_clocksource"
+    )
+    if source == UNKNOWN:
+        return unknown(name, "no clock source in /sys", switch)
+    if source in QUICK_CLOCKS:
+        return ok(name, f"{source}: read without a system call")
+    return warn(name, f"{source}: reading it is a system call", switch)
+
+
+def hypervisor(subject: Subject) -> Finding:
+    """Whether this is a machine or a part of one."""
+    name, kind = "machine", subject.environment["hypervisor"]
+    own = "repeat figures to publish on a machine without a hypervisor"
+    if kind == UNKNOWN:
+        return unknown(name, "systemd-detect-virt is not there", own)
+    if kind == "none":
+        return ok(name, "no hypervisor")
+    told = f"virtual ({kind}): other guests and the host's caches are out of sight"
+    return warn(name, told, own)
+
+
+def onlookers(subject: Subject) -> Finding:
+    """Whether a repetition that others disturb would be noticed."""
+    name, reader = "watching", subject.machine.reader
+    seen, complete = user_processes(reader)
+    blind = []
+    if not complete:
+        blind.append("processes of others are hidden (container or hidepid)")
+    elif any(p.read_bytes is None for p in seen.values()):
+        blind.append("what some processes read and write is hidden")
+    if reader.file("/proc/pressure/memory") is None:
+        blind.append("no pressure figures (PSI)")
+    if not blind:
+        return ok(name, f"{len(seen)} processes and the pressure on the machine seen")
+    remedy = "run as root, outside of containers, on a kernel with psi=1"
+    return warn(name, "; ".join(blind), remedy)

@@ -1,0 +1,113 @@
+"""The data directory: which file system, which disk, and how much room."""
+
+import re
+
+from report.units import format_size
+from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
+from scripts.doctor.subject import Subject
+from scripts.mounts import upper_type
+
+MEMORY_TYPES = ("tmpfs", "ramfs")
+REMOTE_TYPES = ("nfs", "cifs", "smb", "9p", "virtiofs", "ceph", "afs", "fuse", "lustre")
+DISK_TYPES = "ext2 ext3 ext4 xfs btrfs f2fs zfs bcachefs jfs nilfs2 reiserfs ntfs3"
+NO_BARRIER = ("nobarrier", "barrier=0")
+# The kernel's default (VM_READAHEAD_PAGES).  With 8 MiB one random read of an engine
+# that maps its files moved 2 MB: the engine's figure was the disk's.
+READ_AHEAD_BYTES = 128 << 10
+_OTHER_DISK = "choose a folder on a disk with --data-dir"
+_NO_DEVICE = "the data directory is not on a block device that /sys shows"
+
+
+def data_directory(subject: Subject) -> Finding:
+    """Whether databases are made on a disk of this machine."""
+    name, kind = "data dir", subject.machine.mount.type
+    found = f"{kind} on {subject.machine.mount.device}"
+    if kind == UNKNOWN:
+        return unknown(name, "its mount is not told by /proc", _OTHER_DISK)
+    if kind in MEMORY_TYPES:
+        return fail(name, f"{kind}: in memory, nothing reaches a disk", _OTHER_DISK)
+    if kind == "overlay":
+        return _overlay(subject)
+    if kind.startswith(REMOTE_TYPES):
+        return warn(name, f"{kind}: a server is measured with it", _OTHER_DISK)
+    if kind not in DISK_TYPES.split():
+        return warn(name, f"{found}: a kind that this does not know", _OTHER_DISK)
+    return ok(name, found)
+
+
+def _overlay(subject: Subject) -> Finding:
+    name, machine = "data dir", subject.machine
+    below = upper_type(machine.mountinfo, machine.data_dir)
+    if below in MEMORY_TYPES:
+        return fail(name, f"overlay on {below}: in memory", _OTHER_DISK)
+    told = f"overlay on {below}: what syncs cost is not the disk's alone"
+    if below in (UNKNOWN, "overlay"):
+        told = "overlay on a disk that cannot be seen from here"
+    return warn(name, told, "mount a volume of the host and give it as --data-dir")
+
+
+def barriers(subject: Subject) -> Finding:
+    """Whether the file system asks the disk to keep what is synced."""
+    name, options = "barriers", subject.machine.mount.options
+    if options == UNKNOWN:
+        return unknown(name, "the mount is not told by /proc", _OTHER_DISK)
+    for option in options.split(","):
+        if option in NO_BARRIER:
+            told = f"{option}: a sync does not wait for the disk's own cache"
+            return fail(name, told, f"mount it without {option}")
+    return ok(name, "the mount does not turn them off")
+
+
+def room(subject: Subject) -> Finding:
+    """Whether the largest cell of what is to be run fits."""
+    free = subject.environment["file_system"]["free_bytes"]
+    needed = subject.needed_bytes
+    if needed is None:
+        told = f"{format_size(free)} free; no engine tells how much it needs"
+        return unknown("room", told, "build with scripts/setup")
+    found = f"{format_size(free)} free, the largest cell needs {format_size(needed)}"
+    remedy = "free some, or choose another with --data-dir"
+    return fail("room", found, remedy) if free < needed else ok("room", found)
+
+
+def write_cache(subject: Subject) -> Finding:
+    """Whether the kernel sends flushes to the disk."""
+    name, state = "disk cache", subject.fact("block_device", "write_cache")
+    if state == UNKNOWN:
+        return unknown(name, _NO_DEVICE, _OTHER_DISK)
+    if state == "write back":
+        return ok(name, "write back: a sync sends a flush to the disk")
+    told = f"{state}: no flush is sent; a cache that the disk hides would not be kept"
+    return warn(
+        name, told, f"echo 'write back' | sudo tee {_queue(subject)}/write_cache"
+    )
+
+
+def read_ahead(subject: Subject) -> Finding:
+    """Whether one read of an engine is about one read of the disk."""
+    name, size = "read-ahead", subject.fact("block_device", "read_ahead_bytes")
+    if not isinstance(size, int):
+        return unknown(name, _NO_DEVICE, _OTHER_DISK)
+    found = format_size(size)
+    if size <= READ_AHEAD_BYTES:
+        return ok(name, found)
+    told = f"{found}: random reads from the disk measure this, not the engine"
+    return warn(name, told, f"echo 128 | sudo tee {_queue(subject)}/read_ahead_kb")
+
+
+def disk(subject: Subject) -> Finding:
+    """What the disk says it is."""
+    rotates = subject.fact("block_device", "rotational")
+    scheduler = subject.fact("block_device", "scheduler")
+    if rotates == UNKNOWN or scheduler == UNKNOWN:
+        return unknown("disk", _NO_DEVICE, _OTHER_DISK)
+    kind = "says that it rotates" if rotates else "does not rotate"
+    chosen = re.search(r"\[(\S+)\]", str(scheduler))
+    return ok("disk", f"{kind}, scheduler {chosen[1] if chosen else scheduler}")
+
+
+def _queue(subject: Subject) -> str:
+    """The folder of the disk's settings."""
+    entry = f"/sys/dev/block/{subject.machine.device}"
+    whole = subject.machine.reader.file(f"{entry}/queue/rotational") is not None
+    return f"{entry}/queue" if whole else f"{entry}/../queue"

@@ -1,0 +1,106 @@
+"""The verb `kvmatrix doctor`."""
+
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from report.config import Config, load
+from scripts import cli_options as options
+from scripts.calls import WORK_FOLDER
+from scripts.cli_options import Output
+from scripts.disk import needed_bytes
+from scripts.doctor.admission import full, subject_of
+from scripts.doctor.finding import Finding, Level
+from scripts.doctor.judge import Probed
+from scripts.doctor.screen import EXIT_UNFIT, document, lines
+from scripts.doctor.subject import Subject
+from scripts.doctor.telling import telling
+from scripts.driver_process import Spawner
+from scripts.engines import child_environment, find_engines
+from scripts.guard import guarded
+from scripts.host import Machine, environment_document, identity, machine_line
+from scripts.listing import suite_plan
+from scripts.reader import SystemReader
+from scripts.session import work_folder
+from scripts.store import sole_user
+
+_WIDTH = 100  # of lines, unless a terminal is narrower
+
+
+@click.command("doctor")
+@click.option("--strict", is_flag=True, help="Exit 4 if anything failed, not 0.")
+@options.stacked(
+    options.DATA,
+    options.BUILD,
+    options.CONFIGS,
+    options.QUIET,
+    options.JSON,
+    options.COLOR,
+)
+def doctor(**given: Any) -> None:
+    """Tells whether this machine can give numbers worth keeping.
+
+    Looks at processors, memory and the disk of the data directory, syncs 4 KiB a
+    hundred times and works for five seconds.  Changes nothing.  What is not ok comes
+    with its remedy; what cannot be known is a warning.
+
+    \b
+    ok    nothing to do
+    warn  numbers are worth less, or it could not be found out
+    FAIL  numbers are not worth keeping: `run --strict` does not start
+
+    \b
+    Example:
+      scripts/kvmatrix doctor
+      scripts/kvmatrix doctor --data-dir /mnt/ssd --strict
+      scripts/kvmatrix run quick --strict
+    """
+    output = Output(given["quiet"], given["as_json"], True, given["color"])
+    data_dir = given["data_dir"].resolve()
+
+    def work() -> int:
+        config = load(given["configs_dir"])
+        with sole_user(data_dir, "data directory"):
+            subject = _subject(config, given["build_dir"].absolute(), data_dir)
+            with (
+                work_folder(data_dir / WORK_FOLDER),
+                telling(output.stderr(), output.quiet) as tell,
+            ):
+                findings, probed = full(subject, data_dir / WORK_FOLDER, tell)
+        _show(output, subject, findings, probed)
+        failed = any(finding.level is Level.FAIL for finding in findings)
+        return EXIT_UNFIT if failed and given["strict"] else 0
+
+    sys.exit(guarded(work))
+
+
+def _subject(config: Config, build_dir: Path, data_dir: Path) -> Subject:
+    """This machine, for the largest of all suites."""
+    machine = Machine(SystemReader(), data_dir)
+    with tempfile.TemporaryDirectory() as scratch:
+        spawner = Spawner(child_environment(scratch))
+        engines = find_engines(
+            spawner, build_dir, config, config.engines, Path(scratch)
+        )
+    plans = [suite_plan(config, suite, engines) for suite in config.suites.values()]
+    environment = environment_document(machine, [], child_environment("DATA/tmp"))
+    needed = max((needed_bytes(plan) for plan in plans), default=0.0)
+    return subject_of(machine, environment, engines, needed)
+
+
+def _show(
+    output: Output, subject: Subject, findings: Sequence[Finding], probed: Probed
+) -> None:
+    known = identity(subject.machine)
+    if output.as_json:
+        click.echo(json.dumps(document(findings, known, probed), indent=1))
+        return
+    console = output.stdout()
+    width = min(console.width, _WIDTH) if console.is_terminal else _WIDTH
+    for line in lines(findings, machine_line(known), width):
+        console.print(line, soft_wrap=True)
