@@ -136,6 +136,12 @@ TEST_F(RunnerTest, TheSameSeedGivesTheSameDigestAndAnotherAnother) {
   EXPECT_EQ(first[1].found, again[1].found);
 }
 
+// Reads that ask for the keys of the reads before find them in a cache.
+TEST_F(RunnerTest, TheSecondReadrandomAsksForOtherKeys) {
+  const auto m = Run(Wrapped({}), {"fillseq", "readrandom", "readrandom"});
+  EXPECT_NE(m[1].digest, m[2].digest);
+}
+
 TEST_F(RunnerTest, TheAuditSeesTheEntriesThatWereWritten) {
   const auto m = Run(Wrapped({}), {"fillrandom", "verify", "readseq"});
   EXPECT_EQ(m[1].digest, m[0].digest);

@@ -1,0 +1,58 @@
+// The tally of answers: what is counted, added up and told.
+
+#include "common/check.h"
+
+#include <gtest/gtest.h>
+
+namespace kvmatrix {
+namespace {
+
+class CheckTest : public testing::Test {
+ protected:
+  CheckTest() { oracle_.ResetToPrefix(10, kValueSize, 10); }
+
+  std::string ValueOf(uint64_t key) const {
+    std::string bytes(values_.buffer_size(), '\0');
+    values_.Write(key, 1, bytes.data());
+    bytes.resize(kValueSize);
+    return bytes;
+  }
+
+  static constexpr size_t kValueSize = 100;
+  static constexpr size_t kKeySize = 16;
+  const Values values_{301, kValueSize, 0.5};
+  Oracle oracle_;
+  Check check_{oracle_, values_, kKeySize};
+};
+
+// With an exclusive or, an entry that is read twice more would not show.
+TEST_F(CheckTest, TheDigestIsASum) {
+  for (int i = 0; i < 3; ++i) check_.Got(7, ValueOf(7));
+  EXPECT_EQ(check_.digest(), 3 * values_.Fingerprint(7, 1));
+  EXPECT_EQ(check_.found(), 3u);
+  EXPECT_EQ(check_.Reason(), "");
+}
+
+TEST_F(CheckTest, AWrongAnswerIsNotCountedAsFound) {
+  check_.Got(7, ValueOf(8));
+  check_.Got(7, std::nullopt);
+  check_.Got(12, ValueOf(7));
+  check_.GotAbsent("7", ValueOf(7));
+  EXPECT_EQ(check_.found(), 0u);
+  EXPECT_EQ(check_.digest(), 0u);
+  EXPECT_EQ(check_.failures(), 4u);
+}
+
+TEST_F(CheckTest, TellsTheFirstFailureAndCountsTheOthers) {
+  check_.Got(7, std::nullopt);
+  EXPECT_EQ(check_.Reason(),
+            "a key that was written is not found: 0000000000000007");
+  check_.Got(8, std::nullopt);
+  check_.Got(9, ValueOf(7));
+  EXPECT_EQ(check_.Reason(),
+            "a key that was written is not found: 0000000000000007 (and 2 more "
+            "failures)");
+}
+
+}  // namespace
+}  // namespace kvmatrix

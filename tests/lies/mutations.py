@@ -1,0 +1,68 @@
+"""Mutations: each takes one check out of the source, and something must turn red.
+
+They are in mutations/*.toml.  A mutation that lets lies through names their cells;
+one that no lie can show names the test that must fail.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.lab import ROOT
+
+HERE = Path(__file__).parent / "mutations"
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One change of one file."""
+
+    name: str
+    file: str  # relative to the repository
+    old: str  # occurs exactly once
+    new: str
+    units: tuple[str, ...]  # that see the change; none: all that include the file
+    lets: tuple[str, ...]  # scenario/benchmark of the cases that are no longer caught
+    backed_by: str  # part of the reason by which a second check catches them, or ""
+    test: str  # "binary:filter" of GoogleTest, "file.py::test" of pytest, or ""
+
+    @property
+    def of_python(self) -> bool:
+        """Whether it changes Python, and not C++."""
+        return self.file.endswith(".py")
+
+    def apply(self, root: Path = ROOT) -> str:
+        """The changed text.  Raises ValueError if the old text is not there once."""
+        text = (root / self.file).read_text()
+        if text.count(self.old) != 1:
+            times = text.count(self.old)
+            raise ValueError(f"{self.name}: {self.file} has {times} times: {self.old}")
+        return text.replace(self.old, self.new)
+
+
+def load_mutations() -> tuple[Mutation, ...]:
+    """All of them; the names are unique."""
+    found: dict[str, Mutation] = {}
+    for path in sorted(HERE.glob("*.toml")):
+        for name, entry in tomllib.loads(path.read_text())["mutation"].items():
+            assert name not in found, f"two mutations are called {name}"
+            found[name] = _mutation(name, entry)
+    return tuple(found.values())
+
+
+def _mutation(name: str, entry: Mapping[str, Any]) -> Mutation:
+    lets = tuple(entry.get("lets", ()))
+    test = entry.get("test", "")
+    assert bool(lets) != bool(test), f"{name} needs either lies or a test"
+    return Mutation(
+        name=name,
+        file=entry["file"],
+        old=entry["old"],
+        new=entry["new"],
+        units=tuple(entry.get("units", ())),
+        lets=lets,
+        backed_by=entry.get("backed_by", ""),
+        test=test,
+    )

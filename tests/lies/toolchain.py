@@ -1,0 +1,122 @@
+"""Builds an executable of the tests from changed sources, and nothing twice.
+
+Compiles only what sees the change, without optimisation, by the commands that the
+build itself uses, and links it before the objects and the library that are there.
+"""
+
+import functools
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One translation unit as the build compiles it."""
+
+    source: str  # relative to the repository
+    output: str  # relative to the build folder
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file of the repository and the text that it is to have."""
+
+    file: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The build of one folder."""
+
+    root: Path  # of the sources
+    build: Path
+
+    def link(
+        self, target: str, change: Change, folder: Path, units: Sequence[str] = ()
+    ) -> Path:
+        """Builds `target` with the change; the result and all it takes are in `folder`.
+
+        Compiles `units`, or without them everything that sees the changed file.
+        """
+        path = folder / "source" / change.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(change.text)
+        command = self._link_command(target)
+        replaced = {}
+        for unit in self._units(command):
+            if units and unit.source not in units:
+                continue
+            if change.file in self._seen_by(unit.source):
+                replaced[unit.output] = self._compile(unit, change, folder)
+        assert replaced, f"{target} does not depend on {change.file}"
+        result = folder / Path(target).name
+        words = [replaced.pop(word, word) for word in command]
+        output = words.index("-o")
+        words[output + 1] = str(result)
+        self._call([*words[:output], *replaced.values(), *words[output:]])
+        return result
+
+    def _compile(self, unit: Unit, change: Change, folder: Path) -> str:
+        output = str(folder / unit.output.replace("/", "_"))
+        source = folder / "source" if unit.source == change.file else self.root
+        words = [
+            word
+            for word in unit.command
+            if not word.startswith(("-O", "-W")) and word != f"-I{self.root}"
+        ]
+        words[words.index("-o") + 1] = output
+        words[words.index("-c") + 1] = str(source / unit.source)
+        words[1:1] = ["-O0", "-w", f"-I{folder / 'source'}", f"-I{self.root}"]
+        self._call(words)
+        return output
+
+    def _call(self, words: list[str]) -> str:
+        done = subprocess.run(words, cwd=self.build, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    @functools.lru_cache(maxsize=8)  # noqa: B019 (lives as long as the tests)
+    def _link_command(self, target: str) -> tuple[str, ...]:
+        last = self._call(["ninja", "-t", "commands", target]).splitlines()[-1]
+        words = shlex.split(last)
+        return tuple(word for word in words if word not in (":", "&&"))
+
+    def _units(self, link_command: tuple[str, ...]) -> list[Unit]:
+        """Those of the executable itself and those of its library, main() aside."""
+        return [
+            unit
+            for unit in self._all_units
+            if unit.output in link_command
+            or (unit.source.startswith("common/") and unit.source != "common/main.cc")
+        ]
+
+    @functools.cached_property
+    def _all_units(self) -> list[Unit]:
+        units = []
+        for entry in json.loads((self.build / "compile_commands.json").read_text()):
+            words = tuple(shlex.split(entry["command"]))
+            path = Path(entry["file"])
+            if path.is_relative_to(self.root):
+                name = str(path.relative_to(self.root))
+                units.append(Unit(name, words[words.index("-o") + 1], words))
+        return units
+
+    @functools.lru_cache(maxsize=1000)  # noqa: B019
+    def _seen_by(self, name: str) -> frozenset[str]:
+        """A file of the repository and all that it includes."""
+        path = self.root / name
+        if not path.is_file():
+            return frozenset()
+        found = {name}
+        for included in _INCLUDE.findall(path.read_text()):
+            found |= self._seen_by(included)
+        return frozenset(found)
