@@ -18,13 +18,18 @@ from markupsafe import Markup
 
 from report import (
     charts,
+    columns,
     comparison,
+    detail,
     figures,
     identity,
+    overview,
     provenance,
     published,
     raw,
     sentences,
+    sparks,
+    tables,
     titles,
 )
 from report.comparison import Chart, Row
@@ -57,6 +62,8 @@ def render(run: Run) -> str:
             legend=sentences.legend(compared),
             chips=sentences.chips(run, compared),
             strip=charts.strip(compared),
+            tails=overview.tails(run, compared),
+            space=overview.bytes_and_space(compared),
             page=page,
             dumbbells=charts.dumbbells(run, compared, page) if page else None,
             footnotes=_footnotes(page),
@@ -90,20 +97,23 @@ def _environment() -> jinja2.Environment:
         percent=figures.percent,
         seconds=figures.seconds,
         size=figures.size,
+        times=tables.times,
         plain=_plain,
     )
     environment.globals.update(
         bar_percent=_bar_percent,
+        behind=detail.behind,
         chart_verdict=sentences.chart_verdict,
         colours=identity.COLOURS,
+        columns=columns,
         comparison=comparison,
         count=figures.count,
         flags=sentences.flags,
         heat=_heat,
-        median=_median,
         notes=sentences.notes,
         rerun_command=provenance.rerun_command,
         settings=provenance.settings,
+        sparks=sparks.sparks,
         titles=titles,
     )
     return environment
@@ -133,14 +143,6 @@ def _heat(row: Row) -> str:
     if row.off_best is None:
         return "0"
     return _plain(max(0.0, 1.0 - math.log2(row.off_best) / _HEAT_HALVINGS))
-
-
-def _median(row: Row, name: str) -> float | None:
-    """The median of a raw count over the repetitions that have it."""
-    found = sorted(n for m in row.repetitions if (n := m.figure(name)) is not None)
-    if not found:
-        return None
-    return (found[(len(found) - 1) // 2] + found[len(found) // 2]) / 2
 
 
 def _floors(compared: comparison.Comparison) -> list[tuple[Chart, Row, Row | None]]:

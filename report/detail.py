@@ -1,0 +1,193 @@
+"""The tables behind a chart: latency, what was spent, repetitions.
+
+Every table has one line for each engine that has something to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report import columns, figures, latency, usage
+from report.cells import Measurement, Run
+from report.comparison import Chart, Row
+from report.tables import DASH, Figure, Line, Table, figure, positive, table
+from report.usage import everyone, latency_of
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Everything behind one chart; what has nothing to tell is empty."""
+
+    latency: tuple[Table, ...]
+    work: tuple[Table, ...]
+    resources: tuple[Table, ...]
+    repetitions: Table | None
+    disturbances: tuple[str, ...]
+
+
+def behind(run: Run, chart: Chart) -> Behind:
+    """The tables of a chart, in the order of the page."""
+    timed = (latencies(run, chart), open_loops(run, chart), services(run, chart))
+    spent = (usage.work(run, chart), usage.later(chart))
+    used = (usage.processors(chart), usage.memory(chart), usage.bytes_moved(chart))
+    return Behind(
+        latency=tuple(t for t in timed if t),
+        work=tuple(t for t in spent if t),
+        resources=tuple(t for t in used if t),
+        repetitions=repetitions(run, chart),
+        disturbances=tuple(disturbances(run, chart)),
+    )
+
+
+def latencies(run: Run, chart: Chart) -> Table | None:
+    """Percentiles; from the intended start if the loop was open."""
+    found = [(row, latency_of(run, chart, row)) for row in everyone(chart)]
+    is_open = any(m and m.record.get("open_loop") for _, m in found)
+    return table(
+        "Latency from the intended start" if is_open else "Latency of one call",
+        columns.LATENCY,
+        (
+            Line(
+                row.engine,
+                (*_percentile_figures(m, "latency_ns"), _observer(m, row)),
+            )
+            for row, m in found
+            if m
+        ),
+    )
+
+
+def services(run: Run, chart: Chart) -> Table | None:
+    """Percentiles from the actual start; open loops alone have them."""
+    found = [(row, latency_of(run, chart, row)) for row in everyone(chart)]
+    return table(
+        "Service time, from the actual start",
+        columns.SERVICE,
+        (
+            Line(row.engine, _percentile_figures(m, "service_ns"))
+            for row, m in found
+            if m and m.record.get("service_ns")
+        ),
+    )
+
+
+def open_loops(run: Run, chart: Chart) -> Table | None:
+    """How each engine kept up with the rate that was asked for."""
+    lines = []
+    for row in everyone(chart):
+        m = latency_of(run, chart, row)
+        loop = latency.open_loop(m.record) if m else None
+        if m and loop:
+            late = loop.late_starts / m.ops if m.ops else 0.0
+            lines.append(
+                Line(
+                    row.engine,
+                    (
+                        Figure(figures.rounded(loop.rate_ops_per_sec)),
+                        Figure(figures.rounded(loop.offered_ops_per_sec)),
+                        Figure(figures.rounded(loop.achieved_ops_per_sec)),
+                        Figure(f"{loop.late_starts:,} ({figures.percent(late)})"),
+                        Figure(figures.seconds(loop.max_lag_ns)),
+                        Figure("saturated", warns=True)
+                        if loop.saturated
+                        else Figure("kept up"),
+                    ),
+                )
+            )
+    return table("Open loop, operations a second", columns.OPEN_LOOP, lines)
+
+
+def repetitions(run: Run, chart: Chart) -> Table | None:
+    """The rate of every repetition, with the attempts that were made again."""
+    lines = []
+    for row in everyone(chart):
+        cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
+        last = [*row.repetitions, *([cell.latency] if cell and cell.latency else [])]
+        earlier = cell.superseded if cell else ()
+        cells = [
+            _attempts([m for m in (*earlier, *last) if m.repetition == number])
+            for number in range(1, run.repetitions + 2)
+        ]
+        spread = row.summary.spread if row.summary else None
+        lines.append(
+            Line(
+                row.engine,
+                (
+                    *cells[:-1],
+                    figure(spread, figures.percent),
+                    positive(row.ns_per_op, figures.seconds),
+                    cells[-1],
+                ),
+            )
+        )
+    titles = [(str(n), "") for n in range(1, run.repetitions + 1)]
+    titles += [("spread", "from the lowest to the highest, by the median")]
+    titles += [("per op", "at the median"), ("latency pass", "not in the median")]
+    return table(f"Repetitions, {chart.unit}", titles, lines)
+
+
+def disturbances(run: Run, chart: Chart) -> list[str]:
+    """What else the machine did, for each attempt that it disturbed."""
+    found = []
+    for row in everyone(chart):
+        cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
+        if not cell:
+            continue
+        latest = [*cell.repetitions, *([cell.latency] if cell.latency else [])]
+        made = sorted(
+            (m for m in (*latest, *cell.superseded) if m.disturbed),
+            key=lambda m: (m.repetition, m.attempt),
+        )
+        for m in made:
+            number = m.repetition
+            which = f"repetition {number}" if number <= run.repetitions else "latency"
+            fate = "it counts" if m in latest else "made again"
+            marks = ", ".join(m.disturbed)
+            found.append(
+                f"{row.engine.title}, {which}, attempt {m.attempt}: {marks}; {fate}"
+            )
+    return found
+
+
+def _percentile_figures(m: Measurement, name: str) -> tuple[Figure, ...]:
+    blank = (Figure(),) * (len(columns.SERVICE) - 1)
+    if m.status != "ok":
+        return (Figure(m.status, m.reason, warns=True), *blank)
+    loop = latency.open_loop(m.record)
+    if loop and loop.saturated:
+        return (Figure("saturated", "see the open loop", warns=True), *blank)
+    found = latency.percentiles(m.record.get(name))
+    if not found:
+        return (Figure(), *blank)
+    why = f"fewer than {latency.LEAST_ABOVE} of {found.count:,} samples lie above"
+    return (
+        *(
+            Figure(DASH, why) if ns is None else Figure(figures.seconds(ns))
+            for ns in found.at.values()
+        ),
+        Figure(figures.seconds(found.max_ns)),
+        Figure(figures.seconds(found.min_ns)),
+        Figure(f"{found.count:,}"),
+    )
+
+
+def _observer(m: Measurement, row: Row) -> Figure:
+    """An open loop waits, so its own rate says nothing of the clock's cost."""
+    if not row.summary or not m.ops_per_sec or m.record.get("open_loop"):
+        return Figure()
+    cost = row.summary.median / m.ops_per_sec - 1
+    return Figure(("+" if cost >= 0 else "−") + figures.percent(abs(cost)))
+
+
+def _attempts(made: Sequence[Measurement]) -> Figure:
+    if not made:
+        return Figure()
+    *before, last = sorted(made, key=lambda m: m.attempt)
+    rate = last.ops_per_sec
+    return Figure(
+        figures.rounded(rate) if rate else last.status,
+        "disturbed: " + ", ".join(last.disturbed) if last.disturbed else "",
+        warns=bool(last.disturbed),
+        before=tuple(figures.rounded(m.ops_per_sec or 0) for m in before),
+    )

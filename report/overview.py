@@ -1,0 +1,128 @@
+"""Whole-run matrices: one figure of every engine in every chart.
+
+So that tails, space and writes need no chart to be opened.  Only the stronger
+colour of the better figure is taken from the ratio to the best of its row: one
+latency repetition can win nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from report import figures, latency, resources
+from report.cells import Engine, Run, Scenario
+from report.comparison import Chart, Comparison, Row, by_scenario
+from report.tables import DASH, times
+from report.usage import latency_of
+
+# How many times twice as much as the least has no colour left.
+_TAIL_HALVINGS = 6
+_SPACE_HALVINGS = 3
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One cell: `number` is what `heat` goes by, 1 for the least and 0 for none."""
+
+    engine: Engine
+    text: str = DASH
+    small: str = ""
+    note: str = ""
+    number: float | None = None
+    heat: float = 0.0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One chart's cells, in the order of the engines."""
+
+    chart: Chart
+    spots: tuple[Spot, ...]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """`groups` are the entries by scenario."""
+
+    engines: tuple[Engine, ...]
+    groups: tuple[tuple[Scenario, tuple[Entry, ...]], ...]
+
+
+def tails(run: Run, compared: Comparison) -> Matrix | None:
+    """The 99th percentile of every latency repetition, with the median."""
+    return _matrix(compared, lambda chart, row: _tail(run, chart, row), _TAIL_HALVINGS)
+
+
+def bytes_and_space(compared: Comparison) -> Matrix | None:
+    """Of writing benchmarks: on disk, and written, for each byte of entries."""
+    return _matrix(compared, lambda _, row: _space(row), _SPACE_HALVINGS)
+
+
+def _matrix(
+    compared: Comparison,
+    spot: Callable[[Chart, Row], Spot | None],
+    halvings: float,
+) -> Matrix | None:
+    """None if no engine has a figure in any chart."""
+    groups: list[tuple[Scenario, tuple[Entry, ...]]] = []
+    for scenario, charts in by_scenario(compared.charts):
+        entries = []
+        for chart in charts:
+            rows = (*chart.rows, *chart.controls, *chart.references)
+            found = [spot(chart, row) for row in rows]
+            spots = [
+                told or Spot(row.engine, DASH if row.summary else row.status)
+                for told, row in zip(found, rows, strict=True)
+            ]
+            if any(found):
+                entries.append(Entry(chart, _compared(spots, halvings)))
+        if entries:
+            groups.append((scenario, tuple(entries)))
+    if not groups:
+        return None
+    engines = tuple(s.engine for s in groups[0][1][0].spots)
+    return Matrix(engines, tuple(groups))
+
+
+def _compared(spots: Sequence[Spot], halvings: float) -> tuple[Spot, ...]:
+    rivals = [s.number for s in spots if s.engine.ranked and s.number]
+    best = min(rivals, default=None)
+    return tuple(
+        replace(s, heat=max(0.0, 1 - math.log2(s.number / best) / halvings))
+        if best and s.number and s.engine.ranked
+        else s
+        for s in spots
+    )
+
+
+def _tail(run: Run, chart: Chart, row: Row) -> Spot | None:
+    m = latency_of(run, chart, row)
+    if m is None or row.summary is None:
+        return None
+    if m.status != "ok":
+        return Spot(row.engine, m.status, note=m.reason)
+    loop = latency.open_loop(m.record)
+    if loop and loop.saturated:
+        return Spot(row.engine, "saturated", note="fell behind the offered rate")
+    found = latency.percentiles(m.record.get("latency_ns"))
+    if not found:
+        return None
+    tail, middle = found.at["p99"], found.at["p50"]
+    if tail is None:
+        return Spot(row.engine, note=f"only {found.count:,} samples")
+    small = f"p50 {figures.seconds(middle)}" if middle is not None else ""
+    return Spot(row.engine, figures.seconds(tail), small, number=tail)
+
+
+def _space(row: Row) -> Spot | None:
+    used = resources.medians([m.record for m in row.repetitions])
+    written, stored = used.written_per_byte, used.storage_written_per_byte
+    if row.summary is None or not (written or stored):
+        return None
+    small = f"{times(written or 0)} calls, {times(stored or 0)} storage"
+    on_disk = used.space_amplification
+    if on_disk is None:
+        return Spot(row.engine, small=small, note="bytes of live entries unknown")
+    return Spot(row.engine, times(on_disk), small, number=on_disk)

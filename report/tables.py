@@ -1,0 +1,86 @@
+"""Tables of the HTML report as text: what a cell shows, and why it shows nothing.
+
+Builders of tables are pure and in other modules; one template draws all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from report import figures
+from report.cells import Engine
+
+DASH = "–"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One cell: `note` says why there is no number, or what to know of it.
+
+    `before` are rates of attempts that were made again.
+    """
+
+    text: str = DASH
+    note: str = ""
+    warns: bool = False
+    before: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing at all."""
+        return self == Figure()
+
+
+@dataclass(frozen=True)
+class Line:
+    """One engine's figures, one for each column."""
+
+    engine: Engine
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """`columns` are (title, meaning); a meaning may be ""."""
+
+    caption: str
+    columns: tuple[tuple[str, str], ...]
+    lines: tuple[Line, ...]
+
+
+def table(
+    caption: str, columns: Iterable[tuple[str, str]], lines: Iterable[Line]
+) -> Table | None:
+    """Without the columns and the lines that say nothing; None if none is left."""
+    kept = tuple(line for line in lines if not all(f.is_empty for f in line.figures))
+    titles = tuple(columns)
+    told = [
+        index
+        for index in range(len(titles))
+        if not all(line.figures[index].is_empty for line in kept)
+    ]
+    if not kept:
+        return None
+    return Table(
+        caption,
+        tuple(titles[i] for i in told),
+        tuple(Line(k.engine, tuple(k.figures[i] for i in told)) for k in kept),
+    )
+
+
+def figure(number: float | None, form: Callable[[float], str]) -> Figure:
+    """A number in words, or an empty cell."""
+    return Figure() if number is None else Figure(form(number))
+
+
+def positive(number: float | None, form: Callable[[float], str]) -> Figure:
+    """The same; a zero, which stands for "did not happen", is an empty cell."""
+    return figure(number or None, form)
+
+
+def times(ratio: float) -> str:
+    """A small multiple: "0.63×", "<0.01×", "12×"."""
+    if 0 < ratio < 0.005:
+        return "<0.01×"
+    return figures.slower(ratio)

@@ -1,0 +1,142 @@
+"""Tables of what a cell's repetitions spent: time, processors, memory, bytes.
+
+Figures are medians over the throughput repetitions, of the loop and the flush
+unless they say otherwise; one line for each engine that has a rate.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+from report import columns, figures, resources
+from report.cells import KILLED, Measurement, Run
+from report.comparison import Chart, Row
+from report.resources import Resources
+from report.tables import Line, Table, figure, positive, table, times
+
+
+def everyone(chart: Chart) -> tuple[Row, ...]:
+    """The rows of a chart: ranked ones, control, reference, floor."""
+    return (*chart.rows, *chart.controls, *chart.references, *chart.floors)
+
+
+def latency_of(run: Run, chart: Chart, row: Row) -> Measurement | None:
+    """The latency repetition of a cell, or None."""
+    cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
+    return cell.latency if cell else None
+
+
+def work(run: Run, chart: Chart) -> Table | None:
+    """Where the time goes, timed or not, and how long opening again takes."""
+    lines = []
+    for row in _rated(chart):
+        killed = latency_of(run, chart, row)
+        recover_ns = None
+        if killed and killed.ending == KILLED:
+            recover_ns = _number(killed, "audit", "open_ns")
+        own = ("open_ns", "loop_ns", "flush_ns", "settle_ns", "close_ns")
+        numbers = [*(_median(row, key) for key in own)]
+        numbers += [_median(row, "audit", "open_ns"), recover_ns]
+        shown = tuple(positive(number, figures.seconds) for number in numbers)
+        lines.append(Line(row.engine, shown))
+    return table("State of the work", columns.WORK, lines)
+
+
+def later(chart: Chart) -> Table | None:
+    """What settling and closing cost, after the clock had stopped."""
+    lines = []
+    for row in _rated(chart):
+        used = _used(row)
+        ops = _median(row, "ops")
+        cpu_ns = used.deferred_cpu_ns
+        lines.append(
+            Line(
+                row.engine,
+                (
+                    positive(cpu_ns, figures.seconds),
+                    positive(cpu_ns / ops if cpu_ns and ops else None, figures.seconds),
+                    positive(used.deferred_written_bytes, figures.size),
+                    positive(used.deferred_storage_written_bytes, figures.size),
+                    positive(_median(row, "idle_cpu_ns"), figures.seconds),
+                ),
+            )
+        )
+    return table("Left for later", columns.LATER, lines)
+
+
+def processors(chart: Chart) -> Table | None:
+    """Processor time, faults and switches."""
+    lines = []
+    for row in _rated(chart):
+        used = _used(row)
+        rare = (
+            *(used.minor_faults_per_op, used.major_faults_per_op),
+            used.switches_per_op,
+        )
+        lines.append(
+            Line(
+                row.engine,
+                (
+                    figure(used.cpu_user_ns_per_op, figures.seconds),
+                    figure(used.cpu_system_ns_per_op, figures.seconds),
+                    figure(used.processors, lambda n: f"{n:.2f}"),
+                    *(positive(number, figures.rounded) for number in rare),
+                ),
+            )
+        )
+    caption = "Processors, for each operation"
+    return table(caption, columns.PROCESSORS, lines)
+
+
+def memory(chart: Chart) -> Table | None:
+    """Memory at its largest, and the database's files."""
+    lines = []
+    for row in _rated(chart):
+        used = _used(row)
+        sizes = (used.peak_rss_bytes, used.anonymous_bytes, used.file_bytes)
+        disk = (used.disk_bytes, used.peak_disk_bytes)
+        amplified = (used.space_amplification, used.peak_space_amplification)
+        lines.append(
+            Line(
+                row.engine,
+                (
+                    *(positive(number, figures.size) for number in (*sizes, *disk)),
+                    *(positive(number, times) for number in amplified),
+                ),
+            )
+        )
+    return table("Memory and disk", columns.MEMORY, lines)
+
+
+def bytes_moved(chart: Chart) -> Table | None:
+    """Bytes read and written for each byte of keys and values."""
+    lines = []
+    for row in _rated(chart):
+        used = _used(row)
+        moved = (
+            *(used.read_per_byte, used.storage_read_per_byte),
+            *(used.written_per_byte, used.storage_written_per_byte),
+        )
+        shown = tuple(positive(number, times) for number in moved)
+        lines.append(Line(row.engine, shown))
+    return table("Bytes for each byte of entries", columns.BYTES, lines)
+
+
+def _rated(chart: Chart) -> list[Row]:
+    return [row for row in everyone(chart) if row.summary]
+
+
+def _used(row: Row) -> Resources:
+    return resources.medians([m.record for m in row.repetitions])
+
+
+def _number(m: Measurement, *keys: str) -> float | None:
+    found: object = m.record
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, (int, float)) else None
+
+
+def _median(row: Row, *keys: str) -> float | None:
+    told = [n for m in row.repetitions if (n := _number(m, *keys)) is not None]
+    return statistics.median(told) if told else None
