@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from report import columns, figures, latency, usage
 from report.cells import Measurement, Run
-from report.comparison import Chart, Row
+from report.comparison import Chart
+from report.rows import Row
 from report.tables import DASH, Figure, Line, Table, figure, positive, table
-from report.usage import everyone, latency_of
+from report.usage import everyone
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Behind:
 def behind(run: Run, chart: Chart) -> Behind:
     """The tables of a chart, in the order of the page."""
     timed = (latencies(run, chart), open_loops(run, chart), services(run, chart))
-    spent = (usage.work(run, chart), usage.later(chart))
+    spent = (usage.work(chart), usage.later(chart))
     used = (usage.processors(chart), usage.memory(chart), usage.bytes_moved(chart))
     return Behind(
         latency=tuple(t for t in timed if t),
@@ -38,6 +39,12 @@ def behind(run: Run, chart: Chart) -> Behind:
         repetitions=repetitions(run, chart),
         disturbances=tuple(disturbances(run, chart)),
     )
+
+
+def latency_of(run: Run, chart: Chart, row: Row) -> Measurement | None:
+    """The latency repetition of a cell, whatever its status, or None."""
+    cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
+    return cell.latency if cell else None
 
 
 def latencies(run: Run, chart: Chart) -> Table | None:
@@ -50,7 +57,7 @@ def latencies(run: Run, chart: Chart) -> Table | None:
         (
             Line(
                 row.engine,
-                (*_percentile_figures(m, "latency_ns"), _observer(m, row)),
+                (*_percentile_figures(m, "latency_ns"), _observer(row)),
             )
             for row, m in found
             if m
@@ -172,11 +179,10 @@ def _percentile_figures(m: Measurement, name: str) -> tuple[Figure, ...]:
     )
 
 
-def _observer(m: Measurement, row: Row) -> Figure:
-    """An open loop waits, so its own rate says nothing of the clock's cost."""
-    if not row.summary or not m.ops_per_sec or m.record.get("open_loop"):
+def _observer(row: Row) -> Figure:
+    cost = row.observer_cost
+    if cost is None:
         return Figure()
-    cost = row.summary.median / m.ops_per_sec - 1
     return Figure(("+" if cost >= 0 else "−") + figures.percent(abs(cost)))
 
 

@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from report import figures, latency, resources
+from report import figures, latency
 from report.cells import Engine, Run, Scenario
 from report.comparison import Chart, Comparison, Row, by_scenario
+from report.detail import latency_of
 from report.tables import DASH, times
-from report.usage import latency_of
 
 # How many times twice as much as the least has no colour left.
 _TAIL_HALVINGS = 6
@@ -117,11 +117,12 @@ def _tail(run: Run, chart: Chart, row: Row) -> Spot | None:
 
 
 def _space(row: Row) -> Spot | None:
-    used = resources.medians([m.record for m in row.repetitions])
+    used = row.used
     written, stored = used.written_per_byte, used.storage_written_per_byte
     if row.summary is None or not (written or stored):
         return None
     small = f"{times(written or 0)} calls, {times(stored or 0)} storage"
+    small = small.replace("× ", "×\u00a0")
     on_disk = used.space_amplification
     if on_disk is None:
         return Spot(row.engine, small=small, note="bytes of live entries unknown")

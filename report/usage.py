@@ -8,35 +8,25 @@ from __future__ import annotations
 
 import statistics
 
-from report import columns, figures, resources
-from report.cells import KILLED, Measurement, Run
-from report.comparison import Chart, Row
-from report.resources import Resources
+from report import columns, figures
+from report.comparison import Chart
+from report.rows import Row
 from report.tables import Line, Table, figure, positive, table, times
 
 
 def everyone(chart: Chart) -> tuple[Row, ...]:
-    """The rows of a chart: ranked ones, control, reference, floor."""
-    return (*chart.rows, *chart.controls, *chart.references, *chart.floors)
+    """The rows of a chart, those that are not ranked last."""
+    return (*chart.rows, *chart.unranked)
 
 
-def latency_of(run: Run, chart: Chart, row: Row) -> Measurement | None:
-    """The latency repetition of a cell, or None."""
-    cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
-    return cell.latency if cell else None
-
-
-def work(run: Run, chart: Chart) -> Table | None:
+def work(chart: Chart) -> Table | None:
     """Where the time goes, timed or not, and how long opening again takes."""
     lines = []
     for row in _rated(chart):
-        killed = latency_of(run, chart, row)
-        recover_ns = None
-        if killed and killed.ending == KILLED:
-            recover_ns = _number(killed, "audit", "open_ns")
-        own = ("open_ns", "loop_ns", "flush_ns", "settle_ns", "close_ns")
-        numbers = [*(_median(row, key) for key in own)]
-        numbers += [_median(row, "audit", "open_ns"), recover_ns]
+        numbers = (
+            *(row.open_ns, _median(row, "loop_ns"), _median(row, "flush_ns")),
+            *(row.settle_ns, row.close_ns, row.reopen_ns, row.recover_ns),
+        )
         shown = tuple(positive(number, figures.seconds) for number in numbers)
         lines.append(Line(row.engine, shown))
     return table("State of the work", columns.WORK, lines)
@@ -46,7 +36,7 @@ def later(chart: Chart) -> Table | None:
     """What settling and closing cost, after the clock had stopped."""
     lines = []
     for row in _rated(chart):
-        used = _used(row)
+        used = row.used
         ops = _median(row, "ops")
         cpu_ns = used.deferred_cpu_ns
         lines.append(
@@ -68,7 +58,7 @@ def processors(chart: Chart) -> Table | None:
     """Processor time, faults and switches."""
     lines = []
     for row in _rated(chart):
-        used = _used(row)
+        used = row.used
         rare = (
             *(used.minor_faults_per_op, used.major_faults_per_op),
             used.switches_per_op,
@@ -92,7 +82,7 @@ def memory(chart: Chart) -> Table | None:
     """Memory at its largest, and the database's files."""
     lines = []
     for row in _rated(chart):
-        used = _used(row)
+        used = row.used
         sizes = (used.peak_rss_bytes, used.anonymous_bytes, used.file_bytes)
         disk = (used.disk_bytes, used.peak_disk_bytes)
         amplified = (used.space_amplification, used.peak_space_amplification)
@@ -112,7 +102,7 @@ def bytes_moved(chart: Chart) -> Table | None:
     """Bytes read and written for each byte of keys and values."""
     lines = []
     for row in _rated(chart):
-        used = _used(row)
+        used = row.used
         moved = (
             *(used.read_per_byte, used.storage_read_per_byte),
             *(used.written_per_byte, used.storage_written_per_byte),
@@ -126,17 +116,6 @@ def _rated(chart: Chart) -> list[Row]:
     return [row for row in everyone(chart) if row.summary]
 
 
-def _used(row: Row) -> Resources:
-    return resources.medians([m.record for m in row.repetitions])
-
-
-def _number(m: Measurement, *keys: str) -> float | None:
-    found: object = m.record
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, (int, float)) else None
-
-
-def _median(row: Row, *keys: str) -> float | None:
-    told = [n for m in row.repetitions if (n := _number(m, *keys)) is not None]
+def _median(row: Row, key: str) -> float | None:
+    told = [n for m in row.repetitions if (n := m.figure(key)) is not None]
     return statistics.median(told) if told else None
