@@ -136,6 +136,7 @@ Measurement Runner::Try(const Benchmark& benchmark, const LastAct& last_act) {
   } catch (const std::exception& error) {
     measurement.status = Status::kError;
     measurement.reason = error.what();
+    measurement.ending = Ending::kClosed;
   }
   return measurement;
 }

@@ -1,0 +1,114 @@
+// The kernel's counters, compared with other ways to know them.
+
+#include "common/resources.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kvmatrix {
+namespace {
+
+// The lines "name: number" of a file.
+std::map<std::string, uint64_t> Lines(const char* path) {
+  std::map<std::string, uint64_t> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(':');
+    lines[line.substr(0, colon)] =
+        std::strtoull(line.c_str() + colon + 1, nullptr, 10);
+  }
+  return lines;
+}
+
+class Directory {
+ public:
+  Directory() {
+    std::string name = testing::TempDir() + "kvmatrix_XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(name);
+    path = name;
+  }
+  ~Directory() { std::filesystem::remove_all(path); }
+
+  std::filesystem::path path;
+};
+
+TEST(Resources, AreThoseOfTheKernel) {
+  const Directory directory;
+  std::ofstream(directory.path / "file") << std::string(100'000, 'x');
+  const Resources before = Resources::Now();
+  const auto io = Lines("/proc/self/io");
+  const Resources after = Resources::Now();
+  const auto between = [&](uint64_t Resources::* counter, const char* name) {
+    EXPECT_LE(before.*counter, io.at(name)) << name;
+    EXPECT_GE(after.*counter, io.at(name)) << name;
+  };
+  between(&Resources::read_bytes, "rchar");
+  between(&Resources::written_bytes, "wchar");
+  between(&Resources::storage_read_bytes, "read_bytes");
+  between(&Resources::storage_written_bytes, "write_bytes");
+  EXPECT_GE(after.written_bytes, 100'000u);
+  EXPECT_GT(after.minor_faults, 0u);
+  EXPECT_GT(after.cpu_ns(), 0u);
+}
+
+TEST(Resources, AskingIsNotCounted) {
+  const Resources before = Resources::Now();
+  const Resources used = Resources::Now().Since(before);
+  EXPECT_EQ(used.read_bytes, 0u);
+  EXPECT_EQ(used.written_bytes, 0u);
+}
+
+TEST(Resources, AddUp) {
+  const Resources some = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  Resources sum = some;
+  sum += some;
+  const Resources same = sum.Since(some);
+  EXPECT_EQ(sum.storage_written_bytes, 20u);
+  EXPECT_EQ(sum.cpu_ns(), 6u);
+  EXPECT_EQ(same.cpu_user_ns, 1u);
+  EXPECT_EQ(same.cpu_system_ns, 2u);
+  EXPECT_EQ(same.minor_faults, 3u);
+  EXPECT_EQ(same.major_faults, 4u);
+  EXPECT_EQ(same.voluntary_switches, 5u);
+  EXPECT_EQ(same.involuntary_switches, 6u);
+  EXPECT_EQ(same.read_bytes, 7u);
+  EXPECT_EQ(same.written_bytes, 8u);
+  EXPECT_EQ(same.storage_read_bytes, 9u);
+  EXPECT_EQ(same.storage_written_bytes, 10u);
+}
+
+TEST(ResidentMemory, IsThatOfTheKernel) {
+  const ResidentMemory memory = ResidentMemory::Now();
+  const auto status = Lines("/proc/self/status");
+  const auto near = [](uint64_t bytes, uint64_t kilobytes) {
+    EXPECT_NEAR(static_cast<double>(bytes),
+                static_cast<double>(kilobytes * 1024), 4 << 20);
+  };
+  EXPECT_GT(memory.anonymous_bytes, 0u);
+  EXPECT_GT(memory.file_bytes, 0u);
+  near(memory.peak_bytes, status.at("VmHWM"));
+  near(memory.anonymous_bytes, status.at("RssAnon"));
+  near(memory.file_bytes, status.at("RssFile") + status.at("RssShmem"));
+}
+
+TEST(DiskBytes, AreTheBlocksOfAllFiles) {
+  const Directory directory;
+  EXPECT_EQ(DiskBytes(directory.path / "absent"), 0u);
+  EXPECT_EQ(DiskBytes(directory.path), 0u);
+  std::filesystem::create_directory(directory.path / "below");
+  std::ofstream(directory.path / "file") << std::string(1 << 20, 'x');
+  std::ofstream(directory.path / "below" / "file") << std::string(1 << 20, 'x');
+  std::ofstream(directory.path / "hole") << 'x';
+  std::filesystem::resize_file(directory.path / "hole", 1 << 30);
+  const uint64_t bytes = DiskBytes(directory.path);
+  EXPECT_GE(bytes, 2u << 20);
+  EXPECT_LT(bytes, 3u << 20);
+}
+
+}  // namespace
+}  // namespace kvmatrix
