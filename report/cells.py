@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from report import soundness
-
+# Of an ok line whose digest another engine's contradicts.
+DISPUTED = "disputed"
 # From the one that tells most against a cell to the one that tells least.
 _GRAVEST_FIRST = (
     "wrong",
     "error",
     "timeout",
-    soundness.DISPUTED,
+    DISPUTED,
     "missing",
     "excluded",
     "unsupported",

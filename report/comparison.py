@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from report import rows, stats, titles
-from report.cells import Engine, Run, Scenario
+from report.cells import DISPUTED, Engine, Run, Scenario
 from report.rows import HARNESS_BOUND_RATIO, NOT_PLANNED, Row
-from report.soundness import DISPUTED
 
 __all__ = [
     "ALARMS",

@@ -245,6 +245,7 @@ def _judged(
     verdicts = soundness.verdicts(
         [m.record for m in measurements],
         {engine.name: engine.describe for engine in engines.values()},
+        {engine.name: engine.twin_of for engine in engines.values() if engine.twin_of},
     )
     return tuple(
         replace(m, status=status, reason=reason)

@@ -1,8 +1,9 @@
 """Which ok lines cannot be believed, by what they and their neighbours say.
 
 A line that contradicts itself, its engine's description or the other lines of
-its repetition is wrong.  Where the digests of a chart disagree somebody is
-wrong and nobody knows who: all of its lines are DISPUTED.
+its repetition is wrong.  So are the lines of an engine that gives two digests for
+the same work.  Where the digests of different engines disagree somebody is wrong
+and nobody knows who: all lines of the chart are DISPUTED.
 """
 
 from __future__ import annotations
@@ -11,68 +12,78 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-DISPUTED = "disputed"
+from report import consistency
+from report.cells import DISPUTED, KILLED
+
 # They change nothing, and check each entry as they go.
 _UNAUDITED_KINDS = ("read", "verify")
 
 Record = Mapping[str, Any]
 Descriptions = Mapping[str, Mapping[str, Any] | None]
+# scenario, benchmark, repetition, operations, entries: equal work, equal digests.
+Work = tuple[str, str, int, int, str]
 
 
 def verdicts(
-    records: Sequence[Record], described: Descriptions
+    records: Sequence[Record],
+    described: Descriptions,
+    twins: Mapping[str, str] | None = None,
 ) -> list[tuple[str, str]]:
-    """(status, reason) of each line, to be shown in place of its own."""
+    """(status, reason) of each line, to be shown in place of its own.
+
+    `twins` gives the engine that another one is the control of.
+    """
     seeds = _usual_seeds(records)
     found = []
     for record in records:
         fault = ""
         if record["status"] == "ok":
-            fault = (
-                _figures_fault(record)
-                or _audit_fault(record, described.get(record["engine"]) or {})
-                or _seed_fault(record, seeds[record["repetition"]])
-            )
+            engine = described.get(record["engine"]) or {}
+            fault = _line_fault(record, engine)
+            fault = fault or _seed_fault(record, seeds[record["repetition"]])
         own = (record["status"], record["reason"])
         found.append(("wrong", fault) if fault else own)
-    checked = [
-        status == "ok" and record["verified"]
-        for record, (status, _) in zip(records, found, strict=True)
-    ]
-    disputes = _disputes(
-        r for r, is_checked in zip(records, checked, strict=True) if is_checked
-    )
-    for index, record in enumerate(records):
-        reason = disputes.get((record["scenario"], record["benchmark"]))
-        if checked[index] and reason:
+    for index, reason in _contradictions(_believed(records, found), twins or {}):
+        found[index] = ("wrong", reason)
+    believed = _believed(records, found)
+    disputes = _disputes(record for _, record in believed)
+    for index, record in believed:
+        reason = disputes.get((record["scenario"], record["benchmark"]), "")
+        if reason:
             found[index] = (DISPUTED, reason)
     return found
 
 
-def _figures_fault(record: Record) -> str:
-    ops, planned = record["ops"], record["planned_ops"]
-    if ops > planned:
-        return f"{ops:,} operations of {planned:,} planned"
-    if ops < planned and not record["truncated"]:
-        return f"{ops:,} operations of {planned:,} planned, and no time limit"
-    if record["loop_ns"] < ops:
-        return f"less than 1 ns for each of {ops:,} operations"
-    if record["verified"] and not record["digest"]:
-        return "verified without a digest"
-    return ""
+def _believed(
+    records: Sequence[Record], found: Sequence[tuple[str, str]]
+) -> list[tuple[int, Record]]:
+    """The lines whose digests are worth comparing, and where they are."""
+    return [
+        (index, record)
+        for index, record in enumerate(records)
+        if found[index][0] == "ok" and record["verified"]
+    ]
 
 
-def _audit_fault(record: Record, described: Mapping[str, Any]) -> str:
+def _line_fault(record: Record, described: Mapping[str, Any]) -> str:
+    kinds = {b["name"]: b["kind"] for b in described.get("benchmarks", ())}
+    kind = kinds.get(record["benchmark"], "")
+    return consistency.fault(record, kind) or _audit_fault(record, described, kind)
+
+
+def _audit_fault(record: Record, described: Mapping[str, Any], kind: str) -> str:
     if described.get("stores") is False:
         return ""
-    kinds = {b["name"]: b["kind"] for b in described.get("benchmarks", ())}
-    kind, audit = kinds.get(record["benchmark"]), record["audit"]
-    if kind is None:
+    audit = record["audit"]
+    if not kind:
         return "the description of the engine does not have this benchmark"
     if audit is None:
         return "" if kind in _UNAUDITED_KINDS else "not audited"
     if audit["status"] != "ok":
-        return f"audit: {audit.get('reason') or audit['status']}"
+        what = "audit"
+        if record.get("ending") == KILLED:
+            what = "not handed to the operating system"
+        return f"{what}: {audit.get('reason') or audit['status']}"
     return ""
 
 
@@ -95,23 +106,48 @@ def _seed_fault(record: Record, usual: int | None) -> str:
     return f"seed {record['seed']}; the lines of its repetition {others}"
 
 
-def _disputes(records: Iterable[Record]) -> dict[tuple[str, str], str]:
-    """The reason by (scenario, benchmark), where digests disagree.
+def _work(record: Record) -> Work:
+    """What was done, by which equal digests are due.
 
-    Only lines of equal work have equal digests: a time limit ends an engine's
-    loop where it happens to be, and an engine's own settings may change num.
+    A time limit ends an engine's loop where it happens to be, and an engine's own
+    settings may change num.
     """
-    groups: dict[tuple[str, str, int, int, str], dict[str, list[str]]] = {}
+    return (
+        record["scenario"],
+        record["benchmark"],
+        record["repetition"],
+        record["ops"],
+        str(record["options"].get("num")),
+    )
+
+
+def _contradictions(
+    believed: Sequence[tuple[int, Record]], twins: Mapping[str, str]
+) -> list[tuple[int, str]]:
+    """Lines of an executable that has two digests for the same work, and why.
+
+    It did the work again as its own control, or in another attempt.
+    """
+    groups: dict[tuple[str, Work], list[tuple[int, Record]]] = {}
+    for index, record in believed:
+        engine = twins.get(record["engine"], record["engine"])
+        groups.setdefault((engine, _work(record)), []).append((index, record))
+    found = []
+    for (engine, work), lines in groups.items():
+        digests = sorted({record["digest"] for _, record in lines})
+        if len(digests) > 1:
+            told = f"{engine} contradicts itself in repetition {work[2]}"
+            reason = f"{told}: digests {' and '.join(digests)}"
+            found += [(index, reason) for index, _ in lines]
+    return found
+
+
+def _disputes(records: Iterable[Record]) -> dict[tuple[str, str], str]:
+    """The reason by (scenario, benchmark), where digests disagree."""
+    groups: dict[Work, dict[str, set[str]]] = {}
     for record in records:
-        key = (
-            record["scenario"],
-            record["benchmark"],
-            record["repetition"],
-            record["ops"],
-            str(record["options"].get("num")),
-        )
-        engines = groups.setdefault(key, {}).setdefault(record["digest"], [])
-        engines.append(record["engine"])
+        engines = groups.setdefault(_work(record), {})
+        engines.setdefault(record["digest"], set()).add(record["engine"])
     found: dict[tuple[str, str], str] = {}
     for (scenario, benchmark, repetition, _, _), digests in sorted(groups.items()):
         if len(digests) > 1:

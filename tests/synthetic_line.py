@@ -127,11 +127,15 @@ def disturbed(line: Mapping[str, Any], mark: str) -> Document:
     return {**line, "disturbance": {**QUIET, "steal_share": 0.031, "marks": [mark]}}
 
 
-def retimed(line: Mapping[str, Any], loop_ns: int) -> Document:
-    """The same with another time of the loop, and all that follows from it."""
-    made = {**line, "loop_ns": loop_ns, "timeline": timeline(loop_ns, line["ops"])}
+def retimed(
+    line: Mapping[str, Any], loop_ns: int, ops: int | None = None
+) -> Document:
+    """The same with another loop, and all that follows from it."""
+    count = line["ops"] if ops is None else ops
+    made = {**line, "ops": count, "loop_ns": loop_ns}
+    made["timeline"] = timeline(loop_ns, count)
     if line["latency_ns"] is not None:
-        made["latency_ns"] = histogram(loop_ns, line["ops"])
+        made["latency_ns"] = histogram(loop_ns, count)
     return made
 
 
@@ -183,9 +187,8 @@ def histogram(loop_ns: int, count: int) -> Document:
     """Nine tenths of the calls at 0.8 of the mean, a tail at 1.5 and at 12."""
     mean_ns = loop_ns // count
     tail, far = count * 9 // 100, count // 100
-    values = {mean_ns * 4 // 5: count - tail - far, mean_ns * 3 // 2: tail}
-    if far:
-        values[mean_ns * 12] = far
+    every = {mean_ns * 4 // 5: count - tail - far, mean_ns * 3 // 2: tail}
+    values = {value: n for value, n in {**every, mean_ns * 12: far}.items() if n}
     return {
         "count": count,
         "min": min(values),

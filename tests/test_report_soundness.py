@@ -140,21 +140,68 @@ def test_a_wrong_line_disputes_nothing(tmp_path: Path) -> None:
     assert status_of(run, "gamma", WRITE) == "ok"
 
 
-@pytest.mark.parametrize(
-    "unequal",
-    [{"ops": 700, "truncated": True}, {"options": {"num": 500}}],
-)
-def test_unequal_work_may_have_unequal_digests(
-    tmp_path: Path, unequal: dict[str, Any]
-) -> None:
+def test_unequal_work_may_have_unequal_digests(tmp_path: Path) -> None:
     """A time limit ends each engine's loop elsewhere."""
-    run = read(
-        tmp_path,
-        lambda _, lines: lines_of(lines, "alpha", WRITE)[0].update(
-            digest=OTHER, **unequal
-        ),
-    )
+
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        truncated, smaller, _, _ = lines_of(lines, "alpha", WRITE)
+        truncated |= synthetic.retimed(truncated, truncated["loop_ns"], 700)
+        truncated |= {"truncated": True, "digest": OTHER}
+        smaller |= {"options": {"num": 500}, "digest": OTHER}
+
+    run = read(tmp_path, change)
     assert {cell.status for cell in run.cells.values()} == {"ok"}
+
+
+def with_control(folder: Path, digest: str) -> Run:
+    """A run whose control has another digest in one repetition."""
+    plan = synthetic.varied_plan()
+    lines = synthetic.lines(plan)
+    lines_of(lines, "alpha-again", WRITE)[1]["digest"] = digest
+    return load_run(synthetic.write_run(folder, plan, lines))
+
+
+def test_an_engine_that_contradicts_its_control_is_wrong(tmp_path: Path) -> None:
+    """It is known who is wrong: the others stay ranked."""
+    run = with_control(tmp_path, OTHER)
+    for engine, status in (("alpha", "wrong"), ("alpha-again", "wrong")):
+        assert status_of(run, engine, WRITE) == status
+    assert status_of(run, "beta-tree", WRITE) == "ok"
+    reason = run.cells[CellName("alpha", *WRITE)].reason
+    assert reason.startswith("alpha contradicts itself in repetition 2: ")
+    assert OTHER in reason
+
+
+def test_an_engine_that_agrees_with_its_control_is_not(tmp_path: Path) -> None:
+    run = with_control(tmp_path, "0123456789abcdef")
+    assert {cell.status for cell in run.cells.values()} == {"ok"}
+
+
+def test_two_attempts_with_two_digests_are_wrong(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        first = lines_of(lines, "alpha", WRITE)[0]
+        second = {**first, "attempt": 2, "digest": OTHER}
+        first |= synthetic.disturbed(first, "steal 9 %")
+        lines.append(second)
+
+    run = read(tmp_path, change)
+    assert status_of(run, "alpha", WRITE) == "wrong"
+    assert status_of(run, "gamma", WRITE) == "ok"
+
+
+def test_what_a_kill_took_was_not_handed_over(tmp_path: Path) -> None:
+    """The audit after the latency repetition fails the whole cell."""
+
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        lines_of(lines, "alpha", WRITE)[3]["audit"] = {
+            "status": "wrong",
+            "reason": "0 of 1,000 entries",
+        }
+
+    run = read(tmp_path, change)
+    cell = run.cells[CellName("alpha", *WRITE)]
+    told = "not handed to the operating system: 0 of 1,000 entries"
+    assert (cell.status, cell.reason, cell.rates) == ("wrong", told, ())
 
 
 def test_the_raw_lines_stay_as_they_were(tmp_path: Path) -> None:

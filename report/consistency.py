@@ -1,0 +1,152 @@
+"""Whether the figures of one ok line agree with one another.
+
+Each rule returns what is wrong as a text, or "".  Lines of schema 1 have none of
+the later figures and are judged by those that they have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from report.cells import KILLED, LATENCY
+from report.latency import upper_edge_ns
+
+Record = Mapping[str, Any]
+Histogram = Mapping[str, Any]
+
+_FULL_SCHEMA = 2
+_ONE_BY_ONE = ("read", "write", "delete")  # the others may be one call
+_KILLABLE = ("write", "delete")
+_LEAST_STALL_NS = 100_000_000
+_LISTED_STALLS = 100
+_LEAST_ACHIEVED = 0.99  # of the offered rate; under it a system is saturated
+
+
+def fault(record: Record, kind: str) -> str:
+    """The first thing that cannot be true; `kind` is that of its benchmark."""
+    found = _counts(record)
+    if found or record["schema"] < _FULL_SCHEMA:
+        return found
+    return (
+        _ending(record, kind)
+        or _timeline(record, kind)
+        or _stalls(record)
+        or _latency(record, kind)
+        or _disk(record)
+    )
+
+
+def _counts(record: Record) -> str:
+    ops, planned = record["ops"], record["planned_ops"]
+    if ops > planned:
+        return f"{ops:,} operations of {planned:,} planned"
+    if ops < planned and not record["truncated"]:
+        return f"{ops:,} operations of {planned:,} planned, and no time limit"
+    if record["loop_ns"] < ops:
+        return f"less than 1 ns for each of {ops:,} operations"
+    if record["verified"] and not record["digest"]:
+        return "verified without a digest"
+    return ""
+
+
+def _ending(record: Record, kind: str) -> str:
+    """Every latency repetition that writes ends as kill -9 does, and no other."""
+    is_killed = record["ending"] == KILLED
+    if is_killed and record["pass"] != LATENCY:
+        return "killed in a throughput repetition"
+    if is_killed and kind not in _KILLABLE:
+        return "killed, although it writes nothing"
+    if is_killed and (record["settle_ns"] or record["close_ns"]):
+        return "settled or closed after it was killed"
+    if not is_killed and record["pass"] == LATENCY and kind in _KILLABLE:
+        return "closed, where it was to be killed after its flush"
+    return ""
+
+
+def _timeline(record: Record, kind: str) -> str:
+    points: Sequence[Sequence[int]] = record["timeline"]
+    if not points:
+        return "no timeline" if kind in _ONE_BY_ONE else ""
+    for earlier, later in pairwise(points):
+        if later[0] <= earlier[0] or later[1] <= earlier[1]:
+            return f"its timeline stands still or goes back after {earlier[0]:,} ns"
+    end = [record["loop_ns"], record["ops"]]
+    if list(points[-1]) != end:
+        told = f"{points[-1][0]:,} ns and {points[-1][1]:,} operations"
+        return f"its timeline ends at {told}, its loop at {end[0]:,} and {end[1]:,}"
+    return ""
+
+
+def _stalls(record: Record) -> str:
+    listed, count = record["stalls"], record["stall_count"]
+    if len(listed) != min(count, _LISTED_STALLS):
+        return f"{len(listed)} stalls listed of {count}"
+    listed_ns = sum(stall["lasted_ns"] for stall in listed)
+    is_whole = len(listed) == count
+    if record["stalled_ns"] < listed_ns or (
+        is_whole and record["stalled_ns"] > listed_ns
+    ):
+        return f"{record['stalled_ns']:,} ns of stalls, {listed_ns:,} ns listed"
+    if record["stalled_ns"] > record["loop_ns"]:
+        return "stalled longer than its loop"
+    for stall in listed:
+        if stall["lasted_ns"] < _LEAST_STALL_NS:
+            return f"a stall of {stall['lasted_ns']:,} ns, which is none"
+        if stall["at_ns"] + stall["lasted_ns"] > record["loop_ns"]:
+            return "a stall beyond the end of its loop"
+    return ""
+
+
+def _latency(record: Record, kind: str) -> str:
+    latency, service = record["latency_ns"], record["service_ns"]
+    is_open, saturated = record["open_loop"] is not None, False
+    if is_open:
+        offered = record["open_loop"]["offered_ops_per_sec"]
+        achieved = record["open_loop"]["achieved_ops_per_sec"]
+        saturated = record["open_loop"]["saturated"]
+        if not saturated and achieved < _LEAST_ACHIEVED * offered:
+            return f"kept up with {offered:,.0f} a second at {achieved:,.0f}"
+        if saturated and (latency or service):
+            return "latencies of a saturated open loop"
+    if (service is not None) != (is_open and latency is not None):
+        return "a service time where there is no open loop, or none where there is"
+    if latency is None:
+        is_due = record["pass"] == LATENCY and kind in _ONE_BY_ONE
+        return (
+            "no latencies in its latency repetition" if is_due and not saturated else ""
+        )
+    # Of an open loop the latencies overlap; what was served did not.
+    served = service if service is not None else latency
+    if served["sum"] > record["loop_ns"]:
+        return f"{served['sum']:,} ns in calls, in a loop of {record['loop_ns']:,} ns"
+    if served["count"] != latency["count"]:
+        return "another number of latencies than of service times"
+    return _histogram(latency, record) or _histogram(served, record)
+
+
+def _histogram(found: Histogram, record: Record) -> str:
+    count, buckets = found["count"], found["buckets"]
+    batch = record["options"].get("batch_size") or 1
+    if not count <= record["ops"] <= count * batch:
+        return f"{count:,} latencies of {record['ops']:,} operations"
+    if sum(n for _, n in buckets) != count:
+        return f"{count:,} latencies, another number in the histogram"
+    edges = [lower_ns for lower_ns, _ in buckets]
+    if any(later <= earlier for earlier, later in pairwise(edges)):
+        return "buckets out of order in its histogram"
+    low, high = found["min"], found["max"]
+    if not (edges[0] <= low <= upper_edge_ns(edges[0])):
+        return f"a least latency of {low:,} ns outside of its histogram"
+    if not (edges[-1] <= high <= upper_edge_ns(edges[-1])):
+        return f"a largest latency of {high:,} ns outside of its histogram"
+    if not count * low <= found["sum"] <= count * high:
+        return f"a sum of {found['sum']:,} ns, which its latencies cannot have"
+    return ""
+
+
+def _disk(record: Record) -> str:
+    if record["peak_disk_bytes"] < record["disk_bytes"]:
+        return "less on disk at its peak than at its end"
+    return ""

@@ -1,0 +1,217 @@
+"""Figures of one line that cannot all be true."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report import consistency
+from tests import synthetic
+
+ROOT = Path(__file__).resolve().parents[1]
+Line = dict[str, Any]
+WRITE = {"engine": "alpha", "scenario": "sync", "benchmark": "fillseqsync"}
+READ = {"engine": "alpha", "scenario": "baseline", "benchmark": "readseq"}
+STALL_NS = 300_000_000
+
+
+def throughput(cell: dict[str, str] = WRITE) -> Line:
+    """Ten seconds of a thousand operations."""
+    return synthetic.measurement(cell, 1, 100.0, 0)
+
+
+def latency(cell: dict[str, str] = READ) -> Line:
+    return synthetic.latency_of(throughput(cell), 4)
+
+
+def fault(line: Line) -> str:
+    writes = line["benchmark"].startswith("fill")
+    return consistency.fault(line, "write" if writes else "read")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        throughput(),
+        throughput(READ),
+        latency(),
+        latency(WRITE),
+        synthetic.with_stall(throughput(), 10**9, STALL_NS),
+        synthetic.open_loop(latency(), saturated=False),
+        synthetic.open_loop(latency(), saturated=True),
+        synthetic.retimed({**throughput(), "planned_ops": 1}, 10**9, 1),
+    ],
+)
+def test_an_honest_line_has_no_fault(line: Line) -> None:
+    assert fault(line) == ""
+
+
+def moved(at: int, point: list[int]) -> Callable[[Line], None]:
+    """Puts another point into the timeline."""
+
+    def change(line: Line) -> None:
+        line["timeline"][at] = point
+
+    return change
+
+
+def changed(**values: Any) -> Callable[[Line], None]:
+    return lambda line: line.update(values)
+
+
+def histogram(**values: Any) -> Callable[[Line], None]:
+    return lambda line: line["latency_ns"].update(values)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (moved(4, [1, 50]), "stands still or goes back"),
+        (moved(4, [475_000_000, 40]), "stands still or goes back"),
+        (moved(4, [475_000_000, 39]), "stands still or goes back"),
+        (moved(-1, [9_499_999_999, 1000]), "its timeline ends at 9,499,999,999 ns"),
+        (moved(-1, [9_500_000_000, 999]), "its timeline ends at"),
+        (changed(timeline=[]), "no timeline"),
+        (changed(ending="killed"), "killed in a throughput repetition"),
+        (changed(peak_disk_bytes=131071), "less on disk at its peak"),
+        (changed(stall_count=1), "0 stalls listed of 1"),
+        (changed(stalled_ns=1), "1 ns of stalls, 0 ns listed"),
+    ],
+)
+def test_a_throughput_line_that_contradicts_itself(
+    change: Callable[[Line], None], told: str
+) -> None:
+    line = json.loads(json.dumps(throughput()))
+    change(line)
+    assert told in fault(line)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"stalled_ns": STALL_NS - 1}, "ns listed"),
+        ({"stalled_ns": STALL_NS + 1}, "ns listed"),
+        ({"stalls": [], "stall_count": 0}, "0 ns listed"),
+        ({"stalls": [{"at_ns": 0, "lasted_ns": 99_999_999}]}, "ns listed"),
+        (
+            {
+                "stalls": [{"at_ns": 0, "lasted_ns": 99_999_999}],
+                "stalled_ns": 99_999_999,
+            },
+            "a stall of 99,999,999 ns, which is none",
+        ),
+        (
+            {"stalls": [{"at_ns": 9_200_000_001, "lasted_ns": STALL_NS}]},
+            "beyond the end",
+        ),
+        (
+            {
+                "stalls": [{"at_ns": 0, "lasted_ns": 9_500_000_001}],
+                "stalled_ns": 9_500_000_001,
+            },
+            "stalled longer than its loop",
+        ),
+    ],
+)
+def test_stalls_that_cannot_have_been(changes: Line, told: str) -> None:
+    line = synthetic.with_stall(throughput(), 10**9, STALL_NS)
+    assert told in fault({**line, **changes})
+
+
+def test_a_hundred_stalls_are_listed_and_all_are_counted() -> None:
+    stalls = [{"at_ns": i * 90_000_000, "lasted_ns": 10**8} for i in range(100)]
+    line = throughput() | {"stalls": stalls, "stall_count": 101}
+    assert "ns listed" in fault({**line, "stalled_ns": 10**10 // 2})
+    assert "longer than its loop" in fault({**line, "stalled_ns": 10**10})
+    line = synthetic.retimed(line, 11 * 10**9)
+    assert fault({**line, "stalled_ns": 10**10 + 10**8}) == ""
+    assert "100 stalls listed of 99" in fault({**line, "stall_count": 99})
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (changed(latency_ns=None), "no latencies"),
+        (histogram(count=999), "999 latencies of 1,000 operations"),
+        (histogram(count=1001), "1,001 latencies of 1,000 operations"),
+        (histogram(sum=11 * 10**9 + 1), "ns in calls, in a loop of 11,000,000,000"),
+        (histogram(min=1), "a least latency of 1 ns"),
+        (histogram(min=10**7), "a least latency of 10,000,000 ns"),
+        (histogram(max=10**7), "a largest latency"),
+        (histogram(max=2 * 10**8), "a largest latency"),
+        (histogram(sum=8_799_999_999), "a sum of 8,799,999,999 ns"),
+        (histogram(buckets=[[8781824, 1000]]), "a largest latency"),
+        (lambda m: m["latency_ns"]["buckets"].reverse(), "buckets out of order"),
+        (lambda m: m["latency_ns"]["buckets"][0].__setitem__(1, 899), "another number"),
+        (changed(service_ns=synthetic.histogram(10**9, 1000)), "no open loop"),
+    ],
+)
+def test_a_histogram_that_contradicts_its_line(
+    change: Callable[[Line], None], told: str
+) -> None:
+    line = json.loads(json.dumps(latency()))
+    change(line)
+    assert told in fault(line)
+
+
+@pytest.mark.parametrize(("batch", "told"), [(99, "10 latencies of 1,000"), (100, "")])
+def test_a_batch_is_one_latency(batch: int, told: str) -> None:
+    line = latency(WRITE)
+    line |= {"latency_ns": synthetic.histogram(line["loop_ns"], 10)}
+    assert told in fault(line | {"options": {"num": 1000, "batch_size": batch}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"ending": "closed"}, "closed, where it was to be killed"),
+        ({"settle_ns": 1}, "settled or closed after it was killed"),
+        ({"close_ns": 1}, "settled or closed after it was killed"),
+    ],
+)
+def test_a_writing_latency_repetition_ends_with_a_kill(changes: Line, told: str) -> None:
+    assert told in fault({**latency(WRITE), **changes})
+
+
+def test_nothing_else_ends_with_a_kill() -> None:
+    assert "writes nothing" in fault({**latency(READ), "ending": "killed"})
+
+
+@pytest.mark.parametrize(
+    ("achieved", "told"), [(990.0, ""), (989.9, "kept up with 1,000 a second at 990")]
+)
+def test_an_open_loop_that_fell_behind_is_saturated(achieved: float, told: str) -> None:
+    line = synthetic.open_loop(latency(), saturated=False)
+    rates = {"offered_ops_per_sec": 1000.0, "achieved_ops_per_sec": achieved}
+    line["open_loop"] |= rates
+    assert fault(line) == told
+
+
+def test_a_saturated_open_loop_has_no_latencies() -> None:
+    line = synthetic.open_loop(latency(), saturated=True)
+    line["latency_ns"] = latency()["latency_ns"]
+    assert "latencies of a saturated open loop" in fault(line)
+
+
+def test_latencies_of_an_open_loop_overlap_and_its_calls_do_not() -> None:
+    line = synthetic.open_loop(latency(), saturated=False)
+    queued = synthetic.histogram(100 * line["loop_ns"], 1000)
+    assert fault({**line, "latency_ns": queued}) == ""
+    assert "ns in calls" in fault({**line, "service_ns": queued})
+    assert "service time" in fault({**line, "service_ns": None})
+    fewer = synthetic.histogram(line["loop_ns"], 900)
+    assert "another number of latencies" in fault({**line, "service_ns": fewer})
+
+
+def test_one_call_needs_neither_timeline_nor_latencies() -> None:
+    line = {**latency(READ), "timeline": [], "latency_ns": None}
+    assert consistency.fault(line, "compact") == ""
+    assert fault(line) == "no timeline"
+
+
+def test_a_line_of_schema_1_is_judged_by_what_it_has() -> None:
+    path = ROOT / "results/20261121-022802-leveldb-2011/measurements.jsonl"
+    lines = [json.loads(text) for text in path.read_text().splitlines()]
+    assert {fault(line) for line in lines if line["status"] == "ok"} == {""}
