@@ -61,6 +61,7 @@ def render(run: Run) -> str:
             rest=sentences.verdict_rest(compared),
             legend=sentences.legend(compared),
             chips=sentences.chips(run, compared),
+            noise=sentences.noise(run, compared),
             strip=charts.strip(compared),
             tails=overview.tails(run, compared),
             space=overview.bytes_and_space(compared),
@@ -103,6 +104,7 @@ def _environment() -> jinja2.Environment:
     environment.globals.update(
         bar_percent=_bar_percent,
         behind=detail.behind,
+        beside=sentences.beside,
         chart_verdict=sentences.chart_verdict,
         colours=identity.COLOURS,
         columns=columns,

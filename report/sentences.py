@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from report import figures, published, titles
+from report import figures, published, stats, titles
 from report.comparison import FAILURES, Chart, Comparison, Row, Standing
 from report.results import NOT_MEASURED, Run
 from report.stats import Outcome
@@ -155,6 +155,34 @@ def chips(run: Run, comparison: Comparison) -> list[Chip]:
 def chart_name(chart: Chart) -> str:
     """A chart in one line: "Baseline, sequential reads"."""
     return f"{chart.scenario.title}, {titles.title(chart.benchmark).lower()}"
+
+
+def noise(run: Run, comparison: Comparison) -> str:
+    """How far one engine is from itself in this run, and what that makes a tie."""
+    found = comparison.noise
+    if found is None:
+        asked = run.suite.get("control")
+        why = "its control has no rate" if asked else "no engine was measured twice"
+        return f"The noise of this run is not known: {why}."
+    most = f"by {figures.percent(found.share)} at most in nine charts of ten"
+    if found.charts < 10:
+        most = f"by {figures.percent(found.share)} at most"
+    elif found.largest > found.share:
+        most += f", {figures.percent(found.largest)} in the worst"
+    return (
+        f"Noise of the run: {found.engine}, measured twice under two names, differs "
+        f"from itself {most}. Smaller differences are ties."
+    )
+
+
+def beside(chart: Chart, row: Row) -> str:
+    """Why a row is not ranked; of a control, how far it is from its twin."""
+    told = f"the {row.engine.role}, not ranked"
+    twin = next((r for r in chart.rows if r.engine.name == row.engine.twin_of), None)
+    if twin is None or twin.summary is None or row.summary is None:
+        return told
+    apart = figures.percent(stats.difference(row.summary, twin.summary))
+    return f"{told}; {apart} from {twin.engine.title}"
 
 
 def _ranking(comparison: Comparison) -> list[Standing]:
