@@ -66,8 +66,9 @@ class Lab:
         places = ["--build-dir", str(self.root / "build")]
         places += ["--configs-dir", str(self.root / "configs")]
         if verb != "list":
-            places += ["--data-dir", str(self.data), "--no-report"]
-            places += ["--results-dir", str(self.results)]
+            places += ["--data-dir", str(self.data)]
+        if verb not in ("list", "doctor"):
+            places += ["--no-report", "--results-dir", str(self.results)]
         return [sys.executable, "-m", "scripts.cli", verb, *words, *places]
 
     def call(

@@ -127,9 +127,7 @@ def disturbed(line: Mapping[str, Any], mark: str) -> Document:
     return {**line, "disturbance": {**QUIET, "steal_share": 0.031, "marks": [mark]}}
 
 
-def retimed(
-    line: Mapping[str, Any], loop_ns: int, ops: int | None = None
-) -> Document:
+def retimed(line: Mapping[str, Any], loop_ns: int, ops: int | None = None) -> Document:
     """The same with another loop, and all that follows from it."""
     count = line["ops"] if ops is None else ops
     made = {**line, "ops": count, "loop_ns": loop_ns}

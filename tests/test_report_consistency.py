@@ -171,7 +171,9 @@ def test_a_batch_is_one_latency(batch: int, told: str) -> None:
         ({"close_ns": 1}, "settled or closed after it was killed"),
     ],
 )
-def test_a_writing_latency_repetition_ends_with_a_kill(changes: Line, told: str) -> None:
+def test_a_writing_latency_repetition_ends_with_a_kill(
+    changes: Line, told: str
+) -> None:
     assert told in fault({**latency(WRITE), **changes})
 
 

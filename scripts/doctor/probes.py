@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-NOISE_S = 5.0
+NOISE_S = 5
 SAMPLES = 100
 PAGE_BYTES = 4096
 _UNIT_NS = 50_000  # of the fixed piece of work: five gaps of 10 µs
@@ -45,6 +45,7 @@ class SystemProbes:
     """Measures this machine, the disk with a file in a folder that exists."""
 
     folder: Path
+    seconds: int = NOISE_S  # of work
 
     def overwrites_ns(self) -> Sequence[int]:
         """Overwrites of a file that is all on the disk already."""
@@ -86,7 +87,7 @@ class SystemProbes:
         return found[_WARM_UP:]
 
     def work_ns(self, progress: Progress) -> Sequence[int]:
-        """CRC-32 of one buffer, NOISE_S long, on the last processor allowed.
+        """CRC-32 of one buffer, for seconds, on the last processor allowed.
 
         No pure Python in the piece of work: the interpreter is noise of its own.
         """
@@ -94,8 +95,8 @@ class SystemProbes:
             content = _work_of(_UNIT_NS)
             found = array.array("q", bytes(8 * _MOST_UNITS))
             count = 0
-            for second in range(int(NOISE_S)):
-                progress(f"noise floor, {int(NOISE_S) - second} s to go")
+            for second in range(self.seconds):
+                progress(f"noise floor, {self.seconds - second} s to go")
                 count = _work(content, found, count)
         return found[:count]
 
