@@ -134,11 +134,12 @@ def _contradictions(
         groups.setdefault((engine, _work(record)), []).append((index, record))
     found = []
     for (engine, work), lines in groups.items():
-        digests = sorted({record["digest"] for _, record in lines})
-        if len(digests) > 1:
-            told = f"{engine} contradicts itself in repetition {work[2]}"
-            reason = f"{told}: digests {' and '.join(digests)}"
-            found += [(index, reason) for index, _ in lines]
+        given = sorted({record["digest"] for _, record in lines})
+        if len(given) == 1:
+            continue
+        told = f"{engine} contradicts itself in repetition {work[2]}"
+        reason = f"{told}: digests {' and '.join(given)}"
+        found += [(index, reason) for index, _ in lines]
     return found
 
 
