@@ -112,6 +112,7 @@ def test_steal_marks_above_two_percent(machine: Busy) -> None:
     machine.stat(steal=12)
     found = compared(machine, before)
     assert (found["steal_share"], found["marks"]) == (0.03, ["steal 3.0 %"])
+    assert found["unseen_cpu_share"] == 0.0
 
 
 def test_a_single_tick_of_steal_marks_no_short_repetition(machine: Busy) -> None:

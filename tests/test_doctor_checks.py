@@ -67,6 +67,7 @@ WORSE: list[tuple[str, str, Mapping[str, Any], str]] = [
     ("data dir", "fail", on_overlay("tmpfs"), "in memory"),
     ("data dir", "warn", on_overlay("xfs"), "overlay on xfs"),
     ("data dir", "warn", mounted("overlay"), "cannot be seen"),
+    ("barriers", "warn", mounted("tmpfs"), "unknown"),
     ("barriers", "fail", {"/proc/self/mountinfo": EXT4.format(",nobarrier")}, "nobar"),
     ("barriers", "fail", {"/proc/self/mountinfo": EXT4.format(",barrier=0")}, "=0"),
     ("disk cache", "warn", {f"{QUEUE}/write_cache": "write through"}, "no flush"),

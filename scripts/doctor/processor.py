@@ -156,14 +156,16 @@ def onlookers(subject: Subject) -> Finding:
     """Whether a repetition that others disturb would be noticed."""
     name, reader = "watching", subject.machine.reader
     seen, complete = user_processes(reader)
-    blind = []
+    blind, remedies = [], []
     if not complete:
-        blind.append("processes of others are hidden (container or hidepid)")
+        blind.append("processes of others are hidden")
+        remedies.append("run outside of containers, with a /proc without hidepid")
     elif any(p.read_bytes is None for p in seen.values()):
         blind.append("what some processes read and write is hidden")
+        remedies.append("run as root; what is hidden from root too stays unknown")
     if reader.file("/proc/pressure/memory") is None:
         blind.append("no pressure figures (PSI)")
-    if not blind:
-        return ok(name, f"{len(seen)} processes and the pressure on the machine seen")
-    remedy = "run as root, outside of containers, on a kernel with psi=1"
-    return warn(name, "; ".join(blind), remedy)
+        remedies.append("boot the kernel with psi=1")
+    if blind:
+        return warn(name, "; ".join(blind), "; ".join(remedies))
+    return ok(name, f"{len(seen)} processes and the pressure on the machine seen")

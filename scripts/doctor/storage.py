@@ -9,7 +9,10 @@ from scripts.mounts import upper_type
 
 MEMORY_TYPES = ("tmpfs", "ramfs")
 REMOTE_TYPES = ("nfs", "cifs", "smb", "9p", "virtiofs", "ceph", "afs", "fuse", "lustre")
-DISK_TYPES = "ext2 ext3 ext4 xfs btrfs f2fs zfs bcachefs jfs nilfs2 reiserfs ntfs3"
+DISK_TYPES = (
+    *("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs", "jfs"),
+    *("nilfs2", "reiserfs", "ntfs3"),
+)
 NO_BARRIER = ("nobarrier", "barrier=0")
 # The kernel's default (VM_READAHEAD_PAGES).  With 8 MiB one random read of an engine
 # that maps its files moved 2 MB: the engine's figure was the disk's.
@@ -30,7 +33,7 @@ def data_directory(subject: Subject) -> Finding:
         return _overlay(subject)
     if kind.startswith(REMOTE_TYPES):
         return warn(name, f"{kind}: a server is measured with it", _OTHER_DISK)
-    if kind not in DISK_TYPES.split():
+    if kind not in DISK_TYPES:
         return warn(name, f"{found}: a kind that this does not know", _OTHER_DISK)
     return ok(name, found)
 
@@ -48,13 +51,13 @@ def _overlay(subject: Subject) -> Finding:
 
 def barriers(subject: Subject) -> Finding:
     """Whether the file system asks the disk to keep what is synced."""
-    name, options = "barriers", subject.machine.mount.options
-    if options == UNKNOWN:
-        return unknown(name, "the mount is not told by /proc", _OTHER_DISK)
-    for option in options.split(","):
+    name, mount = "barriers", subject.machine.mount
+    for option in mount.options.split(","):
         if option in NO_BARRIER:
             told = f"{option}: a sync does not wait for the disk's own cache"
             return fail(name, told, f"mount it without {option}")
+    if mount.type not in DISK_TYPES:
+        return unknown(name, "not a file system on a disk that this knows", _OTHER_DISK)
     return ok(name, "the mount does not turn them off")
 
 
