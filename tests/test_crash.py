@@ -1,0 +1,74 @@
+"""Executables that are told to end as kill -9 does, and what a new process finds."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
+ENGINES = ("leveldb", "treedb", "hashdb", "sqlite3", "memory", "null")
+
+
+def db_bench(
+    engine: str, folder: Path, *flags: str
+) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
+    """One process of an executable, and the lines that it has written."""
+    lines = folder / "lines.jsonl"
+    lines.unlink(missing_ok=True)
+    executable = BUILD / "drivers" / f"db_bench_{engine}"
+    command = [
+        str(executable),
+        f"--db={folder}",
+        f"--json={lines}",
+        "--num=5000",
+        *flags,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done, [json.loads(line) for line in lines.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "benchmarks",
+    ["fillrandom", "fillseqbatch", "filluniquerandom,overwrite,deleterandom"],
+)
+def test_a_new_process_finds_what_was_flushed(
+    tmp_path: Path, engine: str, benchmarks: str
+) -> None:
+    """Only the last benchmark is killed, and its line is whole and on the screen."""
+    done, lines = db_bench(engine, tmp_path, f"--benchmarks={benchmarks}", "--crash")
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    names = benchmarks.split(",")
+    assert [line["benchmark"] for line in lines] == names
+    assert {line["status"] for line in lines} == {"ok"}
+    assert [line["ending"] for line in lines[:-1]] == ["closed"] * (len(names) - 1)
+    last = lines[-1]
+    assert last["ending"] == "killed"
+    assert (last["settle_ns"], last["close_ns"], last["idle_cpu_ns"]) == (0, 0, 0)
+    assert set(last["deferred"].values()) == {0}
+    assert done.stdout.splitlines()[-1].startswith(names[-1])
+    reopen = ("--use_existing_db", f"--after={benchmarks}", "--benchmarks=verify")
+    done, (audit,) = db_bench(engine, tmp_path, *reopen)
+    assert (done.returncode, audit["status"]) == (0, "ok"), audit["reason"]
+    assert audit["live_bytes"] == last["live_bytes"]
+
+
+def test_a_name_that_comes_twice_is_killed_the_second_time(tmp_path: Path) -> None:
+    """It is the last benchmark that ends the process, not the last name."""
+    flags = ("--benchmarks=fillseq,readrandom,fillseq", "--crash")
+    done, lines = db_bench("memory", tmp_path, *flags)
+    assert done.returncode == -signal.SIGKILL
+    assert [line["ending"] for line in lines] == ["closed", "closed", "killed"]
+
+
+def test_what_cannot_run_ends_the_usual_way(tmp_path: Path) -> None:
+    """An unsupported benchmark has flushed nothing: there is nothing to prove."""
+    done, lines = db_bench("hashdb", tmp_path, "--benchmarks=readseq", "--crash")
+    assert done.returncode == 0
+    assert (lines[0]["status"], lines[0]["ending"]) == ("unsupported", "closed")
+    assert lines[0]["deferred"] is None
