@@ -41,7 +41,7 @@ struct Resources {
   uint64_t storage_written_bytes = 0;
   uint64_t asking_bytes = 0;  // that Now() itself read, after it had counted
 
-  // Costs some 10 us.  Throws if the kernel does not keep these counters.
+  // Costs some 3 us.  Throws if the kernel does not keep these counters.
   static Resources Now();
 
   // What was used since `earlier`, less what asking at that moment read.
@@ -61,7 +61,7 @@ struct ResidentMemory {
   uint64_t file_bytes = 0;       // RssFile + RssShmem, now: mapped files, the
                                  // program's own among them
 
-  // Costs some 30 us.  Throws if the kernel does not tell.  The peak is not
+  // Costs some 5 us.  Throws if the kernel does not tell.  The peak is not
   // ru_maxrss, which a process inherits from the one that started it.
   static ResidentMemory Now();
 };

@@ -12,6 +12,7 @@
 #include "common/key_stream.h"
 #include "common/keys.h"
 #include "common/oracle.h"
+#include "common/resources.h"
 #include "common/values.h"
 #include "common/write_stream.h"
 
@@ -116,6 +117,26 @@ void AddToHistogram(benchmark::State& state) {
   for (auto _ : state) histogram.Add(ns += 13);
 }
 BENCHMARK(AddToHistogram);
+
+// The rest is paid a few times in a whole benchmark, outside of what is timed.
+
+void CountResources(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(Resources::Now());
+}
+BENCHMARK(CountResources);
+
+void ReadResidentMemory(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(ResidentMemory::Now());
+}
+BENCHMARK(ReadResidentMemory);
+
+void CountEntries(benchmark::State& state) {
+  Oracle oracle;
+  oracle.Reset(kKeys, kValueSize);
+  oracle.UseTable();
+  for (auto _ : state) benchmark::DoNotOptimize(oracle.Entries());
+}
+BENCHMARK(CountEntries);
 
 }  // namespace
 }  // namespace kvmatrix
