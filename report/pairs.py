@@ -1,9 +1,9 @@
 """Lists of pairs of whole numbers as short texts, for timelines and histograms.
 
-Each number is written as its difference from the one a pair before, in the
-variable-length base 64 of source maps: five bits a character, lowest first, 32 is
-"more follows", the lowest bit of all is the sign.  A timeline takes half the room
-it takes as JSON.  script.js reads it too.
+Each number is written as its difference from where a straight line through the
+two pairs before it leads, in the variable-length base 64 of source maps: five bits
+a character, lowest first, 32 is "more follows", the lowest bit of all is the sign.
+A timeline takes a third of the room it takes as JSON.  script.js reads it too.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _VALUE = {digit: value for value, digit in enumerate(_DIGITS)}
 _BITS = 5
 _MORE = 1 << _BITS
-# Twice a difference and its sign must be exact in JavaScript.
-_LARGEST = 2**52 - 1
+# Twice a difference, which is up to three times this, must be exact in JavaScript.
+_LARGEST = 2**50 - 1
 
 
 def are_pairs(value: Any) -> bool:
@@ -36,28 +36,43 @@ def are_pairs(value: Any) -> bool:
 
 def encoded(pairs: Sequence[Sequence[int]]) -> str:
     """The text of the pairs."""
-    before = (0, 0)
+    line = ((0, 0), (0, 0))
     digits: list[str] = []
     for first, second in pairs:
-        for difference in (first - before[0], second - before[1]):
-            digits += _digits(difference)
-        before = (first, second)
+        expected = _next(*line)
+        digits += _digits(first - expected[0]) + _digits(second - expected[1])
+        line = (line[1], (first, second))
     return "".join(digits)
 
 
 def decoded(text: str) -> list[list[int]]:
     """The pairs of encoded()."""
-    numbers: list[int] = []
+    found: list[list[int]] = []
+    line = ((0, 0), (0, 0))
+    differences = _numbers(text)
+    for first, second in zip(differences[::2], differences[1::2], strict=True):
+        expected = _next(*line)
+        pair = (expected[0] + first, expected[1] + second)
+        found.append(list(pair))
+        line = (line[1], pair)
+    return found
+
+
+def _next(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return 2 * other[0] - one[0], 2 * other[1] - one[1]
+
+
+def _numbers(text: str) -> list[int]:
+    found = []
     number, scale = 0, 1
     for digit in text:
         value = _VALUE[digit]
         number += (value % _MORE) * scale
         scale *= _MORE
         if value < _MORE:
-            difference = -(number // 2) if number % 2 else number // 2
-            numbers.append(difference + (numbers[-2] if len(numbers) > 1 else 0))
+            found.append(-(number // 2) if number % 2 else number // 2)
             number, scale = 0, 1
-    return [numbers[i : i + 2] for i in range(0, len(numbers), 2)]
+    return found
 
 
 def _digits(difference: int) -> list[str]:

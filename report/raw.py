@@ -1,49 +1,54 @@
 """The raw results inside the report: nothing lost, nothing repeated.
 
 Lines of one kind share their keys, and every line of an engine repeats the
-same build, options and settings; both are written once.  Timelines and
-histograms, which no two lines share, are written as pairs.py has it.  script.js
-expands all of it to the lines of measurements.jsonl again.
+same build, options and settings; both are written once.  Of objects that no two
+lines share the keys are written once, and timelines and histograms are written as
+pairs.py has it.  script.js expands all of it to measurements.jsonl again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from report import pairs
 from report.results import Run
 
+_OBJECT = "="
+_LONGEST_INLINE = 5  # of a text; a reference takes as much
+
 
 def packed(run: Run) -> dict[str, Any]:
     """run.json, environment.json and the lines.
 
-    A table is {"keys": [...], "rows": [[line, ...values]]}; a value [n] is
-    number n of "shared", and {"~": "..."} anywhere is a list of pairs.
+    A table is {"keys": [...], "rows": [[line, ...values]]}.  A value [n] is number
+    n of "shared", {"=": [n, ...values]} an object whose keys are that number, and
+    {"~": "..."} a list of pairs.
     """
-    shared: dict[str, int] = {}
+    values = (v for m in run.measurements for v in m.record.values())
+    often = Counter(_text(value) for value in values if isinstance(value, dict))
+    packer = _Packer({text for text, times in often.items() if times > 1})
     tables: dict[tuple[str, ...], list[list[Any]]] = {}
     for m in run.measurements:
-        row = [m.line, *(_packed_value(v, shared) for v in m.record.values())]
+        row = [m.line, *(packer.packed(value) for value in m.record.values())]
         tables.setdefault(tuple(m.record), []).append(row)
     return {
         "run": run.plan,
         "environment": run.environment,
         "tables": [{"keys": list(k), "rows": rows} for k, rows in tables.items()],
-        "shared": [json.loads(text) for text in shared],
+        "shared": [json.loads(text) for text in packer.shared],
     }
 
 
 def unpacked(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The lines again, in their order."""
+    shared = document["shared"]
     found: list[tuple[int, dict[str, Any]]] = []
     for table in document["tables"]:
         for line, *row in table["rows"]:
-            values = (
-                document["shared"][v[0]] if isinstance(v, list) else _with_lists(v)
-                for v in row
-            )
+            values = (_expanded(value, shared) for value in row)
             found.append((line, dict(zip(table["keys"], values, strict=True))))
     return [record for _, record in sorted(found, key=lambda pair: pair[0])]
 
@@ -58,23 +63,39 @@ def script_json(document: Mapping[str, Any]) -> str:
     )
 
 
-def _packed_value(value: Any, shared: dict[str, int]) -> Any:
-    if pairs.are_pairs(value):
-        return {pairs.KEY: pairs.encoded(value)}
-    if isinstance(value, dict) and any(map(pairs.are_pairs, value.values())):
-        return {
-            key: {pairs.KEY: pairs.encoded(v)} if pairs.are_pairs(v) else v
-            for key, v in value.items()
-        }
-    if isinstance(value, (dict, list)) or (isinstance(value, str) and len(value) > 5):
-        text = json.dumps(value, ensure_ascii=False)
-        return [shared.setdefault(text, len(shared))]
-    return value
+class _Packer:
+    """Packs values and collects the texts of what they share, by number."""
+
+    def __init__(self, repeated: Collection[str]) -> None:
+        self.shared: dict[str, int] = {}
+        self._repeated = repeated
+
+    def packed(self, value: Any) -> Any:
+        if pairs.are_pairs(value):
+            return {pairs.KEY: pairs.encoded(value)}
+        if isinstance(value, dict) and _text(value) not in self._repeated:
+            keys = self._number(list(value))
+            return {_OBJECT: [keys, *(self.packed(v) for v in value.values())]}
+        is_long = isinstance(value, str) and len(value) > _LONGEST_INLINE
+        if isinstance(value, (dict, list)) or is_long:
+            return [self._number(value)]
+        return value
+
+    def _number(self, value: Any) -> int:
+        return self.shared.setdefault(_text(value), len(self.shared))
 
 
-def _with_lists(value: Any) -> Any:
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _expanded(value: Any, shared: Sequence[Any]) -> Any:
+    if isinstance(value, list):
+        return shared[value[0]]
     if not isinstance(value, dict):
         return value
     if pairs.KEY in value:
         return pairs.decoded(value[pairs.KEY])
-    return {key: _with_lists(v) for key, v in value.items()}
+    number, *own = value[_OBJECT]
+    values = (_expanded(v, shared) for v in own)
+    return dict(zip(shared[number], values, strict=True))

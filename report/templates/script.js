@@ -46,29 +46,35 @@
   const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const pairs = (text) => {
     const found = [];
-    let before = [0, 0], pair = [], number = 0, scale = 1;
+    let far = [0, 0], near = [0, 0], pair = [], number = 0, scale = 1;
     for (const digit of text) {
-      const value = digits.indexOf(digit);
+      const value = digits.indexOf(digit), i = pair.length;
       number += (value % 32) * scale;
       scale *= 32;
       if (value > 31) continue;
       const half = Math.floor(number / 2);
-      pair.push(before[pair.length] + (number % 2 ? -half : half));
+      pair.push(2 * near[i] - far[i] + (number % 2 ? -half : half));
       number = 0;
       scale = 1;
-      if (pair.length < 2) continue;
-      found.push(before = pair);
-      pair = [];
+      if (i) {
+        found.push(pair);
+        [far, near, pair] = [near, pair, []];
+      }
     }
     return found;
   };
-  const expanded = (value) => value === null || typeof value !== "object" ? value
-    : "~" in value ? pairs(value["~"])
-    : Object.fromEntries(Object.entries(value).map(([k, v]) => [k, expanded(v)]));
+  const expanded = (value, shared) => {
+    if (value === null || typeof value !== "object") return value;
+    if (Array.isArray(value)) return shared[value[0]];
+    if ("~" in value) return pairs(value["~"]);
+    const [keys, ...own] = value["="];
+    return Object.fromEntries(
+      shared[keys].map((key, i) => [key, expanded(own[i], shared)]));
+  };
   const lines = (raw) => raw.tables
     .flatMap((table) => table.rows.map(([number, ...row]) => [number,
-      JSON.stringify(Object.fromEntries(table.keys.map((key, i) => [key,
-        Array.isArray(row[i]) ? raw.shared[row[i][0]] : expanded(row[i])])))]))
+      JSON.stringify(Object.fromEntries(
+        table.keys.map((key, i) => [key, expanded(row[i], raw.shared)])))]))
     .sort((a, b) => a[0] - b[0]).map((pair) => pair[1] + "\n").join("");
   const save = (what) => {
     const raw = JSON.parse(byId("raw").textContent);
