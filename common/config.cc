@@ -188,7 +188,8 @@ std::string HelpText() {
          "  --describe  the same and more, as one JSON document\n"
          "  --help      this text\n\n"
          "Exit status: 0 ok or unsupported; 1 a benchmark failed, or a flag is "
-         "unknown\nor has a value that is none; 2 other usage errors.\n";
+         "unknown\nor has a value that is none; 2 other usage errors.  With "
+         "--crash the process\nends by signal 9.\n";
 }
 
 }  // namespace kvmatrix

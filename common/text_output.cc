@@ -49,6 +49,7 @@ std::string Message(const Measurement& m) {
         Format(" (%llu ops)", static_cast<unsigned long long>(m.operations));
   }
   if (!m.verified) message += " (not verified)";
+  if (m.ending == Ending::kKilled) message += " (killed)";
   return message;
 }
 

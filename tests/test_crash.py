@@ -51,7 +51,9 @@ def test_a_new_process_finds_what_was_flushed(
     assert last["ending"] == "killed"
     assert (last["settle_ns"], last["close_ns"], last["idle_cpu_ns"]) == (0, 0, 0)
     assert set(last["deferred"].values()) == {0}
-    assert done.stdout.splitlines()[-1].startswith(names[-1])
+    printed = done.stdout.splitlines()[-1]
+    assert printed.startswith(names[-1])
+    assert printed.endswith("(killed)")
     reopen = ("--use_existing_db", f"--after={benchmarks}", "--benchmarks=verify")
     done, (audit,) = db_bench(engine, tmp_path, *reopen)
     assert (done.returncode, audit["status"]) == (0, "ok"), audit["reason"]
