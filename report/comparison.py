@@ -7,10 +7,10 @@ beside them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report import rows, stats, titles
+from report import control, rows, stats, titles
 from report.cells import DISPUTED, Engine, Run, Scenario
 from report.rows import HARNESS_BOUND_RATIO, NOT_PLANNED, Row
 
@@ -29,8 +29,6 @@ __all__ = [
 
 FAILURES = ("wrong", "error", "timeout")
 ALARMS = (*FAILURES, DISPUTED)
-# Of a chart, by scenario and benchmark.
-ChartName = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -116,14 +114,9 @@ class Comparison:
 
 def compare(run: Run) -> Comparison:
     """Every chart that has at least one planned cell, and the standings."""
-    apart = _control_differences(run)
-    titles_of = {e.name: e.title for e in run.engines}
-    twins = dict.fromkeys(titles_of[e.twin_of] for e in run.engines if e.twin_of)
-    noise = stats.noise(list(apart.values()), ", ".join(twins))
+    measured_twice = control.measured_twice(run)
     charts = tuple(
-        _chart(
-            run, scenario, benchmark, _noise_share(noise, apart, scenario, benchmark)
-        )
+        _chart(run, scenario, benchmark, measured_twice.share(scenario.name, benchmark))
         for scenario, benchmark in run.charts
         if any(run.cell(e.name, scenario.name, benchmark) for e in run.engines)
     )
@@ -134,7 +127,7 @@ def compare(run: Run) -> Comparison:
     }
     shared = stats.shared_charts(rated)
     standings = tuple(_standing(engine, charts, shared) for engine in ranked)
-    return Comparison(charts, standings, len(shared), noise)
+    return Comparison(charts, standings, len(shared), measured_twice.noise)
 
 
 def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
@@ -143,33 +136,6 @@ def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
     for chart in charts:
         groups.setdefault(chart.scenario.name, (chart.scenario, []))[1].append(chart)
     return list(groups.values())
-
-
-def _control_differences(run: Run) -> dict[ChartName, float]:
-    """How far apart the control and its twin are, in each chart that has both."""
-    found: dict[ChartName, float] = {}
-    for control in (engine for engine in run.engines if engine.twin_of):
-        for scenario, benchmark in run.charts:
-            both = [
-                rows.summary_of(run.cell(name, scenario.name, benchmark))
-                for name in (control.twin_of, control.name)
-            ]
-            if both[0] and both[1]:
-                apart = stats.difference(both[0], both[1])
-                name = (scenario.name, benchmark)
-                found[name] = max(apart, found.get(name, 0.0))
-    return found
-
-
-def _noise_share(
-    noise: stats.Noise | None,
-    apart: Mapping[ChartName, float],
-    scenario: Scenario,
-    benchmark: str,
-) -> float | None:
-    if noise is None:
-        return None
-    return max(noise.share, apart.get((scenario.name, benchmark), 0.0))
 
 
 def _chart(

@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from report import (
     charts,
+    chips,
     columns,
     comparison,
     detail,
@@ -60,7 +61,7 @@ def render(run: Run) -> str:
             headline=sentences.headline(compared),
             rest=sentences.verdict_rest(compared),
             legend=sentences.legend(compared),
-            chips=sentences.chips(run, compared),
+            chips=chips.chips(run, compared),
             noise=sentences.noise(run, compared),
             strip=charts.strip(compared),
             tails=overview.tails(run, compared),

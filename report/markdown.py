@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from report import comparison, figures, provenance, sentences
+from report import chips, comparison, figures, provenance, sentences
 from report.comparison import Chart, Row
 from report.results import Run
 
@@ -21,7 +21,7 @@ def render(run: Run) -> str:
         _escaped(" · ".join(filter(None, (run.run_id, provenance.machine_line(run))))),
         f"**{_escaped(sentences.headline(compared))}**"
         + _escaped(sentences.verdict_rest(compared)),
-        "\n".join(f"- {_escaped(c.text)}" for c in sentences.chips(run, compared)),
+        "\n".join(f"- {_escaped(c.text)}" for c in chips.chips(run, compared)),
     ]
     for scenario, charts in comparison.by_scenario(compared.charts):
         blocks += [

@@ -1,22 +1,13 @@
-"""The words of the reports, from fixed templates: verdict, chips, notes."""
+"""The words of the reports, from fixed templates: verdicts and notes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
-from report import figures, published, stats, titles
-from report.comparison import FAILURES, Chart, Comparison, Row, Standing
-from report.results import NOT_MEASURED, Run
+from report import figures, stats, titles
+from report.comparison import Chart, Comparison, Row, Standing
+from report.results import Run
 from report.stats import Outcome
-
-
-@dataclass(frozen=True)
-class Chip:
-    """A short fact under the verdict; `warns` if it weakens the results."""
-
-    text: str
-    warns: bool = False
 
 
 def headline(comparison: Comparison) -> str:
@@ -43,10 +34,9 @@ def verdict_rest(comparison: Comparison) -> str:
         rest = [f"{s.engine.title} in {s.fastest}" for s in ranking[1:] if s.rated]
     sentences = ["".join(f", {part}" for part in rest) + "."]
     ties = outcomes[Outcome.TIE]
-    if ties == 1:
-        sentences.append("One chart is a tie.")
-    elif ties:
-        sentences.append(f"{ties} charts are ties.")
+    if ties:
+        told = "One chart is a tie" if ties == 1 else f"{ties} charts are ties"
+        sentences.append(told + _within_noise(comparison, ties) + ".")
     if outcomes[Outcome.SINGLE]:
         sentences.append("One repetition each cannot show a win.")
     if outcomes[Outcome.UNCONTESTED]:
@@ -65,7 +55,11 @@ def chart_verdict(chart: Chart) -> str:
             ahead = sorted(r.off_best for r in chart.rows if r.off_best)[1]
             return f"{leaders[0]} wins, {figures.slower(ahead)} ahead of the next"
         case Outcome.TIE:
-            return f"Tie of {', '.join(leaders[:-1])} and {leaders[-1]}"
+            told = f"Tie of {', '.join(leaders[:-1])} and {leaders[-1]}"
+            if not chart.verdict.within_noise:
+                return told
+            share = figures.percent(chart.noise_share or 0.0)
+            return f"{told}, which differ by no more than the noise, {share}"
         case Outcome.SINGLE:
             return f"{leaders[0]} is fastest, in one repetition"
         case Outcome.UNCONTESTED:
@@ -75,11 +69,18 @@ def chart_verdict(chart: Chart) -> str:
     return "No engine has a rate"
 
 
+def win_rule(comparison: Comparison) -> str:
+    """What a win is, in this run."""
+    rule = "wins: no repetition of another engine reaches its slowest"
+    if comparison.noise is None:
+        return rule
+    share = figures.percent(comparison.noise.share)
+    return f"{rule}, and no other median is within the noise of the run, {share}"
+
+
 def notes(row: Row) -> list[str]:
-    """What a reader must know beside a row's rate."""
-    found = []
-    if settle_ns := row.notable(row.settle_ns):
-        found.append(f"settles in {figures.seconds(settle_ns)} more")
+    """What a reader must know beside a row's rate, warnings first."""
+    found = list(row.findings)
     if row.truncated:
         done = f"{row.truncated.ops or 0:,}"
         planned = f"{row.truncated.figure('planned_ops') or 0:,}"
@@ -90,6 +91,27 @@ def notes(row: Row) -> list[str]:
         found.append("live assertions")
     if row.wide and row.summary:
         found.append(f"spread {figures.percent(row.summary.spread)}")
+    if row.summary and row.disturbed:
+        found.append(f"disturbed in {'; '.join(row.disturbed)}")
+    return found + _facts(row)
+
+
+def _facts(row: Row) -> list[str]:
+    """What an engine did outside of the timed work, and with what."""
+    found = []
+    for form, span_ns in (
+        ("settles in {} more", row.settle_ns),
+        ("closes in {}", row.close_ns),
+        ("recovers in {} after a kill", row.recover_ns),
+    ):
+        if (told_ns := row.notable(span_ns)) is not None:
+            found.append(form.format(figures.seconds(told_ns)))
+    if row.processors is not None:
+        found.append(f"uses {row.processors:.1f} processors")
+    if row.most_stalled is not None:
+        count = figures.count(row.most_stalled.figure("stall_count") or 0, "stall")
+        stalled_ns = row.most_stalled.figure("stalled_ns") or 0
+        found.append(f"{count}, {figures.seconds(stalled_ns)} in all")
     return found
 
 
@@ -108,48 +130,6 @@ def flags(row: Row) -> list[tuple[str, str]]:
 def legend(comparison: Comparison) -> list[tuple[str, str]]:
     """Every sign that flags() gives in the matrix, once."""
     return sorted({flag for _, row in comparison.ranked_rows for flag in flags(row)})
-
-
-def chips(run: Run, comparison: Comparison) -> list[Chip]:
-    """The state of the run, its settings, and every reason for care."""
-    cells = list(run.cells.values())
-    finished = sum(cell.status != NOT_MEASURED for cell in cells)
-    failed = sum(cell.status in FAILURES for cell in cells)
-    partial = sum(0 < len(c.rates) < run.repetitions for c in cells)
-    rows = [row for _, row in comparison.ranked_rows]
-    found = [
-        Chip(f"{finished} of {len(cells)} cells complete", finished < len(cells)),
-        *(Chip(text) for text in _settings(run)),
-        Chip(
-            f"median of {run.repetitions}"
-            if run.repetitions > 1
-            else "one repetition: no verdict"
-        ),
-    ]
-    warnings = (
-        (failed, "cell failed", "cells failed"),
-        (partial, "cell with fewer repetitions", "cells with fewer repetitions"),
-        (sum(bool(r.truncated) for r in rows), "truncated cell", "truncated cells"),
-        (sum(r.wide for r in rows), "cell spread over 5 %", "cells spread over 5 %"),
-        (sum(r.harness_bound for r in rows), "harness-bound cell", ""),
-    )
-    for number, noun, plural in warnings:
-        if number:
-            found.append(Chip(figures.count(number, noun, plural), warns=True))
-    live = list(dict.fromkeys(r.engine.title for r in rows if r.assertions_live))
-    if live:
-        found.append(Chip(f"live assertions: {', '.join(live)}", warns=True))
-    disputed = sum(chart.disputed for chart in comparison.charts)
-    if disputed:
-        told = f"digests disagree in {figures.count(disputed, 'chart')}: not ranked"
-        found.append(Chip(told, warns=True))
-    if run.torn:
-        found.append(Chip("last line torn and left out", warns=True))
-    name = run.suite.get("published")
-    if name and name not in published.names():
-        told = f"published figures “{name}” are not known here"
-        found.append(Chip(told, warns=True))
-    return found
 
 
 def chart_name(chart: Chart) -> str:
@@ -189,6 +169,16 @@ def _ranking(comparison: Comparison) -> list[Standing]:
     return sorted(comparison.standings, key=lambda s: (-s.won, -s.tied, -s.fastest))
 
 
+def _within_noise(comparison: Comparison, ties: int) -> str:
+    """How many of the ties would be wins in a run without noise."""
+    verdicts = [chart.verdict for chart in comparison.charts]
+    number = sum(verdict.within_noise for verdict in verdicts)
+    if not number:
+        return ""
+    which = "" if ties == 1 else "all " if number == ties else f"{number} of them "
+    return f", {which}within the noise of the run"
+
+
 def _without_rate(comparison: Comparison) -> list[str]:
     without = Counter(row.status for _, row in comparison.ranked_rows)
     del without["ok"]
@@ -196,20 +186,3 @@ def _without_rate(comparison: Comparison) -> list[str]:
         return []
     parts = ", ".join(f"{n} {status}" for status, n in sorted(without.items()))
     return [f"{figures.count(without.total(), 'cell')} without a rate: {parts}."]
-
-
-def _settings(run: Run) -> list[str]:
-    """Memory, sizes and number of entries of the first scenario."""
-    flags = [f for f in run.scenarios[0].flags.values() if f]
-    caches = [int(f["cache_size"]) for f in flags if _is_count(f.get("cache_size"))]
-    found = [f"{figures.size(max(caches))} cache"] if caches else []
-    first = flags[0] if flags else {}
-    if _is_count(first.get("key_size")) and _is_count(first.get("value_size")):
-        found.append(f"{first['key_size']} B keys, {first['value_size']} B values")
-    if _is_count(first.get("num")):
-        found.append(f"{int(first['num']):,} entries")
-    return found
-
-
-def _is_count(flag: object) -> bool:
-    return str(flag).isascii() and str(flag).isdecimal()

@@ -132,6 +132,8 @@ def retimed(line: Mapping[str, Any], loop_ns: int, ops: int | None = None) -> Do
     count = line["ops"] if ops is None else ops
     made = {**line, "ops": count, "loop_ns": loop_ns}
     made["timeline"] = timeline(loop_ns, count)
+    made["cpu_user_ns"] = (loop_ns + line["flush_ns"]) * 9 // 10
+    made["cpu_system_ns"] = (loop_ns + line["flush_ns"]) // 10
     if line["latency_ns"] is not None:
         made["latency_ns"] = histogram(loop_ns, count)
     return made

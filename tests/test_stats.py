@@ -8,9 +8,9 @@ from report import figures, stats, titles
 from report.stats import Outcome, Summary
 
 
-def verdict(**rates: list[float]) -> stats.Verdict:
+def verdict(noise: float = 0.0, **rates: list[float]) -> stats.Verdict:
     found = {name: stats.summarize(own) for name, own in rates.items()}
-    return stats.verdict({name: s for name, s in found.items() if s})
+    return stats.verdict({name: s for name, s in found.items() if s}, noise)
 
 
 def test_a_summary_is_the_median_and_the_extremes() -> None:
@@ -52,6 +52,42 @@ def test_one_repetition_shows_no_win() -> None:
 def test_no_contest_is_no_win() -> None:
     assert verdict(a=[10, 11, 12]) == stats.Verdict(Outcome.UNCONTESTED, ("a",))
     assert verdict() == stats.Verdict(Outcome.NONE, ())
+
+
+def test_a_win_needs_medians_further_apart_than_the_noise() -> None:
+    """103 is 3 % more than 100."""
+    rates = {"a": [102.5, 103.0, 103.5], "b": [99.5, 100.0, 100.5]}
+    assert verdict(0.0299, **rates) == stats.Verdict(Outcome.WIN, ("a",))
+    tie = stats.Verdict(Outcome.TIE, ("a", "b"), within_noise=True)
+    assert verdict(0.0301, **rates) == tie
+
+
+def test_a_tie_of_intervals_is_none_of_the_noise() -> None:
+    """That c lies within the noise too makes no difference: b reaches a."""
+    found = verdict(0.05, a=[102, 103, 104], b=[99, 100, 102.5], c=[101, 101, 101])
+    assert found == stats.Verdict(Outcome.TIE, ("a", "c", "b"), within_noise=False)
+
+
+def test_the_difference_is_that_of_medians_in_either_order() -> None:
+    one, other = Summary(103.0, 90.0, 120.0, 3), Summary(100.0, 99.0, 101.0, 3)
+    assert stats.difference(one, other) == pytest.approx(0.03)
+    assert stats.difference(other, one) == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize(
+    ("count", "share"),
+    [(1, 1), (2, 2), (9, 9), (10, 9), (11, 10), (18, 17), (19, 18), (20, 18)],
+)
+def test_the_noise_is_the_90th_percentile_by_nearest_rank(
+    count: int, share: int
+) -> None:
+    differences = [n / 100 for n in range(count, 0, -1)]
+    found = stats.noise(differences, "A")
+    assert found == stats.Noise(share / 100, count / 100, count, "A")
+
+
+def test_without_a_control_there_is_no_noise() -> None:
+    assert stats.noise([], "A") is None
 
 
 def test_the_geometric_mean_of_a_ratio_and_its_inverse_is_one() -> None:

@@ -1,0 +1,122 @@
+"""Work outside the clock: a finding above its threshold, and none below it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report import comparison
+from report.findings import findings, reopen_ns
+from report.results import load_run
+from tests import synthetic
+
+ROOT = Path(__file__).resolve().parents[1]
+FRESH = {"name": "fillseq", "kind": "write", "prepare": ""}
+FILLED = {"name": "overwrite", "kind": "write", "prepare": "filled"}
+READS = {"name": "readseq", "kind": "read", "prepare": "filled"}
+CELL = {"engine": "alpha", "scenario": "baseline", "benchmark": "fillseq"}
+TIMED_NS = 50_000_000
+LEAST_NS = 10_000_000
+
+
+def line(timed_ns: int = TIMED_NS, **changes: Any) -> dict[str, Any]:
+    """A line of the given loop and flush."""
+    made = synthetic.measurement(CELL, 1, 1000 * 1e9 / timed_ns, 0)
+    assert made["loop_ns"] + made["flush_ns"] == timed_ns
+    assert made["flush_ns"] > 0
+    return made | changes
+
+
+def found(*lines: dict[str, Any], benchmark: Any = FRESH) -> tuple[str, ...]:
+    return findings(lines, benchmark)
+
+
+def reopened(open_ns: int | None) -> dict[str, Any]:
+    return {"audit": {"status": "ok", "open_ns": open_ns}}
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("close_ns", "closing took 8.10× the timed work"),
+        ("open_ns", "opening a new database took 8.10× the timed work"),
+    ],
+)
+def test_work_in_open_and_close_is_told(key: str, told: str) -> None:
+    assert found(line(**{key: 405_000_000})) == (told,)
+    assert found(line(**{key: TIMED_NS + 1})) != ()
+    assert found(line(**{key: TIMED_NS})) == ()
+
+
+@pytest.mark.parametrize("key", ["close_ns", "open_ns"])
+def test_ten_milliseconds_are_anybodys(key: str) -> None:
+    assert found(line(1_000_000, **{key: LEAST_NS})) == ()
+    assert found(line(1_000_000, **{key: LEAST_NS + 1})) != ()
+
+
+def test_reopening_what_was_closed_is_told() -> None:
+    told = ("reopening took 2.00× the timed work",)
+    assert found(line(**reopened(2 * TIMED_NS))) == told
+    assert found(line(**reopened(TIMED_NS))) == ()
+    assert found(line(**reopened(None))) == ()
+    assert found(line(audit=None)) == ()
+    assert found(line(1_000_000, **reopened(LEAST_NS))) == ()
+
+
+def test_reopening_after_a_kill_is_recovery_and_no_finding() -> None:
+    killed = line(ending="killed", **reopened(2 * TIMED_NS))
+    assert found(killed) == ()
+    assert reopen_ns([killed]) is None
+    assert reopen_ns([line(**reopened(7))]) == 7
+
+
+@pytest.mark.parametrize("benchmark", [FILLED, READS, None])
+def test_opening_what_was_filled_before_may_take_long(benchmark: Any) -> None:
+    slow = line(open_ns=8 * TIMED_NS, close_ns=8 * TIMED_NS)
+    assert found(slow, benchmark=benchmark) == ("closing took 8.00× the timed work",)
+
+
+def test_work_after_settling_is_told() -> None:
+    assert found(line(idle_cpu_ns=2_000_000)) == ()
+    told = "still works after settling: 2.30 ms of processor time in 10.0 ms"
+    assert found(line(idle_cpu_ns=2_300_000)) == (told,)
+    assert found(line(idle_cpu_ns=2_000_001)) != ()
+    assert found(line(idle_cpu_ns=None)) == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "much"),
+    [("close_ns", 9 * TIMED_NS), ("open_ns", 9 * TIMED_NS), ("idle_cpu_ns", 9 * 10**6)],
+)
+def test_one_slow_repetition_of_three_is_the_machines(key: str, much: int) -> None:
+    slow = line(**{key: much})
+    assert found(slow, line(), line()) == ()
+    assert len(found(slow, slow, line())) == 1
+
+
+def test_all_of_it_is_told() -> None:
+    worst = line(open_ns=10**9, close_ns=10**9, idle_cpu_ns=10**7, **reopened(10**9))
+    assert len(found(worst)) == 4
+    assert findings([], FRESH) == ()
+
+
+def test_a_finding_stands_beside_a_rate_and_takes_nothing(tmp_path: Path) -> None:
+    plan = synthetic.plan()
+    lines = synthetic.lines(plan)
+    for made in lines:
+        if made["engine"] == "alpha" and made["benchmark"] == "fillrandsync":
+            made["close_ns"] *= 0 if made["pass"] == "latency" else 10**6
+    run = load_run(synthetic.write_run(tmp_path, plan, lines))
+    compared = comparison.compare(run)
+    told = [(r.engine.name, r.findings) for _, r in compared.ranked_rows if r.findings]
+    assert told == [("alpha", ("closing took 50× the timed work",))]
+    assert {row.status for _, row in compared.ranked_rows} == {"ok"}
+    assert compared.standings[0].won == len(compared.charts)
+
+
+def test_the_first_committed_run_has_no_finding() -> None:
+    run = load_run(ROOT / "results/20261121-022802-leveldb-2011")
+    charts = comparison.compare(run).charts
+    rows = [row for chart in charts for row in (*chart.rows, *chart.unranked)]
+    assert len([row for row in rows if row.summary]) == 83
+    assert {row.findings for row in rows} == {()}
