@@ -39,6 +39,7 @@ FOREIGN_CPU_NS = Limit(0.05, 50_000_000)
 UNSEEN_CPU_NS = Limit(0.20, 50_000_000)  # holds the kernel's own work for the engine
 FOREIGN_BYTES = Limit(0.05, 8 << 20)
 MEMORY_PRESSURE_SHARE = 0.01
+_INIT = 1  # becomes the parent of those whose own has ended
 
 
 @dataclass(frozen=True)
@@ -161,20 +162,22 @@ def _growth(
     A process that has ended is found in the one that reaped it, with all that it had
     used before: that part is taken off again.
     """
-    inherited: dict[int, int] = {}
-    for process in _ended(before, after):
-        heir = _heir(process, before, after)
-        inherited[heir] = inherited.get(heir, 0) + (figure(process) or 0)
-    seen, whole = 0, True
+    grown: dict[int, int] = {}
+    whole = True
     for pid in pids:
         now, then = figure(after.processes[pid]), 0
         if _lived_on(pid, before, after):
             earlier = figure(before.processes[pid])
-            now = None if earlier is None else now
-            then = (earlier or 0) + inherited.get(pid, 0)
+            now, then = (None, 0) if earlier is None else (now, earlier)
         whole = whole and now is not None
-        seen += max(0, (now or 0) - then)
-    return Tally(seen, whole)
+        grown[pid] = max(0, (now or 0) - then)
+    for process in _ended(before, after):
+        owed = figure(process) or 0
+        for heir in _heirs(process, before, after):
+            taken = min(owed, grown.get(heir, 0))
+            grown[heir] = grown.get(heir, 0) - taken
+            owed -= taken
+    return Tally(sum(grown.values()), whole)
 
 
 def _lived_on(pid: int, before: Snapshot, after: Snapshot) -> bool:
@@ -188,14 +191,16 @@ def _ended(before: Snapshot, after: Snapshot) -> Iterator[Process]:
             yield process
 
 
-def _heir(process: Process, before: Snapshot, after: Snapshot) -> int:
-    """The nearest ancestor that lived on; 0 if there is none."""
+def _heirs(process: Process, before: Snapshot, after: Snapshot) -> Iterator[int]:
+    """Who may have reaped it: ancestors that lived on, nearest first, and init."""
     pid = process.parent
     for _ in before.processes:  # no way up is longer
-        if pid not in before.processes or _lived_on(pid, before, after):
-            return pid
+        if pid in (0, _INIT) or pid not in before.processes:
+            break
+        if _lived_on(pid, before, after):
+            yield pid
         pid = before.processes[pid].parent
-    return 0
+    yield _INIT
 
 
 def _difference(before: int | None, after: int | None) -> int | None:

@@ -164,6 +164,18 @@ def test_what_a_process_used_long_ago_is_not_counted_at_its_end(machine: Busy) -
     assert compared(machine, before)["foreign_cpu_share"] == 0.01
 
 
+def test_orphans_of_a_killed_family_are_not_counted_twice(machine: Busy) -> None:
+    machine.process(MAKE, INIT)
+    machine.process(71, MAKE, ticks=(10, 0))
+    machine.process(72, 71, ticks=(9000, 0))
+    before = machine.take()
+    machine.end(72)
+    machine.end(71)
+    machine.process(MAKE, INIT, ticks=(0, 10))  # reaped its child, and init the other
+    machine.process(INIT, 0, ticks=(0, 9004))
+    assert compared(machine, before)["foreign_cpu_share"] == 0.01
+
+
 def test_descendants_of_the_runner_are_not_foreign(machine: Busy) -> None:
     before = machine.take()
     machine.process(60, RUNNER, ticks=(5, 0))
