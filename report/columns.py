@@ -7,19 +7,23 @@ from __future__ import annotations
 
 Columns = tuple[tuple[str, str], ...]  # title and meaning
 
-SERVICE: Columns = (
+PERCENTILES: Columns = (
     ("p50", "half of the calls took no longer"),
     ("p90", "nine calls of ten took no longer"),
     ("p99", "99 of a hundred; to 0.8 %, rounded up"),
     ("p99.9", "999 of a thousand"),
     ("p99.99", "9,999 of ten thousand"),
     ("max", "the longest, exact"),
+)
+_SAMPLES: Columns = (
     ("min", "the shortest, exact"),
     ("samples", "calls that were measured"),
 )
+SERVICE: Columns = (*PERCENTILES, *_SAMPLES)
 LATENCY: Columns = (
-    *SERVICE,
+    *PERCENTILES,
     ("observer", "how much slower the loop is with a clock in it"),
+    *_SAMPLES,
 )
 OPEN_LOOP: Columns = (
     ("asked", "operations a second that were asked for"),

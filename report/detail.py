@@ -48,21 +48,20 @@ def latency_of(run: Run, chart: Chart, row: Row) -> Measurement | None:
 
 
 def latencies(run: Run, chart: Chart) -> Table | None:
-    """Percentiles; from the intended start if the loop was open."""
-    found = [(row, latency_of(run, chart, row)) for row in everyone(chart)]
-    is_open = any(m and m.record.get("open_loop") for _, m in found)
-    return table(
-        "Latency from the intended start" if is_open else "Latency of one call",
-        columns.LATENCY,
-        (
-            Line(
-                row.engine,
-                (*_percentile_figures(m, "latency_ns"), _observer(row)),
-            )
-            for row, m in found
-            if m
-        ),
-    )
+    """Percentiles; those of an open loop are from the intended start."""
+    caption = "Latency of one call"
+    lines = []
+    for row in everyone(chart):
+        m = latency_of(run, chart, row)
+        if m is None:
+            continue
+        if m.record.get("open_loop"):
+            caption = "Latency, of an open loop from the intended start"
+        shown = _percentile_figures(m, "latency_ns")
+        place = len(columns.PERCENTILES)
+        told = (*shown[:place], _observer(row), *shown[place:])
+        lines.append(Line(row.engine, told))
+    return table(caption, columns.LATENCY, lines)
 
 
 def services(run: Run, chart: Chart) -> Table | None:

@@ -5,10 +5,12 @@ Rates and ratios are given to three significant digits, as on the page of 2011.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 _SIGNIFICANT = 3
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMGTPE]iB|B|s|ms|µs|ns)(?!\w))")
 _NS_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 
 
@@ -71,3 +73,8 @@ def size(count_bytes: float) -> str:
 def count(number: int, noun: str, plural: str = "") -> str:
     """A number with its noun: 2 and "tie" -> "2 ties"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def unbroken(text: str) -> str:
+    """The same with spaces at which no line is broken between number and unit."""
+    return _BEFORE_UNIT.sub("\u00a0", text)

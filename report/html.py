@@ -101,6 +101,7 @@ def _environment() -> jinja2.Environment:
         size=figures.size,
         times=tables.times,
         plain=_plain,
+        unbroken=figures.unbroken,
     )
     environment.globals.update(
         bar_percent=_bar_percent,

@@ -84,3 +84,8 @@ def times(ratio: float) -> str:
     if 0 < ratio < 0.005:
         return "<0.01×"
     return figures.slower(ratio)
+
+
+def rare(number: float) -> str:
+    """How often something happens in one operation: "0.106", "<0.001"."""
+    return "<0.001" if 0 < number < 0.0005 else f"{number:,.3f}"

@@ -11,7 +11,7 @@ import statistics
 from report import columns, figures
 from report.comparison import Chart
 from report.rows import Row
-from report.tables import Line, Table, figure, positive, table, times
+from report.tables import Line, Table, figure, positive, rare, table, times
 
 
 def everyone(chart: Chart) -> tuple[Row, ...]:
@@ -59,7 +59,7 @@ def processors(chart: Chart) -> Table | None:
     lines = []
     for row in _rated(chart):
         used = row.used
-        rare = (
+        seldom = (
             *(used.minor_faults_per_op, used.major_faults_per_op),
             used.switches_per_op,
         )
@@ -70,7 +70,7 @@ def processors(chart: Chart) -> Table | None:
                     figure(used.cpu_user_ns_per_op, figures.seconds),
                     figure(used.cpu_system_ns_per_op, figures.seconds),
                     figure(used.processors, lambda n: f"{n:.2f}"),
-                    *(positive(number, figures.rounded) for number in rare),
+                    *(positive(number, rare) for number in seldom),
                 ),
             )
         )
