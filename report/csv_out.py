@@ -1,4 +1,8 @@
-"""The results as CSV: one row for each repetition, every raw figure, units named."""
+"""The results as CSV: one row for each attempt at a repetition, units named.
+
+Every raw figure is there, but for timelines and histograms, which are no figures:
+of a histogram the percentiles are.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import csv
 import io
 from typing import Any
 
+from report import latency
 from report.results import Measurement, Run
 
 _COLUMNS = (
@@ -46,6 +51,48 @@ _COLUMNS = (
     "exit",
 )
 _DERIVED = ("ops_per_sec", "audit_status", "audit_ns", "assertions")
+_LATER = (
+    *("pass", "attempt", "ending"),
+    *("live_bytes", "peak_disk_bytes", "anonymous_rss_bytes", "file_rss_bytes"),
+    *("storage_read_bytes", "storage_written_bytes", "idle_cpu_ns"),
+    *("stall_count", "stalled_ns"),
+)
+# Objects of a line: what their columns begin with, and their keys.
+_OBJECTS = (
+    (
+        "deferred",
+        "deferred_",
+        ("cpu_ns", "read_bytes", "written_bytes", "storage_written_bytes"),
+    ),
+    (
+        "open_loop",
+        "open_loop_",
+        (
+            *("rate_ops_per_sec", "offered_ops_per_sec", "achieved_ops_per_sec"),
+            *("late_starts", "max_lag_ns", "saturated"),
+        ),
+    ),
+    (
+        "watch",
+        "watch_",
+        (
+            *("samples", "peak_disk_bytes", "peak_anonymous_rss_bytes"),
+            *("peak_file_rss_bytes", "runner_cpu_ns"),
+        ),
+    ),
+    (
+        "disturbance",
+        "disturbance_",
+        (
+            *("wall_ns", "steal_share", "foreign_cpu_share", "unseen_cpu_share"),
+            *("pressure_cpu_share", "pressure_io_share", "pressure_memory_share"),
+            *("foreign_read_bytes", "foreign_written_bytes"),
+            *("device_read_bytes", "device_written_bytes", "marks"),
+        ),
+    ),
+    ("audit", "audit_", ("open_ns",)),
+)
+_HISTOGRAMS = ("latency", "service")
 # A spreadsheet runs a text that begins with one of these as a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -54,13 +101,29 @@ def render(run: Run) -> str:
     """The CSV text, in the order of the results file; empty where unknown."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*_COLUMNS, *_DERIVED))
+    writer.writerow(_header())
+    again = {m.line for cell in run.cells.values() for m in cell.superseded}
     for m in run.measurements:
         # A line that cannot be believed has another status than it claims.
         record = {**m.record, "status": m.status, "reason": m.reason}
         values = [record.get(name) for name in _COLUMNS] + _derived(m)
+        values += [record.get(name) for name in _LATER] + [m.line in again]
+        values += [v for name, _, keys in _OBJECTS for v in _values(m, name, keys)]
+        values += [v for name in _HISTOGRAMS for v in _percentiles(m, name)]
         writer.writerow([_field(value) for value in values])
     return text.getvalue()
+
+
+def _header() -> list[str]:
+    inner = [prefix + key for _, prefix, keys in _OBJECTS for key in keys]
+    names = [name.replace(".", "_") for name in latency.NAMES]
+    percentiles = [
+        *("count", "sum_ns", "min_ns"),
+        *(f"{name}_ns" for name in names),
+        "max_ns",
+    ]
+    times = [f"{name}_{key}" for name in _HISTOGRAMS for key in percentiles]
+    return [*_COLUMNS, *_DERIVED, *_LATER, "superseded", *inner, *times]
 
 
 def _derived(m: Measurement) -> list[Any]:
@@ -69,11 +132,28 @@ def _derived(m: Measurement) -> list[Any]:
     return [rate, audit.get("status"), audit.get("audit_ns"), build.get("assertions")]
 
 
+def _values(m: Measurement, name: str, keys: tuple[str, ...]) -> list[Any]:
+    found = m.record.get(name) or {}
+    return [found.get(key) for key in keys]
+
+
+def _percentiles(m: Measurement, name: str) -> list[Any]:
+    """Of an ok line: percentiles that too few samples lie above are empty."""
+    histogram = m.record.get(f"{name}_ns") if m.status == "ok" else None
+    found = latency.percentiles(histogram)
+    if found is None or histogram is None:
+        return [None] * (len(latency.NAMES) + 4)
+    middle = (found.at[key] for key in latency.NAMES)
+    return [found.count, histogram["sum"], found.min_ns, *middle, found.max_ns]
+
+
 def _field(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, list):
+        value = "; ".join(value)
     text = str(value)
     if isinstance(value, str) and text.startswith(_FORMULA_STARTS):
         return "'" + text

@@ -1,13 +1,17 @@
-"""The report as Markdown: the verdict and one table for each scenario."""
+"""The report as Markdown: the verdict, a table for each scenario, and the rest.
+
+The rest are the tables that the HTML report has behind each chart.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from report import chips, comparison, figures, provenance, sentences
-from report.comparison import Chart, Row
+from report import chips, comparison, detail, figures, provenance, sentences
+from report.comparison import Chart, Comparison, Row
 from report.results import Run
+from report.tables import DASH, Table
 
 # Everything that Markdown or HTML inside it could take for markup.
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>&|#~]")
@@ -22,6 +26,7 @@ def render(run: Run) -> str:
         f"**{_escaped(sentences.headline(compared))}**"
         + _escaped(sentences.verdict_rest(compared)),
         "\n".join(f"- {_escaped(c.text)}" for c in chips.chips(run, compared)),
+        _escaped(sentences.noise(run, compared)),
     ]
     for scenario, charts in comparison.by_scenario(compared.charts):
         blocks += [
@@ -30,21 +35,21 @@ def render(run: Run) -> str:
             _table(charts),
             *_remarks(charts),
         ]
-    blocks.append(
+    blocks += [
         f"Rates are medians of {run.repetitions}; in brackets how many times slower "
-        "than the best. Bold wins: no repetition of another engine reaches it."
-    )
+        f"than the best. Bold {_escaped(sentences.win_rule(compared))}.",
+        *_beside(run, compared),
+    ]
     return "\n\n".join(blocks) + "\n"
 
 
 def _table(charts: list[Chart]) -> str:
-    rows = [*charts[0].rows, *charts[0].references, *charts[0].floors]
+    rows = [*charts[0].rows, *charts[0].unranked]
     head = ["Benchmark", *(_escaped(_name(row)) for row in rows)]
     lines = [_line(head), _line(["---", *("---:" for _ in rows)])]
     for chart in charts:
         title = f"{chart.title} (`{chart.benchmark}`, {chart.unit})"
-        cells = [_cell(chart, r) for r in (*chart.rows, *chart.references)]
-        cells += [_cell(chart, r) for r in chart.floors]
+        cells = [_cell(chart, r) for r in (*chart.rows, *chart.unranked)]
         lines.append(_line([title, *cells]))
     return "\n".join(lines)
 
@@ -70,7 +75,7 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
     """Reasons of cells without a rate, and what to know of those with one."""
     found = []
     for chart in charts:
-        for row in (*chart.rows, *chart.references):
+        for row in (*chart.rows, *chart.controls, *chart.references):
             if row.summary is None:
                 text = f"{row.status}: {row.reason}"
             elif not (text := ", ".join(sentences.notes(row))):
@@ -80,6 +85,49 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
                 f"- {_escaped(row.engine.title)}, {chart.benchmark}: {_escaped(line)}"
             )
     return ["\n".join(found)] if found else []
+
+
+def _beside(run: Run, compared: Comparison) -> list[str]:
+    """The tables behind the charts, all of one kind as one; what was disturbed."""
+    found = [(chart, detail.behind(run, chart)) for chart in compared.charts]
+    tables = [
+        *((chart, table) for chart, behind in found for table in behind.latency),
+        *((chart, table) for chart, behind in found for table in behind.work),
+        *((chart, table) for chart, behind in found for table in behind.resources),
+    ]
+    blocks = []
+    for caption in dict.fromkeys(table.caption for _, table in tables):
+        own = [(chart, table) for chart, table in tables if table.caption == caption]
+        blocks += [f"## {_escaped(caption)}", _merged(own)]
+    disturbances = [
+        f"- {_escaped(f'{chart.scenario.title}, {chart.benchmark}: {told}')}"
+        for chart, behind in found
+        for told in behind.disturbances
+    ]
+    if disturbances:
+        blocks += ["## Disturbed repetitions", "\n".join(disturbances)]
+    return blocks
+
+
+def _merged(tables: list[tuple[Chart, Table]]) -> str:
+    """Tables of several charts as one; a column that one of them lacks is empty."""
+    titles: list[str] = []
+    for _, found in tables:
+        place = 0
+        for title, _ in found.columns:
+            if title not in titles:
+                titles.insert(place, title)
+            place = titles.index(title) + 1
+    head = ["Scenario", "Benchmark", "Engine", *map(_escaped, titles)]
+    lines = [_line(head), _line([*("---",) * 3, *("---:",) * len(titles)])]
+    for chart, found in tables:
+        own = [title for title, _ in found.columns]
+        for line in found.lines:
+            told = {t: f.text for t, f in zip(own, line.figures, strict=True)}
+            names = (chart.scenario.title, chart.benchmark, line.engine.title)
+            shown = (_escaped(told.get(title, DASH)) for title in titles)
+            lines.append(_line([*map(_escaped, names), *shown]))
+    return "\n".join(lines)
 
 
 def _line(cells: Iterable[str]) -> str:
