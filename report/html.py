@@ -63,6 +63,7 @@ def render(run: Run) -> str:
             legend=sentences.legend(compared),
             chips=chips.chips(run, compared),
             noise=sentences.noise(run, compared),
+            win_rule=sentences.win_rule(compared),
             strip=charts.strip(compared),
             tails=overview.tails(run, compared),
             space=overview.bytes_and_space(compared),
@@ -114,11 +115,12 @@ def _environment() -> jinja2.Environment:
         count=figures.count,
         flags=sentences.flags,
         heat=_heat,
-        notes=sentences.notes,
+        remarks=sentences.remarks,
         rerun_command=provenance.rerun_command,
         settings=provenance.settings,
         sparks=sparks.sparks,
         titles=titles,
+        warnings=sentences.warnings,
     )
     return environment
 

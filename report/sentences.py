@@ -80,7 +80,20 @@ def win_rule(comparison: Comparison) -> str:
 
 def notes(row: Row) -> list[str]:
     """What a reader must know beside a row's rate, warnings first."""
+    return warnings(row) + remarks(row)
+
+
+def warnings(row: Row) -> list[str]:
+    """What weakens a rate: work outside the clock, and other work meanwhile."""
     found = list(row.findings)
+    if row.summary and row.disturbed:
+        found.append(f"disturbed in {'; '.join(row.disturbed)}")
+    return found
+
+
+def remarks(row: Row) -> list[str]:
+    """What else to know of a row's rate."""
+    found = []
     if row.truncated:
         done = f"{row.truncated.ops or 0:,}"
         planned = f"{row.truncated.figure('planned_ops') or 0:,}"
@@ -91,8 +104,9 @@ def notes(row: Row) -> list[str]:
         found.append("live assertions")
     if row.wide and row.summary:
         found.append(f"spread {figures.percent(row.summary.spread)}")
-    if row.summary and row.disturbed:
-        found.append(f"disturbed in {'; '.join(row.disturbed)}")
+    if row.summary and row.repeated:
+        told = figures.count(row.repeated, "disturbed attempt")
+        found.append(f"{told} made again")
     return found + _facts(row)
 
 
