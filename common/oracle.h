@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/huge_pages.h"
 #include "common/values.h"
 
 namespace kvmatrix {
@@ -78,7 +79,8 @@ class Oracle {
   uint64_t key_space_ = 0;
   uint64_t value_size_ = 0;
   uint64_t prefix_ = 0;             // meaningful while versions_ is empty
-  std::vector<uint32_t> versions_;  // 0: never put; kDeleted: absent again
+  // 0: never put; kDeleted: absent again.
+  std::vector<uint32_t, HugePageAllocator<uint32_t>> versions_;
 };
 
 }  // namespace kvmatrix
