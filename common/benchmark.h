@@ -55,6 +55,13 @@ constexpr bool NeedsKeyOrder(const Benchmark& benchmark) {
          benchmark.access == Access::kBackward;
 }
 
+// True if the whole benchmark is one call on the engine.
+constexpr bool IsOneCall(const Benchmark& benchmark) {
+  return benchmark.access == Access::kForward ||
+         benchmark.access == Access::kBackward ||
+         benchmark.kind == Kind::kCompact || benchmark.kind == Kind::kVerify;
+}
+
 constexpr bool IsWriting(const Benchmark& benchmark) {
   return benchmark.kind == Kind::kWrite || benchmark.kind == Kind::kDelete;
 }

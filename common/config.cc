@@ -29,6 +29,10 @@ DEFINE_bool(settle, true, "settle the database after a writing benchmark");
 DEFINE_uint64(seed, 301, "of every random choice");
 DEFINE_double(duration, 0, "seconds after which a benchmark stops; 0: never");
 DEFINE_bool(histogram, false, "time each operation and print a histogram");
+DEFINE_double(rate, 0,
+              "operations per second, at random moments whether or not the "
+              "engine keeps up: an open loop, with a histogram; 0: each "
+              "begins when the one before has ended");
 DEFINE_bool(use_existing_db, false, "keep the database found in --db");
 DEFINE_bool(crash, false,
             "end as kill -9 does once the last benchmark has flushed and its "
@@ -102,6 +106,8 @@ void CheckRanges() {
           "--batch_size: from 1 to 1000000");
   Require(FLAGS_duration >= 0 && FLAGS_duration < 1e9,
           "--duration: seconds, not negative");
+  Require(FLAGS_rate >= 0 && FLAGS_rate <= 1e9,
+          "--rate: operations per second, from 0 to 10^9");
   Require(FLAGS_after.empty() != FLAGS_use_existing_db,
           "--use_existing_db and --after go together: --after names the "
           "benchmarks that the database has been through");
@@ -152,11 +158,16 @@ Config ConfigFromFlags() {
   config.use_existing_db = FLAGS_use_existing_db;
   config.crash = FLAGS_crash;
   config.histogram = FLAGS_histogram;
+  config.rate_ops_per_sec = FLAGS_rate;
   config.db = FLAGS_db.empty() ? DefaultDb() : std::filesystem::path(FLAGS_db);
   config.json = FLAGS_json;
   config.progress = FLAGS_progress;
   for (const std::string_view name : Split(FLAGS_benchmarks)) {
-    config.benchmarks.push_back(Named("benchmarks", name));
+    const Benchmark* benchmark = Named("benchmarks", name);
+    Require(FLAGS_rate == 0 || !IsOneCall(*benchmark),
+            "--rate: " + std::string(name) +
+                " is one call of the engine, which has no rate");
+    config.benchmarks.push_back(benchmark);
   }
   for (const std::string_view word : Split(FLAGS_after)) {
     config.after.push_back(Past(word, config));

@@ -43,7 +43,8 @@ struct Config {
 
   bool use_existing_db = false;
   bool crash = false;  // end as kill -9 does once the last benchmark flushed
-  bool histogram = false;
+  bool histogram = false;          // time each call
+  double rate_ops_per_sec = 0;     // of an open loop; 0: closed loop
   std::filesystem::path db;        // the directory that holds the database
   std::filesystem::path json;      // measurements are appended; empty: none
   std::filesystem::path progress;  // see progress.h; empty: none

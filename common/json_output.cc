@@ -41,14 +41,40 @@ Json OptionsJson(const Benchmark& benchmark, const Config& config) {
 Json LatencyJson(const std::optional<Histogram>& latency) {
   if (!latency || latency->count() == 0) return nullptr;
   Json buckets = Json::array();
-  for (const Histogram::Bucket& bucket : latency->Buckets()) {
-    buckets.push_back({bucket.lower, bucket.count});
+  for (const Histogram::Bucket& bucket : latency->buckets()) {
+    buckets.push_back({bucket.lower_ns, bucket.count});
   }
   return {{"count", latency->count()},
-          {"min", latency->min()},
-          {"max", latency->max()},
-          {"sum", latency->sum()},
+          {"min", latency->min_ns()},
+          {"max", latency->max_ns()},
+          {"sum", latency->sum_ns()},
           {"buckets", buckets}};
+}
+
+Json OpenLoopJson(const std::optional<OpenLoopFigures>& figures) {
+  if (!figures) return nullptr;
+  return {{"rate_ops_per_sec", figures->rate_ops_per_sec},
+          {"offered_ops_per_sec", figures->offered_ops_per_sec},
+          {"achieved_ops_per_sec", figures->achieved_ops_per_sec},
+          {"late_starts", figures->late_starts},
+          {"max_lag_ns", figures->max_lag_ns},
+          {"saturated", figures->saturated()}};
+}
+
+Json TimelineJson(const Timeline& timeline) {
+  Json json = Json::array();
+  for (const Timeline::Point& point : timeline.points()) {
+    json.push_back({point.elapsed_ns, point.operations});
+  }
+  return json;
+}
+
+Json StallsJson(const Stalls& stalls) {
+  Json json = Json::array();
+  for (const Stalls::Stall& stall : stalls.first()) {
+    json.push_back({{"at_ns", stall.at_ns}, {"lasted_ns", stall.lasted_ns}});
+  }
+  return json;
 }
 
 std::string Hex(uint64_t number) {
@@ -113,6 +139,18 @@ void AddResources(const Measurement& m, Json& json) {
   json["deferred"] = DeferredJson(m);
 }
 
+// How the loop went, call by call and over its time.
+void AddCourse(const Measurement& m, Json& json) {
+  const bool ok = m.status == Status::kOk;
+  json["timeline"] = ok ? TimelineJson(m.timeline) : nullptr;
+  json["stalls"] = ok ? StallsJson(m.stalls) : nullptr;
+  json["stall_count"] = FigureJson(m, m.stalls.count());
+  json["stalled_ns"] = FigureJson(m, m.stalls.total_ns());
+  json["latency_ns"] = ok ? LatencyJson(m.latency) : nullptr;
+  json["service_ns"] = ok ? LatencyJson(m.service) : nullptr;
+  json["open_loop"] = ok ? OpenLoopJson(m.open_loop) : nullptr;
+}
+
 Json FlagsJson() {
   std::vector<gflags::CommandLineFlagInfo> flags;
   gflags::GetAllFlags(&flags);
@@ -166,7 +204,7 @@ std::string ToJsonLine(const Measurement& m, const Config& config,
   json["options"] = OptionsJson(*m.benchmark, config);
   json["settings"] = m.settings;
   AddResources(m, json);
-  json["latency_ns"] = LatencyJson(m.latency);
+  AddCourse(m, json);
   json["build"] = BuildJson(driver);
   return Dump(json, -1);
 }

@@ -11,7 +11,9 @@
 
 #include "common/benchmark.h"
 #include "common/histogram.h"
+#include "common/open_loop.h"
 #include "common/resources.h"
+#include "common/timeline.h"
 
 namespace kvmatrix {
 
@@ -66,7 +68,12 @@ struct Measurement {
   uint64_t file_rss_bytes = 0;       // when the loop had ended
   uint64_t disk_bytes = 0;           // at the end
   uint64_t peak_disk_bytes = 0;  // the most after flush, settling and closing
-  std::optional<Histogram> latency;
+
+  Timeline timeline;  // none of a benchmark that is one call
+  Stalls stalls;
+  std::optional<Histogram> latency;  // of each call; see Meter
+  std::optional<Histogram> service;  // of each call of an open loop
+  std::optional<OpenLoopFigures> open_loop;
 };
 
 }  // namespace kvmatrix

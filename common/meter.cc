@@ -1,26 +1,88 @@
 #include "common/meter.h"
 
+#include <algorithm>
+
 namespace kvmatrix {
 namespace {
 
-constexpr uint64_t kShortLookNs = 2'000'000;
-constexpr uint64_t kLongLookNs = 10'000'000;
+// Looks are this to twice this apart.  A loop that slows down is late for its
+// next look by the factor of the slowing: the shorter this is, the less a slow
+// stretch can be mistaken for a stall.
+constexpr uint64_t kLookNs = 8'000;
+
+// At first looks are closer, so that a short loop has its timeline too.
+constexpr uint64_t kLeastLooks = 128;
 
 }  // namespace
 
+Meter::Meter(Clock& clock, Progress& progress, const Plan& plan)
+    : clock_(clock), progress_(progress), duration_ns_(plan.duration_ns) {
+  if (plan.rate_ops_per_sec > 0) {
+    open_loop_.emplace(clock, plan.rate_ops_per_sec, plan.arrivals_seed);
+  } else if (plan.latencies) {
+    latency_.emplace();
+  }
+}
+
+void Meter::Start() {
+  before_ = Resources::Now();
+  start_ns_ = clock_.NowNs();
+  if (open_loop_) open_loop_->Start(start_ns_);
+  Prepared();
+}
+
 bool Meter::Look(uint64_t operations) {
   const uint64_t elapsed_ns = clock_.NowNs() - start_ns_;
-  progress_.Set(operations);
   const uint64_t since_ns = elapsed_ns - last_look_ns_;
-  last_look_ns_ = elapsed_ns;
-  if (since_ns < kShortLookNs) {
+  Note(elapsed_ns, operations);
+  if (since_ns < kLookNs) {
     stride_ *= 2;
-  } else if (since_ns > kLongLookNs && stride_ > 1) {
-    stride_ /= 2;
+  } else if (since_ns > 2 * kLookNs) {
+    stride_ = stride_ * kLookNs / since_ns;
   }
+  stride_ = std::clamp<uint64_t>(operations / kLeastLooks, 1,
+                                 std::max<uint64_t>(stride_, 1));
   next_look_ = operations + stride_;
   expired_ = duration_ns_ > 0 && elapsed_ns >= duration_ns_;
+  Prepared();  // the look is not a part of the next call
   return !expired_;
+}
+
+void Meter::Note(uint64_t elapsed_ns, uint64_t operations) {
+  progress_.Set(operations);
+  timeline_.Add(elapsed_ns, operations);
+  const uint64_t idle_ns = open_loop_ ? open_loop_->idle_ns() : 0;
+  const uint64_t lasted_ns = elapsed_ns - last_look_ns_;
+  const uint64_t idled_ns = idle_ns - last_idle_ns_;
+  if (lasted_ns > idled_ns) stalls_.Add(last_look_ns_, lasted_ns - idled_ns);
+  last_look_ns_ = elapsed_ns;
+  last_idle_ns_ = idle_ns;
+}
+
+uint64_t Meter::StopNs(uint64_t operations) {
+  const uint64_t elapsed_ns = clock_.NowNs() - start_ns_;
+  used_ = Resources::Now().Since(before_);
+  if (operations > 0) {
+    Note(elapsed_ns, operations);
+    timeline_.Finish(elapsed_ns, operations);
+  }
+  return elapsed_ns;
+}
+
+std::optional<Histogram> Meter::Latency() const {
+  if (latency_) return Histogram(*latency_, clock_.NsPerTick());
+  if (!open_loop_ || open_loop_->Figures().saturated()) return {};
+  return Histogram(open_loop_->latency(), 1);
+}
+
+std::optional<Histogram> Meter::Service() const {
+  if (!open_loop_ || open_loop_->Figures().saturated()) return {};
+  return Histogram(open_loop_->service(), 1);
+}
+
+std::optional<OpenLoopFigures> Meter::OpenLoopResult() const {
+  if (!open_loop_) return {};
+  return open_loop_->Figures();
 }
 
 }  // namespace kvmatrix

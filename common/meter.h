@@ -4,78 +4,112 @@
 #define COMMON_METER_H_
 
 #include <cstdint>
-#include <limits>
+#include <optional>
 
 #include "common/clock.h"
 #include "common/histogram.h"
+#include "common/open_loop.h"
 #include "common/progress.h"
 #include "common/resources.h"
+#include "common/tick_histogram.h"
+#include "common/timeline.h"
 
 namespace kvmatrix {
 
-// Reads the clock when the loop starts and when it ends.  Between those it
-// reads it per call only if there is a histogram, and some hundred times a
-// second if somebody watches the progress or a time limit was set.
+// Looks at the clock every ten microseconds or so: for the timeline, the
+// progress and the time limit.  Reads it for each call only if latencies are
+// asked for.
 class Meter {
  public:
-  // `duration_ns`: the loop is to end after that time; 0: no limit.
-  // `histogram` receives the time of each Continue(), or is null.
-  Meter(Clock& clock, Progress& progress, uint64_t duration_ns,
-        Histogram* histogram)
-      : clock_(clock),
-        progress_(progress),
-        duration_ns_(duration_ns),
-        histogram_(histogram) {}
+  struct Plan {
+    uint64_t duration_ns = 0;     // after which the loop is to end; 0: never
+    bool latencies = false;       // of each call
+    double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
+    uint64_t arrivals_seed = 0;   // of the open loop's stream
+  };
 
-  void Start() {
-    before_ = Resources::Now();
-    start_ns_ = last_ns_ = clock_.NowNs();
-    next_look_ = duration_ns_ > 0 || progress_.watched()
-                     ? 1
-                     : std::numeric_limits<uint64_t>::max();
+  // `clock` and `progress` outlive the meter.
+  Meter(Clock& clock, Progress& progress, const Plan& plan);
+
+  void Start();
+
+  // What the next calls need has been made ready; that time is none of theirs.
+  void Prepared() {
+    if (latency_) stamp_ = clock_.Ticks(true);
   }
 
-  // To be called after each call on the engine, with the operations finished
-  // since Start().  False once the loop has to end.
+  // To be called before each call on the engine, of so many operations.
+  void Begin(uint64_t operations) {
+    if (open_loop_) open_loop_->Await(operations);
+  }
+
+  // To be called after each call, with the operations finished since Start().
+  // False once the loop has to end.
   bool Continue(uint64_t operations) {
-    if (histogram_ != nullptr) Record();
+    if (latency_) {
+      Stamp();
+    } else if (open_loop_) {
+      open_loop_->Finish();
+    }
     return operations < next_look_ || Look(operations);
   }
 
   // True if Continue() ended the loop.
   bool expired() const { return expired_; }
 
-  // Ends the loop and returns its duration.
-  uint64_t StopNs() {
-    const uint64_t loop_ns = clock_.NowNs() - start_ns_;
-    used_ = Resources::Now().Since(before_);
-    return loop_ns;
-  }
+  // Ends the loop after so many operations and returns its duration.  After
+  // none, a call that is no operation was timed: it has no timeline.
+  uint64_t StopNs(uint64_t operations);
 
   // What the loop that has ended used.
   const Resources& used() const { return used_; }
 
+  const Timeline& timeline() const { return timeline_; }
+  const Stalls& stalls() const { return stalls_; }
+
+  // Of each call; in an open loop from its intended start, and nothing if that
+  // is saturated.
+  std::optional<Histogram> Latency() const;
+
+  // Of each call of an open loop from its actual start; nothing if saturated.
+  std::optional<Histogram> Service() const;
+
+  std::optional<OpenLoopFigures> OpenLoopResult() const;
+
  private:
-  void Record() {
-    const uint64_t now_ns = clock_.NowNs();
-    histogram_->Add(now_ns - last_ns_);
-    last_ns_ = now_ns;
+  static constexpr uint64_t kShortTicks = 128;
+
+  // A counter that steps back a little between processors is no long latency.
+  // An ordered reading costs some 8 ns more.  Calls that are shorter than
+  // kShortTicks go without: nothing that takes longer is then in flight, unless
+  // the call is the first of its kind.
+  void Stamp() {
+    const uint64_t now = clock_.Ticks(last_ticks_ >= kShortTicks);
+    last_ticks_ = now > stamp_ ? now - stamp_ : 0;
+    stamp_ = now;
+    latency_->Add(last_ticks_);
   }
 
   bool Look(uint64_t operations);
+  void Note(uint64_t elapsed_ns, uint64_t operations);
 
   Clock& clock_;
   Progress& progress_;
   const uint64_t duration_ns_;
-  Histogram* const histogram_;
+  std::optional<TickHistogram> latency_;
+  std::optional<OpenLoop> open_loop_;
   bool expired_ = false;
   Resources before_;
   Resources used_;
   uint64_t start_ns_ = 0;
-  uint64_t last_ns_ = 0;       // of the last Record()
-  uint64_t last_look_ns_ = 0;  // of the last Look(), since Start()
+  uint64_t stamp_ = 0;         // ticks, when the last call ended
+  uint64_t last_ticks_ = 0;    // of the last call
+  uint64_t last_look_ns_ = 0;  // since Start()
+  uint64_t last_idle_ns_ = 0;  // of the open loop at the last look
   uint64_t stride_ = 1;        // operations between two looks
-  uint64_t next_look_ = 0;
+  uint64_t next_look_ = 1;
+  Timeline timeline_;
+  Stalls stalls_;
 };
 
 }  // namespace kvmatrix

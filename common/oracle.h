@@ -47,9 +47,14 @@ class Oracle {
   // REQUIRES: UseTable() was called; key < key_space()
   void Delete(uint64_t key) { versions_[key] |= kDeleted; }
 
+  // All that is recorded of a key, and its return to that.
+  // REQUIRES: UseTable() was called; key < key_space()
+  uint32_t Record(uint64_t key) const { return versions_[key]; }
+  void Restore(uint64_t key, uint32_t record) { versions_[key] = record; }
+
   // Brings the entry of `key` into the processor's cache.
   void Prefetch(uint64_t key) const {
-    __builtin_prefetch(versions_.data() + key, 1);
+    if (!versions_.empty()) __builtin_prefetch(versions_.data() + key, 1);
   }
 
   // Makes Put() and Delete() possible: allocates the table.

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "common/batch.h"
+#include "common/keys.h"
 #include "common/resources.h"
 #include "common/values.h"
 
@@ -88,12 +88,15 @@ uint64_t DiskBytesWith(const Driver& driver, bool compression,
                        const std::filesystem::path& path) {
   std::filesystem::create_directory(path);
   const Values values(1, kProofValueSize, 0.1);
-  Batch batch(values, kProofKeySize, 1, false);
+  KeyBuffer key(kProofKeySize);
+  std::string value(values.buffer_size(), '\0');
   auto database = driver.open({path, 1 << 20, compression, false});
   auto session = database->NewSession();
   for (uint64_t i = 0; i < kProofEntries; ++i) {
-    batch.Set(0, {i, 1});
-    session->Write(batch.First(1));
+    values.Write(i, 1, value.data());
+    const Update update{key.Set(i),
+                        std::string_view(value).substr(0, kProofValueSize)};
+    session->Write({&update, 1});
   }
   database->Flush();
   database->Settle();

@@ -51,7 +51,7 @@ LoopResult RunLoop(const Workload& workload, const Driver& driver,
     case Kind::kCompact:
       workload.meter.Start();
       database.Compact();
-      return {1, workload.meter.StopNs()};
+      return {1, workload.meter.StopNs(0)};
     default:
       return RunWrites(workload, session);
   }
@@ -169,10 +169,13 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
   const Values values(config_.seed, oracle_.value_size(),
                       config_.compression_ratio);
   Check check(oracle_, values, config_.key_size);
-  if (config_.histogram) m.latency.emplace();
-  Meter meter(clock_, progress_, config_.duration_ns,
-              m.latency ? &*m.latency : nullptr);
-  const Workload workload{benchmark, config_, values, NextStreamSeed(benchmark),
+  const uint64_t stream_seed = NextStreamSeed(benchmark);
+  Meter meter(clock_, progress_,
+              {.duration_ns = config_.duration_ns,
+               .latencies = config_.histogram,
+               .rate_ops_per_sec = config_.rate_ops_per_sec,
+               .arrivals_seed = StreamSeed(stream_seed, "arrivals", 0)});
+  const Workload workload{benchmark, config_, values, stream_seed,
                           oracle_,   check,   meter};
   m.planned_operations = PlannedOperations(benchmark, config_, oracle_);
 
@@ -228,6 +231,11 @@ void Runner::Conclude(const Workload& workload, const LoopResult& loop,
   m.operations = loop.operations;
   m.loop_ns = loop.loop_ns;
   m.truncated = workload.meter.expired();
+  m.timeline = workload.meter.timeline();
+  m.stalls = workload.meter.stalls();
+  m.latency = workload.meter.Latency();
+  m.service = workload.meter.Service();
+  m.open_loop = workload.meter.OpenLoopResult();
   m.found = loop.found;
   m.bytes = (IsWriting(benchmark) ? loop.operations : loop.found) *
             EntryBytes(benchmark, config_, workload.values);

@@ -53,6 +53,28 @@ std::string Message(const Measurement& m) {
   return message;
 }
 
+std::string OpenLoopText(const OpenLoopFigures& figures) {
+  return Format("%sachieved %.0f of %.0f ops/s offered\n",
+                figures.saturated() ? "saturated: " : "open loop: ",
+                figures.achieved_ops_per_sec, figures.offered_ops_per_sec) +
+         Format("%llu late starts, at most %.3f micros behind the schedule\n",
+                static_cast<unsigned long long>(figures.late_starts),
+                static_cast<double>(figures.max_lag_ns) / 1e3);
+}
+
+// A histogram, under the words that say where its latencies begin.
+std::string LatencyText(const Measurement& m) {
+  if (!m.latency) return "";
+  const std::string unit = m.latency->count() == m.operations
+                               ? "Microseconds per op"
+                               : "Microseconds per batch";
+  if (!m.service) {
+    return unit + ", service time, closed loop:\n" + m.latency->ToString();
+  }
+  return unit + ", from the intended start:\n" + m.latency->ToString() + unit +
+         ", service time, open loop:\n" + m.service->ToString();
+}
+
 }  // namespace
 
 std::string HeaderText(const Config& config, const Driver& driver) {
@@ -86,8 +108,8 @@ std::string StatLine(const Measurement& m) {
   std::string text =
       Format("%-12s : %11.3f micros/op;%s%s\n", name.c_str(),
              seconds * 1e6 / operations, rate.c_str(), Message(m).c_str());
-  if (m.latency) text += "Microseconds per op:\n" + m.latency->ToString();
-  return text;
+  if (m.open_loop) text += OpenLoopText(*m.open_loop);
+  return text + LatencyText(m);
 }
 
 std::string VersionText(const Driver& driver) {

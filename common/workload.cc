@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/batch.h"
+#include "common/blocks.h"
 #include "common/key_stream.h"
 #include "common/write_stream.h"
 
@@ -12,50 +12,61 @@ namespace {
 constexpr uint64_t kSampledGets = 10'000;
 constexpr uint64_t kSampledAbsents = 1'000;
 
-LoopResult RunGets(const Workload& w, Session& session) {
+// Reads --reads keys of the benchmark, less the last `cut` bytes of each:
+// `read` has a key's index and bytes.  Returns the operations done.
+template <typename Read>
+uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
   KeyStream keys(w.benchmark.key_order, w.oracle.key_space(), w.stream_seed);
-  KeyBuffer key(w.config.key_size);
-  const size_t cut = w.benchmark.access == Access::kGetAbsent ? 1 : 0;
-  const uint64_t reads = w.config.reads;
+  KeyBlock block(w.config.key_size, cut);
   uint64_t operations = 0;
+  bool more = true;
   w.meter.Start();
-  while (operations < reads) {
-    const uint64_t index = keys.Next();
-    std::string_view wanted = key.Set(index);
-    wanted.remove_suffix(cut);
-    const std::optional<std::string_view> value = session.Get(wanted);
-    if (cut == 0) {
-      w.check.Got(index, value);
-    } else {
-      w.check.GotAbsent(wanted, value);
+  while (more && operations < w.config.reads) {
+    const uint64_t size =
+        std::min<uint64_t>(block.capacity(), w.config.reads - operations);
+    block.Fill(keys, w.oracle, size);
+    w.meter.Prepared();
+    for (uint64_t i = 0; more && i < size; ++i) {
+      w.meter.Begin(1);
+      read(block.index(i), block.key(i));
+      more = w.meter.Continue(++operations);
     }
-    if (!w.meter.Continue(++operations)) break;
   }
-  return {operations, w.meter.StopNs(), w.check.found(), w.check.digest()};
+  return operations;
+}
+
+LoopResult RunGets(const Workload& w, Session& session) {
+  const bool absent = w.benchmark.access == Access::kGetAbsent;
+  const auto get = [&](uint64_t index, std::string_view wanted) {
+    const std::optional<std::string_view> value = session.Get(wanted);
+    if (absent) {
+      w.check.GotAbsent(wanted, value);
+    } else {
+      w.check.Got(index, value);
+    }
+  };
+  const uint64_t operations = ReadKeys(w, absent ? 1 : 0, get);
+  return {operations, w.meter.StopNs(operations), w.check.found(),
+          w.check.digest()};
 }
 
 LoopResult RunSeeks(const Workload& w, Session& session) {
-  KeyStream keys(w.benchmark.key_order, w.oracle.key_space(), w.stream_seed);
-  KeyBuffer key(w.config.key_size);
   std::optional<uint64_t> visited;
   const Visitor visit = [&](std::string_view at, std::string_view value) {
     visited = w.check.Visited(at, value);
     return false;
   };
-  uint64_t operations = 0;
   uint64_t found = 0;
-  w.meter.Start();
-  while (operations < w.config.reads) {
-    const uint64_t index = keys.Next();
+  const auto seek = [&](uint64_t index, std::string_view key) {
     visited = w.oracle.key_space();
-    session.Scan(key.Set(index), Order::kForward, visit);
+    session.Scan(key, Order::kForward, visit);
     if (visited != w.oracle.NextPresent(index)) {
-      w.check.Fail("a seek lands on the wrong entry, sought", key.Set(index));
+      w.check.Fail("a seek lands on the wrong entry, sought", key);
     }
     found += visited == index;
-    if (!w.meter.Continue(++operations)) break;
-  }
-  return {operations, w.meter.StopNs(), found, w.check.digest()};
+  };
+  const uint64_t operations = ReadKeys(w, 0, seek);
+  return {operations, w.meter.StopNs(operations), found, w.check.digest()};
 }
 
 // Follows a scan through the present keys in one direction.
@@ -95,7 +106,8 @@ LoopResult RunScan(const Workload& w, Session& session, Order order,
   };
   w.meter.Start();
   session.Scan({}, order, visit);
-  return {operations, w.meter.StopNs(), w.check.found(), w.check.digest()};
+  return {operations, w.meter.StopNs(operations), w.check.found(),
+          w.check.digest()};
 }
 
 // A scan that nothing cut short has visited the first `limit` present entries.
@@ -145,18 +157,28 @@ LoopResult RunWrites(const Workload& w, Session& session) {
   const uint64_t batch_size =
       std::min(BatchSizeOf(w.benchmark, w.config), entries);
   WriteStream stream(w.benchmark, w.stream_seed, w.oracle);
-  Batch batch(w.values, w.config.key_size, batch_size,
-              w.benchmark.kind == Kind::kDelete);
+  UpdateBlock block(stream, w.values, w.config.key_size, batch_size,
+                    w.benchmark.kind == Kind::kDelete);
   uint64_t operations = 0;
+  bool more = true;
   w.meter.Start();
-  while (operations < entries) {
-    const uint64_t size = std::min(batch_size, entries - operations);
-    for (uint64_t i = 0; i < size; ++i) batch.Set(i, stream.Next());
-    session.Write(batch.First(size));
-    operations += size;
-    if (!w.meter.Continue(operations)) break;
+  while (more && operations < entries) {
+    const uint64_t size =
+        std::min<uint64_t>(block.capacity(), entries - operations);
+    block.Fill(size);
+    w.meter.Prepared();
+    uint64_t done = 0;
+    while (more && done < size) {
+      const uint64_t count = std::min(batch_size, size - done);
+      w.meter.Begin(count);
+      session.Write(block.Range(done, count));
+      done += count;
+      more = w.meter.Continue(operations + done);
+    }
+    operations += done;
+    block.GiveBack(done);
   }
-  const uint64_t loop_ns = w.meter.StopNs();
+  const uint64_t loop_ns = w.meter.StopNs(operations);
   stream.Finish(operations);
   return {operations, loop_ns};
 }

@@ -17,6 +17,7 @@ namespace kvmatrix {
 struct Step {
   uint64_t key;
   uint32_t version;
+  uint32_t before = 0;  // what the oracle recorded of the key until then
 };
 
 // The same stream drives the engine in a benchmark and the oracle alone in a
@@ -34,11 +35,18 @@ class WriteStream {
     ahead_[turn_] = keys_.Next();
     oracle_.Prefetch(ahead_[turn_]);
     turn_ = (turn_ + 1) % kAhead;
+    const uint32_t before = oracle_.Record(key);
     if (deletes_) {
       oracle_.Delete(key);
-      return {key, 0};
+      return {key, 0, before};
     }
-    return {key, oracle_.Put(key)};
+    return {key, oracle_.Put(key), before};
+  }
+
+  // Undoes the record of the last step that was not taken back, which was never
+  // done.  The stream has no Next() after that.
+  void TakeBack(const Step& step) {
+    if (!distinct_) oracle_.Restore(step.key, step.before);
   }
 
   // Completes the oracle's record once `steps` updates were taken.

@@ -5,14 +5,14 @@
 
 #include <vector>
 
-#include "common/batch.h"
+#include "common/blocks.h"
 #include "common/check.h"
 #include "common/clock.h"
-#include "common/histogram.h"
 #include "common/key_stream.h"
 #include "common/keys.h"
 #include "common/oracle.h"
 #include "common/resources.h"
+#include "common/tick_histogram.h"
 #include "common/values.h"
 #include "common/write_stream.h"
 
@@ -95,15 +95,19 @@ void RecordRandomWrite(benchmark::State& state) {
 }
 BENCHMARK(RecordRandomWrite);
 
-void MakeUpdate(benchmark::State& state) {
-  Batch batch(TheValues(), kKeySize, 1, false);
-  uint64_t key = 0;
-  for (auto _ : state) {
-    batch.Set(0, {++key, 1});
+// For one update of a block.
+void MakeUpdates(benchmark::State& state) {
+  Oracle oracle;
+  oracle.Reset(kKeys, kValueSize);
+  WriteStream stream(*FindBenchmark("fillseq"), 7, oracle);
+  UpdateBlock block(stream, TheValues(), kKeySize, 1, false);
+  const auto size = static_cast<benchmark::IterationCount>(block.capacity());
+  while (state.KeepRunningBatch(size)) {
+    block.Fill(block.capacity());
     benchmark::ClobberMemory();
   }
 }
-BENCHMARK(MakeUpdate);
+BENCHMARK(MakeUpdates);
 
 void ReadClock(benchmark::State& state) {
   SteadyClock clock;
@@ -112,9 +116,9 @@ void ReadClock(benchmark::State& state) {
 BENCHMARK(ReadClock);
 
 void AddToHistogram(benchmark::State& state) {
-  Histogram histogram;
-  uint64_t ns = 0;
-  for (auto _ : state) histogram.Add(ns += 13);
+  TickHistogram histogram;
+  uint64_t ticks = 0;
+  for (auto _ : state) histogram.Add(ticks += 13);
 }
 BENCHMARK(AddToHistogram);
 

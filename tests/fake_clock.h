@@ -1,7 +1,10 @@
-// A clock that stands still between readings unless it is told otherwise.
+// A clock that stands still between readings unless it is told otherwise, and
+// that skips the time for which somebody waits.
 
 #ifndef TESTS_FAKE_CLOCK_H_
 #define TESTS_FAKE_CLOCK_H_
+
+#include <algorithm>
 
 #include "common/clock.h"
 
@@ -9,12 +12,24 @@ namespace kvmatrix {
 
 class FakeClock final : public Clock {
  public:
+  FakeClock() : Clock(false) {}
+
   uint64_t NowNs() override {
     ++readings;
     return now_ns += step_ns;
   }
 
+  uint64_t TicksWithoutCounter() override {
+    return static_cast<uint64_t>(static_cast<double>(NowNs()) / ns_per_tick);
+  }
+  double NsPerTick() override { return ns_per_tick; }
+  uint64_t WaitUntilNs(uint64_t ns) override {
+    now_ns = std::max(now_ns, ns);
+    return now_ns;
+  }
+
   uint64_t now_ns = 0;
+  double ns_per_tick = 1;
   uint64_t step_ns = 0;  // by which each reading moves the time on
   uint64_t readings = 0;
 };

@@ -87,9 +87,9 @@ TEST_F(RunnerTest, LatencyIsStampedAfterTheCall) {
   const Measurement m = Run(Wrapped(behaviour), {"fillseq"}).front();
   ASSERT_TRUE(m.latency);
   EXPECT_EQ(m.latency->count(), 500u);
-  EXPECT_EQ(m.latency->max(), 1'000'000u);
-  EXPECT_EQ(m.latency->min(), 1'000u);
-  EXPECT_EQ(m.latency->sum(), m.loop_ns);
+  EXPECT_EQ(m.latency->max_ns(), 1'000'000u);
+  EXPECT_EQ(m.latency->min_ns(), 1'000u);
+  EXPECT_EQ(m.latency->sum_ns(), m.loop_ns);
 }
 
 TEST_F(RunnerTest, StopsAtTheDurationAndTheAuditKnows) {

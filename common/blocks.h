@@ -1,0 +1,130 @@
+// What the next calls need, prepared a block ahead so that it can stay outside
+// the time of a call.
+
+#ifndef COMMON_BLOCKS_H_
+#define COMMON_BLOCKS_H_
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/driver.h"
+#include "common/key_stream.h"
+#include "common/keys.h"
+#include "common/oracle.h"
+#include "common/values.h"
+#include "common/write_stream.h"
+
+namespace kvmatrix {
+
+// Entries of a block: few enough that it stays in the first cache beside what
+// the engine needs, and enough that the clock is seldom read once more.
+constexpr size_t BlockEntries(size_t entry_bytes) {
+  constexpr size_t kBlockBytes = 8192;
+  constexpr size_t kMostEntries = 64;
+  return std::clamp<size_t>(kBlockBytes / entry_bytes, 1, kMostEntries);
+}
+
+// The next updates of a WriteStream.
+class UpdateBlock {
+ public:
+  // Holds whole batches, at least one.  `stream` and `values` outlive it.
+  UpdateBlock(WriteStream& stream, const Values& values, size_t key_size,
+              size_t batch_size, bool deletes)
+      : stream_(stream),
+        values_(values),
+        key_size_(key_size),
+        value_stride_(deletes ? 0 : values.buffer_size()),
+        steps_(std::max<size_t>(
+                   BlockEntries(key_size + value_stride_) / batch_size, 1) *
+               batch_size),
+        keys_(steps_.size() * key_size, '0'),
+        bytes_(steps_.size() * value_stride_),
+        updates_(steps_.size()) {
+    for (size_t i = 0; i < updates_.size(); ++i) {
+      updates_[i].key = {keys_.data() + i * key_size, key_size};
+      if (deletes) continue;
+      updates_[i].value = {bytes_.data() + i * value_stride_,
+                           values.value_size()};
+    }
+  }
+
+  size_t capacity() const { return updates_.size(); }
+
+  // Takes the next `count` updates.  REQUIRES: count <= capacity()
+  void Fill(size_t count) {
+    char* key_end = keys_.data() + key_size_;
+    char* value = bytes_.data();
+    for (size_t i = 0; i < count; ++i) {
+      const Step step = steps_[i] = stream_.Next();
+      KeyBuffer::Write(step.key, key_end - kKeyDigits);
+      key_end += key_size_;
+      if (step.version == 0) continue;
+      values_.Write(step.key, step.version, value);
+      value += value_stride_;
+    }
+    filled_ = count;
+  }
+
+  std::span<const Update> Range(size_t first, size_t count) const {
+    return std::span(updates_).subspan(first, count);
+  }
+
+  // Returns to the stream what was taken beyond the first `done`.
+  void GiveBack(size_t done) {
+    while (filled_ > done) stream_.TakeBack(steps_[--filled_]);
+  }
+
+ private:
+  WriteStream& stream_;
+  const Values& values_;
+  const size_t key_size_;
+  const size_t value_stride_;
+  std::vector<Step> steps_;
+  std::vector<char> keys_;
+  std::vector<char> bytes_;
+  std::vector<Update> updates_;
+  size_t filled_ = 0;
+};
+
+// The next keys to read.
+class KeyBlock {
+ public:
+  // The last `cut` bytes of each key are left out.
+  KeyBlock(size_t key_size, size_t cut)
+      : key_size_(key_size),
+        wanted_size_(key_size - cut),
+        indices_(BlockEntries(key_size)),
+        keys_(indices_.size() * key_size, '0') {}
+
+  size_t capacity() const { return indices_.size(); }
+
+  // Takes the next `count` keys.  REQUIRES: count <= capacity()
+  void Fill(KeyStream& stream, const Oracle& oracle, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      indices_[i] = stream.Next();
+      oracle.Prefetch(indices_[i]);
+    }
+    char* key_end = keys_.data() + key_size_;
+    for (size_t i = 0; i < count; ++i) {
+      KeyBuffer::Write(indices_[i], key_end - kKeyDigits);
+      key_end += key_size_;
+    }
+  }
+
+  uint64_t index(size_t i) const { return indices_[i]; }
+  std::string_view key(size_t i) const {
+    return {keys_.data() + i * key_size_, wanted_size_};
+  }
+
+ private:
+  const size_t key_size_;
+  const size_t wanted_size_;
+  std::vector<uint64_t> indices_;
+  std::vector<char> keys_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_BLOCKS_H_

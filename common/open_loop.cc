@@ -1,0 +1,47 @@
+#include "common/open_loop.h"
+
+#include <algorithm>
+
+namespace kvmatrix {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+
+double PerSecond(uint64_t operations, double ns) {
+  return ns > 0 ? static_cast<double>(operations) * kNsPerSecond / ns : 0;
+}
+
+}  // namespace
+
+void OpenLoop::Await(uint64_t operations) {
+  schedule_ns_ += arrivals_.NextGap() * static_cast<double>(operations) *
+                  kNsPerSecond / rate_ops_per_sec_;
+  intended_ns_ = start_ns_ + static_cast<uint64_t>(schedule_ns_);
+  operations_ += operations;
+  if (ended_ns_ > intended_ns_) {
+    ++late_starts_;
+  } else {
+    idle_ns_ += intended_ns_ - ended_ns_;
+  }
+  began_ns_ = clock_.WaitUntilNs(intended_ns_);
+  max_lag_ns_ = std::max(max_lag_ns_, began_ns_ - intended_ns_);
+}
+
+void OpenLoop::Finish() {
+  ended_ns_ = clock_.NowNs();
+  latency_.Add(ended_ns_ - intended_ns_);
+  service_.Add(ended_ns_ - began_ns_);
+}
+
+OpenLoopFigures OpenLoop::Figures() const {
+  OpenLoopFigures figures;
+  figures.rate_ops_per_sec = rate_ops_per_sec_;
+  figures.offered_ops_per_sec = PerSecond(operations_, schedule_ns_);
+  figures.achieved_ops_per_sec =
+      PerSecond(operations_, static_cast<double>(ended_ns_ - start_ns_));
+  figures.late_starts = late_starts_;
+  figures.max_lag_ns = max_lag_ns_;
+  return figures;
+}
+
+}  // namespace kvmatrix

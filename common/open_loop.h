@@ -1,0 +1,90 @@
+// Calls that begin when they are due, whether or not the engine keeps up.
+
+#ifndef COMMON_OPEN_LOOP_H_
+#define COMMON_OPEN_LOOP_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "common/clock.h"
+#include "common/random.h"
+#include "common/tick_histogram.h"
+
+namespace kvmatrix {
+
+// Moments of a Poisson process with one event per unit of time on average.
+class Arrivals {
+ public:
+  explicit Arrivals(uint64_t stream_seed) : random_(stream_seed) {}
+
+  // The time from one event to the next: exponential with mean 1.
+  double NextGap() {
+    constexpr double kUnit = 0x1p-53;
+    return -std::log1p(-static_cast<double>(random_.Next() >> 11) * kUnit);
+  }
+
+ private:
+  Random random_;
+};
+
+// How the loop kept to its schedule.
+struct OpenLoopFigures {
+  double rate_ops_per_sec = 0;      // asked for
+  double offered_ops_per_sec = 0;   // by the schedule, until its last call
+  double achieved_ops_per_sec = 0;  // until the last call ended
+  uint64_t late_starts = 0;  // calls that waited for the one before to end
+  uint64_t max_lag_ns = 0;   // of a start behind the schedule
+
+  // The engine cannot do what was asked: latencies would only show how long
+  // the loop ran.
+  bool saturated() const {
+    return achieved_ops_per_sec < 0.99 * offered_ops_per_sec;
+  }
+};
+
+// One schedule, fixed by rate and seed: what a slow call delays is late against
+// it, and the time that it waits counts (no coordinated omission).
+class OpenLoop {
+ public:
+  OpenLoop(Clock& clock, double rate_ops_per_sec, uint64_t stream_seed)
+      : clock_(clock),
+        rate_ops_per_sec_(rate_ops_per_sec),
+        arrivals_(stream_seed) {}
+
+  void Start(uint64_t start_ns) { start_ns_ = ended_ns_ = start_ns; }
+
+  // Returns when the next call, of so many operations, has to begin.
+  void Await(uint64_t operations);
+
+  // The call has ended.
+  void Finish();
+
+  // Nanoseconds, from the intended start of a call and from its actual one.
+  const TickHistogram& latency() const { return latency_; }
+  const TickHistogram& service() const { return service_; }
+
+  // Time in which no call was due.
+  uint64_t idle_ns() const { return idle_ns_; }
+
+  OpenLoopFigures Figures() const;
+
+ private:
+  Clock& clock_;
+  const double rate_ops_per_sec_;
+  Arrivals arrivals_;
+  double schedule_ns_ = 0;  // of the call, since the start
+  uint64_t start_ns_ = 0;
+  uint64_t intended_ns_ = 0;
+  uint64_t began_ns_ = 0;
+  uint64_t ended_ns_ = 0;
+  uint64_t idle_ns_ = 0;
+  uint64_t operations_ = 0;
+  uint64_t late_starts_ = 0;
+  uint64_t max_lag_ns_ = 0;
+  TickHistogram latency_;
+  TickHistogram service_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_OPEN_LOOP_H_

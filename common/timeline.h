@@ -1,0 +1,80 @@
+// How the operations of one loop spread over its time.
+
+#ifndef COMMON_TIMELINE_H_
+#define COMMON_TIMELINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace kvmatrix {
+
+// Cumulative counts at moments of the loop, thinned as the loop grows so that
+// their number stays bounded: 128 to 256 once as many were offered.  Intervals
+// then have at least spacing_ns, which is at most a 128th of the time.
+class Timeline {
+ public:
+  struct Point {
+    uint64_t elapsed_ns;  // since the loop started
+    uint64_t operations;  // finished by then
+  };
+
+  Timeline() { points_.reserve(kMost); }
+
+  // A moment of the loop, at or past those before it.
+  void Add(uint64_t elapsed_ns, uint64_t operations) {
+    if (elapsed_ns - last_.elapsed_ns >= spacing_ns_ &&
+        operations > last_.operations) {
+      Append({elapsed_ns, operations});
+    }
+  }
+
+  // The end of the loop, which is the last point.
+  void Finish(uint64_t elapsed_ns, uint64_t operations);
+
+  // Strictly increasing in both.
+  const std::vector<Point>& points() const { return points_; }
+
+ private:
+  static constexpr size_t kMost = 256;
+
+  void Append(Point point);
+  void Thin();
+
+  std::vector<Point> points_;
+  Point last_{0, 0};
+  uint64_t spacing_ns_ = 1;
+};
+
+// Times in which no operation finished, as far as they are long.
+class Stalls {
+ public:
+  static constexpr uint64_t kLongNs = 100'000'000;
+  static constexpr size_t kListed = 100;
+
+  struct Stall {
+    uint64_t at_ns;  // since the loop started
+    uint64_t lasted_ns;
+  };
+
+  // Nothing finished for `lasted_ns` from `at_ns` on.
+  void Add(uint64_t at_ns, uint64_t lasted_ns) {
+    if (lasted_ns < kLongNs) return;
+    ++count_;
+    total_ns_ += lasted_ns;
+    if (first_.size() < kListed) first_.push_back({at_ns, lasted_ns});
+  }
+
+  uint64_t count() const { return count_; }
+  uint64_t total_ns() const { return total_ns_; }
+  const std::vector<Stall>& first() const { return first_; }
+
+ private:
+  uint64_t count_ = 0;
+  uint64_t total_ns_ = 0;
+  std::vector<Stall> first_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_TIMELINE_H_
