@@ -83,7 +83,7 @@ class Oracle {
 
   uint64_t key_space_ = 0;
   uint64_t value_size_ = 0;
-  uint64_t prefix_ = 0;             // meaningful while versions_ is empty
+  uint64_t prefix_ = 0;  // meaningful while versions_ is empty
   // 0: never put; kDeleted: absent again.
   std::vector<uint32_t, HugePageAllocator<uint32_t>> versions_;
 };

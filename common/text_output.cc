@@ -48,6 +48,7 @@ std::string Message(const Measurement& m) {
     message +=
         Format(" (%llu ops)", static_cast<unsigned long long>(m.operations));
   }
+  if (m.open_loop) message += " (open loop: with the pauses between calls)";
   if (!m.verified) message += " (not verified)";
   if (m.ending == Ending::kKilled) message += " (killed)";
   return message;
@@ -64,7 +65,7 @@ std::string OpenLoopText(const OpenLoopFigures& figures) {
 
 // A histogram, under the words that say where its latencies begin.
 std::string LatencyText(const Measurement& m) {
-  if (!m.latency) return "";
+  if (!m.latency || m.latency->count() == 0) return "";
   const std::string unit = m.latency->count() == m.operations
                                ? "Microseconds per op"
                                : "Microseconds per batch";
