@@ -18,6 +18,7 @@ from report.results import (
 from tests import synthetic
 
 LINES = "measurements.jsonl"
+HISTOGRAM = {"count": 1, "min": 5, "max": 5, "sum": 5, "buckets": [[5, 1]]}
 
 
 def changed_line(folder: Path, number: int, **changes: Any) -> None:
@@ -99,6 +100,25 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"schema": 3}, "schema 3"),
         ({"schema": 1}, "schema 1 in a run of schema 2"),
         ({"verified": False}, "not verified"),
+        ({"pass": "other"}, "pass"),
+        ({"attempt": 4}, "attempt"),
+        ({"ending": "left"}, "ending"),
+        ({"timeline": [[1, 1, 1]]}, "timeline: [1, 1, 1] at 0 is not a pair"),
+        ({"timeline": [[1, 1], [2, -2]]}, "[2, -2] at 1 is not a pair of counts"),
+        ({"timeline": [[0, 1]]}, "not a pair of counts"),
+        ({"timeline": [[1, 2.5]]}, "not a pair of counts"),
+        ({"timeline": [[True, 1]]}, "not a pair of counts"),
+        ({"timeline": [[1, 2**64]]}, "not a pair of counts"),
+        ({"timeline": ["12"]}, "not a pair of counts"),
+        ({"timeline": [[n, n] for n in range(1, 514)]}, "timeline"),
+        ({"latency_ns": {**HISTOGRAM, "buckets": [[5, 0]]}}, "not a pair of counts"),
+        ({"latency_ns": {**HISTOGRAM, "buckets": []}}, "latency_ns.buckets"),
+        ({"latency_ns": {"count": 1}}, "latency_ns"),
+        ({"open_loop": {"saturated": True}}, "open_loop"),
+        ({"disturbance": {"marks": [""]}}, "disturbance.marks"),
+        ({"disturbance": {}}, "marks"),
+        ({"deferred": {"cpu_ns": 1}}, "deferred"),
+        ({"stalls": [{"at_ns": 1}]}, "stalls"),
         ({"build": {"assertions": "some"}}, "assertions"),
     ],
 )
