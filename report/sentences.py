@@ -170,13 +170,12 @@ def noise(run: Run, comparison: Comparison) -> str:
 
 
 def beside(chart: Chart, row: Row) -> str:
-    """Why a row is not ranked; of a control, how far it is from its twin."""
-    told = f"the {row.engine.role}, not ranked"
+    """What a row is that is not ranked; of a control, how far from its twin."""
     twin = next((r for r in chart.rows if r.engine.name == row.engine.twin_of), None)
     if twin is None or twin.summary is None or row.summary is None:
-        return told
+        return f"the {row.engine.role}, not ranked"
     apart = figures.percent(stats.difference(row.summary, twin.summary))
-    return f"{told}; {apart} from {twin.engine.title}"
+    return f"the {row.engine.role}, {apart} from {twin.engine.title}"
 
 
 def _ranking(comparison: Comparison) -> list[Standing]:

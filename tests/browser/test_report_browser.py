@@ -144,7 +144,8 @@ def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
 def test_no_cell_of_a_chart_covers_its_neighbour(opened: Opened) -> None:
     """Texts wider than their cell would lie over the bar beside them."""
     covered = opened.page.evaluate(
-        """[...document.querySelectorAll('.bn th, .bn td, .heat td, .lanes th')]
+        """['.bn th', '.bn td', '.heat td', '.lanes th', '.reps th', '.reps td']
+          .flatMap(name => [...document.querySelectorAll(name)])
           .filter(c => c.scrollWidth > c.clientWidth + 1 && !c.querySelector('sup'))
           .map(c => c.textContent.trim().slice(0, 60))"""
     )
