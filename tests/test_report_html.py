@@ -308,24 +308,3 @@ def test_the_bytes_depend_on_the_files_alone(tmp_path: Path) -> None:
         )
         outputs.add(done.stdout)
     assert len(outputs) == 1
-
-
-def test_five_engines_stay_under_700_kilobytes(tmp_path: Path) -> None:
-    """18 charts, five engines and the floor, three repetitions with timelines."""
-    engines = [(f"engine-{i}", f"Engine {i}", "", 1.0) for i in range(5)]
-    engines.append(("floor", "floor", "floor", 60.0))
-    writes, reads = ("fillseq", "fillrandom"), ("readseq", "readrandom")
-    names = (*reads, *writes), writes, writes, writes, (*writes, *reads), writes, reads
-    scenarios = [
-        (f"s{i}", f"Scenario {i}", dict.fromkeys(benchmarks, 1.0))
-        for i, benchmarks in enumerate(names)
-    ]
-    plan = synthetic.plan(engines, scenarios)
-    lines = [
-        synthetic.measurement(cell, repetition, 1e5 + 997 * i, i)
-        for repetition in (1, 2, 3)
-        for i, cell in enumerate(plan["cells"])
-    ]
-    text = html.render(made(tmp_path, plan, lines))
-    assert len(plan["cells"]) == 108
-    assert len(text.encode()) < 700_000
