@@ -40,8 +40,9 @@ void Check::Disagree(uint64_t key, uint32_t version,
 
 std::string Check::Reason() const {
   if (failures_ <= 1) return first_failure_;
-  return first_failure_ + " (and " + std::to_string(failures_ - 1) +
-         " more failures)";
+  const uint64_t more = failures_ - 1;
+  return first_failure_ + " (and " + std::to_string(more) + " more failure" +
+         (more == 1 ? ")" : "s)");
 }
 
 std::string Check::KeyText(uint64_t key) {

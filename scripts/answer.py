@@ -220,7 +220,8 @@ def _failed(
     record: Mapping[str, Any] | None = None,
 ) -> Verdict:
     tail = outcome.stderr_tail[-REASON_CHARS:]
-    reason = problem if not tail or tail in problem else f"{problem}; stderr: {tail}"
+    said_twice = tail in problem or (tail.endswith(problem) and "\n" not in tail)
+    reason = problem if said_twice else f"{problem}; stderr: {tail}"
     return Verdict(status, reason, record or {})
 
 

@@ -87,6 +87,29 @@ void CheckGet(benchmark::State& state) {
 }
 BENCHMARK(CheckGet);
 
+void CheckAbsent(benchmark::State& state) {
+  const Oracle oracle;
+  Check check(oracle, TheValues(), kKeySize);
+  const std::optional<std::string_view> nothing;
+  for (auto _ : state) {
+    check.GotAbsent("000000000012345", nothing);
+    benchmark::DoNotOptimize(check);
+  }
+}
+BENCHMARK(CheckAbsent);
+
+void FindNextPresent(benchmark::State& state) {
+  Oracle oracle;
+  oracle.Reset(kKeys, kValueSize);
+  oracle.UseTable();
+  for (uint64_t key = 0; key < kKeys; ++key) oracle.Put(key);
+  uint64_t key = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(key = oracle.NextPresent(key + 1) % kKeys);
+  }
+}
+BENCHMARK(FindNextPresent);
+
 void RecordRandomWrite(benchmark::State& state) {
   Oracle oracle;
   oracle.Reset(kKeys, kValueSize);

@@ -1,13 +1,12 @@
 """Engines that lie in one way each, through the real harness: every lie is caught."""
 
-import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from report.config import BENCHMARKS
-from tests.lies.harness import EXECUTABLES, problems_of, run_family
+from tests.lies import document
+from tests.lies.harness import problems_of, run_family
 from tests.lies.table import FAMILIES, honest_family, load_checks, load_family
 
 SCANS = {"readseq", "readreverse", "seekrandom"}  # need an order of keys
@@ -19,6 +18,7 @@ def test_every_lie_is_caught(name: str, tmp_path: Path) -> None:
     found = run_family(family, tmp_path)
     assert not problems_of(family.cases, found)
     assert len(found) == len(family.cases)
+    assert document.section(family, found) in document.PATH.read_text()
 
 
 @pytest.mark.parametrize("engine", ["lying", "lying_unordered"])
@@ -34,9 +34,16 @@ def test_every_case_names_a_check() -> None:
 
 
 def test_every_lie_of_the_executable_is_told() -> None:
-    command = [str(EXECUTABLES / "db_bench_lying"), "--describe"]
-    described = json.loads(subprocess.run(command, capture_output=True).stdout)
-    (text,) = (flag["help"] for flag in described["flags"] if flag["name"] == "lie")
-    known = {line.split(":")[0] for line in text.splitlines()[1:]}
+    known = document.described_lies().keys()
     families = [load_family(name) for name in FAMILIES]
     assert {s.lie for family in families for s in family.scenarios} <= known
+
+
+def test_the_page_of_lies_is_up_to_date() -> None:
+    head, tail = document.frame({})
+    text = document.without_costs(document.PATH.read_text())
+    assert text.startswith(document.without_costs(head))
+    assert text.endswith(tail)
+    titles = [load_family(name).title for name in FAMILIES]
+    wanted = ["The checks", *titles, "Not told here"]
+    assert [line[3:] for line in text.splitlines() if line[:3] == "## "] == wanted
