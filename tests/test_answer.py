@@ -1,6 +1,7 @@
 """What an executable answers, judged."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,6 +57,7 @@ def test_an_honest_answer_is_ok() -> None:
         ({"method": 2}, "method is 2"),
         ({"schema": True}, "schema is True"),
         ({"status": "fine"}, "status is 'fine'"),
+        ({"reason": None}, "reason is not a text"),
         ({"verified": False}, "verified is False"),
         ({"planned_ops": 99}, "asked for 100"),
         ({"ops": 101}, "101 operations of 100"),
@@ -71,6 +73,7 @@ def test_an_honest_answer_is_ok() -> None:
         ({"loop_ns": None}, "loop_ns is None"),
         ({"loop_ns": 10_000_001}, "in a process of 10000000 ns"),
         ({"settle_ns": 9_999_999}, "in a process of"),
+        ({"truncated": 0}, "truncated is 0"),
         ({"settings": []}, "settings is []"),
         ({"digest": 3}, "digest is 3"),
     ],
@@ -114,6 +117,23 @@ def test_ok_with_a_bad_exit_code_is_an_error() -> None:
         "error",
         "says ok and ended with exit code 1",
     )
+
+
+def test_ok_needs_an_operation() -> None:
+    scan = replace(EXPECTED, planned_ops=None)
+    found = verdict(expected=scan, ops=0, planned_ops=0, found=0)
+    assert found.reason == "impossible answer: ok without an operation"
+
+
+def test_what_stderr_repeats_is_told_once() -> None:
+    for tail, told in (
+        ("db_bench_one: readseq: a value differs", "a value differs"),
+        ("dying\none: a value differs", "a value differs; stderr: dying\none: a value"),
+    ):
+        outcome = Outcome("1", 10_000_000, tail)
+        found = verdict(outcome, status="wrong", reason="a value differs")
+        assert found.reason.startswith(told)
+        assert ("stderr" in found.reason) == ("dying" in tail)
 
 
 def test_an_audit_must_see_every_entry() -> None:

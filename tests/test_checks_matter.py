@@ -20,6 +20,7 @@ from tests.lies.toolchain import Change, Toolchain
 MUTATIONS = load_mutations()
 FAMILIES_BY_NAME = {name: load_family(name) for name in FAMILIES}
 CASES = {c.cell: c for family in FAMILIES_BY_NAME.values() for c in family.cases}
+COPIED = ("scripts", "report", "tests")
 TOOLCHAIN = Toolchain(ROOT, BUILD)
 
 
@@ -74,11 +75,19 @@ def mutated_executables(mutation: Mutation, folder: Path) -> Path:
 
 def patched_tree(mutation: Mutation, folder: Path) -> Path:
     """A copy of the Python packages and their tests, with the mutation."""
-    tree = folder / "tree"
-    for name in ("scripts", "report", "tests"):
-        shutil.copytree(ROOT / name, tree / name)
-    shutil.copy(ROOT / "pyproject.toml", tree)
+    tree = copied_tree(folder)
     (tree / mutation.file).write_text(mutation.apply())
+    return tree
+
+
+def copied_tree(folder: Path) -> Path:
+    """A copy of the packages and of the tests; all else is where it was."""
+    tree = folder / "tree"
+    for name in COPIED:
+        shutil.copytree(ROOT / name, tree / name)
+    for path in ROOT.iterdir():
+        if path.name not in COPIED:
+            (tree / path.name).symlink_to(path)
     return tree
 
 
@@ -93,12 +102,21 @@ def expect_red_gtest(mutation: Mutation, folder: Path) -> None:
 
 
 def expect_red_pytest(mutation: Mutation, tree: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [*command, mutation.test], cwd=tree, capture_output=True, text=True
-    )
+    done = pytest_in(tree, *mutation.test.split())
     told = f"{mutation.test} is not red without {mutation.name}: {done.stdout[-2000:]}"
     assert done.returncode == 1, told
+
+
+def pytest_in(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The tests of `words`, up to the first that fails; 1: one has failed."""
+    command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", *words]
+    return subprocess.run(command, cwd=tree, capture_output=True, text=True)
+
+
+def test_all_is_green_where_nothing_is_changed(tmp_path: Path) -> None:
+    named = {word for m in MUTATIONS if m.of_python for word in m.test.split()}
+    done = pytest_in(copied_tree(tmp_path), *sorted(named))
+    assert done.returncode == 0, done.stdout
 
 
 def test_every_lie_is_guarded() -> None:

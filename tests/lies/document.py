@@ -15,7 +15,6 @@ from pathlib import Path
 
 from tests.lab import ROOT
 from tests.lies.harness import EXECUTABLES, Verdicts, run_family
-from tests.lies.mutations import load_mutations
 from tests.lies.table import (
     FAMILIES,
     HERE,
@@ -37,10 +36,9 @@ reference, changed in one place. `tests/test_lies.py` runs the real harness over
 every lie and compares this page with what it says. The engine that does not lie is
 ok in every benchmark and has no findings.
 
-`tests/test_checks_matter.py` takes the checks away again, one by one:
-{mutations} mutations of the source, each of which must let a lie through or turn a
-test red. The numbers M1 to M27 are those of the list that this harness set out
-with; L10 is a defect of an ancestor.
+`tests/test_checks_matter.py` takes the checks out of the source again, one by one:
+each time a lie must go through or a test turn red. The numbers M1 to M27 are those
+of the list that this harness set out with; L10 is a defect of an ancestor.
 """
 
 _CHECKS = """
@@ -100,7 +98,7 @@ def _told(scenario: Scenario, does: str) -> str:
 
 def frame(costs: Mapping[str, float]) -> tuple[str, str]:
     """What stands before and after the sections; costs by the names of cost_bench."""
-    head = _PREFACE.format(mutations=len(load_mutations())) + _CHECKS
+    head = _PREFACE + _CHECKS
     for check in load_checks().values():
         head += _check_row(check, costs)
     tail = _ELSEWHERE
