@@ -121,8 +121,7 @@ def _space(row: Row) -> Spot | None:
     written, stored = used.written_per_byte, used.storage_written_per_byte
     if row.summary is None or not (written or stored):
         return None
-    small = f"{times(written or 0)} calls, {times(stored or 0)} storage"
-    small = small.replace("× ", "×\u00a0")
+    small = f"{times(written or 0)} → {times(stored or 0)}"
     on_disk = used.space_amplification
     if on_disk is None:
         return Spot(row.engine, small=small, note="bytes of live entries unknown")
