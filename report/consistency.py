@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from report.cells import KILLED, LATENCY
-from report.latency import upper_edge_ns
+from report.latency import lower_edge_ns, upper_edge_ns
 
 Record = Mapping[str, Any]
 Histogram = Mapping[str, Any]
@@ -24,6 +24,7 @@ _ONE_BY_ONE = ("read", "write", "delete")  # the others may be one call
 _KILLABLE = ("write", "delete")
 _LEAST_STALL_NS = 100_000_000
 _LISTED_STALLS = 100
+_MOST_OF_LOOP = 1.01  # calls are timed by another counter than the loop
 _LEAST_ACHIEVED = 0.99  # of the offered rate; under it a system is saturated
 
 
@@ -122,7 +123,7 @@ def _latency(record: Record, kind: str) -> str:
         )
     # Of an open loop the latencies overlap; what was served did not.
     served = service if service is not None else latency
-    if served["sum"] > record["loop_ns"]:
+    if served["sum"] > _MOST_OF_LOOP * record["loop_ns"]:
         return f"{served['sum']:,} ns in calls, in a loop of {record['loop_ns']:,} ns"
     if served["count"] != latency["count"]:
         return "another number of latencies than of service times"
@@ -139,12 +140,22 @@ def _histogram(found: Histogram, record: Record) -> str:
     edges = [lower_ns for lower_ns, _ in buckets]
     if any(later <= earlier for earlier, later in pairwise(edges)):
         return "buckets out of order in its histogram"
-    low, high = found["min"], found["max"]
-    if not (edges[0] <= low <= upper_edge_ns(edges[0])):
+    return _extremes(found, edges[0], edges[-1])
+
+
+def _extremes(found: Histogram, first_ns: int, last_ns: int) -> str:
+    """Least, largest and sum, beside where the first and last bucket begin.
+
+    They are exact.  A bucket may be the next one to the exact figure's, and each
+    figure is rounded to a nanosecond: the loop counts in another unit.
+    """
+    count, low, high = found["count"], found["min"], found["max"]
+    after_low = upper_edge_ns(lower_edge_ns(low)) + 1
+    if not first_ns <= after_low or low > upper_edge_ns(first_ns):
         return f"a least latency of {low:,} ns outside of its histogram"
-    if not (edges[-1] <= high <= upper_edge_ns(edges[-1])):
+    if not last_ns <= high <= upper_edge_ns(upper_edge_ns(last_ns) + 1):
         return f"a largest latency of {high:,} ns outside of its histogram"
-    if not count * low <= found["sum"] <= count * high:
+    if not count * (low - 1) <= found["sum"] <= count * (high + 1):
         return f"a sum of {found['sum']:,} ns, which its latencies cannot have"
     return ""
 

@@ -92,6 +92,12 @@ def open_loop(record: Record) -> OpenLoop | None:
     )
 
 
+def lower_edge_ns(latency_ns: int) -> int:
+    """Where the bucket begins that counts this latency."""
+    shift = max(0, latency_ns.bit_length() - _SUB_BITS - 1)
+    return latency_ns >> shift << shift
+
+
 def upper_edge_ns(lower_ns: int) -> int:
     """The largest latency that is counted in the bucket that begins here."""
     shift = max(0, lower_ns.bit_length() - _SUB_BITS - 1)

@@ -136,12 +136,12 @@ def test_a_hundred_stalls_are_listed_and_all_are_counted() -> None:
         (changed(latency_ns=None), "no latencies"),
         (histogram(count=999), "999 latencies of 1,000 operations"),
         (histogram(count=1001), "1,001 latencies of 1,000 operations"),
-        (histogram(sum=11 * 10**9 + 1), "ns in calls, in a loop of 11,000,000,000"),
+        (histogram(sum=11_110_000_001), "ns in calls, in a loop of 11,000,000,000"),
         (histogram(min=1), "a least latency of 1 ns"),
         (histogram(min=10**7), "a least latency of 10,000,000 ns"),
         (histogram(max=10**7), "a largest latency"),
         (histogram(max=2 * 10**8), "a largest latency"),
-        (histogram(sum=8_799_999_999), "a sum of 8,799,999,999 ns"),
+        (histogram(sum=8_799_998_999), "a sum of 8,799,998,999 ns"),
         (histogram(buckets=[[8781824, 1000]]), "a largest latency"),
         (lambda m: m["latency_ns"]["buckets"].reverse(), "buckets out of order"),
         (lambda m: m["latency_ns"]["buckets"][0].__setitem__(1, 899), "another number"),
@@ -154,6 +154,30 @@ def test_a_histogram_that_contradicts_its_line(
     line = json.loads(json.dumps(latency()))
     change(line)
     assert told in fault(line)
+
+
+# The first bucket is from 8,781,824 on, the last from 131,596,288 on.
+@pytest.mark.parametrize(
+    ("figures", "is_sound"),
+    [
+        ({"min": 8_847_359}, True),
+        ({"min": 8_847_360}, False),
+        ({"min": 8_716_288}, True),
+        ({"min": 8_716_287}, False),
+        ({"max": 131_596_288}, True),
+        ({"max": 131_596_287}, False),
+        ({"max": 132_644_863}, True),
+        ({"max": 132_644_864}, False),
+        ({"sum": 11_110_000_000}, True),
+        ({"sum": 8_799_999_000}, True),
+    ],
+)
+def test_exact_figures_may_round_into_the_next_bucket(
+    figures: dict[str, int], is_sound: bool
+) -> None:
+    line = latency()
+    line["latency_ns"] = {**line["latency_ns"], **figures}
+    assert (fault(line) == "") == is_sound
 
 
 @pytest.mark.parametrize(("batch", "told"), [(99, "10 latencies of 1,000"), (100, "")])
