@@ -138,6 +138,8 @@ def flags(row: Row) -> list[tuple[str, str]]:
         found.append(("‡", "ended by the time limit"))
     if row.harness_bound:
         found.append(("§", "harness-bound: near the harness's own cost"))
+    if row.summary and warnings(row):
+        found.append(("⚠", "disturbed, or works outside the clock: see the chart"))
     return found
 
 
