@@ -30,7 +30,12 @@ TEST(Histogram, HoldsEveryValueWithinAHundredth) {
     for (uint64_t top = 1; static_cast<double>(top) * ns_per_tick < kHourNs;
          top *= 2) {
       for (int i = 0; i < 100; ++i) {
-        const uint64_t ticks = top + (i > 1 ? random.Uniform(top) : i);
+        // The smallest or the largest value of some bucket.
+        const size_t bucket =
+            TickHistogram::Buckets::Index(top + random.Uniform(top));
+        const uint64_t ticks = i % 2 == 0
+                                   ? TickHistogram::Buckets::Lower(bucket)
+                                   : TickHistogram::Buckets::Upper(bucket);
         TickHistogram recorded;
         recorded.Add(0);
         recorded.Add(ticks);

@@ -49,7 +49,8 @@ class LatencyTest : public RunnerFixture {
   Measurement Measure(const Behaviour& behaviour,
                       const std::vector<std::string_view>& names) {
     std::vector<Measurement> all;
-    Runner runner(Wrapped(behaviour), config_, clock_);
+    const Driver driver = Wrapped(behaviour);
+    Runner runner(driver, config_, clock_);
     for (const std::string_view name : names) {
       calls_ = 0;
       all.push_back(runner.Run(*FindBenchmark(name)));
@@ -142,7 +143,8 @@ TEST_F(LatencyTest, TheOracleHoldsWhatWasDoneWhenTheTimeIsUp) {
     bool slow = false;
     Behaviour behaviour =
         Taking([&](uint64_t) { return slow ? 10 * kMilli : 0; });
-    Runner runner(Wrapped(behaviour), config_, clock_);
+    const Driver driver = Wrapped(behaviour);
+    Runner runner(driver, config_, clock_);
     if (names.size() > 1) runner.Run(*FindBenchmark(names[0]));
     slow = true;
     calls_ = 0;
@@ -190,7 +192,8 @@ TEST_F(LatencyTest, IsWrittenWithTheCourseOfTheLoop) {
 TEST_F(LatencyTest, OfABenchmarkThatFailedThereIsNone) {
   Behaviour behaviour;
   behaviour.get = [](Session&, std::string_view) { return std::nullopt; };
-  Runner runner(Wrapped(behaviour), config_, clock_);
+  const Driver driver = Wrapped(behaviour);
+  Runner runner(driver, config_, clock_);
   runner.Run(*FindBenchmark("fillseq"));
   const Measurement m = runner.Run(*FindBenchmark("readrandom"));
   EXPECT_EQ(m.status, Status::kWrong);

@@ -86,10 +86,29 @@ TEST(Timeline, IntervalsAreShortBesideTheLoop) {
     uint64_t before_ns = 0;
     for (const Timeline::Point& point : loop.timeline.points()) {
       EXPECT_LE(point.elapsed_ns - before_ns, loop.loop_ns / 60);
+      if (point.elapsed_ns < loop.loop_ns) {
+        EXPECT_GE(point.elapsed_ns - before_ns, loop.loop_ns / 512);
+      }
       EXPECT_EQ(point.elapsed_ns, point.operations * 100);
       before_ns = point.elapsed_ns;
     }
   }
+}
+
+TEST(Timeline, KeepsItsSpacingWhenItIsThinned) {
+  Timeline timeline;
+  for (uint64_t i = 1; i <= 257; ++i) timeline.Add(i, i);
+  ASSERT_EQ(timeline.points().size(), 128u);
+  EXPECT_EQ(timeline.points().back().elapsed_ns, 256u);
+}
+
+TEST(Timeline, HasRoomForTheEnd) {
+  Timeline timeline;
+  for (uint64_t i = 1; i <= 256; ++i) timeline.Add(i, i);
+  ASSERT_EQ(timeline.points().size(), 256u);
+  timeline.Finish(257, 257);
+  EXPECT_EQ(timeline.points().size(), 256u);
+  EXPECT_EQ(timeline.points().back().operations, 257u);
 }
 
 TEST(Timeline, LooksAreFewEnoughToCostLittle) {
@@ -149,6 +168,14 @@ TEST(Stalls, ASlowStretchIsNone) {
     return i < 100'000 ? 1'000 : kMilli;
   };
   EXPECT_EQ(RunLoop(101'000, cost_ns).stalls.count(), 0u);
+}
+
+// The one look that was meant for the fast stretch comes late, and no other.
+TEST(Stalls, AfterASlowStretchBeganLooksAreCloseAtOnce) {
+  const auto cost_ns = [](uint64_t i) -> uint64_t {
+    return i < 1'000'000 ? 15 : kMilli;
+  };
+  EXPECT_LE(RunLoop(1'010'000, cost_ns).stalls.count(), 1u);
 }
 
 }  // namespace
