@@ -175,6 +175,7 @@ Json BenchmarksJson(const Driver& driver) {
                     {"value_size", benchmark.value_size},
                     {"batch_size", benchmark.batch_size},
                     {"sync", benchmark.sync},
+                    {"one_call", IsOneCall(benchmark)},
                     {"summary", benchmark.summary},
                     {"unsupported", UnsupportedReason(driver, benchmark)}});
   }
