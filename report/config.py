@@ -31,6 +31,7 @@ BENCHMARKS = (
 )
 DEFAULT_NUM = 1_000_000  # the executables' own; the runner counts with it
 ROLES = ("", "reference", "floor")
+CONTROL_SUFFIX = "-again"  # of an engine's second name, where it is the control
 BUILDS = ("cmake", "autotools")
 
 
@@ -84,6 +85,8 @@ class Suite:
     timeout_s: float  # of one process of a repetition
     published: str  # name of the published figures to compare with, or ""
     override: Mapping[str, Flag]  # replaces flags of every scenario
+    latency: bool  # whether each cell has a latency repetition
+    control: str  # the engine that full runs measure twice, or ""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,9 @@ def load(folder: Path) -> Config:
     raw = {file.stem: _read(file) for file in _toml_files(folder / "scenarios")}
     scenarios = {name: _scenario(name, raw, engines) for name in raw}
     files = _toml_files(folder / "suites")
-    suites = {file.stem: _suite(file.stem, _read(file), scenarios) for file in files}
+    suites = {
+        file.stem: _suite(file.stem, _read(file), scenarios, engines) for file in files
+    }
     return Config(engines, scenarios, suites)
 
 
@@ -232,10 +237,15 @@ def _flags(table: Table, only_common: bool) -> dict[str, Flag]:
     }
 
 
-def _suite(name: str, table: Table, scenarios: Mapping[str, Scenario]) -> Suite:
+def _suite(
+    name: str,
+    table: Table,
+    scenarios: Mapping[str, Scenario],
+    engines: Mapping[str, Engine],
+) -> Suite:
     table.only(
         *("title", "summary", "scenarios", "repetitions", "timeout"),
-        *("published", "override"),
+        *("published", "override", "latency", "control"),
     )
     names = table.texts("scenarios")
     for scenario in names:
@@ -254,7 +264,19 @@ def _suite(name: str, table: Table, scenarios: Mapping[str, Scenario]) -> Suite:
         timeout_s=_duration(table, "timeout", "10min"),
         published=published,
         override=_flags(override, only_common=True),
+        latency=table.switch("latency", True),
+        control=_control(table, engines),
     )
+
+
+def _control(table: Table, engines: Mapping[str, Engine]) -> str:
+    name = table.text("control", "")
+    if name:
+        known(table, "control", name, engines, "engine")
+        twin = f"{name}{CONTROL_SUFFIX}"
+        if twin in engines:
+            raise ConfigError(table.file, "control", f"{twin!r} is an engine's name")
+    return name
 
 
 def published_names() -> tuple[str, ...]:

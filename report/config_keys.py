@@ -26,6 +26,7 @@ COMMON_FLAGS = {
     "compression": "switch",
     "threads": "count",
     "duration": "duration",
+    "rate": "rate",
 }
 # What the executables take of each count, both ends included.
 _RANGES = {
@@ -36,6 +37,7 @@ _RANGES = {
     "batch_size": (1, 1_000_000),
     "threads": (1, 1),
 }
+LARGEST_RATE = 1e9  # operations per second: one in each nanosecond
 _LARGEST = {  # in bytes and seconds, and as it is written
     "size": ((1 << 63) - 1, "8589934591GiB"),
     "duration": (999_999_999, "277777h"),
@@ -44,6 +46,7 @@ _ACCEPTED = {
     "count": "an integer of at least 1",
     "reads": "an integer of at least 1, or -1: as many as num",
     "ratio": "a number from 0 to 1",
+    "rate": "operations per second, a number above 0",
     "size": 'a size as text, such as "4MiB"',
     "switch": "true or false",
     "duration": 'a duration as text, such as "10s"',
@@ -128,6 +131,13 @@ class Table:
             raise self.wrong(key, _ACCEPTED["count"])
         return value
 
+    def switch(self, key: str, default: bool) -> bool:
+        """True or false."""
+        value = self.values.get(key, default)
+        if not isinstance(value, bool):
+            raise self.wrong(key, _ACCEPTED["switch"])
+        return value
+
     def table(self, key: str) -> "Table":
         """A table; an absent one is empty."""
         value = self.values.get(key, {})
@@ -171,7 +181,7 @@ def read_flag(table: Table, key: str, value: Any) -> Flag:
         return _quantity(table, key, value, kind)
     if not _fits(key, kind, value):
         raise table.wrong(key, _accepted(key, kind))
-    plain: Flag = float(value) if kind == "ratio" else value
+    plain: Flag = float(value) if kind in ("ratio", "rate") else value
     return plain
 
 
@@ -206,4 +216,6 @@ def _fits(key: str, kind: str, value: Any) -> bool:
         return type(value) is int and (low <= value <= high or all_of_them)
     if kind == "ratio":
         return type(value) in (int, float) and 0 <= value <= 1
+    if kind == "rate":
+        return type(value) in (int, float) and 0 < value <= LARGEST_RATE
     return False
