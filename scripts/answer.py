@@ -13,34 +13,25 @@ from typing import Any
 from report.documents import ResultsError, parse_object, validate
 from report.results import METHOD, SCHEMA
 from scripts.driver_process import Outcome
+from scripts.figures import (
+    AUDIT,
+    COUNTS,
+    LISTS,
+    OBJECTS,
+    PACE,
+    TEXTS,
+    TIMES,
+    Expected,
+    Impossible,
+    check_figures,
+)
+from scripts.pace import check_pace
 
 REASON_CHARS = 500
-AUDIT = "verify"  # the benchmark that audits a database
 ANSWER_LIMIT_BYTES = 16 << 20
 _STATUSES = ("ok", "unsupported", "wrong", "error")
-_TIMES = ("open_ns", "loop_ns", "flush_ns", "settle_ns", "close_ns")
-_COUNTS = (
-    *("planned_ops", "ops", "found", "bytes"),
-    *("cpu_user_ns", "cpu_system_ns", "peak_rss_bytes"),
-    *("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"),
-    *("read_bytes", "written_bytes", "disk_bytes"),
-)
-_TEXTS = ("engine_version", "digest")
-_OBJECTS = ("options", "settings", "build")
-_KEPT_ON_FAILURE = ("engine_version", *_OBJECTS)
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What the runner knows about an answer before it is given."""
-
-    engine: str
-    version: str
-    benchmark: str
-    seed: int
-    planned_ops: int | None  # None: the executable decides
-    may_truncate: bool
-    stores: bool  # false: an engine that keeps nothing, so nothing is verified
+_KEPT_ON_FAILURE = ("engine_version", "options", "settings", "build")
+_KILLED = f"signal {signal.SIGKILL.value}"
 
 
 @dataclass(frozen=True)
@@ -57,14 +48,10 @@ class Verdict:
         return self.status == "ok"
 
 
-class _Impossible(Exception):
-    """A figure that cannot be true."""
-
-
 def blank_line() -> dict[str, Any]:
     """Every key of a measurement that an executable fills in, without a figure."""
-    keys = ("verified", "truncated", "latency_ns", *_TEXTS, *_OBJECTS)
-    return dict.fromkeys((*_COUNTS, *_TIMES, *keys))
+    keys = ("verified", "truncated", *TEXTS, *OBJECTS, *LISTS, *PACE)
+    return dict.fromkeys((*COUNTS, *TIMES, *keys))
 
 
 def failure_line(verdict: Verdict) -> dict[str, Any]:
@@ -77,12 +64,15 @@ def judge(expected: Expected, outcome: Outcome, answer: bytes) -> Verdict:
     """The verdict on one process and the JSON line it wrote."""
     if outcome.timed_out:
         return _failed("timeout", "killed at the time limit", outcome)
-    if outcome.exit.startswith("signal"):
+    as_asked = expected.killed and outcome.exit == _KILLED
+    if outcome.exit.startswith("signal") and not as_asked:
         return _failed("error", f"crashed: {_signal_name(outcome.exit)}", outcome)
     lines = answer.splitlines()
-    if len(lines) != 1:
+    torn = as_asked and not answer.endswith(b"\n")
+    if len(lines) != 1 or torn:
         what = f"{len(lines)} measurements" if lines else "no measurement"
-        problem = f"wrote {what} and ended with exit code {outcome.exit}"
+        what = "half a measurement" if lines and torn else what
+        problem = f"wrote {what} and ended with {_exit_name(outcome.exit)}"
         return _failed("error", problem, outcome)
     try:
         record = parse_object(lines[0], "the measurement")
@@ -100,11 +90,15 @@ def _judge_record(
         if status != "ok":
             reason = record["reason"] or f"says {status} without a reason"
             return _failed(status, reason, outcome, record)
-        if outcome.exit != "0":
-            problem = f"says ok and ended with exit code {outcome.exit}"
+        if outcome.exit != (_KILLED if expected.killed else "0"):
+            problem = f"says ok and ended with {_exit_name(outcome.exit)}"
+            if expected.killed:
+                problem += f", asked to end with {_signal_name(_KILLED)}"
             return _failed("error", problem, outcome)
-        _check_figures(expected, outcome.wall_ns, record)
-    except _Impossible as problem:
+        check_figures(expected, outcome.wall_ns, record)
+        if expected.benchmark != AUDIT:
+            check_pace(expected, record)
+    except Impossible as problem:
         return _failed("wrong", f"impossible answer: {problem}", outcome)
     return Verdict("ok", "", record)
 
@@ -120,71 +114,11 @@ def _check_identity(expected: Expected, record: Mapping[str, Any]) -> None:
     }
     for key, value in wanted.items():
         if record.get(key) != value or type(record.get(key)) is not type(value):
-            raise _Impossible(f"{key} is {record.get(key)!r}, asked for {value!r}")
+            raise Impossible(f"{key} is {record.get(key)!r}, asked for {value!r}")
     if record.get("status") not in _STATUSES:
-        raise _Impossible(f"status is {record.get('status')!r}")
+        raise Impossible(f"status is {record.get('status')!r}")
     if not isinstance(record.get("reason"), str):
-        raise _Impossible("reason is not a text")
-
-
-def _check_figures(expected: Expected, wall_ns: int, record: Mapping[str, Any]) -> None:
-    _check_types(record)
-    _check_times(record, wall_ns)
-    if record["verified"] is not expected.stores:
-        raise _Impossible(f"verified is {record['verified']}")
-    if expected.benchmark == AUDIT:
-        _check_audit(expected, record)
-    else:
-        _check_counts(expected, record)
-
-
-def _check_times(record: Mapping[str, Any], wall_ns: int) -> None:
-    ops = record["ops"]
-    total_ns = sum(record[key] for key in _TIMES)
-    if total_ns > wall_ns:
-        raise _Impossible(f"{total_ns} ns of work in a process of {wall_ns} ns")
-    if ops and record["loop_ns"] < 1:
-        raise _Impossible(f"{ops} operations in {record['loop_ns']} ns")
-    if record["loop_ns"] < ops:
-        raise _Impossible(f"less than 1 ns for each of {ops} operations")
-
-
-def _check_audit(expected: Expected, record: Mapping[str, Any]) -> None:
-    planned, ops = record["planned_ops"], record["ops"]
-    if expected.stores and ops != planned:
-        raise _Impossible(f"ok with {ops} entries of {planned}")
-
-
-def _check_counts(expected: Expected, record: Mapping[str, Any]) -> None:
-    planned, ops, found = record["planned_ops"], record["ops"], record["found"]
-    if expected.planned_ops not in (None, planned):
-        raise _Impossible(f"planned_ops is {planned}, asked for {expected.planned_ops}")
-    if record["truncated"] and not expected.may_truncate:
-        raise _Impossible("truncated without a time limit")
-    if ops > planned:
-        raise _Impossible(f"{ops} operations of {planned} planned")
-    if ops < planned and not record["truncated"]:
-        raise _Impossible(f"{ops} operations of {planned} planned, not truncated")
-    if found > ops:
-        raise _Impossible(f"found {found} entries in {ops} operations")
-    if ops < 1:
-        raise _Impossible("ok without an operation")
-
-
-def _check_types(record: Mapping[str, Any]) -> None:
-    for key in (*_COUNTS, *_TIMES):
-        value = record.get(key)
-        if type(value) is not int or value < 0:
-            raise _Impossible(f"{key} is {value!r}")
-    for key in ("verified", "truncated"):
-        if not isinstance(record.get(key), bool):
-            raise _Impossible(f"{key} is {record.get(key)!r}")
-    for key in _TEXTS:
-        if not isinstance(record.get(key), str):
-            raise _Impossible(f"{key} is {record.get(key)!r}")
-    for key in _OBJECTS:
-        if not isinstance(record.get(key), dict):
-            raise _Impossible(f"{key} is {record.get(key)!r}")
+        raise Impossible("reason is not a text")
 
 
 def sound(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,6 +141,8 @@ def nothing(status: str, reason: str) -> dict[str, Any]:
         "status": status,
         "reason": reason or f"{status}, no reason given",
         "prepare_ns": None,
+        "disturbance": None,
+        "watch": None,
         "audit": None,
         "wall_ns": None,
         "exit": None,
@@ -223,6 +159,12 @@ def _failed(
     said_twice = tail in problem or (tail.endswith(problem) and "\n" not in tail)
     reason = problem if said_twice else f"{problem}; stderr: {tail}"
     return Verdict(status, reason, record or {})
+
+
+def _exit_name(exit_text: str) -> str:
+    if exit_text.startswith("signal"):
+        return _signal_name(exit_text)
+    return f"exit code {exit_text}"
 
 
 def _signal_name(exit_text: str) -> str:

@@ -1,45 +1,17 @@
 """What an executable answers, judged."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from scripts.answer import Expected, judge, sound
+from scripts.answer import judge, sound
 from scripts.driver_process import Outcome
+from scripts.figures import Expected
 from scripts.plan import Cell
+from tests.answers import EXPECTED, honest, verdict
+from tests.fake_drivers.protocol import timeline
 from tests.plans import line
-
-OK = Outcome("0", 10_000_000, "")
-EXPECTED = Expected("one", "1.0", "readseq", 7, 100, may_truncate=False, stores=True)
-
-
-def honest(**changed: Any) -> dict[str, Any]:
-    counts = dict.fromkeys(
-        (
-            *("open_ns", "flush_ns", "settle_ns", "close_ns", "bytes"),
-            *("cpu_user_ns", "cpu_system_ns", "peak_rss_bytes", "disk_bytes"),
-            *("minor_faults", "major_faults", "read_bytes", "written_bytes"),
-            *("voluntary_switches", "involuntary_switches"),
-        ),
-        5,
-    )
-    record = {
-        **{"schema": 2, "method": 1, "engine": "one", "engine_version": "1.0"},
-        **{"benchmark": "readseq", "seed": 7, "status": "ok", "reason": ""},
-        **{"verified": True, "planned_ops": 100, "ops": 100, "found": 100},
-        **{"truncated": False, "digest": "00", "loop_ns": 5000, "latency_ns": None},
-        **{"options": {}, "settings": {}, "build": {"assertions": "none"}},
-        **counts,
-    }
-    return {**record, **changed}
-
-
-def verdict(
-    outcome: Outcome = OK, expected: Expected = EXPECTED, **changed: Any
-) -> Any:
-    return judge(expected, outcome, json.dumps(honest(**changed)).encode())
 
 
 def test_an_honest_answer_is_ok() -> None:
@@ -86,14 +58,25 @@ def test_an_impossible_answer_is_wrong(changed: dict[str, Any], told: str) -> No
 
 def test_a_time_limit_may_truncate() -> None:
     limited = Expected("one", "1.0", "readseq", 7, 100, may_truncate=True, stores=True)
-    assert verdict(expected=limited, ops=50, found=50, truncated=True).ok
+    half: dict[str, Any] = {
+        "ops": 50,
+        "found": 50,
+        "timeline": timeline(50),
+        "loop_ns": 2500,
+    }
+    assert verdict(expected=limited, truncated=True, **half).ok
 
 
 @pytest.mark.parametrize(
     ("outcome", "answer", "status", "told"),
     [
         (Outcome("timeout", 1, ""), b"", "timeout", "time limit"),
-        (Outcome("signal 11", 1, "bye"), b"", "error", "SIGSEGV); stderr: bye"),
+        (
+            Outcome("signal 11", 1, "bye"),
+            b"",
+            "error",
+            "crashed: signal 11 (SIGSEGV); stderr: bye",
+        ),
         (Outcome("0", 1, ""), b"", "error", "no measurement"),
         (Outcome("2", 1, "unknown flag"), b"", "error", "code 2; stderr: unknown"),
         (Outcome("0", 1, ""), b"{}\n{}\n", "error", "2 measurements"),
