@@ -20,7 +20,7 @@ from types import FrameType
 from typing import IO
 
 STDERR_TAIL_BYTES = 4096
-TICK_S = 0.25  # the least time between two looks at a running child
+TICK_S = 0.25  # the least time between two looks that people are shown
 
 
 class Interrupted(Exception):
@@ -83,9 +83,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Tick:
-    """A call to make each `period_s` while a child runs; at least TICK_S."""
+    """A call to make each `period_s` while a child runs, with the child's pid."""
 
-    call: Callable[[], None]
+    call: Callable[[int], None]
     period_s: float
 
 
@@ -100,7 +100,7 @@ class Spawner:
         self,
         command: Sequence[str | Path],
         timeout_s: float,
-        tick: Tick | None = None,
+        ticks: Sequence[Tick] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
     ) -> Outcome:
         """Runs a command to its end, or kills its process group at the timeout.
@@ -120,7 +120,7 @@ class Spawner:
         )
         tail = _Tail(child)
         try:
-            ended = self._wait(child, started_ns + int(timeout_s * 1e9), tick)
+            ended = self._wait(child, started_ns + int(timeout_s * 1e9), ticks)
             wall_ns = time.monotonic_ns() - started_ns
         finally:
             _kill_group(child)
@@ -132,7 +132,7 @@ class Spawner:
         self,
         child: subprocess.Popen[bytes],
         deadline_ns: int,
-        tick: Tick | None,
+        ticks: Sequence[Tick],
     ) -> bool:
         """True once the child has ended; false at the deadline or a stop."""
         pidfd = os.pidfd_open(child.pid)
@@ -140,19 +140,38 @@ class Spawner:
             poll = select.poll()
             poll.register(pidfd, select.POLLIN)
             poll.register(self.stop.fd, select.POLLIN)
+            clock = _Schedule(ticks)
             while not self.stop.signum:
-                left_s = (deadline_ns - time.monotonic_ns()) / 1e9
-                if left_s <= 0:
+                now_ns = time.monotonic_ns()
+                if now_ns >= deadline_ns:
                     return False
-                wait_s = min(left_s, tick.period_s) if tick else left_s
-                ready = [fd for fd, _ in poll.poll(wait_s * 1000 + 1)]
+                wait_ns = min(deadline_ns, clock.next_ns(deadline_ns)) - now_ns
+                ready = [fd for fd, _ in poll.poll(max(0, wait_ns) / 1e6 + 1)]
                 if pidfd in ready:
                     return True
-                if tick:
-                    tick.call()
+                clock.call_due(child.pid)
             return False
         finally:
             os.close(pidfd)
+
+
+class _Schedule:
+    """When each of the ticks is due."""
+
+    def __init__(self, ticks: Sequence[Tick]) -> None:
+        now_ns = time.monotonic_ns()
+        self._due_ns = {tick: now_ns + int(tick.period_s * 1e9) for tick in ticks}
+
+    def next_ns(self, otherwise_ns: int) -> int:
+        """The moment of the next one."""
+        return min(self._due_ns.values(), default=otherwise_ns)
+
+    def call_due(self, pid: int) -> None:
+        """Makes the calls whose time has come."""
+        for tick, due_ns in self._due_ns.items():
+            if time.monotonic_ns() >= due_ns:
+                tick.call(pid)
+                self._due_ns[tick] = time.monotonic_ns() + int(tick.period_s * 1e9)
 
 
 def _tied_to_parent() -> list[str]:
