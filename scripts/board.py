@@ -1,11 +1,11 @@
 """The state of a run as its events tell it: what every view draws from."""
 
-import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from report.stats import Summary, summarize
+from report.cells import LATENCY, THROUGHPUT
+from report.stats import Summary, difference, noise, summarize
 from scripts.events import (
     Beat,
     Event,
@@ -16,6 +16,7 @@ from scripts.events import (
     RunEnded,
     RunStarted,
 )
+from scripts.order import cell_of, is_superseded, marks_of
 from scripts.plan import Cell, Plan
 
 STATUS_WORDS = {
@@ -39,18 +40,59 @@ def rate_of(line: Mapping[str, Any]) -> float | None:
 
 @dataclass(frozen=True)
 class CellState:
-    """What is known of one cell so far."""
+    """What is known of one cell so far, as the report will tell it.
 
-    rates: tuple[float, ...] = ()
-    status: str = ""  # the gravest so far; "" before the first line
-    reason: str = ""
+    `lines` has one line for each repetition: that of its last attempt.
+    """
+
+    lines: tuple[Mapping[str, Any], ...] = ()
+    repeated: int = 0  # attempts that were disturbed and made again
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """Of the throughput repetitions; a clock for each call slows the others."""
+        found = (rate_of(x) for x in self.lines if x["pass"] == THROUGHPUT)
+        return tuple(rate for rate in found if rate is not None)
+
+    @property
+    def failure(self) -> Mapping[str, Any] | None:
+        """The first line that costs the cell its rate.
+
+        A latency repetition that runs out of time is slow by its own rate alone.
+        """
+        for line in self.lines:
+            alone = line["pass"] == LATENCY and line["status"] == "timeout"
+            if line["status"] != "ok" and not alone:
+                return line
+        return None
+
+    @property
+    def status(self) -> str:
+        """Of the cell; "" before its first line."""
+        if not self.lines:
+            return ""
+        return str(self.failure["status"]) if self.failure else "ok"
+
+    @property
+    def reason(self) -> str:
+        """Why there is no rate, or ""."""
+        return str(self.failure["reason"]) if self.failure else ""
+
+    @property
+    def disturbed(self) -> tuple[Mapping[str, Any], ...]:
+        """The lines that count and were disturbed, for all that they were repeated."""
+        return tuple(line for line in self.lines if marks_of(line))
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What disturbed them."""
+        found = (mark for line in self.disturbed for mark in marks_of(line))
+        return tuple(dict.fromkeys(found))
 
     @property
     def rate(self) -> float | None:
         """The median, if every repetition so far is ok."""
-        if self.status != "ok":
-            return None
-        return statistics.median(self.rates)
+        return self.summary.median if self.summary else None
 
     @property
     def spread(self) -> float | None:
@@ -63,13 +105,11 @@ class CellState:
         """What a verdict rests on, if every repetition so far is ok."""
         return summarize(self.rates) if self.status == "ok" else None
 
-    def after(self, line: Mapping[str, Any]) -> "CellState":
-        """The state with one more line."""
-        rate = rate_of(line)
-        rates = self.rates if rate is None else (*self.rates, rate)
-        if self.status in ("", "ok"):
-            return CellState(rates, line["status"], line["reason"])
-        return CellState(rates, self.status, self.reason)
+    def after(self, line: Mapping[str, Any], again: bool) -> "CellState":
+        """The state with one more line; `again`: its repetition is made again."""
+        if again:
+            return CellState(self.lines, self.repeated + 1)
+        return CellState((*self.lines, line), self.repeated)
 
 
 @dataclass(frozen=True)
@@ -79,6 +119,7 @@ class Running:
     cell: Cell
     repetition: int
     planned_ops: int
+    attempt: int = 1
     ops: int = 0
     rate: float | None = None  # since the last look
     looked_at_s: float | None = None
@@ -88,9 +129,7 @@ class Running:
         rate = self.rate
         if self.looked_at_s is not None and event.at_s > self.looked_at_s:
             rate = (event.ops - self.ops) / (event.at_s - self.looked_at_s)
-        return Running(
-            self.cell, self.repetition, self.planned_ops, event.ops, rate, event.at_s
-        )
+        return replace(self, ops=event.ops, rate=rate, looked_at_s=event.at_s)
 
 
 @dataclass
@@ -115,8 +154,8 @@ class Board:
                 self.plan, self.machine_line = plan, machine_line
                 for line in done:
                     self._count(line)
-            case RepetitionStarted(cell, repetition, planned_ops):
-                self.running = Running(cell, repetition, planned_ops)
+            case RepetitionStarted(cell, repetition, planned_ops, attempt):
+                self.running = Running(cell, repetition, planned_ops, attempt)
             case Progressed():
                 if self.running:
                     self.running = self.running.after(event)
@@ -132,9 +171,10 @@ class Board:
                 self.ended, self.elapsed_s, self.running = True, elapsed_s, None
 
     def _count(self, line: Mapping[str, Any]) -> None:
-        cell = Cell(line["engine"], line["scenario"], line["benchmark"])
-        self.cells[cell] = self.cells.get(cell, CellState()).after(line)
-        self.finished += 1
+        assert self.plan is not None
+        cell, again = cell_of(line), is_superseded(self.plan, line)
+        self.cells[cell] = self.state(cell).after(line, again)
+        self.finished += not again
 
     def _tell_time(
         self, elapsed_s: float, left_s: float | None, share_done: float
@@ -144,11 +184,11 @@ class Board:
 
     @property
     def planned(self) -> int:
-        """Lines of the whole run, as far as is known."""
+        """Repetitions of the whole run, as far as is known."""
         if self.plan is None:
             return 0
         skipped = sum(
-            self.plan.repetitions - 1
+            self.plan.rounds - 1
             for cell, state in self.cells.items()
             if state.status == "unsupported" and self.plan.obstacle(cell) is None
         )
@@ -168,10 +208,39 @@ class Board:
             and (summary := self.state(Cell(engine.name, scenario, benchmark)).summary)
         }
 
-    def failures(self) -> list[tuple[Cell, CellState]]:
-        """The cells without a number that should have one."""
-        return [
-            (cell, state)
-            for cell, state in self.cells.items()
-            if state.status in FAILURES
-        ]
+    def noise_share(self, scenario: str, benchmark: str) -> float:
+        """The difference below which engines tie; 0 if no engine is measured twice."""
+        apart = self._control_differences()
+        whole = noise(list(apart.values()), "")
+        own = apart.get((scenario, benchmark), 0.0)
+        return max(whole.share, own) if whole else 0.0
+
+    def _control_differences(self) -> dict[tuple[str, str], float]:
+        """By (scenario, benchmark), how far the control is from what it repeats."""
+        assert self.plan is not None
+        found = {}
+        for engine in self.plan.engines:
+            for cell, state in self.cells.items():
+                if cell.engine == engine.name and engine.twin_of:
+                    twin = self.state(replace(cell, engine=engine.twin_of))
+                    if state.summary and twin.summary:
+                        apart = difference(state.summary, twin.summary)
+                        found[cell.scenario, cell.benchmark] = apart
+        return found
+
+    def failures(self) -> list[tuple[Cell, Mapping[str, Any]]]:
+        """The cells without a number that should have one, with the line that says why.
+
+        A latency that could not be measured is one too.
+        """
+        found = []
+        for cell, state in self.cells.items():
+            late = next((x for x in state.lines if x["status"] == "timeout"), None)
+            failure = state.failure or late
+            if failure and failure["status"] in FAILURES:
+                found.append((cell, failure))
+        return found
+
+    def disturbed(self) -> list[tuple[Cell, CellState]]:
+        """The cells that stayed disturbed, however often they were made again."""
+        return [(cell, state) for cell, state in self.cells.items() if state.disturbed]

@@ -9,7 +9,6 @@ from pathlib import Path
 from scripts.answer import (
     ANSWER_LIMIT_BYTES,
     REASON_CHARS,
-    Expected,
     Verdict,
     judge,
 )
@@ -22,8 +21,10 @@ from scripts.executable import (
     flag_arguments,
     history_of,
 )
+from scripts.figures import Expected
+from scripts.observing import Observer, Surroundings
 from scripts.order import repetition_seed
-from scripts.plan import Cell, Plan, Turn
+from scripts.plan import Cell, Flags, Plan, Turn
 from scripts.store import DiskFull
 
 WORK_FOLDER = ".kvmatrix-work"
@@ -38,7 +39,8 @@ class Bench:
     stamps: Mapping[str, Stamp | None]  # engine -> its executable as checksummed
     work: Path  # <data dir>/.kvmatrix-work
     spawner: Spawner
-    tick: Tick | None
+    surroundings: Surroundings
+    tick: Tick  # of a measured process: somebody looks how far it is
     starts: Callable[[Turn], None]  # told before each measured process
 
     @property
@@ -68,6 +70,8 @@ class Call:
     after: tuple[tuple[str, int | None], ...] = ()
     settle: bool = True
     measured: bool = False
+    latency: bool = False  # it reads the clock for each call
+    killed: bool = False  # it is to end as by kill -9, with nothing settled or closed
 
 
 class Exchanged(Exception):
@@ -88,13 +92,23 @@ def benchmark_of(bench: Bench, turn: Turn) -> Benchmark:
     return benchmark
 
 
-def execute(bench: Bench, call: Call) -> tuple[Outcome, Verdict]:
-    """Runs one process and judges its answer.  Raises DiskFull or Exchanged."""
-    _check_executable(bench, call.cell.engine)
+def execute(
+    bench: Bench, call: Call, observer: Observer | None = None
+) -> tuple[Outcome, Verdict]:
+    """Runs one process and judges its answer.  Raises DiskFull or Exchanged.
+
+    A measured process is watched by its observer, and by nobody else.
+    """
+    _check_executable(bench, bench.plan.engine(call.cell.engine).measures)
     for left in (bench.answer, bench.progress):
         _remove(left)
-    tick = bench.tick if call.measured else None
-    outcome = bench.spawner.run(command_of(bench, call), bench.plan.timeout_s, tick)
+    command, timeout_s = command_of(bench, call), bench.plan.timeout_s
+    if observer is None:
+        outcome = bench.spawner.run(command, timeout_s)
+    else:
+        observer.begin()
+        outcome = bench.spawner.run(command, timeout_s, (bench.tick, observer.tick))
+        observer.end()
     verdict = _judged(bench, call, outcome)
     if not verdict.ok and looks_full(bench.work, verdict.reason):
         raise DiskFull("the data directory")
@@ -147,12 +161,18 @@ def _remove(path: Path) -> None:
 
 def command_of(bench: Bench, call: Call) -> list[str]:
     """The command line of one process."""
-    flags = dict(bench.plan.flags(call.cell))
+    plan = bench.plan
+    flags = dict(plan.flags(call.cell))
+    flags.pop("rate", None)
     if not call.measured:
         flags.pop("duration", None)  # only a measurement may be cut short
-    flags["seed"] = repetition_seed(bench.plan.seed, call.repetition)
+    if call.latency:
+        rate = plan.rate(call.cell)
+        flags |= {"histogram": True} if rate is None else {"rate": rate}
+    flags["seed"] = repetition_seed(plan.seed, call.repetition)
+    engine = plan.engine(call.cell.engine).measures
     command = [
-        str(executable_path(bench.build_dir, call.cell.engine)),
+        str(executable_path(bench.build_dir, engine)),
         f"--db={call.database}",
         f"--benchmarks={call.benchmark}",
         f"--json={bench.answer}",
@@ -164,6 +184,8 @@ def command_of(bench: Bench, call: Call) -> list[str]:
         command.append("--settle=false")
     if call.measured:
         command.append(f"--progress={bench.progress}")
+    if call.killed:
+        command.append("--crash")
     return command
 
 
@@ -177,11 +199,24 @@ def _expected(plan: Plan, call: Call) -> Expected:
     if benchmark and benchmark.kind != "verify" and not scans_all:
         planned = benchmark.planned_ops(flags)
     return Expected(
-        engine=call.cell.engine,
+        engine=engine.measures,
         version=engine.description.version,
         benchmark=call.benchmark,
         seed=repetition_seed(plan.seed, call.repetition),
         planned_ops=planned,
         may_truncate=call.measured and bool(flags.get("duration")),
         stores=engine.description.stores,
+        kind=benchmark.kind if benchmark else "",
+        batch_size=_batch_size(benchmark, flags),
+        latency=call.latency,
+        rate=plan.rate(call.cell) if call.latency else None,
+        killed=call.killed,
     )
+
+
+def _batch_size(benchmark: Benchmark | None, flags: Flags) -> int:
+    """Operations of one call on the engine."""
+    if benchmark is None or not benchmark.writes:
+        return 1
+    own = benchmark.batch_size
+    return own if own > 1 else int(flags.get("batch_size", 1))

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from report.config_keys import LARGEST_RATE
 from scripts.cli_types import DurationType
 
 ROOT = Path(__file__).parents[1]
@@ -130,6 +131,33 @@ SELECTION = stacked(
         "--timeout",
         type=DurationType(),
         help="Kill a process after this long: --timeout 5min.  [default: the suite's]",
+    ),
+    click.option(
+        "--latency/--no-latency",
+        default=None,
+        help="One more repetition of each cell, with a clock reading for each call."
+        "  [default: the suite's]",
+    ),
+    click.option(
+        "--rate",
+        type=click.FloatRange(0, LARGEST_RATE, min_open=True),
+        help="Offer so many operations per second in the latency repetitions, whether"
+        " or not the engine keeps up: --rate 10000.  [default: the scenario's, or as"
+        " fast as it goes]",
+    ),
+    click.option(
+        "--control/--no-control",
+        default=None,
+        help="Measure the suite's control twice under two names: the noise of the"
+        " run.  [default: in a whole suite with 3 repetitions or more]",
+    ),
+    click.option(
+        "--repeat-disturbed",
+        type=click.IntRange(0, 2),
+        default=2,
+        show_default=True,
+        help="How often a repetition is made again that something else on the machine"
+        " disturbed.",
     ),
     click.option(
         "--dry-run", is_flag=True, help="Show the plan with predicted time and disk."

@@ -1,12 +1,12 @@
 """The plan before it is carried out: predicted time and disk, per cell and in all."""
 
-from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
 from report.units import format_duration, format_size
 from scripts.disk import cell_bytes, free_bytes, needed_bytes
-from scripts.plan import Plan
+from scripts.order import turns_of
+from scripts.plan import Plan, Turn
 from scripts.predict import Forecast, load_history
 from scripts.session import Places
 
@@ -14,26 +14,33 @@ from scripts.session import Places
 def dry_run_document(plan: Plan, places: Places) -> dict[str, Any]:
     """What a run would do; seconds and bytes are predictions."""
     forecast = Forecast(plan, load_history(places.results, plan))
-    times = Counter(index for unit in plan.order for index in unit.cells)
+    turns: dict[int, list[Turn]] = {index: [] for index in range(len(plan.cells))}
+    for _, unit in turns_of(plan):
+        for turn in unit:
+            turns[turn.index].append(turn)
     cells = []
     for index, cell in enumerate(plan.cells):
         obstacle = plan.obstacle(cell)
-        count = 0 if obstacle else times[index]
+        made = [] if obstacle else turns[index]
+        seconds = sum(forecast.seconds(turn) for turn in made)
         cells.append(
             {
                 **asdict(cell),
                 "status": obstacle[0] if obstacle else "planned",
                 "reason": obstacle[1] if obstacle else "",
-                "repetitions": count,
-                "predicted_s": round(count * forecast.seconds(index), 3),
+                "repetitions": len(made),
+                "rate_ops_per_sec": plan.rate(cell) if made else None,
+                "predicted_s": round(seconds, 3),
                 "predicted_bytes": round(cell_bytes(plan, index)),
-                "from_history": bool(count) and forecast.known(index),
+                "from_history": bool(made) and all(map(forecast.known, made)),
             }
         )
     return {
         "suite": plan.suite["name"],
         "seed": plan.seed,
         "repetitions": plan.repetitions,
+        "latency": plan.suite["latency"],
+        "control": plan.suite["control"],
         "cells": cells,
         "predicted_s": round(sum(cell["predicted_s"] for cell in cells), 3),
         "needed_bytes": round(needed_bytes(plan)),
@@ -58,8 +65,9 @@ def dry_run_lines(plan: Plan, places: Places) -> list[str]:
     guessed = sum(not cell["from_history"] for cell in planned)
     lines += [
         "",
-        f"{len(planned)} cells x {document['repetitions']}, about"
-        f" {format_duration(document['predicted_s'])}"
+        f"{len(planned)} cells x {document['repetitions']}"
+        + (" and once for latency" if document["latency"] else "")
+        + f", about {format_duration(document['predicted_s'])}"
         + (f" ({guessed} cells are a rough guess: ~)" if guessed else ""),
         f"disk: {format_size(document['needed_bytes'])} needed at once,"
         f" {format_size(document['free_bytes'])} free in the data directory",

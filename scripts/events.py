@@ -23,6 +23,7 @@ class RepetitionStarted:
     cell: Cell
     repetition: int
     planned_ops: int
+    attempt: int = 1
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Progressed:
 
 @dataclass(frozen=True)
 class RepetitionFinished:
-    """One line is on disk."""
+    """One line is on disk: of a repetition, or of an attempt that is made again."""
 
     line: Mapping[str, Any]
     seconds: float  # wall time, also of what failed

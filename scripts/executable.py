@@ -31,8 +31,9 @@ class Benchmark:
     prepare: str  # "", "filled" or "unsettled"
     ops_divisor: int
     value_size: int  # bytes; 0: the flag decides
-    batch_size: int  # entries; 1: the flag decides
+    batch_size: int  # entries; 0 or 1: the flag decides
     sync: bool
+    one_call: bool  # the whole of it is one call on the engine
     unsupported: str  # reason, or ""
 
     @classmethod

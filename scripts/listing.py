@@ -8,7 +8,7 @@ from report.config import Config, Suite
 from scripts.driver_process import Spawner
 from scripts.engines import child_environment, find_engines
 from scripts.plan import Plan, PlannedEngine, Selection
-from scripts.planning import make_plan
+from scripts.planning import control_of, make_plan
 
 Document = dict[str, list[dict[str, Any]]]
 
@@ -62,13 +62,17 @@ def _scenarios(config: Config) -> list[dict[str, Any]]:
 
 def _suite(config: Config, suite: Suite) -> dict[str, Any]:
     charts = sum(len(config.scenarios[s].benchmarks) for s in suite.scenarios)
+    engines = config.default_engines()
+    control = control_of(suite, True, engines, suite.repetitions)
     return {
         "name": suite.name,
         "title": suite.title,
         "summary": suite.summary,
         "scenarios": list(suite.scenarios),
         "repetitions": suite.repetitions,
-        "cells": charts * len(config.default_engines()),
+        "latency": suite.latency,
+        "control": control,
+        "cells": charts * (len(engines) + bool(control)),
     }
 
 
@@ -84,6 +88,9 @@ def suite_plan(
         seed=0,
         timeout_s=suite.timeout_s,
         chosen={},
+        latency=suite.latency,
+        control=control_of(suite, True, config.default_engines(), suite.repetitions),
+        repeat_disturbed=0,
     )
     chosen = [e for e in engines if e.name in selection.engines]
     return make_plan("list", "", config, suite, selection, chosen, {})
@@ -128,6 +135,7 @@ def _scenario_row(entry: dict[str, Any]) -> tuple[str, str, str]:
 
 def _suite_row(entry: dict[str, Any]) -> tuple[str, str, str]:
     size = f"{entry['cells']} cells x {entry['repetitions']}"
+    size += " + latency" if entry["latency"] else ""
     return entry["name"], size, entry["summary"]
 
 

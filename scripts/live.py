@@ -23,6 +23,7 @@ from scripts.events import (
     RunEnded,
     RunStarted,
 )
+from scripts.order import is_superseded, marks_of
 from scripts.table import (
     Glyphs,
     glyphs_for,
@@ -117,14 +118,21 @@ def plain_lines(board: Board, event: Event, printed_at_s: float) -> list[str]:
 
 def finished_line(board: Board, event: RepetitionFinished) -> str:
     """One line about one finished repetition."""
-    line = event.line
+    line, plan = event.line, board.plan
+    assert plan is not None
     width = len(str(board.planned))
     name = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
-    start = f"[{board.finished:>{width}}/{board.planned}] round {line['repetition']}"
-    rate = rate_of(line)
+    is_latency = plan.is_latency(line["repetition"])
+    turn = "latency" if is_latency else f"round {line['repetition']}"
+    start = f"[{board.finished:>{width}}/{board.planned}] {turn}"
+    rate, marks = rate_of(line), ", ".join(marks_of(line))
     if rate is None:
         return f"{start} {name}  {STATUS_WORDS[line['status']]}: {line['reason']}"
-    return f"{start} {name:<42} {rate:>13,.0f} ops/s {event.seconds:>7.1f} s"
+    if is_superseded(plan, line):
+        again = f"again ({line['attempt'] + 1} of {plan.attempts})"
+        return f"{start} {name}  disturbed: {marks}; {again}"
+    told = f"{start} {name:<42} {rate:>13,.0f} ops/s {event.seconds:>7.1f} s"
+    return f"{told}  disturbed: {marks}" if marks else told
 
 
 def _print(console: Console, line: str) -> None:

@@ -3,10 +3,15 @@
 import shutil
 from typing import Any
 
-from scripts.answer import AUDIT, Verdict, failure_line, nothing
+from scripts.answer import Verdict, failure_line, nothing
 from scripts.calls import Bench, Call, benchmark_of, execute
+from scripts.figures import AUDIT
+from scripts.observing import Observer
 from scripts.plan import Cell, Plan, Turn
 from scripts.preparing import FILL, provide
+
+# Of a process that died right after its flush: what it wrote is not all there.
+NOT_HANDED_OVER = "not handed to the operating system"
 
 
 def measure(bench: Bench, turn: Turn) -> dict[str, Any]:
@@ -16,9 +21,21 @@ def measure(bench: Bench, turn: Turn) -> dict[str, Any]:
     database = bench.work / "cell"
     provide(bench, benchmark, database)
     history = ((FILL, None),) if benchmark.prepare else ()
+    latency = bench.plan.is_latency(turn.repetition)
+    call = Call(
+        cell,
+        turn.repetition,
+        database,
+        benchmark.name,
+        history,
+        measured=True,
+        latency=latency,
+        killed=latency and benchmark.writes,
+    )
     bench.starts(turn)
-    call = Call(cell, turn.repetition, database, benchmark.name, history, measured=True)
-    outcome, verdict = execute(bench, call)
+    observer = Observer(bench.surroundings, database)
+    outcome, verdict = execute(bench, call, observer)
+    observed = observer.fields(verdict.record)
     audit = None
     if verdict.ok and benchmark.audited:
         ops = verdict.record["ops"]
@@ -29,9 +46,9 @@ def measure(bench: Bench, turn: Turn) -> dict[str, Any]:
     shutil.rmtree(database, ignore_errors=True)
     if not verdict.ok:
         fields = {**failure_line(verdict), **nothing(verdict.status, verdict.reason)}
-        return {**fields, "audit": audit, "exit": outcome.exit}
+        return {**fields, **observed, "audit": audit, "exit": outcome.exit}
     own = {"prepare_ns": None, "audit": audit, "wall_ns": None, "exit": outcome.exit}
-    return {**verdict.record, **own}
+    return {**verdict.record, **observed, **own}
 
 
 def _audit(
@@ -49,10 +66,12 @@ def _audit(
         "reason": audited.reason,
         "entries": audited.record["ops"] if audited.ok else None,
         "audit_ns": outcome.wall_ns if audited.ok else None,
+        "open_ns": audited.record["open_ns"] if audited.ok else None,
     }
     if audited.ok or (audited.status == "unsupported" and not stores):
         return audit, verdict
-    return audit, Verdict("wrong", f"audit: {audited.reason}", verdict.record)
+    what = NOT_HANDED_OVER if measured.killed else "audit"
+    return audit, Verdict("wrong", f"{what}: {audited.reason}", verdict.record)
 
 
 def _stores(plan: Plan, cell: Cell) -> bool:

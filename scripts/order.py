@@ -3,6 +3,7 @@
 import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scripts.plan import Cell, Plan, Turn, Unit
@@ -19,7 +20,7 @@ def shuffled_order(plan: Plan) -> tuple[Unit, ...]:
     unable = tuple(i for i in range(len(plan.cells)) if i not in set(able))
     generator = random.Random(plan.seed)
     order = [Unit(1, unable)] if unable else []
-    for repetition in range(1, plan.repetitions + 1):
+    for repetition in range(1, plan.rounds + 1):
         units = _units(plan, able)
         generator.shuffle(units)
         for unit in units:
@@ -69,23 +70,38 @@ def turns_of(plan: Plan) -> list[tuple[Unit, list[Turn]]]:
     return numbered
 
 
+def marks_of(line: Mapping[str, Any]) -> list[str]:
+    """What disturbed the attempt that the line tells of; [] if nothing did."""
+    disturbance = line["disturbance"]
+    return list(disturbance["marks"]) if disturbance else []
+
+
+def is_superseded(plan: Plan, line: Mapping[str, Any]) -> bool:
+    """Whether the repetition is made again, so that a later line counts."""
+    again = line["attempt"] < plan.attempts
+    return again and line["status"] == "ok" and bool(marks_of(line))
+
+
 def missing_turns(
     plan: Plan, lines: Iterable[Mapping[str, Any]]
 ) -> list[tuple[Unit, list[Turn]]]:
     """What is still to be done after these lines, unit by unit."""
-    done, settled = set(), set()
+    last: dict[tuple[Cell, int], Mapping[str, Any]] = {}
+    settled = set()
     for line in lines:
-        done.add((cell_of(line), line["repetition"]))
+        last[cell_of(line), line["repetition"]] = line
         if line["status"] == "unsupported":  # one line says it for all repetitions
             settled.add(cell_of(line))
     missing = []
     for unit, turns in turns_of(plan):
-        left = [
-            turn
-            for turn in turns
-            if (plan.cells[turn.index], turn.repetition) not in done
-            and plan.cells[turn.index] not in settled
-        ]
+        left = []
+        for turn in turns:
+            cell = plan.cells[turn.index]
+            newest = last.get((cell, turn.repetition))
+            if cell in settled or (newest and not is_superseded(plan, newest)):
+                continue
+            attempt = newest["attempt"] + 1 if newest else 1
+            left.append(replace(turn, attempt=attempt))
         if left:
             missing.append((unit, left))
     return missing

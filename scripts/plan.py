@@ -28,7 +28,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class PlannedEngine:
-    """An engine as it was found when the run was planned."""
+    """An engine as it was found when the run was planned.
+
+    The control is another engine of the plan, measured again under a name of its
+    own: the two differ by nothing but the noise of the run.
+    """
 
     name: str
     title: str
@@ -37,6 +41,12 @@ class PlannedEngine:
     description: Description | None
     missing: str  # why it cannot run, or ""
     binary_sha256: str
+    twin_of: str = ""  # of the control: the engine that it is
+
+    @property
+    def measures(self) -> str:
+        """The engine that is measured under this name, as the configuration has it."""
+        return self.twin_of or self.name
 
     def benchmark(self, name: str) -> Benchmark | None:
         """What the executable says about a benchmark; None if it does not know it."""
@@ -70,6 +80,7 @@ class Turn:
     index: int  # into Plan.cells
     order: int  # position in the run's order
     repetition: int
+    attempt: int = 1  # the first one that is still to be made
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,9 @@ class Selection:
     seed: int
     timeout_s: float
     chosen: Flags  # flags given on the command line, for every engine
+    latency: bool  # whether each cell has a latency repetition
+    control: str  # the engine that is measured again, or ""
+    repeat_disturbed: int  # how often a disturbed repetition is made again
 
 
 @dataclass(frozen=True)
@@ -92,7 +106,7 @@ class Plan:
     run: str
     suite: Mapping[str, Any]
     seed: int
-    repetitions: int
+    repetitions: int  # of the throughput pass
     command: str
     engines: tuple[PlannedEngine, ...]
     scenarios: tuple[PlannedScenario, ...]
@@ -104,6 +118,31 @@ class Plan:
     def timeout_s(self) -> float:
         """How long one process of a repetition may take."""
         return float(self.suite["timeout_s"])
+
+    @property
+    def rounds(self) -> int:
+        """Repetitions of each cell, that for latency included."""
+        return self.repetitions + bool(self.suite["latency"])
+
+    @property
+    def attempts(self) -> int:
+        """How often a repetition is made at most."""
+        return 1 + int(self.suite["repeat_disturbed"])
+
+    def is_latency(self, repetition: int) -> bool:
+        """Whether a repetition is the one that reads the clock for each call."""
+        return repetition > self.repetitions
+
+    def rate(self, cell: Cell) -> float | None:
+        """Operations per second offered by a cell's latency repetition.
+
+        None: it is a closed loop, as is every repetition for throughput.
+        """
+        benchmark = self.benchmark(cell)
+        if benchmark is None or benchmark.one_call:
+            return None
+        rate = self.flags(cell).get("rate")
+        return None if rate is None else float(rate)
 
     def engine(self, name: str) -> PlannedEngine:
         """The engine of this name, which must be part of the plan."""

@@ -42,6 +42,7 @@ def _engine_document(engine: PlannedEngine) -> dict[str, Any]:
         "describe": dict(description.document) if description else None,
         "missing": engine.missing,
         "binary_sha256": engine.binary_sha256,
+        "twin_of": engine.twin_of,
     }
 
 
@@ -74,4 +75,5 @@ def _engine_from(entry: Mapping[str, Any]) -> PlannedEngine:
         description=Description.of(describe) if describe else None,
         missing=entry["missing"],
         binary_sha256=entry["binary_sha256"],
+        twin_of=entry["twin_of"],
     )

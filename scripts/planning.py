@@ -1,10 +1,11 @@
 """Making the plan of a new run from the configuration and what was asked for."""
 
 import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from report.config import Config, Suite
+from report.config import CONTROL_SUFFIX, Config, Suite
 from scripts.order import shuffled_order
 from scripts.plan import (
     Cell,
@@ -15,6 +16,8 @@ from scripts.plan import (
     Selection,
 )
 from scripts.settings import resolve_flags
+
+LEAST_REPETITIONS = 3
 
 
 def make_plan(
@@ -27,6 +30,7 @@ def make_plan(
     machine: Mapping[str, Any],
 ) -> Plan:
     """The plan of a new run.  Raises ConfigError for flags that cannot be."""
+    engines = [*engines, *_control(engines, selection.control)]
     scenarios = tuple(
         _planned_scenario(config, name, suite.override, selection.chosen, engines)
         for name in suite.scenarios
@@ -36,7 +40,7 @@ def make_plan(
     kept = {cell.scenario for cell in cells}
     plan = Plan(
         run=run,
-        suite=_suite_document(suite, selection),
+        suite=_suite_document(suite, selection, engines),
         seed=selection.seed,
         repetitions=selection.repetitions,
         command=command,
@@ -49,6 +53,30 @@ def make_plan(
     return Plan(**{**vars(plan), "order": shuffled_order(plan)})
 
 
+def control_of(
+    suite: Suite, whole: bool, engines: Collection[str], repetitions: int
+) -> str:
+    """The engine that a run measures again if nobody says otherwise, or "".
+
+    A part of a suite, or less than three repetitions, cannot tell the noise of a run.
+    """
+    enough = whole and repetitions >= LEAST_REPETITIONS
+    return suite.control if enough and suite.control in engines else ""
+
+
+def _control(engines: Sequence[PlannedEngine], name: str) -> Iterable[PlannedEngine]:
+    """The control's second name, if there is a control and it can run."""
+    for engine in engines:
+        if engine.name == name and not engine.missing:
+            yield replace(
+                engine,
+                name=f"{name}{CONTROL_SUFFIX}",
+                title=f"{engine.title}, again",
+                role="control",
+                twin_of=name,
+            )
+
+
 def _planned_scenario(
     config: Config,
     name: str,
@@ -58,10 +86,10 @@ def _planned_scenario(
 ) -> PlannedScenario:
     scenario = config.scenarios[name]
     flags = {
-        e.name: resolve_flags(scenario, e.name, override, chosen, e.description)
+        e.name: resolve_flags(scenario, e.measures, override, chosen, e.description)
         for e in engines
     }
-    exclude = {e.name: scenario.exclude.get(e.name) for e in engines}
+    exclude = {e.name: scenario.exclude.get(e.measures) for e in engines}
     return PlannedScenario(
         name=name,
         title=scenario.title,
@@ -81,9 +109,9 @@ def _select(
     for scenario in scenarios:
         for benchmark in scenario.benchmarks:
             for engine in engines:
-                cell = Cell(engine.name, scenario.name, benchmark)
-                if not globs or any(fnmatch.fnmatch(str(cell), g) for g in globs):
-                    yield cell
+                measured = str(Cell(engine.measures, scenario.name, benchmark))
+                if not globs or any(fnmatch.fnmatch(measured, g) for g in globs):
+                    yield Cell(engine.name, scenario.name, benchmark)
 
 
 def _narrowed(scenario: PlannedScenario, cells: Sequence[Cell]) -> PlannedScenario:
@@ -93,7 +121,10 @@ def _narrowed(scenario: PlannedScenario, cells: Sequence[Cell]) -> PlannedScenar
     return PlannedScenario(**{**vars(scenario), "benchmarks": benchmarks})
 
 
-def _suite_document(suite: Suite, selection: Selection) -> dict[str, Any]:
+def _suite_document(
+    suite: Suite, selection: Selection, engines: Iterable[PlannedEngine]
+) -> dict[str, Any]:
+    control = next((e.twin_of for e in engines if e.twin_of), "")
     return {
         "name": suite.name,
         "title": suite.title,
@@ -104,4 +135,8 @@ def _suite_document(suite: Suite, selection: Selection) -> dict[str, Any]:
         "published": suite.published,
         "override": dict(suite.override),
         "chosen": dict(selection.chosen),
+        "latency": selection.latency,
+        "control": control,
+        "rate": selection.chosen.get("rate"),
+        "repeat_disturbed": selection.repeat_disturbed,
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from report.results import ResultsError
-from scripts.plan import Cell, Plan
+from scripts.plan import Cell, Plan, Turn
 from scripts.settings import canonical
 from scripts.store import all_runs, read_lines, read_plan
 
@@ -29,43 +29,57 @@ class Forecast:
 
     plan: Plan
     history: Mapping[str, float]  # cell key -> seconds on this machine
-    _seen: dict[int, list[float]] = field(default_factory=dict)
+    _seen: dict[str, list[float]] = field(default_factory=dict)
     _guessed_s: float = 0.0  # what the model said about cells that it guessed
     _took_s: float = 0.0  # and what those took
 
-    def learn(self, index: int, seconds: float) -> None:
-        """A repetition of the cell took so long."""
-        if not self.known(index):
-            self._guessed_s += guess_seconds(self.plan, index)
+    def learn(self, turn: Turn, seconds: float) -> None:
+        """An attempt took so long."""
+        if not self.known(turn):
+            self._guessed_s += guess_seconds(self.plan, turn)
             self._took_s += seconds
-        self._seen.setdefault(index, []).append(seconds)
+        self._seen.setdefault(self._key(turn), []).append(seconds)
 
-    def seconds(self, index: int) -> float:
-        """The prediction for one repetition of a cell."""
-        if index in self._seen:
-            return statistics.median(self._seen[index])
-        key = cell_key(self.plan, self.plan.cells[index])
-        if key in self.history:
-            return self.history[key]
+    def seconds(self, turn: Turn) -> float:
+        """The prediction for one attempt."""
+        found = self._measured(turn)
+        if found is not None:
+            return found
         correction = self._took_s / self._guessed_s if self._guessed_s else 1.0
-        return guess_seconds(self.plan, index) * correction
+        return guess_seconds(self.plan, turn) * correction
 
-    def left_s(self, remaining: Iterable[int]) -> float | None:
-        """Seconds for the remaining cells; None while that would be a mere guess."""
+    def left_s(self, remaining: Iterable[Turn]) -> float | None:
+        """Seconds for what remains; None while that would be a mere guess."""
         left = list(remaining)
-        if not self._guessed_s and not all(self.known(i) for i in left):
+        if not self._guessed_s and not all(self.known(turn) for turn in left):
             return None
-        return sum(self.seconds(i) for i in left)
+        return sum(self.seconds(turn) for turn in left)
 
-    def known(self, index: int) -> bool:
+    def known(self, turn: Turn) -> bool:
         """Whether the prediction rests on a measurement of this very cell."""
-        key = cell_key(self.plan, self.plan.cells[index])
-        return index in self._seen or key in self.history
+        return self._measured(turn) is not None
+
+    def _measured(self, turn: Turn) -> float | None:
+        """What was measured; a closed loop takes as long with a clock in it."""
+        keys = [self._key(turn)]
+        if self.plan.rate(self.plan.cells[turn.index]) is None:
+            keys.append(self._key(turn, latency=False))
+        for key in keys:
+            if key in self._seen:
+                return statistics.median(self._seen[key])
+            if key in self.history:
+                return self.history[key]
+        return None
+
+    def _key(self, turn: Turn, latency: bool | None = None) -> str:
+        if latency is None:
+            latency = self.plan.is_latency(turn.repetition)
+        return cell_key(self.plan, self.plan.cells[turn.index], latency)
 
 
-def guess_seconds(plan: Plan, index: int) -> float:
-    """The rough model of one repetition: fill, measurement and audit."""
-    cell = plan.cells[index]
+def guess_seconds(plan: Plan, turn: Turn) -> float:
+    """The rough model of one attempt: fill, measurement and audit."""
+    cell = plan.cells[turn.index]
     benchmark = plan.benchmark(cell)
     if benchmark is None or plan.obstacle(cell) is not None:
         return 0.0
@@ -76,23 +90,31 @@ def guess_seconds(plan: Plan, index: int) -> float:
     per_op = _OPERATION_S.get(benchmark.kind, 1e-6) + size * _BYTE_S
     if benchmark.sync or flags.get("sync"):
         per_op += _SYNC_S
+    rate = plan.rate(cell) if plan.is_latency(turn.repetition) else None
+    if rate is not None:
+        per_op = max(per_op, 1 / rate)
     limit = float(flags.get("duration", 0)) or float("inf")
     fill = num * _OPERATION_S["write"] if benchmark.prepare else 0.0
     audit = num * 1e-6 if benchmark.audited else 0.0
     return _PROCESS_S + min(ops * per_op, limit) + fill + audit
 
 
-def cell_key(plan: Plan, cell: Cell) -> str:
+def cell_key(plan: Plan, cell: Cell, latency: bool) -> str:
     """Equal for cells that do the same work with the same executable version."""
     engine = plan.engine(cell.engine)
     version = engine.description.version if engine.description else ""
-    return canonical([cell.engine, version, cell.benchmark, dict(plan.flags(cell))])
+    flags = dict(plan.flags(cell))
+    flags.pop("rate", None)
+    paced = [plan.rate(cell)] if latency else []
+    names = [engine.measures, version, cell.benchmark, latency]
+    return canonical([*names, flags, *paced])
 
 
 def load_history(results: Path, plan: Plan) -> dict[str, float]:
     """Median seconds per cell of the newest runs on this machine that had the cell."""
     history: dict[str, float] = {}
-    wanted = {cell_key(plan, cell) for cell in plan.cells}
+    passes = {plan.is_latency(repetition) for repetition in (1, plan.rounds)}
+    wanted = {cell_key(plan, c, latency) for c in plan.cells for latency in passes}
     for path in reversed(all_runs(results)[-_RUNS_LOOKED_AT:]):
         if wanted <= history.keys():
             break
@@ -111,7 +133,8 @@ def _medians(plan: Plan, path: Path) -> dict[str, float]:
         wall_ns = measurement.figure("wall_ns")
         if wall_ns is not None:
             cell = Cell(**_names(measurement.record))
-            seconds.setdefault(cell_key(plan, cell), []).append(wall_ns / 1e9)
+            key = cell_key(plan, cell, plan.is_latency(measurement.repetition))
+            seconds.setdefault(key, []).append(wall_ns / 1e9)
     return {key: statistics.median(found) for key, found in seconds.items()}
 
 

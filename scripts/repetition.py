@@ -6,15 +6,16 @@ the runner alone and is emptied before and after.
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from report.cells import LATENCY, THROUGHPUT
 from report.results import METHOD, SCHEMA
 from scripts.answer import blank_line, nothing, sound
 from scripts.calls import Bench
 from scripts.disk import is_full_error
 from scripts.measuring import measure
-from scripts.order import repetition_seed
+from scripts.order import is_superseded, repetition_seed
 from scripts.plan import Turn
 from scripts.preparing import Failed, fresh, prepare
 from scripts.store import DiskFull
@@ -22,8 +23,9 @@ from scripts.store import DiskFull
 
 @dataclass(frozen=True)
 class Finished:
-    """A repetition ready to be stored, and what it took."""
+    """One attempt at a repetition, ready to be stored, and what it took."""
 
+    turn: Turn
     line: dict[str, Any]
     seconds: float
 
@@ -31,32 +33,54 @@ class Finished:
 def run_unit(bench: Bench, turns: Sequence[Turn]) -> Iterator[Finished]:
     """Measures each turn's cell, leaving no data.
 
+    A disturbed repetition is made again at once, from the same prepared database.
     Raises Interrupted, DiskFull or Exchanged.  A line is complete when it is
-    yielded; the next cell starts after that.
+    yielded; the next attempt or cell starts after that.
     """
-    prepare_ns: int | None = None
-    failure: Failed | None = None
+    unit = _Unit(bench)
     try:
-        for number, turn in enumerate(turns):
-            started_ns = time.monotonic_ns()
-            fresh(bench.work / "tmp")
-            if number == 0:
-                try:
-                    prepare_ns = prepare(bench, turn)
-                except Failed as error:
-                    failure = error
-            fields = _fields(bench, turn, failure)
-            wall_ns = time.monotonic_ns() - started_ns
-            if fields["status"] == "ok":
-                fields |= {"prepare_ns": prepare_ns, "wall_ns": wall_ns}
-            prepare_ns = None  # part of the first line's wall_ns, and of no other
-            yield Finished(_line(bench, turn, fields), wall_ns / 1e9)
+        for turn in turns:
+            for attempt in range(turn.attempt, bench.plan.attempts + 1):
+                finished = unit.make(replace(turn, attempt=attempt))
+                yield finished
+                if not is_superseded(bench.plan, finished.line):
+                    break
     except OSError as error:
         if is_full_error(error):
             raise DiskFull("the data directory") from error
         raise
     finally:
         bench.clean()
+
+
+class _Unit:
+    """The database that a unit's cells share, once it is prepared."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._is_prepared = False
+        self._failure: Failed | None = None  # of the preparation, shared by all cells
+
+    def make(self, turn: Turn) -> Finished:
+        """One attempt; its wall time includes the preparation if it is the first."""
+        started_ns = time.monotonic_ns()
+        fresh(self._bench.work / "tmp")
+        prepare_ns = self._prepare(turn)
+        fields = _fields(self._bench, turn, self._failure)
+        wall_ns = time.monotonic_ns() - started_ns
+        if fields["status"] == "ok":
+            fields |= {"prepare_ns": prepare_ns, "wall_ns": wall_ns}
+        return Finished(turn, _line(self._bench, turn, fields), wall_ns / 1e9)
+
+    def _prepare(self, turn: Turn) -> int | None:
+        if self._is_prepared:
+            return None
+        self._is_prepared = True
+        try:
+            return prepare(self._bench, turn)
+        except Failed as error:
+            self._failure = error
+            return None
 
 
 def _fields(bench: Bench, turn: Turn, failure: Failed | None) -> dict[str, Any]:
@@ -73,6 +97,7 @@ def _fields(bench: Bench, turn: Turn, failure: Failed | None) -> dict[str, Any]:
 
 def _line(bench: Bench, turn: Turn, fields: dict[str, Any]) -> dict[str, Any]:
     cell = bench.plan.cells[turn.index]
+    is_latency = bench.plan.is_latency(turn.repetition)
     return sound(
         {
             "schema": SCHEMA,
@@ -82,6 +107,8 @@ def _line(bench: Bench, turn: Turn, fields: dict[str, Any]) -> dict[str, Any]:
             "scenario": cell.scenario,
             "benchmark": cell.benchmark,
             "repetition": turn.repetition,
+            "pass": LATENCY if is_latency else THROUGHPUT,
+            "attempt": turn.attempt,
             "order": turn.order,
             "seed": repetition_seed(bench.plan.seed, turn.repetition),
             **{k: v for k, v in fields.items() if k not in _OWN},
@@ -92,12 +119,9 @@ def _line(bench: Bench, turn: Turn, fields: dict[str, Any]) -> dict[str, Any]:
 _OWN = ("schema", "method", "run", "engine", "scenario", "benchmark", "seed")
 
 
-_OWN = ("schema", "method", "run", "engine", "scenario", "benchmark", "seed")
-
-
 def obstacle_line(bench: Bench, turn: Turn) -> Finished:
     """The line of a cell that cannot run."""
     obstacle = bench.plan.obstacle(bench.plan.cells[turn.index])
     assert obstacle is not None
     fields = {**blank_line(), **nothing(*obstacle)}
-    return Finished(_line(bench, turn, fields), 0.0)
+    return Finished(turn, _line(bench, turn, fields), 0.0)

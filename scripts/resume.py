@@ -44,8 +44,8 @@ def machine_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[
 def _binary_differences(plan: Plan, build_dir: Path) -> list[str]:
     found = []
     for engine in plan.engines:
-        if engine.missing:
-            continue  # its cells already have their lines
+        if engine.missing or engine.twin_of:
+            continue  # its cells already have their lines; it is another engine's
         path = executable_path(build_dir, engine.name)
         now = sha256_of(path) if path.is_file() else ""
         if now != engine.binary_sha256:
@@ -70,7 +70,7 @@ def _settings_differences(plan: Plan, config: Config) -> list[str]:
             try:
                 flags[engine.name] = resolve_flags(
                     scenario,
-                    engine.name,
+                    engine.measures,
                     suite["override"],
                     suite["chosen"],
                     engine.description,

@@ -16,7 +16,8 @@ from scripts.events import (
     RepetitionStarted,
 )
 from scripts.executable import Stamp
-from scripts.order import missing_turns
+from scripts.observing import Surroundings
+from scripts.order import is_superseded, missing_turns
 from scripts.plan import Plan, Turn
 from scripts.predict import Forecast
 from scripts.repetition import Finished, obstacle_line, run_unit
@@ -35,6 +36,7 @@ class Session:
     stamps: Mapping[str, Stamp | None]  # of the executables, as checksummed
     data_dir: Path
     spawner: Spawner
+    surroundings: Surroundings
     period_s: float  # between two looks at a running cell
     lines: list[Mapping[str, Any]]  # all on disk, earlier sessions' included
     clock: Callable[[], float] = time.monotonic
@@ -69,33 +71,37 @@ class Session:
             if able
             else (obstacle_line(bench, turn) for turn in pending)
         )
-        for turn, done in zip(pending, finished, strict=True):
+        for done in finished:
             self.spawner.stop.check()
-            self._store(turn, done, able)
+            self._store(done, able)
 
-    def _store(self, turn: Turn, done: Finished, able: bool) -> None:
+    def _store(self, done: Finished, able: bool) -> None:
         self.folder.append(done.line)
         self.lines.append(done.line)
+        turn = done.turn
+        counts = not is_superseded(self.plan, done.line)
         if able:
-            self._spent_s += self.forecast.seconds(turn.index)
-            self.forecast.learn(turn.index, done.seconds)
-        unsupported = done.line["status"] == "unsupported"
-        self._left = [
-            t
-            for t in self._left
-            if t != turn and not (unsupported and t.index == turn.index)
-        ]
+            self._spent_s += self.forecast.seconds(turn) if counts else 0.0
+            self.forecast.learn(turn, done.seconds)
+        if counts:
+            self._left = [t for t in self._left if not self._is_settled(t, done)]
         elapsed_s, left_s, share = self._progress()
         event = RepetitionFinished(done.line, done.seconds, elapsed_s, left_s, share)
         self.listener(event)
 
+    def _is_settled(self, turn: Turn, done: Finished) -> bool:
+        if turn.index != done.turn.index:
+            return False
+        unsupported = done.line["status"] == "unsupported"
+        return unsupported or turn.repetition == done.turn.repetition
+
     def _progress(self) -> tuple[float, float | None, float]:
         """Seconds gone, seconds left if known, and the share done."""
-        left = [turn.index for turn in self._left]
-        predicted = sum(self.forecast.seconds(i) for i in left)
+        predicted = sum(self.forecast.seconds(turn) for turn in self._left)
         whole = self._spent_s + predicted
         share = self._spent_s / whole if whole else 1.0
-        return self.clock() - self.started_s, self.forecast.left_s(left), share
+        left_s = self.forecast.left_s(self._left)
+        return self.clock() - self.started_s, left_s, share
 
     def _bench(self) -> Bench:
         bench = Bench(
@@ -104,6 +110,7 @@ class Session:
             stamps=self.stamps,
             work=self.data_dir / WORK_FOLDER,
             spawner=self.spawner,
+            surroundings=self.surroundings,
             tick=Tick(self._look, self.period_s),
             starts=self._announce,
         )
@@ -114,9 +121,10 @@ class Session:
         benchmark = self.plan.benchmark(cell)
         assert benchmark is not None
         planned = benchmark.planned_ops(self.plan.flags(cell))
-        self.listener(RepetitionStarted(cell, turn.repetition, planned))
+        event = RepetitionStarted(cell, turn.repetition, planned, turn.attempt)
+        self.listener(event)
 
-    def _look(self) -> None:
+    def _look(self, _pid: int) -> None:
         try:
             counter = (self.data_dir / WORK_FOLDER / "progress").read_bytes()
         except OSError:

@@ -1,12 +1,15 @@
 """What a run is to measure, as the command line asks for it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+
+import click
 
 from report.config import Config, Suite
 from report.config_keys import Flag
 from scripts.cli_types import check_globs, names
 from scripts.plan import Selection
+from scripts.planning import control_of
 
 
 def selection_of(config: Config, suite: Suite, given: Mapping[str, Any]) -> Selection:
@@ -26,17 +29,42 @@ def selection_of(config: Config, suite: Suite, given: Mapping[str, Any]) -> Sele
             for benchmark in config.scenarios[scenario].benchmarks
         ),
     )
-    chosen: dict[str, Flag] = {}
-    if given["num"]:
-        chosen["num"] = given["num"]
-    if given["max_time"]:
-        chosen["duration"] = given["max_time"]
+    repetitions = given["repetitions"] or suite.repetitions
+    latency = suite.latency if given["latency"] is None else given["latency"]
+    if given["rate"] and not latency:
+        raise click.UsageError("--rate is of the latency repetition: add --latency")
     return Selection(
         engines=tuple(name for name in config.engines if name in engines),
         scenarios=tuple(scenarios),
         globs=tuple(given["globs"]),
-        repetitions=given["repetitions"] or suite.repetitions,
+        repetitions=repetitions,
         seed=given["seed"],
         timeout_s=given["timeout"] or suite.timeout_s,
-        chosen=chosen,
+        chosen=_chosen(given),
+        latency=latency,
+        control=_control(suite, given, engines, repetitions),
+        repeat_disturbed=given["repeat_disturbed"],
     )
+
+
+def _chosen(given: Mapping[str, Any]) -> dict[str, Flag]:
+    """The flags that hold for every engine and scenario."""
+    options = {"num": "num", "duration": "max_time", "rate": "rate"}
+    return {flag: given[name] for flag, name in options.items() if given[name]}
+
+
+def _control(
+    suite: Suite, given: Mapping[str, Any], engines: Collection[str], repetitions: int
+) -> str:
+    """The engine that is measured again, or "".  Raises click.UsageError."""
+    if given["control"] is None:
+        whole = not any(given[part] for part in ("engines", "scenarios", "globs"))
+        return control_of(suite, whole, engines, repetitions)
+    if not given["control"]:
+        return ""
+    if not suite.control:
+        raise click.UsageError(f"--control: suite {suite.name} names no control")
+    if suite.control not in engines:
+        left_out = f"{suite.control} is not among the engines of this run"
+        raise click.UsageError(f"--control: {left_out}")
+    return suite.control

@@ -1,6 +1,7 @@
 """From a request to an ended run: locks, checks, the loop, and what is left behind."""
 
 import datetime
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from scripts.events import Event, Listener, Note, RunEnded, RunStarted
 from scripts.executable import NOT_BUILT, Stamp, executable_path
 from scripts.host import Machine, environment_document, identity, machine_line
 from scripts.live import View
+from scripts.observing import MachineSurroundings, Surroundings
 from scripts.order import missing_turns
 from scripts.plan import Plan, Selection
 from scripts.planning import make_plan
@@ -167,7 +169,7 @@ class Runner:
         """Finishes what is missing of a run.  Raises Changed."""
         plan = read_plan(path)
         found = read_lines(path)
-        self._stamp(engine.name for engine in plan.engines)
+        self._stamp(engine.measures for engine in plan.engines)
         check_unchanged(plan, config, self.places.build_dir, identity(self.machine))
         notes = []
         if found.torn:
@@ -236,6 +238,7 @@ class Runner:
             stamps=self.stamps,
             data_dir=self.places.data_dir,
             spawner=self.spawner,
+            surroundings=surroundings_of(self.machine),
             period_s=period_s,
             lines=lines,
         )
@@ -254,6 +257,11 @@ def _doctors_note(environment: Mapping[str, Any]) -> Note:
     findings = [Finding.of(said) for said in environment["doctor"]]
     failed = any(finding.level is Level.FAIL for finding in findings)
     return Note(summary(findings), "warn" if failed else "note")
+
+
+def surroundings_of(machine: Machine) -> Surroundings:
+    """What can disturb a measurement here; all but this very process."""
+    return MachineSurroundings(machine.reader, machine.data_dir, (os.getpid(),))
 
 
 def _outcome(session: Session) -> tuple[int, str]:

@@ -15,7 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from report.documents import parse_object, read_bytes, validate
-from report.results import MeasurementFile, ResultsError, read_measurements
+from report.results import (
+    SCHEMA,
+    MeasurementFile,
+    ResultsError,
+    read_measurements,
+)
 from scripts.plan import Plan
 from scripts.plan_document import plan_document, plan_from_document
 from scripts.settings import sha256_of_settings
@@ -125,10 +130,18 @@ def _sync_folder(folder: Path) -> None:
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan of a run folder.  Raises ResultsError if it was tampered with."""
+    """The plan of a run folder that can still go on.
+
+    Raises ResultsError if it was tampered with, or is of an earlier schema.
+    """
     place = path / "run.json"
     document = parse_object(read_bytes(place), str(place))
     validate(document, "run", str(place))
+    if document["schema"] != SCHEMA:
+        raise ResultsError(
+            f"{place}: a run of schema {document['schema']} can be reported and not"
+            f" resumed: lines are now written in schema {SCHEMA}; start a new run"
+        )
     try:
         plan = plan_from_document(document)
     except (KeyError, TypeError) as error:

@@ -6,12 +6,15 @@ from typing import Any
 
 from rich.text import Text
 
+from report.cells import LATENCY
 from report.units import format_duration
 from scripts.board import STATUS_WORDS, Board
+from scripts.order import is_superseded, marks_of
 from scripts.plan import Plan
 from scripts.table import Glyphs, layout_for, legend_line, table_lines
 
 _PIPE_WIDTH = 200
+_DISTURBED_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -19,23 +22,28 @@ class TimeShares:
     """Where the wall time of the measured repetitions went; shares add up to 1."""
 
     wall_s: float
-    timed: float  # loop and flush: the headline
+    timed: float  # loop and flush: the headline, and what latencies are taken of
     settle: float
     prepare: float  # filling the databases that reads start from
     audit: float
+    again: float  # disturbed attempts that were made again
     rest: float  # starting processes, opening, closing, copying, the runner
 
 
-def time_shares(lines: Iterable[Mapping[str, Any]]) -> TimeShares | None:
+def time_shares(plan: Plan, lines: Iterable[Mapping[str, Any]]) -> TimeShares | None:
     """The shares over all lines with figures; None if there is none."""
-    sums = dict.fromkeys(("wall", "timed", "settle", "prepare", "audit"), 0)
+    parts = ("wall", "timed", "settle", "prepare", "audit", "again")
+    sums = dict.fromkeys(parts, 0)
     for line in lines:
         if line["status"] != "ok":
             continue
         sums["wall"] += line["wall_ns"]
+        sums["prepare"] += line["prepare_ns"] or 0
+        if is_superseded(plan, line):
+            sums["again"] += line["wall_ns"] - (line["prepare_ns"] or 0)
+            continue
         sums["timed"] += line["loop_ns"] + line["flush_ns"]
         sums["settle"] += line["settle_ns"]
-        sums["prepare"] += line["prepare_ns"] or 0
         sums["audit"] += (line["audit"] or {}).get("audit_ns") or 0
     if not sums["wall"]:
         return None
@@ -50,7 +58,7 @@ def shares_line(shares: TimeShares) -> str:
         f"time      {format_duration(shares.wall_s)}:"
         f" timed {shares.timed:.0%}, settle {shares.settle:.0%},"
         f" prepare {shares.prepare:.0%}, audit {shares.audit:.0%},"
-        f" rest {shares.rest:.0%}"
+        f" disturbed and made again {shares.again:.0%}, rest {shares.rest:.0%}"
     )
 
 
@@ -62,13 +70,38 @@ def summary_lines(
     assert layout is not None
     shown = [*table_lines(board, layout, glyphs), Text("")]
     shown.append(legend_line(layout, glyphs))
-    for cell, state in board.failures():
-        word = STATUS_WORDS[state.status]
-        shown.append(Text(f"{word:<9} {cell}: {' '.join(state.reason.split())}"))
-    shares = time_shares(lines)
+    for cell, line in board.failures():
+        word = STATUS_WORDS[line["status"]]
+        which = " latency" if line["pass"] == LATENCY else ""
+        shown.append(
+            Text(f"{word:<9} {cell}{which}: {' '.join(line['reason'].split())}")
+        )
+    shown += [Text(line) for line in disturbed_lines(board)]
+    assert board.plan is not None
+    shares = time_shares(board.plan, lines)
     if shares:
         shown.append(Text(shares_line(shares)))
     return shown
+
+
+def disturbed_lines(board: Board) -> list[str]:
+    """How many cells something else on the machine got in the way of, and what."""
+    assert board.plan is not None
+    repeated = sum(state.repeated for state in board.cells.values())
+    stayed = board.disturbed()
+    if not repeated and not stayed:
+        return []
+    total = f"{len(stayed)} of {len(board.cells)} cells stayed disturbed"
+    lines = [f"disturbed {total}; {repeated} repetitions were made again"]
+    for cell, state in stayed[:_DISTURBED_NAMED]:
+        count = len(state.disturbed)
+        marks = ", ".join(marks_of(state.disturbed[-1]))
+        lines.append(
+            f"disturbed {cell}: {count} of {len(state.lines)}, such as: {marks}"
+        )
+    if len(stayed) > _DISTURBED_NAMED:
+        lines.append(f"disturbed and {len(stayed) - _DISTURBED_NAMED} cells more")
+    return lines
 
 
 def run_document(
@@ -85,6 +118,8 @@ def run_document(
                 "reason": state.reason,
                 "ops_per_sec": state.rate,
                 "repetitions_ops_per_sec": list(state.rates),
+                "disturbed": list(state.marks),
+                "made_again": state.repeated,
             }
         )
     return {

@@ -11,7 +11,7 @@ from rich.text import Text
 from report.stats import Outcome, Verdict, verdict
 from report.units import format_duration, format_rate
 from scripts.board import STATUS_WORDS, Board, CellState
-from scripts.plan import Cell, PlannedEngine, PlannedScenario
+from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
 
 WIDE_SPREAD = 0.05
 
@@ -120,8 +120,10 @@ def _row(
 ) -> Text:
     assert board.plan is not None
     contest = board.contest(scenario.name, benchmark)
+    noise_share = board.noise_share(scenario.name, benchmark)
     standing = _Standing(
-        verdict(contest), max((s.median for s in contest.values()), default=0.0)
+        verdict(contest, noise_share),
+        max((s.median for s in contest.values()), default=0.0),
     )
     row = Text(f"  {benchmark}".ljust(layout.label))
     for engine in board.plan.engines:
@@ -181,7 +183,8 @@ def title_lines(board: Board, glyphs: Glyphs) -> list[Text]:
     plan = board.plan
     title = (
         f"kvmatrix  {plan.run} · suite {plan.suite['name']} ·"
-        f" {len(plan.cells)} cells x {plan.repetitions} · seed {plan.seed}"
+        f" {len(plan.cells)} cells x {plan.repetitions}"
+        f"{' + latency' if plan.suite['latency'] else ''} · seed {plan.seed}"
     )
     return [Text(t.replace("·", glyphs.dot)) for t in (title, board.machine_line)]
 
@@ -212,12 +215,21 @@ def _bar(board: Board, width: int, glyphs: Glyphs) -> Text:
     return bar.append(" " * (room - full) + glyphs.right_edge + tail)
 
 
+def round_name(plan: Plan, repetition: int) -> str:
+    """Which of the repetitions this is, for people."""
+    if plan.is_latency(repetition):
+        return "latency"
+    return f"round {repetition}/{plan.repetitions}"
+
+
 def _now(board: Board) -> Text:
     running = board.running
     if running is None:
         return Text("now   preparing" if not board.ended else "now   done")
     assert board.plan is not None
-    text = f"now   round {running.repetition}/{board.plan.repetitions}  {running.cell}"
+    text = f"now   {round_name(board.plan, running.repetition)}  {running.cell}"
+    if running.attempt > 1:
+        text += f"   attempt {running.attempt} of {board.plan.attempts}"
     if running.ops:
         text += f"   {format_rate(running.ops)} of {format_rate(running.planned_ops)}"
     if running.rate:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+MACHINE = ROOT / "tests/quiet_machine.py"
 BENCHMARKS = ("readseq", "readrandom", "fillseq", "fillrandom")
 
 _FLAGS = {"num": 64, "key_size": 16, "value_size": 100}
@@ -58,8 +59,14 @@ class Lab:
         path = self.root / f"configs/scenarios/{name}.toml"
         path.write_text(text + more)
 
-    def suite(self, scenarios: Sequence[str] = ("base",), more: str = "") -> None:
+    def suite(
+        self,
+        scenarios: Sequence[str] = ("base",),
+        more: str = "",
+        latency: bool = False,
+    ) -> None:
         text = f'title = "T"\nsummary = "S"\nscenarios = {json.dumps(scenarios)}\n'
+        text += f"latency = {json.dumps(latency)}\n"
         (self.root / "configs/suites/lab.toml").write_text(text + more)
 
     def command(self, verb: str, *words: str) -> list[str]:
@@ -69,7 +76,7 @@ class Lab:
             places += ["--data-dir", str(self.data)]
         if verb not in ("list", "doctor"):
             places += ["--no-report", "--results-dir", str(self.results)]
-        return [sys.executable, "-m", "scripts.cli", verb, *words, *places]
+        return [sys.executable, str(MACHINE), verb, *words, *places]
 
     def call(
         self, verb: str, *words: str, env: Mapping[str, str] | None = None
@@ -121,9 +128,10 @@ class Lab:
         return [json.loads(line) for line in self.measurements.read_text().splitlines()]
 
     def by_cell(self) -> dict[str, list[dict[str, Any]]]:
-        """Lines by engine/benchmark, in repetition order."""
+        """Lines by engine/benchmark, in the order of repetitions and attempts."""
         found: dict[str, list[dict[str, Any]]] = {}
-        for line in sorted(self.lines(), key=lambda line: line["repetition"]):
+        order = sorted(self.lines(), key=lambda x: (x["repetition"], x["attempt"]))
+        for line in order:
             found.setdefault(f"{line['engine']}/{line['benchmark']}", []).append(line)
         return found
 

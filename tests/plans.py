@@ -24,6 +24,7 @@ def description(name: str, unsupported: Mapping[str, str] | None = None) -> Desc
             "value_size": 100_000 if benchmark == "fill100K" else 0,
             "batch_size": 1,
             "sync": benchmark.endswith("sync"),
+            "one_call": benchmark == "readseq",
             "unsupported": (unsupported or {}).get(benchmark, ""),
         }
         for benchmark in names
@@ -64,6 +65,7 @@ def plan(
     seed: int = 301,
     flags: Mapping[str, Mapping[str, Any]] | None = None,
     exclude: Mapping[str, str] | None = None,
+    latency: bool = False,
 ) -> Plan:
     """One scenario "base" over these engines."""
     scenario = PlannedScenario(
@@ -82,6 +84,10 @@ def plan(
             "timeout_s": 60.0,
             "override": {},
             "chosen": {},
+            "latency": latency,
+            "control": "",
+            "rate": None,
+            "repeat_disturbed": 2,
         },
         seed=seed,
         repetitions=repetitions,
@@ -96,7 +102,13 @@ def plan(
 
 
 def line(
-    cell: Cell, repetition: int = 1, rate: float | None = 1e6, status: str = "ok"
+    cell: Cell,
+    repetition: int = 1,
+    rate: float | None = 1e6,
+    status: str = "ok",
+    latency: bool = False,
+    attempt: int = 1,
+    marks: Sequence[str] = (),
 ) -> dict[str, Any]:
     """A measurement of 1,000 operations at a rate; without a rate it failed."""
     ok = status == "ok" and rate is not None
@@ -105,6 +117,9 @@ def line(
         "scenario": cell.scenario,
         "benchmark": cell.benchmark,
         "repetition": repetition,
+        "pass": "latency" if latency else "throughput",
+        "attempt": attempt,
+        "disturbance": {"marks": list(marks)},
         "status": status,
         "reason": "" if ok else "made up to fail",
         "ops": 1000 if ok else None,

@@ -66,6 +66,43 @@ def test_sizes_are_bytes_and_durations_seconds(tmp_path: Path) -> None:
     assert config.suites["all"].override == {"duration": 0.5}
 
 
+def test_a_suite_has_latency_and_no_control_unless_it_says_otherwise(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "told").mkdir()
+    suite = load(write(tmp_path / "plain")).suites["all"]
+    assert (suite.latency, suite.control) == (True, "")
+    told = SUITE + 'latency = false\ncontrol = "one"\n[override]\nrate = 2_500\n'
+    suite = load(write(tmp_path / "told", suite=told)).suites["all"]
+    assert (suite.latency, suite.control) == (False, "one")
+    assert suite.override == {"rate": 2500.0}
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ('latency = "yes"', "accepted: true or false"),
+        ('control = "onne"', "did you mean 'one'"),
+        ("control = 7", "accepted: a text"),
+        ("[override]\nrate = 0", "operations per second, a number above 0"),
+        ("[override]\nrate = true", "operations per second, a number above 0"),
+        ('[override]\nrate = "fast"', "operations per second, a number above 0"),
+        ("[override]\nrate = 1e10", "operations per second, a number above 0"),
+    ],
+)
+def test_a_suite_s_new_keys_are_checked(tmp_path: Path, more: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        load(write(tmp_path, suite=f"{SUITE}{more}\n"))
+
+
+def test_a_control_s_second_name_must_be_free(tmp_path: Path) -> None:
+    again = ENGINES + ENGINES.replace('"one"', '"one-again"')
+    suite = SUITE + 'control = "one"\n'
+    with pytest.raises(ConfigError, match="'one-again' is an engine's name"):
+        load(write(tmp_path, engines=again, suite=suite))
+
+
 def test_a_scenario_changes_its_base_one_flag_at_a_time(tmp_path: Path) -> None:
     more = 'extends = "base"\ntitle = "M"\nanalysis = "B"\n'
     more += '[settings.one]\npage_size = "4KiB"'

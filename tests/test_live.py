@@ -1,6 +1,7 @@
 """The views, from recorded events: what a person sees while a run goes on."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from scripts.live import (
     table_fits,
 )
 from scripts.plan import Cell, Plan
-from scripts.summary import summary_lines, time_shares
+from scripts.summary import disturbed_lines, summary_lines, time_shares
 from scripts.table import ASCII, UNICODE, glyphs_for
 from tests.plans import engine, line, plan
 
@@ -198,6 +199,87 @@ def test_unsupported_at_run_time_shortens_the_plan() -> None:
     assert found.planned == 11
 
 
+def test_a_superseded_attempt_is_not_counted() -> None:
+    events = [
+        RECORDED[0],
+        finished(A, 1, rate=9e6, marks=["steal 3.1 %"]),
+        finished(A, 1, rate=4e6, attempt=2),
+    ]
+    found = board(events)
+    assert found.finished == 1
+    assert found.state(A).rates == pytest.approx([4e6])
+    assert (found.state(A).repeated, found.state(A).marks) == (1, ())
+    told = [x for x in plain(events) if x.startswith("[")]
+    assert told[0].endswith("disturbed: steal 3.1 %; again (2 of 3)")
+    assert "disturbed" not in told[1] and told[1].startswith("[ 1/12] round 1")
+
+
+def test_a_mark_that_stays_is_shown_beside_the_rate() -> None:
+    events = [RECORDED[0], finished(A, 1, rate=4e6, attempt=3, marks=["steal 9 %"])]
+    (told,) = [x for x in plain(events) if x.startswith("[")]
+    assert "4,000,000 ops/s" in told and told.endswith("disturbed: steal 9 %")
+    assert board(events).state(A).marks == ("steal 9 %",)
+
+
+def test_many_disturbed_cells_are_counted_and_few_are_named() -> None:
+    engines = [engine(name) for name in "abcdefg"]
+    busy = plan(engines, benchmarks=("fillseq",), repetitions=1)
+    events: list[Event] = [RunStarted(busy, "m", ())]
+    events += [finished(c, 1, attempt=3, marks=["steal 9 %"]) for c in busy.cells]
+    lines = disturbed_lines(board(events))
+    assert lines[0] == "disturbed 7 of 7 cells stayed disturbed;" + (
+        " 0 repetitions were made again"
+    )
+    assert lines[1] == "disturbed a/base/fillseq: 1 of 1, such as: steal 9 %"
+    assert (len(lines), lines[-1]) == (7, "disturbed and 2 cells more")
+
+
+def latency_plan() -> Plan:
+    return plan([engine("a"), engine("b")], ("fillseq",), repetitions=1, latency=True)
+
+
+def test_latency_repetitions_are_counted_and_no_part_of_a_rate() -> None:
+    events = [
+        RunStarted(latency_plan(), "m", ()),
+        finished(A, 1, rate=4e6),
+        RepetitionStarted(A, 2, 1000, 2),
+        Progressed(10, 1.0),
+    ]
+    assert "now   latency  a/base/fillseq   attempt 2 of 3" in shown(events=events)
+    events = [*events[:2], finished(A, 2, rate=1e6, latency=True)]
+    found = board(events)
+    assert (found.finished, found.planned) == (2, 4)
+    assert found.state(A).rates == pytest.approx([4e6])
+    assert [x for x in plain(events) if "] latency a/base/fillseq" in x]
+
+
+@pytest.mark.parametrize(
+    ("status", "keeps"), [("wrong", False), ("error", False), ("timeout", True)]
+)
+def test_a_latency_repetition_that_fails(status: str, keeps: bool) -> None:
+    failed = finished(A, 2, rate=None, status=status, latency=True)
+    found = board([RunStarted(latency_plan(), "m", ()), finished(A, 1), failed])
+    assert (found.state(A).rate is not None) == keeps
+    assert [str(cell) for cell, _ in found.failures()] == ["a/base/fillseq"]
+    lines = [t.plain for t in summary_lines(found, None, UNICODE, [])]
+    word = status.upper().ljust(9)
+    assert f"{word} a/base/fillseq latency: made up to fail" in lines
+
+
+def test_differences_below_the_noise_of_the_run_are_ties() -> None:
+    twin = replace(engine("a"), name="a-again", role="control", twin_of="a")
+    noisy = plan([engine("a"), engine("b"), twin], ("fillseq",), repetitions=2)
+    again = Cell("a-again", "base", "fillseq")
+
+    def marks(again_rate: float) -> int:
+        events: list[Event] = [RunStarted(noisy, "m", ())]
+        for cell, rate in ((A, 4e6), (B, 3.9e6), (again, again_rate)):
+            events += [finished(cell, r, rate=rate) for r in (1, 2)]
+        return shown(events=events).count("★")
+
+    assert (marks(4e6), marks(3.8e6)) == (1, 0)
+
+
 def test_a_cell_that_failed_once_has_no_rate() -> None:
     found = board(
         [RECORDED[0], finished(A, 1, rate=None, status="wrong"), finished(A, 2)]
@@ -267,16 +349,24 @@ def test_the_summary_names_failures_and_shares() -> None:
     assert "ERROR     b/base/fillrandom: made up to fail" in text
     legend = "★ wins, = tie, ± spread: (max - min) / median, x off the best"
     assert any(x.endswith(legend) for x in text)
-    shares = time_shares(lines)
+    shares = time_shares(made(), lines)
     assert shares is not None
     assert (shares.timed, shares.settle) == (0.5, 0.05)
     assert (shares.prepare, shares.audit) == (0.1, 0.05)
     assert shares.rest == pytest.approx(0.3)
     assert (
-        text[-1]
-        == "time      0.0 s: timed 50%, settle 5%, prepare 10%, audit 5%, rest 30%"
+        text[-1] == "time      0.0 s: timed 50%, settle 5%, prepare 10%, audit 5%,"
+        " disturbed and made again 0%, rest 30%"
     )
 
 
+def test_attempts_that_are_made_again_are_a_share_of_their_own() -> None:
+    lines = [line(A, 1, 1e6, marks=["m"]), line(A, 1, 1e6, attempt=2)]
+    lines[0]["prepare_ns"] = 10**6
+    shares = time_shares(made(), lines)
+    assert shares is not None
+    assert (shares.prepare, shares.again, shares.timed) == (0.25, 0.25, 0.25)
+
+
 def test_without_figures_there_are_no_shares() -> None:
-    assert time_shares([line(B, 1, None, "error")]) is None
+    assert time_shares(made(), [line(B, 1, None, "error")]) is None

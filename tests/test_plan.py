@@ -2,6 +2,8 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,23 @@ def test_every_cell_has_one_turn_per_repetition() -> None:
     made = plan([engine("a"), engine("b")], repetitions=4)
     turns = Counter((u.repetition, i) for u in made.order for i in u.cells)
     assert turns == {(r, i): 1 for r in range(1, 5) for i in range(8)}
+
+
+def test_the_latency_repetition_is_a_round_of_its_own_after_the_others() -> None:
+    made = plan([engine("a"), engine("b")], repetitions=2, latency=True)
+    rounds = [unit.repetition for unit in made.order]
+    assert rounds == sorted(rounds) and set(rounds) == {1, 2, 3}
+    assert [made.is_latency(r) for r in (1, 2, 3)] == [False, False, True]
+    orders = [[u.cells for u in made.order if u.repetition == r] for r in (1, 2, 3)]
+    assert orders[2] not in orders[:2]
+
+
+def test_a_rate_is_of_benchmarks_of_many_calls() -> None:
+    flags: dict[str, Any] = {"a": {**FLAGS, "rate": 5.0}, "b": FLAGS}
+    made = plan([engine("a"), engine("b")], flags=flags, latency=True)
+    rates = {str(cell): made.rate(cell) for cell in made.cells}
+    assert rates["a/base/fillseq"] == rates["a/base/readrandom"] == 5.0
+    assert rates["a/base/readseq"] is rates["b/base/fillseq"] is None
 
 
 def test_reads_of_one_engine_share_a_unit_and_writes_stand_alone() -> None:
@@ -74,7 +93,8 @@ def test_a_missing_engine_and_an_unknown_benchmark_are_named() -> None:
 
 
 def test_run_json_passes_its_schema_and_reads_back_the_same() -> None:
-    made = plan([engine("a"), engine("b", "gone")])
+    twin = replace(engine("a"), name="a-again", role="control", twin_of="a")
+    made = plan([engine("a"), engine("b", "gone"), twin], latency=True)
     document = json.loads(json.dumps(plan_document(made)))
     validate(document, "run", "run.json")
     assert plan_from_document(document) == made
@@ -86,6 +106,26 @@ def test_missing_turns_keep_the_order_and_their_numbers() -> None:
     done = [line(made.cells[t.index], t.repetition) for t in all_turns[:3]]
     left = [turn for _, turns in missing_turns(made, done) for turn in turns]
     assert left == all_turns[3:]
+
+
+@pytest.mark.parametrize(
+    ("lines", "attempts"),
+    [
+        ([{"marks": ["m"]}], [2, 1]),
+        ([{"marks": ["m"]}, {"attempt": 2}], [1]),
+        ([{"marks": ["m"]}, {"attempt": 2, "marks": ["m"]}], [3, 1]),
+        ([{"marks": ["m"], "attempt": a} for a in (1, 2, 3)], [1]),
+        ([{"marks": ["m"], "status": "error"}], [1]),
+        ([{"marks": []}], [1]),
+    ],
+)
+def test_a_disturbed_repetition_goes_on_with_its_next_attempt(
+    lines: list[dict[str, Any]], attempts: list[int]
+) -> None:
+    made = plan([engine("a")], benchmarks=("fillseq",), repetitions=2)
+    done = [line(made.cells[0], **changed) for changed in lines]
+    left = [turn for _, turns in missing_turns(made, done) for turn in turns]
+    assert [turn.attempt for turn in left] == attempts
 
 
 def test_unsupported_once_is_settled_for_all_repetitions() -> None:

@@ -5,14 +5,25 @@ The "database" is a file that holds what it has been through, so that the runner
 """
 
 import json
+import os
+import signal
 import sys
 from typing import Any
 
 Record = dict[str, Any]
 _READS = ("readseq", "readrandom", "readmissing")
 _DELETES = ("deleteseq",)
+_ONE_CALL = ("readseq", "verify")
 _OVER_FILLED = (*_READS, *_DELETES, "overwrite", "verify")
 _WRITES = ("fillseq", "fillrandom", "filluniquerandom", "overwrite", "fillseqsync")
+_COUNTS = (
+    *("open_ns", "flush_ns", "settle_ns", "close_ns", "idle_cpu_ns"),
+    *("cpu_user_ns", "cpu_system_ns", "minor_faults", "major_faults"),
+    *("voluntary_switches", "involuntary_switches"),
+    *("peak_rss_bytes", "anonymous_rss_bytes", "file_rss_bytes"),
+    *("read_bytes", "written_bytes", "storage_read_bytes", "storage_written_bytes"),
+    *("disk_bytes", "peak_disk_bytes", "stall_count", "stalled_ns"),
+)
 NS_PER_OP = 50
 BUILD = {"compiler": "none", "assertions": "none"}
 
@@ -35,6 +46,16 @@ class FakeDriver:
         return "duration" in self.flags
 
     @property
+    def crashes(self) -> bool:
+        """Whether it was asked to end without closing anything."""
+        return "crash" in self.flags
+
+    @property
+    def rate(self) -> float:
+        """Of an open loop, or 0."""
+        return float(self.flags.get("rate", 0))
+
+    @property
     def ops(self) -> int:
         """Operations that are done."""
         return int(self.flags["num"]) // (2 if self.hurried else 1)
@@ -47,7 +68,13 @@ class FakeDriver:
         benchmark = self.flags["benchmarks"]
         record = self.measure(benchmark)
         self.write(json.dumps(record))
+        if record["status"] == "ok" and self.crashes:
+            self.die()
         return 0 if record["status"] in ("ok", "unsupported") else 1
+
+    def die(self) -> None:
+        """Ends as kill -9 does."""
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def write(self, text: str) -> None:
         """Hands in the answer."""
@@ -80,6 +107,7 @@ class FakeDriver:
             "value_size": 0,
             "batch_size": 1,
             "sync": name.endswith("sync"),
+            "one_call": name in _ONE_CALL,
             "unsupported": self.unsupported.get(name, ""),
         }
 
@@ -107,15 +135,7 @@ class FakeDriver:
     def answer(self, benchmark: str, **changed: Any) -> Record:
         """An honest measurement, with changes."""
         ops = self.ops
-        counts = dict.fromkeys(
-            (
-                *("open_ns", "flush_ns", "settle_ns", "close_ns"),
-                *("cpu_user_ns", "cpu_system_ns", "peak_rss_bytes"),
-                *("minor_faults", "major_faults", "read_bytes", "written_bytes"),
-                *("voluntary_switches", "involuntary_switches", "disk_bytes"),
-            ),
-            0,
-        )
+        deferred = ("cpu_ns", "read_bytes", "written_bytes", "storage_written_bytes")
         return {
             "schema": 2,
             "method": 1,
@@ -133,13 +153,53 @@ class FakeDriver:
             "truncated": self.hurried,
             "digest": "0" * 16,
             "loop_ns": ops * NS_PER_OP,
-            **counts,
+            **dict.fromkeys(_COUNTS, 0),
+            "live_bytes": ops * 116,
+            "ending": "killed" if self.crashes else "closed",
+            "timeline": timeline(ops),
+            "stalls": [],
+            "deferred": dict.fromkeys(deferred, 0),
             "options": {"num": ops},
             "settings": {},
-            "latency_ns": None,
+            **self.paces(ops),
             "build": BUILD,
             **changed,
         }
+
+    def paces(self, ops: int) -> Record:
+        """The figures of a latency repetition; null in every other."""
+        timed = "histogram" in self.flags or bool(self.rate)
+        open_loop = {
+            "rate_ops_per_sec": self.rate,
+            "offered_ops_per_sec": self.rate,
+            "achieved_ops_per_sec": self.rate,
+            "late_starts": 0,
+            "max_lag_ns": 5,
+            "saturated": False,
+        }
+        return {
+            "latency_ns": histogram(ops, NS_PER_OP) if timed else None,
+            "service_ns": histogram(ops, NS_PER_OP) if self.rate else None,
+            "open_loop": open_loop if self.rate else None,
+        }
+
+
+def timeline(ops: int, ns_per_op: int = NS_PER_OP) -> list[list[int]]:
+    """A loop at one pace, in at most 128 intervals."""
+    points = min(ops, 128)
+    done = [ops * (i + 1) // points for i in range(points)]
+    return [[count * ns_per_op, count] for count in done]
+
+
+def histogram(count: int, ns: int) -> Record:
+    """So many latencies of one duration."""
+    return {
+        "count": count,
+        "min": ns,
+        "max": ns,
+        "sum": count * ns,
+        "buckets": [[ns, count]],
+    }
 
 
 def _kind(name: str) -> str:
