@@ -52,6 +52,7 @@ def pace(**changed: Any) -> dict[str, Any]:
         ({"stalls": [7], "stall_count": 1}, "stalls: 7"),
         (pace(), "latency_ns is there unasked"),
         ({"service_ns": histogram(100, 40)}, "service_ns is there unasked"),
+        ({"latency_ns": []}, "latency_ns is []"),
         ({"open_loop": {}}, "an open loop, asked for a rate of None"),
     ],
 )
@@ -61,6 +62,25 @@ def test_an_impossible_state_or_pace_is_wrong(
     found = verdict(**changed)
     assert found.status == "wrong"
     assert told in found.reason
+
+
+def test_stalls_last_no_longer_than_the_loop() -> None:
+    slow: dict[str, Any] = {"loop_ns": 150_000_000, "timeline": [[150_000_000, 100]]}
+    stall = {"at_ns": 0, "lasted_ns": 120_000_000}
+    outcome = Outcome("0", 10**9, "")
+    once: dict[str, Any] = {
+        "stalls": [stall],
+        "stall_count": 1,
+        "stalled_ns": 120_000_000,
+    }
+    assert verdict(outcome, **slow, **once).ok
+    twice: dict[str, Any] = {
+        "stalls": [stall] * 2,
+        "stall_count": 2,
+        "stalled_ns": 240_000_000,
+    }
+    told = "stalled for 240000000 ns of 150000000 ns"
+    assert told in verdict(outcome, **slow, **twice).reason
 
 
 LATENCY = replace(EXPECTED, latency=True)
@@ -88,6 +108,10 @@ LATENCY = replace(EXPECTED, latency=True)
         (pace(latency_ns={**histogram(100, 40), "min": 20}), "do not fit the buckets"),
         (pace(latency_ns={**histogram(100, 40), "max": 80}), "do not fit the buckets"),
         (pace(latency_ns={**histogram(100, 40), "sum": 99}), "do not fit the buckets"),
+        (
+            pace(latency_ns={**histogram(100, 100), "sum": 9850}),
+            "a sum of 9850 ns for 100 latencies",
+        ),
         (pace(latency_ns={**histogram(100, 40), "count": True}), "count is True"),
         (pace(service_ns=histogram(100, 40)), "service_ns is there unasked"),
     ],
