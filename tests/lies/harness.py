@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -65,9 +66,16 @@ def problem_of(case: Case, verdicts: Verdicts) -> str:
     statuses = verdict["written"], verdict["shown"]
     if statuses != (case.status, case.status):
         return f"{case.cell} is {' and '.join(statuses)}: {verdict['reason']}"
-    if case.says not in verdict["reason"]:
-        return f"{case.cell} is wrong for another reason: {verdict['reason']}"
+    if not told_of(case, verdicts):
+        return f"{case.cell}: {case.says!r} is not told in {verdict}"
     return ""
+
+
+def told_of(case: Case, verdicts: Verdicts) -> str:
+    """The text that tells what must be told of a case, or ""."""
+    verdict = verdicts[case.cell]
+    told = verdict["notes"] if case.status == "ok" else [verdict["reason"]]
+    return next((text for text in told if re.search(case.says, text)), "")
 
 
 def problems_of(cases: Sequence[Case], verdicts: Verdicts) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-FAMILIES = ("writes", "gets", "scans", "answers")
+FAMILIES = ("writes", "gets", "scans", "times", "answers")
 ENGINE = "lying"
 
 
@@ -33,7 +33,7 @@ class Case:
     engine: str
     benchmark: str
     check: str
-    says: str = ""  # part of the reason
+    says: str = ""  # pattern of the reason, or of a note beside the rate if it is ok
     status: str = "wrong"
 
     @property

@@ -9,23 +9,32 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from report.results import Cell, load_run
+from report import comparison, sentences
+from report.results import load_run
+from report.rows import Row
 
 
 def verdicts(folder: Path) -> dict[str, dict[str, Any]]:
-    """By scenario/benchmark: what the runner wrote, and what the report shows."""
+    """By scenario/benchmark: what the runner wrote, and what the report shows.
+
+    REQUIRES: one engine in each scenario.
+    """
     return {
-        f"{name.scenario}/{name.benchmark}": _verdict(cell)
-        for name, cell in load_run(folder).cells.items()
+        f"{chart.scenario.name}/{chart.benchmark}": _verdict(row)
+        for chart in comparison.compare(load_run(folder)).charts
+        for row in chart.rows
+        if row.repetitions
     }
 
 
-def _verdict(cell: Cell) -> dict[str, Any]:
-    (measured,) = cell.repetitions
+def _verdict(row: Row) -> dict[str, Any]:
+    written = {m.record["status"] for m in row.repetitions}
     return {
-        "written": measured.record["status"],
-        "shown": cell.status,
-        "reason": cell.reason,
+        "written": " and ".join(sorted(written)),
+        "shown": row.status,
+        "reason": row.reason,
+        "findings": row.findings,
+        "notes": sentences.notes(row),
     }
 
 

@@ -98,7 +98,7 @@ Behaviour WorksInOtherThreads() {
   Behaviour lie;
   lie.open = [helpers] { helpers->Start(); };
   lie.write = [](Session& session, std::span<const Update> batch) {
-    Spin(std::chrono::microseconds(20));
+    Spin(std::chrono::microseconds(100));
     session.Write(batch);
   };
   lie.settle = [helpers] { helpers->Stop(); };
