@@ -11,6 +11,7 @@
 #include "common/key_stream.h"
 #include "common/open_loop.h"
 #include "common/values.h"
+#include "tests/runner_fixture.h"
 
 namespace kvmatrix {
 namespace {
@@ -112,6 +113,25 @@ TEST(Streams, DoNotFollowEachOtherAStepBehind) {
           << all[i].first << " behind " << all[j].first;
     }
   }
+}
+
+// The loop itself, not the streams that it ought to take.
+TEST_F(RunnerFixture, WhenACallIsDueSaysNothingOfItsKey) {
+  config_.num = config_.reads = 20'000;
+  config_.rate_ops_per_sec = 1'000;
+  Series keys, gaps;
+  uint64_t before_ns = 0;
+  Behaviour behaviour;
+  behaviour.get = [&](Session& session, std::string_view key) {
+    keys.push_back(std::stod(std::string(key)));
+    gaps.push_back(static_cast<double>(clock_.now_ns - before_ns));
+    before_ns = clock_.now_ns;
+    return session.Get(key);
+  };
+  Run(Wrapped(behaviour), {"fillseq", "readrandom"});
+  ASSERT_EQ(keys.size(), 20'000u);
+  gaps[0] = gaps[1];  // no call came before it
+  EXPECT_LT(std::abs(Correlation(keys, gaps)), 5 / std::sqrt(20'000.0));
 }
 
 TEST(Streams, HaveSeedsOfTheirOwn) {

@@ -66,7 +66,7 @@ def problem_of(case: Case, verdicts: Verdicts) -> str:
     statuses = verdict["written"], verdict["shown"]
     if statuses != (case.status, case.status):
         return f"{case.cell} is {' and '.join(statuses)}: {verdict['reason']}"
-    if not told_of(case, verdicts):
+    if case.says and not told_of(case, verdicts):
         return f"{case.cell}: {case.says!r} is not told in {verdict}"
     return ""
 
