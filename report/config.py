@@ -31,6 +31,7 @@ BENCHMARKS = (
 )
 DEFAULT_NUM = 1_000_000  # the executables' own; the runner counts with it
 ROLES = ("", "reference", "floor")
+MOST_REPEATS = 2  # of a disturbed repetition
 CONTROL_SUFFIX = "-again"  # of an engine's second name, where it is the control
 BUILDS = ("cmake", "autotools")
 
@@ -87,6 +88,7 @@ class Suite:
     override: Mapping[str, Flag]  # replaces flags of every scenario
     latency: bool  # whether each cell has a latency repetition
     control: str  # the engine that full runs measure twice, or ""
+    repeat_disturbed: int  # how often a disturbed repetition is made again
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,7 @@ def _suite(
 ) -> Suite:
     table.only(
         *("title", "summary", "scenarios", "repetitions", "timeout"),
-        *("published", "override", "latency", "control"),
+        *("published", "override", "latency", "control", "repeat_disturbed"),
     )
     names = table.texts("scenarios")
     for scenario in names:
@@ -266,6 +268,7 @@ def _suite(
         override=_flags(override, only_common=True),
         latency=table.switch("latency", True),
         control=_control(table, engines),
+        repeat_disturbed=table.count("repeat_disturbed", MOST_REPEATS, 0, MOST_REPEATS),
     )
 
 

@@ -124,11 +124,14 @@ class Table:
             raise self.wrong(key, "a list of texts, not empty, each of them once")
         return tuple(value)
 
-    def count(self, key: str, default: int) -> int:
-        """An integer of at least 1."""
+    def count(
+        self, key: str, default: int, least: int = 1, most: int | None = None
+    ) -> int:
+        """An integer of at least `least`, and at most `most`."""
         value = self.values.get(key, default)
-        if type(value) is not int or value < 1:
-            raise self.wrong(key, _ACCEPTED["count"])
+        if type(value) is not int or value < least or (most and value > most):
+            above = f"an integer of at least {least}"
+            raise self.wrong(key, f"{above} and at most {most}" if most else above)
         return value
 
     def switch(self, key: str, default: bool) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from report.config import MOST_REPEATS
 from report.config_keys import LARGEST_RATE
 from scripts.cli_types import DurationType
 
@@ -153,11 +154,9 @@ SELECTION = stacked(
     ),
     click.option(
         "--repeat-disturbed",
-        type=click.IntRange(0, 2),
-        default=2,
-        show_default=True,
+        type=click.IntRange(0, MOST_REPEATS),
         help="How often a repetition is made again that something else on the machine"
-        " disturbed.",
+        " disturbed: --repeat-disturbed 0.  [default: the suite's]",
     ),
     click.option(
         "--dry-run", is_flag=True, help="Show the plan with predicted time and disk."

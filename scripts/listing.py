@@ -90,7 +90,7 @@ def suite_plan(
         chosen={},
         latency=suite.latency,
         control=control_of(suite, True, config.default_engines(), suite.repetitions),
-        repeat_disturbed=0,
+        repeat_disturbed=suite.repeat_disturbed,
     )
     chosen = [e for e in engines if e.name in selection.engines]
     return make_plan("list", "", config, suite, selection, chosen, {})

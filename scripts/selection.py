@@ -31,6 +31,7 @@ def selection_of(config: Config, suite: Suite, given: Mapping[str, Any]) -> Sele
     )
     repetitions = given["repetitions"] or suite.repetitions
     latency = suite.latency if given["latency"] is None else given["latency"]
+    repeats = given["repeat_disturbed"]
     if given["rate"] and not latency:
         raise click.UsageError("--rate is of the latency repetition: add --latency")
     return Selection(
@@ -43,7 +44,7 @@ def selection_of(config: Config, suite: Suite, given: Mapping[str, Any]) -> Sele
         chosen=_chosen(given),
         latency=latency,
         control=_control(suite, given, engines, repetitions),
-        repeat_disturbed=given["repeat_disturbed"],
+        repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
     )
 
 

@@ -57,7 +57,9 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
     """Runs SUITE: engines x scenarios x benchmarks x repetitions.
 
     Every repetition is a fresh process on a fresh database, in a random order that
-    is recorded.  Ctrl-C keeps what is finished; `kvmatrix resume` goes on.
+    is recorded.  One more of each cell takes latencies; where it writes it is killed
+    and audited.  What something else on the machine disturbed is marked and made
+    again.  Ctrl-C keeps what is finished; `kvmatrix resume` goes on.
 
     \b
     Example:

@@ -85,6 +85,13 @@ def test_how_often_can_be_chosen(lab: Lab, times: int) -> None:
     assert len(attempts(lab)) == 1 + times
 
 
+def test_a_suite_may_say_so_too(lab: Lab) -> None:
+    lab.suite(more="repeat_disturbed = 0\n")
+    disturb(lab, 99)
+    document(lab, "-n", "1")
+    assert len(attempts(lab)) == 1
+
+
 def test_a_failure_is_not_made_again(lab: Lab) -> None:
     lab.engine("worse", "disturbed_crash")
     disturb(lab, 99)

@@ -72,7 +72,7 @@ def test_a_suite_has_latency_and_no_control_unless_it_says_otherwise(
     (tmp_path / "plain").mkdir()
     (tmp_path / "told").mkdir()
     suite = load(write(tmp_path / "plain")).suites["all"]
-    assert (suite.latency, suite.control) == (True, "")
+    assert (suite.latency, suite.control, suite.repeat_disturbed) == (True, "", 2)
     told = SUITE + 'latency = false\ncontrol = "one"\n[override]\nrate = 2_500\n'
     suite = load(write(tmp_path / "told", suite=told)).suites["all"]
     assert (suite.latency, suite.control) == (False, "one")
@@ -82,6 +82,9 @@ def test_a_suite_has_latency_and_no_control_unless_it_says_otherwise(
 @pytest.mark.parametrize(
     ("more", "told"),
     [
+        ("repeat_disturbed = 3", "an integer of at least 0 and at most 2"),
+        ("repeat_disturbed = -1", "an integer of at least 0 and at most 2"),
+        ("repetitions = 0", "an integer of at least 1"),
         ('latency = "yes"', "accepted: true or false"),
         ('control = "onne"', "did you mean 'one'"),
         ("control = 7", "accepted: a text"),
