@@ -16,10 +16,7 @@ from report.latency import lower_edge_ns, upper_edge_ns
 Record = Mapping[str, Any]
 Histogram = Mapping[str, Any]
 
-_LATER = (
-    *("pass", "ending", "timeline", "stalls", "stall_count", "stalled_ns"),
-    "peak_disk_bytes",
-)
+_FULL_SCHEMA = 2
 _ONE_BY_ONE = ("read", "write", "delete")  # the others may be one call
 _KILLABLE = ("write", "delete")
 _LEAST_STALL_NS = 100_000_000
@@ -31,7 +28,7 @@ _LEAST_ACHIEVED = 0.99  # of the offered rate; under it a system is saturated
 def fault(record: Record, kind: str) -> str:
     """The first thing that cannot be true; `kind` is that of its benchmark."""
     found = _counts(record)
-    if found or any(record.get(key) is None for key in _LATER):
+    if found or record["schema"] < _FULL_SCHEMA:
         return found
     return (
         _ending(record, kind)
@@ -104,8 +101,8 @@ def _stalls(record: Record) -> str:
 
 
 def _latency(record: Record, kind: str) -> str:
-    latency, service = record.get("latency_ns"), record.get("service_ns")
-    is_open, saturated = record.get("open_loop") is not None, False
+    latency, service = record["latency_ns"], record["service_ns"]
+    is_open, saturated = record["open_loop"] is not None, False
     if is_open:
         offered = record["open_loop"]["offered_ops_per_sec"]
         achieved = record["open_loop"]["achieved_ops_per_sec"]

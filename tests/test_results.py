@@ -136,6 +136,33 @@ def test_a_bad_line_is_named_with_its_fault(
         assert f"{LINES}:{number}:" in message
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("pass", "attempt", "ending", "live_bytes", "timeline", "stalls"),
+        *("stall_count", "stalled_ns", "anonymous_rss_bytes", "file_rss_bytes"),
+        *("peak_disk_bytes", "storage_read_bytes", "storage_written_bytes"),
+        *("deferred", "idle_cpu_ns", "latency_ns", "service_ns", "open_loop"),
+        *("disturbance", "watch"),
+    ],
+)
+def test_an_ok_line_of_schema_2_has_all_of_its_keys(folder: Path, key: str) -> None:
+    changed_line(folder, 1, **{key: ...})
+    with pytest.raises(ResultsError, match=key):
+        load_run(folder)
+
+
+@pytest.mark.parametrize("key", ["latency", "control", "rate"])
+def test_a_plan_of_schema_2_says_what_is_measured_besides(
+    folder: Path, key: str
+) -> None:
+    suite = json.loads((folder / "run.json").read_text())["suite"]
+    del suite[key]
+    changed_plan(folder, suite=suite)
+    with pytest.raises(ResultsError, match=key):
+        load_run(folder)
+
+
 def test_an_engine_that_keeps_nothing_need_not_be_verified(tmp_path: Path) -> None:
     plan = synthetic.plan()
     plan["engines"][-1]["describe"]["stores"] = False
