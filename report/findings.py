@@ -17,8 +17,7 @@ from report import figures
 Record = Mapping[str, Any]
 
 # Opening or closing that takes longer than all of the timed work.  Under 10 ms a
-# few barriers of a slow disk, or one moment of a busy machine, are enough for
-# that, where the timed work is short.
+# few barriers of a slow disk are enough for that, where the timed work is short.
 MOST_OF_TIMED_WORK = 1.0
 LEAST_NS = 10_000_000
 # Of the 10 ms that the process slept once it had settled.  The harness sleeps, so
@@ -32,48 +31,50 @@ def findings(
 ) -> tuple[str, ...]:
     """Sentences about a cell, from its ok lines of the throughput pass.
 
-    `benchmark` is what the engine's description says of it.  Each figure is the
-    median over the lines, since one slow closing is the machine's.
+    `benchmark` is what the engine's description says of it.  A line is taken by
+    its own ratio, and a cell by its least: what an engine does, it does in every
+    repetition, and a slow moment of the disk is not in all of them.
     """
-    elapsed_ns = _median([r["loop_ns"] + r["flush_ns"] for r in records])
-    if elapsed_ns is None:
+    if not records:
         return ()
     described = benchmark or {}
     starts_fresh = described.get("kind") == "write" and not described.get("prepare")
     spans = [
-        ("closing", _median([r["close_ns"] for r in records])),
+        ("closing", [(r, r["close_ns"]) for r in records]),
         (
             "opening a new database",
-            _median([r["open_ns"] for r in records]) if starts_fresh else None,
+            [(r, r["open_ns"]) for r in records] if starts_fresh else [],
         ),
-        ("reopening", _median(_reopening(records))),
+        ("reopening", _reopening(records)),
     ]
     found = []
-    for what, span_ns in spans:
-        if span_ns is None or span_ns <= LEAST_NS:
-            continue
-        if span_ns > MOST_OF_TIMED_WORK * elapsed_ns:
-            times = figures.slower(span_ns / elapsed_ns)
-            found.append(f"{what} took {times} the timed work")
-    told_idle = (r.get("idle_cpu_ns") for r in records)
-    idle_ns = _median([n for n in told_idle if n is not None])
-    if idle_ns is not None and idle_ns > MOST_IDLE_CPU_NS:
+    for what, each in spans:
+        times = min((_times_too_long(r, span_ns) for r, span_ns in each), default=0.0)
+        if times:
+            found.append(f"{what} took {figures.slower(times)} the timed work")
+    idle_ns = min((r.get("idle_cpu_ns") or 0 for r in records), default=0)
+    if idle_ns > MOST_IDLE_CPU_NS:
         used = f"{figures.seconds(idle_ns)} of processor time"
         told = f"still works after settling: {used} in {figures.seconds(_IDLE_NS)}"
         found.append(told)
     return tuple(found)
 
 
+def _times_too_long(record: Record, span_ns: int) -> float:
+    """How many times the timed work; 0 if that is no finding."""
+    elapsed_ns = record["loop_ns"] + record["flush_ns"]
+    if span_ns <= max(LEAST_NS, MOST_OF_TIMED_WORK * elapsed_ns):
+        return 0.0
+    return float(span_ns / elapsed_ns)
+
+
 def reopen_ns(records: Sequence[Record]) -> float | None:
     """How long a fresh process took to open what had been closed: the median."""
-    return _median(_reopening(records))
-
-
-def _reopening(records: Sequence[Record]) -> list[int]:
-    closed = (r for r in records if r.get("ending") == "closed")
-    audits = (r.get("audit") or {} for r in closed)
-    return [a["open_ns"] for a in audits if a.get("open_ns") is not None]
-
-
-def _median(spans_ns: Sequence[int]) -> float | None:
+    spans_ns = [span_ns for _, span_ns in _reopening(records)]
     return statistics.median(spans_ns) if spans_ns else None
+
+
+def _reopening(records: Sequence[Record]) -> list[tuple[Record, int]]:
+    closed = [r for r in records if r.get("ending") == "closed"]
+    audits = [(r, (r.get("audit") or {}).get("open_ns")) for r in closed]
+    return [(r, open_ns) for r, open_ns in audits if open_ns is not None]

@@ -82,16 +82,23 @@ def test_work_after_settling_is_told() -> None:
     assert found(line(idle_cpu_ns=2_300_000)) == (told,)
     assert found(line(idle_cpu_ns=2_000_001)) != ()
     assert found(line(idle_cpu_ns=None)) == ()
+    least = line(idle_cpu_ns=2_500_000)
+    assert "2.50 ms of" in found(least, line(idle_cpu_ns=9_000_000))[0]
 
 
 @pytest.mark.parametrize(
     ("key", "much"),
     [("close_ns", 9 * TIMED_NS), ("open_ns", 9 * TIMED_NS), ("idle_cpu_ns", 9 * 10**6)],
 )
-def test_one_slow_repetition_of_three_is_the_machines(key: str, much: int) -> None:
+def test_what_one_repetition_does_not_do_is_the_machines(key: str, much: int) -> None:
     slow = line(**{key: much})
-    assert found(slow, line(), line()) == ()
-    assert len(found(slow, slow, line())) == 1
+    assert found(slow, slow, line()) == ()
+    assert len(found(slow, slow, slow)) == 1
+
+
+def test_the_least_of_the_repetitions_is_told() -> None:
+    lines = (line(close_ns=n * TIMED_NS) for n in (9, 3, 5))
+    assert found(*lines) == ("closing took 3.00× the timed work",)
 
 
 def test_all_of_it_is_told() -> None:
