@@ -127,6 +127,7 @@ def test_an_audit_must_see_every_entry() -> None:
 
 def test_a_line_its_schema_refuses_becomes_wrong_and_loses_its_figures() -> None:
     own = {"run": "r", "order": 0, "prepare_ns": None, "wall_ns": 9, "audit": None}
+    own |= {"pass": "throughput", "attempt": 1, "disturbance": None, "watch": None}
     good = {**line(Cell("one", "base", "readseq")), **honest(), **own, "exit": "0"}
     assert sound(good) == good
     bad = sound({**good, "build": {"assertions": "perhaps"}})

@@ -116,7 +116,7 @@ def test_a_finding_stands_beside_a_rate_and_takes_nothing(tmp_path: Path) -> Non
     run = load_run(synthetic.write_run(tmp_path, plan, lines))
     compared = comparison.compare(run)
     told = [(r.engine.name, r.findings) for _, r in compared.ranked_rows if r.findings]
-    assert told == [("alpha", ("closing took 50× the timed work",))]
+    assert told == [("alpha", ("closing took 49× the timed work",))]
     assert {row.status for _, row in compared.ranked_rows} == {"ok"}
     assert compared.standings[0].won == len(compared.charts)
 
