@@ -8,10 +8,12 @@ namespace {
 // Looks are this to twice this apart.  A loop that slows down is late for its
 // next look by the factor of the slowing: the shorter this is, the less a slow
 // stretch can be mistaken for a stall.
-constexpr uint64_t kLookNs = 8'000;
+constexpr uint64_t kLookNs = 16'000;
 
-// At first looks are closer, so that a short loop has its timeline too.
-constexpr uint64_t kLeastLooks = 128;
+// At first there is one after each call, and then one as the loop grows by a
+// 64th, so that a short loop has its timeline too.
+constexpr uint64_t kEachOf = 256;
+constexpr uint64_t kGrowth = 64;
 
 }  // namespace
 
@@ -40,8 +42,8 @@ bool Meter::Look(uint64_t operations) {
   } else if (since_ns > 2 * kLookNs) {
     stride_ = stride_ * kLookNs / since_ns;
   }
-  stride_ = std::clamp<uint64_t>(operations / kLeastLooks, 1,
-                                 std::max<uint64_t>(stride_, 1));
+  const uint64_t most = operations < kEachOf ? 1 : operations / kGrowth;
+  stride_ = std::clamp<uint64_t>(stride_, 1, most);
   next_look_ = operations + stride_;
   expired_ = duration_ns_ > 0 && elapsed_ns >= duration_ns_;
   Prepared();  // the look is not a part of the next call

@@ -3,6 +3,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "common/blocks.h"
@@ -10,6 +12,7 @@
 #include "common/clock.h"
 #include "common/key_stream.h"
 #include "common/keys.h"
+#include "common/meter.h"
 #include "common/oracle.h"
 #include "common/resources.h"
 #include "common/tick_histogram.h"
@@ -137,6 +140,100 @@ void ReadClock(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(clock.NowNs());
 }
 BENCHMARK(ReadClock);
+
+// after_all 1: once everything before has completed.
+void ReadTicks(benchmark::State& state) {
+  SteadyClock clock;
+  const bool after_all = state.range(0) != 0;
+  for (auto _ : state) benchmark::DoNotOptimize(clock.Ticks(after_all));
+}
+BENCHMARK(ReadTicks)->ArgName("after_all")->Arg(0)->Arg(1);
+
+// Reads the real clock and says that a second has passed, so that a meter looks
+// after each operation; or says what it reads, and counts how often.
+class CountingClock final : public Clock {
+ public:
+  explicit CountingClock(bool slow) : Clock(false), slow_(slow) {}
+
+  uint64_t NowNs() override {
+    ++readings;
+    const uint64_t now_ns = steady_.NowNs();
+    return slow_ ? readings * 1'000'000'000 : now_ns;
+  }
+  uint64_t WaitUntilNs(uint64_t) override { return NowNs(); }
+
+  uint64_t readings = 0;
+
+ private:
+  SteadyClock steady_;
+  const bool slow_;
+};
+
+void OneLook(benchmark::State& state) {
+  CountingClock clock(true);
+  Progress progress("");
+  Meter meter(clock, progress, {});
+  meter.Start();
+  uint64_t operations = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(meter.Continue(++operations));
+}
+BENCHMARK(OneLook);
+
+// What the meter asks for each operation, without ever looking.
+struct Blind {
+  bool Continue(uint64_t operations) const {
+    return !latency && !open_loop && operations < next_look;
+  }
+  bool latency = false;
+  bool open_loop = false;
+  uint64_t next_look = std::numeric_limits<uint64_t>::max();
+};
+
+// The time of so many updates that nobody writes.
+template <typename AnyMeter>
+uint64_t LoopNs(Clock& clock, UpdateBlock& block, AnyMeter& meter,
+                uint64_t operations) {
+  const uint64_t start_ns = clock.NowNs();
+  for (uint64_t done = 0; done < operations;) {
+    block.Fill(block.capacity());
+    for (size_t i = 0; i < block.capacity(); ++i) {
+      benchmark::DoNotOptimize(&meter);
+      benchmark::ClobberMemory();
+      if (!meter.Continue(++done)) return 0;
+    }
+  }
+  return clock.NowNs() - start_ns;
+}
+
+// All looks of a short loop of the fastest operations, as a share of it: the
+// least of many loops with them against the least without.
+void LookAtTheClock(benchmark::State& state) {
+  constexpr uint64_t kOperations = 1'000'000;
+  SteadyClock clock;
+  Progress progress("");
+  Oracle oracle;
+  oracle.Reset(kKeys, kValueSize);
+  WriteStream stream(*FindBenchmark("fillseq"), 7, oracle);
+  UpdateBlock block(stream, TheValues(), kKeySize, 1, false);
+  uint64_t with_ns = std::numeric_limits<uint64_t>::max();
+  uint64_t without_ns = with_ns;
+  uint64_t looks = 0;
+  for (auto _ : state) {
+    Blind blind;
+    without_ns = std::min(without_ns, LoopNs(clock, block, blind, kOperations));
+    CountingClock counting(false);
+    Meter meter(counting, progress, {});
+    meter.Start();
+    with_ns = std::min(with_ns, LoopNs(clock, block, meter, kOperations));
+    looks = counting.readings;
+  }
+  const auto with = static_cast<double>(with_ns);
+  const auto without = static_cast<double>(without_ns);
+  state.counters["loop_ms"] = without / 1e6;
+  state.counters["looks"] = static_cast<double>(looks);
+  state.counters["share_%"] = 100 * (with / without - 1);
+}
+BENCHMARK(LookAtTheClock)->Unit(benchmark::kMillisecond);
 
 void AddToHistogram(benchmark::State& state) {
   TickHistogram histogram;

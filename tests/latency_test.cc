@@ -120,6 +120,19 @@ TEST_F(LatencyTest, ABatchIsOneCall) {
             std::string::npos);
 }
 
+// After each of the 40 batches is prepared, after each call, and after each
+// look that followed a call; and once at the start.
+TEST_F(LatencyTest, TimesACallFromWhenItsBatchIsPrepared) {
+  const auto cost_ns = [](uint64_t) { return kMilli; };
+  const uint64_t before = clock_.readings;
+  config_.histogram = false;
+  Measure(Taking(cost_ns), {"fillseqbatch"});
+  const uint64_t untimed = clock_.readings - before;
+  config_.histogram = true;
+  Measure(Taking(cost_ns), {"fillseqbatch"});
+  EXPECT_EQ(clock_.readings - before - 2 * untimed, 40u + 40 + 40 + 1);
+}
+
 TEST_F(LatencyTest, AThroughputRepetitionDoesTheSameOperations) {
   for (const char* name : {"fillrandom", "overwrite", "deleterandom",
                            "readrandom", "seekrandom", "readreverse"}) {

