@@ -20,6 +20,8 @@ from report.tables import DASH, times
 # How many times twice as much as the least has no colour left.
 _TAIL_HALVINGS = 6
 _SPACE_HALVINGS = 3
+# Kinds of benchmarks that change nothing: what they write is the harness's.
+_ONLY_READS = ("read", "verify")
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,11 @@ def tails(run: Run, compared: Comparison) -> Matrix | None:
 
 def bytes_and_space(compared: Comparison) -> Matrix | None:
     """Of writing benchmarks: on disk, and written, for each byte of entries."""
-    return _matrix(compared, lambda _, row: _space(row), _SPACE_HALVINGS)
+    return _matrix(
+        compared,
+        lambda chart, row: _space(row) if _writes(chart, row) else None,
+        _SPACE_HALVINGS,
+    )
 
 
 def _matrix(
@@ -110,18 +116,24 @@ def _tail(run: Run, chart: Chart, row: Row) -> Spot | None:
     if not found:
         return None
     tail, middle = found.at["p99"], found.at["p50"]
-    if tail is None:
-        return Spot(row.engine, note=f"only {found.count:,} samples")
     small = f"p50 {figures.seconds(middle)}" if middle is not None else ""
+    if tail is None:
+        note = f"only {figures.count(found.count, 'sample')}"
+        return Spot(row.engine, small=small, note=note)
     return Spot(row.engine, figures.seconds(tail), small, number=tail)
+
+
+def _writes(chart: Chart, row: Row) -> bool:
+    described = row.engine.benchmark(chart.benchmark) or {}
+    return described.get("kind") not in _ONLY_READS
 
 
 def _space(row: Row) -> Spot | None:
     used = row.used
     written, stored = used.written_per_byte, used.storage_written_per_byte
-    if row.summary is None or not (written or stored):
+    if row.summary is None or written is None or stored is None:
         return None
-    small = f"{times(written or 0)} → {times(stored or 0)}"
+    small = f"{times(written)} → {times(stored)}"
     on_disk = used.space_amplification
     if on_disk is None:
         return Spot(row.engine, small=small, note="bytes of live entries unknown")

@@ -87,8 +87,8 @@ def warnings(row: Row) -> list[str]:
     """What weakens a rate: work outside the clock, and other work meanwhile."""
     found = list(row.findings)
     if row.summary and row.disturbed:
-        count = figures.count(len(row.disturbed), "repetition")
-        found.append(f"{count} disturbed, such as {row.disturbed[0]}")
+        made = len(row.repetitions) + bool(row.latency)
+        found.append(f"disturbed in {len(row.disturbed)} of {made} repetitions")
     return found
 
 

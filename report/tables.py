@@ -80,7 +80,9 @@ def positive(number: float | None, form: Callable[[float], str]) -> Figure:
 
 
 def times(ratio: float) -> str:
-    """A small multiple: "0.63×", "<0.01×", "12×"."""
+    """A small multiple: "0", "<0.01×", "0.63×", "12×"."""
+    if ratio == 0:
+        return "0"
     if 0 < ratio < 0.005:
         return "<0.01×"
     return figures.slower(ratio)
