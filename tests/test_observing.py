@@ -1,0 +1,78 @@
+"""What is seen of a measured process from outside, and when it is looked at."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.driver_process import Spawner, Tick
+from scripts.observing import Observer
+
+
+class Recorder:
+    """Surroundings that note what they are asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    def snapshot(self) -> int:
+        self.calls.append("snapshot")
+        return len(self.calls)
+
+    def disturbance(self, *given: Any) -> dict[str, Any]:
+        self.calls.append(given)
+        return {"marks": []}
+
+    def watch(self, pid: int, database: Path) -> "Recorder":
+        self.calls.append((pid, database))
+        return self
+
+    def sample(self) -> None:
+        self.calls.append("sample")
+
+    def document(self) -> dict[str, Any]:
+        return {"samples": self.calls.count("sample")}
+
+
+def test_a_process_is_looked_at_before_while_and_after_it_runs() -> None:
+    recorder, database = Recorder(), Path("a database")
+    observer = Observer(recorder, database)
+    observer.begin()
+    observer.tick.call(17)
+    observer.tick.call(17)
+    observer.end()
+    own = {"storage_read_bytes": 100, "storage_written_bytes": 20}
+    deferred = {"storage_written_bytes": 3, "written_bytes": 1000}
+    found = observer.fields({**own, "deferred": deferred})
+    watched = [(17, database), "sample", "sample"]
+    assert recorder.calls == ["snapshot", *watched, "snapshot", (1, 5, 123)]
+    assert found == {"disturbance": {"marks": []}, "watch": {"samples": 2}}
+
+
+@pytest.mark.parametrize("record", [{}, {"deferred": None, "storage_read_bytes": None}])
+def test_a_process_without_figures_moved_nothing_of_its_own(
+    record: dict[str, Any],
+) -> None:
+    recorder = Recorder()
+    observer = Observer(recorder, Path())
+    observer.begin()
+    observer.end()
+    assert observer.fields(record)["watch"] is None
+    assert recorder.calls[-1] == (1, 2, 0)
+
+
+def test_each_tick_keeps_its_own_period_and_knows_the_process() -> None:
+    often: list[int] = []
+    seldom: list[int] = []
+    ticks = (Tick(often.append, 0.05), Tick(seldom.append, 3600.0))
+    spawner = Spawner({"PATH": "/usr/bin:/bin"})
+    outcome = spawner.run(("sleep", "0.6"), 60, ticks)
+    assert outcome.exit == "0"
+    assert often and len(set(often)) == 1 and often[0] > 1
+    assert seldom == []
+
+
+def test_ticks_do_not_keep_a_process_from_its_time_limit() -> None:
+    tick = Tick(lambda _pid: None, 0.05)
+    outcome = Spawner({"PATH": "/usr/bin:/bin"}).run(("sleep", "60"), 0.3, (tick,))
+    assert outcome.timed_out
