@@ -117,6 +117,18 @@ def test_marks_have_contrast(theme: dict[str, Colour]) -> None:
         assert contrast(theme[engine], theme["track"]) >= 3, engine
 
 
+def test_the_rate_over_time_has_contrast(theme: dict[str, Colour]) -> None:
+    """The area under the rate is drawn thinner than a bar; the stalls are not."""
+    found = re.search(r"\.spark path \{[^}]*fill-opacity: (\.\d+)", STYLE)
+    assert found
+    strength = float(found[1])
+    for engine in ENGINES:
+        pairs = zip(theme[engine], theme["track"], strict=True)
+        r, g, b = (c * strength + t * (1 - strength) for c, t in pairs)
+        assert contrast((r, g, b), theme["track"]) >= 3, engine
+    assert contrast(theme["bad"], theme["card"]) >= 3
+
+
 def test_text_on_the_strongest_heat_has_contrast(theme: dict[str, Colour]) -> None:
     assert f"calc(var(--h) * {HEAT_STRENGTH:g})".replace("0.", ".") in STYLE
     pairs = zip(theme["heat"], theme["bg"], strict=True)

@@ -155,8 +155,15 @@ def test_no_cell_of_a_chart_covers_its_neighbour(opened: Opened) -> None:
 def test_it_is_complete_without_scripts(chromium: Any, report_file: Path) -> None:
     found = Opened(chromium, report_file, java_script_enabled=False)
     text = found.page.inner_text("body")
-    for told in ("wins", "unsupported", "settles in", "2011 and now", "id raw"):
+    for told in (
+        *("wins", "unsupported", "settles in", "2011 and now", "id raw"),
+        *("Noise of the run", "p50", "disturbed in", "the control"),
+    ):
         assert told in text, told
+    latency = found.page.locator("#c-baseline-fillseq summary", has_text="Latency")
+    assert "p99.99" not in found.page.inner_text("#c-baseline-fillseq")
+    latency.click()
+    assert "p99.99" in found.page.inner_text("#c-baseline-fillseq")
     assert found.page.locator("#tools").is_hidden()
     assert found.page.locator("#raw").text_content()
     found.context.close()
