@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from report import figures, published
 from report.cells import NOT_MEASURED, Cell, Run
 from report.comparison import FAILURES, Comparison, Row
+from report.rows import WIDE_SPREAD
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ def _noise(comparison: Comparison) -> Chip:
     if found is None:
         return Chip("noise not measured")
     share = figures.percent(found.share)
-    return Chip(f"noise of the run {share} ({found.engine} measured twice)")
+    told = f"noise of the run {share} ({found.engine} measured twice)"
+    return Chip(told, warns=found.share > WIDE_SPREAD)
 
 
 def _disturbances(cells: Sequence[Cell]) -> list[Chip]:

@@ -183,6 +183,16 @@ def test_chips_say_noise_disturbances_and_findings(tmp_path: Path) -> None:
     assert not [text for text in told if "without latencies" in text]
 
 
+@pytest.mark.parametrize(("rate", "warns"), [(1049.0, False), (1051.0, True)])
+def test_much_noise_is_a_reason_for_care(
+    tmp_path: Path, rate: float, warns: bool
+) -> None:
+    run = run_of(tmp_path, {"readseq": {"alpha-again": rate}})
+    found = chips.chips(run, comparison.compare(run))
+    (noise,) = (chip for chip in found if chip.text.startswith("noise of the run"))
+    assert noise.warns == warns
+
+
 def test_missing_latencies_are_said(tmp_path: Path) -> None:
     plan = synthetic.plan()
     lines = [m for m in synthetic.lines(plan) if m["pass"] == "throughput"]
