@@ -3,6 +3,7 @@
 #ifndef COMMON_TICK_HISTOGRAM_H_
 #define COMMON_TICK_HISTOGRAM_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -19,28 +20,37 @@ class TickHistogram {
 
   TickHistogram() : counts_(Buckets::kBuckets) {}
 
+  // Of a short sample the bucket says all.
   void Add(uint64_t ticks) {
-    ++counts_[Buckets::Index(ticks)];
-    ++count_;
-    sum_ += ticks;
-    if (ticks < min_) min_ = ticks;
-    if (ticks > max_) max_ = ticks;
+    if (ticks < kExact) {
+      ++counts_[ticks];
+    } else {
+      AddLong(ticks);
+    }
   }
 
-  uint64_t count() const { return count_; }
-  uint64_t sum() const { return sum_; }
-  uint64_t min() const { return count_ == 0 ? 0 : min_; }
-  uint64_t max() const { return max_; }
+  uint64_t count() const;
+  uint64_t sum() const;
+  uint64_t min() const;  // 0 of no sample
+  uint64_t max() const;  // 0 of no sample
 
   // Samples by bucket.
   const std::vector<uint64_t>& counts() const { return counts_; }
 
  private:
+  static constexpr uint64_t kExact = 2 * Buckets::kSub;
+
+  void AddLong(uint64_t ticks) {
+    ++counts_[Buckets::Index(ticks)];
+    long_sum_ += ticks;
+    long_min_ = std::min(long_min_, ticks);
+    long_max_ = std::max(long_max_, ticks);
+  }
+
   std::vector<uint64_t> counts_;
-  uint64_t count_ = 0;
-  uint64_t sum_ = 0;
-  uint64_t min_ = std::numeric_limits<uint64_t>::max();
-  uint64_t max_ = 0;
+  uint64_t long_sum_ = 0;
+  uint64_t long_min_ = std::numeric_limits<uint64_t>::max();
+  uint64_t long_max_ = 0;
 };
 
 }  // namespace kvmatrix

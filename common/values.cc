@@ -50,6 +50,29 @@ void WritePiece(char* piece, size_t random_bytes, size_t size, Words& words) {
   }
 }
 
+// The pieces of `bytes` bytes.  Out of line, and takes the words by value, so
+// that the usual value, which has no such pieces, keeps its words in registers.
+[[gnu::noinline]] void WritePieces(char* piece, size_t random_bytes,
+                                   size_t bytes, Words words) {
+  for (char* const end = piece + bytes; piece < end; piece += kPiece) {
+    const size_t size = std::min<size_t>(kPiece, end - piece);
+    WritePiece(piece, std::min(random_bytes, size), size, words);
+  }
+}
+
+// True if the bytes are what WritePieces() writes.
+[[gnu::noinline]] bool ArePieces(const char* piece, size_t random_bytes,
+                                 size_t bytes, Words words) {
+  uint64_t difference = 0;
+  for (const char* const end = piece + bytes; piece < end; piece += kPiece) {
+    const size_t size = std::min<size_t>(kPiece, end - piece);
+    char expected[kPiece + kWord];
+    WritePiece(expected, std::min(random_bytes, size), size, words);
+    difference |= std::memcmp(piece, expected, size) != 0;
+  }
+  return difference == 0;
+}
+
 // The same for the usual piece, whole and half random, without a branch.
 void WriteHalfRandomPiece(char* piece, Words& words) {
   uint64_t random[kHalfWords];
@@ -95,33 +118,26 @@ Values::Values(uint64_t seed, size_t value_size, double compression_ratio)
 
 void Values::Write(uint64_t key, uint32_t version, char* buffer) const {
   Words words(Base(key, version));
-  char* const end = buffer + value_size_;
+  char* const fast_end = buffer + fast_bytes_;
   char* piece = buffer;
-  for (; piece < buffer + fast_bytes_; piece += kPiece) {
-    WriteHalfRandomPiece(piece, words);
-  }
-  for (; piece < end; piece += kPiece) {
-    const size_t size = std::min<size_t>(kPiece, end - piece);
-    WritePiece(piece, std::min(random_bytes_, size), size, words);
-  }
+  for (; piece < fast_end; piece += kPiece) WriteHalfRandomPiece(piece, words);
+  const size_t rest = value_size_ - fast_bytes_;
+  if (rest > 0) WritePieces(piece, random_bytes_, rest, words);
 }
 
 bool Values::Matches(uint64_t key, uint32_t version,
                      std::string_view value) const {
   if (value.size() != value_size_) return false;
   Words words(Base(key, version));
-  const char* const end = value.data() + value_size_;
+  const char* const fast_end = value.data() + fast_bytes_;
   const char* piece = value.data();
   uint64_t difference = 0;
-  for (; piece < value.data() + fast_bytes_; piece += kPiece) {
+  for (; piece < fast_end; piece += kPiece) {
     difference |= HalfRandomPieceDifference(piece, words);
   }
-  for (; piece < end; piece += kPiece) {
-    const size_t size = std::min<size_t>(kPiece, end - piece);
-    char expected[kPiece + kSlack];
-    WritePiece(expected, std::min(random_bytes_, size), size, words);
-    difference |= std::memcmp(piece, expected, size) != 0;
-  }
+  const size_t rest = value_size_ - fast_bytes_;
+  if (rest > 0)
+    return difference == 0 && ArePieces(piece, random_bytes_, rest, words);
   return difference == 0;
 }
 

@@ -1,0 +1,33 @@
+#include "common/tick_histogram.h"
+
+#include <numeric>
+
+namespace kvmatrix {
+
+uint64_t TickHistogram::count() const {
+  return std::accumulate(counts_.begin(), counts_.end(), uint64_t{0});
+}
+
+uint64_t TickHistogram::sum() const {
+  uint64_t sum = long_sum_;
+  for (uint64_t ticks = 0; ticks < kExact; ++ticks) {
+    sum += ticks * counts_[ticks];
+  }
+  return sum;
+}
+
+uint64_t TickHistogram::min() const {
+  for (uint64_t ticks = 0; ticks < kExact; ++ticks) {
+    if (counts_[ticks] > 0) return ticks;
+  }
+  return long_max_ == 0 ? 0 : long_min_;
+}
+
+uint64_t TickHistogram::max() const {
+  if (long_max_ > 0) return long_max_;
+  uint64_t ticks = kExact - 1;
+  while (ticks > 0 && counts_[ticks] == 0) --ticks;
+  return ticks;
+}
+
+}  // namespace kvmatrix
