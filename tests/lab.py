@@ -70,13 +70,16 @@ class Lab:
         (self.root / "configs/suites/lab.toml").write_text(text + more)
 
     def command(self, verb: str, *words: str) -> list[str]:
+        return [sys.executable, str(MACHINE), *self.arguments(verb, *words)]
+
+    def arguments(self, verb: str, *words: str) -> list[str]:
         places = ["--build-dir", str(self.root / "build")]
         places += ["--configs-dir", str(self.root / "configs")]
         if verb != "list":
             places += ["--data-dir", str(self.data)]
         if verb not in ("list", "doctor"):
             places += ["--no-report", "--results-dir", str(self.results)]
-        return [sys.executable, str(MACHINE), verb, *words, *places]
+        return [verb, *words, *places]
 
     def call(
         self, verb: str, *words: str, env: Mapping[str, str] | None = None

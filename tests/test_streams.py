@@ -71,7 +71,8 @@ scripts.reporting.load_run = load_run
 import scripts.cli
 scripts.cli.main()
 """
-    words = [w for w in lab.command("run", "lab", "-n", "1")[3:] if w != "--no-report"]
+    words = lab.arguments("run", "lab", "-n", "1")
+    words.remove("--no-report")
     done = subprocess.run(
         [sys.executable, "-c", program, *words],
         cwd=ROOT,
