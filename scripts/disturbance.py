@@ -137,6 +137,8 @@ def _cpu_ns(before: Snapshot, after: Snapshot) -> dict[str, Tally]:
     used = _growth(before, after, lambda p: p.cpu_ticks, after.processes).seen
     unseen = None if busy is None else max(0, busy - used)
     foreign = _foreign(before, after, lambda p: p.cpu_ticks)
+    if busy is not None:  # all of the processors' time bounds that of some processes
+        foreign = Tally(min(foreign.seen, busy), foreign.whole)
     return {
         "steal": Tally((steal or 0) * TICK_NS, steal is not None),
         "foreign_cpu": Tally(foreign.seen * TICK_NS, foreign.whole),

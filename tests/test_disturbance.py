@@ -135,13 +135,24 @@ def test_a_foreign_process_counts(machine: Busy) -> None:
 
 def test_one_that_started_meanwhile_counts_whole(machine: Busy) -> None:
     before = machine.take()
+    machine.stat(user=1040)
     machine.process(MAKE, INIT, ticks=(30, 10))
     assert compared(machine, before)["foreign_cpu_share"] == 0.1
+
+
+def test_processes_cannot_use_more_than_the_processors_did(machine: Busy) -> None:
+    before = machine.take()
+    machine.process(MAKE, INIT, ticks=(30, 9000))  # reaped what was never seen
+    machine.stat(user=1060)
+    found = compared(machine, before)
+    assert found["foreign_cpu_share"] == 0.15
+    assert found["unseen_cpu_share"] == 0.0
 
 
 def test_a_number_used_again_is_another_process(machine: Busy) -> None:
     machine.process(MAKE, INIT, ticks=(500, 0), start=7)
     before = machine.take()
+    machine.stat(user=1040)
     machine.process(MAKE, INIT, ticks=(40, 0), start=8)
     assert compared(machine, before)["foreign_cpu_share"] == 0.1
 
@@ -149,6 +160,7 @@ def test_a_number_used_again_is_another_process(machine: Busy) -> None:
 def test_short_lived_children_count_in_who_reaped_them(machine: Busy) -> None:
     machine.process(MAKE, INIT, ticks=(1, 100))
     before = machine.take()
+    machine.stat(user=1040)
     machine.process(MAKE, INIT, ticks=(1, 140))
     assert compared(machine, before)["foreign_cpu_share"] == 0.1
 
@@ -158,6 +170,7 @@ def test_what_a_process_used_long_ago_is_not_counted_at_its_end(machine: Busy) -
     machine.process(71, MAKE)
     machine.process(72, 71, ticks=(9000, 0))
     before = machine.take()
+    machine.stat(user=1400)
     machine.end(72)
     machine.end(71)
     machine.process(MAKE, INIT, ticks=(0, 9004))
@@ -169,6 +182,7 @@ def test_orphans_of_a_killed_family_are_not_counted_twice(machine: Busy) -> None
     machine.process(71, MAKE, ticks=(10, 0))
     machine.process(72, 71, ticks=(9000, 0))
     before = machine.take()
+    machine.stat(user=1400)
     machine.end(72)
     machine.end(71)
     machine.process(MAKE, INIT, ticks=(0, 10))  # reaped its child, and init the other
@@ -236,6 +250,7 @@ def test_what_is_seen_marks_even_if_it_is_not_all(machine: Busy) -> None:
     machine.listed = [80]
     machine.process(MAKE, INIT)
     before = machine.take()
+    machine.stat(user=1040)
     machine.process(MAKE, INIT, ticks=(40, 0), io=(0, 9 << 20))
     assert compared(machine, before)["marks"] == [
         "other processes at least 10.0 % of the CPUs",
@@ -300,6 +315,7 @@ def test_a_partition_counts_as_its_whole_disk(machine: Busy) -> None:
 def test_every_share_is_of_wall_time_and_all_processors(machine: Busy) -> None:
     machine.process(MAKE, INIT)
     before = machine.take()
+    machine.stat(user=1040)
     machine.process(MAKE, INIT, ticks=(40, 0))
     found = disturbance(before, machine.take(2), 0)
     assert found["foreign_cpu_share"] == 0.05
