@@ -129,7 +129,7 @@ def without_costs(text: str) -> str:
 
 def without_figures(text: str) -> str:
     """The text with a mark in place of each time."""
-    return re.sub(r"\d[\d.,]*(×| [mn]?s\b| processors)", r"#\1", text)
+    return re.sub(r"\d[\d.,]*(×| [mnµ]?s\b)", r"#\1", text)
 
 
 def main() -> None:

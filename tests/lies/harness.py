@@ -34,9 +34,11 @@ def run_family(
         lab.executable(engine).symlink_to(executables / name)
     for scenario in family.scenarios:
         _write_scenario(lab, scenario)
-    lab.suite([scenario.name for scenario in family.scenarios])
-    globs = [f"-k{case.engine}/{case.cell}" for case in family.cases]
-    done = lab.call("run", "lab", "-n", "1", *globs)
+    names = [scenario.name for scenario in family.scenarios]
+    lab.suite(names, latency=family.latency)
+    words = [f"-k{case.engine}/{case.cell}" for case in family.cases]
+    words += [f"-n{family.repetitions}", "--repeat-disturbed=0"]
+    done = lab.call("run", "lab", *words)
     assert done.returncode in (0, 3), done.stderr
     return _verdicts(lab)
 

@@ -6,7 +6,7 @@ is a benchmark of that scenario and the verdict that it must get.
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,8 @@ class Family:
     name: str
     title: str
     scenarios: tuple[Scenario, ...]
+    latency: bool = False  # whether there is a latency repetition too
+    repetitions: int = 1
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -74,7 +76,7 @@ class Family:
             cases = tuple(case for case in s.cases if case.cell in cells)
             if cases:
                 kept.append(Scenario(s.name, s.lie, s.mutant, s.engine, s.flags, cases))
-        return Family(self.name, self.title, tuple(kept))
+        return replace(self, scenarios=tuple(kept))
 
 
 def load_checks() -> dict[str, Check]:
@@ -91,7 +93,7 @@ def load_family(name: str) -> Family:
     scenarios = tuple(
         _scenario(name, entry) for name, entry in document["scenario"].items()
     )
-    return Family(name, document["title"], scenarios)
+    return Family(name, document["title"], scenarios, document.get("latency", False))
 
 
 def honest_family(engine: str, benchmarks: Iterable[str]) -> Family:
@@ -101,7 +103,8 @@ def honest_family(engine: str, benchmarks: Iterable[str]) -> Family:
         for benchmark in benchmarks
     )
     honest = Scenario("none", "none", "", engine, {}, cases)
-    return Family("honest", "The reference, unchanged", (honest,))
+    # A finding is a matter of medians: a busy machine may delay one repetition.
+    return Family("honest", "The reference, unchanged", (honest,), True, 3)
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -9,34 +9,50 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from report import comparison, sentences
+from report import comparison, figures, sentences
 from report.results import load_run
 from report.rows import Row
 
 
-def verdicts(folder: Path) -> dict[str, dict[str, Any]]:
+def verdicts_of(folder: Path) -> dict[str, dict[str, Any]]:
     """By scenario/benchmark: what the runner wrote, and what the report shows.
 
     REQUIRES: one engine in each scenario.
     """
-    return {
-        f"{chart.scenario.name}/{chart.benchmark}": _verdict(row)
-        for chart in comparison.compare(load_run(folder)).charts
-        for row in chart.rows
-        if row.repetitions
-    }
+    run = load_run(folder)
+    written: dict[str, set[str]] = {}
+    for m in run.measurements:
+        cell = f"{m.cell.scenario}/{m.cell.benchmark}"
+        written.setdefault(cell, set()).add(m.record["status"])
+    verdicts = {}
+    for chart in comparison.compare(run).charts:
+        cell = f"{chart.scenario.name}/{chart.benchmark}"
+        for row in chart.rows:
+            if row.repetitions:
+                verdicts[cell] = _verdict(row, written[cell])
+    return verdicts
 
 
-def _verdict(row: Row) -> dict[str, Any]:
-    written = {m.record["status"] for m in row.repetitions}
+def _verdict(row: Row, written: set[str]) -> dict[str, Any]:
     return {
-        "written": " and ".join(sorted(written)),
+        "written": " and ".join(sorted(written - {"ok"})) or "ok",
         "shown": row.status,
         "reason": row.reason,
         "findings": row.findings,
-        "notes": sentences.notes(row),
+        "notes": [*sentences.notes(row), *_from_tables(row)],
     }
 
 
+def _from_tables(row: Row) -> list[str]:
+    """What the report has in tables beside the chart."""
+    used = (row.used.cpu_user_ns_per_op or 0) + (row.used.cpu_system_ns_per_op or 0)
+    found = [f"each operation took {figures.seconds(used)} of processor time"]
+    latencies = row.latency.record["latency_ns"] if row.latency else None
+    if latencies is not None:
+        slowest = figures.seconds(latencies["max"])
+        found.append(f"its slowest operation took {slowest}")
+    return found
+
+
 if __name__ == "__main__":
-    print(json.dumps(verdicts(Path(sys.argv[1]))))
+    print(json.dumps(verdicts_of(Path(sys.argv[1]))))

@@ -1,6 +1,8 @@
 // Lies about when, where and how steadily the work is done; what is stored and
 // answered is right in the end.
 
+#include <time.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -93,16 +95,29 @@ Behaviour WorksInOpen() {
   return lie;
 }
 
+// Takes so much processor time of the calling thread, however long that lasts.
+void Work(std::chrono::nanoseconds duration) {
+  const auto used = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) +
+           std::chrono::nanoseconds(time.tv_nsec);
+  };
+  const auto end = used() + duration;
+  while (used() < end) continue;
+}
+
 Behaviour WorksInOtherThreads() {
-  auto helpers = std::make_shared<Helpers>();
+  auto threads = std::make_shared<std::vector<std::thread>>();
   Behaviour lie;
-  lie.open = [helpers] { helpers->Start(); };
-  lie.write = [](Session& session, std::span<const Update> batch) {
-    Spin(std::chrono::microseconds(100));
+  lie.write = [threads](Session& session, std::span<const Update> batch) {
+    while (threads->size() < 2) threads->emplace_back(Work, milliseconds(30));
     session.Write(batch);
   };
-  lie.settle = [helpers] { helpers->Stop(); };
-  lie.close = lie.settle;
+  lie.flush = [threads] {
+    for (std::thread& thread : *threads) thread.join();
+    threads->clear();
+  };
   return lie;
 }
 
@@ -141,7 +156,8 @@ constexpr Lie kLies[] = {
      BuffersUntilClose},
     {"close", "works 100 ms in closing", WorksInClose},
     {"open", "works 100 ms in opening", WorksInOpen},
-    {"threads", "works in two other threads", WorksInOtherThreads},
+    {"threads", "works 30 ms in each of two other threads",
+     WorksInOtherThreads},
     {"unsettled", "works on in other threads after it says it is settled",
      GoesOnAfterSettle},
     {"stall-once", "sleeps 150 ms in the N-th operation", StallsOnce},
