@@ -117,6 +117,16 @@ def _check_audit(expected: Expected, record: Record) -> None:
         raise Impossible(f"ok with {ops} entries of {planned}")
 
 
+def _check_found(found: int, ops: int, digest: str) -> None:
+    """What is read holds every key: all that is asked for is there.
+
+    Keys that were cut short so as to be missing leave a digest of nothing.
+    """
+    due = ops if digest.strip("0") else 0
+    if found != due:
+        raise Impossible(f"found {found} entries of {due}")
+
+
 def _check_operations(expected: Expected, record: Record) -> None:
     planned, ops, found = record["planned_ops"], record["ops"], record["found"]
     if expected.planned_ops not in (None, planned):
@@ -129,5 +139,7 @@ def _check_operations(expected: Expected, record: Record) -> None:
         raise Impossible(f"{ops} operations of {planned} planned, not truncated")
     if found > ops:
         raise Impossible(f"found {found} entries in {ops} operations")
+    if expected.stores and expected.kind == "read":
+        _check_found(found, ops, record["digest"])
     if ops < 1:
         raise Impossible("ok without an operation")

@@ -39,7 +39,8 @@ def test_every_case_names_a_check() -> None:
 def test_every_lie_of_the_executable_is_told() -> None:
     known = document.described_lies().keys()
     families = [load_family(name) for name in FAMILIES]
-    assert {s.lie for family in families for s in family.scenarios} <= known
+    told = {s.lie for family in families for s in family.scenarios}
+    assert known == told | {"none"}
 
 
 def test_the_page_of_lies_is_up_to_date() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from report import comparison
 from report.results import load_run
 
 ENGINES = "leveldb,treedb,hashdb,sqlite3,memory,null"
@@ -87,6 +88,21 @@ def test_the_machine_was_watched(lines: list[Line]) -> None:
         assert (line["disturbance"] is not None) == (line["status"] == "ok")
 
 
+def findings_of(path: Path) -> list[tuple[str, str, tuple[str, ...]]]:
+    """What the report tells against the rates of a run."""
+    return [
+        (row.engine.name, chart.anchor, row.findings)
+        for chart in comparison.compare(load_run(path)).charts
+        for row in (*chart.rows, *chart.references, *chart.floors)
+        if row.findings
+    ]
+
+
+def test_nothing_is_found_against_an_engine(run: Path) -> None:
+    """None of them does its work outside of the timed part."""
+    assert findings_of(run) == []
+
+
 def test_its_report_can_be_made_twice(run: Path) -> None:
     """The report comes from the files alone, the same bytes each time."""
     load_run(run)
@@ -131,6 +147,7 @@ def test_every_other_benchmark_is_right_on_every_engine(tmp_path: Path) -> None:
     done = kvmatrix("run", "others", "-e", ENGINES, *again, *build, *places)
     assert done.returncode == 0, done.stderr
     (path,) = (tmp_path / "results").iterdir()
+    assert findings_of(path) == []
     cells = load_run(path).cells.values()
     judged = [m for cell in cells for m in cell.repetitions]
     assert len(judged) == len(OTHERS) * 6

@@ -21,6 +21,7 @@ void Edit(std::string_view name, int64_t amount) {
   const size_t start = line.find(key) + key.size();
   const size_t end = line.find_first_not_of("0123456789", start);
   const int64_t number = std::stoll(line.substr(start, end - start));
+  if (number == 0) return;  // so that the database can be filled
   line.replace(start, end - start, std::to_string(number + amount));
   std::ofstream(FLAGS_json, std::ios::trunc) << line;
 }
