@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from report.cells import LATENCY
+from report.figures import count
 from report.units import format_duration
 from scripts.board import STATUS_WORDS, Board
 from scripts.order import is_superseded, marks_of
@@ -14,6 +15,10 @@ from scripts.plan import Plan
 from scripts.table import Glyphs, layout_for, legend_line, table_lines
 
 _PIPE_WIDTH = 200
+_STAYS_BUSY = (
+    "disturbed: kvmatrix doctor tells by what; on a machine that is never quiet,"
+    " --repeat-disturbed 0 measures each repetition once"
+)
 _DISTURBED_NAMED = 5
 
 
@@ -92,12 +97,15 @@ def disturbed_lines(board: Board) -> list[str]:
     if not repeated and not stayed:
         return []
     total = f"{len(stayed)} of {len(board.cells)} cells stayed disturbed"
-    lines = [f"disturbed {total}; {repeated} repetitions were made again"]
+    again = count(repeated, "repetition")
+    lines = [f"disturbed {total}; {again} made again"]
+    if repeated and len(stayed) * 2 >= len(board.cells):
+        lines.append(_STAYS_BUSY)
     for cell, state in stayed[:_DISTURBED_NAMED]:
-        count = len(state.disturbed)
+        disturbed = len(state.disturbed)
         marks = ", ".join(marks_of(state.disturbed[-1]))
         lines.append(
-            f"disturbed {cell}: {count} of {len(state.lines)}, such as: {marks}"
+            f"disturbed {cell}: {disturbed} of {len(state.lines)}, such as: {marks}"
         )
     if len(stayed) > _DISTURBED_NAMED:
         lines.append(f"disturbed and {len(stayed) - _DISTURBED_NAMED} cells more")
