@@ -16,10 +16,10 @@ from report import figures
 
 Record = Mapping[str, Any]
 
-# Opening or closing that takes longer than all of the timed work.  Under 10 ms a
+# Opening or closing that takes longer than all of the timed work.  Under 50 ms a
 # few barriers of a slow disk are enough for that, where the timed work is short.
 MOST_OF_TIMED_WORK = 1.0
-LEAST_NS = 10_000_000
+LEAST_NS = 50_000_000
 # Of the 10 ms that the process slept once it had settled.  The harness sleeps, so
 # all of it is an engine's threads: a fifth of a processor is no housekeeping.
 MOST_IDLE_CPU_NS = 2_000_000
