@@ -94,7 +94,10 @@ class Row:
     def processors(self) -> float | None:
         """How many processors it kept busy, if more than its own thread's."""
         used = self.used.processors
-        return used if used is not None and used > _NOTABLE_PROCESSORS else None
+        elapsed = [m.elapsed_ns for m in self.repetitions if m.elapsed_ns]
+        if used is None or statistics.median(elapsed) < _NOTABLE_NS:
+            return None
+        return used if used > _NOTABLE_PROCESSORS else None
 
     def notable(self, span_ns: float | None) -> float | None:
         """The time if it is worth telling: 1 % of the timed work and 1 ms, or more."""

@@ -200,6 +200,20 @@ def test_missing_latencies_are_said(tmp_path: Path) -> None:
     assert "24 cells without latencies" in texts(run)
 
 
+@pytest.mark.parametrize(("timed_ns", "told"), [(999_999, False), (1_000_000, True)])
+def test_processors_of_less_than_a_millisecond_are_not_told(
+    tmp_path: Path, timed_ns: int, told: bool
+) -> None:
+    def busy(line: Line) -> None:
+        if line["pass"] == "throughput":
+            timeline = [[timed_ns, line["ops"]]]
+            line |= {"loop_ns": timed_ns, "flush_ns": 0, "timeline": timeline}
+            line["cpu_user_ns"] = 9 * timed_ns
+
+    compared = comparison.compare(run_of(tmp_path, {}, busy))
+    assert (row_of(compared, "readseq").processors is not None) == told
+
+
 def test_a_row_says_what_was_outside_the_clock(tmp_path: Path) -> None:
     compared = comparison.compare(varied(tmp_path))
     told = {
