@@ -1,0 +1,29 @@
+"""METHODOLOGY's list of requirements: whole, and naming files that are there."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+ROW = re.compile(r"^\| (R\d+) \| (.+) \| (met|not yet|refused) \| (.*?) ?\|$", re.M)
+# `R1` to `R66` of the list in METHODOLOGY.
+COUNT = 66
+
+
+def rows() -> list[tuple[str, str, str, str]]:
+    text = (ROOT / "report/METHODOLOGY.md").read_text()
+    return ROW.findall(text)
+
+
+def test_every_requirement_has_one_row_and_one_verdict() -> None:
+    assert [row[0] for row in rows()] == [f"R{n}" for n in range(1, COUNT + 1)]
+
+
+def test_what_is_met_says_where() -> None:
+    for name, _, verdict, where in rows():
+        assert verdict == "not yet" or where, name
+
+
+def test_every_file_that_is_named_exists() -> None:
+    for name, _, _, where in rows():
+        for path in re.findall(r"`([a-z0-9_/.]+/[a-z0-9_/.]+)`", where):
+            assert (ROOT / path).exists(), f"{name}: there is no {path}"
