@@ -178,7 +178,32 @@ def _kernel(machine: Machine) -> Entry:
         "version": machine.text("/proc/sys/kernel/version"),
         "architecture": machine.command("uname", "-m"),
         "distribution": pretty[0] if pretty else UNKNOWN,
+        "mitigations": _mitigations(machine),
+        "cgroup_version": _cgroup_version(machine),
     }
+
+
+# Of Documentation/admin-guide/hw-vuln: those whose mitigation costs system calls.
+_VULNERABILITIES = (
+    *("itlb_multihit", "l1tf", "mds", "meltdown", "mmio_stale_data", "retbleed"),
+    *("spec_rstack_overflow", "spec_store_bypass", "spectre_v1", "spectre_v2", "srbds"),
+)
+
+
+def _mitigations(machine: Machine) -> str:
+    """What the kernel does against each weakness of the processor that it knows."""
+    folder = "/sys/devices/system/cpu/vulnerabilities"
+    states = {name: machine.text(f"{folder}/{name}") for name in _VULNERABILITIES}
+    known = {n: s for n, s in states.items() if s not in (UNKNOWN, "Not affected")}
+    if UNKNOWN in states.values() and not known:
+        return UNKNOWN
+    return "; ".join(f"{name}: {state}" for name, state in known.items()) or "none"
+
+
+def _cgroup_version(machine: Machine) -> int | str:
+    mounts = machine.reader.file("/proc/self/mountinfo") or ""
+    types = {line.rpartition(" - ")[2].split(" ")[0] for line in mounts.splitlines()}
+    return 1 if "cgroup" in types else 2 if "cgroup2" in types else UNKNOWN
 
 
 def _file_system(machine: Machine) -> Entry:

@@ -21,6 +21,7 @@ MOUNTS = """22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 30 22 8:1 / /mnt/my\\040disk rw,noatime - xfs /dev/sda1 rw,attr2
 31 22 0:50 / /home rw - nfs4 server.example:/export/home rw,addr=10.0.0.1
 32 22 0:51 / /box rw - overlay overlay rw,lowerdir=/var/lib/x,index=off
+33 22 0:52 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw
 """
 QUEUE = "/sys/dev/block/254:0/queue"
 FILES = {
@@ -35,6 +36,8 @@ FILES = {
     "/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
     "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
     "/sys/devices/system/cpu/intel_pstate/no_turbo": "1\n",
+    "/sys/devices/system/cpu/vulnerabilities/meltdown": "Mitigation: PTI\n",
+    "/sys/devices/system/cpu/vulnerabilities/l1tf": "Not affected\n",
     f"{QUEUE}/rotational": "0\n",
     f"{QUEUE}/write_cache": "write back\n",
     f"{QUEUE}/read_ahead_kb": "128\n",
@@ -59,6 +62,8 @@ def test_the_environment_says_what_the_machine_says() -> None:
     assert document["memory"]["total_bytes"] == 16384000 * 1024
     assert document["memory"]["swap_total_bytes"] == 0
     assert document["kernel"]["distribution"] == "Made Up Linux 12"
+    assert document["kernel"]["mitigations"] == "meltdown: Mitigation: PTI"
+    assert document["kernel"]["cgroup_version"] == 2
     assert document["file_system"]["mount_options"] == "rw,relatime,discard"
     device = document["block_device"]
     assert device["rotational"] is False
