@@ -209,6 +209,7 @@ class Run:
     scenarios: tuple[Scenario, ...]
     cells: Mapping[CellName, Cell]
     torn: bool
+    lines_sha256: str  # of measurements.jsonl, without a torn line
     plan: Mapping[str, Any]
     environment: Mapping[str, Any]
     measurements: tuple[Measurement, ...]

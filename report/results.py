@@ -6,6 +6,7 @@ is what `kvmatrix resume` builds on.  Both raise ResultsError.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -61,11 +62,17 @@ class MeasurementFile:
 
     The first sound_bytes bytes of the file hold them; `torn` says that an
     unfinished line follows, which a writer must cut off before it appends.
+    `sha256` is the checksum of the sound bytes, in hexadecimal.
     """
 
     measurements: tuple[Measurement, ...]
     sound_bytes: int
     torn: bool
+    sha256: str
+
+
+# Of a run that was stopped before its first repetition finished.
+NO_MEASUREMENTS = MeasurementFile((), 0, False, hashlib.sha256().hexdigest())
 
 
 def read_measurements(path: Path) -> MeasurementFile:
@@ -76,6 +83,7 @@ def read_measurements(path: Path) -> MeasurementFile:
         tuple(_measurement(line, f"{path}:{line.number}") for line in lines),
         sound_bytes,
         torn=sound_bytes < len(content),
+        sha256=hashlib.sha256(content[:sound_bytes]).hexdigest(),
     )
 
 
@@ -85,10 +93,7 @@ def load_run(path: Path) -> Run:
     plan = _document(plan_path, "run")
     environment = _document(path / "environment.json", "environment")
     lines_path = path / "measurements.jsonl"
-    if lines_path.exists():
-        found = read_measurements(lines_path)
-    else:  # stopped before the first repetition finished
-        found = MeasurementFile((), 0, torn=False)
+    found = read_measurements(lines_path) if lines_path.exists() else NO_MEASUREMENTS
     engines = _unique((_engine(e) for e in plan["engines"]), plan_path)
     _check_twins(engines, plan_path)
     scenarios = _unique((_scenario(s) for s in plan["scenarios"]), plan_path)
@@ -110,6 +115,7 @@ def load_run(path: Path) -> Run:
         scenarios=tuple(scenarios.values()),
         cells=attempts.group(measurements, planned, str(lines_path)),
         torn=found.torn,
+        lines_sha256=found.sha256,
         plan=plan,
         environment=environment,
         measurements=measurements,

@@ -16,6 +16,7 @@ from typing import Any
 
 from report.documents import parse_object, read_bytes, validate
 from report.results import (
+    NO_MEASUREMENTS,
     SCHEMA,
     MeasurementFile,
     ResultsError,
@@ -155,7 +156,7 @@ def read_lines(path: Path) -> MeasurementFile:
     """The finished lines of a run folder, of which there may be none yet."""
     lines = path / LINES
     if not lines.exists():
-        return MeasurementFile((), 0, torn=False)
+        return NO_MEASUREMENTS
     return read_measurements(lines)
 
 

@@ -1,5 +1,6 @@
 """Reading run folders: what is right, what is torn, and what is damaged."""
 
+import hashlib
 import json
 import random
 from pathlib import Path
@@ -249,3 +250,13 @@ def test_every_cut_of_the_results_file_is_torn_or_whole(folder: Path) -> None:
         found = read_measurements(folder / LINES)
         assert len(found.measurements) == whole[:cut].count(b"\n")
         assert found.torn == (not whole[:cut].endswith(b"\n") and cut > 0)
+
+
+def test_the_lines_have_a_checksum_without_a_torn_one(tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path)
+    lines = folder / "measurements.jsonl"
+    whole = hashlib.sha256(lines.read_bytes()).hexdigest()
+    assert load_run(folder).lines_sha256 == whole
+    with lines.open("a") as file:
+        file.write('{"torn')
+    assert load_run(folder).lines_sha256 == whole
