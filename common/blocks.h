@@ -102,13 +102,11 @@ class KeyBlock {
 
   // Takes the next `count` keys.  REQUIRES: count <= capacity()
   void Fill(KeyStream& stream, const Oracle& oracle, size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      indices_[i] = stream.Next();
-      oracle.Prefetch(indices_[i]);
-    }
     char* key_end = keys_.data() + key_size_;
     for (size_t i = 0; i < count; ++i) {
-      KeyBuffer::Write(indices_[i], key_end - kKeyDigits);
+      const uint64_t index = indices_[i] = stream.Next();
+      oracle.Prefetch(index);
+      KeyBuffer::Write(index, key_end - kKeyDigits);
       key_end += key_size_;
     }
   }
