@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/check.h"
 #include "common/driver.h"
 #include "common/key_stream.h"
 #include "common/keys.h"
@@ -95,23 +96,27 @@ class KeyBlock {
   KeyBlock(size_t key_size, size_t cut)
       : key_size_(key_size),
         wanted_size_(key_size - cut),
-        indices_(BlockEntries(key_size)),
-        keys_(indices_.size() * key_size, '0') {}
+        expected_(BlockEntries(key_size)),
+        keys_(expected_.size() * key_size, '0') {}
 
-  size_t capacity() const { return indices_.size(); }
+  size_t capacity() const { return expected_.size(); }
 
   // Takes the next `count` keys.  REQUIRES: count <= capacity()
-  void Fill(KeyStream& stream, const Oracle& oracle, size_t count) {
+  void Fill(KeyStream& stream, const Oracle& oracle, const Check& check,
+            size_t count) {
     char* key_end = keys_.data() + key_size_;
     for (size_t i = 0; i < count; ++i) {
-      const uint64_t index = indices_[i] = stream.Next();
+      const uint64_t index = expected_[i].key = stream.Next();
       oracle.Prefetch(index);
       KeyBuffer::Write(index, key_end - kKeyDigits);
       key_end += key_size_;
     }
+    for (size_t i = 0; i < count; ++i) {
+      expected_[i] = check.Expect(expected_[i].key);
+    }
   }
 
-  uint64_t index(size_t i) const { return indices_[i]; }
+  const Expected& expected(size_t i) const { return expected_[i]; }
   std::string_view key(size_t i) const {
     return {keys_.data() + i * key_size_, wanted_size_};
   }
@@ -119,7 +124,7 @@ class KeyBlock {
  private:
   const size_t key_size_;
   const size_t wanted_size_;
-  std::vector<uint64_t> indices_;
+  std::vector<Expected> expected_;
   std::vector<char> keys_;
 };
 

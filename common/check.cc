@@ -9,7 +9,7 @@ std::optional<uint64_t> Check::Visited(std::string_view key,
     Fail("a scan visits a key that was never written:", key);
     return std::nullopt;
   }
-  Got(*index, value);
+  Got(Expect(*index), value);
   return index;
 }
 
@@ -18,12 +18,8 @@ void Check::Fail(std::string_view what, std::string_view key) {
   first_failure_ = std::string(what) + " " + std::string(key.substr(0, 40));
 }
 
-void Check::Disagree(uint64_t key, uint32_t version,
-                     const std::optional<std::string_view>& value) {
-  if (failures_ > 0) {
-    ++failures_;
-    return;
-  }
+void Check::DisagreeFirst(uint64_t key, uint32_t version,
+                          const std::optional<std::string_view>& value) {
   if (!value) {
     Fail("a key that was written is not found:", KeyText(key));
   } else if (version == 0) {

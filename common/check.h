@@ -15,6 +15,13 @@
 
 namespace kvmatrix {
 
+// The entry that a get must find.
+struct Expected {
+  uint64_t key;
+  uint32_t version;  // 0: there is none
+  uint64_t root;     // of its value; see Values
+};
+
 // Judges every entry an engine returns against the oracle and keeps the tally.
 // One wrong byte makes the measurement wrong.
 class Check {
@@ -23,14 +30,21 @@ class Check {
   Check(const Oracle& oracle, const Values& values, size_t key_size)
       : oracle_(oracle), values_(values), key_size_(key_size) {}
 
-  // The engine answered `value` to a get of the key with this index.
-  void Got(uint64_t key, const std::optional<std::string_view>& value) {
+  // What a get of the key with this index must return.
+  Expected Expect(uint64_t key) const {
     const uint32_t version = oracle_.Version(key);
-    if (version != 0 && value && values_.Matches(key, version, *value)) {
+    return {key, version, values_.Root(key, version)};
+  }
+
+  // The engine answered `value` to a get of that key.
+  void Got(const Expected& expected,
+           const std::optional<std::string_view>& value) {
+    const uint32_t version = expected.version;
+    if (version != 0 && value && values_.GrowsFrom(expected.root, *value)) {
       ++found_;
-      digest_ += values_.Fingerprint(key, version);
+      digest_ += Values::Fingerprint(expected.root);
     } else if (value.has_value() || version != 0) {
-      Disagree(key, version, value);
+      Disagree(expected, value);
     }
   }
 
@@ -57,8 +71,16 @@ class Check {
   static std::string KeyText(uint64_t key);
 
  private:
-  void Disagree(uint64_t key, uint32_t version,
-                const std::optional<std::string_view>& value);
+  void Disagree(const Expected& expected,
+                const std::optional<std::string_view>& value) {
+    if (failures_ > 0) {
+      ++failures_;
+    } else {
+      DisagreeFirst(expected.key, expected.version, value);
+    }
+  }
+  void DisagreeFirst(uint64_t key, uint32_t version,
+                     const std::optional<std::string_view>& value);
 
   const Oracle& oracle_;
   const Values& values_;

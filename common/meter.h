@@ -86,10 +86,9 @@ class Meter {
   // the one that follows, whose reading is ordered.
   uint64_t Stamped() { return clock_.Ticks(last_ticks_ >= kShortTicks); }
 
-  // A counter that steps back a little between processors is no long latency.
   void Stamp() {
     const uint64_t now = Stamped();
-    last_ticks_ = now > stamp_ ? now - stamp_ : 0;
+    last_ticks_ = now - stamp_;
     stamp_ = now;
     latency_->Add(last_ticks_);
   }

@@ -20,7 +20,8 @@ class TickHistogram {
 
   TickHistogram() : counts_(Buckets::kBuckets) {}
 
-  // Of a short sample the bucket says all.
+  // Of a short sample the bucket says all.  A negative one, of a counter that
+  // stepped back a little between two processors, is none at all: 0.
   void Add(uint64_t ticks) {
     if (ticks < kExact) {
       ++counts_[ticks];
@@ -39,8 +40,10 @@ class TickHistogram {
 
  private:
   static constexpr uint64_t kExact = 2 * Buckets::kSub;
+  static constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max();
 
   void AddLong(uint64_t ticks) {
+    if (ticks > kLongest) ticks = 0;
     ++counts_[Buckets::Index(ticks)];
     long_sum_ += ticks;
     long_min_ = std::min(long_min_, ticks);

@@ -18,8 +18,8 @@ void Store(char* to, uint64_t word) { std::memcpy(to, &word, sizeof(word)); }
 // constant of the value, folded.  Not for statistics; no codec compresses it.
 class Words {
  public:
-  explicit Words(uint64_t base)
-      : factor_(base | 1), term_(base ^ 0xe7037ed1a0b428dbu) {}
+  explicit Words(uint64_t root)
+      : factor_(root | 1), term_(root ^ 0xe7037ed1a0b428dbu) {}
 
   uint64_t Next() {
     term_ += 0x2545f491;
@@ -117,7 +117,7 @@ Values::Values(uint64_t seed, size_t value_size, double compression_ratio)
       fast_bytes_(random_bytes_ == kHalf ? value_size / kPiece * kPiece : 0) {}
 
 void Values::Write(uint64_t key, uint32_t version, char* buffer) const {
-  Words words(Base(key, version));
+  Words words(Root(key, version));
   char* const fast_end = buffer + fast_bytes_;
   char* piece = buffer;
   for (; piece < fast_end; piece += kPiece) WriteHalfRandomPiece(piece, words);
@@ -125,10 +125,9 @@ void Values::Write(uint64_t key, uint32_t version, char* buffer) const {
   if (rest > 0) WritePieces(piece, random_bytes_, rest, words);
 }
 
-bool Values::Matches(uint64_t key, uint32_t version,
-                     std::string_view value) const {
+bool Values::GrowsFrom(uint64_t root, std::string_view value) const {
   if (value.size() != value_size_) return false;
-  Words words(Base(key, version));
+  Words words(root);
   const char* const fast_end = value.data() + fast_bytes_;
   const char* piece = value.data();
   uint64_t difference = 0;

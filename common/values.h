@@ -30,21 +30,26 @@ class Values {
   // REQUIRES: version > 0
   void Write(uint64_t key, uint32_t version, char* buffer) const;
 
+  // What the value of `key` at `version` grows from.
+  uint64_t Root(uint64_t key, uint32_t version) const {
+    return MixProduct(key ^ seed_a_, version + seed_b_);
+  }
+
   // True if `value` is, in every byte, what Write() writes.
-  bool Matches(uint64_t key, uint32_t version, std::string_view value) const;
+  bool Matches(uint64_t key, uint32_t version, std::string_view value) const {
+    return GrowsFrom(Root(key, version), value);
+  }
+  bool GrowsFrom(uint64_t root, std::string_view value) const;
 
   // A fingerprint of the value of `key` at `version`.  Sums of fingerprints are
   // the digests of measurements: two runs that read the same entries agree.
   uint64_t Fingerprint(uint64_t key, uint32_t version) const {
-    return Mix64(Base(key, version));
+    return Fingerprint(Root(key, version));
   }
+  static uint64_t Fingerprint(uint64_t root) { return Mix64(root); }
 
  private:
   static constexpr size_t kSlack = 64;
-
-  uint64_t Base(uint64_t key, uint32_t version) const {
-    return MixProduct(key ^ seed_a_, version + seed_b_);
-  }
 
   const uint64_t seed_a_;
   const uint64_t seed_b_;

@@ -13,7 +13,8 @@ constexpr uint64_t kSampledGets = 10'000;
 constexpr uint64_t kSampledAbsents = 1'000;
 
 // Reads --reads keys of the benchmark, less the last `cut` bytes of each:
-// `read` has a key's index and bytes.  Returns the operations done.
+// `read` has what must be found and the bytes of the key.  Returns the
+// operations done.
 template <typename Read>
 uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
   KeyStream keys(w.benchmark.key_order, w.oracle.key_space(), w.stream_seed);
@@ -24,11 +25,11 @@ uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
   while (more && operations < w.config.reads) {
     const uint64_t size =
         std::min<uint64_t>(block.capacity(), w.config.reads - operations);
-    block.Fill(keys, w.oracle, size);
+    block.Fill(keys, w.oracle, w.check, size);
     w.meter.Prepared();
     for (uint64_t i = 0; more && i < size; ++i) {
       w.meter.Begin(1);
-      read(block.index(i), block.key(i));
+      read(block.expected(i), block.key(i));
       more = w.meter.Continue(++operations);
     }
   }
@@ -37,12 +38,12 @@ uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
 
 LoopResult RunGets(const Workload& w, Session& session) {
   const bool absent = w.benchmark.access == Access::kGetAbsent;
-  const auto get = [&](uint64_t index, std::string_view wanted) {
+  const auto get = [&](const Expected& expected, std::string_view wanted) {
     const std::optional<std::string_view> value = session.Get(wanted);
     if (absent) {
       w.check.GotAbsent(wanted, value);
     } else {
-      w.check.Got(index, value);
+      w.check.Got(expected, value);
     }
   };
   const uint64_t operations = ReadKeys(w, absent ? 1 : 0, get);
@@ -57,7 +58,8 @@ LoopResult RunSeeks(const Workload& w, Session& session) {
     return false;
   };
   uint64_t found = 0;
-  const auto seek = [&](uint64_t index, std::string_view key) {
+  const auto seek = [&](const Expected& expected, std::string_view key) {
+    const uint64_t index = expected.key;
     visited = w.oracle.key_space();
     session.Scan(key, Order::kForward, visit);
     if (visited != w.oracle.NextPresent(index)) {
@@ -127,7 +129,7 @@ void SampleGets(const Workload& w, Session& session) {
   const uint64_t samples = std::min(kSampledGets, w.oracle.key_space());
   for (uint64_t i = 0; i < samples; ++i) {
     const uint64_t index = keys.Next();
-    w.check.Got(index, session.Get(key.Set(index)));
+    w.check.Got(w.check.Expect(index), session.Get(key.Set(index)));
   }
 }
 

@@ -59,20 +59,24 @@ TEST(Histogram, HoldsEveryValueWithinAHundredth) {
   }
 }
 
-TEST(Histogram, HoldsTheLargestNumber) {
+TEST(Histogram, HoldsTheLongestTimeAndNoNegativeOne) {
+  constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max();
   TickHistogram recorded;
-  recorded.Add(~uint64_t{0});
-  const Histogram histogram(recorded, 1);
-  ASSERT_EQ(histogram.buckets().size(), 1u);
-  EXPECT_EQ(histogram.buckets()[0].upper_ns, ~uint64_t{0});
-  EXPECT_EQ(histogram.max_ns(), ~uint64_t{0});
+  recorded.Add(kLongest);
+  const Histogram longest(recorded, 1);
+  ASSERT_EQ(longest.buckets().size(), 1u);
+  EXPECT_EQ(longest.buckets()[0].upper_ns, kLongest);
+  EXPECT_EQ(longest.max_ns(), kLongest);
+  recorded.Add(uint64_t{0} - 5);
+  EXPECT_EQ(Histogram(recorded, 1).min_ns(), 0u);
+  EXPECT_EQ(Histogram(recorded, 1).sum_ns(), kLongest);
 }
 
 TEST(Histogram, BucketsAscendAndLieBetweenMinimumAndMaximum) {
   TickHistogram recorded;
   Random random(2);
   for (int i = 0; i < 10'000; ++i) {
-    recorded.Add(random.Next() >> random.Uniform(64));
+    recorded.Add(random.Next() >> (1 + random.Uniform(63)));
   }
   const Histogram histogram(recorded, 0.45);
   const auto& buckets = histogram.buckets();
