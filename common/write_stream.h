@@ -65,7 +65,7 @@ class WriteStream {
 
   // The next keys, drawn early so that their versions are in the processor's
   // cache when they are needed.
-  static constexpr size_t kAhead = 8;
+  static constexpr size_t kAhead = 32;
   uint64_t ahead_[kAhead];
   size_t turn_ = 0;
 };
