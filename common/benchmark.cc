@@ -146,4 +146,9 @@ std::string_view PrepareName(Prepare prepare) {
   return kNames[static_cast<int>(prepare)];
 }
 
+std::string_view FindsName(const Benchmark& benchmark) {
+  if (benchmark.kind != Kind::kRead) return "some";
+  return benchmark.access == Access::kGetAbsent ? "none" : "all";
+}
+
 }  // namespace kvmatrix

@@ -69,6 +69,10 @@ constexpr bool IsWriting(const Benchmark& benchmark) {
 std::string_view KindName(Kind kind);
 std::string_view PrepareName(Prepare prepare);
 
+// How much of what it asks for the benchmark finds in a filled database: "all"
+// or "none" of the operations of a read, "some" where that is no question.
+std::string_view FindsName(const Benchmark& benchmark);
+
 }  // namespace kvmatrix
 
 #endif  // COMMON_BENCHMARK_H_

@@ -176,6 +176,7 @@ Json BenchmarksJson(const Driver& driver) {
                     {"batch_size", benchmark.batch_size},
                     {"sync", benchmark.sync},
                     {"one_call", IsOneCall(benchmark)},
+                    {"finds", FindsName(benchmark)},
                     {"summary", benchmark.summary},
                     {"unsupported", UnsupportedReason(driver, benchmark)}});
   }

@@ -207,6 +207,7 @@ def _expected(plan: Plan, call: Call) -> Expected:
         may_truncate=call.measured and bool(flags.get("duration")),
         stores=engine.description.stores,
         kind=benchmark.kind if benchmark else "",
+        finds=benchmark.finds if benchmark else "some",
         batch_size=_batch_size(benchmark, flags),
         latency=call.latency,
         rate=plan.rate(call.cell) if call.latency else None,

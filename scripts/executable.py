@@ -34,6 +34,7 @@ class Benchmark:
     batch_size: int  # entries; 0 or 1: the flag decides
     sync: bool
     one_call: bool  # the whole of it is one call on the engine
+    finds: str  # of what it asks a filled database for: all, none; some: no question
     unsupported: str  # reason, or ""
 
     @classmethod

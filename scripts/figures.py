@@ -37,6 +37,7 @@ class Expected:
     may_truncate: bool
     stores: bool  # false: an engine that keeps nothing, so nothing is verified
     kind: str = ""
+    finds: str = "some"  # of what it asks for: all, none; some: no question
     batch_size: int = 1  # operations of one call on the engine
     latency: bool = False  # it was to read the clock for each call
     rate: float | None = None  # operations per second of its open loop
@@ -117,12 +118,9 @@ def _check_audit(expected: Expected, record: Record) -> None:
         raise Impossible(f"ok with {ops} entries of {planned}")
 
 
-def _check_found(found: int, ops: int, digest: str) -> None:
-    """What is read holds every key: all that is asked for is there.
-
-    Keys that were cut short so as to be missing leave a digest of nothing.
-    """
-    due = ops if digest.strip("0") else 0
+def _check_found(finds: str, found: int, ops: int) -> None:
+    """A read of a filled database finds all that it asks for, or was to find none."""
+    due = {"all": ops, "none": 0}.get(finds, found)
     if found != due:
         raise Impossible(f"found {found} entries of {due}")
 
@@ -139,7 +137,7 @@ def _check_operations(expected: Expected, record: Record) -> None:
         raise Impossible(f"{ops} operations of {planned} planned, not truncated")
     if found > ops:
         raise Impossible(f"found {found} entries in {ops} operations")
-    if expected.stores and expected.kind == "read":
-        _check_found(found, ops, record["digest"])
+    if expected.stores:
+        _check_found(expected.finds, found, ops)
     if ops < 1:
         raise Impossible("ok without an operation")

@@ -25,6 +25,7 @@ def description(name: str, unsupported: Mapping[str, str] | None = None) -> Desc
             "batch_size": 1,
             "sync": benchmark.endswith("sync"),
             "one_call": benchmark == "readseq",
+            "finds": "all" if benchmark in kinds else "some",
             "unsupported": (unsupported or {}).get(benchmark, ""),
         }
         for benchmark in names

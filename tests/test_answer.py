@@ -103,14 +103,20 @@ def test_ok_with_a_bad_exit_code_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "digest", "ok"),
-    [(100, "ab", True), (99, "ab", False), (0, "ab", False), (0, "00", True)],
+    ("finds", "found", "ok"),
+    [
+        ("all", 100, True),
+        ("all", 99, False),
+        ("all", 0, False),
+        ("none", 0, True),
+        ("none", 1, False),
+        ("some", 42, True),
+    ],
 )
-def test_a_read_finds_all_that_it_asks_for(found: int, digest: str, ok: bool) -> None:
-    reads = replace(EXPECTED, kind="read")
-    assert verdict(expected=reads, found=found, digest=digest).ok == ok
-    writes = replace(EXPECTED, kind="write")
-    assert verdict(expected=writes, found=found, digest=digest).ok
+def test_a_read_finds_all_that_it_asks_for_or_nothing(
+    finds: str, found: int, ok: bool
+) -> None:
+    assert verdict(expected=replace(EXPECTED, finds=finds), found=found).ok == ok
 
 
 def test_ok_needs_an_operation() -> None:

@@ -108,6 +108,7 @@ class FakeDriver:
             "batch_size": 1,
             "sync": name.endswith("sync"),
             "one_call": name in _ONE_CALL,
+            "finds": "all" if _kind(name) == "read" else "some",
             "unsupported": self.unsupported.get(name, ""),
         }
 
