@@ -124,7 +124,7 @@ void CheckComplete(const Workload& w, uint64_t visited, uint64_t limit) {
 }
 
 void SampleGets(const Workload& w, Session& session) {
-  KeyStream keys(KeyOrder::kUniform, w.oracle.key_space(), w.stream_seed);
+  KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
   KeyBuffer key(w.config.key_size);
   const uint64_t samples = std::min(kSampledGets, w.oracle.key_space());
   for (uint64_t i = 0; i < samples; ++i) {
@@ -135,7 +135,7 @@ void SampleGets(const Workload& w, Session& session) {
 
 // Keys next to present ones: one byte shorter, one byte longer, past the end.
 void SampleAbsents(const Workload& w, Session& session) {
-  KeyStream keys(KeyOrder::kUniform, w.oracle.key_space(), w.stream_seed);
+  KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
   KeyBuffer key(w.config.key_size);
   const uint64_t samples = std::min(kSampledAbsents, w.oracle.key_space());
   for (uint64_t i = 0; i < samples; ++i) {
