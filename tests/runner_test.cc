@@ -123,6 +123,14 @@ TEST_F(RunnerTest, AFreshProcessKnowsWhatTheDatabaseHolds) {
   EXPECT_EQ(RunAfter(Wrapped({}), less, "verify").status, Status::kWrong);
 }
 
+TEST_F(RunnerTest, ASeekFindsOnlyTheKeyThatItSought) {
+  const auto m = Run(Wrapped({}), {"fillrandom", "readrandom", "seekrandom"});
+  for (const size_t read : {1u, 2u}) {  // 63 % of the keys are there
+    EXPECT_GT(m[read].found, config_.reads / 2);
+    EXPECT_LT(m[read].found, config_.reads * 3 / 4);
+  }
+}
+
 TEST_F(RunnerTest, TheSameSeedGivesTheSameDigestAndAnotherAnother) {
   const auto first = Run(Wrapped({}), {"fillrandom", "readrandom"});
   const auto again = Run(Wrapped({}), {"fillrandom", "readrandom"});

@@ -159,6 +159,9 @@ class Busy:
         self.reader.now_ns += 10**9
         stat = "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 45 5 5 5 20 0 1 0 1 0 0\n"
         self.reader.files["/proc/1/stat"] = stat
+        self.reader.files["/proc/stat"] = (
+            "cpu  70 0 10 7000 5 0 0 0 0 0\n" + "cpu0 1\n" * 4
+        )
         return [3]
 
 
