@@ -37,7 +37,9 @@ _RANGES = {
     "batch_size": (1, 1_000_000),
     "threads": (1, 1),
 }
-LARGEST_RATE = 1e9  # operations per second: one in each nanosecond
+# In operations per second: less than two minutes, and no less than a nanosecond,
+# from one to the next.
+LEAST_RATE, LARGEST_RATE = 0.01, 1e9
 _LARGEST = {  # in bytes and seconds, and as it is written
     "size": ((1 << 63) - 1, "8589934591GiB"),
     "duration": (999_999_999, "277777h"),
@@ -46,7 +48,7 @@ _ACCEPTED = {
     "count": "an integer of at least 1",
     "reads": "an integer of at least 1, or -1: as many as num",
     "ratio": "a number from 0 to 1",
-    "rate": "operations per second, a number above 0",
+    "rate": "operations per second, a number from 0.01 to 1e9",
     "size": 'a size as text, such as "4MiB"',
     "switch": "true or false",
     "duration": 'a duration as text, such as "10s"',
@@ -220,5 +222,5 @@ def _fits(key: str, kind: str, value: Any) -> bool:
     if kind == "ratio":
         return type(value) in (int, float) and 0 <= value <= 1
     if kind == "rate":
-        return type(value) in (int, float) and 0 < value <= LARGEST_RATE
+        return type(value) in (int, float) and LEAST_RATE <= value <= LARGEST_RATE
     return False

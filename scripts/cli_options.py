@@ -9,8 +9,7 @@ import click
 from rich.console import Console
 
 from report.config import MOST_REPEATS
-from report.config_keys import LARGEST_RATE
-from scripts.cli_types import DurationType
+from scripts.cli_types import DurationType, RateType
 
 ROOT = Path(__file__).parents[1]
 DEFAULT_SEED = 301
@@ -141,7 +140,7 @@ SELECTION = stacked(
     ),
     click.option(
         "--rate",
-        type=click.FloatRange(0, LARGEST_RATE, min_open=True),
+        type=RateType(),
         help="Offer so many operations per second in the latency repetitions, whether"
         " or not the engine keeps up: --rate 10000.  [default: the scenario's, or as"
         " fast as it goes]",

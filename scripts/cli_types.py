@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from report.config_keys import nearest, unknown
+from report.config_keys import LARGEST_RATE, LEAST_RATE, nearest, unknown
 from report.units import UnitError, parse_duration
 
 # Options whose value is a folder of this machine: not part of a recorded command.
@@ -36,6 +36,25 @@ class DurationType(click.ParamType[float]):
         if seconds <= 0:
             self.fail("must be longer than nothing", param, ctx)
         return seconds
+
+
+class RateType(click.ParamType[float]):
+    """Operations per second, in the range that the executables take."""
+
+    name = "rate"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """The number of a text such as 10000; "nan" is in no range."""
+        rate: float = click.FLOAT.convert(value, param, ctx)
+        if not LEAST_RATE <= rate <= LARGEST_RATE:
+            accepted = f"from {LEAST_RATE:g} to {LARGEST_RATE:g}"
+            self.fail(f"{value} is not a rate: {accepted} per second", param, ctx)
+        return rate
 
 
 class Group(click.Group):

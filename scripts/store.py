@@ -91,7 +91,7 @@ class RunFolder:
 
 
 def create_run(results: Path, plan: Plan, environment: Mapping[str, Any]) -> RunFolder:
-    """Writes a new run's plan and environment.  Raises DiskFull."""
+    """Writes a new run's plan and environment, or nothing.  Raises DiskFull."""
     _remove_unfinished(results)
     building = results / f"{_UNFINISHED}{plan.run}"
     try:
@@ -106,6 +106,8 @@ def create_run(results: Path, plan: Plan, environment: Mapping[str, Any]) -> Run
         if error.errno in _FULL:
             raise DiskFull("the results folder") from error
         raise
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
 
 
 def _remove_unfinished(results: Path) -> None:

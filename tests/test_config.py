@@ -88,10 +88,13 @@ def test_a_suite_has_latency_and_no_control_unless_it_says_otherwise(
         ('latency = "yes"', "accepted: true or false"),
         ('control = "onne"', "did you mean 'one'"),
         ("control = 7", "accepted: a text"),
-        ("[override]\nrate = 0", "operations per second, a number above 0"),
-        ("[override]\nrate = true", "operations per second, a number above 0"),
-        ('[override]\nrate = "fast"', "operations per second, a number above 0"),
-        ("[override]\nrate = 1e10", "operations per second, a number above 0"),
+        ("[override]\nrate = 0", "a number from 0.01 to 1e9"),
+        ("[override]\nrate = true", "a number from 0.01 to 1e9"),
+        ('[override]\nrate = "fast"', "a number from 0.01 to 1e9"),
+        ("[override]\nrate = 1e10", "a number from 0.01 to 1e9"),
+        ("[override]\nrate = 0.001", "a number from 0.01 to 1e9"),
+        ("[override]\nrate = nan", "a number from 0.01 to 1e9"),
+        ("[override]\nrate = inf", "a number from 0.01 to 1e9"),
     ],
 )
 def test_a_suite_s_new_keys_are_checked(tmp_path: Path, more: str, told: str) -> None:

@@ -116,6 +116,15 @@ def test_a_rate_without_a_latency_repetition_is_refused(lab: Lab) -> None:
     assert done.returncode == 2 and "add --latency" in done.stderr
 
 
+@pytest.mark.parametrize("rate", ["nan", "inf", "0", "0.001", "1e10", "fast"])
+def test_a_rate_out_of_range_is_refused(lab: Lab, rate: str) -> None:
+    lab.engine("one", "honest")
+    done = lab.call("run", "lab", "--rate", rate)
+    assert done.returncode == 2 and "Invalid value for '--rate'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(lab.results.glob(".unfinished-*")) == []
+
+
 def test_latency_repetitions_are_no_part_of_a_rate(lab: Lab) -> None:
     lab.engine("one", "honest")
     done = lab.call("run", "lab", "-n", "2", "--json")

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,13 @@ def test_what_a_killed_start_left_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".unfinished-x/run.json").touch()
     create_run(tmp_path, plan([engine("a")]), {"schema": 1}).close()
     assert [p.name for p in tmp_path.iterdir()] == ["20260102-030405-lab"]
+
+
+def test_a_document_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    made = plan([engine("a")])
+    with pytest.raises(ValueError, match="JSON"):
+        create_run(tmp_path, made, {"schema": 1, "cpu": {"mhz": math.nan}})
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_line_that_does_not_fit_leaves_no_trace(
