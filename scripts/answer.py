@@ -95,6 +95,10 @@ def _judge_record(
             if expected.killed:
                 problem += f", asked to end with {_signal_name(_KILLED)}"
             return _failed("error", problem, outcome)
+        if outcome.left_behind:
+            processes = "process" if outcome.left_behind == 1 else "processes"
+            problem = f"leaves {outcome.left_behind} {processes} behind"
+            return _failed("wrong", problem, outcome)
         check_figures(expected, outcome.wall_ns, record)
         if expected.benchmark != AUDIT:
             check_pace(expected, record)

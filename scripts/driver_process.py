@@ -1,10 +1,12 @@
 """One child process: started with a fixed environment, watched, and never left behind.
 
 A child runs in its own session, so that Ctrl-C on the terminal reaches the runner
-alone, and dies with the runner even if that is killed by signal 9.
+alone, and dies with the runner even if that is killed by signal 9.  What a child
+leaves running when it ends becomes a child of the runner, which kills it.
 """
 
 import collections
+import ctypes
 import os
 import select
 import shutil
@@ -12,7 +14,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +22,7 @@ from types import FrameType
 from typing import IO
 
 STDERR_TAIL_BYTES = 4096
+_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 TICK_S = 0.25  # the least time between two looks that people are shown
 
 
@@ -74,6 +77,7 @@ class Outcome:
     exit: str  # "0", "1", "signal 9" or "timeout"
     wall_ns: int
     stderr_tail: str
+    left_behind: int = 0  # processes of its that still ran when it had ended
 
     @property
     def timed_out(self) -> bool:
@@ -96,6 +100,12 @@ class Spawner:
     environment: Mapping[str, str]
     stop: Stop = field(default_factory=Stop)
 
+    def __post_init__(self) -> None:
+        """Makes the runner the parent of whatever its children leave behind."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
     def run(
         self,
         command: Sequence[str | Path],
@@ -103,12 +113,13 @@ class Spawner:
         ticks: Sequence[Tick] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
     ) -> Outcome:
-        """Runs a command to its end, or kills its process group at the timeout.
+        """Runs a command to its end, or kills it at the timeout; nothing outlives it.
 
         Raises Interrupted, with the child dead, when a stop is requested; OSError if
         the child cannot start.
         """
         self.stop.check()
+        known = frozenset(_children_elsewhere())
         started_ns = time.monotonic_ns()
         child = subprocess.Popen(
             [*_tied_to_parent(), *map(str, command)],
@@ -123,10 +134,14 @@ class Spawner:
             ended = self._wait(child, started_ns + int(timeout_s * 1e9), ticks)
             wall_ns = time.monotonic_ns() - started_ns
         finally:
+            left_behind = _kill_orphans({*known, child.pid})
             _kill_group(child)
+            _kill_orphans(known)  # that the group or a killed child had
         stderr = tail.text()
         self.stop.check()
-        return Outcome(_exit_text(child.returncode, ended), wall_ns, stderr)
+        return Outcome(
+            _exit_text(child.returncode, ended), wall_ns, stderr, left_behind
+        )
 
     def _wait(
         self,
@@ -187,6 +202,40 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
+
+
+def _children_elsewhere() -> dict[int, str]:
+    """Children of the runner in sessions other than its own: pid -> state.
+
+    Every process that a Spawner has started is in another session, and so are its
+    descendants, which cannot come back; what else the runner starts is in its own.
+    """
+    found = {}
+    parent, session = str(os.getpid()), str(os.getsid(0))
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        with suppress(OSError):  # it has ended
+            stat = (folder / "stat").read_text(errors="replace")
+            fields = stat.rpartition(")")[2].split()
+            if fields[1] == parent and fields[3] != session:
+                found[int(folder.name)] = fields[0]
+    return found
+
+
+def _kill_orphans(known: Collection[int]) -> int:
+    """Kills and reaps all that became the runner's; how many were still alive."""
+    alive = 0
+    while orphans := {
+        pid: state for pid, state in _children_elsewhere().items() if pid not in known
+    }:
+        for pid, state in orphans.items():
+            alive += state not in "ZX"
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+    return alive
 
 
 def _exit_text(returncode: int, ended: bool) -> str:

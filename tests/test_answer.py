@@ -94,6 +94,11 @@ def test_no_answer_is_told_as_what_happened(
     assert told in found.reason
 
 
+def test_nothing_may_be_left_running() -> None:
+    found = verdict(outcome=Outcome("0", 10_000_000, "", left_behind=2))
+    assert (found.status, found.reason) == ("wrong", "leaves 2 processes behind")
+
+
 def test_ok_with_a_bad_exit_code_is_an_error() -> None:
     found = verdict(outcome=Outcome("1", 10_000_000, ""))
     assert (found.status, found.reason) == (

@@ -113,6 +113,22 @@ def test_a_hang_is_killed_with_all_its_children(lab: Lab) -> None:
     assert [x["status"] for x in lab.lines()].count("ok") == 7
 
 
+def test_a_process_that_is_left_behind_is_killed_and_told(lab: Lab) -> None:
+    lab.suite(latency=True)
+    lab.engine("bad", "leaving")
+    assert lab.call("run", "lab", "-n", "1").returncode == 3
+    left = [int(pid) for pid in (lab.data / "child.pid").read_text().split()]
+    assert len(left) == 4 and not [pid for pid in left if is_alive(pid)]
+    cells = lab.by_cell()
+    told = "leaves 1 process behind"
+    for line in cells.pop("bad/fillrandom"):
+        assert (line["status"], line["reason"]) == ("wrong", told)
+    measured, killed = cells.pop("bad/fillseq")
+    assert (measured["status"], measured["reason"]) == ("wrong", f"audit: {told}")
+    assert killed["status"] == "wrong" and killed["reason"].endswith(told)
+    assert {line["status"] for lines in cells.values() for line in lines} == {"ok"}
+
+
 def test_a_copy_that_fails_costs_its_own_cell(lab: Lab) -> None:
     lab.engine("bad", "gone")
     done = lab.call("run", "lab", "-n", "1")
