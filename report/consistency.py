@@ -23,6 +23,13 @@ _LEAST_STALL_NS = 100_000_000
 _LISTED_STALLS = 100
 _MOST_OF_LOOP = 1.01  # calls are timed by another counter than the loop
 _LEAST_ACHIEVED = 0.99  # of the offered rate; under it a system is saturated
+# The open loop's own time begins after the loop's, and ends before it.
+_MOST_APART_SHARE, _MOST_APART_NS = 0.01, 1_000_000
+_MANY_CALLS = 1000  # whose random gaps are as long as asked, on average
+_OFFERED = (0.5, 2.0)  # of the rate that was asked for
+# By how much of itself a latency may lie outside of its bucket: half of a bucket of
+# the executable's own unit, which are twice as fine.
+_MOST_MOVED = 256
 
 
 def fault(record: Record, kind: str) -> str:
@@ -104,11 +111,9 @@ def _latency(record: Record, kind: str) -> str:
     latency, service = record["latency_ns"], record["service_ns"]
     is_open, saturated = record["open_loop"] is not None, False
     if is_open:
-        offered = record["open_loop"]["offered_ops_per_sec"]
-        achieved = record["open_loop"]["achieved_ops_per_sec"]
+        if found := _open_loop(record["open_loop"], record):
+            return found
         saturated = record["open_loop"]["saturated"]
-        if not saturated and achieved < _LEAST_ACHIEVED * offered:
-            return f"kept up with {offered:,.0f} a second at {achieved:,.0f}"
         if saturated and (latency or service):
             return "latencies of a saturated open loop"
     if (service is not None) != (is_open and latency is not None):
@@ -124,7 +129,34 @@ def _latency(record: Record, kind: str) -> str:
         return f"{served['sum']:,} ns in calls, in a loop of {record['loop_ns']:,} ns"
     if served["count"] != latency["count"]:
         return "another number of latencies than of service times"
+    # Each call begins when it is due, or later.
+    if served["sum"] > latency["sum"] + latency["count"]:
+        return "a longer time of service than of latency"
     return _histogram(latency, record) or _histogram(served, record)
+
+
+def _open_loop(told: Mapping[str, Any], record: Record) -> str:
+    """How a loop kept to its schedule, beside its own time and calls."""
+    asked, offered = told["rate_ops_per_sec"], told["offered_ops_per_sec"]
+    achieved, is_behind = told["achieved_ops_per_sec"], told["saturated"]
+    if not min(asked, offered, achieved) > 0:
+        return "an open loop at no rate"
+    if is_behind != (achieved < _LEAST_ACHIEVED * offered):
+        how = "saturated by" if is_behind else "kept up with"
+        return f"{how} {offered:,.0f} a second at {achieved:,.0f}"
+    calls = -(-record["ops"] // (record["options"].get("batch_size") or 1))
+    if told["late_starts"] > calls:
+        return f"{told['late_starts']:,} late starts of {calls:,} calls"
+    low, high = (share * asked for share in _OFFERED)
+    if calls >= _MANY_CALLS and not low <= offered <= high:
+        return f"{offered:,.0f} a second offered, where {asked:,.0f} were asked for"
+    loop_ns = record["loop_ns"]
+    slack_ns = _MOST_APART_SHARE * loop_ns + _MOST_APART_NS
+    if abs(record["ops"] * 1e9 / achieved - loop_ns) > slack_ns:
+        return f"{achieved:,.0f} a second achieved, which its loop was not"
+    if told["max_lag_ns"] > loop_ns + slack_ns:
+        return "a start later than the end of its loop"
+    return ""
 
 
 def _histogram(found: Histogram, record: Record) -> str:
@@ -137,22 +169,34 @@ def _histogram(found: Histogram, record: Record) -> str:
     edges = [lower_ns for lower_ns, _ in buckets]
     if any(later <= earlier for earlier, later in pairwise(edges)):
         return "buckets out of order in its histogram"
-    return _extremes(found, edges[0], edges[-1])
+    return _extremes(found, edges[0], edges[-1]) or _sum(found)
 
 
 def _extremes(found: Histogram, first_ns: int, last_ns: int) -> str:
-    """Least, largest and sum, beside where the first and last bucket begin.
+    """Least and largest, beside where the first and last bucket begin.
 
     They are exact.  A bucket may be the next one to the exact figure's, and each
     figure is rounded to a nanosecond: the loop counts in another unit.
     """
-    count, low, high = found["count"], found["min"], found["max"]
+    low, high = found["min"], found["max"]
     after_low = upper_edge_ns(lower_edge_ns(low)) + 1
     if not first_ns <= after_low or low > upper_edge_ns(first_ns):
         return f"a least latency of {low:,} ns outside of its histogram"
     if not last_ns <= high <= upper_edge_ns(upper_edge_ns(last_ns) + 1):
         return f"a largest latency of {high:,} ns outside of its histogram"
-    if not count * (low - 1) <= found["sum"] <= count * (high + 1):
+    return ""
+
+
+def _sum(found: Histogram) -> str:
+    """The sum, which is exact, beside the edges of every bucket."""
+    least = largest = 0
+    for lower_ns, count in found["buckets"]:
+        upper_ns = upper_edge_ns(lower_ns)
+        low = lower_ns - -(-lower_ns // _MOST_MOVED)
+        high = upper_ns - -upper_ns // _MOST_MOVED
+        least += count * (max(low, found["min"]) - 1)
+        largest += count * (min(high, found["max"]) + 1)
+    if not least <= found["sum"] <= largest:
         return f"a sum of {found['sum']:,} ns, which its latencies cannot have"
     return ""
 

@@ -141,6 +141,7 @@ def test_a_hundred_stalls_are_listed_and_all_are_counted() -> None:
         (histogram(min=10**7), "a least latency of 10,000,000 ns"),
         (histogram(max=10**7), "a largest latency"),
         (histogram(max=2 * 10**8), "a largest latency"),
+        (histogram(sum=10_830_000_000), "a sum of 10,830,000,000 ns"),
         (histogram(sum=8_799_998_999), "a sum of 8,799,998,999 ns"),
         (histogram(buckets=[[8781824, 1000]]), "a largest latency"),
         (lambda m: m["latency_ns"]["buckets"].reverse(), "buckets out of order"),
@@ -160,7 +161,7 @@ def test_a_histogram_that_contradicts_its_line(
 @pytest.mark.parametrize(
     ("figures", "is_sound"),
     [
-        ({"min": 8_847_359}, True),
+        ({"min": 8_847_359, "sum": 10_780_000_000}, True),
         ({"min": 8_847_360}, False),
         ({"min": 8_716_288}, True),
         ({"min": 8_716_287}, False),
@@ -168,8 +169,10 @@ def test_a_histogram_that_contradicts_its_line(
         ({"max": 131_596_287}, False),
         ({"max": 132_644_863}, True),
         ({"max": 132_644_864}, False),
-        ({"sum": 11_110_000_000}, True),
-        ({"sum": 8_799_999_000}, True),
+        ({"sum": 10_805_890_570}, True),
+        ({"sum": 10_805_890_571}, False),
+        ({"sum": 10_705_496_600}, True),
+        ({"sum": 10_705_496_599}, False),
     ],
 )
 def test_exact_figures_may_round_into_the_next_bucket(
@@ -209,10 +212,42 @@ def test_nothing_else_ends_with_a_kill() -> None:
     ("achieved", "told"), [(990.0, ""), (989.9, "kept up with 1,000 a second at 990")]
 )
 def test_an_open_loop_that_fell_behind_is_saturated(achieved: float, told: str) -> None:
-    line = synthetic.open_loop(latency(), saturated=False)
+    line = synthetic.retimed(latency(), round(1e12 / achieved))
+    line = synthetic.open_loop(line, saturated=False)
     rates = {"offered_ops_per_sec": 1000.0, "achieved_ops_per_sec": achieved}
     line["open_loop"] |= rates
     assert fault(line) == told
+    line["open_loop"]["saturated"] = True
+    line |= {"latency_ns": None, "service_ns": None}
+    assert fault(line) == ("" if told else "saturated by 1,000 a second at 990")
+
+
+@pytest.mark.parametrize(
+    ("figures", "told"),
+    [
+        ({"late_starts": 1000}, ""),
+        ({"late_starts": 1001}, "1,001 late starts of 1,000 calls"),
+        ({"rate_ops_per_sec": 181.0}, ""),
+        ({"rate_ops_per_sec": 183.0}, "91 a second offered, where 183 were asked"),
+        ({"rate_ops_per_sec": 45.0}, "91 a second offered, where 45 were asked"),
+        ({"achieved_ops_per_sec": 91.7}, ""),
+        ({"achieved_ops_per_sec": 92.0}, "92 a second achieved"),
+        ({"achieved_ops_per_sec": 0.0}, "at no rate"),
+        ({"max_lag_ns": 11_112_000_000}, "a start later than the end"),
+    ],
+)
+def test_figures_of_an_open_loop(figures: Line, told: str) -> None:
+    line = synthetic.open_loop(latency(), saturated=False)
+    line["open_loop"] |= figures
+    found = fault(line)
+    assert told in found if told else found == ""
+
+
+def test_a_call_of_an_open_loop_begins_when_it_is_due_or_later() -> None:
+    line = synthetic.open_loop(latency(), saturated=False)
+    half = synthetic.histogram(line["loop_ns"] // 2, 1000)
+    assert fault({**line, "service_ns": half}) == ""
+    assert "longer time of service" in fault({**line, "latency_ns": half})
 
 
 def test_a_saturated_open_loop_has_no_latencies() -> None:
