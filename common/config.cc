@@ -106,8 +106,9 @@ void CheckRanges() {
           "--batch_size: from 1 to 1000000");
   Require(FLAGS_duration >= 0 && FLAGS_duration < 1e9,
           "--duration: seconds, not negative");
-  Require(FLAGS_rate >= 0 && FLAGS_rate <= 1e9,
-          "--rate: operations per second, from 0 to 10^9");
+  Require(
+      FLAGS_rate == 0 || (FLAGS_rate >= 0.01 && FLAGS_rate <= 1e9),
+      "--rate: operations per second, from 0.01 to 10^9, or 0: closed loop");
   Require(FLAGS_after.empty() != FLAGS_use_existing_db,
           "--use_existing_db and --after go together: --after names the "
           "benchmarks that the database has been through");

@@ -211,8 +211,25 @@ TEST(Rate, IsRefusedForABenchmarkThatIsOneCall) {
       EXPECT_EQ(std::string(error.what()).find("--rate: "), 0u);
     }
   }
-  gflags::SetCommandLineOption("rate", "-1");
-  EXPECT_THROW(ConfigFromFlags(), UsageError);
+}
+
+TEST(Rate, IsFiniteAndOfARangeThatItsComplaintNames) {
+  const gflags::FlagSaver saver;
+  gflags::SetCommandLineOption("benchmarks", "fillseq");
+  for (const char* rate : {"0", "0.01", "1e9"}) {
+    gflags::SetCommandLineOption("rate", rate);
+    EXPECT_NO_THROW(ConfigFromFlags()) << rate;
+  }
+  for (const char* rate : {"-1", "1e-9", "1.1e9", "inf", "nan"}) {
+    gflags::SetCommandLineOption("rate", rate);
+    try {
+      ConfigFromFlags();
+      ADD_FAILURE() << rate;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("from 0.01 to 10^9"),
+                std::string::npos);
+    }
+  }
 }
 
 }  // namespace
