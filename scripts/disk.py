@@ -40,7 +40,10 @@ def database_bytes(flags: Mapping[str, Any], ops: int, value_size: int) -> float
 
 
 def cell_bytes(plan: Plan, index: int) -> float:
-    """The predicted peak of one cell: its database, and the prepared one."""
+    """The predicted peak of one cell: its database, and the prepared one.
+
+    The copy on which the prepared one is audited is gone before the cell has its own.
+    """
     cell = plan.cells[index]
     benchmark, engine = plan.benchmark(cell), plan.engine(cell.engine)
     if benchmark is None or not engine.description or not engine.description.stores:

@@ -3,11 +3,11 @@
 import shutil
 from typing import Any
 
-from scripts.answer import Verdict, failure_line, nothing
+from scripts.answer import failure_line, nothing
+from scripts.auditing import audit
 from scripts.calls import Bench, Call, benchmark_of, execute
-from scripts.figures import AUDIT
 from scripts.observing import Observer
-from scripts.plan import Cell, Plan, Turn
+from scripts.plan import Turn
 from scripts.preparing import FILL, provide
 
 # Of a process that died right after its flush: what it wrote is not all there.
@@ -36,44 +36,19 @@ def measure(bench: Bench, turn: Turn) -> dict[str, Any]:
     observer = Observer(bench.surroundings, database)
     outcome, verdict = execute(bench, call, observer)
     observed = observer.fields(verdict.record)
-    audit = None
+    audited = None
     if verdict.ok and benchmark.audited:
         ops = verdict.record["ops"]
         done = None if ops == verdict.record["planned_ops"] else ops
         own_part = ((benchmark.name, done),) if benchmark.writes else ()
         after = (*history, *own_part)
-        audit, verdict = _audit(bench, call, after, verdict)
+        found = audit(bench, call, after)
+        audited = found.document()
+        what = NOT_HANDED_OVER if call.killed else "audit"
+        verdict = found.judged(what, verdict)
     shutil.rmtree(database, ignore_errors=True)
     if not verdict.ok:
         fields = {**failure_line(verdict), **nothing(verdict.status, verdict.reason)}
-        return {**fields, **observed, "audit": audit, "exit": outcome.exit}
-    own = {"prepare_ns": None, "audit": audit, "wall_ns": None, "exit": outcome.exit}
+        return {**fields, **observed, "audit": audited, "exit": outcome.exit}
+    own = {"prepare_ns": None, "audit": audited, "wall_ns": None, "exit": outcome.exit}
     return {**verdict.record, **observed, **own}
-
-
-def _audit(
-    bench: Bench,
-    measured: Call,
-    after: tuple[tuple[str, int | None], ...],
-    verdict: Verdict,
-) -> tuple[dict[str, Any], Verdict]:
-    """A fresh process checks what the measured one left behind."""
-    call = Call(measured.cell, measured.repetition, measured.database, AUDIT, after)
-    outcome, audited = execute(bench, call)
-    stores = _stores(bench.plan, measured.cell)
-    audit = {
-        "status": audited.status,
-        "reason": audited.reason,
-        "entries": audited.record["ops"] if audited.ok else None,
-        "audit_ns": outcome.wall_ns if audited.ok else None,
-        "open_ns": audited.record["open_ns"] if audited.ok else None,
-    }
-    if audited.ok or (audited.status == "unsupported" and not stores):
-        return audit, verdict
-    what = NOT_HANDED_OVER if measured.killed else "audit"
-    return audit, Verdict("wrong", f"{what}: {audited.reason}", verdict.record)
-
-
-def _stores(plan: Plan, cell: Cell) -> bool:
-    description = plan.engine(cell.engine).description
-    return description is not None and description.stores

@@ -95,8 +95,8 @@ def guess_seconds(plan: Plan, turn: Turn) -> float:
         per_op = max(per_op, 1 / rate)
     limit = float(flags.get("duration", 0)) or float("inf")
     fill = num * _OPERATION_S["write"] if benchmark.prepare else 0.0
-    audit = num * 1e-6 if benchmark.audited else 0.0
-    return _PROCESS_S + min(ops * per_op, limit) + fill + audit
+    audits = bool(benchmark.prepare) + benchmark.audited
+    return _PROCESS_S + min(ops * per_op, limit) + fill + audits * num * 1e-6
 
 
 def cell_key(plan: Plan, cell: Cell, latency: bool) -> str:

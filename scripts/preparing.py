@@ -1,10 +1,16 @@
-"""The state that a measurement starts from: filled once, copied for each cell."""
+"""The state that a measurement starts from: filled and audited once, then copied.
+
+The audit is made on a copy, where that of a cell will be: an audit opens and closes
+a database, and what is measured is the state that the fill has left.
+"""
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from scripts.answer import Verdict
+from scripts.auditing import audit
 from scripts.calls import Bench, Call, benchmark_of, execute, without_places
 from scripts.disk import looks_full
 from scripts.executable import Benchmark
@@ -35,7 +41,10 @@ def fresh(folder: Path) -> Path:
 
 
 def prepare(bench: Bench, turn: Turn) -> int | None:
-    """Fills the unit's database; the wall time, or None if it needs none."""
+    """Fills and audits the unit's database; the wall time, or None if it needs none.
+
+    The time is that of both processes.  Raises Failed.
+    """
     benchmark = benchmark_of(bench, turn)
     if not benchmark.prepare:
         return None
@@ -44,10 +53,18 @@ def prepare(bench: Bench, turn: Turn) -> int | None:
     database = fresh(bench.work / "prepared")
     call = Call(cell, turn.repetition, database, FILL, settle=settle)
     outcome, verdict = execute(bench, call)
+    wall_ns = outcome.wall_ns
+    if verdict.ok:
+        copy = bench.work / "cell"
+        provide(bench, benchmark, copy)
+        found = audit(bench, replace(call, database=copy), ((FILL, None),))
+        outcome, verdict = found.outcome, found.judged("audit", verdict)
+        wall_ns += outcome.wall_ns
+        shutil.rmtree(copy, ignore_errors=True)
     if not verdict.ok:
         reason = f"preparing the database: {verdict.reason}"
         raise Failed(Verdict(verdict.status, reason, {}), outcome.exit)
-    return outcome.wall_ns
+    return wall_ns
 
 
 def provide(bench: Bench, benchmark: Benchmark, database: Path) -> None:

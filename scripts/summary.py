@@ -29,7 +29,7 @@ class TimeShares:
     wall_s: float
     timed: float  # loop and flush: the headline, and what latencies are taken of
     settle: float
-    prepare: float  # filling the databases that reads start from
+    prepare: float  # filling and auditing the databases that reads start from
     audit: float
     again: float  # disturbed attempts that were made again
     rest: float  # starting processes, opening, closing, copying, the runner

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.lab import ROOT
-from tests.lies.harness import EXECUTABLES, Verdicts, run_family, told_of
+from tests.lies.harness import EXECUTABLES, OWN_FLAGS, Verdicts, run_family, told_of
 from tests.lies.table import (
     FAMILIES,
     HERE,
@@ -94,7 +94,9 @@ def _told(scenario: Scenario, does: str) -> str:
     told = re.sub(r"\bN\b", every, does.replace("N-th", f"{every}th"))
     if scenario.engine.endswith("unordered"):
         told += "; keeps no order of keys"
-    others = {k: v for k, v in scenario.flags.items() if k != "lie_every"}
+    if scenario.flags.get("lie_later"):
+        told += "; not while a database is prepared"
+    others = {k: v for k, v in scenario.flags.items() if k not in OWN_FLAGS}
     return "; ".join([told, *(f"{key} {value}" for key, value in others.items())])
 
 

@@ -15,7 +15,7 @@ from tests.lies.table import Case, Family, Scenario
 BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
 EXECUTABLES = BUILD / "tests"
 FLAGS = {"num": 500, "key_size": 16, "value_size": 100}
-OWN_FLAGS = ("lie", "lie_every")  # of the lying engine alone
+OWN_FLAGS = ("lie", "lie_every", "lie_later")  # of the lying engine alone
 
 Verdicts = Mapping[str, Mapping[str, Any]]
 

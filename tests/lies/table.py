@@ -90,8 +90,10 @@ def load_checks() -> dict[str, Check]:
 def load_family(name: str) -> Family:
     """The lies of one file."""
     document = _read(name)
+    common = document.get("flags", {})
     scenarios = tuple(
-        _scenario(name, entry) for name, entry in document["scenario"].items()
+        _scenario(name, {**entry, "flags": {**common, **entry.get("flags", {})}})
+        for name, entry in document["scenario"].items()
     )
     return Family(name, document["title"], scenarios, document.get("latency", False))
 

@@ -45,9 +45,21 @@ const char* ListOfLies() {
 
 DEFINE_string(lie, "none", kvmatrix::ListOfLies());
 DEFINE_uint64(lie_every, 100, "the N of the lies that are told now and then");
+DEFINE_bool(lie_later, false, "tell no lie while a database is prepared");
+
+DECLARE_string(after);
+DECLARE_string(benchmarks);
+DECLARE_string(progress);
 
 namespace kvmatrix {
 namespace {
+
+// The fill that reads start from, or its audit: neither counts its operations.
+bool Prepares() {
+  constexpr char kFill[] = "filluniquerandom";
+  return FLAGS_progress.empty() &&
+         (FLAGS_benchmarks == kFill || FLAGS_after == kFill);
+}
 
 Behaviour Chosen() {
   Behaviour (*chosen)() = nullptr;
@@ -58,7 +70,7 @@ Behaviour Chosen() {
     throw std::runtime_error("--lie: there is no '" + FLAGS_lie +
                              "'; see --help");
   }
-  return chosen();
+  return FLAGS_lie_later && Prepares() ? Honest() : chosen();
 }
 
 std::unique_ptr<Database> Open(const Options& options) {

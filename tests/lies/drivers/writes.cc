@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "common/keys.h"
 #include "tests/lies/drivers/lies.h"
 
 DECLARE_uint64(num);
@@ -61,6 +62,12 @@ Behaviour DropsOneWrite() {
 Behaviour KeepsHalf() {
   return Loses([calls = uint64_t{0}](auto&, auto&) mutable {
     return ++calls > FLAGS_num / 2;
+  });
+}
+
+Behaviour KeepsLowerHalf() {
+  return Loses([](auto&, const Update& update) {
+    return *ParseKey(update.key, update.key.size()) >= FLAGS_num / 2;
   });
 }
 
@@ -125,6 +132,7 @@ constexpr Lie kLies[] = {
     {"drop", "drops one write in N", DropsWrites},
     {"drop-one", "drops the N-th write and no other", DropsOneWrite},
     {"half", "stores the first half of what it is given", KeepsHalf},
+    {"lower-half", "stores the lower half of the keys", KeepsLowerHalf},
     {"empty", "stores nothing", KeepsNothing},
     {"stale", "ignores one overwrite in N", StaleValues},
     {"truncate", "stores one value in N without its last byte", Truncates},

@@ -1,0 +1,44 @@
+"""What reads start from: filled once, audited on a copy, and then measured."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.lab import Lab, make_lab
+
+BENCHMARKS = ("readseq", "readmissing", "overwrite", "fillseq")
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=BENCHMARKS)
+    lab.suite(latency=True)
+    return lab
+
+
+def test_what_is_measured_is_not_what_was_audited(lab: Lab) -> None:
+    lab.engine("one", "meddling")
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    assert {line["status"] for line in lab.lines()} == {"ok"}
+    assert lab.left_in_data() == []
+
+
+def test_a_database_that_its_audit_refutes_is_not_measured(lab: Lab) -> None:
+    lab.engine("bad", "refuted")
+    assert lab.call("run", "lab", "-n", "1").returncode == 3
+    cells = lab.by_cell()
+    assert {line["status"] for line in cells.pop("bad/fillseq")} == {"ok"}
+    lines = [line for lines in cells.values() for line in lines]
+    assert len(lines) == 6
+    told = "preparing the database: audit: half of it is gone"
+    for line in lines:
+        assert (line["status"], line["exit"]) == ("wrong", "1")
+        assert line["reason"] == told
+        assert line["loop_ns"] is line["prepare_ns"] is line["audit"] is None
+
+
+def test_an_engine_that_stores_nothing_needs_no_audit(lab: Lab) -> None:
+    lab.engine("none", "floor")
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    assert {line["status"] for line in lab.lines()} == {"ok"}
