@@ -95,6 +95,9 @@ COUNTER_LIMITS = (
     "Anonymous and file-mapped memory are the largest of samples, at the end of the "
     "loop and ten times a second, so their sum need not be the largest resident "
     "size, which the kernel keeps.",
+    "User and system time are told apart by samples, at the ticks of the kernel (4 to "
+    "10 ms): of a short loop only their sum can be relied on, and one of them may be "
+    "0.",
     "Processor time is of the whole process, the harness's share included: the floor "
     "shows how much that is.",
 )

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from report import figures
+from report.cells import Measurement
 from report.comparison import Chart
 from report.results import Engine, Run, Scenario
 
 UNKNOWN = "unknown"
+# Flags that a run may have been given for all engines: option and unit.
+_CHOSEN = (
+    ("num", "--num", ""),
+    ("duration", "--max-time", "s"),
+    ("rate", "--rate", ""),
+)
 _SPELLINGS = {"cpu": "CPU", "cpus": "CPUs", "mhz": "MHz", "smt": "SMT"}
 
 
@@ -99,6 +106,8 @@ def readable(name: str, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(readable(name, v) for v in value) or "none"
+    if name == "allowed_cpus":
+        return f"processor numbers {value}"
     if isinstance(value, int) and name.endswith("_bytes"):
         return f"{figures.size(value)} ({value:,} bytes)"
     return str(value)
@@ -119,28 +128,53 @@ def machine_line(run: Run) -> str:
 
 
 def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
-    """The command that measures a chart again, or one cell of it."""
+    """The command that measures a chart again, or one cell of it.
+
+    A part of a suite has no control unless it is asked for, and the control's
+    second name is no engine that can be chosen.
+    """
     words = ["scripts/kvmatrix run", str(run.suite["name"]), f"-n {run.repetitions}"]
     words.append(f"--seed {run.seed}")
     chosen = run.suite.get("chosen") or {}
-    for flag, option, unit in (("num", "--num", ""), ("duration", "--max-time", "s")):
+    for flag, option, unit in _CHOSEN:
         if isinstance(chosen.get(flag), (int, float)):
             words.append(f"{option} {chosen[flag]}{unit}")
-    words.append(f"-e {engines} -k '*/{scenario}/{benchmark}'")
+    if isinstance(repeats := run.suite.get("repeat_disturbed"), int):
+        words.append(f"--repeat-disturbed {repeats}")
+    if run.suite.get("latency") is False:
+        words.append("--no-latency")
+    elif "--latency" in run.command.split():
+        words.append("--latency")
+    named = _first_names(run, engines)
+    if run.suite.get("control") in named:
+        words.append("--control")
+    words.append(f"-e {','.join(named)} -k '*/{scenario}/{benchmark}'")
     return " ".join(words)
+
+
+def _first_names(run: Run, engines: str) -> list[str]:
+    """The engines, each once, the control by the name that can be chosen."""
+    twins = {e.name: e.twin_of for e in run.engines if e.twin_of}
+    return list(dict.fromkeys(twins.get(name, name) for name in engines.split(",")))
 
 
 def time_shares(run: Run) -> list[Share]:
     """Where the wall time went, in the order of a repetition."""
-    total = _total(run, "wall_ns")
-    audits = (m.record.get("audit") or {} for m in run.measurements)
+    total, prepared = (_total(run.measurements, n) for n in ("wall_ns", "prepare_ns"))
+    again = {m.line for cell in run.cells.values() for m in cell.superseded}
+    earlier = [m for m in run.measurements if m.line in again]
+    latest = [m for m in run.measurements if m.line not in again]
+    audits = (m.record.get("audit") or {} for m in latest)
+    again_ns = _total(earlier, "wall_ns") - _total(earlier, "prepare_ns")
     parts = [
-        ("timed work", _total(run, "loop_ns", "flush_ns")),
-        ("deferred work, to settle", _total(run, "settle_ns")),
-        ("opening and closing", _total(run, "open_ns", "close_ns")),
-        ("preparing what is read", _total(run, "prepare_ns")),
+        ("timed work", _total(latest, "loop_ns", "flush_ns")),
+        ("deferred work, to settle", _total(latest, "settle_ns")),
+        ("opening and closing", _total(latest, "open_ns", "close_ns")),
+        ("preparing what is read", prepared),
         ("audits after writes", sum(a.get("audit_ns") or 0 for a in audits)),
     ]
+    if earlier:
+        parts.append(("disturbed attempts that were made again", again_ns))
     rest = total - sum(elapsed_ns for _, elapsed_ns in parts)
     if rest > 0:
         parts.append(("processes, copies, cleaning", rest))
@@ -148,8 +182,8 @@ def time_shares(run: Run) -> list[Share]:
     return [Share(title, ns, ns / whole) for title, ns in parts if whole]
 
 
-def _total(run: Run, *names: str) -> int:
-    return sum(m.figure(name) or 0 for m in run.measurements for name in names)
+def _total(measurements: Iterable[Measurement], *names: str) -> int:
+    return sum(m.figure(name) or 0 for m in measurements for name in names)
 
 
 def _build(engine: Engine) -> Build:

@@ -97,7 +97,7 @@ def disturbed_lines(board: Board) -> list[str]:
     if not repeated and not stayed:
         return []
     total = f"{len(stayed)} of {len(board.cells)} cells stayed disturbed"
-    again = count(repeated, "repetition")
+    again = count(repeated, "disturbed attempt")
     lines = [f"disturbed {total}; {again} made again"]
     if repeated and len(stayed) * 2 >= len(board.cells):
         lines.append(_STAYS_BUSY)

@@ -228,7 +228,7 @@ def test_many_disturbed_cells_are_counted_and_few_are_named() -> None:
     events += [finished(c, 1, attempt=3, marks=["steal 9 %"]) for c in busy.cells]
     lines = disturbed_lines(board(events))
     assert lines[0] == "disturbed 7 of 7 cells stayed disturbed;" + (
-        " 0 repetitions made again"
+        " 0 disturbed attempts made again"
     )
     assert lines[1] == "disturbed a/base/fillseq: 1 of 1, such as: steal 9 %"
     assert (len(lines), lines[-1]) == (7, "disturbed and 2 cells more")
