@@ -19,6 +19,7 @@ from scripts.doctor.judge import Probed
 from scripts.doctor.probes import SystemProbes
 from scripts.doctor.screen import closing, lines, summary
 from scripts.doctor.telling import telling
+from scripts.doctor.verb import made_for_now
 from tests.lab import Lab, make_lab
 from tests.patients import GOOD, QUEUE, QUIET, STEADY, subject
 
@@ -171,6 +172,23 @@ def test_the_verb_answers_and_leaves_nothing(lab: Lab) -> None:
     assert "doctor: noise floor" in done.stderr
     assert lab.left_in_data() == []
     assert not lab.results.exists()
+
+
+def test_a_data_directory_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    with made_for_now(there / "a/b"), made_for_now(there):
+        assert (there / "a/b").is_dir()
+    assert list(there.iterdir()) == []
+    with made_for_now(there / "a/b"):
+        (there / "a/kept").touch()
+    assert [p.name for p in (there / "a").iterdir()] == ["kept"]
+
+
+def test_the_verb_leaves_no_data_directory(lab: Lab, tmp_path: Path) -> None:
+    done = lab.call("doctor", "-q", "--data-dir", str(tmp_path / "none/data"))
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "none").exists()
 
 
 def test_strict_tells_by_the_exit_code(lab: Lab) -> None:

@@ -3,7 +3,8 @@
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def doctor(**given: Any) -> None:
 
     def work() -> int:
         config = load(given["configs_dir"])
-        with sole_user(data_dir, "data directory"):
+        with made_for_now(data_dir), sole_user(data_dir, "data directory"):
             subject = _subject(config, given["build_dir"].absolute(), data_dir)
             with (
                 work_folder(data_dir / WORK_FOLDER),
@@ -77,6 +78,19 @@ def doctor(**given: Any) -> None:
         return EXIT_UNFIT if failed and given["strict"] else 0
 
     sys.exit(guarded(work))
+
+
+@contextmanager
+def made_for_now(folder: Path) -> Iterator[None]:
+    """The folder exists during the block; what was made of its path goes after it."""
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        for place in made:
+            with suppress(OSError):  # somebody else uses it by now
+                place.rmdir()
 
 
 def _subject(config: Config, build_dir: Path, data_dir: Path) -> Subject:
