@@ -26,9 +26,6 @@ _GRAVEST_FIRST = (
 NOT_MEASURED = "not measured"
 THROUGHPUT, LATENCY = "throughput", "latency"
 KILLED = "killed"
-# What a failed latency repetition says of its own pass alone: an open loop
-# takes as long as its rate asks for.
-_LATENCY_ALONE = ("ok", "timeout")
 
 
 @dataclass(frozen=True, order=True)
@@ -49,8 +46,8 @@ class Measurement:
 
     `record` is the line as it stands in the file.  `status` and `reason` are the
     line's own too, unless load_run() finds that it cannot be believed.  `pass_`
-    is THROUGHPUT or LATENCY; `disturbed` are the marks of what else the machine
-    did meanwhile.
+    is THROUGHPUT or LATENCY, `open_loop` says that the plan gave its operations a
+    rate; `disturbed` are the marks of what else the machine did meanwhile.
     """
 
     line: int
@@ -70,6 +67,7 @@ class Measurement:
     pass_: str = THROUGHPUT
     attempt: int = 1
     ending: str = ""
+    open_loop: bool = False
     disturbed: tuple[str, ...] = ()
 
     @property
@@ -179,9 +177,16 @@ class Cell:
     @property
     def _judged(self) -> tuple[Measurement, ...]:
         found = (*self.repetitions, *self.superseded)
-        if self.latency and self.latency.status not in _LATENCY_ALONE:
+        if self.latency and not self._says_nothing(self.latency):
             found = (*found, self.latency)
         return found
+
+    @staticmethod
+    def _says_nothing(latency: Measurement) -> bool:
+        """An open loop takes as long as its rate asks for: a limit ends it."""
+        if latency.status == "timeout":
+            return latency.open_loop
+        return latency.status == "ok"
 
     @property
     def rates(self) -> tuple[float, ...]:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from report import attempts, soundness
 from report.cells import (
+    LATENCY,
     NOT_MEASURED,
     THROUGHPUT,
     Cell,
@@ -100,7 +101,8 @@ def load_run(path: Path) -> Run:
     names = _cell_names(plan, engines, scenarios, plan_path)
     for m in found.measurements:
         _check_membership(m, plan, engines, f"{lines_path}:{m.line}")
-    measurements = _judged(found.measurements, engines)
+    offered = _with_loops(found.measurements, engines, scenarios)
+    measurements = _judged(offered, engines, scenarios)
     repetitions = int(plan["repetitions"])
     has_latency = bool(plan["suite"].get("latency"))
     planned = attempts.Planned(names, repetitions, has_latency)
@@ -244,13 +246,43 @@ def _check_membership(
         raise ResultsError(f"{place}: {m.cell} is ok but was not verified")
 
 
+def _with_loops(
+    measurements: tuple[Measurement, ...],
+    engines: Mapping[str, Engine],
+    scenarios: Mapping[str, Scenario],
+) -> tuple[Measurement, ...]:
+    """The same; those of an open loop say so, as the plan does.
+
+    A line that has failed has no figures to tell it by.
+    """
+    return tuple(
+        replace(m, open_loop=True)
+        if m.pass_ == LATENCY and _is_offered(m.cell, engines, scenarios)
+        else m
+        for m in measurements
+    )
+
+
+def _is_offered(
+    cell: CellName, engines: Mapping[str, Engine], scenarios: Mapping[str, Scenario]
+) -> bool:
+    if cell.engine not in engines or cell.scenario not in scenarios:
+        return False
+    benchmark = engines[cell.engine].benchmark(cell.benchmark) or {}
+    flags = scenarios[cell.scenario].flags.get(cell.engine, {})
+    return float(flags.get("rate") or 0) > 0 and not benchmark.get("one_call")
+
+
 def _judged(
-    measurements: tuple[Measurement, ...], engines: Mapping[str, Engine]
+    measurements: tuple[Measurement, ...],
+    engines: Mapping[str, Engine],
+    scenarios: Mapping[str, Scenario],
 ) -> tuple[Measurement, ...]:
     """The same, with the status of what cannot be believed changed."""
     verdicts = soundness.verdicts(
         [m.record for m in measurements],
         {engine.name: engine.describe for engine in engines.values()},
+        {scenario.name: scenario.flags for scenario in scenarios.values()},
         {engine.name: engine.twin_of for engine in engines.values() if engine.twin_of},
     )
     return tuple(

@@ -14,12 +14,15 @@ from typing import Any
 
 from report import consistency
 from report.cells import DISPUTED, KILLED
+from report.work import entries_due, planned_ops
 
 # They change nothing, and check each entry as they go.
 _UNAUDITED_KINDS = ("read", "verify")
 
 Record = Mapping[str, Any]
 Descriptions = Mapping[str, Mapping[str, Any] | None]
+# The resolved flags of each engine, by scenario.
+Flags = Mapping[str, Mapping[str, Mapping[str, Any]]]
 # scenario, benchmark, repetition, operations, entries: equal work, equal digests.
 Work = tuple[str, str, int, int, str]
 
@@ -27,6 +30,7 @@ Work = tuple[str, str, int, int, str]
 def verdicts(
     records: Sequence[Record],
     described: Descriptions,
+    flags: Flags,
     twins: Mapping[str, str] | None = None,
 ) -> list[tuple[str, str]]:
     """(status, reason) of each line, to be shown in place of its own.
@@ -39,7 +43,8 @@ def verdicts(
         fault = ""
         if record["status"] == "ok":
             engine = described.get(record["engine"]) or {}
-            fault = _line_fault(record, engine)
+            own_flags = flags.get(record["scenario"], {}).get(record["engine"], {})
+            fault = _line_fault(record, engine, own_flags)
             fault = fault or _seed_fault(record, seeds[record["repetition"]])
         own = (record["status"], record["reason"])
         found.append(("wrong", fault) if fault else own)
@@ -65,10 +70,50 @@ def _believed(
     ]
 
 
-def _line_fault(record: Record, described: Mapping[str, Any]) -> str:
-    kinds = {b["name"]: b["kind"] for b in described.get("benchmarks", ())}
-    kind = kinds.get(record["benchmark"], "")
-    return consistency.fault(record, kind) or _audit_fault(record, described, kind)
+def _line_fault(
+    record: Record, described: Mapping[str, Any], flags: Mapping[str, Any]
+) -> str:
+    benchmarks = {b["name"]: b for b in described.get("benchmarks", ())}
+    benchmark = benchmarks.get(record["benchmark"], {})
+    kind = benchmark.get("kind", "")
+    return (
+        consistency.fault(record, kind)
+        or _work_fault(record, benchmark, flags)
+        or _found_fault(record, described, benchmark)
+        or _audit_fault(record, described, kind)
+    )
+
+
+def _work_fault(
+    record: Record, benchmark: Mapping[str, Any], flags: Mapping[str, Any]
+) -> str:
+    """Whether the line is of the work that the plan asks for.
+
+    A description of schema 1 does not say which benchmarks are scans, and an audit
+    has as many operations as there are entries.
+    """
+    is_told = "one_call" in benchmark and "num" in flags
+    if benchmark.get("kind") == "verify" or not is_told:
+        return ""
+    due, planned = planned_ops(benchmark, flags), record["planned_ops"]
+    if planned != due:
+        return f"{planned:,} operations planned, where the plan asks for {due:,}"
+    return ""
+
+
+def _found_fault(
+    record: Record, described: Mapping[str, Any], benchmark: Mapping[str, Any]
+) -> str:
+    """Whether a read has found what it was to find, by its count and its digest."""
+    if described.get("stores") is False or benchmark.get("kind") != "read":
+        return ""
+    found, digest = record["found"], record["digest"]
+    due = entries_due(record["ops"], digest, benchmark.get("finds", ""))
+    if found != due:
+        return f"found {found:,} entries of {due:,}"
+    if found and not digest.strip("0"):
+        return f"found {found:,} entries, with a digest of none"
+    return ""
 
 
 def _audit_fault(record: Record, described: Mapping[str, Any], kind: str) -> str:

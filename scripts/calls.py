@@ -195,8 +195,7 @@ def _expected(plan: Plan, call: Call) -> Expected:
     flags = plan.flags(call.cell)
     benchmark = engine.benchmark(call.benchmark)
     planned = None
-    scans_all = int(flags.get("reads", -1)) > int(flags["num"])  # and then stops
-    if benchmark and benchmark.kind != "verify" and not scans_all:
+    if benchmark and benchmark.kind != "verify":
         planned = benchmark.planned_ops(flags)
     return Expected(
         engine=engine.measures,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from report import work
 from report.config_keys import Flag
 from report.results import METHOD, SCHEMA
 from scripts.driver_process import Outcome, Spawner
@@ -54,11 +55,7 @@ class Benchmark:
 
     def planned_ops(self, flags: Mapping[str, Any]) -> int:
         """Operations of one repetition under these flags, at least 1."""
-        num, reads = int(flags["num"]), int(flags.get("reads", -1))
-        if self.kind == "compact":
-            return 1
-        total = reads if self.kind == "read" and reads >= 0 else num
-        return max(1, total // self.ops_divisor)
+        return work.planned_ops(vars(self), flags)
 
 
 @dataclass(frozen=True)

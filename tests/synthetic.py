@@ -125,7 +125,14 @@ def plan(
 
 
 def varied_plan() -> Document:
-    """The plan of varied_lines(): the first engine is measured twice."""
+    """The plan of varied_lines(): as planned_twice(), with one engine's own num."""
+    document = planned_twice()
+    document["scenarios"][-1]["flags"]["gamma"] = {**FLAGS, "num": 5000}
+    return document
+
+
+def planned_twice() -> Document:
+    """A plan whose first engine is measured twice."""
     document = plan((*ENGINES, CONTROL))
     document["suite"]["control"] = "alpha"
     document["engines"][-1]["twin_of"] = "alpha"
@@ -266,7 +273,14 @@ def _engine(name: str, title: str, role: str, missing: str) -> Document:
         "stores": True,
         "build": BUILD,
         "benchmarks": [
-            {"name": n, "kind": kind, "prepare": "filled" if kind == "read" else ""}
+            {
+                "name": n,
+                "kind": kind,
+                "prepare": "filled" if kind == "read" else "",
+                "ops_divisor": 1,
+                "one_call": n == "readseq",
+                "finds": "all" if kind == "read" else "some",
+            }
             for n, kind in KINDS.items()
         ],
     }

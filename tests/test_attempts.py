@@ -120,24 +120,42 @@ def test_the_latency_repetition_is_no_rate(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("latency", "status"),
+    ("failed", "rate", "status"),
     [
-        ({"status": "wrong", "reason": "told"}, "wrong"),
-        ({"status": "error", "reason": "told"}, "error"),
-        ({"status": "timeout", "reason": "told"}, "ok"),
+        ("wrong", None, "wrong"),
+        ("error", None, "error"),
+        ("timeout", None, "timeout"),
+        ("timeout", 0, "timeout"),
+        ("timeout", 10.0, "ok"),
+        ("wrong", 10.0, "wrong"),
     ],
 )
-def test_a_failed_latency_repetition_fails_its_cell_unless_it_was_long(
-    tmp_path: Path, latency: dict[str, Any], status: str
+def test_a_failed_latency_repetition_fails_its_cell_unless_its_rate_took_long(
+    tmp_path: Path, failed: str, rate: float | None, status: str
 ) -> None:
-    def change(lines: Lines) -> Lines:
-        for line in lines:
-            if is_of(line, "alpha") and line["pass"] == "latency":
-                line |= latency
-        return lines
-
-    cell = cell_of(read(tmp_path, change))
+    plan = synthetic.plan()
+    for scenario in plan["scenarios"]:
+        scenario["flags"]["alpha"] = {**synthetic.FLAGS, "rate": rate}
+    lines = synthetic.lines(plan)
+    for line in lines:
+        if is_of(line, "alpha") and line["pass"] == "latency":
+            line |= {"status": failed, "reason": "told"}
+    cell = cell_of(load_run(synthetic.write_run(tmp_path, plan, lines)))
     assert (cell.status, cell.reason) == (status, "" if status == "ok" else "told")
+
+
+def test_a_call_that_is_the_whole_benchmark_has_no_rate(tmp_path: Path) -> None:
+    """What the plan says of its scenario is not said of a scan."""
+    plan = synthetic.plan()
+    for scenario in plan["scenarios"]:
+        scenario["flags"]["alpha"] = {**synthetic.FLAGS, "rate": 10.0}
+    lines = synthetic.lines(plan)
+    for line in lines:
+        if line["engine"] == "alpha" and line["pass"] == "latency":
+            line |= {"status": "timeout", "reason": "told"}
+    run = load_run(synthetic.write_run(tmp_path, plan, lines))
+    failed = [name for name, cell in run.cells.items() if cell.status != "ok"]
+    assert failed == [CellName("alpha", "baseline", "readseq")]
 
 
 def test_a_latency_repetition_alone_is_no_measurement(tmp_path: Path) -> None:

@@ -276,11 +276,15 @@ def test_unknown_published_figures_are_said_and_left_out(tmp_path: Path) -> None
 def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
     plan = synthetic.plan()
     most = 2**64 - 1
-    lines = []
+    extremes, lines = {"alpha": most, "gamma": 1}, []
+    for scenario in plan["scenarios"]:
+        for engine, num in extremes.items():
+            scenario["flags"][engine] = {**synthetic.FLAGS, "num": num}
     for line in synthetic.lines(plan):
-        ops = {"alpha": most, "gamma": 1}.get(line["engine"])
+        ops = extremes.get(line["engine"])
         if ops is not None:
-            line |= {"planned_ops": ops, "flush_ns": 0}
+            found = ops if line["found"] else 0
+            line |= {"planned_ops": ops, "found": found, "flush_ns": 0}
             line = synthetic.retimed(line, most, ops)
         lines.append(line)
     text = Page(html.render(made(tmp_path, plan, lines))).text

@@ -32,6 +32,9 @@ def plan() -> dict[str, Any]:
         for i, names in enumerate(charts)
     ]
     made = synthetic.plan(engines, scenarios)
+    for scenario in made["scenarios"]:
+        flags = {**synthetic.FLAGS, "num": OPS}
+        scenario["flags"] = {name: flags for name, *_ in engines}
     made["suite"]["control"] = "engine-0"
     made["engines"][-1]["twin_of"] = "engine-0"
     return made

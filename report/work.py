@@ -1,0 +1,36 @@
+"""How much work a benchmark is, and what must come of it, by its description.
+
+The runner asks this of an answer before it writes a line; the report asks it
+again of the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def planned_ops(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
+    """Operations of one repetition under these flags, at least 1.
+
+    A scan ends at the last entry: it reads a database that holds `num`.
+    """
+    num, reads = int(flags["num"]), int(flags.get("reads", -1))
+    if benchmark["kind"] == "compact":
+        return 1
+    total = reads if benchmark["kind"] == "read" and reads >= 0 else num
+    if benchmark["kind"] == "read" and benchmark["one_call"]:
+        total = min(total, num)
+    return max(1, total // int(benchmark["ops_divisor"]))
+
+
+def entries_due(ops: int, digest: str, finds: str = "") -> int:
+    """Entries that `ops` reads of a filled database find.
+
+    By what its description says that the benchmark finds.  Where that is not all
+    or none, keys that were cut short so as to be missing leave a digest of
+    nothing, and all others are there.
+    """
+    if finds in ("all", "none"):
+        return ops if finds == "all" else 0
+    return ops if digest.strip("0") else 0
