@@ -73,6 +73,11 @@ class Row:
         return next((m for m in self.repetitions if m.truncated), None)
 
     @property
+    def disturbed_rate(self) -> bool:
+        """Whether a repetition of its rate was disturbed to its last attempt."""
+        return self.summary is not None and any(m.disturbed for m in self.repetitions)
+
+    @property
     def assertions_live(self) -> bool:
         """Whether a repetition ran engine code with assertions in it."""
         return any(m.assertions_live for m in self.repetitions)
@@ -153,7 +158,12 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         observer_cost=_observer_cost(summary, latency),
         disturbed=_disturbed(cell),
         repeated=len(cell.superseded) if cell else 0,
-        findings=findings.findings(records, engine.benchmark(field.benchmark)),
+        findings=findings.findings(
+            records,
+            engine.benchmark(field.benchmark),
+            latency.record if latency else None,
+            engine.stores,
+        ),
     )
 
 

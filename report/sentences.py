@@ -47,13 +47,18 @@ def verdict_rest(comparison: Comparison) -> str:
 
 
 def chart_verdict(chart: Chart) -> str:
-    """One chart's verdict: "X wins, 2.28× ahead of the next"."""
+    """One chart's verdict: "X wins, 2.28× ahead of the next".
+
+    A win says so where the winner or one that it is over was disturbed.
+    """
     names = {row.engine.name: row.engine.title for row in chart.rows}
     leaders = [names[name] for name in chart.verdict.leaders]
     match chart.verdict.outcome:
         case Outcome.WIN:
             ahead = sorted(r.off_best for r in chart.rows if r.off_best)[1]
-            return f"{leaders[0]} wins, {figures.slower(ahead)} ahead of the next"
+            told = f"{leaders[0]} wins, {figures.slower(ahead)} ahead of the next"
+            is_disturbed = any(row.disturbed_rate for row in chart.rows)
+            return f"{told} (disturbed)" if is_disturbed else told
         case Outcome.TIE:
             told = f"Tie of {', '.join(leaders[:-1])} and {leaders[-1]}"
             if not chart.verdict.within_noise:

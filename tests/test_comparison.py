@@ -252,3 +252,24 @@ def test_the_rule_of_a_win_names_the_noise(tmp_path: Path) -> None:
         "wins: no repetition of another engine reaches its slowest, and no other "
         "median is within the noise of the run, 3.5 %"
     )
+
+
+@pytest.mark.parametrize(
+    ("engine", "pass_", "told"),
+    [
+        ("alpha", "throughput", " (disturbed)"),
+        ("beta-tree", "throughput", " (disturbed)"),
+        ("alpha", "latency", ""),
+        ("floor", "throughput", ""),
+    ],
+)
+def test_a_win_in_a_disturbed_contest_says_so(
+    tmp_path: Path, engine: str, pass_: str, told: str
+) -> None:
+    def change(line: Line) -> None:
+        if (line["engine"], line["pass"]) == (engine, pass_):
+            line |= synthetic.disturbed(line, "steal 30 %")
+
+    compared = comparison.compare(run_of(tmp_path, {}, change))
+    said = {sentences.chart_verdict(chart) for chart in compared.charts}
+    assert said == {f"Alpha wins, 2.00× ahead of the next{told}"}

@@ -107,6 +107,96 @@ def test_all_of_it_is_told() -> None:
     assert findings([], FRESH) == ()
 
 
+MIB = 1 << 20
+# 100 bytes of 116 are the value, half of which is random.
+DUE_BYTES = round(MIB * 100 / 116 / 2)
+
+
+def held(disk_bytes: int, live_bytes: int = MIB, **options: Any) -> dict[str, Any]:
+    """A line of a database of that size."""
+    sizes = {"key_size": 16, "value_size": 100, "compression_ratio": 0.5}
+    return line(disk_bytes=disk_bytes, live_bytes=live_bytes, options=sizes | options)
+
+
+def test_less_on_disk_than_can_be_compressed_is_told() -> None:
+    told = "holds 4 KiB on disk for at least 441 KiB that cannot be compressed"
+    assert found(held(4096)) == (told,)
+    assert found(held(DUE_BYTES // 2 + 1)) == ()
+    assert len(found(held(DUE_BYTES // 2 - 1))) == 1
+    assert found(held(0)) != ()
+    assert found(held(4096, MIB - 1)) == (), "within a page or a log"
+    assert found(held(4096), held(4096), held(MIB)) == (), "in every repetition"
+    assert found(held(4096), held(4096, 0)) == ()
+
+
+def test_how_far_the_values_can_be_compressed_counts() -> None:
+    disk_bytes = DUE_BYTES // 2 + 1
+    assert found(held(disk_bytes, compression_ratio=0.25)) == ()
+    assert found(held(disk_bytes, compression_ratio=1.0)) != ()
+    assert found(held(disk_bytes, value_size=1000)) != ()
+    assert found(held(4096, compression_ratio=0.0)) == ()
+    assert found(line(disk_bytes=0, live_bytes=MIB)) == (), "an older line"
+    assert found(line(disk_bytes=0, live_bytes=None)) == ()
+
+
+def test_what_keeps_nothing_holds_nothing() -> None:
+    assert findings([held(0)], FRESH, stores=False) == ()
+
+
+def timed(timed_ns: int, **changes: Any) -> dict[str, Any]:
+    """The latency repetition of that time."""
+    return line(timed_ns, **changes) | {"pass": "latency", "ending": "killed"}
+
+
+def test_being_faster_while_it_is_timed_is_told() -> None:
+    lines = [line(2 * TIMED_NS), line(3 * TIMED_NS)]
+    told = ("2.50× faster while it was timed call by call",)
+    assert findings(lines, FRESH, timed(TIMED_NS * 4 // 5)) == told
+    assert findings(lines, FRESH, timed(TIMED_NS)) == ()
+    assert findings(lines, FRESH, timed(TIMED_NS - 1000)) != ()
+    assert findings([line(LEAST_NS)], FRESH, timed(LEAST_NS // 3)) != ()
+    short = [line(LEAST_NS - 1000)]
+    assert findings(short, FRESH, timed(LEAST_NS // 3)) == ()
+
+
+def test_other_work_and_another_pace_are_not_compared() -> None:
+    lines = [line(4 * TIMED_NS)]
+    assert findings(lines, FRESH, timed(TIMED_NS)) != ()
+    assert findings(lines, FRESH, timed(TIMED_NS, ops=250)) == ()
+    assert findings(lines, FRESH, timed(TIMED_NS, open_loop={"late_starts": 0})) == ()
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "stores", "told"),
+    [
+        ("fillrandsync", True, ["20× faster while it was timed call by call"]),
+        ("fillseqsync", True, ["holds 1 B on disk for at least 441 KiB that"]),
+        ("fillseqsync", False, []),
+    ],
+)
+def test_a_row_tells_what_its_lines_show(
+    tmp_path: Path, benchmark: str, stores: bool, told: list[str]
+) -> None:
+    plan = synthetic.plan()
+    plan["engines"][0]["describe"]["stores"] = stores
+    lines = synthetic.lines(plan)
+    for made in lines:
+        if made["engine"] != "alpha" or made["benchmark"] != benchmark:
+            continue
+        if benchmark == "fillseqsync":
+            ratio = {"compression_ratio": 0.5}
+            made |= {"live_bytes": 1 << 20, "disk_bytes": 1}
+            made |= {"options": made["options"] | ratio}
+        elif made["pass"] == "latency":
+            made |= {"flush_ns": made["flush_ns"] // 22}
+            made |= synthetic.retimed(made, made["loop_ns"] // 22)
+    run = load_run(synthetic.write_run(tmp_path, plan, lines))
+    rows = [row for _, row in comparison.compare(run).ranked_rows if row.findings]
+    shown = [text for row in rows for text in row.findings]
+    assert len(shown) == len(told)
+    assert all(text.startswith(due) for text, due in zip(shown, told, strict=True))
+
+
 def test_a_finding_stands_beside_a_rate_and_takes_nothing(tmp_path: Path) -> None:
     plan = synthetic.plan()
     lines = synthetic.lines(plan)
