@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-
 AUDIT = "verify"  # the benchmark that audits a database
 TIMES = ("open_ns", "loop_ns", "flush_ns", "settle_ns", "close_ns")
 COUNTS = (
