@@ -174,7 +174,7 @@ def time_shares(run: Run) -> list[Share]:
         ("audits after writes", sum(a.get("audit_ns") or 0 for a in audits)),
     ]
     if earlier:
-        parts.append(("disturbed attempts that were made again", again_ns))
+        parts.append(("disturbed attempts", again_ns))
     rest = total - sum(elapsed_ns for _, elapsed_ns in parts)
     if rest > 0:
         parts.append(("processes, copies, cleaning", rest))

@@ -108,16 +108,17 @@ TEST_F(PhasesTest, OpeningIsNeither) {
 TEST_F(PhasesTest, BytesAreCountedWhereTheyAreWritten) {
   Measurement m = Fill({});
   const uint64_t logged = 500 * (2 * sizeof(uint32_t) + 16 + 100);
-  EXPECT_EQ(m.used.written_bytes, logged);
-  EXPECT_EQ(m.used.read_bytes, 0u);
-  EXPECT_EQ(m.deferred.written_bytes, 0u);
-  EXPECT_EQ(m.deferred.read_bytes, 0u);
+  const uint64_t of_sanitizers = 1'000;  // they talk to themselves by pipes
+  EXPECT_GE(m.used.written_bytes, logged);
+  EXPECT_LT(m.used.written_bytes, logged + of_sanitizers);
+  EXPECT_LT(m.used.read_bytes, of_sanitizers);
+  EXPECT_LT(m.deferred.written_bytes, of_sanitizers);
+  EXPECT_LT(m.deferred.read_bytes, of_sanitizers);
   Behaviour behaviour;
   behaviour.flush = Writes("more", 50'000);
   behaviour.settle = Writes("more", 60'000);
   behaviour.close = Writes("more", 7'000);
   m = Fill(behaviour);
-  const uint64_t of_sanitizers = 1'000;
   EXPECT_GE(m.used.written_bytes, logged + 50'000);
   EXPECT_LT(m.used.written_bytes, logged + 50'000 + of_sanitizers);
   EXPECT_GE(m.deferred.written_bytes, 67'000u);
@@ -129,8 +130,8 @@ TEST_F(PhasesTest, AReadUsesWhatItsLoopUses) {
   behaviour.close = BurnCpu;
   const auto m = Run(Wrapped(behaviour), {"filluniquerandom", "readrandom"});
   ExpectDeferred(m[1]);
-  EXPECT_EQ(m[1].used.read_bytes, 0u);
-  EXPECT_EQ(m[1].used.written_bytes, 0u);
+  EXPECT_LT(m[1].used.read_bytes, 1'000u);
+  EXPECT_LT(m[1].used.written_bytes, 1'000u);
   EXPECT_EQ(m[1].idle_cpu_ns, 0u);
 }
 
