@@ -1,9 +1,14 @@
 """What reads start from: filled once, audited on a copy, and then measured."""
 
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from scripts.driver_process import Outcome
+from scripts.preparing import provide
 from tests.lab import Lab, make_lab
 
 BENCHMARKS = ("readseq", "readmissing", "overwrite", "fillseq")
@@ -42,3 +47,30 @@ def test_an_engine_that_stores_nothing_needs_no_audit(lab: Lab) -> None:
     lab.engine("none", "floor")
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     assert {line["status"] for line in lab.lines()} == {"ok"}
+
+
+@pytest.mark.parametrize("prepared", ["", "filled"])
+def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
+    tmp_path: Path, prepared: str
+) -> None:
+    ran: list[str] = []
+
+    def run(command: list[str], _timeout_s: float) -> Outcome:
+        ran.append(command[0])
+        subprocess.run(command, check=True)
+        return Outcome("0", 1, "")
+
+    (tmp_path / "prepared").mkdir()
+    (tmp_path / "prepared/entries").touch()
+    (tmp_path / "cell").mkdir()
+    (tmp_path / "cell/left").touch()
+    bench = SimpleNamespace(
+        work=tmp_path,
+        plan=SimpleNamespace(timeout_s=60.0),
+        spawner=SimpleNamespace(run=run),
+    )
+    benchmark = SimpleNamespace(prepare=prepared)
+    provide(cast(Any, bench), cast(Any, benchmark), tmp_path / "cell")
+    found = [path.name for path in (tmp_path / "cell").iterdir()]
+    assert found == (["entries"] if prepared else [])
+    assert ran[-1] == "sync"
