@@ -1,0 +1,99 @@
+"""An A/B run in memory: two builds, their repetitions in rounds, nothing judged yet.
+
+ab_results.load_ab_run() makes it from a run folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from report.cells import CellName, Engine, Scenario
+from report.regressions.rule import Rule
+
+SIDES = ("a", "b")
+SCREEN, CONFIRM = "screen", "confirm"
+STAGES = (SCREEN, CONFIRM)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two builds; `label` is what people call it."""
+
+    label: str
+    engines: tuple[Engine, ...]
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One ok process: its place in the run and its time per operation.
+
+    `slot` 0 to 3 is its place in the round's A B B A or B A A B; `record` is the
+    line as it stands in the file.
+    """
+
+    side: str
+    slot: int
+    order: int
+    ns_per_op: float
+    record: Mapping[str, Any] = field(repr=False, compare=False)
+    disturbed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Round:
+    """A complete round of one cell: two repetitions of each side, in slot order."""
+
+    number: int  # from 1, counted on through both stages
+    a: tuple[Repetition, Repetition]
+    b: tuple[Repetition, Repetition]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a cell has no verdict: the gravest line of either side."""
+
+    side: str
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class AbCell:
+    """One cell with its complete rounds by stage."""
+
+    name: CellName
+    screen: tuple[Round, ...]
+    confirm: tuple[Round, ...]
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class AbRun:
+    """A run folder with ab.json in it, checked.
+
+    `counts` are the lines of counts.jsonl; `unfinished` says that repetitions of
+    the plan are missing.
+    """
+
+    run_id: str
+    same_build: bool  # --aa: both sides are one build
+    seed: int
+    command: str
+    rule: Rule
+    suite: Mapping[str, Any]
+    a: Side
+    b: Side
+    scenarios: tuple[Scenario, ...]
+    cells: tuple[AbCell, ...]
+    unfinished: bool
+    torn: bool
+    lines_sha256: str
+    plan: Mapping[str, Any] = field(repr=False)
+    environment: Mapping[str, Any] = field(repr=False)
+    counts: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+
+    def cell(self, name: CellName) -> AbCell:
+        """The cell of this name, which must be part of the run."""
+        return next(cell for cell in self.cells if cell.name == name)

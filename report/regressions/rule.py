@@ -1,0 +1,30 @@
+"""The decision rule of an A/B run: fixed stages, fixed limits, written into the run.
+
+Source: the simulations of REGRESSIONS.md.  Shifts are shares of the time per
+operation: 0.025 is 2.5 % slower.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PAIRS_PER_ROUND = 2  # a round is A B B A or B A A B
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rounds of both stages, and what makes a suspect and a verdict.
+
+    An improvement gates nothing, so its screen is stricter: it costs few pairs.
+    """
+
+    screen_rounds: int = 4
+    confirm_rounds: int = 15
+    suspect_p: float = 0.2
+    suspect_shift: float = 0.02
+    bettered_p: float = 0.02
+    bettered_shift: float = 0.025
+    alpha: float = 0.01  # over all suspects of one direction together
+    least_shift: float = 0.025
+    unchanged_within: float = 0.03
+    confidence: float = 0.95

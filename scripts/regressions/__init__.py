@@ -1,0 +1,1 @@
+"""The verbs that ask whether something got slower: compare, ab, check, history."""
