@@ -1,0 +1,117 @@
+// An engine that does a tenth more work in one kind of operation: what an A/B
+// run must find, and must find nowhere else.
+//
+// Compiled with kDriver defined as kReference, so that the engine's driver file
+// links under that name; kDriver itself is defined here.  SLOWER_GETS,
+// SLOWER_WRITES or SLOWER_SCANS says which operations.
+
+#include <string>
+#include <vector>
+
+#include "common/driver.h"
+
+#undef kDriver
+
+namespace kvmatrix {
+
+extern const Driver kDriver;
+
+namespace {
+
+constexpr uint64_t kEvery = 10;
+
+#ifdef SLOWER_GETS
+constexpr bool kGets = true;
+#else
+constexpr bool kGets = false;
+#endif
+#ifdef SLOWER_WRITES
+constexpr bool kWrites = true;
+#else
+constexpr bool kWrites = false;
+#endif
+#ifdef SLOWER_SCANS
+constexpr bool kScans = true;
+#else
+constexpr bool kScans = false;
+#endif
+static_assert(kGets + kWrites + kScans == 1);
+
+class SlowerSession final : public Session {
+ public:
+  explicit SlowerSession(std::unique_ptr<Session> inner)
+      : inner_(std::move(inner)), keys_(4096) {}
+
+  // Every tenth batch is written twice: the same entries, so the same content.
+  void Write(std::span<const Update> batch) override {
+    inner_->Write(batch);
+    if (kWrites && ++calls_ % kEvery == 0) inner_->Write(batch);
+  }
+
+  // Every tenth get is preceded by one of an old key, no longer in any cache
+  // because of the key itself.
+  std::optional<std::string_view> Get(std::string_view key) override {
+    if (kGets) {
+      std::string& old = keys_[++calls_ % keys_.size()];
+      if (calls_ % kEvery == 0 && !old.empty()) inner_->Get(old);
+      old = key;
+    }
+    return inner_->Get(key);
+  }
+
+  // A tenth of the entries is visited once more.
+  void Scan(std::string_view start, Order order,
+            const Visitor& visit) override {
+    uint64_t visited = 0;
+    inner_->Scan(start, order,
+                 [&](std::string_view key, std::string_view value) {
+                   ++visited;
+                   return visit(key, value);
+                 });
+    if (!kScans) return;
+    uint64_t again = visited / kEvery;
+    inner_->Scan(start, order, [&](std::string_view, std::string_view) {
+      return again-- > 1;
+    });
+  }
+
+ private:
+  std::unique_ptr<Session> inner_;
+  std::vector<std::string> keys_;
+  uint64_t calls_ = 0;
+};
+
+class SlowerDatabase final : public Database {
+ public:
+  explicit SlowerDatabase(std::unique_ptr<Database> inner)
+      : inner_(std::move(inner)) {}
+
+  std::unique_ptr<Session> NewSession() override {
+    return std::make_unique<SlowerSession>(inner_->NewSession());
+  }
+  void Flush() override { inner_->Flush(); }
+  void Settle() override { inner_->Settle(); }
+  void Compact() override { inner_->Compact(); }
+  std::map<std::string, std::string> EffectiveSettings() override {
+    return inner_->EffectiveSettings();
+  }
+
+ private:
+  std::unique_ptr<Database> inner_;
+};
+
+std::unique_ptr<Database> Open(const Options& options) {
+  return std::make_unique<SlowerDatabase>(kReference.open(options));
+}
+
+Driver Slower() {
+  Driver driver = kReference;
+  driver.open = Open;
+  return driver;
+}
+
+}  // namespace
+
+const Driver kDriver = Slower();
+
+}  // namespace kvmatrix
