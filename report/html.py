@@ -6,15 +6,11 @@ same results give the same bytes on every machine.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
 import re
-from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
 
 from report import (
     charts,
@@ -22,7 +18,7 @@ from report import (
     columns,
     comparison,
     detail,
-    figures,
+    frame,
     identity,
     overview,
     provenance,
@@ -30,13 +26,11 @@ from report import (
     raw,
     sentences,
     sparks,
-    tables,
     titles,
 )
 from report.comparison import Chart, Row
 from report.results import Run
 
-TEMPLATE_DIR = Path(__file__).with_name("templates")
 _HEAT_HALVINGS = 6  # a cell 2^6 times slower than the best has no colour left
 _RUN_ID = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-.+")
 
@@ -46,64 +40,47 @@ def render(run: Run) -> str:
     compared = comparison.compare(run)
     name = run.suite.get("published")
     page = published.load(name) if name in published.names() else None
-    style, script = _asset("style.css"), _asset("script.js")
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            run=run,
-            compared=compared,
-            groups=comparison.by_scenario(compared.charts),
-            ranked=[engine for engine in run.engines if engine.ranked],
-            references=[e for e in run.engines if e.role == "reference"],
-            floors=_floors(compared),
-            looks=identity.looks(run.engines),
-            headline=sentences.headline(compared),
-            rest=sentences.verdict_rest(compared),
-            legend=sentences.legend(compared),
-            chips=chips.chips(run, compared),
-            noise=sentences.noise(run, compared),
-            win_rule=sentences.win_rule(compared),
-            strip=charts.strip(compared),
-            tails=overview.tails(run, compared),
-            space=overview.bytes_and_space(compared),
-            page=page,
-            dumbbells=charts.dumbbells(run, compared, page) if page else None,
-            footnotes=_footnotes(page),
-            builds=provenance.builds(run),
-            environment=provenance.environment(run.environment),
-            shares=provenance.time_shares(run),
-            started=_started(run.run_id),
-            machine=provenance.machine_line(run),
-            style=Markup(style),
-            script=Markup(script),
-            script_hash=_content_hash(script),
-            raw=Markup(raw.script_json(raw.packed(run))),
-        )
+    return frame.rendered(
+        _environment().get_template("page.html.j2"),
+        raw.packed(run),
+        run=run,
+        compared=compared,
+        groups=comparison.by_scenario(compared.charts),
+        ranked=[engine for engine in run.engines if engine.ranked],
+        references=[e for e in run.engines if e.role == "reference"],
+        floors=_floors(compared),
+        looks=identity.looks(run.engines),
+        headline=sentences.headline(compared),
+        rest=sentences.verdict_rest(compared),
+        legend=sentences.legend(compared),
+        chips=chips.chips(run, compared),
+        noise=sentences.noise(run, compared),
+        win_rule=sentences.win_rule(compared),
+        strip=charts.strip(compared),
+        tails=overview.tails(run, compared),
+        space=overview.bytes_and_space(compared),
+        page=page,
+        dumbbells=charts.dumbbells(run, compared, page) if page else None,
+        footnotes=_footnotes(page),
+        builds=provenance.builds(run),
+        environment=provenance.environment(run.environment),
+        shares=provenance.time_shares(run),
+        started=started(run.run_id),
+        machine=provenance.machine_line(run),
     )
+
+
+def started(run_id: str) -> str:
+    """When a run began, from its name: 20261121-014500-quick; "" of other names."""
+    found = _RUN_ID.fullmatch(run_id)
+    if not found:
+        return ""
+    year, month, day, hour, minute = found.groups()
+    return f"{year}-{month}-{day} {hour}:{minute} UTC"
 
 
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATE_DIR),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update(
-        rounded=figures.rounded,
-        compact=figures.compact,
-        slower=figures.slower,
-        multiplier=figures.multiplier,
-        percent=figures.percent,
-        seconds=figures.seconds,
-        size=figures.size,
-        times=tables.times,
-        plain=_plain,
-        unbroken=figures.unbroken,
-    )
+    environment = frame.environment()
     environment.globals.update(
         bar_percent=_bar_percent,
         behind=detail.behind,
@@ -112,7 +89,6 @@ def _environment() -> jinja2.Environment:
         colours=identity.COLOURS,
         columns=columns,
         comparison=comparison,
-        count=figures.count,
         flags=sentences.flags,
         heat=_heat,
         remarks=sentences.remarks,
@@ -125,30 +101,15 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _asset(name: str) -> str:
-    return (TEMPLATE_DIR / name).read_text("utf-8").strip()
-
-
-def _content_hash(script: str) -> str:
-    """What the page's content policy calls the only script that may run."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return "sha256-" + base64.b64encode(digest).decode()
-
-
-def _plain(number: float) -> str:
-    """A CSS or SVG number: at most two decimals, none if they are zero."""
-    return f"{number:.2f}".rstrip("0").rstrip(".")
-
-
 def _bar_percent(chart: Chart, rate: float) -> str:
-    return _plain(rate / chart.fastest_repetition * 100)
+    return frame.plain(rate / chart.fastest_repetition * 100)
 
 
 def _heat(row: Row) -> str:
     """Strength of a matrix cell's colour: 1 for the best, 0 for none."""
     if row.off_best is None:
         return "0"
-    return _plain(max(0.0, 1.0 - math.log2(row.off_best) / _HEAT_HALVINGS))
+    return frame.plain(max(0.0, 1.0 - math.log2(row.off_best) / _HEAT_HALVINGS))
 
 
 def _floors(compared: comparison.Comparison) -> list[tuple[Chart, Row, Row | None]]:
@@ -167,12 +128,3 @@ def _footnotes(page: published.Page | None) -> dict[tuple[str, str, str], list[A
     for number, found in enumerate(published.misprints(page) if page else (), 1):
         notes.setdefault(found.figure.key, []).append((number, found))
     return notes
-
-
-def _started(run_id: str) -> str:
-    """When a run began, from its name: 20261121-014500-quick; "" of other names."""
-    found = _RUN_ID.fullmatch(run_id)
-    if not found:
-        return ""
-    year, month, day, hour, minute = found.groups()
-    return f"{year}-{month}-{day} {hour}:{minute} UTC"

@@ -11,7 +11,7 @@ import re
 import pytest
 
 from report import identity
-from report.html import TEMPLATE_DIR
+from report.frame import TEMPLATE_DIR
 
 Colour = tuple[float, float, float]
 Matrix = tuple[Colour, Colour, Colour]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from report import html, identity, markdown, raw
+from report import frame, html, identity, markdown, raw
 from report.results import Run, load_run
 from tests import synthetic
 
@@ -213,7 +213,7 @@ def test_nothing_is_fetched(varied: Run) -> None:
 def test_the_script_that_may_run_is_the_one_that_is_there(varied: Run) -> None:
     text = html.render(varied)
     script = text[text.rindex("<script>") + 8 : text.rindex("</script>")]
-    assert html._content_hash(script) in text
+    assert frame.content_hash(script) in text
     assert len(script.encode()) <= 4096
 
 

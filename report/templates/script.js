@@ -85,7 +85,7 @@
     link.click();
   };
 
-  byId("tools").hidden = byId("get").hidden = false;
+  for (const part of all("#tools, #get")) part.hidden = false;
   for (const input of inputs) input.addEventListener("change", () => choose(input));
   for (const button of all("[data-get]"))
     button.addEventListener("click", () => save(button.dataset.get));

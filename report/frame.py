@@ -1,0 +1,83 @@
+"""What every HTML page shares: one file, complete without a network and scripts.
+
+A page is a template that extends templates/frame.html.j2, which says what it must
+fill.  rendered() is pure: the same arguments give the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from report import figures, raw, tables
+
+TEMPLATE_DIR = Path(__file__).with_name("templates")
+STYLE, SCRIPT = "style.css", "script.js"
+
+
+def environment() -> jinja2.Environment:
+    """An environment for templates/, with the filters that numbers need."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATE_DIR),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters.update(
+        rounded=figures.rounded,
+        compact=figures.compact,
+        slower=figures.slower,
+        multiplier=figures.multiplier,
+        percent=figures.percent,
+        seconds=figures.seconds,
+        size=figures.size,
+        times=tables.times,
+        plain=plain,
+        unbroken=figures.unbroken,
+    )
+    made.globals.update(count=figures.count)
+    return made
+
+
+def rendered(
+    template: jinja2.Template,
+    document: Mapping[str, Any] | None,
+    styles: Sequence[str] = (),
+    **context: Any,
+) -> str:
+    """The page as the text of one HTML file.
+
+    `document` becomes the element "raw", as raw.packed() makes it; None leaves it
+    out.  `styles` are sheets of templates/ beside the one that all pages have.
+    """
+    script = _asset(SCRIPT)
+    return template.render(
+        style=Markup("\n".join(_asset(name) for name in (STYLE, *styles))),
+        script=Markup(script),
+        script_hash=content_hash(script),
+        raw=Markup(raw.script_json(document)) if document else "",
+        **context,
+    )
+
+
+def content_hash(script: str) -> str:
+    """What the page's content policy calls the only script that may run."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode()
+
+
+def plain(number: float) -> str:
+    """A CSS or SVG number: at most two decimals, none if they are zero."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def _asset(name: str) -> str:
+    return (TEMPLATE_DIR / name).read_text("utf-8").strip()
