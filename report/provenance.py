@@ -50,7 +50,7 @@ class Share:
 
 def builds(run: Run) -> list[Build]:
     """The build of every engine, in the order of the run."""
-    return [_build(engine) for engine in run.engines]
+    return [build(engine) for engine in run.engines]
 
 
 def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
@@ -115,7 +115,11 @@ def readable(name: str, value: Any) -> str:
 
 def machine_line(run: Run) -> str:
     """The machine in one line, from the identity in run.json."""
-    machine = run.plan["machine"]
+    return machine_words(run.plan["machine"])
+
+
+def machine_words(machine: Mapping[str, Any]) -> str:
+    """A machine's identity in one line; what is unknown is left out."""
     facts = (
         ("cpu_model", "{}"),
         ("logical_cpus", "{} CPUs"),
@@ -186,27 +190,28 @@ def _total(measurements: Iterable[Measurement], *names: str) -> int:
     return sum(m.figure(name) or 0 for m in measurements for name in names)
 
 
-def _build(engine: Engine) -> Build:
+def build(engine: Engine) -> Build:
+    """How one engine was built, as far as it says."""
     if engine.describe is None:
         return Build(engine, assertions_live=False, facts=())
     described = engine.describe
-    build = described.get("build")
-    build = build if isinstance(build, Mapping) else {}
+    found = described.get("build")
+    made = found if isinstance(found, Mapping) else {}
     facts = [
         ("version", described.get("version")),
-        ("origin", build.get("origin")),
-        ("checksum of the origin", build.get("origin_sha256")),
+        ("origin", made.get("origin")),
+        ("checksum of the origin", made.get("origin_sha256")),
         ("checksum of the executable", engine.binary_sha256),
         ("codec", _codec(described)),
-        ("compiler", build.get("compiler")),
-        ("flags", build.get("flags")),
-        ("flags of the engine", build.get("engine_flags")),
-        ("allocator", build.get("allocator")),
-        ("assertions", build.get("assertions")),
+        ("compiler", made.get("compiler")),
+        ("flags", made.get("flags")),
+        ("flags of the engine", made.get("engine_flags")),
+        ("allocator", made.get("allocator")),
+        ("assertions", made.get("assertions")),
         ("licence", described.get("licence")),
     ]
     known = [(name, _text(value)) for name, value in facts if value]
-    return Build(engine, build.get("assertions") == "live", tuple(known))
+    return Build(engine, made.get("assertions") == "live", tuple(known))
 
 
 def _codec(described: Mapping[str, Any]) -> str:

@@ -21,22 +21,29 @@ _LONGEST_INLINE = 5  # of a text; a reference takes as much
 
 
 def packed(run: Run) -> dict[str, Any]:
-    """run.json, environment.json and the lines.
+    """run.json, environment.json and the lines."""
+    numbered = [(m.line, m.record) for m in run.measurements]
+    documents = {"run": run.plan, "environment": run.environment}
+    return {**documents, **packed_lines(numbered)}
+
+
+def packed_lines(
+    numbered: Sequence[tuple[int, Mapping[str, Any]]],
+) -> dict[str, Any]:
+    """Lines with their numbers as "tables" and "shared".
 
     A table is {"keys": [...], "rows": [[line, ...values]]}.  A value [n] is number
     n of "shared", {"=": [n, ...values]} an object whose keys are that number, and
     {"~": "..."} a list of pairs.
     """
-    values = (v for m in run.measurements for v in m.record.values())
+    values = (v for _, record in numbered for v in record.values())
     often = Counter(_text(value) for value in values if isinstance(value, dict))
     packer = _Packer({text for text, times in often.items() if times > 1})
     tables: dict[tuple[str, ...], list[list[Any]]] = {}
-    for m in run.measurements:
-        row = [m.line, *(packer.packed(value) for value in m.record.values())]
-        tables.setdefault(tuple(m.record), []).append(row)
+    for number, record in numbered:
+        row = [number, *(packer.packed(value) for value in record.values())]
+        tables.setdefault(tuple(record), []).append(row)
     return {
-        "run": run.plan,
-        "environment": run.environment,
         "tables": [{"keys": list(k), "rows": rows} for k, rows in tables.items()],
         "shared": [json.loads(text) for text in packer.shared],
     }

@@ -73,7 +73,8 @@ class AbCell:
 class AbRun:
     """A run folder with ab.json in it, checked.
 
-    `counts` are the lines of counts.jsonl; `unfinished` says that repetitions of
+    `counts` are the lines of counts.jsonl, `lines` those of measurements.jsonl as
+    they stand, for the download in the page; `unfinished` says that repetitions of
     the plan are missing.
     """
 
@@ -93,6 +94,7 @@ class AbRun:
     plan: Mapping[str, Any] = field(repr=False)
     environment: Mapping[str, Any] = field(repr=False)
     counts: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    lines: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
 
     def cell(self, name: CellName) -> AbCell:
         """The cell of this name, which must be part of the run."""
