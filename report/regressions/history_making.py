@@ -1,0 +1,87 @@
+"""Making a history entry from a run, or from a judged A/B run.
+
+An ordinary run gives each cell's rate; an A/B run gives that of side b, and the
+ratio of b's rate to that of a, which the machine's drift does not touch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from report import stats
+from report.cells import CellName, Engine, Run, Scenario
+from report.regressions.history_entries import (
+    RUN,
+    Band,
+    Build,
+    Entry,
+    EntryCell,
+    document,
+)
+from report.regressions.history_reading import entry_of_document
+
+# Words about a benchmark, not what it does.
+_TOLD = ("summary", "unsupported")
+
+
+def entry_of(found: Run, label: str = "") -> Entry:
+    """The entry of a run; `label` is what people call its build: a commit.
+
+    An A/B run has labels of its own, side b's is the default.  Raises ResultsError
+    if something in the run cannot be written into an entry.
+    """
+    made = _of_run(found, label)
+    return entry_of_document(document(made), f"the history entry of {made.run}")
+
+
+def settings_sha256(
+    engines: Sequence[Engine], scenarios: Sequence[Scenario], name: CellName
+) -> str:
+    """What decides a cell's work: its engine's flags and the benchmark's definition."""
+    engine = next(e for e in engines if e.name == name.engine)
+    scenario = next(s for s in scenarios if s.name == name.scenario)
+    defined = engine.benchmark(name.benchmark) or {}
+    flags = scenario.flags.get(name.engine, scenario.flags.get(engine.twin_of, {}))
+    settled = {
+        "flags": dict(flags),
+        "benchmark": {k: v for k, v in defined.items() if k not in _TOLD},
+    }
+    return hashlib.sha256(json.dumps(settled, sort_keys=True).encode()).hexdigest()
+
+
+def _of_run(run: Run, label: str) -> Entry:
+    cells = []
+    for cell in run.cells.values():
+        rate = _band(cell.rates)
+        status = cell.status if rate or cell.status != "ok" else "error"
+        key = settings_sha256(run.engines, run.scenarios, cell.name)
+        cells.append(EntryCell(cell.name, key, status, len(cell.rates), rate, None))
+    return Entry(
+        run=run.run_id,
+        method=int(run.plan["method"]),
+        kind=RUN,
+        label=label,
+        lines_sha256=run.lines_sha256,
+        machine=dict(run.plan["machine"]),
+        suite=str(run.suite["name"]),
+        seed=run.seed,
+        reference=None,
+        engines=_builds(run.engines),
+        cells=tuple(cells),
+    )
+
+
+def _builds(engines: Sequence[Engine]) -> dict[str, Build]:
+    return {
+        engine.name: Build(
+            str((engine.describe or {}).get("version", "")), engine.binary_sha256
+        )
+        for engine in engines
+    }
+
+
+def _band(rates: Sequence[float]) -> Band | None:
+    summary = stats.summarize(rates)
+    return Band(summary.median, summary.low, summary.high) if summary else None

@@ -1,0 +1,130 @@
+"""Histories made up for tests: every figure is invented and repeatable."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from report.cells import CellName
+from report.regressions.history_entries import (
+    AB,
+    RUN,
+    Band,
+    Build,
+    Entry,
+    EntryCell,
+    Reference,
+    text,
+)
+
+MACHINE = {
+    "cpu_model": "Made-up CPU",
+    "logical_cpus": 2,
+    "memory_gib": 8,
+    "kernel": "0.0",
+    "file_system": "ext4",
+    "device": "/dev/vda",
+}
+CELL = CellName("alpha", "baseline", "fillseq")
+SETTINGS = "5" * 64
+# Index of the entry, cell -> logarithm of how much slower than the first.
+Effect = Callable[[int, CellName], float]
+
+
+def sha(word: str) -> str:
+    """A checksum for what is called `word`."""
+    return hashlib.sha256(word.encode()).hexdigest()
+
+
+def run_id(index: int, suffix: str = "quick") -> str:
+    """Names in order of time, an hour apart."""
+    days, hour = divmod(index, 24)
+    year, day = divmod(days, 336)
+    month, day = divmod(day, 28)
+    return f"{2026 + year}{month + 1:02}{day + 1:02}-{hour:02}0000-{suffix}"
+
+
+def commit(index: int) -> str:
+    """The label of the build of an entry."""
+    return sha(f"commit {index}")[:10]
+
+
+def band(median: float, share: float = 0.01) -> Band:
+    """A figure with as much uncertainty."""
+    return Band(median, median * (1 - share), median * (1 + share))
+
+
+def entry_cell(name: CellName, rate: float, ratio: Band | None = None) -> EntryCell:
+    """An ok cell."""
+    return EntryCell(name, SETTINGS, "ok", 3, band(rate), ratio)
+
+
+def entry(
+    index: int,
+    cells: Sequence[EntryCell],
+    *,
+    label: str | None = None,
+    reference: str = "",
+    binary: str | None = None,
+    machine: dict[str, object] | None = None,
+    name: str = "",
+) -> Entry:
+    """One entry; with a reference (a word for its executable) it is an A/B run's."""
+    engines = dict.fromkeys(cell.name.engine for cell in cells)
+    kind = AB if reference else RUN
+    word = f"binary {index}" if binary is None else binary
+    references = {engine: sha(reference) for engine in engines}
+    return Entry(
+        run=name or run_id(index, "ab-quick" if reference else "quick"),
+        method=1,
+        kind=kind,
+        label=commit(index) if label is None else label,
+        lines_sha256=sha(f"lines {index}"),
+        machine=dict(machine or MACHINE),
+        suite="quick",
+        seed=301,
+        reference=Reference(f"build of {reference}", references) if reference else None,
+        engines={engine: Build("1.0", sha(word)) for engine in engines},
+        cells=tuple(cells),
+    )
+
+
+def history(
+    count: int,
+    cells: Sequence[CellName] = (CELL,),
+    effect: Effect = lambda index, cell: 0.0,
+    *,
+    noise: float = 0.01,
+    reference: str = "",
+    seed: int = 1,
+) -> list[Entry]:
+    """So many entries of noise and what `effect` adds to it."""
+    source = random.Random(seed)
+    found = []
+    for index in range(count):
+        made = []
+        for place, name in enumerate(cells):
+            slower = effect(index, name) + source.gauss(0, noise)
+            change = math.exp(-slower)
+            ratio = band(change, noise) if reference else None
+            made.append(entry_cell(name, 1e5 * (place + 1) * change, ratio))
+        found.append(entry(index, made, reference=reference))
+    return found
+
+
+def step_at(
+    start: int, shift: float, end: int = 10**9, cell: CellName = CELL
+) -> Effect:
+    """One cell is slower by so much from `start` on, until `end`."""
+    return lambda index, name: shift if name == cell and start <= index < end else 0.0
+
+
+def write(folder: Path, entries: Sequence[Entry]) -> Path:
+    """Writes the files of a history; returns `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for made in entries:
+        (folder / f"{made.run}.json").write_text(text(made), "utf-8")
+    return folder

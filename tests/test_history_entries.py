@@ -1,0 +1,263 @@
+"""history/RUN.json: written, read back, and refused where it is damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.documents import ResultsError, validate
+from report.regressions import history_entries
+from report.regressions.history_making import entry_of
+from report.regressions.history_reading import load, read_entry
+from report.results import load_run
+from tests import synthetic
+from tests import synthetic_history as made
+
+Document = dict[str, Any]
+
+
+def ab_document() -> Document:
+    cells = [made.entry_cell(made.CELL, 1e5, made.band(0.95))]
+    return history_entries.document(made.entry(3, cells, reference="pinned"))
+
+
+def put(folder: Path, document: Document, name: str = "") -> Path:
+    path = folder / f"{name or document['run']}.json"
+    path.write_text(json.dumps(document), "utf-8")
+    return path
+
+
+def test_an_entry_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    entries = [*made.history(2), made.history(4, reference="pinned")[3]]
+    assert list(load(made.write(tmp_path, entries))) == entries
+
+
+def test_what_is_written_follows_the_schema() -> None:
+    for entry in (*made.history(1), *made.history(1, reference="pinned")):
+        written = json.loads(history_entries.text(entry))
+        validate(written, "history", "written")
+        assert written == history_entries.document(entry)
+
+
+def test_no_folder_and_an_empty_one_hold_no_entries(tmp_path: Path) -> None:
+    assert load(tmp_path) == load(tmp_path / "absent") == ()
+
+
+def test_entries_come_in_the_order_of_their_runs(tmp_path: Path) -> None:
+    made.write(tmp_path, made.history(30)[::-1])
+    runs = [entry.run for entry in load(tmp_path)]
+    assert runs == sorted(runs)
+    assert len(runs) == 30
+
+
+def test_a_run_gives_its_rates_and_what_failed(tmp_path: Path) -> None:
+    plan = synthetic.varied_plan()
+    run = load_run(synthetic.write_run(tmp_path, plan, synthetic.varied_lines(plan)))
+    entry = entry_of(run, "abc123")
+    assert (entry.kind, entry.label, entry.reference) == ("run", "abc123", None)
+    assert entry.run == run.run_id
+    assert entry.lines_sha256 == run.lines_sha256
+    assert entry.binary("alpha") == "1" * 64
+    assert {cell.name for cell in entry.cells} == set(run.cells)
+    for cell in entry.cells:
+        found = run.cells[cell.name]
+        assert cell.status == found.status
+        assert cell.ratio is None
+        if cell.rate is None:
+            assert not found.rates
+            continue
+        assert cell.n == len(found.rates)
+        assert (cell.rate.low, cell.rate.high) == (min(found.rates), max(found.rates))
+    validate(history_entries.document(entry), "history", "entry")
+
+
+def settings_of(tmp_path: Path, name: str, change: Callable[[Document], None]) -> str:
+    plan = synthetic.plan()
+    change(plan)
+    run = load_run(synthetic.write_run(tmp_path / name, plan))
+    return entry_of(run).by_name[made.CELL].settings_sha256
+
+
+def set_num(plan: Document) -> None:
+    flags = plan["scenarios"][0]["flags"]
+    flags["alpha"] = {**flags["alpha"], "num": 999}
+
+
+def set_others_num(plan: Document) -> None:
+    flags = plan["scenarios"][0]["flags"]
+    flags["gamma"] = {**flags["gamma"], "num": 999}
+
+
+def fillseq(plan: Document) -> Document:
+    benchmarks = plan["engines"][0]["describe"]["benchmarks"]
+    found: Document = next(b for b in benchmarks if b["name"] == "fillseq")
+    return found
+
+
+def test_settings_are_the_flags_and_the_benchmark_of_the_cell(tmp_path: Path) -> None:
+    same = settings_of(tmp_path, "same", lambda plan: None)
+    assert settings_of(tmp_path, "num", set_num) != same
+    assert settings_of(tmp_path, "others", set_others_num) == same
+    told = settings_of(
+        tmp_path, "told", lambda plan: fillseq(plan).update(summary="in other words")
+    )
+    assert told == same
+    other = settings_of(
+        tmp_path, "other", lambda plan: fillseq(plan).update(prepare="filled")
+    )
+    assert other != same
+
+
+def cell(document: Document) -> Document:
+    found: Document = document["cells"][0]
+    return found
+
+
+def bands(**changes: object) -> Callable[[Document], None]:
+    return lambda document: cell(document)["ops_per_sec"].update(changes)
+
+
+# What is done to a sound entry -> what the message says of it.
+DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
+    "a schema to come": (lambda d: d.update(schema=2), "schema: 2"),
+    "a schema that is true": (lambda d: d.update(schema=True), "schema: True"),
+    "no schema": (lambda d: d.pop("schema"), "schema: None"),
+    "no machine": (lambda d: d.pop("machine"), "machine: is missing"),
+    "one key more": (lambda d: d.update(colour="red"), "'colour': is not known"),
+    "a way out": (lambda d: d.update(run="../../etc"), "run: '../../etc'"),
+    "an empty run": (lambda d: d.update(run=""), "run: ''"),
+    "a run folder": (lambda d: d.update(run="run"), "no name for a run"),
+    "a kind of its own": (lambda d: d.update(kind="AB"), "kind: 'AB'"),
+    "a kind that is a list": (lambda d: d.update(kind=["ab"]), "kind"),
+    "a run with a reference": (lambda d: d.update(kind="run"), "reference"),
+    "no reference": (lambda d: d.update(reference=None), "reference"),
+    "half a checksum": (lambda d: d.update(lines_sha256="ab"), "lines_sha256"),
+    "control characters": (lambda d: d.update(label="a\x1b[2J"), "label"),
+    "a long label": (lambda d: d.update(label="x" * 201), "label"),
+    "a label of lines": (lambda d: d.update(label="a\nb"), "label"),
+    "a negative seed": (lambda d: d.update(seed=-1), "seed: -1"),
+    "a huge seed": (lambda d: d.update(seed=10**200), "seed: huge"),
+    "a seed that is true": (lambda d: d.update(seed=True), "seed: True"),
+    "a half method": (lambda d: d.update(method=1.5), "method: 1.5"),
+    "a machine in words": (lambda d: d.update(machine="mine"), "machine: not an"),
+    "a machine in a machine": (lambda d: d["machine"].update(a={}), "machine.a"),
+    "engines in a list": (lambda d: d.update(engines=[]), "engines: not an object"),
+    "an engine's path": (lambda d: d["engines"].update({"../x": {}}), "engines"),
+    "an engine of nothing": (lambda d: d["engines"].update(x=None), "engines.x"),
+    "a reference of lists": (
+        lambda d: d["reference"].update(engines=[]),
+        "reference.engines",
+    ),
+    "cells in an object": (lambda d: d.update(cells={}), "cells: not a list"),
+    "a cell of nothing": (lambda d: d.update(cells=[None]), "cells.0"),
+    "a cell twice": (lambda d: d.update(cells=d["cells"] * 2), "listed twice"),
+    "a cell of no engine": (lambda d: cell(d).update(engine="nobody"), "no engine"),
+    "a cell's key missing": (lambda d: cell(d).pop("n"), "cells.0: not a cell"),
+    "a cell's key too many": (lambda d: cell(d).update(p=1), "cells.0: not a cell"),
+    "an engine in capitals": (lambda d: cell(d).update(engine="ALPHA"), "engine"),
+    "markup": (lambda d: cell(d).update(benchmark="<b>"), "benchmark"),
+    "no repetitions": (lambda d: cell(d).update(n=-3), "n: -3"),
+    "a failed cell's rate": (lambda d: cell(d).update(status="error"), "status error"),
+    "an ok cell without": (lambda d: cell(d).update(ops_per_sec=None), "status ok"),
+    "a rate of 0": (bands(low=0), "not 0 < low"),
+    "a negative rate": (bands(low=-1.0), "not 0 < low"),
+    "a band upside down": (bands(low=2e5), "not 0 < low"),
+    "a median above": (bands(median=2e5), "not 0 < low"),
+    "a rate in words": (bands(median="1e5"), "not numbers"),
+    "a rate that is true": (bands(median=True), "not numbers"),
+    "a rate out of range": (bands(high=1e300), "not numbers"),
+    "a rate of many digits": (bands(high=10**400), "not numbers"),
+    "a band in a list": (lambda d: cell(d).update(ratio=[1, 1, 1]), "ratio"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_entry_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    change, told = DAMAGE[name]
+    document = ab_document()
+    change(document)
+    path = put(tmp_path, document, "entry")
+    with pytest.raises(ResultsError) as caught:
+        read_entry(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_sound_entry_is_not_refused(tmp_path: Path) -> None:
+    assert read_entry(put(tmp_path, ab_document())).kind == "ab"
+
+
+# What a schema cannot say, and is refused all the same.
+BEYOND_THE_SCHEMA = (
+    *("a run with a reference", "no reference", "a cell twice", "a run folder"),
+    *("a cell of no engine", "a failed cell's rate", "an ok cell without"),
+    *("a band upside down", "a median above"),
+)
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_the_schema_and_the_checks_by_hand_agree(name: str) -> None:
+    document = ab_document()
+    DAMAGE[name][0](document)
+    if name in BEYOND_THE_SCHEMA:
+        validate(document, "history", "damaged")
+    else:
+        with pytest.raises(ResultsError):
+            validate(document, "history", "damaged")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b'{"schema": NaN}',
+        b'{"schema": 1, "schema": 1}',
+        b"[" * 100_000,
+        b'{"schema": 1e999}',
+        b'{"schema": "\\ud800"}',
+        b"1" * 5000,
+    ],
+)
+def test_no_json_of_ours_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "20260101-000000-quick.json"
+    path.write_bytes(content)
+    with pytest.raises(ResultsError, match=r"^.*20260101-000000-quick\.json: "):
+        load(tmp_path)
+
+
+def test_a_cut_off_entry_is_refused(tmp_path: Path) -> None:
+    entry = made.history(1)[0]
+    content = history_entries.text(entry).encode()
+    path = tmp_path / f"{entry.run}.json"
+    for length in range(0, len(content) - 2, 97):
+        path.write_bytes(content[:length])
+        with pytest.raises(ResultsError):
+            read_entry(path)
+
+
+def test_an_entry_under_another_name_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, ab_document(), "20260101-000000-other")
+    with pytest.raises(ResultsError, match="holds the entry of run"):
+        read_entry(path)
+
+
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(ResultsError, match="not an ordinary file"):
+        load(tmp_path)
+    (tmp_path / "pipe.json").unlink()
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(ResultsError, match="not an ordinary file"):
+        load(tmp_path)
+    with pytest.raises(ResultsError, match="not a folder"):
+        load(put(tmp_path, ab_document()))
