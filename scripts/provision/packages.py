@@ -65,6 +65,11 @@ COMPILING_ENGINES = (
 )
 TESTING = (
     Requirement("chromium", "opens the report in a real browser", _program("chromium")),
+    Requirement(
+        "libbenchmark-tools",
+        "Google's compare.py reads what we write",
+        Path("/usr/share/benchmark/compare.py").is_file,
+    ),
 )
 
 

@@ -6,7 +6,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from scripts.provision import engine_list, packages, prefixes, recipe, venv
+from scripts.provision import (
+    consumers,
+    engine_list,
+    packages,
+    prefixes,
+    recipe,
+    venv,
+)
 from scripts.provision.cache import cache_dir, locked
 from scripts.provision.commands import run_logged
 from scripts.provision.errors import SetupError
@@ -83,6 +90,13 @@ def _python(options: argparse.Namespace, screen: Screen) -> None:
     )
 
 
+def _consumers(screen: Screen) -> None:
+    build_dir = ROOT / "build"
+    wanted = consumers.parts(ROOT / "scripts/consumers", build_dir / "venv/bin/python")
+    log = build_dir / "logs" / "consumers.log"
+    consumers.ensure(wanted, build_dir / "consumers", log, screen)
+
+
 def _libraries(
     options: argparse.Namespace, sources: Sequence[Source], cache: Path, screen: Screen
 ) -> list[engine_list.EngineLibrary]:
@@ -124,6 +138,8 @@ def run(options: argparse.Namespace, screen: Screen) -> None:
         wanted = _requirements(options, sources)
         packages.ensure(wanted, logs / "packages.log", screen)
         _python(options, screen)
+        if options.test:
+            _consumers(screen)
         libraries = _libraries(options, sources, cache, screen)
         path = ROOT / "build/engines" / f"{options.engines}.cmake"
         text = engine_list.cmake_text(libraries)

@@ -1,0 +1,51 @@
+"""Programs of others that read our files; a test is skipped where one is absent."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CONSUMERS = ROOT / "build/consumers"
+COMPARE = Path("/usr/share/benchmark/compare.py")
+# Otava, without the network clients that it imports and does not use for a file.
+_OTAVA = """
+import sys
+from unittest.mock import MagicMock
+for name in ("pg8000", "requests", "requests.exceptions", "slack_sdk", "google",
+             "google.cloud", "google.cloud.bigquery", "google.oauth2"):
+    sys.modules[name] = MagicMock()
+from otava.main import main
+main()
+"""
+
+
+def program(name: str) -> Path:
+    """The path of benchstat or actionlint."""
+    return _present(CONSUMERS / "bin" / name)
+
+
+def google_compare() -> list[str]:
+    """How Google Benchmark's compare.py is called."""
+    return [sys.executable, str(_present(COMPARE))]
+
+
+def otava(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs Apache Otava to its end."""
+    path = _present(CONSUMERS / "otava/otava").parent
+    return subprocess.run(
+        [sys.executable, "-c", _OTAVA, *arguments],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _present(path: Path) -> Path:
+    if not path.exists():
+        pytest.skip(f"there is no {path}: scripts/setup --test says why")
+    return path
