@@ -72,6 +72,7 @@ class Call:
     measured: bool = False
     latency: bool = False  # it reads the clock for each call
     killed: bool = False  # it is to end as by kill -9, with nothing settled or closed
+    under: tuple[str, ...] = ()  # the command line of a tool that runs it
 
 
 class Exchanged(Exception):
@@ -172,6 +173,7 @@ def command_of(bench: Bench, call: Call) -> list[str]:
     flags["seed"] = repetition_seed(plan.seed, call.repetition)
     engine = plan.engine(call.cell.engine).measures
     command = [
+        *call.under,
         str(executable_path(bench.build_dir, engine)),
         f"--db={call.database}",
         f"--benchmarks={call.benchmark}",

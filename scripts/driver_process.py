@@ -122,7 +122,7 @@ class Spawner:
         known = frozenset(_children_elsewhere())
         started_ns = time.monotonic_ns()
         child = subprocess.Popen(
-            [*_tied_to_parent(), *map(str, command)],
+            [*tied_to_parent(), *map(str, command)],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=subprocess.PIPE,
@@ -189,7 +189,7 @@ class _Schedule:
                 self._due_ns[tick] = time.monotonic_ns() + int(tick.period_s * 1e9)
 
 
-def _tied_to_parent() -> list[str]:
+def tied_to_parent() -> list[str]:
     """A prefix that makes a command die with the process that started it."""
     setpriv = shutil.which("setpriv")
     if setpriv is None:

@@ -3,9 +3,11 @@
 import shutil
 from typing import Any
 
-from scripts.answer import failure_line, nothing
-from scripts.auditing import audit
+from scripts.answer import Verdict, failure_line, nothing
+from scripts.auditing import Audit, audit
 from scripts.calls import Bench, Call, benchmark_of, execute
+from scripts.driver_process import Outcome
+from scripts.executable import Benchmark
 from scripts.observing import Observer
 from scripts.plan import Turn
 from scripts.preparing import FILL, provide
@@ -34,21 +36,27 @@ def measure(bench: Bench, turn: Turn) -> dict[str, Any]:
     )
     bench.starts(turn)
     observer = Observer(bench.surroundings, database)
-    outcome, verdict = execute(bench, call, observer)
+    outcome, verdict, found = audited_call(bench, call, benchmark, observer)
     observed = observer.fields(verdict.record)
-    audited = None
-    if verdict.ok and benchmark.audited:
-        ops = verdict.record["ops"]
-        done = None if ops == verdict.record["planned_ops"] else ops
-        own_part = ((benchmark.name, done),) if benchmark.writes else ()
-        after = (*history, *own_part)
-        found = audit(bench, call, after)
-        audited = found.document()
-        what = NOT_HANDED_OVER if call.killed else "audit"
-        verdict = found.judged(what, verdict)
+    audited = found.document() if found else None
     shutil.rmtree(database, ignore_errors=True)
     if not verdict.ok:
         fields = {**failure_line(verdict), **nothing(verdict.status, verdict.reason)}
         return {**fields, **observed, "audit": audited, "exit": outcome.exit}
     own = {"prepare_ns": None, "audit": audited, "wall_ns": None, "exit": outcome.exit}
     return {**verdict.record, **observed, **own}
+
+
+def audited_call(
+    bench: Bench, call: Call, benchmark: Benchmark, observer: Observer | None = None
+) -> tuple[Outcome, Verdict, Audit | None]:
+    """One measured process, judged by what a fresh one finds if it changed anything."""
+    outcome, verdict = execute(bench, call, observer)
+    if not verdict.ok or not benchmark.audited:
+        return outcome, verdict, None
+    ops = verdict.record["ops"]
+    done = None if ops == verdict.record["planned_ops"] else ops
+    own_part = ((benchmark.name, done),) if benchmark.writes else ()
+    found = audit(bench, call, (*call.after, *own_part))
+    what = NOT_HANDED_OVER if call.killed else "audit"
+    return outcome, found.judged(what, verdict), found

@@ -1,0 +1,52 @@
+"""A cell made small enough to be counted under tools that slow it down fifty times.
+
+What is counted does not depend on how long it takes, so a small part of the work
+shows a change as well as the whole of it.
+"""
+
+from dataclasses import replace
+
+from report.config_keys import Flag
+from scripts.executable import Benchmark
+from scripts.plan import Cell, Flags, Plan
+
+MOST_OPS = 5_000
+MOST_SYNC_OPS = 200  # some engines wait for the disk six times in each
+MOST_BYTES = 16 << 20  # of entries in one database
+LEAST_TIMEOUT_S = 120.0
+_LIMITS = ("duration", "rate")  # work that a clock ends is not the same work twice
+
+
+def reduced_plan(plan: Plan, cell: Cell) -> Plan:
+    """The plan with the flags of one cell reduced; only that cell may be run of it."""
+    benchmark, scenario = plan.benchmark(cell), plan.scenario(cell.scenario)
+    assert benchmark is not None, "cells that cannot run are not counted"
+    flags = {
+        **scenario.flags,
+        cell.engine: reduced_flags(benchmark, plan.flags(cell)),
+    }
+    small = replace(scenario, flags=flags)
+    scenarios = tuple(small if s.name == cell.scenario else s for s in plan.scenarios)
+    timeout_s = max(plan.timeout_s, LEAST_TIMEOUT_S)
+    return replace(
+        plan, scenarios=scenarios, suite={**plan.suite, "timeout_s": timeout_s}
+    )
+
+
+def reduced_flags(benchmark: Benchmark, flags: Flags) -> dict[str, Flag]:
+    """The same flags with fewer operations, of which there is at least one.
+
+    A database that is filled first holds as many entries as the benchmark may have
+    operations; where none is, `num` is what gives so many operations.
+    """
+    size = benchmark.value_size or int(flags.get("value_size", 100))
+    room = MOST_BYTES // max(1, int(flags.get("key_size", 16)) + size)
+    is_sync = benchmark.sync or bool(flags.get("sync"))
+    most = max(1, min(MOST_SYNC_OPS if is_sync else MOST_OPS, room))
+    entries = most if benchmark.prepare else most * benchmark.ops_divisor
+    kept = {name: value for name, value in flags.items() if name not in _LIMITS}
+    made = {**kept, "num": min(int(flags["num"]), entries)}
+    reads = int(flags.get("reads", -1))
+    if reads >= 0:
+        made["reads"] = min(reads, most * benchmark.ops_divisor)
+    return made
