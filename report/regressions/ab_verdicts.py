@@ -1,0 +1,331 @@
+"""What an A/B run says: of every cell, of every engine, and as a whole.
+
+A cell is screened in a few rounds.  Suspects are measured again, and judged on those
+fresh rounds alone: what made a cell suspect may have been chance, and is no evidence
+twice.  REGRESSIONS.md gives the error rates of the whole.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from report.cells import CellName
+from report.regressions import decision, shifts
+from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun, Failure, Round
+from report.regressions.aligned_ranks import Floats, p_slower
+from report.regressions.judgement import Judgement, Verdict
+from report.regressions.rule import PAIRS_PER_ROUND, Rule
+
+_WANTED_EFFECT = 0.05  # what pairs_needed would show
+# Fewer cells tell nothing that the cells do not tell themselves.
+_LEAST_CELLS_OF_AN_ENGINE = 2
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """The cells that the second stage measures again."""
+
+    slower: tuple[CellName, ...]
+    faster: tuple[CellName, ...]
+
+    @property
+    def all(self) -> tuple[CellName, ...]:
+        """Both directions; no cell is in both."""
+        return (*self.slower, *self.faster)
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """One cell: a judgement, or the failure that is in its place.
+
+    `stage` is that of the rounds it was judged on, "" if there are none.  The rates
+    are all that were measured in complete rounds, in the order of measuring; the
+    medians are of the judged stage.
+    """
+
+    name: CellName
+    judgement: Judgement | None
+    failure: Failure | None
+    stage: str
+    a_median_ops_per_sec: float | None
+    b_median_ops_per_sec: float | None
+    a_rates: tuple[float, ...]
+    b_rates: tuple[float, ...]
+    disturbed: int
+
+
+@dataclass(frozen=True)
+class EngineResult:
+    """All cells of an engine together, by their screen rounds."""
+
+    engine: str
+    judgement: Judgement
+    cells: int
+
+
+class Count(Protocol):
+    """What a verdict needs of a counted figure: "more" if it gates and is worse."""
+
+    @property
+    def verdict(self) -> str:
+        """more, less, same or not gated."""
+
+
+@dataclass(frozen=True)
+class AbResult:
+    """Everything that is said of a run."""
+
+    run: AbRun
+    cells: tuple[CellResult, ...]
+    engines: tuple[EngineResult, ...]
+    counts: tuple[Count, ...] = ()
+
+    @property
+    def regressed(self) -> tuple[CellResult, ...]:
+        """The cells that got slower."""
+        return self._cells(Verdict.REGRESSED)
+
+    @property
+    def improved(self) -> tuple[CellResult, ...]:
+        """The cells that got faster."""
+        return self._cells(Verdict.IMPROVED)
+
+    @property
+    def unchanged(self) -> tuple[CellResult, ...]:
+        """The cells whose whole interval is near zero."""
+        return self._cells(Verdict.UNCHANGED)
+
+    @property
+    def inconclusive(self) -> tuple[CellResult, ...]:
+        """The cells of which nothing can be said."""
+        return self._cells(Verdict.INCONCLUSIVE)
+
+    @property
+    def failed(self) -> tuple[CellResult, ...]:
+        """The cells without a time, of which either side is to blame."""
+        return tuple(cell for cell in self.cells if cell.failure)
+
+    @property
+    def regressed_engines(self) -> tuple[EngineResult, ...]:
+        """The engines that got slower as a whole."""
+        return tuple(
+            engine
+            for engine in self.engines
+            if engine.judgement.verdict is Verdict.REGRESSED
+        )
+
+    @property
+    def exit_code(self) -> int:
+        """1 regressed, 3 failed or unfinished, 5 nothing was judged, else 0."""
+        counted_more = any(count.verdict == "more" for count in self.counts)
+        judged = any(cell.judgement and cell.judgement.pairs for cell in self.cells)
+        if not judged and not counted_more:
+            return 5
+        if self.regressed or self.regressed_engines or counted_more:
+            return 1
+        return 3 if self.failed or self.run.unfinished else 0
+
+    def _cells(self, verdict: Verdict) -> tuple[CellResult, ...]:
+        return tuple(
+            cell
+            for cell in self.cells
+            if cell.judgement and cell.judgement.verdict is verdict
+        )
+
+
+def suspects(run: AbRun) -> Suspects:
+    """What the screen nominates, of the cells that it has measured completely."""
+    cells = _screened(run)
+    if not cells:
+        return Suspects((), ())
+    a, b = _stacked([cell.screen for cell in cells])
+    slower, faster = decision.suspects(a, b, run.rule)
+    return Suspects(
+        tuple(c.name for c, flag in zip(cells, slower, strict=True) if flag),
+        tuple(c.name for c, flag in zip(cells, faster, strict=True) if flag),
+    )
+
+
+def judge(run: AbRun, counts: Sequence[Count] = ()) -> AbResult:
+    """Judge a run; an unfinished one as far as it goes.
+
+    ValueError if a time is not positive and finite: load_ab_run() lets none through.
+    """
+    nominated = suspects(run)
+    return AbResult(
+        run,
+        tuple(_judge_cell(cell, run.rule, nominated) for cell in run.cells),
+        _judge_engines(run),
+        tuple(counts),
+    )
+
+
+def _judge_cell(cell: AbCell, rule: Rule, nominated: Suspects) -> CellResult:
+    if cell.failure:
+        return _result(cell, None, ())
+    suspected = cell.name in nominated.all
+    rounds = cell.confirm if suspected and cell.confirm else cell.screen
+    if not rounds:
+        return _result(cell, _nothing(rule), ())
+    a, b = _stacked([rounds])
+    verdict, reason = _undecided(cell, rule, suspected=suspected)
+    if suspected and not reason:
+        slower = len(nominated.slower) if cell.name in nominated.slower else 0
+        faster = len(nominated.faster) if cell.name in nominated.faster else 0
+        verdict, reason = _direction(a, b, rule, slower, faster)
+    return _result(cell, _judgement(a[0], b[0], rule, verdict, reason), rounds)
+
+
+def _undecided(
+    cell: AbCell, rule: Rule, *, suspected: bool
+) -> tuple[Verdict | None, str]:
+    """INCONCLUSIVE with the reason where the rule's rounds are not all there.
+
+    Stopping when it looks decided would be no fixed stage: a part is not judged.
+    """
+    done, wanted, stage = len(cell.screen), rule.screen_rounds, SCREEN
+    if suspected:
+        done, wanted, stage = len(cell.confirm), rule.confirm_rounds, CONFIRM
+    if done >= max(wanted, 1):
+        return None, ""
+    suspicion = "a suspect; " if suspected else ""
+    rounds = f"{done} of {wanted} rounds of the {stage} stage are there"
+    return Verdict.INCONCLUSIVE, f"{suspicion}{rounds}"
+
+
+def _direction(
+    a: Floats, b: Floats, rule: Rule, slower: int, faster: int
+) -> tuple[Verdict | None, str]:
+    """What the one test of a stage says that was asked for: 0 tests are not made."""
+    if slower and decision.is_slower(a, b, rule, slower).item():
+        return Verdict.REGRESSED, ""
+    if faster and decision.is_slower(b, a, rule, faster).item():
+        return Verdict.IMPROVED, ""
+    return None, ""
+
+
+def _judgement(
+    a: Floats, b: Floats, rule: Rule, verdict: Verdict | None, reason: str
+) -> Judgement:
+    """The figures of one cell; without a verdict they give one of the other two."""
+    bounds = [float(bound) for bound in shifts.interval(a, b, rule.confidence)]
+    low, high = (None, None) if math.isnan(bounds[0]) else bounds
+    pairs = a.shape[-2] * PAIRS_PER_ROUND
+    sigma = float(shifts.sigma_log(a, b))
+    known = not math.isnan(sigma)
+    if verdict is None:
+        within = shifts.as_log(rule.unchanged_within)
+        inside = low is not None and high is not None and max(-low, high) <= within
+        verdict = Verdict.UNCHANGED if inside else Verdict.INCONCLUSIVE
+        reason = "" if inside else _why_inconclusive(low, rule)
+    smallest = shifts.smallest_effect(sigma, pairs) if known else None
+    return Judgement(
+        verdict=verdict,
+        log_shift=float(shifts.shift(a, b)),
+        log_low=low,
+        log_high=high,
+        confidence=rule.confidence,
+        p_slower=float(p_slower(a, b)),
+        p_faster=float(p_slower(b, a)),
+        pairs=pairs,
+        sigma_log=sigma if known else None,
+        smallest_effect=None if smallest is None else max(smallest, rule.least_shift),
+        pairs_needed=shifts.pairs_for(sigma, _WANTED_EFFECT) if known else None,
+        reason=reason,
+    )
+
+
+def _why_inconclusive(low: float | None, rule: Rule) -> str:
+    if low is None:
+        return "too few rounds for an interval"
+    return f"the interval reaches beyond ±{100 * rule.unchanged_within:g} %"
+
+
+def _nothing(rule: Rule) -> Judgement:
+    return Judgement(
+        verdict=Verdict.INCONCLUSIVE,
+        log_shift=0.0,
+        log_low=None,
+        log_high=None,
+        confidence=rule.confidence,
+        p_slower=1.0,
+        p_faster=1.0,
+        pairs=0,
+        reason="no complete round was measured",
+    )
+
+
+def _judge_engines(run: AbRun) -> tuple[EngineResult, ...]:
+    """Engines with several screened cells, in the order of the cells."""
+    by_engine: dict[str, list[AbCell]] = {}
+    for cell in _screened(run):
+        by_engine.setdefault(cell.name.engine, []).append(cell)
+    tested = {
+        engine: _stacked([cell.screen for cell in cells])
+        for engine, cells in by_engine.items()
+        if len(cells) >= _LEAST_CELLS_OF_AN_ENGINE
+    }
+    results = []
+    for engine, (a, b) in tested.items():
+        means = a.mean(axis=0, keepdims=True), b.mean(axis=0, keepdims=True)
+        verdict, reason = _direction(*means, run.rule, len(tested), len(tested))
+        judged = _judgement(means[0][0], means[1][0], run.rule, verdict, reason)
+        results.append(EngineResult(engine, judged, len(a)))
+    return tuple(results)
+
+
+def _screened(run: AbRun) -> list[AbCell]:
+    wanted = max(run.rule.screen_rounds, 1)
+    return [c for c in run.cells if not c.failure and len(c.screen) >= wanted]
+
+
+def _stacked(cells: Sequence[Sequence[Round]]) -> tuple[Floats, Floats]:
+    """Logs of the times, (cells, rounds, 2); all cells have as many rounds.
+
+    ValueError unless every time is positive and finite.
+    """
+    sides = [
+        [
+            [[r.ns_per_op for r in one] for one in pair]
+            for pair in zip(*rounds, strict=True)
+        ]
+        for rounds in ([(r.a, r.b) for r in cell] for cell in cells)
+    ]
+    times = np.asarray(sides, float)  # (cells, sides, rounds, 2)
+    if not ((times > 0) & np.isfinite(times)).all():
+        raise ValueError("a time per operation is not positive and finite")
+    logs = np.log(times)
+    return logs[:, 0], logs[:, 1]
+
+
+def _result(
+    cell: AbCell, judgement: Judgement | None, judged: Sequence[Round]
+) -> CellResult:
+    every = (*cell.screen, *cell.confirm)
+    stage = CONFIRM if judged and judged is cell.confirm else SCREEN
+    return CellResult(
+        name=cell.name,
+        judgement=judgement,
+        failure=cell.failure,
+        stage=stage if judged else "",
+        a_median_ops_per_sec=_median(_rates(judged, "a")),
+        b_median_ops_per_sec=_median(_rates(judged, "b")),
+        a_rates=_rates(every, "a"),
+        b_rates=_rates(every, "b"),
+        disturbed=sum(bool(r.disturbed) for one in every for r in (*one.a, *one.b)),
+    )
+
+
+def _rates(rounds: Iterable[Round], side: str) -> tuple[float, ...]:
+    found = [r for one in rounds for r in (one.a if side == "a" else one.b)]
+    return tuple(1e9 / r.ns_per_op for r in sorted(found, key=lambda r: r.order))
+
+
+def _median(rates: Sequence[float]) -> float | None:
+    return statistics.median(rates) if rates else None
