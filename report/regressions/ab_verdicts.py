@@ -11,7 +11,6 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from report.cells import CellName
 from report.regressions import decision, shifts
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun, Failure, Round
 from report.regressions.aligned_ranks import Floats, p_slower
+from report.regressions.counts import MORE, CountResult, count_results
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.rule import PAIRS_PER_ROUND, Rule
 
@@ -69,14 +69,6 @@ class EngineResult:
     cells: int
 
 
-class Count(Protocol):
-    """What a verdict needs of a counted figure: "more" if it gates and is worse."""
-
-    @property
-    def verdict(self) -> str:
-        """more, less, same or not gated."""
-
-
 @dataclass(frozen=True)
 class AbResult:
     """Everything that is said of a run."""
@@ -84,7 +76,7 @@ class AbResult:
     run: AbRun
     cells: tuple[CellResult, ...]
     engines: tuple[EngineResult, ...]
-    counts: tuple[Count, ...] = ()
+    counts: tuple[CountResult, ...] = ()
 
     @property
     def regressed(self) -> tuple[CellResult, ...]:
@@ -121,13 +113,17 @@ class AbResult:
         )
 
     @property
+    def regressed_counts(self) -> tuple[CountResult, ...]:
+        """The gated counts of which there are more."""
+        return tuple(count for count in self.counts if count.verdict == MORE)
+
+    @property
     def exit_code(self) -> int:
         """1 regressed, 3 failed or unfinished, 5 nothing was judged, else 0."""
-        counted_more = any(count.verdict == "more" for count in self.counts)
         judged = any(cell.judgement and cell.judgement.pairs for cell in self.cells)
-        if not judged and not counted_more:
+        if not judged and not self.regressed_counts:
             return 5
-        if self.regressed or self.regressed_engines or counted_more:
+        if self.regressed or self.regressed_engines or self.regressed_counts:
             return 1
         return 3 if self.failed or self.run.unfinished else 0
 
@@ -152,7 +148,7 @@ def suspects(run: AbRun) -> Suspects:
     )
 
 
-def judge(run: AbRun, counts: Sequence[Count] = ()) -> AbResult:
+def judge(run: AbRun) -> AbResult:
     """Judge a run; an unfinished one as far as it goes.
 
     ValueError if a time is not positive and finite: load_ab_run() lets none through.
@@ -162,7 +158,7 @@ def judge(run: AbRun, counts: Sequence[Count] = ()) -> AbResult:
         run,
         tuple(_judge_cell(cell, run.rule, nominated) for cell in run.cells),
         _judge_engines(run),
-        tuple(counts),
+        count_results(run),
     )
 
 
@@ -173,13 +169,13 @@ def _judge_cell(cell: AbCell, rule: Rule, nominated: Suspects) -> CellResult:
     rounds = cell.confirm if suspected and cell.confirm else cell.screen
     if not rounds:
         return _result(cell, _nothing(rule), ())
-    a, b = _stacked([rounds])
+    a, b = (side[0] for side in _stacked([rounds]))
     verdict, reason = _undecided(cell, rule, suspected=suspected)
     if suspected and not reason:
         slower = len(nominated.slower) if cell.name in nominated.slower else 0
         faster = len(nominated.faster) if cell.name in nominated.faster else 0
-        verdict, reason = _direction(a, b, rule, slower, faster)
-    return _result(cell, _judgement(a[0], b[0], rule, verdict, reason), rounds)
+        verdict = _direction(a, b, rule, slower, faster)
+    return _result(cell, _judgement(a, b, rule, verdict, reason), rounds)
 
 
 def _undecided(
@@ -201,13 +197,13 @@ def _undecided(
 
 def _direction(
     a: Floats, b: Floats, rule: Rule, slower: int, faster: int
-) -> tuple[Verdict | None, str]:
-    """What the one test of a stage says that was asked for: 0 tests are not made."""
-    if slower and decision.is_slower(a, b, rule, slower).item():
-        return Verdict.REGRESSED, ""
-    if faster and decision.is_slower(b, a, rule, faster).item():
-        return Verdict.IMPROVED, ""
-    return None, ""
+) -> Verdict | None:
+    """What so many tests of each direction say; 0 if it is not tested."""
+    if slower and decision.is_slower(a, b, rule, slower):
+        return Verdict.REGRESSED
+    if faster and decision.is_slower(b, a, rule, faster):
+        return Verdict.IMPROVED
+    return None
 
 
 def _judgement(
@@ -267,17 +263,28 @@ def _judge_engines(run: AbRun) -> tuple[EngineResult, ...]:
     for cell in _screened(run):
         by_engine.setdefault(cell.name.engine, []).append(cell)
     tested = {
-        engine: _stacked([cell.screen for cell in cells])
+        engine: cells
         for engine, cells in by_engine.items()
         if len(cells) >= _LEAST_CELLS_OF_AN_ENGINE
     }
-    results = []
-    for engine, (a, b) in tested.items():
-        means = a.mean(axis=0, keepdims=True), b.mean(axis=0, keepdims=True)
-        verdict, reason = _direction(*means, run.rule, len(tested), len(tested))
-        judged = _judgement(means[0][0], means[1][0], run.rule, verdict, reason)
-        results.append(EngineResult(engine, judged, len(a)))
-    return tuple(results)
+    return tuple(
+        _judge_engine(run, engine, cells, len(tested))
+        for engine, cells in tested.items()
+    )
+
+
+def _judge_engine(
+    run: AbRun, engine: str, cells: Sequence[AbCell], tests: int
+) -> EngineResult:
+    """The mean of the cells' logs, round by round and place by place."""
+    a, b = (side.mean(axis=0) for side in _stacked([cell.screen for cell in cells]))
+    of_engine = [c for c in run.cells if c.name.engine == engine and not c.failure]
+    if len(cells) < len(of_engine):
+        verdict: Verdict | None = Verdict.INCONCLUSIVE
+        reason = f"{len(cells)} of {len(of_engine)} cells are screened"
+    else:
+        verdict, reason = _direction(a, b, run.rule, tests, tests), ""
+    return EngineResult(engine, _judgement(a, b, run.rule, verdict, reason), len(cells))
 
 
 def _screened(run: AbRun) -> list[AbCell]:
