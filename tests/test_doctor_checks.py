@@ -185,6 +185,14 @@ def test_a_gap_of_the_set_up_fails() -> None:
     assert (found.level, found.found) == (Level.FAIL, "missing: setpriv")
 
 
+def test_an_absent_counting_tool_is_named_and_harms_no_time() -> None:
+    found = finding("counting tools", subject())
+    assert (found.level, found.found) == (Level.OK, "strace and valgrind")
+    found = finding("counting tools", subject(uncounted=("valgrind",)))
+    told = "absent, so that ab counts less: apt-get install valgrind"
+    assert (found.level, found.found) == (Level.OK, told)
+
+
 def test_the_remedy_names_the_disk_around_a_partition() -> None:
     moved = {
         f"/sys/dev/block/8:1/../queue/{name}": text

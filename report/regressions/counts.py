@@ -86,8 +86,13 @@ def count_results(run: AbRun) -> tuple[CountResult, ...]:
     return tuple(
         result
         for cell in run.cells
-        for result in (*counted(cell.name, lines.get(cell.name, ())), *_timed(cell))
+        for result in cell_results(cell, lines.get(cell.name, ()))
     )
+
+
+def cell_results(cell: AbCell, lines: Sequence[CountLine]) -> tuple[CountResult, ...]:
+    """The counts of one cell: of its counting repetitions, and of its rounds."""
+    return (*counted(cell.name, lines), *_timed(cell))
 
 
 def suspicious(lines: Sequence[CountLine]) -> bool:

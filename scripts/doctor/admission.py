@@ -19,6 +19,7 @@ from scripts.provision.venv import is_current
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TOOLS = ("setpriv", "cp", "sync")
+_COUNTING_TOOLS = ("strace", "valgrind")
 
 
 class Unfit(Exception):
@@ -42,6 +43,7 @@ def subject_of(
         needed_bytes=needed_bytes if known else None,
         variables=dict(os.environ),
         gaps=tuple(_gaps()),
+        uncounted=tuple(t for t in _COUNTING_TOOLS if shutil.which(t) is None),
     )
 
 

@@ -34,6 +34,7 @@ ON_OUTFIT: tuple[Check, ...] = (
     outfit.preload,
     outfit.engines,
     outfit.set_up,
+    outfit.counting_tools,
     processor.onlookers,
 )
 

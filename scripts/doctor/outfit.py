@@ -34,6 +34,15 @@ def set_up(subject: Subject) -> Finding:
     return ok("set-up", "complete")
 
 
+def counting_tools(subject: Subject) -> Finding:
+    """Whether an A/B run can count; no time is worth less without."""
+    absent = " ".join(subject.uncounted)
+    if absent:
+        told = f"absent, so that ab counts less: apt-get install {absent}"
+        return ok("counting tools", told)
+    return ok("counting tools", "strace and valgrind")
+
+
 def preload(subject: Subject) -> Finding:
     """Whether a library was slipped under the runner or the engines.
 

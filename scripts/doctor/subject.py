@@ -18,6 +18,9 @@ class Subject:
     needed_bytes: float | None  # free disk that the largest cell needs, if known
     variables: Mapping[str, str]  # the runner's own environment
     gaps: tuple[str, ...]  # what is missing of the set-up
+    uncounted: tuple[
+        str, ...
+    ] = ()  # programs that `ab` counts with and that are absent
 
     def fact(self, group: str, name: str) -> Any:
         """An entry of the environment document; "unknown" if it is."""

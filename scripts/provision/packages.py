@@ -70,6 +70,8 @@ TESTING = (
         "Google's compare.py reads what we write",
         Path("/usr/share/benchmark/compare.py").is_file,
     ),
+    Requirement("strace", "counts writes and syncs for ab", _program("strace")),
+    Requirement("valgrind", "counts instructions for ab", _program("valgrind")),
 )
 
 
