@@ -110,7 +110,7 @@ def render(run: Run) -> str:
         values += [record.get(name) for name in _LATER] + [m.line in again]
         values += [v for name, _, keys in _OBJECTS for v in _values(m, name, keys)]
         values += [v for name in _HISTOGRAMS for v in _percentiles(m, name)]
-        writer.writerow([_field(value) for value in values])
+        writer.writerow([field_of(value) for value in values])
     return text.getvalue()
 
 
@@ -147,7 +147,8 @@ def _percentiles(m: Measurement, name: str) -> list[Any]:
     return [found.count, histogram["sum"], found.min_ns, *middle, found.max_ns]
 
 
-def _field(value: Any) -> str:
+def field_of(value: Any) -> str:
+    """A value as a field: no text of it is a formula to a spreadsheet."""
     if value is None:
         return ""
     if isinstance(value, bool):

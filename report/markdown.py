@@ -21,23 +21,23 @@ def render(run: Run) -> str:
     """The report as the text of one Markdown file."""
     compared = comparison.compare(run)
     blocks = [
-        f"# {_escaped(str(run.suite['title']))}",
-        _escaped(" · ".join(filter(None, (run.run_id, provenance.machine_line(run))))),
-        f"**{_escaped(sentences.headline(compared))}**"
-        + _escaped(sentences.verdict_rest(compared)),
-        "\n".join(f"- {_escaped(c.text)}" for c in chips.chips(run, compared)),
-        _escaped(sentences.noise(run, compared)),
+        f"# {escaped(str(run.suite['title']))}",
+        escaped(" · ".join(filter(None, (run.run_id, provenance.machine_line(run))))),
+        f"**{escaped(sentences.headline(compared))}**"
+        + escaped(sentences.verdict_rest(compared)),
+        "\n".join(f"- {escaped(c.text)}" for c in chips.chips(run, compared)),
+        escaped(sentences.noise(run, compared)),
     ]
     for scenario, charts in comparison.by_scenario(compared.charts):
         blocks += [
-            f"## {_escaped(scenario.title)}",
-            _escaped(" ".join(scenario.analysis.split())),
+            f"## {escaped(scenario.title)}",
+            escaped(" ".join(scenario.analysis.split())),
             _table(charts),
             *_remarks(charts),
         ]
     blocks += [
         f"Rates are medians of {run.repetitions}; in brackets how many times slower "
-        f"than the best. Bold {_escaped(sentences.win_rule(compared))}.",
+        f"than the best. Bold {escaped(sentences.win_rule(compared))}.",
         *_beside(run, compared),
     ]
     return "\n\n".join(blocks) + "\n"
@@ -45,12 +45,12 @@ def render(run: Run) -> str:
 
 def _table(charts: list[Chart]) -> str:
     rows = [*charts[0].rows, *charts[0].unranked]
-    head = ["Benchmark", *(_escaped(_name(row)) for row in rows)]
-    lines = [_line(head), _line(["---", *("---:" for _ in rows)])]
+    head = ["Benchmark", *(escaped(_name(row)) for row in rows)]
+    lines = [line_of(head), line_of(["---", *("---:" for _ in rows)])]
     for chart in charts:
         title = f"{chart.title} (`{chart.benchmark}`, {chart.unit})"
         cells = [_cell(chart, r) for r in (*chart.rows, *chart.unranked)]
-        lines.append(_line([title, *cells]))
+        lines.append(line_of([title, *cells]))
     return "\n".join(lines)
 
 
@@ -82,7 +82,7 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
                 continue
             line = " ".join(text.split())
             found.append(
-                f"- {_escaped(row.engine.title)}, {chart.benchmark}: {_escaped(line)}"
+                f"- {escaped(row.engine.title)}, {chart.benchmark}: {escaped(line)}"
             )
     return ["\n".join(found)] if found else []
 
@@ -98,9 +98,9 @@ def _beside(run: Run, compared: Comparison) -> list[str]:
     blocks = []
     for caption in dict.fromkeys(table.caption for _, table in tables):
         own = [(chart, table) for chart, table in tables if table.caption == caption]
-        blocks += [f"## {_escaped(caption)}", _merged(own)]
+        blocks += [f"## {escaped(caption)}", _merged(own)]
     disturbances = [
-        f"- {_escaped(f'{chart.scenario.title}, {chart.benchmark}: {told}')}"
+        f"- {escaped(f'{chart.scenario.title}, {chart.benchmark}: {told}')}"
         for chart, behind in found
         for told in behind.disturbances
     ]
@@ -118,21 +118,23 @@ def _merged(tables: list[tuple[Chart, Table]]) -> str:
             if title not in titles:
                 titles.insert(place, title)
             place = titles.index(title) + 1
-    head = ["Scenario", "Benchmark", "Engine", *map(_escaped, titles)]
-    lines = [_line(head), _line([*("---",) * 3, *("---:",) * len(titles)])]
+    head = ["Scenario", "Benchmark", "Engine", *map(escaped, titles)]
+    lines = [line_of(head), line_of([*("---",) * 3, *("---:",) * len(titles)])]
     for chart, found in tables:
         own = [title for title, _ in found.columns]
         for line in found.lines:
             told = {t: f.text for t, f in zip(own, line.figures, strict=True)}
             names = (chart.scenario.title, chart.benchmark, line.engine.title)
-            shown = (_escaped(told.get(title, DASH)) for title in titles)
-            lines.append(_line([*map(_escaped, names), *shown]))
+            shown = (escaped(told.get(title, DASH)) for title in titles)
+            lines.append(line_of([*map(escaped, names), *shown]))
     return "\n".join(lines)
 
 
-def _line(cells: Iterable[str]) -> str:
+def line_of(cells: Iterable[str]) -> str:
+    """One row of a table."""
     return "| " + " | ".join(cells) + " |"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """The text with nothing in it that Markdown would take for markup."""
     return _MARKUP.sub(lambda found: "\\" + found[0], text)

@@ -1,6 +1,7 @@
 """What the command line accepts: lists, durations, names with a nearest match."""
 
 import fnmatch
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 from report.config_keys import LARGEST_RATE, LEAST_RATE, nearest, unknown
 from report.units import UnitError, parse_duration
 
+_PERCENTAGE = re.compile(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*", re.ASCII)
 # Options whose value is a folder of this machine: not part of a recorded command.
 _PLACES = ("--data-dir", "--results-dir", "--build-dir", "--configs-dir")
 
@@ -55,6 +57,28 @@ class RateType(click.ParamType[float]):
             accepted = f"from {LEAST_RATE:g} to {LARGEST_RATE:g}"
             self.fail(f"{value} is not a rate: {accepted} per second", param, ctx)
         return rate
+
+
+class ShareType(click.ParamType[float]):
+    """A percentage between 0 and 100, with its sign, as a share."""
+
+    name = "percentage"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """0.05 of the text 5%."""
+        if isinstance(value, float):
+            return value
+        match = _PERCENTAGE.fullmatch(value)
+        share = float(match[1]) / 100 if match else 0.0
+        if not 0 < share < 1:
+            told = f"{value!r} is not a percentage between 0 and 100, such as '5%'"
+            self.fail(told, param, ctx)
+        return share
 
 
 class Group(click.Group):
@@ -103,6 +127,13 @@ def suite_name(word: str, accepted: Iterable[str]) -> str:
     if word not in accepted:
         raise click.UsageError(unknown("suite", word, accepted))
     return word
+
+
+def matching(globs: Sequence[str], cells: Iterable[str]) -> list[str]:
+    """The cells that match a pattern; all of them without one."""
+    if not globs:
+        return list(cells)
+    return [c for c in cells if any(fnmatch.fnmatch(c, glob) for glob in globs)]
 
 
 def check_globs(globs: Sequence[str], cells: Iterable[str]) -> None:

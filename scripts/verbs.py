@@ -22,6 +22,7 @@ from scripts.dry_run import dry_run_document, dry_run_lines
 from scripts.guard import guarded
 from scripts.listing import list_document, list_lines
 from scripts.plan import Plan
+from scripts.regressions.compare_verb import compare
 from scripts.reporting import FORMATS, write_report
 from scripts.selection import selection_of
 from scripts.session import Places, Request, open_runner
@@ -46,6 +47,7 @@ def main() -> None:
 
 
 main.add_command(doctor)
+main.add_command(compare)
 
 
 @main.command("run")

@@ -1,0 +1,320 @@
+"""A comparison of two runs as lines for a terminal and as Markdown.
+
+Meaning is never carried by a sign or a colour alone: each row has its word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from report.figures import compact, count, percent
+from report.markdown import escaped, line_of
+from report.regressions.comparing import (
+    BuildChange,
+    ComparedCell,
+    ComparedRuns,
+    NotComparable,
+    Standing,
+    unchanged_builds_drift,
+)
+from report.regressions.deciding import points, repetitions_for
+from report.regressions.judgement import Judgement, Verdict
+from report.regressions.samples import SampledCell
+
+_WORDS = {
+    Verdict.REGRESSED: "slower",
+    Verdict.IMPROVED: "faster",
+    Verdict.INCONCLUSIVE: "unsure",
+    Verdict.UNCHANGED: "same",
+}
+_SIGNS = {Verdict.REGRESSED: "▼", Verdict.IMPROVED: "▲"}
+_HEAD = ("", "cell", "base", "new", "change", "interval", "note")
+_UNSURE_SHOWN = 10
+_NAMED_IN_COMMAND = 8
+_SHORT_SHA = 8
+# For a stream that has no more than ASCII.
+_PLAIN = str.maketrans(
+    {
+        **{"▼": "v", "▲": "^", "✗": "x", "→": "->", "·": "-", "±": "+-"},
+        **{"–": "-", "−": "-", "×": "x", "\u00a0": " "},
+    }
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the terminal; `style` is "", bold, dim, slower, faster or lost."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell of the table, in words."""
+
+    sign: str
+    word: str
+    name: str
+    base: str
+    new: str
+    change: str
+    interval: str
+    note: str
+
+
+def plain(text: str) -> str:
+    """The same in ASCII."""
+    return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
+
+
+def lines(compared: ComparedRuns, show_all: bool = False) -> list[Line]:
+    """The comparison for a terminal: header, table, summary, what to do next."""
+    title = f"kvmatrix compare  {compared.base.name} → {compared.new.name}"
+    shown, hidden = _rows(compared, show_all)
+    found = [Line(title, "bold")]
+    found += [Line(f"{name:<9} {text}") for name, text in header(compared)]
+    found += [Line(""), *_table(shown)]
+    if hidden:
+        found.append(Line(f"  {hidden} (--all shows them)", "dim"))
+    found += [Line(""), Line(summary(compared), "bold")]
+    if command := confirming(compared):
+        found.append(Line(f"confirm   {command}"))
+    return found
+
+
+def markdown(compared: ComparedRuns, show_all: bool = False) -> str:
+    """The same as the text of one Markdown file."""
+    shown, hidden = _rows(compared, show_all)
+    told = "\n".join(f"- {name}: {escaped(text)}" for name, text in header(compared))
+    head = ["", *_HEAD[1:]]
+    table = [line_of(head), line_of(["---", "---", *["---:"] * 4, "---"])]
+    for row in shown:
+        texts = (row.name, row.base, row.new, row.change, row.interval, row.note)
+        mark = f"{row.sign} {row.word}".strip()
+        table.append(line_of([mark, *(escaped(text) for text in texts)]))
+    title = f"# {escaped(f'{compared.base.name} → {compared.new.name}')}"
+    blocks = [title, f"**{escaped(summary(compared))}**", told, "\n".join(table)]
+    if hidden:
+        blocks.append(f"{hidden} (`--all` shows them)")
+    if command := confirming(compared):
+        blocks.append(f"Confirm with:\n\n    {command}")
+    return "\n\n".join(blocks) + "\n"
+
+
+def refusal(refused: NotComparable) -> str:
+    """Why there is no comparison, each difference on its line."""
+    told = "".join(f"\n  {difference}" for difference in refused.differences)
+    names = f"{refused.base} and {refused.new}"
+    return f"{names} cannot be compared; their rates do not mean the same:{told}"
+
+
+def header(compared: ComparedRuns) -> list[tuple[str, str]]:
+    """What was compared, and what is not known of it: (name, text)."""
+    same = "the same, and so are settings, benchmarks and seed"
+    if compared.base.machine:
+        found = [("machine", f"{compared.base.machine}: {same}")]
+    else:
+        found = [("machine", "the same by what the files say")]
+    found += [(c.engine, _build_change(c)) for c in compared.builds]
+    if drift := unchanged_builds_drift(compared):
+        middle, most, cells = drift
+        moved = f"{cells} cells of unchanged executables moved by {_change(middle)}"
+        told = f"{moved} (median), {_change(most)} at most: the machine, or chance"
+        found.append(("drift", told))
+    found.append(("sure", _confidence(compared)))
+    told = (
+        "two runs at different times: what the machine did between them is part of"
+        " every change; 6 to 18 of 100 unchanged cells were called changed when 10 to"
+        " 30 repetitions of each were tested at 1 %"
+    )
+    return [*found, ("unsure", told)]
+
+
+def summary(compared: ComparedRuns) -> str:
+    """How many cells of each kind, and by which rule."""
+    of = {verdict: len(compared.of(verdict)) for verdict in Verdict}
+    parts = [
+        f"{of[Verdict.REGRESSED]} slower",
+        f"{of[Verdict.IMPROVED]} faster",
+        f"{of[Verdict.UNCHANGED]} unchanged",
+        f"{of[Verdict.INCONCLUSIVE]} inconclusive",
+    ]
+    for standing in Standing:
+        cells = len(compared.standing(standing))
+        if cells and standing is not Standing.RATED:
+            parts.append(f"{cells} {_STANDING_TOLD[standing]}")
+    limits = compared.limits
+    rule = f"{points(limits.threshold)} of time per operation"
+    beyond = f"interval beyond ±{points(limits.margin)}"
+    return f"{' · '.join(parts)} · threshold {rule} and {beyond}"
+
+
+_STANDING_TOLD = {
+    Standing.LOST: "lost",
+    Standing.DISPUTED: "disputed",
+    Standing.GAINED: "gained",
+    Standing.UNRATED: "without a rate in both",
+    Standing.ONLY_BASE: "only in base",
+    Standing.ONLY_NEW: "only in new",
+}
+
+
+def confirming(compared: ComparedRuns) -> str:
+    """The command that measures both builds in turns; "" if nothing is slower."""
+    slower = [cell for cell in compared.of(Verdict.REGRESSED) if not cell.same_build]
+    if not slower or not compared.new.suite:
+        return ""
+    words = ["scripts/kvmatrix ab", compared.new.suite]
+    words += ["--a BUILD_OF_BASE --b BUILD_OF_NEW", *compared.new.options]
+    if len(slower) > _NAMED_IN_COMMAND:
+        engines = dict.fromkeys(cell.name.split("/")[0] for cell in slower)
+        return " ".join([*words, f"-e {','.join(engines)}"])
+    return " ".join([*words, *(f"-k {cell.name}" for cell in slower)])
+
+
+def _confidence(compared: ComparedRuns) -> str:
+    levels = compared.confidences
+    if not levels:
+        return "nothing: no cell has a rate in both runs"
+    wanted, low, high = compared.limits.confidence, levels[0], levels[-1]
+    told = f"intervals of {percent(low)}"
+    if percent(low) != percent(high):
+        told += f" to {percent(high)}"
+    if low >= wanted:
+        return told
+    enough = repetitions_for(wanted)
+    few = f"few repetitions allow no more; {enough} and {enough} allow"
+    return f"{told}: {few} {points(wanted)}"
+
+
+def _build_change(change: BuildChange) -> str:
+    told = []
+    for fact, base, new in change.facts:
+        name = fact
+        if fact.startswith("checksum of the "):
+            base, new = base[:_SHORT_SHA], new[:_SHORT_SHA]
+            name = fact.removeprefix("checksum of the ")
+            name = "checksum of the origin" if name == "origin" else name
+        told.append(f"{name} {base} → {new}")
+    return ", ".join(told)
+
+
+def _rows(compared: ComparedRuns, show_all: bool) -> tuple[list[Row], str]:
+    """The rows in order of weight, and how many of what are not among them."""
+    unsure = compared.of(Verdict.INCONCLUSIVE)
+    same = compared.of(Verdict.UNCHANGED)
+    unrated = compared.standing(Standing.UNRATED)
+    hidden = []
+    if not show_all:
+        if len(unsure) > _UNSURE_SHOWN:
+            hidden.append(f"{len(unsure) - _UNSURE_SHOWN} more inconclusive")
+        if same:
+            hidden.append(f"{len(same)} unchanged")
+        if unrated:
+            hidden.append(f"{count(len(unrated), 'cell')} without a rate in both")
+        unsure, same, unrated = unsure[:_UNSURE_SHOWN], (), ()
+    cells = (
+        *compared.lost,
+        *compared.of(Verdict.REGRESSED),
+        *compared.of(Verdict.IMPROVED),
+        *unsure,
+        *compared.standing(Standing.GAINED, Standing.ONLY_BASE, Standing.ONLY_NEW),
+        *same,
+        *unrated,
+    )
+    return [_row(cell, show_all) for cell in cells], ", ".join(hidden)
+
+
+def _row(cell: ComparedCell, show_all: bool) -> Row:
+    judgement, verdict = cell.judgement, cell.verdict
+    notes = [note(cell)]
+    if show_all and cell.q is not None:
+        notes.insert(0, f"q {cell.q:.2g}")
+    return Row(
+        sign=_sign(cell),
+        word=_WORDS[verdict] if verdict else cell.standing.value,
+        name=cell.name,
+        base=_rate(cell.base),
+        new=_rate(cell.new),
+        change=_change(judgement.rate_change) if judgement else "",
+        interval=_interval(judgement) if judgement else "",
+        note="; ".join(filter(None, notes)),
+    )
+
+
+def _sign(cell: ComparedCell) -> str:
+    if cell.standing in (Standing.LOST, Standing.DISPUTED):
+        return "✗"
+    return _SIGNS.get(cell.verdict, "") if cell.verdict else ""
+
+
+def note(cell: ComparedCell) -> str:
+    """What to know of a cell, "" if there is nothing."""
+    told = [cell.reason]
+    if cell.judgement:
+        told.append(cell.judgement.reason)
+        if cell.same_build and cell.verdict in _SIGNS:
+            told.append("the executable is the same: not by its code")
+        for what in ("disturbed", "truncated"):
+            counts = [getattr(side, what) for side in (cell.base, cell.new) if side]
+            if any(counts):
+                word = "cut short" if what == "truncated" else what
+                told.append(f"{word}: {counts[0]} in base, {counts[1]} in new")
+    return "; ".join(filter(None, told))
+
+
+def median_rate(cell: SampledCell | None) -> float | None:
+    """The median of its rates; None without any."""
+    if cell is None or not cell.rates:
+        return None
+    ranked = sorted(cell.rates)
+    middle = len(ranked) // 2
+    return (ranked[middle] + ranked[~middle]) / 2
+
+
+def _rate(cell: SampledCell | None) -> str:
+    rate = median_rate(cell)
+    if rate is not None:
+        return compact(rate)
+    return cell.status if cell else "–"
+
+
+def _change(share: float) -> str:
+    return f"{_signed(share)} %"
+
+
+def _signed(share: float) -> str:
+    """Percent with a sign, unless it is nothing to one digit."""
+    percents = round(share * 100, 1)
+    return f"{percents:+.1f}" if percents else "0.0"
+
+
+def _interval(judgement: Judgement) -> str:
+    interval = judgement.rate_interval
+    if interval is None:
+        return ""
+    return f"[{_signed(interval[0])}, {_signed(interval[1])}]"
+
+
+def _table(rows: Iterable[Row]) -> list[Line]:
+    listed = list(rows)
+    if not listed:
+        return []
+    texts = [
+        (f"{r.sign or ' '} {r.word}", r.name, r.base, r.new, r.change, r.interval)
+        for r in listed
+    ]
+    widths = [max(map(len, column)) for column in zip(*texts, _HEAD[:-1], strict=True)]
+    found = [Line(_padded(_HEAD[:-1], widths, "note"), "dim")]
+    for row, parts in zip(listed, texts, strict=True):
+        style = {"▼": "slower", "▲": "faster", "✗": "lost"}.get(row.sign, "")
+        found.append(Line(_padded(parts, widths, row.note), style))
+    return found
+
+
+def _padded(parts: tuple[str, ...], widths: list[int], last: str) -> str:
+    left = [f"{p:<{w}}" for p, w in zip(parts[:2], widths[:2], strict=True)]
+    right = [f"{p:>{w}}" for p, w in zip(parts[2:], widths[2:], strict=True)]
+    return "  ".join([*left, *right, last]).rstrip()
