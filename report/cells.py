@@ -12,7 +12,7 @@ from typing import Any
 # Of an ok line whose digest another engine's contradicts.
 DISPUTED = "disputed"
 # From the one that tells most against a cell to the one that tells least.
-_GRAVEST_FIRST = (
+GRAVEST_FIRST = (
     "wrong",
     "error",
     "timeout",
@@ -159,7 +159,7 @@ class Cell:
         statuses = {m.status for m in self._judged}
         if not self.repetitions:
             statuses.discard("ok")
-        for status in _GRAVEST_FIRST:
+        for status in GRAVEST_FIRST:
             if status in statuses:
                 return status
         return NOT_MEASURED

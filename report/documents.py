@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import jsonschema
+import referencing
+from referencing.jsonschema import DRAFT202012
 
 SCHEMA_DIR = Path(__file__).with_name("schema")
 _REASON_CHARS = 200
@@ -81,8 +83,19 @@ def validate(document: Mapping[str, Any], schema_name: str, place: str) -> None:
 
 @functools.cache
 def _validator(schema_name: str) -> Any:
-    schema = json.loads((SCHEMA_DIR / f"{schema_name}.schema.json").read_text("utf-8"))
-    return _Validator(schema)
+    file = f"{schema_name}.schema.json"
+    return _Validator(_registry()[file].contents, registry=_registry())
+
+
+@functools.cache
+def _registry() -> referencing.Registry[Any]:
+    """Every schema under the name of its file, so that one can refer to another."""
+    found = (
+        (path.name, json.loads(path.read_text("utf-8")))
+        for path in sorted(SCHEMA_DIR.glob("*.schema.json"))
+    )
+    resources = ((name, DRAFT202012.create_resource(text)) for name, text in found)
+    return referencing.Registry[Any]().with_resources(resources)
 
 
 def _count_pairs(

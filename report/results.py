@@ -7,12 +7,12 @@ is what `kvmatrix resume` builds on.  Both raise ResultsError.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from report import attempts, soundness
+from report import attempts, planned, soundness
 from report.cells import (
     LATENCY,
     NOT_MEASURED,
@@ -53,9 +53,6 @@ __all__ = [
 SCHEMA = 2
 METHOD = 1
 
-_CONTROL = "control"
-Named = TypeVar("Named", Engine, Scenario)
-
 
 @dataclass(frozen=True)
 class MeasurementFile:
@@ -95,17 +92,16 @@ def load_run(path: Path) -> Run:
     environment = _document(path / "environment.json", "environment")
     lines_path = path / "measurements.jsonl"
     found = read_measurements(lines_path) if lines_path.exists() else NO_MEASUREMENTS
-    engines = _unique((_engine(e) for e in plan["engines"]), plan_path)
-    _check_twins(engines, plan_path)
-    scenarios = _unique((_scenario(s) for s in plan["scenarios"]), plan_path)
-    names = _cell_names(plan, engines, scenarios, plan_path)
+    engines = planned.engines(plan["engines"], plan_path)
+    scenarios = planned.scenarios(plan["scenarios"], plan_path)
+    names = planned.cell_names(plan["cells"], engines, scenarios, plan_path)
     for m in found.measurements:
         _check_membership(m, plan, engines, f"{lines_path}:{m.line}")
     offered = _with_loops(found.measurements, engines, scenarios)
     measurements = _judged(offered, engines, scenarios)
     repetitions = int(plan["repetitions"])
     has_latency = bool(plan["suite"].get("latency"))
-    planned = attempts.Planned(names, repetitions, has_latency)
+    due = attempts.Planned(names, repetitions, has_latency)
     return Run(
         run_id=plan["run"],
         suite=plan["suite"],
@@ -115,7 +111,7 @@ def load_run(path: Path) -> Run:
         command=plan["command"],
         engines=tuple(engines.values()),
         scenarios=tuple(scenarios.values()),
-        cells=attempts.group(measurements, planned, str(lines_path)),
+        cells=attempts.group(measurements, due, str(lines_path)),
         torn=found.torn,
         lines_sha256=found.sha256,
         plan=plan,
@@ -168,68 +164,6 @@ def _measurement(line: Line, place: str) -> Measurement:
     )
 
 
-def _engine(entry: Mapping[str, Any]) -> Engine:
-    return Engine(
-        entry["name"],
-        entry["title"],
-        entry["role"],
-        entry["summary"],
-        entry["describe"],
-        entry["missing"],
-        entry.get("binary_sha256") or "",
-        entry.get("twin_of") or "",
-    )
-
-
-def _scenario(entry: Mapping[str, Any]) -> Scenario:
-    return Scenario(
-        entry["name"],
-        entry["title"],
-        entry["analysis"].strip(),
-        tuple(entry["benchmarks"]),
-        entry["flags"],
-        entry["exclude"],
-    )
-
-
-def _unique(entries: Iterable[Named], path: Path) -> dict[str, Named]:
-    by_name: dict[str, Named] = {}
-    for entry in entries:
-        if entry.name in by_name:
-            raise ResultsError(f"{path}: {entry.name} is listed twice")
-        by_name[entry.name] = entry
-    return by_name
-
-
-def _check_twins(engines: Mapping[str, Engine], path: Path) -> None:
-    """The control is one other engine of the run, measured again."""
-    for engine in engines.values():
-        is_control = engine.role == _CONTROL
-        twin = engines.get(engine.twin_of)
-        if is_control != bool(engine.twin_of) or (is_control and twin is None):
-            raise ResultsError(f"{path}: {engine.name} is the control of no engine")
-        if twin is not None and twin.role == _CONTROL:
-            raise ResultsError(f"{path}: {engine.name} is the control of a control")
-
-
-def _cell_names(
-    plan: Mapping[str, Any],
-    engines: Mapping[str, Engine],
-    scenarios: Mapping[str, Scenario],
-    path: Path,
-) -> tuple[CellName, ...]:
-    names = []
-    for entry in plan["cells"]:
-        name = CellName(entry["engine"], entry["scenario"], entry["benchmark"])
-        scenario = scenarios.get(name.scenario)
-        if name.engine not in engines or scenario is None:
-            raise ResultsError(f"{path}: cell {name} names what the plan does not have")
-        if name.benchmark not in scenario.benchmarks:
-            raise ResultsError(f"{path}: cell {name} is not in its scenario's list")
-        names.append(name)
-    return tuple(dict.fromkeys(names))
-
-
 def _check_membership(
     m: Measurement, plan: Mapping[str, Any], engines: Mapping[str, Engine], place: str
 ) -> None:
@@ -239,8 +173,11 @@ def _check_membership(
     if m.record["schema"] != plan["schema"]:
         told = f"schema {m.record['schema']} in a run of schema {plan['schema']}"
         raise ResultsError(f"{place}: {told}")
-    # Only an engine that keeps nothing has nothing to verify.
-    engine = engines.get(m.cell.engine)
+    check_verified(m, engines.get(m.cell.engine), place)
+
+
+def check_verified(m: Measurement, engine: Engine | None, place: str) -> None:
+    """Only an engine that keeps nothing has nothing to verify."""
     unverified = m.status == "ok" and not m.record["verified"]
     if unverified and engine is not None and engine.stores:
         raise ResultsError(f"{place}: {m.cell} is ok but was not verified")

@@ -1,0 +1,278 @@
+"""Reading an A/B run: ab.json, environment.json, measurements.jsonl, counts.jsonl.
+
+load_ab_run() raises ResultsError for whatever is not whole, foreign or doubled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from report import planned, soundness
+from report.cells import GRAVEST_FIRST, CellName, Engine, Measurement, Scenario
+from report.documents import (
+    ResultsError,
+    parse_object,
+    read_bytes,
+    split_lines,
+    validate,
+)
+from report.regressions.ab_lines import RoundLines, rounds_of, side_of, slot_of
+from report.regressions.ab_run import (
+    SIDES,
+    AbCell,
+    AbRun,
+    Failure,
+    Repetition,
+    Round,
+    Side,
+)
+from report.regressions.rule import Rule
+from report.results import (
+    METHOD,
+    NO_MEASUREMENTS,
+    SCHEMA,
+    check_verified,
+    read_measurements,
+)
+
+AB_SCHEMA = 1
+PLAN, LINES, COUNTS = "ab.json", "measurements.jsonl", "counts.jsonl"
+# What decides the work of a benchmark, and so must be the same on both sides.
+WORK_KEYS = (
+    *("kind", "prepare", "ops_divisor", "value_size", "batch_size"),
+    *("sync", "one_call", "finds"),
+)
+Engines = Mapping[str, Engine]
+
+
+def load_ab_run(path: Path) -> AbRun:
+    """Reads and checks the run folder `path`.  Raises ResultsError."""
+    place = path / PLAN
+    plan = _document(place, "ab")
+    environment = _document(path / "environment.json", "environment")
+    engines = {s: planned.engines(plan["sides"][s]["engines"], place) for s in SIDES}
+    scenarios = planned.scenarios(plan["scenarios"], place)
+    names = planned.cell_names(plan["cells"], engines["a"], scenarios, place)
+    _check_sides(names, engines, place)
+    rule = Rule(**plan["rule"])
+    lines = path / LINES
+    found = read_measurements(lines) if lines.exists() else NO_MEASUREMENTS
+    for m in found.measurements:
+        _check_membership(m, plan["run"], engines, f"{lines}:{m.line}")
+    rounds = rounds_of(found.measurements, names, rule, str(lines))
+    judged = _judged(found.measurements, engines, scenarios)
+    obstacles = {name: obstacle(name, engines, scenarios) for name in names}
+    _check_able(rounds, obstacles, lines)
+    run = AbRun(
+        run_id=plan["run"],
+        same_build=plan["same_build"],
+        seed=int(plan["seed"]),
+        command=plan["command"],
+        rule=rule,
+        suite=plan["suite"],
+        a=Side(plan["sides"]["a"]["label"], tuple(engines["a"].values())),
+        b=Side(plan["sides"]["b"]["label"], tuple(engines["b"].values())),
+        scenarios=tuple(scenarios.values()),
+        cells=tuple(_cell(n, rounds[n], judged, rule, obstacles[n]) for n in names),
+        unfinished=False,
+        torn=found.torn,
+        lines_sha256=found.sha256,
+        plan=plan,
+        environment=environment,
+        counts=_counts(path / COUNTS, plan["run"], names),
+    )
+    return replace(run, unfinished=_is_unfinished(run))
+
+
+def obstacle(
+    name: CellName, engines: Mapping[str, Engines], scenarios: Mapping[str, Scenario]
+) -> Failure | None:
+    """Why a cell of the plan cannot run on both sides, or None."""
+    for side in SIDES:
+        engine = engines[side][name.engine]
+        excluded = scenarios[name.scenario].exclude.get(name.engine)
+        if excluded is not None:
+            return Failure(side, "excluded", excluded)
+        if engine.missing or engine.describe is None:
+            return Failure(side, "missing", engine.missing or "nothing describes it")
+        benchmark = engine.benchmark(name.benchmark)
+        if benchmark is None:
+            told = "the executable does not know this benchmark"
+            return Failure(side, "unsupported", told)
+        if reason := benchmark.get("unsupported"):
+            return Failure(side, "unsupported", str(reason))
+    return None
+
+
+def _document(place: Path, schema_name: str) -> dict[str, Any]:
+    document = parse_object(read_bytes(place), str(place))
+    validate(document, schema_name, str(place))
+    return document
+
+
+def _check_sides(
+    names: Iterable[CellName], engines: Mapping[str, Engines], place: Path
+) -> None:
+    """Both sides have the same engines, and each cell is the same work on both."""
+    if engines["a"].keys() != engines["b"].keys():
+        raise ResultsError(f"{place}: the sides do not list the same engines")
+    for name in names:
+        works = [_work(engines[side][name.engine], name) for side in SIDES]
+        if None not in works and works[0] != works[1]:
+            raise ResultsError(f"{place}: {name} is not the same work on both sides")
+
+
+def _work(engine: Engine, name: CellName) -> dict[str, Any] | None:
+    """What decides the work of a cell, or None if the engine cannot say."""
+    benchmark = engine.benchmark(name.benchmark)
+    return {key: benchmark.get(key) for key in WORK_KEYS} if benchmark else None
+
+
+def _check_membership(
+    m: Measurement, run: str, engines: Mapping[str, Engines], place: str
+) -> None:
+    """Whether a line belongs to this run at all."""
+    record = m.record
+    if record["run"] != run:
+        raise ResultsError(f"{place}: belongs to run {record['run']}")
+    if (record["schema"], record["method"]) != (SCHEMA, METHOD):
+        told = f"schema {record['schema']} and method {record['method']}"
+        raise ResultsError(f"{place}: {told} are not of an A/B run")
+    if "ab" not in record:
+        raise ResultsError(f"{place}: not a line of an A/B run: it has no side")
+    check_verified(m, engines["a"].get(m.cell.engine), place)
+
+
+def _check_able(
+    rounds: Mapping[CellName, Sequence[RoundLines]],
+    obstacles: Mapping[CellName, Failure | None],
+    lines: Path,
+) -> None:
+    for name, made in rounds.items():
+        if made and obstacles[name]:
+            place = f"{lines}:{made[0].lines[0].line}"
+            raise ResultsError(f"{place}: {name} cannot run on both sides")
+
+
+def _judged(
+    measurements: Sequence[Measurement],
+    engines: Mapping[str, Engines],
+    scenarios: Mapping[str, Scenario],
+) -> dict[int, Measurement]:
+    """The lines by their number, with the status of what cannot be believed changed.
+
+    In a round both sides do the same work from the same seed, and are judged as the
+    lines of one engine: two digests of one work cost the cell its verdict.
+    """
+    described = {
+        name: engine.describe or engines["b"][name].describe
+        for name, engine in engines["a"].items()
+    }
+    verdicts = soundness.verdicts(
+        [m.record for m in measurements],
+        described,
+        {scenario.name: scenario.flags for scenario in scenarios.values()},
+    )
+    return {
+        m.line: replace(m, status=status, reason=reason)
+        for m, (status, reason) in zip(measurements, verdicts, strict=True)
+    }
+
+
+def _cell(
+    name: CellName,
+    rounds: Sequence[RoundLines],
+    judged: Mapping[int, Measurement],
+    rule: Rule,
+    obstacle: Failure | None,
+) -> AbCell:
+    lines = [judged[m.line] for one in rounds for m in one.lines]
+    whole = [_round(r.number, [judged[m.line] for m in r.lines]) for r in rounds]
+    complete = [one for one in whole if one is not None]
+    return AbCell(
+        name,
+        screen=tuple(r for r in complete if r.number <= rule.screen_rounds),
+        confirm=tuple(r for r in complete if r.number > rule.screen_rounds),
+        failure=obstacle or _gravest(lines),
+    )
+
+
+def _gravest(lines: Iterable[Measurement]) -> Failure | None:
+    """The first line of the status that tells most against the cell, if any does."""
+    failed = [m for m in lines if m.status != "ok"]
+    if not failed:
+        return None
+    worst = min(failed, key=lambda m: GRAVEST_FIRST.index(m.status))
+    return Failure(side_of(worst), worst.status, worst.reason)
+
+
+def _round(number: int, lines: Sequence[Measurement]) -> Round | None:
+    """The round, if all four repetitions are ok."""
+    made: dict[str, list[Repetition]] = {side: [] for side in SIDES}
+    for m in lines:
+        if m.status == "ok":
+            made[side_of(m)].append(_repetition(m))
+    if any(len(found) != 2 for found in made.values()):
+        return None
+    a, b = made.values()
+    return Round(number, (a[0], a[1]), (b[0], b[1]))
+
+
+def _repetition(m: Measurement) -> Repetition:
+    assert m.elapsed_ns is not None and m.ops
+    return Repetition(
+        side=side_of(m),
+        slot=slot_of(m),
+        order=m.order,
+        ns_per_op=m.elapsed_ns / m.ops,
+        record=m.record,
+        disturbed=m.disturbed,
+    )
+
+
+def _is_unfinished(run: AbRun) -> bool:
+    """Whether a cell that has not failed lacks rounds that are due."""
+    able = [cell for cell in run.cells if cell.failure is None]
+    if any(len(cell.screen) < run.rule.screen_rounds for cell in able):
+        return True
+    due = suspected(run)
+    return any(
+        cell.name in due and len(cell.confirm) < run.rule.confirm_rounds
+        for cell in able
+    )
+
+
+def suspected(run: AbRun) -> frozenset[CellName]:
+    """The cells whose screen asks for confirming, in either direction."""
+    # Imported here: it takes numpy, which reading a plan does not need.
+    from report.regressions.ab_verdicts import suspects
+
+    found = suspects(run)
+    return frozenset((*found.slower, *found.faster))
+
+
+def _counts(
+    path: Path, run: str, names: Iterable[CellName]
+) -> tuple[Mapping[str, Any], ...]:
+    """The lines of counts.jsonl, if there is one; a torn last line is left out."""
+    if not path.exists():
+        return ()
+    known, seen, found = set(names), set(), []
+    for line in split_lines(read_bytes(path))[0]:
+        place = f"{path}:{line.number}"
+        record = parse_object(line.text, place)
+        validate(record, "count", place)
+        if record["run"] != run:
+            raise ResultsError(f"{place}: belongs to run {record['run']}")
+        cell = CellName(record["engine"], record["scenario"], record["benchmark"])
+        if cell not in known:
+            raise ResultsError(f"{place}: cell {cell} is not in the plan")
+        key = (cell, record["side"], record["number"])
+        if key in seen:
+            raise ResultsError(f"{place}: side {key[1]} of {cell} has {key[2]} twice")
+        seen.add(key)
+        found.append(record)
+    return tuple(found)
