@@ -12,13 +12,7 @@ from typing import Any
 
 from report import planned, soundness
 from report.cells import GRAVEST_FIRST, CellName, Engine, Measurement, Scenario
-from report.documents import (
-    ResultsError,
-    parse_object,
-    read_bytes,
-    split_lines,
-    validate,
-)
+from report.documents import ResultsError, parse_object, read_bytes, validate
 from report.regressions.ab_lines import RoundLines, rounds_of, side_of, slot_of
 from report.regressions.ab_run import (
     SIDES,
@@ -29,6 +23,8 @@ from report.regressions.ab_run import (
     Round,
     Side,
 )
+from report.regressions.ab_verdicts import suspects
+from report.regressions.count_lines import COUNTS_FILE, read_count_lines
 from report.regressions.rule import Rule
 from report.results import (
     METHOD,
@@ -39,7 +35,7 @@ from report.results import (
 )
 
 AB_SCHEMA = 1
-PLAN, LINES, COUNTS = "ab.json", "measurements.jsonl", "counts.jsonl"
+PLAN, LINES = "ab.json", "measurements.jsonl"
 # What decides the work of a benchmark, and so must be the same on both sides.
 WORK_KEYS = (
     *("kind", "prepare", "ops_divisor", "value_size", "batch_size"),
@@ -82,7 +78,8 @@ def load_ab_run(path: Path) -> AbRun:
         lines_sha256=found.sha256,
         plan=plan,
         environment=environment,
-        counts=_counts(path / COUNTS, plan["run"], names),
+        counts=read_count_lines(path / COUNTS_FILE, plan["run"], names).lines,
+        lines=tuple(m.record for m in found.measurements),
     )
     return replace(run, unfinished=_is_unfinished(run))
 
@@ -238,41 +235,8 @@ def _is_unfinished(run: AbRun) -> bool:
     able = [cell for cell in run.cells if cell.failure is None]
     if any(len(cell.screen) < run.rule.screen_rounds for cell in able):
         return True
-    due = suspected(run)
+    due = suspects(run).all
     return any(
         cell.name in due and len(cell.confirm) < run.rule.confirm_rounds
         for cell in able
     )
-
-
-def suspected(run: AbRun) -> frozenset[CellName]:
-    """The cells whose screen asks for confirming, in either direction."""
-    # Imported here: it takes numpy, which reading a plan does not need.
-    from report.regressions.ab_verdicts import suspects
-
-    found = suspects(run)
-    return frozenset((*found.slower, *found.faster))
-
-
-def _counts(
-    path: Path, run: str, names: Iterable[CellName]
-) -> tuple[Mapping[str, Any], ...]:
-    """The lines of counts.jsonl, if there is one; a torn last line is left out."""
-    if not path.exists():
-        return ()
-    known, seen, found = set(names), set(), []
-    for line in split_lines(read_bytes(path))[0]:
-        place = f"{path}:{line.number}"
-        record = parse_object(line.text, place)
-        validate(record, "count", place)
-        if record["run"] != run:
-            raise ResultsError(f"{place}: belongs to run {record['run']}")
-        cell = CellName(record["engine"], record["scenario"], record["benchmark"])
-        if cell not in known:
-            raise ResultsError(f"{place}: cell {cell} is not in the plan")
-        key = (cell, record["side"], record["number"])
-        if key in seen:
-            raise ResultsError(f"{place}: side {key[1]} of {cell} has {key[2]} twice")
-        seen.add(key)
-        found.append(record)
-    return tuple(found)

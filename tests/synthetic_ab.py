@@ -1,0 +1,244 @@
+"""A/B runs made up for tests: every figure is invented and repeatable.
+
+write_ab_run() lays down a whole run folder over the engines of synthetic.py; a test
+then changes what it is about.  Nothing here was measured.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from report.cells import CellName
+from report.regressions.ab_lines import SLOTS, side_at, stage_of
+from report.regressions.ab_results import LINES, load_ab_run
+from report.regressions.ab_run import SIDES
+from report.regressions.ab_verdicts import suspects
+from report.regressions.rule import Rule
+from tests import synthetic
+from tests.synthetic_line import QUIET, measurement, without_rate
+
+Document = dict[str, Any]
+
+AB_RUN_ID = "20260102-030405-ab-synthetic"
+LABELS = {"a": "base 1.0", "b": "new 1.1"}
+CELLS = tuple(
+    f"{engine}/baseline/{benchmark}"
+    for engine in ("alpha", "beta-tree")
+    for benchmark in ("readrandom", "fillseq", "fillrandom")
+)
+# (side, status, reason) of a cell that fails in its first round.
+Failures = Mapping[str, tuple[str, str, str]]
+
+
+def ab_plan(
+    cells: Sequence[str] = CELLS,
+    *,
+    rule: Rule | None = None,
+    seed: int = 301,
+    same_build: bool = False,
+    missing: Mapping[str, tuple[str, str]] | None = None,
+    counted: bool = False,
+) -> Document:
+    """ab.json over these cells; `missing` is engine to (side, reason)."""
+    rule = rule or Rule()
+    names = [CellName(*cell.split("/")) for cell in cells]
+    engines = [e for e in synthetic.ENGINES if e[0] in {n.engine for n in names}]
+    whole = synthetic.plan(engines)
+    sides = {side: _side(engines, side, missing or {}) for side in SIDES}
+    if same_build:
+        sides["b"] = {**sides["a"], "label": f"{LABELS['a']} again"}
+    used = {(n.scenario, n.benchmark) for n in names}
+    scenarios = [
+        {**s, "benchmarks": [b for b in s["benchmarks"] if (s["name"], b) in used]}
+        for s in whole["scenarios"]
+        if s["name"] in {n.scenario for n in names}
+    ]
+    return {
+        "schema": 1,
+        "method": 1,
+        "kind": "ab",
+        "run": AB_RUN_ID,
+        "same_build": same_build,
+        "seed": seed,
+        "command": "kvmatrix ab synthetic --a base --b new",
+        "rule": asdict(rule),
+        "suite": {**whole["suite"], "latency": False},
+        "sides": sides,
+        "scenarios": scenarios,
+        "cells": [asdict(name) for name in names],
+        "machine": whole["machine"],
+        "settings_sha256": whole["settings_sha256"],
+        "counted": counted,
+    }
+
+
+def ab_lines(
+    plan: Document,
+    *,
+    effects: Mapping[str, float] | None = None,
+    sigma: float = 0.01,
+    seed: int = 1,
+    confirm: Sequence[str] = (),
+    failures: Failures | None = None,
+    disturbed: Mapping[str, str] | None = None,
+) -> list[Document]:
+    """The lines of all screen rounds, and of the confirm rounds of some cells.
+
+    `effects` is how much slower b is, by cell, as a log of the time per operation;
+    `sigma` the standard deviation of the log of one process' time; `disturbed` gives
+    a mark to the first repetition of a cell.
+    """
+    rule, draw = Rule(**plan["rule"]), random.Random(seed)
+    rates = {s[0]: s[2] for s in synthetic.SCENARIOS}
+    factors = {e[0]: e[3] for e in synthetic.ENGINES}
+    absent = {e["name"] for s in SIDES for e in _missing(plan, s)}
+    found: list[Document] = []
+    for number in range(1, rule.screen_rounds + rule.confirm_rounds + 1):
+        for cell in plan["cells"]:
+            name = "/".join(cell.values())
+            screened = number <= rule.screen_rounds
+            if cell["engine"] in absent or not (screened or name in confirm):
+                continue
+            if (failures or {}).get(name) and number > 1:
+                continue
+            rate = rates[cell["scenario"]][cell["benchmark"]] * factors[cell["engine"]]
+            lead = draw.choice(SIDES)
+            failed = (failures or {}).get(name)
+            for slot in range(SLOTS):
+                side = side_at(lead, slot)
+                slower = (effects or {}).get(name, 0.0) if side == "b" else 0.0
+                own_rate = rate / math.exp(draw.gauss(0, sigma) + slower)
+                line = measurement(cell, number, own_rate, len(found))
+                if failed and failed[0] == side:
+                    if any(_fails(made, name, side) for made in found):
+                        continue
+                    line = without_rate(cell, *failed[1:])
+                mark = (disturbed or {}).get(name)
+                if mark and number == 1 and slot == 0:
+                    line["disturbance"] = {**QUIET, "marks": [mark]}
+                padding = draw.randrange(4096)
+                place = (number, side, slot, len(found), padding)
+                found.append(_placed(line, plan["run"], rule, place))
+    return found
+
+
+def write_ab_run(
+    folder: Path,
+    *,
+    cells: Sequence[str] = CELLS,
+    effects: Mapping[str, float] | None = None,
+    sigma: float = 0.01,
+    seed: int = 1,
+    screen_rounds: int = 4,
+    confirm_rounds: int = 15,
+    confirm: Sequence[str] | None = None,
+    same_build: bool = False,
+    failures: Failures | None = None,
+    missing: Mapping[str, tuple[str, str]] | None = None,
+    disturbed: Mapping[str, str] | None = None,
+    counts: Sequence[Mapping[str, Any]] = (),
+) -> Path:
+    """Writes a run folder and returns it; load_ab_run() accepts it.
+
+    `confirm` names the cells that have confirm rounds; None: the suspects of the
+    screen, so that the run is whole.  What load_ab_run() says of other parts of the
+    folder is up to them.
+    """
+    rule = replace(Rule(), screen_rounds=screen_rounds, confirm_rounds=confirm_rounds)
+    plan = ab_plan(
+        cells,
+        rule=rule,
+        same_build=same_build,
+        missing=missing,
+        counted=bool(counts),
+    )
+
+    def lines(confirmed: Sequence[str]) -> list[Document]:
+        return ab_lines(
+            plan,
+            effects=effects,
+            sigma=sigma,
+            seed=seed,
+            confirm=confirmed,
+            failures=failures,
+            disturbed=disturbed,
+        )
+
+    write_documents(folder, plan, lines(confirm or ()))
+    if confirm is None:
+        nominated = suspects(load_ab_run(folder)).all
+        if nominated:
+            write_documents(folder, plan, lines([str(name) for name in nominated]))
+    if counts:
+        (folder / "counts.jsonl").write_text(_json_lines(counts), "utf-8")
+    return folder
+
+
+def write_documents(
+    folder: Path, plan: Document, lines: Sequence[Mapping[str, Any]]
+) -> Path:
+    """Writes the files of a run as they are given, and returns the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    documents = {"ab": plan, "environment": synthetic.environment()}
+    for name, document in documents.items():
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        (folder / f"{name}.json").write_text(text, "utf-8")
+    (folder / LINES).write_text(_json_lines(lines), "utf-8")
+    return folder
+
+
+def _placed(
+    line: Document, run: str, rule: Rule, place: tuple[int, str, int, int, int]
+) -> Document:
+    number, side, slot, order, padding = place
+    return {
+        **line,
+        "run": run,
+        "repetition": number,
+        "order": order,
+        "seed": 1000 + number,
+        "ab": {
+            "side": side,
+            "stage": stage_of(rule, number),
+            "round": number,
+            "slot": slot,
+            "padding_bytes": padding,
+        },
+    }
+
+
+def _json_lines(lines: Sequence[Mapping[str, Any]]) -> str:
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def _fails(line: Document, name: str, side: str) -> bool:
+    cell = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
+    is_side = bool(line["ab"]["side"] == side)
+    return cell == name and is_side and line["status"] != "ok"
+
+
+def _side(
+    engines: Sequence[tuple[str, str, str, float]],
+    side: str,
+    missing: Mapping[str, tuple[str, str]],
+) -> Document:
+    absent = {name: why for name, (of, why) in missing.items() if of == side}
+    found = synthetic.plan(engines, missing=absent)["engines"]
+    for engine in found:
+        if not engine["missing"]:
+            engine["binary_sha256"] = ("1" if side == "a" else "2") * 64
+            engine["describe"] = {
+                **engine["describe"],
+                "version": "1.0" if side == "a" else "1.1",
+            }
+    return {"label": LABELS[side], "engines": found}
+
+
+def _missing(plan: Document, side: str) -> list[Document]:
+    return [e for e in plan["sides"][side]["engines"] if e["missing"]]
