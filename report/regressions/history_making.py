@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 
 from report import stats
 from report.cells import CellName, Engine, Run, Scenario
+from report.regressions.ab_verdicts import AbResult, CellResult
 from report.regressions.history_entries import (
+    AB,
     RUN,
     Band,
     Build,
     Entry,
     EntryCell,
+    Reference,
     document,
 )
 from report.regressions.history_reading import entry_of_document
@@ -26,13 +30,13 @@ from report.regressions.history_reading import entry_of_document
 _TOLD = ("summary", "unsupported")
 
 
-def entry_of(found: Run, label: str = "") -> Entry:
+def entry_of(found: Run | AbResult, label: str = "") -> Entry:
     """The entry of a run; `label` is what people call its build: a commit.
 
     An A/B run has labels of its own, side b's is the default.  Raises ResultsError
     if something in the run cannot be written into an entry.
     """
-    made = _of_run(found, label)
+    made = _of_run(found, label) if isinstance(found, Run) else _of_ab(found, label)
     return entry_of_document(document(made), f"the history entry of {made.run}")
 
 
@@ -73,6 +77,27 @@ def _of_run(run: Run, label: str) -> Entry:
     )
 
 
+def _of_ab(result: AbResult, label: str) -> Entry:
+    run = result.run
+    reference = Reference(run.a.label, {e.name: e.binary_sha256 for e in run.a.engines})
+    return Entry(
+        run=run.run_id,
+        method=int(run.plan["method"]),
+        kind=AB,
+        label=label or run.b.label,
+        lines_sha256=run.lines_sha256,
+        machine=dict(run.plan["machine"]),
+        suite=str(run.suite["name"]),
+        seed=run.seed,
+        reference=reference,
+        engines=_builds(run.b.engines),
+        cells=tuple(
+            _ab_cell(cell, settings_sha256(run.b.engines, run.scenarios, cell.name))
+            for cell in result.cells
+        ),
+    )
+
+
 def _builds(engines: Sequence[Engine]) -> dict[str, Build]:
     return {
         engine.name: Build(
@@ -80,6 +105,20 @@ def _builds(engines: Sequence[Engine]) -> dict[str, Build]:
         )
         for engine in engines
     }
+
+
+def _ab_cell(cell: CellResult, settings: str) -> EntryCell:
+    rate = None if cell.failure else _band(cell.b_rates)
+    if cell.failure or rate is None:
+        status = cell.failure.status if cell.failure else "not measured"
+        return EntryCell(cell.name, settings, status, 0, None, None)
+    judged = cell.judgement
+    ratio = None
+    if judged and judged.log_low is not None and judged.log_high is not None:
+        points = (-judged.log_high, -judged.log_shift, -judged.log_low)
+        low, median, high = (math.exp(point) for point in points)
+        ratio = Band(median, low, high)
+    return EntryCell(cell.name, settings, "ok", len(cell.b_rates), rate, ratio)
 
 
 def _band(rates: Sequence[float]) -> Band | None:
