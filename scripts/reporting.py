@@ -6,26 +6,52 @@ from pathlib import Path
 
 import click
 
+from report.exchange.samples import left_out
 from report.results import load_run
+from scripts.session import Refused
 
-_MODULES = {"html": "report.html", "md": "report.markdown", "csv": "report.csv_out"}
-FORMATS = tuple(_MODULES)
+_REPORTS = {"html": "report.html", "md": "report.markdown", "csv": "report.csv_out"}
+# Formats of other tools: they have no place for a cell without a rate.
+_EXCHANGE = {
+    "google": ("report.exchange.google_benchmark", "render"),
+    "benchstat": ("report.exchange.benchstat", "render"),
+    "bencher": ("report.exchange.bencher", "render"),
+    "github-bigger": ("report.exchange.github_action_benchmark", "render_bigger"),
+    "github-smaller": ("report.exchange.github_action_benchmark", "render_smaller"),
+}
+FORMATS = (*_REPORTS, *_EXCHANGE)
+_NOTHING_MEASURED = 5
 
 
 def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
     """Writes the report of a run folder; returns the file, or None for stdout.
 
     Without an output, HTML goes into the run's folder and the rest to stdout.
-    Raises ResultsError or OSError.
+    Raises ResultsError, OSError or Refused.
     """
-    render = importlib.import_module(_MODULES[kind]).render
-    text = render(load_run(path))
+    text = _exchanged(path, kind) if kind in _EXCHANGE else _reported(path, kind)
     target = output or (path / "report.html" if kind == "html" else Path("-"))
     if str(target) == "-":
         click.echo(text, nl=False)
         return None
     write_whole(target, text)
     return target
+
+
+def _reported(path: Path, kind: str) -> str:
+    return str(importlib.import_module(_REPORTS[kind]).render(load_run(path)))
+
+
+def _exchanged(path: Path, kind: str) -> str:
+    """The run in another tool's format; what is not in it is said on stderr."""
+    run = load_run(path)
+    missing = left_out(run)
+    if len(missing) == len(run.cells):
+        raise Refused(f"{path}: no cell has a rate", _NOTHING_MEASURED)
+    for cell in missing:
+        click.echo(f"left out: {cell}", err=True)
+    module, function = _EXCHANGE[kind]
+    return str(getattr(importlib.import_module(module), function)(run))
 
 
 def write_whole(target: Path, text: str) -> None:

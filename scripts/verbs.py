@@ -160,7 +160,9 @@ def list_command(
     type=click.Choice(FORMATS),
     default="html",
     show_default=True,
-    help="html is one self-contained file: --format md.",
+    help="html is one self-contained file; md and csv are ours too.  For other tools:"
+    " google (Google Benchmark, compare.py), benchstat (Go), bencher (Bencher's BMF),"
+    " github-bigger and github-smaller (github-action-benchmark): --format md.",
 )
 @click.option(
     "-o",
@@ -180,6 +182,7 @@ def report(
     Example:
       scripts/kvmatrix report @last --open
       scripts/kvmatrix report 20261121-014500-quick --format csv -o figures.csv
+      scripts/kvmatrix report @last --format benchstat -o new.txt
     """
 
     def work() -> int:

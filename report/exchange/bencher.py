@@ -1,0 +1,39 @@
+"""Bencher Metric Format, version 0: benchmark, measure, value and its bounds.
+
+Measures are named by slugs.  `throughput` (operations per second) and `latency`
+(nanoseconds) are Bencher's own, the second being the mean time per operation;
+`latency-p50` and `latency-p99` are made where the first report has them.  Bounds are
+the extremes of the repetitions, not an interval of any confidence.
+
+Source: bencherdev/bencher, lib/bencher_adapter/src/adapters/json/v0.rs, and its
+documentation of the format.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from report.cells import Run
+from report.exchange.samples import Band, Sample, samples
+
+
+def render(run: Run) -> str:
+    """The document for `bencher run --adapter json`."""
+    document = {str(sample.name): _measures(sample) for sample in samples(run)}
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _measures(sample: Sample) -> dict[str, Any]:
+    found = {"throughput": _metric(sample.rate), "latency": _metric(sample.time_ns)}
+    for name, latency_ns in sample.latencies_ns:
+        found[f"latency-{name}"] = {"value": float(latency_ns)}
+    return found
+
+
+def _metric(band: Band) -> dict[str, float]:
+    return {
+        "value": band.median,
+        "lower_value": band.low,
+        "upper_value": band.high,
+    }

@@ -1,0 +1,59 @@
+"""The Go benchmark format, one line for each repetition, for benchstat.
+
+  Benchmark/engine=E/scenario=S/benchmark=B  OPS  V ns/op  V ops/s
+
+The parts of the name are keys that benchstat can filter, group and compare by:
+`-col /engine`, `-filter /benchmark:fillrandom`.  The file's own keys are the
+machine's identity, the method and the suite, because benchstat puts files whose
+keys differ into tables of their own, and those are what must not be compared.
+
+Source: golang/perf, benchfmt and cmd/benchstat, and the format's own description
+(golang/proposal, 14313-benchmark-format).
+"""
+
+from __future__ import annotations
+
+import re
+
+from report.cells import Run
+from report.exchange.samples import Sample, samples
+
+# What the format takes for the end of a name or of a key.
+_BREAKING = re.compile(r"[\s/=:]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+
+
+def render(run: Run) -> str:
+    """The text; benchstat takes file names, so write it to a file."""
+    lines = [f"# kvmatrix run {run.run_id}", *_keys(run)]
+    lines += ["Unit ops/s better=higher", ""]
+    lines += [line for sample in samples(run) for line in _lines(sample)]
+    return "\n".join(lines) + "\n"
+
+
+def _keys(run: Run) -> list[str]:
+    facts = {f"machine-{key}": value for key, value in run.plan["machine"].items()}
+    facts |= {"method": run.plan["method"], "suite": run.suite["name"]}
+    return [
+        f"{_BREAKING.sub('-', key.lower().replace('_', '-'))}: {_one_line(value)}"
+        for key, value in facts.items()
+    ]
+
+
+def _one_line(value: object) -> str:
+    return _CONTROL.sub(" ", str(value)).strip()
+
+
+def _lines(sample: Sample) -> list[str]:
+    name = sample.name
+    parts = (
+        ("engine", name.engine),
+        ("scenario", name.scenario),
+        ("benchmark", name.benchmark),
+    )
+    told = "".join(f"/{key}={_BREAKING.sub('_', value)}" for key, value in parts)
+    figures = zip(sample.repetitions, sample.times_ns, sample.rates, strict=True)
+    return [
+        f"Benchmark{told} {m.ops} {time_ns!r} ns/op {rate!r} ops/s"
+        for m, time_ns, rate in figures
+    ]

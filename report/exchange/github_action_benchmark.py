@@ -1,0 +1,66 @@
+"""The two documents of github-action-benchmark: more is better, and less is better.
+
+It knows one direction for each file: `tool: customBiggerIsBetter` is given the
+throughput, `customSmallerIsBetter` the time per operation and the latencies.  An
+entry has name, unit, value, and the texts range and extra.  The action compares a
+value with that of one commit before, by a limit of 200 % if nothing else is said,
+and does not look at the range: its charts are of use, its alerts are no verdict.
+
+Source: benchmark-action/github-action-benchmark, src/extract.ts.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from report.cells import Run
+from report.exchange.samples import Band, Sample, samples
+
+
+def render_bigger(run: Run) -> str:
+    """The document for customBiggerIsBetter: operations per second."""
+    return _text([_entry(run, s, "", "ops/s", s.rate) for s in samples(run)])
+
+
+def render_smaller(run: Run) -> str:
+    """The document for customSmallerIsBetter: nanoseconds."""
+    found = []
+    for sample in samples(run):
+        found.append(_entry(run, sample, " time", "ns/op", sample.time_ns))
+        for name, latency_ns in sample.latencies_ns:
+            found.append(_latency(run, sample, name, latency_ns))
+    return _text(found)
+
+
+def _entry(run: Run, sample: Sample, kind: str, unit: str, band: Band) -> Any:
+    count = len(sample.rates)
+    return {
+        "name": f"{sample.name}{kind}",
+        "unit": unit,
+        "value": band.median,
+        "range": f"± {band.reach:.3f}",
+        "extra": "\n".join(
+            (
+                f"median of {count}, {band.low:.3f} to {band.high:.3f}",
+                *_origin(run, sample),
+            )
+        ),
+    }
+
+
+def _latency(run: Run, sample: Sample, name: str, latency_ns: int) -> Any:
+    return {
+        "name": f"{sample.name} {name}",
+        "unit": "ns",
+        "value": latency_ns,
+        "extra": "\n".join(("one repetition", *_origin(run, sample))),
+    }
+
+
+def _origin(run: Run, sample: Sample) -> tuple[str, ...]:
+    return f"{sample.name.engine} {sample.engine_version}", f"run {run.run_id}"
+
+
+def _text(entries: list[Any]) -> str:
+    return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,133 @@
+"""The JSON document of Google Benchmark: written here; read() is google_reading's.
+
+One entry for each repetition, all of a cell under one name, so that compare.py can
+make its U test of them.  `real_time` is the headline time per operation,
+`cpu_time` the CPU time per operation of all threads of the measured process (0 where
+it is unknown), `iterations` the operations.
+
+No host name is kept of a run: `host_name` stands for the machine's identity, and is
+the same for two runs that may be compared.  What is unknown is left out.
+
+Source: google/benchmark, src/json_reporter.cc and tools/gbench; readers of others
+want more than compare.py does: Bencher asks for `context.caches`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from report.cells import Measurement, Run
+from report.exchange.google_reading import SCHEMA, GoogleFile, GoogleSample, read
+from report.exchange.samples import Sample, samples
+
+__all__ = ["GoogleFile", "GoogleSample", "read", "render", "started"]
+
+_STARTED = re.compile(r"(\d{8}-\d{6})-")
+_UNKNOWN = "unknown"
+
+
+def render(run: Run) -> str:
+    """The document, for compare.py and whatever else reads it."""
+    entries = [
+        _entry(sample, family, index)
+        for family, sample in enumerate(samples(run))
+        for index in range(len(sample.repetitions))
+    ]
+    document = {"context": _context(run), "benchmarks": entries}
+    return json.dumps(document, indent=1) + "\n"
+
+
+def started(run_id: str) -> datetime.datetime | None:
+    """When a run began, in UTC, from its name; None if that does not say it."""
+    found = _STARTED.match(run_id)
+    if found is None:
+        return None
+    try:
+        began = datetime.datetime.strptime(found[1], "%Y%m%d-%H%M%S")
+    except ValueError:
+        return None
+    return began.replace(tzinfo=datetime.UTC)
+
+
+def _context(run: Run) -> dict[str, Any]:
+    cpu, load = _part(run.environment, "cpu"), _part(run.environment, "load")
+    machine = json.dumps(run.plan["machine"], sort_keys=True)
+    governor, mhz = cpu.get("governor", _UNKNOWN), _number(cpu.get("mhz"))
+    averages = [_number(load.get(f"minutes_{n}")) for n in (1, 5, 15)]
+    began = started(run.run_id)
+    facts = {
+        "date": began.isoformat() if began else None,
+        "host_name": f"machine-{hashlib.sha256(machine.encode()).hexdigest()[:12]}",
+        "executable": "kvmatrix",
+        "num_cpus": _number(cpu.get("logical_cpus")),
+        "mhz_per_cpu": None if mhz is None else round(mhz),
+        "cpu_scaling_enabled": None
+        if governor == _UNKNOWN
+        else governor != "performance",
+        "caches": _caches(cpu),
+        "load_avg": [average for average in averages if average is not None],
+        "library_version": f"method {run.plan['method']}",
+        "library_build_type": "debug" if _is_debug(run) else "release",
+        "json_schema_version": SCHEMA,
+        # Whatever else is in a context must be text.
+        "run": run.run_id,
+        "suite": str(run.suite["name"]),
+        "seed": str(run.seed),
+        "lines_sha256": run.lines_sha256,
+        "machine": machine,
+    }
+    return {key: value for key, value in facts.items() if value is not None}
+
+
+def _caches(cpu: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The one cache whose size is recorded; which level it is of is not."""
+    found = re.fullmatch(r"(\d+) KB", str(cpu.get("cache", "")))
+    return [{"type": "Unknown", "size": int(found[1]) * 1024}] if found else []
+
+
+def _is_debug(run: Run) -> bool:
+    return any(m.assertions_live for m in run.measurements)
+
+
+def _part(environment: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = environment.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _number(found: object) -> float | None:
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    return found if is_number else None  # type: ignore[return-value]
+
+
+def _entry(sample: Sample, family: int, index: int) -> dict[str, Any]:
+    m, name = sample.repetitions[index], str(sample.name)
+    entry = {
+        "name": name,
+        "family_index": family,
+        "per_family_instance_index": 0,
+        "run_name": name,
+        "run_type": "iteration",
+        "repetitions": len(sample.repetitions),
+        "repetition_index": index,
+        "threads": sample.threads,
+        "iterations": m.ops,
+        "real_time": sample.times_ns[index],
+        "cpu_time": _cpu_ns(m) / (m.ops or 1),
+        "time_unit": "ns",
+        "items_per_second": sample.rates[index],
+    }
+    size, elapsed_ns = m.figure("bytes"), m.elapsed_ns
+    if size is not None and elapsed_ns:
+        entry["bytes_per_second"] = size * 1e9 / elapsed_ns
+    if sample.engine_version:
+        entry["label"] = f"{sample.name.engine} {sample.engine_version}"
+    return entry
+
+
+def _cpu_ns(m: Measurement) -> int:
+    return (m.figure("cpu_user_ns") or 0) + (m.figure("cpu_system_ns") or 0)
