@@ -5,10 +5,12 @@ Rates and ratios are given to three significant digits, as on the page of 2011.
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 
 _SIGNIFICANT = 3
+_LARGEST_PERCENT = 9.0  # a change above it is told as a multiple
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMGTPE]iB|B|s|ms|µs|ns)(?!\w))")
 _NS_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
@@ -48,6 +50,15 @@ def percent(share: float) -> str:
     """0.0512 -> "5.1 %"; from 10 % on without decimals."""
     points = share * 100
     return f"{points:.1f} %" if points < 9.95 else f"{points:,.0f} %"
+
+
+def signed(share: float, digits: int = 1) -> str:
+    """A change: -0.114 -> "−11.4 %"; tenfold and more "×12"; 0 without a sign."""
+    if math.isinf(share) or share > _LARGEST_PERCENT:
+        return "×∞" if math.isinf(share) else f"×{rounded(1 + share)}"
+    points = round(share * 100, digits)
+    sign = "−" if points < 0 else "+" if points > 0 else ""
+    return f"{sign}{abs(points):.{digits}f} %"
 
 
 def seconds(elapsed_ns: float) -> str:

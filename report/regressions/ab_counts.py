@@ -1,0 +1,87 @@
+"""Counts of an A/B run as text: rows that the page and the texts share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report import figures, titles
+from report.regressions import ab_words
+from report.regressions.ab_verdicts import AbResult
+from report.regressions.counts import LESS, MORE, NOT_GATED, SAME, CountResult
+from report.regressions.judgement import Verdict
+
+# How each verdict looks: the class of its colour, and its glyph.
+_LOOKS = {
+    MORE: (Verdict.REGRESSED.value, "+"),
+    LESS: (Verdict.IMPROVED.value, "−"),
+    SAME: (Verdict.UNCHANGED.value, "="),
+    NOT_GATED: (ab_words.NOT_MEASURED.replace(" ", "-"), "–"),
+}
+
+
+@dataclass(frozen=True)
+class CountRow:
+    """One count of one cell in words."""
+
+    result: CountResult
+    title: str
+    name: str
+    a: str
+    b: str
+    change: str
+    limit: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether more or less work is done."""
+        return self.result.verdict in (MORE, LESS)
+
+    @property
+    def style(self) -> str:
+        """The class of its colour."""
+        return _LOOKS[self.result.verdict][0]
+
+    @property
+    def glyph(self) -> str:
+        """What stands before the verdict."""
+        return _LOOKS[self.result.verdict][1]
+
+
+def count_rows(result: AbResult) -> list[CountRow]:
+    """Every count; what got more first, then what got less."""
+    found = [count for count in result.counts if isinstance(count, CountResult)]
+    rank = {MORE: 0, LESS: 1}
+    found.sort(key=lambda count: rank.get(count.verdict, 2))
+    return [_row(result, count) for count in found]
+
+
+def counts_told(rows: Sequence[CountRow]) -> str:
+    """How many counts there are of each verdict."""
+    found = Counter(row.result.verdict for row in rows)
+    return ", ".join(f"{found[word]} {word}" for word in (MORE, LESS, SAME, NOT_GATED))
+
+
+def _row(result: AbResult, count: CountResult) -> CountRow:
+    engine = ab_words.engines_of(result.run)[count.cell.engine]
+    place = next(
+        (s.title for s in result.run.scenarios if s.name == count.cell.scenario),
+        count.cell.scenario,
+    )
+    return CountRow(
+        result=count,
+        title=f"{engine.title}, {place}, {titles.title(count.cell.benchmark)}",
+        name=count.name.replace("_", " "),
+        a=_number(count.a),
+        b=_number(count.b),
+        change="–" if count.change is None else figures.signed(count.change, 2),
+        limit="–" if count.threshold is None else f"{count.threshold * 100:.2g} %",
+    )
+
+
+def _number(count: float | None) -> str:
+    """A count is exact: all its digits."""
+    if count is None:
+        return "–"
+    return f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"

@@ -1,0 +1,246 @@
+"""The page of an A/B run: what changed, by how much, and every repetition behind it.
+
+render() is pure: the same files give the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from report import figures, frame, html, identity, provenance, raw
+from report.cells import Engine
+from report.chips import Chip
+from report.regressions import ab_forest, ab_words
+from report.regressions.ab_counts import CountRow, count_rows, counts_told
+from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun
+from report.regressions.ab_verdicts import AbResult
+from report.regressions.ab_words import Row
+from report.regressions.judgement import Verdict
+
+STYLE = "regressions.css"
+_LARGEST_RAW = 1_500_000  # characters; more lines stay in their file
+_POINTS = {  # the shape of a point, by its verdict
+    Verdict.REGRESSED.value: "m4",
+    Verdict.IMPROVED.value: "m2",
+    Verdict.UNCHANGED.value: "m1",
+    Verdict.INCONCLUSIVE.value: "m0",
+}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing to know of how an engine was built, on both sides."""
+
+    name: str
+    a: str
+    b: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether the sides are not alike in it."""
+        return self.a != self.b
+
+
+@dataclass(frozen=True)
+class Builds:
+    """One engine as both sides have built it."""
+
+    engine: Engine
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Made:
+    """One repetition as text."""
+
+    side: str
+    rate: str
+    disturbed: str
+
+
+@dataclass(frozen=True)
+class MadeRound:
+    """One round as text, in the order of measuring."""
+
+    stage: str
+    number: int
+    repetitions: tuple[Made, ...]
+
+
+def render(result: AbResult) -> str:
+    """The page as the text of one HTML file."""
+    run = result.run
+    environment = frame.environment()
+    environment.globals.update(
+        change=ab_words.change,
+        interval=ab_words.interval,
+        facts=facts,
+        rates=rates,
+        repetitions=repetitions,
+        runs=ab_forest.runs,
+        share=ab_words.share,
+        points=_POINTS,
+        height=ab_forest.HEIGHT,
+    )
+    engines = list(ab_words.engines_of(run).values())
+    rows = ab_words.rows(result)
+    counts = count_rows(result)
+    changed = [row for row in counts if row.changed]
+    document = _raw(run)
+    return frame.rendered(
+        environment.get_template("ab.html.j2"),
+        document,
+        (STYLE,),
+        run=run,
+        rule=run.rule,
+        a=run.a,
+        b=run.b,
+        engines=engines,
+        looks=identity.looks(engines),
+        started=html.started(run.run_id),
+        machine=provenance.machine_words(run.plan["machine"]),
+        summary=ab_words.summary(result),
+        engines_told=ab_words.engines_told(result),
+        remarks=ab_words.remarks(result),
+        chips=chips(result, counts),
+        glyphs=list(ab_words.GLYPHS.items())[:5],
+        axis=ab_forest.axis(run.rule, ab_words.judgements(result)),
+        groups=ab_words.groups(result),
+        by_engine=_by_engine(engines, rows),
+        counts=counts,
+        changed=changed,
+        other=[row for row in counts if not row.changed],
+        counts_told=counts_told(counts),
+        builds=(compared := builds(run)),
+        builds_told=_builds_told(run, compared),
+        environment=provenance.environment(run.environment),
+        torn="; the last line was torn by an interruption" if run.torn else "",
+    )
+
+
+def chips(result: AbResult, counts: Sequence[CountRow]) -> list[Chip]:
+    """The state of the run, and every reason for care."""
+    run, found = result.run, ab_words.tally(result)
+    pairs = figures.count(ab_words.pairs_measured(result), "pair")
+    cells = figures.count(len(result.cells), "cell")
+    confirmed = sum(ab_words.is_confirmed(cell) for cell in result.cells)
+    disturbed = ab_words.disturbed(result)
+    told = [
+        Chip(f"{cells}, {pairs} measured"),
+        Chip(f"{figures.count(confirmed, 'cell')} measured again to confirm"),
+        Chip("one build on both sides (A/A)")
+        if run.same_build
+        else Chip(f"a is {run.a.label}, b is {run.b.label}"),
+    ]
+    if same_executables(run) and not run.same_build:
+        told.append(Chip("both sides have the same executables", warns=True))
+    if run.unfinished:
+        told.append(Chip("unfinished: repetitions are missing", warns=True))
+    if found[ab_words.FAILED]:
+        failed = figures.count(found[ab_words.FAILED], "cell")
+        told.append(Chip(f"{failed} failed", warns=True))
+    if disturbed:
+        repetitions = figures.count(disturbed, "disturbed repetition")
+        told.append(Chip(f"{repetitions}, none dropped", warns=True))
+    if run.torn:
+        told.append(Chip("last line torn and left out", warns=True))
+    if not counts:
+        told.append(Chip("work was not counted"))
+    return told
+
+
+def same_executables(run: AbRun) -> bool:
+    """Whether no engine has another executable on side b."""
+    shas = [{e.name: e.binary_sha256 for e in s.engines} for s in (run.a, run.b)]
+    return shas[0] == shas[1]
+
+
+def facts(row: Row) -> list[tuple[str, str]]:
+    """The figures of one cell beside its drawing: (name, value)."""
+    judged, cell = row.judgement, row.cell
+    assert judged is not None and cell is not None
+    sigma, smallest = judged.sigma_log, judged.smallest_effect
+    needed, ps = judged.pairs_needed, (judged.p_slower, judged.p_faster)
+    stage = "confirmed in" if ab_words.is_confirmed(cell) else "screened in"
+    return [
+        ("a → b, ops/s", rates(row)),
+        (stage, figures.count(judged.pairs, "pair")),
+        ("noise of a pair", figures.percent(sigma) if sigma is not None else "–"),
+        ("blind below", figures.percent(smallest) if smallest is not None else "–"),
+        ("pairs for 5 %", f"{needed:,}" if needed is not None else "–"),
+        ("p slower, p faster", ", ".join(map(ab_words.probability, ps))),
+    ]
+
+
+def rates(row: Row) -> str:
+    """The medians of both sides: "185k → 164k"."""
+    if row.cell is None:
+        return ""
+    ends = (row.cell.a_median_ops_per_sec, row.cell.b_median_ops_per_sec)
+    return " → ".join("–" if end is None else figures.compact(end) for end in ends)
+
+
+def repetitions(cell: AbCell) -> list[MadeRound]:
+    """Every complete round of a cell."""
+    found = []
+    for stage in (SCREEN, CONFIRM):
+        rounds: dict[int, list[Made]] = {}
+        for number, repetition in ab_forest.in_order(cell, stage):
+            rate = figures.rounded(ab_forest.rate(repetition))
+            marks = ", ".join(repetition.disturbed)
+            rounds.setdefault(number, []).append(Made(repetition.side, rate, marks))
+        found += [MadeRound(stage, n, tuple(made)) for n, made in rounds.items()]
+    return found
+
+
+def builds(run: AbRun) -> list[Builds]:
+    """Every engine of either side with what is known of both of its builds."""
+    sides = [{e.name: e for e in side.engines} for side in (run.a, run.b)]
+    found = []
+    for name, engine in ab_words.engines_of(run).items():
+        a, b = (_facts_of(side.get(name)) for side in sides)
+        names = dict.fromkeys((*a, *b))
+        made = (Fact(n, a.get(n, "none"), b.get(n, "none")) for n in names)
+        found.append(Builds(engine, tuple(made)))
+    return found
+
+
+def _facts_of(engine: Engine | None) -> dict[str, str]:
+    if engine is None:
+        return {"state": "not of this side"}
+    if engine.describe is None:
+        return {"state": f"missing: {engine.missing}"}
+    return dict(provenance.build(engine).facts)
+
+
+def _builds_told(run: AbRun, compared: Sequence[Builds]) -> str:
+    if run.same_build:
+        return "One build measured against itself: whatever is found here is noise."
+    names = [
+        f"{found.engine.title}: {', '.join(f.name for f in found.facts if f.differs)}"
+        for found in compared
+        if any(fact.differs for fact in found.facts)
+    ]
+    if not names:
+        return "Nothing that is recorded of the two builds differs."
+    return f"What differs. {'; '.join(names)}."
+
+
+def _by_engine(engines: Sequence[Engine], rows: Sequence[Row]) -> list[ab_words.Group]:
+    found = []
+    for engine in engines:
+        own = tuple(row for row in rows if row.engine.name == engine.name)
+        if own:
+            found.append(ab_words.Group(engine.title, own))
+    return found
+
+
+def _raw(run: AbRun) -> dict[str, Any] | None:
+    """The lines and documents to save from the page; None if they are too large."""
+    if not run.lines:
+        return None
+    packed = raw.packed_lines(list(enumerate(run.lines, 1)))
+    document = {"ab": run.plan, "environment": run.environment, **packed}
+    return document if len(raw.script_json(document)) <= _LARGEST_RAW else None

@@ -1,0 +1,161 @@
+"""A/B runs in memory, made up for tests of what is shown: nothing was measured.
+
+made() gives rounds of a normal noise around the rates of tests/synthetic.py.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from report.cells import CellName, Engine, Scenario
+from report.regressions.ab_run import AbCell, AbRun, Failure, Repetition, Round, Side
+from report.regressions.rule import Rule
+from tests import synthetic
+
+RUN_ID = "20260102-030405-ab-synthetic"
+RANKED = synthetic.ENGINES[:3]
+
+
+def engines(version: str, sha: str) -> tuple[Engine, ...]:
+    found = []
+    for entry in synthetic.plan(RANKED)["engines"]:
+        described = {**entry["describe"], "version": version}
+        values = {**entry, "describe": described, "binary_sha256": sha * 64}
+        found.append(Engine(**values))
+    return tuple(found)
+
+
+def names() -> list[CellName]:
+    return [
+        CellName(engine[0], scenario[0], benchmark)
+        for engine in RANKED
+        for scenario in synthetic.SCENARIOS
+        for benchmark in scenario[2]
+    ]
+
+
+class Maker:
+    """Makes rounds, and numbers repetitions through the whole run."""
+
+    def __init__(self, seed: int) -> None:
+        self.source = random.Random(seed)
+        self.order = 0
+
+    def rounds(
+        self, ns: float, log_effect: float, sigma: float, count: int, first: int = 1
+    ) -> tuple[Round, ...]:
+        return tuple(
+            self._round(ns, log_effect, sigma, number)
+            for number in range(first, first + count)
+        )
+
+    def _round(self, ns: float, log_effect: float, sigma: float, number: int) -> Round:
+        sides = self.source.choice(("abba", "baab"))
+        made: dict[str, list[Repetition]] = {"a": [], "b": []}
+        for slot, side in enumerate(sides):
+            self.order += 1
+            noise = self.source.gauss(0, sigma)
+            slower = log_effect if side == "b" else 0.0
+            time_ns = ns * math.exp(noise + slower)
+            record = {"order": self.order, "ab": {"side": side}}
+            made[side].append(Repetition(side, slot, self.order, time_ns, record))
+        return Round(number, (made["a"][0], made["a"][1]), (made["b"][0], made["b"][1]))
+
+
+def made(
+    effects: Mapping[str, float] | None = None,
+    sigmas: Mapping[str, float] | None = None,
+    failures: Mapping[str, Failure] | None = None,
+    sigma: float = 0.01,
+    seed: int = 1,
+    **changes: Any,
+) -> AbRun:
+    """A run; cells of `effects` (logarithms) are confirmed, `sigmas` are noisier."""
+    effects, sigmas, failures = effects or {}, sigmas or {}, failures or {}
+    rates = {(s[0], b): rate for s in synthetic.SCENARIOS for b, rate in s[2].items()}
+    maker, rule = Maker(seed), Rule()
+    cells = []
+    for name in names():
+        key = str(name)
+        ns = 1e9 / rates[name.scenario, name.benchmark]
+        given = (ns, effects.get(key, 0.0), sigmas.get(key, sigma))
+        if key in failures:
+            cells.append(AbCell(name, (), (), failures[key]))
+            continue
+        screen = maker.rounds(*given, rule.screen_rounds)
+        confirm = (
+            maker.rounds(*given, rule.confirm_rounds, rule.screen_rounds + 1)
+            if effects.get(key)
+            else ()
+        )
+        cells.append(AbCell(name, screen, confirm))
+    values: dict[str, Any] = {
+        "run_id": RUN_ID,
+        "same_build": False,
+        "seed": 301,
+        "command": "kvmatrix ab synthetic",
+        "rule": rule,
+        "suite": {"name": "synthetic", "title": "Made-up figures"},
+        "a": Side("main", engines("1.0", "1")),
+        "b": Side("next", engines("1.1", "2")),
+        "scenarios": scenarios(),
+        "cells": tuple(cells),
+        "unfinished": False,
+        "torn": False,
+        "lines_sha256": "0" * 64,
+        "plan": {"machine": {"cpu_model": "Made-up CPU", "logical_cpus": 2}},
+        "environment": synthetic.environment(),
+        "lines": ({"run": RUN_ID, "order": 1}, {"run": RUN_ID, "order": 2}),
+    }
+    return AbRun(**{**values, **changes})
+
+
+def scenarios() -> tuple[Scenario, ...]:
+    return tuple(
+        Scenario(
+            entry["name"],
+            entry["title"],
+            entry["analysis"],
+            tuple(entry["benchmarks"]),
+            entry["flags"],
+            entry["exclude"],
+        )
+        for entry in synthetic.plan(RANKED)["scenarios"]
+    )
+
+
+def varied(**changes: Any) -> AbRun:
+    """A run with every verdict, a failure, a change off the axis and a mark."""
+    run = made(
+        effects={
+            "alpha/baseline/fillrandom": 0.12,
+            "gamma/sync/fillseqsync": 1.6,
+            "beta-tree/batch/fillseqbatch": -0.08,
+        },
+        sigmas={
+            "alpha/baseline/readrandom": 0.12,
+            "gamma/baseline/fillseq": 0.05,
+            "gamma/baseline/readseq": 0.4,
+        },
+        failures={
+            "beta-tree/sync/fillrandsync": Failure("b", "wrong", "audit: 3 differ"),
+            "gamma/batch/fillrandbatch": Failure("a", "missing", "no db_bench_gamma"),
+        },
+    )
+    return with_mark(AbRun(**{**vars(run), **changes}), "alpha/baseline/fillseq")
+
+
+def with_mark(run: AbRun, key: str) -> AbRun:
+    """The same with one disturbed repetition in a cell."""
+    cells = []
+    for cell in run.cells:
+        if str(cell.name) == key:
+            first, *rest = cell.screen
+            marked = Repetition(**{**vars(first.a[0]), "disturbed": ("steal 3.1 %",)})
+            first = Round(first.number, (marked, first.a[1]), first.b)
+            cell = AbCell(cell.name, (first, *rest), cell.confirm, cell.failure)
+        cells.append(cell)
+    return AbRun(**{**vars(run), "cells": tuple(cells)})
