@@ -8,8 +8,9 @@ import errno
 import fcntl
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,11 @@ from scripts.plan_document import plan_document, plan_from_document
 from scripts.settings import sha256_of_settings
 
 LINES = "measurements.jsonl"
+# What tells the kinds of runs apart: the document that holds the plan.
+ORDINARY, AB = "run.json", "ab.json"
+EVERY_KIND = (ORDINARY, AB)
+_KIND_WORDS = {ORDINARY: "run", AB: "A/B run"}
+_BACKWARDS = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
 _TIME_CHARS = len("YYYYmmdd-HHMMSS")
 _UNFINISHED = ".unfinished-"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -62,12 +68,12 @@ def sole_user(folder: Path, purpose: str) -> Iterator[None]:
 
 
 class RunFolder:
-    """One run on disk, open for appending."""
+    """One run on disk, with one of its files of lines open for appending."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lines: str = LINES) -> None:
         self.path = path
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        self._fd = os.open(path / LINES, flags, 0o644)
+        self._fd = os.open(path / lines, flags, 0o644)
 
     def close(self) -> None:
         """Ends appending."""
@@ -92,16 +98,24 @@ class RunFolder:
 
 def create_run(results: Path, plan: Plan, environment: Mapping[str, Any]) -> RunFolder:
     """Writes a new run's plan and environment, or nothing.  Raises DiskFull."""
+    documents = {"environment": environment, "run": plan_document(plan)}
+    return create_folder(results, plan.run, documents)
+
+
+def create_folder(
+    results: Path, run: str, documents: Mapping[str, Mapping[str, Any]]
+) -> RunFolder:
+    """Writes the documents of a new run, by name, or nothing.  Raises DiskFull."""
     _remove_unfinished(results)
-    building = results / f"{_UNFINISHED}{plan.run}"
+    building = results / f"{_UNFINISHED}{run}"
     try:
         building.mkdir()
-        _write_document(building / "environment.json", environment)
-        _write_document(building / "run.json", plan_document(plan))
+        for name, document in documents.items():
+            _write_document(building / f"{name}.json", document)
         _sync_folder(building)
-        building.rename(results / plan.run)
+        building.rename(results / run)
         _sync_folder(results)
-        return RunFolder(results / plan.run)
+        return RunFolder(results / run)
     except OSError as error:
         if error.errno in _FULL:
             raise DiskFull("the results folder") from error
@@ -162,45 +176,61 @@ def read_lines(path: Path) -> MeasurementFile:
     return read_measurements(lines)
 
 
-def drop_torn_line(path: Path, sound_bytes: int) -> None:
+def drop_torn_line(path: Path, sound_bytes: int, lines: str = LINES) -> None:
     """Cuts off what follows the finished lines."""
-    with (path / LINES).open("r+b") as file:
+    with (path / lines).open("r+b") as file:
         file.truncate(sound_bytes)
         os.fsync(file.fileno())
 
 
-def find_run(results: Path, name: str) -> Path:
-    """The folder of a run: a path, "@last", a name, or its unique beginning.
+def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Path:
+    """The folder of a run: a path, "@last", "@-2", a name, or its unique beginning.
 
-    Raises ResultsError, saying what there is.
+    Runs of other kinds than these are not there; "@-2" is the last but one, "@-1"
+    the last.  Raises ResultsError, saying what there is.
     """
-    runs = all_runs(results)
-    if name == "@last":
-        if not runs:
-            raise ResultsError(f"there is no run in {results}")
-        return runs[-1]
+    runs, what = all_runs(results, kinds), _KIND_WORDS[kinds[0]]
+    backwards = _BACKWARDS.fullmatch(name)
+    if name == "@last" or backwards:
+        back = int(backwards[1]) if backwards else 1
+        if back > len(runs):
+            there = f"there are {len(runs)}" if runs else f"there is no {what}"
+            raise ResultsError(f"{there} in {results}")
+        return runs[-back]
     for path in (results / name, Path(name)):
-        if (path / "run.json").is_file():
+        if any((path / kind).is_file() for kind in kinds):
             return path
+        for kind in EVERY_KIND:
+            if (path / kind).is_file():
+                raise ResultsError(f"{path} is no {what}: it holds {kind}")
     matching = [run for run in runs if run.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]
     listed = ", ".join(run.name for run in (matching or runs)[-5:]) or "none"
-    what = "more than one run begins with" if matching else "there is no run"
-    raise ResultsError(f"{what} {name!r} in {results}; the newest: {listed}")
+    told = f"more than one {what} begins with" if matching else f"there is no {what}"
+    raise ResultsError(f"{told} {name!r} in {results}; the newest: {listed}")
 
 
-def all_runs(results: Path) -> list[Path]:
-    """Every run folder, oldest first, whatever it has been renamed to."""
-    return sorted((p.parent for p in results.glob("[0-9A-Za-z]*/run.json")), key=_age)
+def is_ab_run(path: Path) -> bool:
+    """Whether a run folder is that of two builds."""
+    return (path / AB).is_file()
+
+
+def all_runs(results: Path, kinds: Sequence[str] = (ORDINARY,)) -> list[Path]:
+    """Every run folder of these kinds, oldest first, whatever it is renamed to."""
+    found = {p.parent for kind in kinds for p in results.glob(f"[0-9A-Za-z]*/{kind}")}
+    return sorted(found, key=_age)
 
 
 def _age(folder: Path) -> tuple[str, str]:
     """The time of a run, which its name begins with, and what decides between two."""
-    try:
-        name = json.loads((folder / "run.json").read_bytes())["run"]
-    except (OSError, ValueError, KeyError, TypeError):
-        name = None
+    name = None
+    for kind in EVERY_KIND:
+        try:
+            name = json.loads((folder / kind).read_bytes())["run"]
+            break
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
     if not isinstance(name, str):
         name = folder.name
     return name[:_TIME_CHARS], folder.name

@@ -13,6 +13,8 @@ from report.results import ResultsError
 from scripts.reporting import write_whole
 from scripts.session import Places, Refused, refuse_shared_folder
 from scripts.store import (
+    AB,
+    EVERY_KIND,
     Busy,
     DiskFull,
     RunFolder,
@@ -119,6 +121,23 @@ def test_an_ambiguous_beginning_is_refused(tmp_path: Path) -> None:
         find_run(tmp_path, "2026")
     with pytest.raises(ResultsError, match="there is no run"):
         find_run(tmp_path / "none", "@last")
+
+
+def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
+    kinds = {"20260101-a": "run", "20260102-ab-a": "ab", "20260103-a": "run"}
+    for name, kind in kinds.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{kind}.json").touch()
+    assert find_run(tmp_path, "@-1").name == "20260103-a"
+    assert find_run(tmp_path, "@-2").name == "20260101-a"
+    assert find_run(tmp_path, "@-2", EVERY_KIND).name == "20260102-ab-a"
+    assert find_run(tmp_path, "@last", (AB,)).name == "20260102-ab-a"
+    with pytest.raises(ResultsError, match="there are 2 in"):
+        find_run(tmp_path, "@-3")
+    with pytest.raises(ResultsError, match=r"is no run: it holds ab\.json"):
+        find_run(tmp_path, "20260102-ab-a")
+    with pytest.raises(ResultsError, match="there is no A/B run"):
+        find_run(tmp_path, "20260103", (AB,))
 
 
 def test_a_report_is_replaced_whole_or_not_at_all(
