@@ -1,0 +1,448 @@
+"""Counting the work of two builds: what is run under which tool, and what is kept."""
+
+import json
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from report.cells import CellName
+from report.documents import ResultsError
+from report.regressions.count_lines import read_count_lines
+from report.regressions.counts import SAME, counted
+from scripts.calls import Bench
+from scripts.driver_process import Spawner, Tick
+from scripts.engines import child_environment
+from scripts.executable import Stamp, describe, executable_path
+from scripts.plan import Cell, Flags, Plan
+from scripts.regressions.counting import count_cells, interleaved
+from scripts.regressions.reduced import reduced_flags, reduced_plan
+from scripts.regressions.tools import (
+    STRACE,
+    VALGRIND,
+    Tool,
+    Unreadable,
+    find_tools,
+    parse_strace,
+    parse_valgrind,
+)
+from tests.lab import Lab, make_lab
+from tests.plans import description, engine, plan
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
+TABLE = """\
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 99.78    0.011780           2      5169         3 write
+  0.22    0.000026          26         1           clone3
+  0.00    0.000000           0         1           writev
+  0.00    0.000000           0         9           fdatasync
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.011806           2      5180         3 total
+"""
+REFS = "==7== Cachegrind, a cache profiler\n==7== \n==7== I   refs:      40,882,481\n"
+BENCHMARKS = ("readrandom", "fillseq")
+
+# Runs the rest of its command line, then reports; a made-up tool.
+_TOOL = """#!{python} -IS
+import os, subprocess, sys
+report, rest = sys.argv[1], sys.argv[2:]
+ended = subprocess.run(rest).returncode
+with open({log!r}, "a") as file:
+    file.write(" ".join(rest[:1] + [w for w in rest if w[:3] == "--n"]) + "\\n")
+with open(report, "w") as file:
+    file.write({text!r})
+sys.exit(ended)
+"""
+
+
+def fake_tool(
+    folder: Path, text: str, like: Tool = VALGRIND, name: str = "tool"
+) -> Tool:
+    """A tool that reports the same of every process, and logs what it ran."""
+    path = folder / name
+    log = str(folder / "ran")
+    path.write_text(_TOOL.format(python=sys.executable, log=log, text=text))
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    options: Callable[[Path], Sequence[str]] = lambda report: (str(report),)  # noqa: E731
+    return Tool(like.name, like.counts, options, like.parse, str(path), "")
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.engine("one", "honest")
+    return lab
+
+
+def bench_of(
+    lab: Lab,
+    build_dir: Path | None = None,
+    benchmarks: Sequence[str] = BENCHMARKS,
+    flags: Flags | None = None,
+    names: Sequence[str] = ("one",),
+) -> Bench:
+    """The bench of one side, over the executables that are there."""
+    build_dir = build_dir or lab.root / "build"
+    work = lab.data / "work"
+    (work / "tmp").mkdir(parents=True, exist_ok=True)
+    spawner = Spawner(child_environment(str(work / "tmp")))
+    engines = []
+    for name in names:
+        path = executable_path(build_dir, name)
+        found = describe(spawner, path, name, work / "tmp")
+        engines.append(replace(engine(name), description=found))
+    told = {"num": 64, "key_size": 16, "value_size": 100} if flags is None else flags
+    made = plan(engines, benchmarks, flags={e.name: told for e in engines})
+    return Bench(
+        plan=made,
+        build_dir=build_dir,
+        stamps={name: Stamp.of(executable_path(build_dir, name)) for name in names},
+        work=work,
+        spawner=spawner,
+        surroundings=cast(Any, None),
+        tick=Tick(lambda _pid: None, 1.0),
+        starts=lambda _turn: None,
+    )
+
+
+def count(
+    a: Bench,
+    b: Bench,
+    tools: Sequence[Tool],
+    done: Sequence[Mapping[str, Any]] = (),
+    told: list[str] | None = None,
+) -> list[dict[str, Any]]:
+    """The lines that are appended."""
+    lines: list[dict[str, Any]] = []
+    tell = (told if told is not None else []).append
+    count_cells(a, b, a.plan.cells, lines.append, done, tell, tools)
+    return lines
+
+
+def both(folder: Path) -> list[Tool]:
+    return [
+        fake_tool(folder, TABLE, STRACE, "tool1"),
+        fake_tool(folder, REFS, VALGRIND, "tool2"),
+    ]
+
+
+def test_the_table_of_strace_is_added_up() -> None:
+    assert parse_strace(TABLE) == {
+        "write_calls": 5170,
+        "sync_calls": 9,
+        "threads_started": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("5180", "5181", "does not add up"),
+        ("100.00    0.011806           2      5180         3 total\n", "", "row"),
+        ("fdatasync", "writev", "twice"),
+        ("fdatasync", "unlink", "unlink, which was not asked for"),
+        (" 5169 ", " many ", "row"),
+        ("% time", "% rime", "no table"),
+        ("clone3", "clone 3", "row"),
+    ],
+)
+def test_a_table_that_is_not_whole_is_no_count(old: str, new: str, told: str) -> None:
+    assert TABLE.count(old) >= 1
+    with pytest.raises(Unreadable, match=told):
+        parse_strace(TABLE.replace(old, new, 1))
+    for text in ("", "strace: exec failed\n", "\n".join(TABLE.splitlines()[:2])):
+        with pytest.raises(Unreadable):
+            parse_strace(text)
+
+
+def test_the_instructions_are_read_from_one_line_alone() -> None:
+    assert parse_valgrind(REFS) == {"instructions": 40_882_481}
+    for text in ("", REFS + REFS, REFS.replace("40,882,481", "-"), "I refs: 5\n"):
+        with pytest.raises(Unreadable):
+            parse_valgrind(text)
+
+
+def test_the_sides_take_turns_to_begin() -> None:
+    order = "".join(side for side, _ in interleaved(3))
+    assert order == "abbaab"
+
+
+def test_each_repetition_is_a_line_with_the_counts_of_both_tools(
+    lab: Lab, tmp_path: Path
+) -> None:
+    lines = count(bench_of(lab), bench_of(lab), both(tmp_path))
+    assert len(lines) == 2 * 2 * 3
+    for line in lines:
+        assert (line["status"], line["reason"], line["exit"]) == ("ok", "", "0")
+        assert (line["instructions"], line["write_calls"]) == (40_882_481, 5170)
+        assert (line["sync_calls"], line["threads_started"]) == (9, 1)
+        assert (line["ops"], line["num"]) == (64, 64)
+        assert not any(key.endswith("_ns") for key in line)
+    assert len({line["seed"] for line in lines}) == 1
+    of_cell = [x for x in lines if x["benchmark"] == "fillseq"]
+    assert "".join(line["side"] for line in of_cell) == "abbaab"
+    assert [line["number"] for line in of_cell] == [1, 1, 2, 2, 3, 3]
+    path = tmp_path / "counts.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    cells = [
+        CellName(c.engine, c.scenario, c.benchmark) for c in bench_of(lab).plan.cells
+    ]
+    found = read_count_lines(path, "20260102-030405-lab", cells)
+    assert list(found.lines) == lines
+    assert not found.torn
+
+
+def test_only_the_measured_process_runs_under_a_tool(lab: Lab, tmp_path: Path) -> None:
+    bench = bench_of(lab)
+    count(bench, bench, both(tmp_path))
+    ran = (tmp_path / "ran").read_text().splitlines()
+    assert len(ran) == 2 * 2 * 3 * 2
+    assert {line.split()[0] for line in ran} == {str(lab.executable("one"))}
+
+
+def test_nothing_is_left_in_the_data_directory(lab: Lab, tmp_path: Path) -> None:
+    bench = bench_of(lab)
+    count(bench, bench, both(tmp_path))
+    assert lab.left_in_data() == []
+
+
+def test_what_is_stored_is_not_counted_again(lab: Lab, tmp_path: Path) -> None:
+    bench, tools = bench_of(lab), both(tmp_path)
+    lines = count(bench, bench, tools)
+    assert count(bench, bench, tools, done=lines) == []
+    assert count(bench, bench, tools, done=lines[:7]) == lines[7:]
+    assert count(bench, bench, tools, done=[*lines[:3], *lines[4:]]) == [lines[3]]
+
+
+def test_a_difference_is_counted_nine_times(lab: Lab, tmp_path: Path) -> None:
+    unthreaded = TABLE.replace("clone3", "pwrite64")
+    bench, tools = bench_of(lab, benchmarks=["fillseq"]), both(tmp_path)
+    tools = [fake_tool(tmp_path, unthreaded, STRACE, "tool1"), tools[1]]
+    done = [
+        {**line, "instructions": 30_882_481}
+        for line in count(bench, bench, tools)
+        if line["side"] == "a"
+    ]
+    lines = count(bench, bench, tools, done=done)
+    later = [line for line in lines if line["number"] > 3]
+    assert len(later) == 2 * 6
+    assert max(line["number"] for line in lines) == 9
+
+
+def test_an_absent_tool_is_told_once_and_its_counts_are_null(
+    lab: Lab, tmp_path: Path
+) -> None:
+    absent = replace(VALGRIND, problem="valgrind is not installed")
+    told: list[str] = []
+    bench = bench_of(lab)
+    lines = count(bench, bench, [both(tmp_path)[0], absent], told=told)
+    assert {line["instructions"] for line in lines} == {None}
+    assert {line["write_calls"] for line in lines} == {5170}
+    assert {line["status"] for line in lines} == {"ok"}
+    named = [text for text in told if "not installed" in text]
+    assert named == [
+        "instructions: valgrind is not installed (apt-get install strace valgrind)"
+    ]
+
+
+def test_without_any_tool_nothing_is_counted(lab: Lab) -> None:
+    absent = [replace(tool, problem="absent") for tool in (STRACE, VALGRIND)]
+    told: list[str] = []
+    bench = bench_of(lab)
+    assert count(bench, bench, absent, told=told) == []
+    assert len(told) == 2
+
+
+def test_a_tool_that_does_not_work_here_says_so(tmp_path: Path) -> None:
+    spawner = Spawner(child_environment(str(tmp_path)))
+    refusing = tmp_path / "bin"
+    refusing.mkdir()
+    (refusing / "strace").write_text(
+        "#!/bin/sh\necho 'strace: not permitted' >&2\nexit 1"
+    )
+    (refusing / "strace").chmod(0o755)
+    (refusing / "true").symlink_to("/bin/true")
+    (refusing / "setpriv").symlink_to(shutil.which("setpriv") or "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(refusing))
+        strace, valgrind = find_tools(spawner, tmp_path)
+    assert strace.problem == "strace does not work here: strace: not permitted"
+    assert valgrind.problem == "valgrind is not installed"
+
+
+def test_an_answer_that_its_audit_refutes_is_not_counted(
+    lab: Lab, tmp_path: Path
+) -> None:
+    lab.engine("bad", "corrupt")
+    bench = bench_of(lab, benchmarks=["fillrandom"], names=["bad"])
+    lines = count(bench, bench, both(tmp_path))
+    assert {line["status"] for line in lines} == {"wrong"}
+    for line in lines:
+        assert line["reason"].startswith("under strace: audit:")
+        assert line["instructions"] is line["write_calls"] is line["ops"] is None
+
+
+def test_a_report_that_cannot_be_read_is_an_error(lab: Lab, tmp_path: Path) -> None:
+    tools = [fake_tool(tmp_path, "half a tab", STRACE)]
+    bench = bench_of(lab, benchmarks=["fillseq"])
+    lines = count(bench, bench, tools)
+    assert {(x["status"], x["reason"]) for x in lines} == {
+        ("error", "strace wrote no table")
+    }
+
+
+def test_a_cell_that_one_side_cannot_run_has_no_lines(lab: Lab, tmp_path: Path) -> None:
+    able = bench_of(lab, benchmarks=["fillseq"])
+    missing = replace(
+        able.plan, engines=(engine("one", missing="not built: there is none"),)
+    )
+    unable = replace(able, plan=missing)
+    assert count(able, unable, both(tmp_path)) == []
+    assert count(unable, able, both(tmp_path)) == []
+
+
+def test_the_executable_is_given_the_reduced_work(lab: Lab, tmp_path: Path) -> None:
+    flags = {"num": 1_000_000, "key_size": 16, "value_size": 100}
+    bench = bench_of(lab, flags=flags, benchmarks=["fillseq"])
+    lines = count(bench, bench, both(tmp_path))
+    assert {line["num"] for line in lines} == {5000}
+    ran = (tmp_path / "ran").read_text()
+    assert "--num=5000" in ran
+    assert "--num=1000000" not in ran
+
+
+def reduced(benchmark: str, **flags: Any) -> dict[str, Any]:
+    found = description("one").benchmarks[benchmark]
+    return reduced_flags(found, {"num": 10**6, "key_size": 16, **flags})
+
+
+def test_the_work_is_reduced_by_its_kind() -> None:
+    assert reduced("fillseq")["num"] == 5000
+    assert reduced("fillseq", num=300)["num"] == 300
+    assert reduced("fillseqsync")["num"] == 200
+    assert reduced("fillseq", sync=True)["num"] == 200
+    reads = reduced("readrandom", reads=10**6)
+    assert (reads["num"], reads["reads"]) == (5000, 5000)
+    assert reduced("readrandom", reads=-1)["reads"] == -1
+    assert reduced("readrandom", reads=7)["reads"] == 7
+    # 16 MiB in values of 100,000 bytes, a hundredth of num each
+    assert reduced("fill100K")["num"] == 167 * 100
+    assert reduced("fillseq", value_size=10**9)["num"] == 1
+
+
+def test_a_clock_never_ends_counted_work() -> None:
+    assert {"duration", "rate"}.isdisjoint(reduced("fillseq", duration=5, rate=100.0))
+
+
+def test_only_the_cell_itself_is_reduced() -> None:
+    whole = plan([engine("one"), engine("two")])
+    cell = Cell("one", "base", "fillseq")
+    big: Flags = {"num": 10**6, "key_size": 16, "value_size": 100}
+    scenario = replace(whole.scenarios[0], flags={"one": big, "two": big})
+    whole = Plan(**{**vars(whole), "scenarios": (scenario,)})
+    small = reduced_plan(whole, cell)
+    assert small.flags(cell)["num"] == 5000
+    assert small.flags(Cell("two", "base", "fillseq")) == big
+    assert (small.seed, small.run, small.cells) == (whole.seed, whole.run, whole.cells)
+    assert small.timeout_s == 120
+
+
+LINE = {
+    "schema": 1,
+    "run": "r",
+    "engine": "one",
+    "scenario": "base",
+    "benchmark": "fillseq",
+    "side": "a",
+    "number": 1,
+    "seed": 5,
+    "status": "ok",
+    "reason": "",
+    "ops": 10,
+    "num": 10,
+    "instructions": 10,
+    "write_calls": None,
+    "sync_calls": 0,
+    "threads_started": 0,
+    "exit": "0",
+}
+CELLS = [CellName("one", "base", "fillseq")]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"schema": 2}, "schema"),
+        ({"run": "other"}, "belongs to run other"),
+        ({"benchmark": "fillrandom"}, "is not of this run"),
+        ({"side": "c"}, "side"),
+        ({"number": 0}, "number"),
+        ({"instructions": -1}, "instructions"),
+        ({"instructions": 1.5}, "instructions"),
+        ({"write_calls": True}, "write_calls"),
+        ({"status": "fine"}, "status"),
+        ({"loop_ns": 5}, "loop_ns"),
+        ({"ops": 0}, "ok without an operation"),
+        ({"ops": None}, "ok without an operation"),
+        ({"status": "error"}, "error without a reason"),
+        ({"ops": 10**300}, "ops"),
+    ],
+)
+def test_a_foreign_or_damaged_line_is_named(
+    tmp_path: Path, change: Mapping[str, Any], told: str
+) -> None:
+    path = tmp_path / "counts.jsonl"
+    lines = [LINE, {**LINE, "number": 2, **change}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(ResultsError, match=f":2: .*{told}"):
+        read_count_lines(path, "r", CELLS)
+
+
+@pytest.mark.parametrize("text", ["{", "[]\n", "\x00\n", "{}\n", '{"a": NaN}\n'])
+def test_what_is_no_line_is_named_or_torn(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "counts.jsonl"
+    path.write_text(json.dumps(LINE) + "\n" + text)
+    if text.endswith("\n"):
+        with pytest.raises(ResultsError, match=":2: "):
+            read_count_lines(path, "r", CELLS)
+    else:
+        found = read_count_lines(path, "r", CELLS)
+        assert (found.torn, len(found.lines)) == (True, 1)
+        assert found.sound_bytes == len(json.dumps(LINE)) + 1
+
+
+def test_a_line_twice_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "counts.jsonl"
+    path.write_text((json.dumps(LINE) + "\n") * 2)
+    with pytest.raises(ResultsError, match=r":2: .*number 1 of side a is there twice"):
+        read_count_lines(path, "r", CELLS)
+
+
+def test_no_file_is_no_line(tmp_path: Path) -> None:
+    found = read_count_lines(tmp_path / "counts.jsonl", "r", CELLS)
+    assert (found.lines, found.sound_bytes, found.torn) == ((), 0, False)
+
+
+def test_one_real_build_counts_the_same_as_itself(lab: Lab) -> None:
+    bench = bench_of(lab, BUILD, benchmarks=["fillseq"], names=["memory"])
+    tools = find_tools(bench.spawner, bench.work / "tmp")
+    assert [tool.problem for tool in tools] == ["", ""]
+    lines = count(bench, bench, tools)
+    assert len(lines) == 2 * 3
+    assert {line["status"] for line in lines} == {"ok"}
+    assert all(line["instructions"] > 10**6 for line in lines)
+    assert all(line["write_calls"] > 64 for line in lines)
+    results = counted(CellName("memory", "base", "fillseq"), lines)
+    assert [(r.name, r.verdict) for r in results] == [
+        ("instructions", SAME),
+        ("write_calls", SAME),
+        ("sync_calls", SAME),
+    ]
