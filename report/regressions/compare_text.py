@@ -113,10 +113,9 @@ def refusal(refused: NotComparable) -> str:
 def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     """What was compared, and what is not known of it: (name, text)."""
     same = "the same, and so are settings, benchmarks and seed"
-    if compared.base.machine:
-        found = [("machine", f"{compared.base.machine}: {same}")]
-    else:
-        found = [("machine", "the same by what the files say")]
+    if not compared.base.suite:
+        same = "the same; settings, disk and executables are not in such files"
+    found = [("machine", f"{compared.base.machine or 'not told'}: {same}")]
     found += [(c.engine, _build_change(c)) for c in compared.builds]
     if drift := unchanged_builds_drift(compared):
         middle, most, cells = drift

@@ -164,10 +164,12 @@ def compare_sources(
     if found:
         return NotComparable(base.name, new.name, found)
     changes = tuple(_build_changes(base, new))
-    rebuilt = {change.engine for change in changes}
+    # A file that says nothing of its executables may have had any.
+    kept = {e for e in base.builds.keys() & new.builds.keys() if base.builds[e]}
+    kept -= {change.engine for change in changes}
     names = dict.fromkeys([*base.cells, *new.cells])
     cells = [
-        _compared(base.cells.get(name), new.cells.get(name), rebuilt, limits)
+        _compared(base.cells.get(name), new.cells.get(name), kept, limits)
         for name in names
     ]
     return ComparedRuns(base, new, limits, _with_q(cells), changes)
@@ -238,7 +240,7 @@ def _build_changes(base: Source, new: Source) -> Iterable[BuildChange]:
 def _compared(
     base: SampledCell | None,
     new: SampledCell | None,
-    rebuilt: set[str],
+    kept: set[str],
     limits: Limits,
 ) -> ComparedCell:
     if base is None or new is None:
@@ -252,7 +254,7 @@ def _compared(
         new,
         reason,
         noise=max(noises, default=None),
-        same_build=base.engine not in rebuilt,
+        same_build=base.engine in kept,
     )
     if standing is not Standing.RATED:
         return cell

@@ -1,7 +1,7 @@
 """What a comparison needs of a results file, whatever wrote it.
 
-of_run() makes it of a loaded run; a cell keeps what must be equal in both runs for
-its rates to mean the same.
+of_run() makes it of a loaded run, of_google() of a file of Google Benchmark; a cell
+keeps what must be equal in both runs for its rates to mean the same.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from typing import Any
 
 from report import control, provenance, titles
 from report.cells import Cell, CellName, Engine, Run
+from report.exchange.google_benchmark import GoogleFile
 
 # A seed, the operations done: equal work, which equal digests are due to.
 Work = tuple[int, int]
 _DESCRIBED_FOR_PEOPLE = ("name", "summary", "unsupported")
 # Of the latency repetition, which is not compared.
 _NOT_OF_RATES = ("rate",)
+# Of Google's context: date, load and file names differ between any two files.
+_GOOGLE_IDENTITY = ("host_name", "num_cpus", "mhz_per_cpu", "library_build_type")
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,26 @@ def of_run(run: Run) -> Source:
         builds={b.engine.name: dict(b.facts) for b in provenance.builds(run)},
         suite=str(run.suite["name"]),
         options=_options(run),
+    )
+
+
+def of_google(name: str, file: GoogleFile) -> Source:
+    """What of Google Benchmark's JSON can be compared; it tells little of itself."""
+    identity = {f"context: {key}": file.context.get(key) for key in _GOOGLE_IDENTITY}
+    cells = {
+        cell: SampledCell(cell, "", "ok", "", sample.rates, sample.unit)
+        for cell, sample in file.samples.items()
+    }
+    for cell, reason in file.failed.items():
+        cells[cell] = SampledCell(cell, "", "error", " ".join(reason.split()), ())
+    told = (f"{key} {value}" for key, value in identity.items() if value is not None)
+    return Source(
+        name=name,
+        kind="Google Benchmark",
+        identity=identity,
+        cells=cells,
+        repetitions=max((len(cell.rates) for cell in cells.values()), default=0),
+        machine=" · ".join(text.removeprefix("context: ") for text in told),
     )
 
 

@@ -125,9 +125,12 @@ def compare(
 
 
 def _source(results: Path, name: str) -> Source:
-    from report.regressions.samples import of_run
+    from report.exchange.google_benchmark import read
+    from report.regressions.samples import of_google, of_run
     from report.results import load_run
 
+    if Path(name).is_file():
+        return of_google(Path(name).name, read(Path(name)))
     return of_run(load_run(find_run(results, name)))
 
 
