@@ -13,7 +13,6 @@ from typing import Any, cast
 import pytest
 
 from report.cells import CellName
-from report.documents import ResultsError
 from report.regressions.count_lines import read_count_lines
 from report.regressions.counts import SAME, counted
 from scripts.calls import Bench
@@ -27,27 +26,14 @@ from scripts.regressions.tools import (
     STRACE,
     VALGRIND,
     Tool,
-    Unreadable,
     find_tools,
-    parse_strace,
-    parse_valgrind,
 )
+from tests.count_reports import REFS, TABLE
 from tests.lab import Lab, make_lab
 from tests.plans import description, engine, plan
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
-TABLE = """\
-% time     seconds  usecs/call     calls    errors syscall
------- ----------- ----------- --------- --------- ----------------
- 99.78    0.011780           2      5169         3 write
-  0.22    0.000026          26         1           clone3
-  0.00    0.000000           0         1           writev
-  0.00    0.000000           0         9           fdatasync
------- ----------- ----------- --------- --------- ----------------
-100.00    0.011806           2      5180         3 total
-"""
-REFS = "==7== Cachegrind, a cache profiler\n==7== \n==7== I   refs:      40,882,481\n"
 BENCHMARKS = ("readrandom", "fillseq")
 
 # Runs the rest of its command line, then reports; a made-up tool.
@@ -132,42 +118,6 @@ def both(folder: Path) -> list[Tool]:
         fake_tool(folder, TABLE, STRACE, "tool1"),
         fake_tool(folder, REFS, VALGRIND, "tool2"),
     ]
-
-
-def test_the_table_of_strace_is_added_up() -> None:
-    assert parse_strace(TABLE) == {
-        "write_calls": 5170,
-        "sync_calls": 9,
-        "threads_started": 1,
-    }
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ("5180", "5181", "does not add up"),
-        ("100.00    0.011806           2      5180         3 total\n", "", "row"),
-        ("fdatasync", "writev", "twice"),
-        ("fdatasync", "unlink", "unlink, which was not asked for"),
-        (" 5169 ", " many ", "row"),
-        ("% time", "% rime", "no table"),
-        ("clone3", "clone 3", "row"),
-    ],
-)
-def test_a_table_that_is_not_whole_is_no_count(old: str, new: str, told: str) -> None:
-    assert TABLE.count(old) >= 1
-    with pytest.raises(Unreadable, match=told):
-        parse_strace(TABLE.replace(old, new, 1))
-    for text in ("", "strace: exec failed\n", "\n".join(TABLE.splitlines()[:2])):
-        with pytest.raises(Unreadable):
-            parse_strace(text)
-
-
-def test_the_instructions_are_read_from_one_line_alone() -> None:
-    assert parse_valgrind(REFS) == {"instructions": 40_882_481}
-    for text in ("", REFS + REFS, REFS.replace("40,882,481", "-"), "I refs: 5\n"):
-        with pytest.raises(Unreadable):
-            parse_valgrind(text)
 
 
 def test_the_sides_take_turns_to_begin() -> None:
@@ -353,82 +303,6 @@ def test_only_the_cell_itself_is_reduced() -> None:
     assert small.flags(Cell("two", "base", "fillseq")) == big
     assert (small.seed, small.run, small.cells) == (whole.seed, whole.run, whole.cells)
     assert small.timeout_s == 120
-
-
-LINE = {
-    "schema": 1,
-    "run": "r",
-    "engine": "one",
-    "scenario": "base",
-    "benchmark": "fillseq",
-    "side": "a",
-    "number": 1,
-    "seed": 5,
-    "status": "ok",
-    "reason": "",
-    "ops": 10,
-    "num": 10,
-    "instructions": 10,
-    "write_calls": None,
-    "sync_calls": 0,
-    "threads_started": 0,
-    "exit": "0",
-}
-CELLS = [CellName("one", "base", "fillseq")]
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"schema": 2}, "schema"),
-        ({"run": "other"}, "belongs to run other"),
-        ({"benchmark": "fillrandom"}, "is not of this run"),
-        ({"side": "c"}, "side"),
-        ({"number": 0}, "number"),
-        ({"instructions": -1}, "instructions"),
-        ({"instructions": 1.5}, "instructions"),
-        ({"write_calls": True}, "write_calls"),
-        ({"status": "fine"}, "status"),
-        ({"loop_ns": 5}, "loop_ns"),
-        ({"ops": 0}, "ok without an operation"),
-        ({"ops": None}, "ok without an operation"),
-        ({"status": "error"}, "error without a reason"),
-        ({"ops": 10**300}, "ops"),
-    ],
-)
-def test_a_foreign_or_damaged_line_is_named(
-    tmp_path: Path, change: Mapping[str, Any], told: str
-) -> None:
-    path = tmp_path / "counts.jsonl"
-    lines = [LINE, {**LINE, "number": 2, **change}]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(ResultsError, match=f":2: .*{told}"):
-        read_count_lines(path, "r", CELLS)
-
-
-@pytest.mark.parametrize("text", ["{", "[]\n", "\x00\n", "{}\n", '{"a": NaN}\n'])
-def test_what_is_no_line_is_named_or_torn(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "counts.jsonl"
-    path.write_text(json.dumps(LINE) + "\n" + text)
-    if text.endswith("\n"):
-        with pytest.raises(ResultsError, match=":2: "):
-            read_count_lines(path, "r", CELLS)
-    else:
-        found = read_count_lines(path, "r", CELLS)
-        assert (found.torn, len(found.lines)) == (True, 1)
-        assert found.sound_bytes == len(json.dumps(LINE)) + 1
-
-
-def test_a_line_twice_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "counts.jsonl"
-    path.write_text((json.dumps(LINE) + "\n") * 2)
-    with pytest.raises(ResultsError, match=r":2: .*number 1 of side a is there twice"):
-        read_count_lines(path, "r", CELLS)
-
-
-def test_no_file_is_no_line(tmp_path: Path) -> None:
-    found = read_count_lines(tmp_path / "counts.jsonl", "r", CELLS)
-    assert (found.lines, found.sound_bytes, found.torn) == ((), 0, False)
 
 
 def test_one_real_build_counts_the_same_as_itself(lab: Lab) -> None:
