@@ -19,6 +19,12 @@ _EXCHANGE = {
     "github-bigger": ("report.exchange.github_action_benchmark", "render_bigger"),
     "github-smaller": ("report.exchange.github_action_benchmark", "render_smaller"),
 }
+# Of a folder with ab.json in it.
+_AB_REPORTS = {
+    "html": "report.regressions.ab_page",
+    "md": "report.regressions.ab_markdown",
+    "csv": "report.regressions.ab_csv",
+}
 FORMATS = (*_REPORTS, *_EXCHANGE)
 _NOTHING_MEASURED = 5
 
@@ -29,7 +35,10 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
     Without an output, HTML goes into the run's folder and the rest to stdout.
     Raises ResultsError, OSError or Refused.
     """
-    text = _exchanged(path, kind) if kind in _EXCHANGE else _reported(path, kind)
+    if (path / "ab.json").is_file():
+        text = _ab_reported(path, kind)
+    else:
+        text = _exchanged(path, kind) if kind in _EXCHANGE else _reported(path, kind)
     target = output or (path / "report.html" if kind == "html" else Path("-"))
     if str(target) == "-":
         click.echo(text, nl=False)
@@ -40,6 +49,21 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
 
 def _reported(path: Path, kind: str) -> str:
     return str(importlib.import_module(_REPORTS[kind]).render(load_run(path)))
+
+
+def _ab_reported(path: Path, kind: str) -> str:
+    """The verdicts of an A/B run, with its counts."""
+    if kind not in _AB_REPORTS:
+        raise click.UsageError(
+            f"--format {kind}: an A/B run has no rates of one build; it has"
+            f" {', '.join(_AB_REPORTS)}"
+        )
+    # With NumPy and SciPy, for which nothing else here should wait.
+    from report.regressions.ab_results import load_ab_run
+    from report.regressions.ab_verdicts import judge
+
+    result = judge(load_ab_run(path))
+    return str(importlib.import_module(_AB_REPORTS[kind]).render(result))
 
 
 def _exchanged(path: Path, kind: str) -> str:

@@ -39,6 +39,11 @@ class CountRow:
         return self.result.verdict in (MORE, LESS)
 
     @property
+    def gates(self) -> bool:
+        """Whether it counts as a regression."""
+        return self.result.verdict == MORE
+
+    @property
     def style(self) -> str:
         """The class of its colour."""
         return _LOOKS[self.result.verdict][0]

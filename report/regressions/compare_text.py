@@ -21,6 +21,7 @@ from report.regressions.comparing import (
 from report.regressions.deciding import points, repetitions_for
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.samples import SampledCell
+from report.regressions.terminal import Line, padded, widths
 
 _WORDS = {
     Verdict.REGRESSED: "slower",
@@ -33,21 +34,6 @@ _HEAD = ("", "cell", "base", "new", "change", "interval", "note")
 _UNSURE_SHOWN = 10
 _NAMED_IN_COMMAND = 8
 _SHORT_SHA = 8
-# For a stream that has no more than ASCII.
-_PLAIN = str.maketrans(
-    {
-        **{"▼": "v", "▲": "^", "✗": "x", "→": "->", "·": "-", "±": "+-"},
-        **{"–": "-", "−": "-", "×": "x", "\u00a0": " "},
-    }
-)
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of the terminal; `style` is "", bold, dim, slower, faster or lost."""
-
-    text: str
-    style: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,11 +48,6 @@ class Row:
     change: str
     interval: str
     note: str
-
-
-def plain(text: str) -> str:
-    """The same in ASCII."""
-    return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
 
 
 def lines(compared: ComparedRuns, show_all: bool = False) -> list[Line]:
@@ -305,15 +286,9 @@ def _table(rows: Iterable[Row]) -> list[Line]:
         (f"{r.sign or ' '} {r.word}", r.name, r.base, r.new, r.change, r.interval)
         for r in listed
     ]
-    widths = [max(map(len, column)) for column in zip(*texts, _HEAD[:-1], strict=True)]
-    found = [Line(_padded(_HEAD[:-1], widths, "note"), "dim")]
+    wide = widths([*texts, _HEAD[:-1]])
+    found = [Line(padded(_HEAD[:-1], wide, "note"), "dim")]
     for row, parts in zip(listed, texts, strict=True):
         style = {"▼": "slower", "▲": "faster", "✗": "lost"}.get(row.sign, "")
-        found.append(Line(_padded(parts, widths, row.note), style))
+        found.append(Line(padded(parts, wide, row.note), style))
     return found
-
-
-def _padded(parts: tuple[str, ...], widths: list[int], last: str) -> str:
-    left = [f"{p:<{w}}" for p, w in zip(parts[:2], widths[:2], strict=True)]
-    right = [f"{p:>{w}}" for p, w in zip(parts[2:], widths[2:], strict=True)]
-    return "  ".join([*left, *right, last]).rstrip()

@@ -13,10 +13,10 @@ from scripts import cli_options as options
 from scripts.cli_options import Output
 from scripts.cli_types import ShareType, check_globs, matching
 from scripts.guard import guarded
+from scripts.regressions.printing import print_lines
 from scripts.reporting import write_whole
 from scripts.showing import complain
 from scripts.store import find_run
-from scripts.table import ASCII, glyphs_for
 
 if TYPE_CHECKING:
     from report.regressions.comparing import ComparedRuns, NotComparable
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _FORMATS = ("table", "md", "csv", "json")
 _FAILURES = ("regression", "any", "never")
-_STYLES = {"slower": "red", "faster": "green", "lost": "bold red"}
 _NOT_COMPARABLE = 5
 
 
@@ -114,7 +113,7 @@ def compare(
             return complain(text.refusal(found), _NOT_COMPARABLE)
         code = found.exit_code(fail_on)
         if kind == "table" and output is None:
-            _print(found, show_all, Output(False, False, True, color))
+            print_lines(text.lines(found, show_all), Output(False, False, True, color))
         else:
             _write(_rendered(found, kind, show_all, code), output)
         if code == _NOT_COMPARABLE:
@@ -173,15 +172,3 @@ def _write(text: str, output: Path | None) -> None:
         click.echo(text, nl=False)
     else:
         write_whole(output, text)
-
-
-def _print(found: ComparedRuns, show_all: bool, output: Output) -> None:
-    from rich.text import Text
-
-    from report.regressions.compare_text import lines, plain
-
-    console = output.stdout()
-    is_ascii = glyphs_for(console.encoding) is ASCII
-    for line in lines(found, show_all):
-        text = plain(line.text) if is_ascii else line.text
-        console.print(Text(text, _STYLES.get(line.style, line.style)), soft_wrap=True)

@@ -1,0 +1,257 @@
+"""What an A/B run says, as lines for a terminal and as one document for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from report import figures
+from report.regressions import ab_words
+from report.regressions.ab_counts import CountRow, count_rows, counts_told
+from report.regressions.ab_run import Side
+from report.regressions.ab_verdicts import AbResult
+from report.regressions.ab_words import Row
+from report.regressions.counts import CountResult
+from report.regressions.judgement import Judgement, Verdict
+from report.regressions.rule import PAIRS_PER_ROUND
+from report.regressions.terminal import Line, padded, widths
+
+_REGRESSED, _IMPROVED = Verdict.REGRESSED.value, Verdict.IMPROVED.value
+_FOUND = (_REGRESSED, _IMPROVED, ab_words.FAILED)
+_STYLES = {_REGRESSED: "slower", _IMPROVED: "faster", ab_words.FAILED: "lost"}
+_COUNTS_SHOWN = 12
+_LABEL = 14
+_MOST_ROUNDS = 200  # beyond it another machine is the better advice
+
+
+def lines(
+    result: AbResult, *, show_all: bool = False, quiet: bool = False
+) -> list[Line]:
+    """The result for a terminal; quiet: what regressed, and nothing else."""
+    every = [*ab_words.engine_rows(result), *ab_words.rows(result)]
+    if quiet:
+        table = _table(result, [r for r in every if r.verdict == _REGRESSED])
+        return [*table[1:], *_count_lines([r for r in count_rows(result) if r.gates])]
+    found = [row for verdict in _FOUND for row in every if row.verdict == verdict]
+    if show_all:
+        found += [row for row in every if row.verdict not in _FOUND]
+    shown = [Line(_title(result), "bold")]
+    if found:
+        shown += [Line(""), *_table(result, found)]
+    shown += [Line(f"  {told}", "dim") for told in _rest(result, show_all)]
+    shown += [Line(""), Line(_summary(result), "bold")]
+    shown += [Line(f"rule      {ab_words.rule_told(result.run.rule)}", "dim")]
+    shown += _counts(result)
+    if told := next_step(result):
+        shown.append(Line(f"next      {told}"))
+    return shown
+
+
+def next_step(result: AbResult) -> str:
+    """What to do about what is not known or not good; "" if all is."""
+    run = result.run
+    if run.unfinished:
+        return f"scripts/kvmatrix resume {run.run_id}"
+    if result.regressed:
+        cell = result.regressed[0].name
+        return (
+            f"the same command with -k '{cell}', on another machine if there is one:"
+            " what is shared by a whole session cannot be told from the code"
+        )
+    needed = [
+        cell.judgement.pairs_needed
+        for cell in result.inconclusive
+        if cell.judgement and cell.judgement.pairs_needed is not None
+    ]
+    if not needed:
+        return ""
+    rounds = math.ceil(max(needed) / PAIRS_PER_ROUND)
+    if rounds > _MOST_ROUNDS:
+        return "scripts/kvmatrix doctor: it is too noisy here to see 5 % in every cell"
+    if rounds <= run.rule.screen_rounds:
+        return ""
+    return f"--screen-rounds {rounds} would see 5 % in every cell"
+
+
+def ab_document(result: AbResult) -> dict[str, Any]:
+    """The answer of `kvmatrix ab --json`; numbers that are none are null."""
+    run, found = result.run, ab_words.tally(result)
+    return {
+        "run": run.run_id,
+        "kind": "ab",
+        "same_build": run.same_build,
+        "unfinished": run.unfinished,
+        "seed": run.seed,
+        "command": run.command,
+        "exit": result.exit_code,
+        "sides": {"a": _side(run.a), "b": _side(run.b)},
+        "rule": dict(vars(run.rule)),
+        "summary": {
+            word: found[word] for word in (*(v.value for v in Verdict), ab_words.FAILED)
+        },
+        "engines": [
+            {"engine": e.engine, "cells": e.cells, **_judged(e.judgement)}
+            for e in result.engines
+        ],
+        "cells": [
+            {
+                "engine": cell.name.engine,
+                "scenario": cell.name.scenario,
+                "benchmark": cell.name.benchmark,
+                **(_judged(cell.judgement) if cell.judgement else {}),
+                "verdict": ab_words.verdict_of(cell),
+                "reason": ab_words.told_of(cell),
+                "stage": cell.stage,
+                "a_ops_per_sec": cell.a_median_ops_per_sec,
+                "b_ops_per_sec": cell.b_median_ops_per_sec,
+                "disturbed": cell.disturbed,
+            }
+            for cell in result.cells
+        ],
+        "counts": [_count(c) for c in result.counts if isinstance(c, CountResult)],
+    }
+
+
+def _title(result: AbResult) -> str:
+    run = result.run
+    sides = f"{run.a.label} → {run.b.label}"
+    if run.same_build:
+        sides = f"{run.a.label} against itself"
+    pairs = figures.count(ab_words.pairs_measured(result), "pair")
+    cells = figures.count(len(result.cells), "cell")
+    return f"kvmatrix ab  {sides}   {run.suite['name']} · {cells}, {pairs}"
+
+
+def _table(result: AbResult, rows: Sequence[Row]) -> list[Line]:
+    run = result.run
+    head = ("", "cell", *(s.label[:_LABEL] for s in (run.a, run.b)))
+    head = (*head, "change", "interval", "pairs")
+    texts = [_texts(row) for row in rows]
+    if not texts:
+        return []
+    wide = widths([head, *texts])
+    found = [Line(padded(head, wide), "dim")]
+    for row, parts in zip(rows, texts, strict=True):
+        note = row.told if row.judgement is None else ""
+        found.append(Line(padded(parts, wide, note), _STYLES.get(row.verdict, "")))
+    return found
+
+
+def _texts(row: Row) -> tuple[str, ...]:
+    name = str(row.cell.name) if row.cell else f"{row.engine.name}, {row.place}"
+    ends: tuple[float | None, ...] = (None, None)
+    if row.cell:
+        ends = (row.cell.a_median_ops_per_sec, row.cell.b_median_ops_per_sec)
+    rates = ["" if rate is None else figures.compact(rate) for rate in ends]
+    judged = row.judgement
+    told = ["", "", ""]
+    if judged:
+        told = [ab_words.change(judged), ab_words.interval(judged), str(judged.pairs)]
+    return (f"{row.glyph} {row.verdict}", name, *rates, *told)
+
+
+def _rest(result: AbResult, show_all: bool) -> list[str]:
+    """What is not in the table, in a line for each verdict."""
+    found = ab_words.tally(result)
+    told = []
+    if unsure := found[Verdict.INCONCLUSIVE.value]:
+        line = f"? {unsure} inconclusive"
+        if unseen := ab_words.largest_unseen(result):
+            cell, effect = unseen
+            line += f": in {cell.name} a slowdown of less than"
+            line += f" {figures.percent(effect)} could go unseen"
+        told.append(line)
+    if same := found[Verdict.UNCHANGED.value]:
+        within = ab_words.share(result.run.rule.unchanged_within)
+        told.append(f"= {same} unchanged: within ±{within}")
+    if told and not show_all:
+        told[-1] += " (all cells: in the report)"
+    return told
+
+
+def _summary(result: AbResult) -> str:
+    parts = [ab_words.summary(result), ab_words.engines_told(result)]
+    if result.exit_code == 5:
+        parts.append("nothing was measured on both sides: this says nothing")
+    elif result.run.unfinished:
+        parts.append("unfinished")
+    return " · ".join(filter(None, parts))
+
+
+def _counts(result: AbResult) -> list[Line]:
+    rows = count_rows(result)
+    if not rows:
+        return []
+    changed = [row for row in rows if row.changed]
+    shown = [Line(f"counts    {counts_told(rows)}")]
+    shown += _count_lines(changed[:_COUNTS_SHOWN])
+    if hidden := changed[_COUNTS_SHOWN:]:
+        more = figures.count(len(hidden), "changed count")
+        shown.append(Line(f"  and {more} more in the report", "dim"))
+    return shown
+
+
+def _count_lines(rows: Sequence[CountRow]) -> list[Line]:
+    if not rows:
+        return []
+    texts = [
+        (f"{r.glyph} {r.result.verdict}", str(r.result.cell), r.a, r.b, r.change)
+        for r in rows
+    ]
+    wide = widths(texts)
+    return [
+        Line(
+            padded(parts, wide, f"{row.name}, limit {row.limit}"),
+            "slower" if row.gates else "",
+        )
+        for row, parts in zip(rows, texts, strict=True)
+    ]
+
+
+def _side(side: Side) -> dict[str, Any]:
+    engines = {
+        engine.name: {
+            "version": (engine.describe or {}).get("version"),
+            "binary_sha256": engine.binary_sha256 or None,
+            "missing": engine.missing or None,
+        }
+        for engine in side.engines
+    }
+    return {"label": side.label, "engines": engines}
+
+
+def _judged(judgement: Judgement) -> dict[str, Any]:
+    """Shares of the rate; nothing but the verdict where nothing was measured."""
+    document: dict[str, Any] = {"verdict": judgement.verdict.value}
+    document["reason"] = judgement.reason
+    ends = ab_words.interval_logs(judgement) if judgement.pairs else None
+    low, high = ends or (None, None)
+    measured = bool(judgement.pairs)
+    document["change"] = _finite(-judgement.log_shift) if measured else None
+    document["low"], document["high"] = _finite(low), _finite(high)
+    for name in ("confidence", "p_slower", "p_faster"):
+        document[name] = getattr(judgement, name) if measured else None
+    document["pairs"] = judgement.pairs
+    for name in ("sigma_log", "smallest_effect", "pairs_needed"):
+        number = getattr(judgement, name)
+        finite = number is not None and math.isfinite(number)
+        document[name] = number if finite else None
+    return document
+
+
+def _finite(log_change: float | None) -> float | None:
+    """The change of the rate as a share, or None."""
+    if log_change is None:
+        return None
+    share = ab_words.rate_change(-log_change)
+    return share if math.isfinite(share) else None
+
+
+def _count(count: CountResult) -> dict[str, Any]:
+    values = {**vars(count), **vars(count.cell)}
+    del values["cell"]
+    return {
+        name: None if isinstance(v, float) and not math.isfinite(v) else v
+        for name, v in values.items()
+    }

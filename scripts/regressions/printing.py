@@ -1,0 +1,20 @@
+"""Lines of a comparison on stdout, in colour where it can show it."""
+
+from collections.abc import Iterable
+
+from rich.text import Text
+
+from report.regressions.terminal import Line, plain
+from scripts.cli_options import Output
+from scripts.table import ASCII, glyphs_for
+
+_STYLES = {"slower": "red", "faster": "green", "lost": "bold red"}
+
+
+def print_lines(lines: Iterable[Line], output: Output) -> None:
+    """Prints them; in ASCII where the stream has no more."""
+    console = output.stdout()
+    is_ascii = glyphs_for(console.encoding) is ASCII
+    for line in lines:
+        text = plain(line.text) if is_ascii else line.text
+        console.print(Text(text, _STYLES.get(line.style, line.style)), soft_wrap=True)
