@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 import pytest
 
-from report.regressions import ab_verdicts
+from report.regressions import ab_verdicts, shifts
 from report.regressions.ab_run import AbCell, Failure
 from report.regressions.ab_verdicts import CellResult, judge, suspects
 from report.regressions.counts import MORE, NOT_GATED, CountResult
@@ -94,6 +94,19 @@ def test_the_limit_of_p_is_shared_by_the_suspects_of_a_direction() -> None:
     assert judgement_of(only(weak, *many(1, 0.1))).verdict is Verdict.INCONCLUSIVE
 
 
+def test_the_smallest_effect_is_that_of_the_stage() -> None:
+    """Half of 8 pairs' worth is enough for a suspicion, not for a verdict."""
+    screened = judgement_of(only(cell(noisy(4, 0.0, cv=0.03))))
+    sigma = screened.sigma_log
+    assert sigma
+    assert screened.smallest_effect == shifts.smallest_effect(sigma, 8, 0.2, 0.02)
+    confirmed = judgement_of(only(two_stages(0.1, 0.0), *many(4, 0.1)))
+    sigma = confirmed.sigma_log
+    assert sigma
+    expected = shifts.smallest_effect(sigma, 30, 0.01 / 5, 0.025)
+    assert confirmed.smallest_effect == expected
+
+
 def test_what_is_no_suspect_can_only_be_unchanged_or_inconclusive() -> None:
     quiet = only(cell(noisy(4, 0.0, cv=0.001)))
     assert judgement_of(quiet).verdict is Verdict.UNCHANGED
@@ -158,7 +171,7 @@ def test_times_without_any_noise_are_judged_too() -> None:
     assert judgement.verdict is Verdict.UNCHANGED
     assert judgement.log_shift == 0
     assert judgement.log_low == pytest.approx(0, abs=1e-9)
-    assert judgement.smallest_effect == Rule().least_shift
+    assert judgement.smallest_effect == pytest.approx(Rule().suspect_shift)
     assert (
         judgement_of(only(two_stages(0.05, 0.05, cv=0.0))).verdict is Verdict.REGRESSED
     )
@@ -195,24 +208,29 @@ def test_a_failed_cell_has_its_failure_and_no_judgement() -> None:
     assert result.stage == ""
 
 
-def test_an_engine_is_judged_by_the_mean_of_its_cells() -> None:
+def test_an_engine_is_judged_by_the_rounds_of_all_its_cells() -> None:
     result = judge(run_of(*many(12, 0.05, cv=0.03)))
     assert [engine.engine for engine in result.engines] == ["alpha"]
     assert result.engines[0].cells == 12
     assert result.engines[0].judgement.verdict is Verdict.REGRESSED
     assert result.regressed_engines == result.engines
-    assert result.engines[0].judgement.pairs == 8
+    assert result.engines[0].judgement.pairs == 12 * 8
     faster = judge(run_of(*many(12, -0.05, cv=0.03)))
     assert faster.engines[0].judgement.verdict is Verdict.IMPROVED
     same = judge(run_of(*many(12, 0.0, cv=0.03)))
     assert same.engines[0].judgement.verdict is Verdict.UNCHANGED
 
 
-def test_a_failed_cell_is_not_in_the_mean_of_its_engine() -> None:
+def test_a_failed_cell_is_not_part_of_its_engine() -> None:
     failed = cell(noisy(4, 3.0), failure=FAILED, name=cell_name(benchmark="other"))
     result = judge(run_of(failed, *many(2, 0.0)))
     assert result.engines[0].cells == 2
     assert abs(result.engines[0].judgement.log_shift) < 0.02
+
+
+def test_one_cell_does_not_move_its_engine() -> None:
+    engine = judge(run_of(two_stages(2.0, 2.0), *many(11, 0.0))).engines[0]
+    assert engine.judgement.verdict is Verdict.UNCHANGED
 
 
 def test_one_cell_is_no_engine() -> None:

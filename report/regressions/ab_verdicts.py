@@ -171,11 +171,14 @@ def _judge_cell(cell: AbCell, rule: Rule, nominated: Suspects) -> CellResult:
         return _result(cell, _nothing(rule), ())
     a, b = (side[0] for side in _stacked([rounds]))
     verdict, reason = _undecided(cell, rule, suspected=suspected)
+    slower = len(nominated.slower) if cell.name in nominated.slower else 0
+    faster = len(nominated.faster) if cell.name in nominated.faster else 0
     if suspected and not reason:
-        slower = len(nominated.slower) if cell.name in nominated.slower else 0
-        faster = len(nominated.faster) if cell.name in nominated.faster else 0
         verdict = _direction(a, b, rule, slower, faster)
-    return _result(cell, _judgement(a, b, rule, verdict, reason), rounds)
+    gate = _gate(rule, slower or faster)
+    if rounds is cell.screen:
+        gate = rule.suspect_p, rule.suspect_shift
+    return _result(cell, _judgement(a, b, rule, gate, verdict, reason), rounds)
 
 
 def _undecided(
@@ -206,10 +209,22 @@ def _direction(
     return None
 
 
+def _gate(rule: Rule, tests: int) -> tuple[float, float]:
+    return rule.alpha / max(tests, 1), rule.least_shift
+
+
 def _judgement(
-    a: Floats, b: Floats, rule: Rule, verdict: Verdict | None, reason: str
+    a: Floats,
+    b: Floats,
+    rule: Rule,
+    gate: tuple[float, float],
+    verdict: Verdict | None,
+    reason: str,
 ) -> Judgement:
-    """The figures of one cell; without a verdict they give one of the other two."""
+    """The figures of one cell; without a verdict they give one of the other two.
+
+    `gate` is what a slowdown had to pass here: the limit of p and the least shift.
+    """
     bounds = [float(bound) for bound in shifts.interval(a, b, rule.confidence)]
     low, high = (None, None) if math.isnan(bounds[0]) else bounds
     pairs = a.shape[-2] * PAIRS_PER_ROUND
@@ -220,7 +235,7 @@ def _judgement(
         inside = low is not None and high is not None and max(-low, high) <= within
         verdict = Verdict.UNCHANGED if inside else Verdict.INCONCLUSIVE
         reason = "" if inside else _why_inconclusive(low, rule)
-    smallest = shifts.smallest_effect(sigma, pairs) if known else None
+    smallest = shifts.smallest_effect(sigma, pairs, *gate) if known else math.inf
     return Judgement(
         verdict=verdict,
         log_shift=float(shifts.shift(a, b)),
@@ -231,8 +246,10 @@ def _judgement(
         p_faster=float(p_slower(b, a)),
         pairs=pairs,
         sigma_log=sigma if known else None,
-        smallest_effect=None if smallest is None else max(smallest, rule.least_shift),
-        pairs_needed=shifts.pairs_for(sigma, _WANTED_EFFECT) if known else None,
+        smallest_effect=smallest if math.isfinite(smallest) else None,
+        pairs_needed=(
+            shifts.pairs_for(sigma, _WANTED_EFFECT, rule.alpha) if known else None
+        ),
         reason=reason,
     )
 
@@ -276,15 +293,21 @@ def _judge_engines(run: AbRun) -> tuple[EngineResult, ...]:
 def _judge_engine(
     run: AbRun, engine: str, cells: Sequence[AbCell], tests: int
 ) -> EngineResult:
-    """The mean of the cells' logs, round by round and place by place."""
-    a, b = (side.mean(axis=0) for side in _stacked([cell.screen for cell in cells]))
+    """One test with the rounds of all its cells as blocks.
+
+    A single cell does not move it, a change of most of them does: a mean over the
+    cells, of as many rounds as one, would find half of the same changes.
+    """
+    rounds = [one for cell in cells for one in cell.screen]
+    a, b = (side[0] for side in _stacked([rounds]))
     of_engine = [c for c in run.cells if c.name.engine == engine and not c.failure]
     if len(cells) < len(of_engine):
         verdict: Verdict | None = Verdict.INCONCLUSIVE
         reason = f"{len(cells)} of {len(of_engine)} cells are screened"
     else:
         verdict, reason = _direction(a, b, run.rule, tests, tests), ""
-    return EngineResult(engine, _judgement(a, b, run.rule, verdict, reason), len(cells))
+    judged = _judgement(a, b, run.rule, _gate(run.rule, tests), verdict, reason)
+    return EngineResult(engine, judged, len(cells))
 
 
 def _screened(run: AbRun) -> list[AbCell]:

@@ -10,16 +10,18 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from report.regressions.aligned_ranks import Floats, logs_of_rounds, p_slower
 
-# A one-sided test at 1 % finds with 95 % probability what is as many standard
-# deviations away: 2.326 + 1.645, the normal quantiles of 0.99 and 0.95.
-_DEVIATIONS = 3.971
-# What a rank test among drift and outliers needs more than the ideal one.  Source:
-# simulation, REGRESSIONS.md "Pairs needed".
-SPARE = 1.5
-_STEPS = 46  # of a bisection: beyond the precision of the ranks' rounding
+# Found with this probability is what the figures of planning call found.
+POWER = 0.95
+# Pairs that a rank test among drift and outliers needs beyond the ideal ones: a
+# share of them, and some that make up for outliers, more for a stricter test.
+# Source: simulation, REGRESSIONS.md "Pairs needed".
+_MORE = 1.2
+_LOST, _LOST_PER_LOG = 1.5, 1.5
+_STEPS = 40  # of a bisection: to the precision of the ranks' rounding
 _MAD = 1.4826  # a median absolute deviation as a standard deviation, if normal
 
 
@@ -49,8 +51,8 @@ def interval(a: Any, b: Any, confidence: float) -> tuple[Floats, Floats]:
     """
     one, other = logs_of_rounds(a, b)
     limit = (1 - confidence) / 2
-    low = _boundary(one, other, limit)
-    high = np.maximum(low, -_boundary(other, one, limit))
+    bounds = _boundary(np.stack([one, other]), np.stack([other, one]), limit)
+    low, high = bounds[0], np.maximum(bounds[0], -bounds[1])
     if one.shape[-2] < _least_rounds(limit):
         low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
     return low, high
@@ -70,17 +72,39 @@ def sigma_log(a: Any, b: Any) -> Floats:
     return np.asarray(_MAD * np.median(np.abs(pairs - centre), axis=-1))
 
 
-def pairs_for(sigma: float, effect: float) -> int:
-    """The pairs that find a slowdown of `effect` (a share) with 95 % probability.
+def pairs_for(sigma: float, effect: float, alpha: float = 0.01) -> int:
+    """The pairs that find a slowdown of `effect` (a share) with probability POWER.
 
-    For a test at 1 %; at least 1.
+    By a one-sided test at `alpha`.  The ideal number is that of a normal test:
+    (deviations * sigma / ln(1 + effect))^2.
     """
-    return max(1, math.ceil(SPARE * (_DEVIATIONS * sigma / as_log(effect)) ** 2))
+    ideal = (_deviations(alpha) * sigma / as_log(effect)) ** 2
+    return math.ceil(_MORE * ideal + _lost(alpha))
 
 
-def smallest_effect(sigma: float, pairs: int) -> float:
-    """The slowdown, as a share, that so many pairs find with 95 % probability."""
-    return as_share(_DEVIATIONS * sigma * math.sqrt(SPARE / pairs))
+def smallest_effect(
+    sigma: float, pairs: int, alpha: float = 0.01, least: float = 0.0
+) -> float:
+    """The slowdown, as a share, that so many pairs find with probability POWER.
+
+    The inverse of pairs_for(), where the estimate must also reach `least` (a
+    share); inf where outliers alone can hide any.
+    """
+    left = pairs - _lost(alpha)
+    if left < 1:
+        return math.inf
+    error = sigma * math.sqrt(_MORE / left)
+    significant = _deviations(alpha) * error
+    return as_share(max(significant, as_log(least) + float(norm.ppf(POWER)) * error))
+
+
+def _deviations(alpha: float) -> float:
+    """How many standard errors away an effect is found; 3.97 at 1 %."""
+    return float(norm.isf(alpha) + norm.ppf(POWER))
+
+
+def _lost(alpha: float) -> float:
+    return _LOST - _LOST_PER_LOG * math.log(alpha)
 
 
 def _differences(a: Any, b: Any) -> Floats:

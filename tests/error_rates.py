@@ -1,0 +1,154 @@
+"""How often the decision rule is wrong, by simulation.
+
+`python -m tests.error_rates` prints the tables of REGRESSIONS.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from report.regressions import decision
+from report.regressions.aligned_ranks import Floats
+from report.regressions.rule import PAIRS_PER_ROUND, Rule
+from tests.noise_model import (
+    DRIFTING,
+    MIX,
+    Noise,
+    in_rounds,
+    log_times,
+)
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share that was counted; its standard error is of that count."""
+
+    hits: int
+    tries: int
+
+    @property
+    def share(self) -> float:
+        return self.hits / self.tries
+
+    @property
+    def error(self) -> float:
+        """Of a share of 0 or 1: the share that three hits would have given."""
+        if self.hits in (0, self.tries):
+            return 3 / self.tries
+        return float(np.sqrt(self.share * (1 - self.share) / self.tries))
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:.2f} ± {100 * self.error:.2f} %"
+
+
+def rate(flags: Any) -> Rate:
+    return Rate(int(np.sum(flags)), np.size(flags))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change to be judged: what is measured, and what it made slower."""
+
+    engines: int = 5
+    cells_per_engine: int = 12
+    cv: float | None = 0.03  # None: MIX
+    slower_cells: int = 0
+    effect: float = 0.05
+    noise: Noise = field(default=DRIFTING)
+
+    @property
+    def cells(self) -> int:
+        return self.engines * self.cells_per_engine
+
+    def cvs(self, random: np.random.Generator, changes: int) -> Floats:
+        if self.cv is None:
+            return random.choice(MIX[0], (changes, self.cells), p=MIX[1])
+        return np.full((changes, self.cells), self.cv)
+
+    @property
+    def shifts(self) -> Floats:
+        """Of each cell; the slower ones are the first."""
+        return np.where(
+            np.arange(self.cells) < self.slower_cells, np.log1p(self.effect), 0.0
+        )
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Of each simulated change: cells (changes, cells), engines, pairs."""
+
+    slower: Flags
+    faster: Flags
+    regressed: Flags
+    engines: Flags
+    pairs: Floats
+
+
+def judged(
+    random: np.random.Generator, change: Change, changes: int, rule: Rule | None = None
+) -> Outcomes:
+    """Both stages of as many changes."""
+    rule = rule or Rule()
+    cvs = change.cvs(random, changes)
+    a, b = _screen(random, change, cvs, rule)
+    slower, faster = decision.suspects(a, b, rule)
+    regressed = np.zeros_like(slower)
+    confirmed = _confirm(random, change, cvs, slower | faster, rule)
+    rows, columns = np.nonzero(slower | faster)
+    tests = slower.sum(axis=1)[rows]
+    regressed[rows, columns] = slower[rows, columns] & decision.is_slower(
+        *confirmed, rule, tests
+    )
+    blocks = changes, change.engines, -1, 2
+    together = a.reshape(blocks), b.reshape(blocks)
+    engines = decision.is_slower(*together, rule, change.engines)
+    if change.cells_per_engine < 2:
+        engines = np.zeros_like(engines)
+    suspects = (slower | faster).sum(axis=1)
+    rounds = rule.screen_rounds * change.cells + rule.confirm_rounds * suspects
+    return Outcomes(slower, faster, regressed, engines, PAIRS_PER_ROUND * rounds)
+
+
+def _screen(
+    random: np.random.Generator, change: Change, cvs: Floats, rule: Rule
+) -> tuple[Floats, Floats]:
+    """Rounds of all cells in turn, four processes each."""
+    lengths = np.full(len(cvs), rule.screen_rounds * change.cells * 4)
+    of_process = np.tile(np.repeat(cvs, 4, axis=1), rule.screen_rounds)
+    times = log_times(random, lengths, of_process, change.noise)
+    turns = times.reshape(len(cvs), rule.screen_rounds, change.cells, 4)
+    a, b = in_rounds(random, turns.transpose(0, 2, 1, 3))
+    return a, b + change.shifts[:, None, None]
+
+
+def _confirm(
+    random: np.random.Generator, change: Change, cvs: Floats, again: Flags, rule: Rule
+) -> tuple[Floats, Floats]:
+    """Rounds of the suspects in turn: (suspects of all changes, rounds, 2)."""
+    rows, columns = np.nonzero(again)
+    many = again.sum(axis=1)
+    lengths = np.maximum(many, 1) * rule.confirm_rounds * 4
+    unit = log_times(random, lengths, 1.0, Noise(change.noise.drift, outliers=False))
+    nth = (np.cumsum(again, axis=1) - 1)[rows, columns]
+    turn = np.arange(rule.confirm_rounds)[None, :] * many[rows][:, None] + nth[:, None]
+    place = 4 * turn[:, :, None] + np.arange(4)
+    times = unit[rows[:, None, None], place] * cvs[rows, columns][:, None, None]
+    if change.noise.outliers:
+        only = Noise(drift=False)
+        flat = log_times(random, np.full(len(rows), place[0].size), 0.0, only)
+        times = times + flat.reshape(times.shape)
+    a, b = in_rounds(random, times)
+    return a, b + change.shifts[columns][:, None, None]
+
+
+def false_alarms(changes: Outcomes, change: Change) -> Rate:
+    """Changes with any alert on what is not slower, of cells and engines."""
+    wrong = changes.regressed[:, change.slower_cells :].any(axis=1)
+    first_right = -(-change.slower_cells // change.cells_per_engine)
+    return rate(wrong | changes.engines[:, first_right:].any(axis=1))

@@ -1,0 +1,95 @@
+"""Machines that never were: the noise in which the decision rule is tried.
+
+Log times of consecutive processes of a session.  Half of the variance is each
+process's own.  The other half is slow, and shared by what runs at the same time: a
+first-order autoregression (0.9 from one process to the next), and one step of a
+neighbour that comes or goes somewhere in the session.  One process in twenty takes
+10 to 50 % longer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import lfilter
+
+from report.regressions.aligned_ranks import Floats
+
+_OWN, _WANDERING, _STEP = 1 / 2, 1 / 3, 1 / 6  # of the variance
+_MEMORY = 0.9
+_OUTLIERS, _LEAST_LONGER, _MOST_LONGER = 0.05, 0.1, 0.5
+MIX = (0.02, 0.03, 0.05, 0.08), (0.4, 0.3, 0.2, 0.1)  # CVs and how many have them
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What the machine does; iid() is one without drift and outliers."""
+
+    drift: bool = True
+    outliers: bool = True
+
+
+DRIFTING = Noise()
+CLEAN = Noise(drift=False, outliers=False)
+
+
+def standard(
+    random: np.random.Generator, lengths: NDArray[np.int64], noise: Noise
+) -> Floats:
+    """Sessions (rows) of processes with variance 1; `lengths` place their steps."""
+    shape = len(lengths), int(lengths.max())
+    own = random.standard_normal(shape)
+    if not noise.drift:
+        return own
+    kicks = random.standard_normal(shape)
+    kicks[:, 1:] *= np.sqrt(1 - _MEMORY**2)
+    wandering = lfilter([1.0], [1.0, -_MEMORY], kicks, axis=1)
+    # A step at a uniform place has the variance height^2 / 6 about its mean.
+    where = random.uniform(0, lengths)[:, None]
+    sign = random.choice([-1.0, 1.0], (len(lengths), 1))
+    stepped = (np.arange(shape[1]) >= where) * sign * np.sqrt(6 * _STEP)
+    return np.asarray(np.sqrt(_OWN) * own + np.sqrt(_WANDERING) * wandering + stepped)
+
+
+def log_times(
+    random: np.random.Generator, lengths: NDArray[np.int64], cv: Any, noise: Noise
+) -> Floats:
+    """Logs of the times of sessions' processes; `cv` is of each process, or of all."""
+    times = np.asarray(cv) * standard(random, lengths, noise)
+    if noise.outliers:
+        hit = random.random(times.shape) < _OUTLIERS
+        longer = random.uniform(_LEAST_LONGER, _MOST_LONGER, times.shape)
+        times += np.where(hit, np.log1p(longer), 0.0)
+    return times
+
+
+def in_rounds(random: np.random.Generator, times: Floats) -> tuple[Floats, Floats]:
+    """Log times (..., rounds, 4), in order, as a and b (..., rounds, 2).
+
+    A coin makes each round A B B A or B A A B.
+    """
+    outer, inner = times[..., [0, 3]], times[..., [1, 2]]
+    coin = random.random((*times.shape[:-1], 1)) < 0.5
+    return np.where(coin, outer, inner), np.where(coin, inner, outer)
+
+
+def one_after_the_other(times: Floats) -> tuple[Floats, Floats]:
+    """The same times, had all of a been measured before all of b."""
+    rounds = times.shape[-2]
+    flat = times.reshape(*times.shape[:-2], 2, rounds, 2)
+    return flat[..., 0, :, :], flat[..., 1, :, :]
+
+
+def cells(
+    random: np.random.Generator,
+    count: int,
+    rounds: int,
+    cv: float,
+    noise: Noise = DRIFTING,
+) -> Floats:
+    """Log times (count, rounds, 4) of cells that have a session each."""
+    lengths = np.full(count, 4 * rounds)
+    return log_times(random, lengths, cv, noise).reshape(count, rounds, 4)
