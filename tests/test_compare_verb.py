@@ -27,7 +27,10 @@ NEW = "20260102-000000-quick"
 def results(tmp_path: Path) -> Path:
     """A base run, and a new one with a slower and a faster cell."""
     two_runs.write(tmp_path / BASE)
-    two_runs.write(tmp_path / NEW, {ALPHA: scaled(0.85), BETA: scaled(1.2)})
+    document = two_runs.plan(NEW)
+    document["engines"][0]["binary_sha256"] = "2" * 64
+    rates = {ALPHA: scaled(0.85), BETA: scaled(1.2)}
+    two_runs.write(tmp_path / NEW, rates, document)
     return tmp_path
 
 
