@@ -47,6 +47,12 @@ BUILD = _place(
 RESULTS = _place(
     "--results-dir", "results", "KVMATRIX_RESULTS_DIR", "Where runs are kept."
 )
+HISTORY = _place(
+    "--history-dir",
+    "results/history",
+    "KVMATRIX_HISTORY_DIR",
+    "Where the history is kept, one small file for each run.",
+)
 DATA = _place(
     "--data-dir",
     "build/data",

@@ -23,6 +23,7 @@ from scripts.guard import guarded
 from scripts.listing import list_document, list_lines
 from scripts.plan import Plan
 from scripts.regressions.compare_verb import compare
+from scripts.regressions.history_verb import history
 from scripts.reporting import FORMATS, write_report
 from scripts.selection import selection_of
 from scripts.session import Places, Request, open_runner
@@ -48,6 +49,7 @@ def main() -> None:
 
 main.add_command(doctor)
 main.add_command(compare)
+main.add_command(history)
 
 
 @main.command("run")

@@ -1,0 +1,57 @@
+"""The history's folder: the only code that writes there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from report.documents import ResultsError, read_bytes
+from report.regressions.ab_results import load_ab_run
+from report.regressions.ab_verdicts import judge
+from report.regressions.history_entries import Entry, text
+from report.regressions.history_making import entry_of
+from report.results import load_run
+from scripts.reporting import write_whole
+from scripts.store import is_ab_run, sole_user
+
+
+def entry_of_folder(path: Path, label: str) -> Entry:
+    """The entry of a run folder of either kind.
+
+    Raises ResultsError if the run is damaged, or not finished: what is added once
+    is not changed again.
+    """
+    if is_ab_run(path):
+        ab = load_ab_run(path)
+        _check_finished(path, not ab.unfinished)
+        return entry_of(judge(ab), label)
+    run = load_run(path)
+    measured = (c for c in run.cells.values() if c.status in ("ok", "not measured"))
+    whole = all(len(cell.repetitions) == run.repetitions for cell in measured)
+    _check_finished(path, whole)
+    return entry_of(run, label)
+
+
+def add(folder: Path, entry: Entry) -> tuple[Path, bool]:
+    """The entry's file, and whether it is new.
+
+    An entry that is there stays as it is: raises ResultsError if it says something
+    else.
+    """
+    target, content = folder / f"{entry.run}.json", text(entry)
+    with sole_user(folder, "history"):
+        if not target.exists():
+            write_whole(target, content)
+            return target, True
+    if read_bytes(target) != content.encode():
+        raise ResultsError(
+            f"{target}: this run is there already, and what it says is not the same"
+            " (another label?); remove the file to have it made anew"
+        )
+    return target, False
+
+
+def _check_finished(path: Path, whole: bool) -> None:
+    if not whole:
+        raise ResultsError(
+            f"{path}: this run is not finished; scripts/kvmatrix resume {path.name}"
+        )
