@@ -2,6 +2,7 @@
 
 import importlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -19,11 +20,13 @@ _EXCHANGE = {
     "github-bigger": ("report.exchange.github_action_benchmark", "render_bigger"),
     "github-smaller": ("report.exchange.github_action_benchmark", "render_smaller"),
 }
+_AB_BENCHSTAT = "report.exchange.ab_benchstat"
 # Of a folder with ab.json in it.
 _AB_REPORTS = {
     "html": "report.regressions.ab_page",
     "md": "report.regressions.ab_markdown",
     "csv": "report.regressions.ab_csv",
+    "benchstat": _AB_BENCHSTAT,
 }
 FORMATS = (*_REPORTS, *_EXCHANGE)
 _NOTHING_MEASURED = 5
@@ -63,19 +66,25 @@ def _ab_reported(path: Path, kind: str) -> str:
     from report.regressions.ab_verdicts import judge
 
     result = judge(load_ab_run(path))
-    return str(importlib.import_module(_AB_REPORTS[kind]).render(result))
+    module = importlib.import_module(_AB_REPORTS[kind])
+    if kind in _EXCHANGE:
+        _tell_left_out(path, module.left_out(result), len(result.run.cells))
+    return str(module.render(result))
 
 
 def _exchanged(path: Path, kind: str) -> str:
     """The run in another tool's format; what is not in it is said on stderr."""
     run = load_run(path)
-    missing = left_out(run)
-    if len(missing) == len(run.cells):
+    _tell_left_out(path, left_out(run), len(run.cells))
+    module, function = _EXCHANGE[kind]
+    return str(getattr(importlib.import_module(module), function)(run))
+
+
+def _tell_left_out(path: Path, missing: Sequence[str], count: int) -> None:
+    if len(missing) == count:
         raise Refused(f"{path}: no cell has a rate", _NOTHING_MEASURED)
     for cell in missing:
         click.echo(f"left out: {cell}", err=True)
-    module, function = _EXCHANGE[kind]
-    return str(getattr(importlib.import_module(module), function)(run))
 
 
 def write_whole(target: Path, text: str) -> None:

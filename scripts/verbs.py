@@ -28,7 +28,7 @@ from scripts.reporting import FORMATS, write_report
 from scripts.selection import selection_of
 from scripts.session import Places, Request, open_runner
 from scripts.showing import conclude, view_for
-from scripts.store import find_run
+from scripts.store import EVERY_KIND, find_run
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -188,7 +188,7 @@ def report(
     """
 
     def work() -> int:
-        path = find_run(results_dir, name)
+        path = find_run(results_dir, name, EVERY_KIND)
         target = write_report(path, kind, output)
         if target is not None:
             click.echo(shown(target))

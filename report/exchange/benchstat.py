@@ -14,8 +14,10 @@ Source: golang/perf, benchfmt and cmd/benchstat, and the format's own descriptio
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from report.cells import Run
+from report.cells import CellName, Run
 from report.exchange.samples import Sample, samples
 
 # What the format takes for the end of a name or of a key.
@@ -25,19 +27,32 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
 def render(run: Run) -> str:
     """The text; benchstat takes file names, so write it to a file."""
-    lines = [f"# kvmatrix run {run.run_id}", *_keys(run)]
+    lines = [f"# kvmatrix run {run.run_id}", *keys(run.plan, str(run.suite["name"]))]
     lines += ["Unit ops/s better=higher", ""]
     lines += [line for sample in samples(run) for line in _lines(sample)]
     return "\n".join(lines) + "\n"
 
 
-def _keys(run: Run) -> list[str]:
-    facts = {f"machine-{key}": value for key, value in run.plan["machine"].items()}
-    facts |= {"method": run.plan["method"], "suite": run.suite["name"]}
+def keys(plan: Mapping[str, Any], suite: str) -> list[str]:
+    """The file's own keys; files of other values are not compared with it."""
+    facts = {f"machine-{key}": value for key, value in plan["machine"].items()}
+    facts |= {"method": plan["method"], "suite": suite}
     return [
         f"{_BREAKING.sub('-', key.lower().replace('_', '-'))}: {_one_line(value)}"
         for key, value in facts.items()
     ]
+
+
+def benchmark_name(name: CellName, **more: str) -> str:
+    """A cell as benchstat takes it apart; `more` are further keys."""
+    parts = {
+        "engine": name.engine,
+        "scenario": name.scenario,
+        "benchmark": name.benchmark,
+        **more,
+    }
+    told = (f"/{key}={_BREAKING.sub('_', value)}" for key, value in parts.items())
+    return f"Benchmark{''.join(told)}"
 
 
 def _one_line(value: object) -> str:
@@ -45,15 +60,9 @@ def _one_line(value: object) -> str:
 
 
 def _lines(sample: Sample) -> list[str]:
-    name = sample.name
-    parts = (
-        ("engine", name.engine),
-        ("scenario", name.scenario),
-        ("benchmark", name.benchmark),
-    )
-    told = "".join(f"/{key}={_BREAKING.sub('_', value)}" for key, value in parts)
+    told = benchmark_name(sample.name)
     figures = zip(sample.repetitions, sample.times_ns, sample.rates, strict=True)
     return [
-        f"Benchmark{told} {m.ops} {time_ns!r} ns/op {rate!r} ops/s"
+        f"{told} {m.ops} {time_ns!r} ns/op {rate!r} ops/s"
         for m, time_ns, rate in figures
     ]

@@ -1,0 +1,105 @@
+"""`kvmatrix report --format` for other tools: files, stderr, exit codes."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests import consumers, synthetic, synthetic_ab
+
+ROOT = Path(__file__).resolve().parents[1]
+KINDS = ("google", "benchstat", "bencher", "github-bigger", "github-smaller")
+
+
+def report(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [str(ROOT / "scripts/kvmatrix"), "report", str(folder), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_has_no_rate_is_named_on_stderr(tmp_path: Path, kind: str) -> None:
+    plan = synthetic.varied_plan()
+    lines = synthetic.varied_lines(plan)
+    folder = synthetic.write_run(tmp_path / synthetic.RUN_ID, plan, lines)
+    done = report(folder, "--format", kind)
+    assert done.returncode == 0, done.stderr
+    assert "alpha" in done.stdout
+    said = done.stderr.splitlines()
+    assert "left out: gamma/baseline/readseq: unsupported: keeps no key order" in said
+    assert "left out" not in done.stdout
+
+
+def test_a_file_is_written_and_its_name_printed(tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path / synthetic.RUN_ID)
+    target = tmp_path / "google.json"
+    done = report(folder, "--format", "google", "-o", str(target))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() == str(target)
+    assert json.loads(target.read_text())["benchmarks"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_without_any_rate_ends_with_5_and_writes_nothing(
+    tmp_path: Path, kind: str
+) -> None:
+    plan = synthetic.plan()
+    lines = [
+        synthetic.without_rate(cell, "error", "signal 11 (SIGSEGV)")
+        for cell in plan["cells"]
+    ]
+    folder = synthetic.write_run(tmp_path / synthetic.RUN_ID, plan, lines)
+    target = tmp_path / "out"
+    done = report(folder, "--format", kind, "-o", str(target))
+    assert done.returncode == 5
+    assert "no cell has a rate" in done.stderr
+    assert not target.exists()
+
+
+def test_a_damaged_run_ends_with_2(tmp_path: Path) -> None:
+    folder = synthetic.write_run(tmp_path / synthetic.RUN_ID)
+    (folder / "measurements.jsonl").write_text('{"schema": NaN}\n')
+    done = report(folder, "--format", "google")
+    assert done.returncode == 2
+    assert "measurements.jsonl:1: not valid JSON" in done.stderr
+    assert done.stdout == ""
+
+
+def test_benchstat_sets_the_sides_of_an_ab_run_beside_each_other(
+    tmp_path: Path,
+) -> None:
+    slow, failing = "alpha/baseline/fillseq", "beta-tree/baseline/fillrandom"
+    folder = synthetic_ab.write_ab_run(
+        tmp_path / synthetic_ab.AB_RUN_ID,
+        effects={slow: 0.1},
+        failures={failing: ("b", "error", "signal 11 (SIGSEGV)")},
+    )
+    target = tmp_path / "ab.txt"
+    done = report(folder, "--format", "benchstat", "-o", str(target))
+    assert done.returncode == 0, done.stderr
+    assert f"left out: {failing}: side b: error: signal 11 (SIGSEGV)" in done.stderr
+    said = subprocess.run(
+        [consumers.program("benchstat"), "-col", "/side", str(target)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    rows = [line for line in said.splitlines() if "/benchmark=fillseq/" in line]
+    (confirmed,) = [row for row in rows if "alpha" in row and "stage=confirm" in row]
+    assert "(p=0.000 n=30)" in confirmed
+    assert "+10." in confirmed or "+11." in confirmed or "+9." in confirmed
+    assert "benchmark=fillrandom/" in said
+    assert "engine=beta-tree/scenario=baseline/benchmark=fillrandom" not in said
+
+
+def test_an_ab_run_without_a_round_ends_with_5(tmp_path: Path) -> None:
+    folder = synthetic_ab.write_ab_run(tmp_path / synthetic_ab.AB_RUN_ID)
+    (folder / "measurements.jsonl").write_text("")
+    done = report(folder, "--format", "benchstat")
+    assert done.returncode == 5, done.stdout
+
+
+def test_help_says_which_tools_the_formats_are_for(tmp_path: Path) -> None:
+    said = " ".join(report(tmp_path, "--help").stdout.split())
+    for word in ("benchstat (Go)", "Google Benchmark", "Bencher's BMF"):
+        assert word in said
