@@ -12,6 +12,7 @@ from typing import Any
 
 from report.cells import CellName, Engine, Scenario
 from report.regressions.ab_run import AbCell, AbRun, Failure, Repetition, Round, Side
+from report.regressions.counts import LESS, MORE, NOT_GATED, SAME, CountResult
 from report.regressions.rule import Rule
 from tests import synthetic
 
@@ -159,3 +160,20 @@ def with_mark(run: AbRun, key: str) -> AbRun:
             cell = AbCell(cell.name, (first, *rest), cell.confirm, cell.failure)
         cells.append(cell)
     return AbRun(**{**vars(run), "cells": tuple(cells)})
+
+
+def counts() -> tuple[CountResult, ...]:
+    """A count of each verdict."""
+    one, other = CellName("alpha", "baseline", "fillrandom"), names()[-1]
+    told = "varies by 12 % between identical runs"
+    return (
+        CountResult(one, "disk_bytes", "bytes", 1000, 1000, 0.0, 0.005, SAME),
+        CountResult(one, "write_calls", "calls", 1000, 900, -0.1, 0.002, LESS),
+        CountResult(
+            one, "instructions", "instructions", 12345678, 13580246, 0.1, 0.002, MORE
+        ),
+        CountResult(
+            one, "sync_calls", "calls", 0, 3, None, 0.002, MORE, "nothing became some"
+        ),
+        CountResult(other, "peak_rss_bytes", "bytes", 7, 9, 0.3, None, NOT_GATED, told),
+    )

@@ -1,8 +1,6 @@
 """Accessibility, layout, switches and downloads, judged by Chromium."""
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,42 +10,16 @@ import pytest
 from report import html
 from report.results import load_run
 from tests import synthetic
+from tests.browser.pages import (
+    SCREENS,
+    Opened,
+    assert_accessible,
+    assert_contained,
+    assert_nothing_covered,
+    on_screen,
+)
 
 pytestmark = pytest.mark.browser
-
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
-AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Name, width, height, colour scheme.
-SCREENS = {
-    "desktop-light": (1280, 900, "light"),
-    "desktop-dark": (1280, 900, "dark"),
-    "tablet": (820, 1100, "light"),
-    "phone-light": (390, 844, "light"),
-    "phone-dark": (390, 844, "dark"),
-    "narrow": (320, 640, "light"),
-}
-
-
-def absent(what: str) -> None:
-    """Skips, or fails where the tests must be able to run."""
-    if os.environ.get("KVMATRIX_REQUIRE_BROWSER"):
-        pytest.fail(f"{what} is required here")
-    pytest.skip(f"{what} is not installed")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        absent("the Python package playwright")
-    found = os.environ.get("KVMATRIX_CHROMIUM") or shutil.which("chromium")
-    if not found:
-        absent("chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -70,86 +42,26 @@ def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-class Opened:
-    """A page, and everything that went wrong or went out while it was open."""
-
-    def __init__(self, browser: Any, path: Path, anchor: str = "", **context: Any):
-        options = {"reduced_motion": "reduce", "offline": True, **context}
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.errors: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", self._note)
-        self.page.on("request", self._ask)
-        self.page.goto(path.as_uri() + anchor)
-
-    def _note(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.errors.append(message.text)
-
-    def _ask(self, request: Any) -> None:
-        if not request.url.startswith(("file:", "data:", "blob:")):
-            self.requests.append(request.url)
-
-    def open_details(self) -> None:
-        self.page.evaluate(
-            "document.querySelectorAll('details').forEach(d => d.open = true)"
-        )
-
-    def overflow_px(self) -> int:
-        return int(
-            self.page.evaluate(
-                "document.documentElement.scrollWidth"
-                " - document.documentElement.clientWidth"
-            )
-        )
-
-
 @pytest.fixture(scope="module", params=SCREENS)
 def opened(
     request: pytest.FixtureRequest, chromium: Any, report_file: Path
 ) -> Iterator[Opened]:
-    width, height, scheme = SCREENS[request.param]
-    found = Opened(
-        chromium,
-        report_file,
-        viewport={"width": width, "height": height},
-        color_scheme=scheme,
-    )
-    found.open_details()
+    found = on_screen(chromium, report_file, request.param)
     yield found
     found.context.close()
 
 
 def test_no_accessibility_rule_is_violated(opened: Opened) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    results = axe.run(
-        opened.page, options={"runOnly": {"type": "tag", "values": AXE_TAGS}}
-    ).response
-    found = [
-        f"{v['id']} ({v['impact']}) x{len(v['nodes'])}: {v['nodes'][0]['target']}"
-        for v in results["violations"]
-    ]
-    assert not found, "\n".join(found)
-    assert len(results["passes"]) > 20
+    assert_accessible(opened)
 
 
 def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
-    assert opened.overflow_px() == 0
-    assert opened.errors == []
-    assert opened.requests == []
+    assert_contained(opened)
 
 
 def test_no_cell_of_a_chart_covers_its_neighbour(opened: Opened) -> None:
-    """Texts wider than their cell would lie over the bar beside them."""
-    covered = opened.page.evaluate(
-        """['.bn th', '.bn td', '.heat td', '.lanes th', '.reps th', '.reps td']
-          .flatMap(name => [...document.querySelectorAll(name)])
-          .filter(c => c.scrollWidth > c.clientWidth + 1 && !c.querySelector('sup'))
-          .map(c => c.textContent.trim().slice(0, 60))"""
-    )
-    assert covered == []
+    cells = [".bn th", ".bn td", ".heat td", ".lanes th", ".reps th", ".reps td"]
+    assert_nothing_covered(opened, cells)
 
 
 def test_it_is_complete_without_scripts(chromium: Any, report_file: Path) -> None:

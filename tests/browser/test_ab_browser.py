@@ -1,0 +1,132 @@
+"""The page of an A/B run: accessibility, layout and downloads, judged by Chromium."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.regressions import ab_page
+from report.regressions.ab_run import Failure
+from report.regressions.ab_verdicts import judge
+from tests import made_ab
+from tests.browser.pages import (
+    SCREENS,
+    Opened,
+    assert_accessible,
+    assert_contained,
+    assert_nothing_covered,
+    on_screen,
+)
+
+pytestmark = pytest.mark.browser
+
+LONG = "a reason of many words, " * 12 + "/a/path/without/a/break" * 8
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with every verdict, counts, long texts and a change off the axis."""
+    run = made_ab.varied()
+    cells = list(run.cells)
+    cells[-1] = replace(cells[-1], screen=(), failure=Failure("b", "error", LONG))
+    run = replace(run, cells=tuple(cells), b=replace(run.b, label="next-" * 12))
+    path = tmp_path_factory.mktemp("ab") / "report.html"
+    result = replace(judge(run), counts=made_ab.counts())
+    path.write_text(ab_page.render(result), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module", params=SCREENS)
+def opened(
+    request: pytest.FixtureRequest, chromium: Any, page_file: Path
+) -> Iterator[Opened]:
+    found = on_screen(chromium, page_file, request.param)
+    yield found
+    found.context.close()
+
+
+def test_no_accessibility_rule_is_violated(opened: Opened) -> None:
+    assert_accessible(opened)
+
+
+def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
+    assert_contained(opened)
+
+
+def test_no_cell_covers_its_neighbour(opened: Opened) -> None:
+    cells = [".forest th", ".forest td", ".pairs th", ".pairs td", ".made td"]
+    assert_nothing_covered(opened, cells)
+
+
+def test_every_width_tells_the_verdict_of_every_row(opened: Opened) -> None:
+    rows = opened.page.evaluate(
+        """[...document.querySelectorAll('.forest tr[data-e]')].map(row =>
+          [...row.querySelectorAll('.vd')].filter(v => v.checkVisibility()).length)"""
+    )
+    assert len(rows) == 24 + 3  # cells and engines
+    assert set(rows) == {1}
+
+
+def test_a_drawing_is_as_wide_as_it_must_be_to_be_read(opened: Opened) -> None:
+    widths = opened.page.evaluate(
+        "[...document.querySelectorAll('.forest .fr')]"
+        ".map(s => s.getBoundingClientRect().width)"
+    )
+    assert min(widths) >= 90
+
+
+def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
+    found = Opened(chromium, page_file, java_script_enabled=False)
+    text = found.page.inner_text("body")
+    for told in ("regressed", "−11.6 %", "inconclusive", "Work, not time", "id raw"):
+        assert told in text, told
+    assert found.page.locator("#tools").is_hidden()
+    found.context.close()
+
+
+def test_an_engine_can_be_switched_off_with_all_that_is_its(
+    chromium: Any, page_file: Path
+) -> None:
+    found = Opened(chromium, page_file)
+    found.page.locator("#tools label", has_text="Gamma").click()
+    assert found.page.locator("[data-e=gamma]:visible").count() == 0
+    assert found.page.locator("[data-e=alpha]:visible").count() > 10
+    found.context.close()
+
+
+def test_a_row_leads_to_every_repetition_of_its_cell(
+    chromium: Any, page_file: Path
+) -> None:
+    found = Opened(chromium, page_file)
+    found.page.locator(".forest th a").first.click()
+    anchor = found.page.url.split("#")[1]
+    panel = found.page.locator(f"#{anchor}")
+    assert panel.locator(".run").count() == (4 + 15) * 4
+    panel.locator("summary").click()
+    assert panel.locator(".made td").count() == (4 + 15) * 4
+    found.context.close()
+
+
+def test_the_raw_lines_can_be_saved_offline(chromium: Any, page_file: Path) -> None:
+    found = Opened(chromium, page_file, accept_downloads=True)
+    run = made_ab.varied()
+    saved = {}
+    for name in ("measurements.jsonl", "ab.json", "environment.json"):
+        with found.page.expect_download() as download:
+            found.page.locator("button", has_text=name).click()
+        saved[name] = Path(download.value.path()).read_text("utf-8")
+    lines = [json.loads(line) for line in saved["measurements.jsonl"].splitlines()]
+    assert lines == [dict(line) for line in run.lines]
+    assert json.loads(saved["ab.json"]) == run.plan
+    assert found.errors == []
+    found.context.close()
+
+
+def test_it_prints(chromium: Any, page_file: Path) -> None:
+    found = Opened(chromium, page_file)
+    found.page.emulate_media(media="print")
+    assert found.page.pdf(format="A4").startswith(b"%PDF")
+    found.context.close()
