@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from report.cells import CellName
 from report.documents import ResultsError
 from report.exchange import otava
 from report.regressions.history import series
+from scripts.verbs import main
 from tests import consumers, synthetic_history
 
 OTHER = CellName("beta", "baseline", "readrandom")
@@ -99,3 +101,30 @@ def test_a_run_without_a_time_in_its_name_is_refused() -> None:
 
 def test_an_empty_history_is_an_empty_configuration() -> None:
     assert otava.files([]) == {"otava.yaml": "tests: {}\n"}
+
+
+def history(folder: Path, *words: str) -> Result:
+    command = ["history", "--history-dir", str(folder), "--format", "otava", *words]
+    return CliRunner().invoke(main, command)
+
+
+def test_the_verb_writes_a_folder_and_names_its_configuration(tmp_path: Path) -> None:
+    entries = synthetic_history.history(6, CELLS)
+    folder = synthetic_history.write(tmp_path / "history", entries)
+    target = tmp_path / "for-otava"
+    done = history(folder, "-o", str(target), "-k", "beta/*", "--last", "4")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip() == str(target / "otava.yaml")
+    found = rows((target / "kvmatrix-1.csv").read_text())
+    assert [row["run"] for row in found] == [entry.run for entry in entries[2:]]
+    assert str(OTHER) in found[0]
+    assert str(synthetic_history.CELL) not in found[0]
+
+
+def test_the_verb_needs_a_folder(tmp_path: Path) -> None:
+    entries = synthetic_history.history(2, CELLS)
+    folder = synthetic_history.write(tmp_path / "history", entries)
+    for words in ((), ("-o", "-")):
+        done = history(folder, *words)
+        assert done.exit_code == 2
+        assert "add -o FOLDER" in done.stderr

@@ -20,7 +20,7 @@ from scripts.store import EVERY_KIND, find_run
 if TYPE_CHECKING:
     from report.regressions.history_view import View
 
-_FORMATS = ("text", "csv", "json")
+_FORMATS = ("text", "csv", "json", "otava")
 _NOTHING = 5
 
 
@@ -44,12 +44,13 @@ _NOTHING = 5
     type=click.Choice(_FORMATS),
     default="text",
     show_default=True,
-    help="html is one self-contained file: --format html.",
+    help="html is one self-contained file; otava is a folder of files for Apache"
+    " Otava: --format otava -o FOLDER.",
 )
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    type=click.Path(path_type=Path, allow_dash=True),
     help="Where to: -o history.html, or -o - for stdout."
     "  [default: report.html in the history's folder for html, else stdout]",
 )
@@ -149,6 +150,12 @@ def _show(
     is_file = output is not None and str(output) != "-"
     if open_it and not (is_file and kind == "html"):
         raise click.UsageError("--open needs a page: --format html -o FILE")
+    if kind == "otava":
+        from scripts.regressions import history_otava
+
+        recent = entries[-last:] if last else entries
+        click.echo(shown(history_otava.write(output, recent, wanted)))
+        return 0
     if kind == "text" and output is None:
         from report.regressions.history_text import lines
         from scripts.regressions.printing import print_lines
