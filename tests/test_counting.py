@@ -277,8 +277,10 @@ def reduced(benchmark: str, **flags: Any) -> dict[str, Any]:
 def test_the_work_is_reduced_by_its_kind() -> None:
     assert reduced("fillseq")["num"] == 5000
     assert reduced("fillseq", num=300)["num"] == 300
-    assert reduced("fillseqsync")["num"] == 200
-    assert reduced("fillseq", sync=True)["num"] == 200
+    assert reduced("fillseqsync")["num"] == 100
+    assert reduced("fillseq", sync=True)["num"] == 100
+    assert reduced("fillseq", batch_size=1000)["num"] == 20_000
+    assert reduced("readrandom", batch_size=1000)["num"] == 5000
     reads = reduced("readrandom", reads=10**6)
     assert (reads["num"], reads["reads"]) == (5000, 5000)
     assert reduced("readrandom", reads=-1)["reads"] == -1

@@ -11,7 +11,8 @@ from scripts.executable import Benchmark
 from scripts.plan import Cell, Flags, Plan
 
 MOST_OPS = 5_000
-MOST_SYNC_OPS = 200  # some engines wait for the disk six times in each
+MOST_BATCHED_OPS = 20_000  # twenty batches, or too few calls are made of the engine
+MOST_SYNC_OPS = 100  # some engines wait for the disk six times in each
 MOST_BYTES = 16 << 20  # of entries in one database
 LEAST_TIMEOUT_S = 120.0
 _LIMITS = ("duration", "rate")  # work that a clock ends is not the same work twice
@@ -41,8 +42,7 @@ def reduced_flags(benchmark: Benchmark, flags: Flags) -> dict[str, Flag]:
     """
     size = benchmark.value_size or int(flags.get("value_size", 100))
     room = MOST_BYTES // max(1, int(flags.get("key_size", 16)) + size)
-    is_sync = benchmark.sync or bool(flags.get("sync"))
-    most = max(1, min(MOST_SYNC_OPS if is_sync else MOST_OPS, room))
+    most = max(1, min(_most_ops(benchmark, flags), room))
     entries = most if benchmark.prepare else most * benchmark.ops_divisor
     kept = {name: value for name, value in flags.items() if name not in _LIMITS}
     made = {**kept, "num": min(int(flags["num"]), entries)}
@@ -50,3 +50,13 @@ def reduced_flags(benchmark: Benchmark, flags: Flags) -> dict[str, Flag]:
     if reads >= 0:
         made["reads"] = min(reads, most * benchmark.ops_divisor)
     return made
+
+
+def _most_ops(benchmark: Benchmark, flags: Flags) -> int:
+    if (
+        benchmark.writes
+        and max(benchmark.batch_size, int(flags.get("batch_size", 1))) > 1
+    ):
+        return MOST_BATCHED_OPS
+    is_sync = benchmark.sync or bool(flags.get("sync"))
+    return MOST_SYNC_OPS if is_sync else MOST_OPS
