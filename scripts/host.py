@@ -115,6 +115,7 @@ def _cpu(machine: Machine) -> Entry:
         "allowed_cpus": _allowed_cpus(machine),
         "mhz": _decimal(first.get("cpu MHz", "")),
         "cache": first.get("cache size", UNKNOWN),
+        "caches": _caches(machine),
         "microcode": first.get("microcode", UNKNOWN),
         "governor": machine.text(f"{folder}/cpu0/cpufreq/scaling_governor"),
         "turbo": _turbo(machine),
@@ -140,6 +141,24 @@ def _decimal(text: str) -> float | str:
         return float(text)
     except ValueError:
         return UNKNOWN
+
+
+_MOST_CACHES = 10  # kernel ABI: index0, index1 ... without a gap
+
+
+def _caches(machine: Machine) -> str:
+    """Those that the first processor uses: "L1 Data 48K (cpu 0); ..."."""
+    found = []
+    for index in range(_MOST_CACHES):
+        folder = f"/sys/devices/system/cpu/cpu0/cache/index{index}"
+        level, kind, size, shared = (
+            machine.text(f"{folder}/{name}")
+            for name in ("level", "type", "size", "shared_cpu_list")
+        )
+        if UNKNOWN in (level, kind, size, shared):
+            break
+        found.append(f"L{level} {kind} {size} (cpu {shared})")
+    return "; ".join(found) or UNKNOWN
 
 
 def _turbo(machine: Machine) -> str:

@@ -5,6 +5,7 @@ import re
 import statistics
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,15 @@ def test_the_context_has_what_readers_ask_for_and_no_guesses(run: Run) -> None:
     assert context["library_build_type"] == "release"
     assert "cpu_scaling_enabled" not in context  # the governor is unknown
     assert "mhz_per_cpu" not in context
+
+
+def test_the_caches_are_those_of_the_environment(run: Run) -> None:
+    told = "L1 Data 48K (cpu 0); L3 Unified 32M (cpu 0-3,8)"
+    known = replace(run, environment={"cpu": {"caches": told}})
+    assert json.loads(google_benchmark.render(known))["context"]["caches"] == [
+        {"type": "Data", "level": 1, "size": 49152, "num_sharing": 1},
+        {"type": "Unified", "level": 3, "size": 33554432, "num_sharing": 5},
+    ]
 
 
 def test_the_context_tells_a_machine_by_its_identity(run: Run, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ MOUNTS = """22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 32 22 0:51 / /box rw - overlay overlay rw,lowerdir=/var/lib/x,index=off
 33 22 0:52 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw
 """
+CACHE = "/sys/devices/system/cpu/cpu0/cache/index"
 QUEUE = "/sys/dev/block/254:0/queue"
 FILES = {
     "/proc/cpuinfo": CPUINFO,
@@ -36,6 +37,14 @@ FILES = {
     "/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
     "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
     "/sys/devices/system/cpu/intel_pstate/no_turbo": "1\n",
+    f"{CACHE}0/level": "1\n",
+    f"{CACHE}0/type": "Data\n",
+    f"{CACHE}0/size": "48K\n",
+    f"{CACHE}0/shared_cpu_list": "0\n",
+    f"{CACHE}1/level": "3\n",
+    f"{CACHE}1/type": "Unified\n",
+    f"{CACHE}1/size": "32M\n",
+    f"{CACHE}1/shared_cpu_list": "0-3,8\n",
     "/sys/devices/system/cpu/vulnerabilities/meltdown": "Mitigation: PTI\n",
     "/sys/devices/system/cpu/vulnerabilities/l1tf": "Not affected\n",
     f"{QUEUE}/rotational": "0\n",
@@ -59,6 +68,9 @@ def test_the_environment_says_what_the_machine_says() -> None:
     assert document["cpu"]["allowed_cpus"] == "0-2"
     assert document["cpu"]["governor"] == "performance"
     assert document["cpu"]["turbo"] == "off"
+    assert (
+        document["cpu"]["caches"] == "L1 Data 48K (cpu 0); L3 Unified 32M (cpu 0-3,8)"
+    )
     assert document["memory"]["total_bytes"] == 16384000 * 1024
     assert document["memory"]["swap_total_bytes"] == 0
     assert document["kernel"]["distribution"] == "Made Up Linux 12"

@@ -29,6 +29,11 @@ __all__ = ["GoogleFile", "GoogleSample", "read", "render", "started"]
 
 _STARTED = re.compile(r"(\d{8}-\d{6})-")
 _UNKNOWN = "unknown"
+# As the environment document tells them, and Linux before that.
+_CACHE = re.compile(
+    r"L(\d) (Data|Instruction|Unified) (\d{1,9})([KM]) \(cpu (\d+(?:[-,]\d+)*)\)"
+)
+_SHIFTS = {"K": 10, "M": 20}
 
 
 def render(run: Run) -> str:
@@ -85,9 +90,24 @@ def _context(run: Run) -> dict[str, Any]:
 
 
 def _caches(cpu: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The one cache whose size is recorded; which level it is of is not."""
-    found = re.fullmatch(r"(\d+) KB", str(cpu.get("cache", "")))
-    return [{"type": "Unknown", "size": int(found[1]) * 1024}] if found else []
+    """The caches of the first processor, sizes in bytes; of older runs none."""
+    return [
+        {
+            "type": kind,
+            "level": int(level),
+            "size": int(size) << _SHIFTS[unit],
+            "num_sharing": _count(shared),
+        }
+        for level, kind, size, unit, shared in _CACHE.findall(
+            str(cpu.get("caches", ""))
+        )
+    ]
+
+
+def _count(processors: str) -> int:
+    """How many processors a list like "0-3,8" names."""
+    ranges = (part.partition("-") for part in processors.split(","))
+    return sum(int(last or first) - int(first) + 1 for first, _, last in ranges)
 
 
 def _is_debug(run: Run) -> bool:
