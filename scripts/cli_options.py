@@ -13,7 +13,7 @@ from scripts.cli_types import DurationType, RateType
 
 ROOT = Path(__file__).parents[1]
 DEFAULT_SEED = 301
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -31,7 +31,7 @@ def stacked(*decorators: Decorator) -> Decorator:
 def _place(name: str, default: str, variable: str, help_text: str) -> Decorator:
     return click.option(
         name,
-        type=_FOLDER,
+        type=FOLDER,
         default=ROOT / default,
         envvar=variable,
         help=f"{help_text}  [default: {default}; environment: {variable}]",
@@ -85,87 +85,89 @@ OUTPUT = stacked(
 
 
 PLACES = stacked(DATA, RESULTS, BUILD, CONFIGS)
+ENGINES = click.option(
+    "-e",
+    "--engine",
+    "engines",
+    multiple=True,
+    metavar="NAME[,NAME...]",
+    help="Only these engines, also ones that are left out otherwise: -e memory.",
+)
+SCENARIOS = click.option(
+    "-s",
+    "--scenario",
+    "scenarios",
+    multiple=True,
+    metavar="NAME[,NAME...]",
+    help="Only these scenarios of the suite: -s baseline,sync.",
+)
+CELLS = click.option(
+    "-k",
+    "--cells",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    help="Only cells engine/scenario/benchmark that match: -k '*/*/read*'.",
+)
+REPETITIONS = click.option(
+    "-n",
+    "--repetitions",
+    type=click.IntRange(1, 10000),
+    help="Repetitions of each cell: -n 9.  [default: the suite's]",
+)
+NUM = click.option(
+    "--num",
+    type=click.IntRange(1, 10**16),
+    help="Entries of a database, instead of the suite's: --num 5000.",
+)
+SEED = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=DEFAULT_SEED,
+    show_default=True,
+    help="Of the order and of every workload: --seed 7.",
+)
+MAX_TIME = click.option(
+    "--max-time",
+    type=DurationType(),
+    help="End each measured loop after this long: --max-time 10s.",
+)
+TIMEOUT = click.option(
+    "--timeout",
+    type=DurationType(),
+    help="Kill a process after this long: --timeout 5min.  [default: the suite's]",
+)
+LATENCY = click.option(
+    "--latency/--no-latency",
+    default=None,
+    help="One more repetition of each cell, with a clock reading for each call."
+    "  [default: the suite's]",
+)
+RATE = click.option(
+    "--rate",
+    type=RateType(),
+    help="Offer so many operations per second in the latency repetitions, whether"
+    " or not the engine keeps up: --rate 10000.  [default: the scenario's, or as"
+    " fast as it goes]",
+)
+CONTROL = click.option(
+    "--control/--no-control",
+    default=None,
+    help="Measure the suite's control twice under two names: the noise of the"
+    " run.  [default: in a whole suite with 3 repetitions or more]",
+)
+REPEAT_DISTURBED = click.option(
+    "--repeat-disturbed",
+    type=click.IntRange(0, MOST_REPEATS),
+    help="How often a repetition is made again that something else on the machine"
+    " disturbed: --repeat-disturbed 0.  [default: the suite's]",
+)
+DRY_RUN = click.option(
+    "--dry-run", is_flag=True, help="Show the plan with predicted time and disk."
+)
 SELECTION = stacked(
-    click.option(
-        "-e",
-        "--engine",
-        "engines",
-        multiple=True,
-        metavar="NAME[,NAME...]",
-        help="Only these engines, also ones that are left out otherwise: -e memory.",
-    ),
-    click.option(
-        "-s",
-        "--scenario",
-        "scenarios",
-        multiple=True,
-        metavar="NAME[,NAME...]",
-        help="Only these scenarios of the suite: -s baseline,sync.",
-    ),
-    click.option(
-        "-k",
-        "--cells",
-        "globs",
-        multiple=True,
-        metavar="GLOB",
-        help="Only cells engine/scenario/benchmark that match: -k '*/*/read*'.",
-    ),
-    click.option(
-        "-n",
-        "--repetitions",
-        type=click.IntRange(1, 10000),
-        help="Repetitions of each cell: -n 9.  [default: the suite's]",
-    ),
-    click.option(
-        "--num",
-        type=click.IntRange(1, 10**16),
-        help="Entries of a database, instead of the suite's: --num 5000.",
-    ),
-    click.option(
-        "--seed",
-        type=click.IntRange(0, 2**63 - 1),
-        default=DEFAULT_SEED,
-        show_default=True,
-        help="Of the order and of every workload: --seed 7.",
-    ),
-    click.option(
-        "--max-time",
-        type=DurationType(),
-        help="End each measured loop after this long: --max-time 10s.",
-    ),
-    click.option(
-        "--timeout",
-        type=DurationType(),
-        help="Kill a process after this long: --timeout 5min.  [default: the suite's]",
-    ),
-    click.option(
-        "--latency/--no-latency",
-        default=None,
-        help="One more repetition of each cell, with a clock reading for each call."
-        "  [default: the suite's]",
-    ),
-    click.option(
-        "--rate",
-        type=RateType(),
-        help="Offer so many operations per second in the latency repetitions, whether"
-        " or not the engine keeps up: --rate 10000.  [default: the scenario's, or as"
-        " fast as it goes]",
-    ),
-    click.option(
-        "--control/--no-control",
-        default=None,
-        help="Measure the suite's control twice under two names: the noise of the"
-        " run.  [default: in a whole suite with 3 repetitions or more]",
-    ),
-    click.option(
-        "--repeat-disturbed",
-        type=click.IntRange(0, MOST_REPEATS),
-        help="How often a repetition is made again that something else on the machine"
-        " disturbed: --repeat-disturbed 0.  [default: the suite's]",
-    ),
-    click.option(
-        "--dry-run", is_flag=True, help="Show the plan with predicted time and disk."
-    ),
+    *(ENGINES, SCENARIOS, CELLS, REPETITIONS, NUM, SEED, MAX_TIME, TIMEOUT),
+    *(LATENCY, RATE, CONTROL, REPEAT_DISTURBED, DRY_RUN),
 )
 
 

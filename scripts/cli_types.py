@@ -14,7 +14,10 @@ from report.units import UnitError, parse_duration
 
 _PERCENTAGE = re.compile(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*", re.ASCII)
 # Options whose value is a folder of this machine: not part of a recorded command.
-_PLACES = ("--data-dir", "--results-dir", "--build-dir", "--configs-dir")
+_PLACES = (
+    *("--data-dir", "--results-dir", "--build-dir", "--configs-dir"),
+    *("--a", "--b"),
+)
 
 
 class DurationType(click.ParamType[float]):

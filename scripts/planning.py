@@ -14,6 +14,7 @@ from scripts.plan import (
     PlannedEngine,
     PlannedScenario,
     Selection,
+    Unit,
 )
 from scripts.settings import resolve_flags
 
@@ -51,6 +52,20 @@ def make_plan(
         machine=machine,
     )
     return Plan(**{**vars(plan), "order": shuffled_order(plan)})
+
+
+def narrowed_plan(plan: Plan, cells: Sequence[Cell]) -> Plan:
+    """The plan of some of its cells alone, each a unit of its own, in their order."""
+    engines, scenarios = ({c.engine for c in cells}, {c.scenario for c in cells})
+    return replace(
+        plan,
+        engines=tuple(e for e in plan.engines if e.name in engines),
+        scenarios=tuple(
+            _narrowed(s, cells) for s in plan.scenarios if s.name in scenarios
+        ),
+        cells=tuple(cells),
+        order=tuple(Unit(1, (index,)) for index in range(len(cells))),
+    )
 
 
 def control_of(

@@ -104,7 +104,7 @@ class Runner:
 
     def plan(self, request: Request) -> Plan:
         """The plan of a new run."""
-        self._stamp(request.selection.engines)
+        self.stamp(request.selection.engines)
         engines = find_engines(
             self.spawner,
             self.places.build_dir,
@@ -122,7 +122,7 @@ class Runner:
             identity(self.machine),
         )
 
-    def _stamp(self, engines: Iterable[str]) -> None:
+    def stamp(self, engines: Iterable[str]) -> None:
         """Stamps the executables: before they are checksummed, never after."""
         for name in engines:
             path = executable_path(self.places.build_dir, name)
@@ -161,7 +161,7 @@ class Runner:
             raise Refused("; ".join(["nothing can be measured", *sorted(reasons)]), 5)
         refuse_small_disk(plan, self.places.data_dir)
         folder = create_run(self.places.results, plan, environment)
-        return self._execute(plan, folder, [], view_of, [_doctors_note(environment)])
+        return self._execute(plan, folder, [], view_of, [doctors_note(environment)])
 
     def resume(
         self, path: Path, config: Config, view_of: Callable[[Plan], View]
@@ -169,7 +169,7 @@ class Runner:
         """Finishes what is missing of a run.  Raises Changed."""
         plan = read_plan(path)
         found = read_lines(path)
-        self._stamp(engine.measures for engine in plan.engines)
+        self.stamp(engine.measures for engine in plan.engines)
         check_unchanged(plan, config, self.places.build_dir, identity(self.machine))
         notes = []
         if found.torn:
@@ -209,9 +209,9 @@ class Runner:
         try:
             session = self._session(plan, folder, lines, listen, view.period_s)
             listen(RunStarted(plan, machine_line(plan.machine), done))
-            for note in (*notes, *self._warnings(plan, late)):
+            for note in (*notes, *self.warnings(plan, late)):
                 listen(note)
-            code, message = _outcome(session)
+            code, message = outcome_of(session.execute)
             failed = tuple(str(cell) for cell, _ in board.failures())
             listen(RunEnded(session.clock() - session.started_s, failed))
         finally:
@@ -243,7 +243,8 @@ class Runner:
             lines=lines,
         )
 
-    def _warnings(self, plan: Plan, late: Sequence[str]) -> Iterator[Note]:
+    def warnings(self, plan: Plan, late: Sequence[str]) -> Iterator[Note]:
+        """What people should know of the engines of a plan before it is measured."""
         for engine in plan.engines:
             if engine.name in late:
                 continue  # that was said already
@@ -253,7 +254,8 @@ class Runner:
                 yield Note(f"{engine.name} was built with live assertions", "warn")
 
 
-def _doctors_note(environment: Mapping[str, Any]) -> Note:
+def doctors_note(environment: Mapping[str, Any]) -> Note:
+    """What the doctor said, in one line."""
     findings = [Finding.of(said) for said in environment["doctor"]]
     failed = any(finding.level is Level.FAIL for finding in findings)
     return Note(summary(findings), "warn" if failed else "note")
@@ -264,10 +266,10 @@ def surroundings_of(machine: Machine) -> Surroundings:
     return MachineSurroundings(machine.reader, machine.data_dir, (os.getpid(),))
 
 
-def _outcome(session: Session) -> tuple[int, str]:
+def outcome_of(execute: Callable[[], None]) -> tuple[int, str]:
     """Does what is missing; the exit code and why it stopped early."""
     try:
-        session.execute()
+        execute()
     except Interrupted as stop:
         return stop.exit_code, "interrupted"
     except DiskFull as full:

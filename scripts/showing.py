@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -24,14 +24,19 @@ def view_for(output: Output, places: Places) -> Callable[[Plan], View]:
 
     def view_of(plan: Plan) -> View:
         transient = sys.stdout.isatty() and not output.as_json
-        command = _resume_command(plan.run, places)
+        command = resume_command(plan.run, places)
         return make_view(output.stderr(), output.quiet, command, transient)
 
     return view_of
 
 
-def _resume_command(run_name: str, places: Places) -> str:
+def resume_command(
+    run_name: str, places: Places, builds: Mapping[str, Path] | None = None
+) -> str:
+    """The command that goes on with a run; `builds` are those of an A/B run."""
     words = ["scripts/kvmatrix", "resume", run_name]
+    for option, path in (builds or {}).items():
+        words += [option, str(path)]
     usual = {
         "--data-dir": (places.data_dir, "build/data"),
         "--results-dir": (places.results, "results"),
@@ -39,7 +44,8 @@ def _resume_command(run_name: str, places: Places) -> str:
         "--configs-dir": (places.configs, "configs"),
     }
     for option, (path, default) in usual.items():
-        if path.absolute() != options.ROOT / default:
+        is_told = bool(builds) and option == "--build-dir"
+        if path.absolute() != options.ROOT / default and not is_told:
             words += [option, str(path)]
     return shlex.join(words)
 
@@ -67,7 +73,7 @@ def conclude(ending: Ending, output: Output, places: Places) -> int:
     else:
         _print_result(ending, output, report_path)
     if ending.exit_code and ending.board.finished < ending.board.planned:
-        command = _resume_command(ending.plan.run, places)
+        command = resume_command(ending.plan.run, places)
         why = f"{ending.message}; " if ending.message else ""
         complain(
             f"{why}{ending.board.finished} of {ending.board.planned} repetitions are"
