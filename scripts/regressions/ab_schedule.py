@@ -1,0 +1,94 @@
+"""The order of an A/B run: whose turn it is, when, and with which padding.
+
+All of it follows from the run's seed by SHA-256, so that a run that is resumed goes
+on as it would have gone.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from report.regressions.ab_lines import SLOTS, side_at
+from report.regressions.ab_run import SIDES
+from scripts.order import cell_of
+from scripts.plan import Cell
+
+# The environment moves the stack, and with it the speed (Mytkowicz et al., ASPLOS
+# 2009, "Producing wrong data without doing anything obviously wrong!").
+PADDING = "KVMATRIX_PADDING"
+MOST_PADDING_BYTES = 4095
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One repetition that is to be made."""
+
+    cell: Cell
+    round: int
+    slot: int
+    side: str
+
+
+def chance(seed: int, *what: object) -> int:
+    """64 bits that nothing but the seed and these words decide."""
+    text = " ".join(map(str, ("kvmatrix ab", seed, *what)))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def lead_of(seed: int, cell: Cell, number: int) -> str:
+    """The side that has the first slot and the last of a round: a coin."""
+    return SIDES[chance(seed, "coin", cell, number) % 2]
+
+
+def padding_bytes(seed: int, slot: Slot) -> int:
+    """How much longer the environment of the slot's processes is."""
+    drawn = chance(seed, "padding", slot.cell, slot.round, slot.slot)
+    return drawn % (MOST_PADDING_BYTES + 1)
+
+
+def shuffled(seed: int, number: int, cells: Iterable[Cell]) -> list[Cell]:
+    """The cells in the random order of one round."""
+    return sorted(cells, key=lambda cell: chance(seed, "order", cell, number))
+
+
+@dataclass
+class Ledger:
+    """What has been measured, and what follows in a round."""
+
+    seed: int
+    _made: dict[tuple[Cell, int], list[Mapping[str, Any]]] = field(default_factory=dict)
+    _failed: dict[Cell, int] = field(default_factory=dict)  # in which round
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Takes in a line that is on disk."""
+        cell = cell_of(line)
+        self._made.setdefault((cell, line["repetition"]), []).append(line)
+        if line["status"] != "ok":
+            self._failed.setdefault(cell, line["repetition"])
+
+    def made(self, cell: Cell, number: int) -> list[Mapping[str, Any]]:
+        """The lines of a round, in slot order."""
+        return self._made.get((cell, number), [])
+
+    def is_over(self, cell: Cell, number: int) -> bool:
+        """Whether nothing is left to be measured of a round."""
+        return self.next(cell, number) is None
+
+    def next(self, cell: Cell, number: int) -> Slot | None:
+        """The next slot of a round; None when it is over.
+
+        A side that has failed has no more turns, and its cell no more rounds: the
+        other side ends this one, so that it is known whether that fails too.
+        """
+        if self._failed.get(cell, number) < number:
+            return None
+        made = self.made(cell, number)
+        lead = made[0]["ab"]["side"] if made else lead_of(self.seed, cell, number)
+        begin = made[-1]["ab"]["slot"] + 1 if made else 0
+        failed = {line["ab"]["side"] for line in made if line["status"] != "ok"}
+        for slot in range(begin, SLOTS):
+            side = side_at(lead, slot)
+            if side not in failed:
+                return Slot(cell, number, slot, side)
+        return None
