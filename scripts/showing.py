@@ -60,7 +60,7 @@ def conclude(ending: Ending, output: Output, places: Places) -> int:
     """Prints the result, writes the report, and says how to go on."""
     report_path = None
     if ending.lines and not output.no_report:
-        report_path = _written_report(ending.path)
+        report_path = written_report(ending.path)
     if output.as_json:
         document = run_document(
             ending.plan,
@@ -95,7 +95,7 @@ def _print_result(ending: Ending, output: Output, report_path: Path | None) -> N
         console.print(f"report    {shown(report_path)}", soft_wrap=True)
 
 
-def _written_report(path: Path) -> Path | None:
+def written_report(path: Path) -> Path | None:
     """The HTML report; a run is not lost because its report cannot be written."""
     try:
         return write_report(path, "html", None)

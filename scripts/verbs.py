@@ -22,13 +22,14 @@ from scripts.dry_run import dry_run_document, dry_run_lines
 from scripts.guard import guarded
 from scripts.listing import list_document, list_lines
 from scripts.plan import Plan
+from scripts.regressions.ab_verb import BUILDS, ab, resume_ab
 from scripts.regressions.compare_verb import compare
 from scripts.regressions.history_verb import history
 from scripts.reporting import FORMATS, write_report
 from scripts.selection import selection_of
 from scripts.session import Places, Request, open_runner
 from scripts.showing import conclude, view_for
-from scripts.store import EVERY_KIND, find_run
+from scripts.store import EVERY_KIND, find_run, is_ab_run
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,6 +49,7 @@ def main() -> None:
 
 
 main.add_command(doctor)
+main.add_command(ab)
 main.add_command(compare)
 main.add_command(history)
 
@@ -92,21 +94,25 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
 
 @main.command("resume")
 @click.argument("name", metavar="RUN")
-@options.stacked(options.PLACES, options.OUTPUT)
+@options.stacked(BUILDS, options.PLACES, options.OUTPUT)
 def resume(name: str, **given: Any) -> None:
     """Finishes what is missing of RUN: a name, its beginning, a path or @last.
 
     Refuses if the machine, an executable or the settings are not what they were.
+    An A/B run is told where its builds are: --a and --b.
 
     \b
     Example:
       scripts/kvmatrix resume @last
       scripts/kvmatrix resume 20261121-0145
+      scripts/kvmatrix resume @last --a build/base --b build/release
     """
     output, places = _output(given), _places(given)
 
     def work() -> int:
-        path = find_run(places.results, name)
+        path = find_run(places.results, name, EVERY_KIND)
+        if is_ab_run(path):
+            return resume_ab(path, given, output)
         config = load(places.configs)
         with open_runner(places) as runner:
             ending = runner.resume(path, config, view_for(output, places))

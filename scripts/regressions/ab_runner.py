@@ -1,6 +1,6 @@
 """From two builds to an ended A/B run: plans, checks, the session, what it left."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from report.regressions.count_lines import (
 from report.regressions.rule import Rule
 from scripts import session
 from scripts.calls import Bench
+from scripts.cli_options import Output
 from scripts.doctor.probes import Progress
 from scripts.driver_process import Tick
 from scripts.events import Note
@@ -96,18 +97,16 @@ class AbRunner:
         return AbForecast(plan, sides)
 
     def start(
-        self, plan: AbPlan, environment: Mapping[str, Any], view: Callable[[], AbView]
+        self, plan: AbPlan, environment: Mapping[str, Any], output: Output
     ) -> AbEnding:
         """Makes the run's folder and does all of it."""
         session.refuse_small_disk(plan.a, self.a.places.data_dir)
         documents = {"environment": environment, "ab": ab_document(plan)}
         folder = create_folder(self.a.places.results, plan.run, documents)
         notes = [session.doctors_note(environment)]
-        return self._execute(plan, folder, [], (), view(), notes)
+        return self._execute(plan, folder, [], (), output, notes)
 
-    def resume(
-        self, path: Path, config: Config, view: Callable[[], AbView]
-    ) -> AbEnding:
+    def resume(self, path: Path, config: Config, output: Output) -> AbEnding:
         """Finishes what is missing of a run.  Raises Changed."""
         plan, run = read_ab_plan(path), load_ab_run(path)
         self._check_unchanged(plan, config)
@@ -124,7 +123,7 @@ class AbRunner:
         if run.unfinished:
             session.refuse_small_disk(plan.a, self.a.places.data_dir)
         lines = [measurement.record for measurement in found.measurements]
-        return self._execute(plan, RunFolder(path), lines, counts.lines, view(), notes)
+        return self._execute(plan, RunFolder(path), lines, counts.lines, output, notes)
 
     def _check_unchanged(self, plan: AbPlan, config: Config) -> None:
         """Raises Changed, each difference with its side."""
@@ -146,9 +145,10 @@ class AbRunner:
         folder: RunFolder,
         lines: list[Mapping[str, Any]],
         counts: tuple[CountLine, ...],
-        view: AbView,
+        output: Output,
         notes: list[Note],
     ) -> AbEnding:
+        view = AbView(output.stderr(), output.quiet)
         try:
             made = self._session(plan, folder, lines, counts, view)
             view.say(_first_line(plan, len(lines)))
