@@ -130,8 +130,10 @@ def round_line(lines: Sequence[Mapping[str, Any]], rounds: int, pace: Pace) -> s
         return f"{told}  {failed['ab']['side']} {word}: {failed['reason']}"
     a, b = (_rate(lines, side) for side in "ab")
     told += f"  a {a:>11,.0f}  b {b:>11,.0f} ops/s  {100 * (b / a - 1):>+6.1f} %"
-    marks = dict.fromkeys(mark for line in lines for mark in marks_of(line))
-    return f"{told}  disturbed: {', '.join(marks)}" if marks else told
+    marks = [found for line in lines if (found := marks_of(line))]
+    if not marks:
+        return told
+    return f"{told}  {len(marks)} of {len(lines)} disturbed, such as: {marks[0][0]}"
 
 
 def _rate(lines: Sequence[Mapping[str, Any]], side: str) -> float:
