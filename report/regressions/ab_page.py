@@ -20,7 +20,7 @@ from report.regressions.ab_words import Row
 from report.regressions.judgement import Verdict
 
 STYLE = "regressions.css"
-_LARGEST_RAW = 1_500_000  # characters; more lines stay in their file
+_LARGEST_RAW = 1_250_000  # characters; more lines stay in their file
 _POINTS = {  # the shape of a point, by its verdict
     Verdict.REGRESSED.value: "m4",
     Verdict.IMPROVED.value: "m2",

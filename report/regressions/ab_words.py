@@ -196,11 +196,13 @@ def change(judgement: Judgement) -> str:
 
 
 def interval(judgement: Judgement) -> str:
-    """Its interval, "[−13.1 %, −10.8 %]", or "–"."""
+    """Its interval, "[−13.1, −10.8] %", or "–"."""
     ends = interval_logs(judgement)
     if ends is None:
         return "–"
-    low, high = (figures.signed(math.expm1(min(end, _MOST))) for end in ends)
+    low, high = (figures.signed(rate_change(-end)) for end in ends)
+    if low.endswith(_PERCENT) and high.endswith(_PERCENT):
+        return f"[{low.removesuffix(_PERCENT)}, {high.removesuffix(_PERCENT)}] %"
     return f"[{low}, {high}]"
 
 
@@ -269,4 +271,5 @@ def _shown(judgement: Judgement | None) -> Judgement | None:
 
 
 _CHANGED = (Verdict.REGRESSED.value, Verdict.IMPROVED.value)
+_PERCENT = " %"
 _MOST = 700.0  # e^700 is a float

@@ -1,0 +1,76 @@
+"""The elements of an HTML page, with their texts in the order of the page."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+_VOID = {"meta", "link", "img", "br", "col", "input"}
+
+
+class Element:
+    """One element; `parts` are its texts and its children."""
+
+    def __init__(self, tag: str, attrs: dict[str, str], parent: Element | None) -> None:
+        self.tag, self.attrs, self.parent = tag, attrs, parent
+        self.parts: list[Element | str] = []
+
+    @property
+    def classes(self) -> list[str]:
+        return self.attrs.get("class", "").split()
+
+    @property
+    def text(self) -> str:
+        """All text inside, with single spaces."""
+        return " ".join(" ".join(self._words()).split())
+
+    def every(self) -> list[Element]:
+        """Itself and everything inside, in the order of the page."""
+        inside = [part for part in self.parts if isinstance(part, Element)]
+        return [self, *(e for child in inside for e in child.every())]
+
+    def all(self, tag: str, name: str = "") -> list[Element]:
+        """The elements of a tag inside it, or those of them of one class."""
+        found = [e for e in self.every()[1:] if e.tag == tag]
+        return [e for e in found if not name or name in e.classes]
+
+    def at(self, anchor: str) -> Element:
+        """The element of an id."""
+        return next(e for e in self.every() if e.attrs.get("id") == anchor)
+
+    def _words(self) -> list[str]:
+        if self.tag in ("script", "style"):
+            return []
+        return [
+            word
+            for part in self.parts
+            for word in ([part] if isinstance(part, str) else part._words())
+        ]
+
+
+class _Parser(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.root = self._here = Element("", {}, None)
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        made = Element(tag, {n: value or "" for n, value in attrs}, self._here)
+        self._here.parts.append(made)
+        if tag not in _VOID:
+            self._here = made
+
+    def handle_endtag(self, tag: str) -> None:
+        here = self._here
+        while here.parent is not None and here.tag != tag:
+            here = here.parent
+        if here.parent is not None:
+            self._here = here.parent
+
+    def handle_data(self, data: str) -> None:
+        self._here.parts.append(data)
+
+
+def tree(text: str) -> Element:
+    """The root of a page."""
+    return _Parser(text).root
