@@ -97,8 +97,7 @@ def test_inconclusive_looks_like_nothing_else() -> None:
             if points:
                 looks.setdefault(word(row), set()).add(look)
     assert set(looks) == {"regressed", "improved", "unchanged", "inconclusive"}
-    classes, glyphs, points = zip(*(next(iter(v)) for v in looks.values()), strict=True)
-    for told in (classes, glyphs, points):
+    for told in zip(*(next(iter(v)) for v in looks.values()), strict=True):
         assert len(set(told)) == len(looks), told
     style = (frame.TEMPLATE_DIR / ab_page.STYLE).read_text("utf-8")
     assert ".inconclusive .wh { stroke-dasharray" in style
