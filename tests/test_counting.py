@@ -4,8 +4,11 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -29,7 +32,7 @@ from scripts.regressions.tools import (
     find_tools,
 )
 from tests.count_reports import REFS, TABLE
-from tests.lab import Lab, make_lab
+from tests.lab import Lab, is_alive, make_lab
 from tests.plans import description, engine, plan
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -226,6 +229,25 @@ def test_a_tool_that_does_not_work_here_says_so(tmp_path: Path) -> None:
         strace, valgrind = find_tools(spawner, tmp_path)
     assert strace.problem == "strace does not work here: strace: not permitted"
     assert valgrind.problem == "valgrind is not installed"
+
+
+def test_a_traced_process_dies_with_its_tracer(tmp_path: Path) -> None:
+    found = replace(STRACE, path=shutil.which("strace") or "")
+    tracer = subprocess.Popen([*found.under(tmp_path / "report"), "sleep", "60"])
+    children = Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children")
+    until = time.monotonic() + 20
+    traced = 0
+    while time.monotonic() < until and not traced:
+        for pid in map(int, children.read_text().split()):
+            with suppress(OSError):  # strace tries out what the system can do
+                is_it = Path(f"/proc/{pid}/comm").read_text() == "sleep\n"
+                traced = pid if is_it else traced
+    assert traced
+    tracer.kill()
+    tracer.wait()
+    while time.monotonic() < until and is_alive(traced):
+        time.sleep(0.01)
+    assert not is_alive(traced)
 
 
 def test_an_answer_that_its_audit_refutes_is_not_counted(

@@ -24,7 +24,7 @@ MORE, LESS, SAME, NOT_GATED = "more", "less", "same", "not gated"
 SCREENED_COUNTS, CONFIRMED_COUNTS = 3, 9
 # Few differences between identical runs: their largest, ten times.
 _FEW_FLOOR, _FEW_FACTOR, _FEW_CEILING = 0.002, 10, 0.05
-# Many: the fence of a box plot, Q3 + 3 IQR (as rustc-perf has it).
+# Many: the fence Q3 + 3 IQR (rustc-perf, docs/comparison-analysis.md).
 _MANY_FLOOR, _FENCE, _MANY_CEILING = 0.005, 3, 0.10
 _LEAST_ROUNDS = 4
 

@@ -1,7 +1,8 @@
 """Counts what the two sides of an A/B run do: instructions, writes, syncs.
 
-Work, never time: nothing here is measured by a clock, so a busy machine changes
-nothing.  The database that a process starts from is filled and audited natively;
+Work, never time: nothing here is measured by a clock, and a busy machine changes
+next to nothing (a process that takes longer has more points of its timeline to
+write).  The database that a process starts from is filled and audited natively;
 each counted process must answer ok, and is audited by a native one if it wrote.
 """
 

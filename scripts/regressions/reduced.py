@@ -1,7 +1,7 @@
 """A cell made small enough to be counted under tools that slow it down fifty times.
 
-What is counted does not depend on how long it takes, so a small part of the work
-shows a change as well as the whole of it.
+What is counted hardly depends on how long it takes, so a small part of the work
+shows a change as well as the whole of it.  It is the work of the first repetition.
 """
 
 from dataclasses import replace
