@@ -23,6 +23,7 @@ from scripts.guard import guarded
 from scripts.listing import list_document, list_lines
 from scripts.plan import Plan
 from scripts.regressions.ab_verb import BUILDS, ab, resume_ab
+from scripts.regressions.check_verb import check
 from scripts.regressions.compare_verb import compare
 from scripts.regressions.history_verb import history
 from scripts.reporting import FORMATS, write_report
@@ -51,6 +52,7 @@ def main() -> None:
 main.add_command(doctor)
 main.add_command(ab)
 main.add_command(compare)
+main.add_command(check)
 main.add_command(history)
 
 

@@ -1,0 +1,95 @@
+"""A gate's result for GitHub: annotations on stdout, and a table for the summary.
+
+Commands and their escapes: docs.github.com, "Workflow commands for GitHub Actions",
+and escapeData and escapeProperty of actions/toolkit (packages/core/src/command.ts).
+GitHub shows ten annotations of each level of a step and takes 1 MiB of summary.
+"""
+
+from report.figures import count
+from report.markdown import escaped, line_of
+from report.regressions.gate import PASSED, Gate, Outcome, Row
+from report.regressions.gate_text import (
+    GLYPHS,
+    conclusion,
+    figures_of,
+    sentence,
+    shown,
+    summary,
+    what_of,
+)
+
+MOST_ANNOTATIONS = 10
+MOST_SUMMARY_ROWS = 300
+_BAD = (Outcome.REGRESSED, Outcome.FAILED, Outcome.MISSING)
+
+
+def annotations(gate: Gate, code: int) -> list[str]:
+    """One ::error line for each regression and each failure, and ::warning lines.
+
+    What does not fit into ten is counted in the last.
+    """
+    bad = [row for outcome in _BAD for row in gate.of(outcome)]
+    level = "error" if code != PASSED else "warning"
+    shown_rows = bad if len(bad) <= MOST_ANNOTATIONS else bad[: MOST_ANNOTATIONS - 1]
+    found = [command(level, _title(row), sentence(row)) for row in shown_rows]
+    if rest := bad[len(shown_rows) :]:
+        found.append(command(level, f"{len(rest)} more", "; ".join(map(what_of, rest))))
+    unsure = gate.of(Outcome.INCONCLUSIVE)
+    if unsure:
+        told = "; ".join(f"{what_of(row)}: {row.reason}" for row in unsure[:3])
+        found.append(
+            command("warning", count(len(unsure), "row") + " inconclusive", told)
+        )
+    if code != PASSED and not bad:
+        found.append(command("error", "kvmatrix check", conclusion(gate, code)))
+    elif not gate.can_pass:
+        found.append(command("warning", "kvmatrix check", conclusion(gate, code)))
+    return found
+
+
+def step_summary(gate: Gate, code: int) -> str:
+    """The Markdown for $GITHUB_STEP_SUMMARY."""
+    head = ("", "", "base → new", "change", "interval", "")
+    rows = shown(gate)
+    table = [line_of(head), line_of(["---"] * 2 + ["---:"] * 3 + ["---"])]
+    for row in rows[:MOST_SUMMARY_ROWS]:
+        what = f"{GLYPHS[row.outcome]} {row.outcome.value}"
+        parts = (what, what_of(row), *figures_of(row), row.reason)
+        table.append(line_of([escaped(one_line(part)) for part in parts]))
+    blocks = [
+        "### kvmatrix check",
+        f"**{escaped(conclusion(gate, code))}**",
+        f"{escaped(f'{gate.run}, against {gate.against}')}: {escaped(summary(gate))}.",
+    ]
+    if rows:
+        blocks.append("\n".join(table))
+    if len(rows) > MOST_SUMMARY_ROWS:
+        blocks.append(f"{len(rows) - MOST_SUMMARY_ROWS} more rows are not shown.")
+    if gate.hint and gate.of(Outcome.REGRESSED):
+        blocks.append(f"Confirm with:\n\n    {one_line(gate.hint)}")
+    blocks.append(f"Rule: {escaped(gate.method)}.")
+    return "\n\n".join(blocks) + "\n"
+
+
+def command(level: str, title: str, message: str) -> str:
+    """One workflow command on one line."""
+    return f"::{level} title={escaped_property(title)}::{escaped_data(message)}"
+
+
+def escaped_data(text: str) -> str:
+    """A command's message."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escaped_property(text: str) -> str:
+    """A command's property."""
+    return escaped_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def one_line(text: str) -> str:
+    """Without line ends and other control characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _title(row: Row) -> str:
+    return f"{row.outcome.value}: {what_of(row)}"

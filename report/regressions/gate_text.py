@@ -1,0 +1,167 @@
+"""A gate's result as lines for people, and as one JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from report.figures import compact, count, signed
+from report.regressions.gate import (
+    INCOMPLETE,
+    NOTHING,
+    PASSED,
+    REGRESSED,
+    Gate,
+    Kind,
+    Outcome,
+    Row,
+)
+from report.regressions.terminal import Line, padded, widths
+
+SCHEMA = 1
+GLYPHS = {
+    Outcome.FAILED: "✗",
+    Outcome.MISSING: "✗",
+    Outcome.REGRESSED: "▼",
+    Outcome.IMPROVED: "▲",
+    Outcome.INCONCLUSIVE: "?",
+    Outcome.UNCHANGED: "=",
+    Outcome.UNCOMPARED: "–",
+}
+# Outcomes whose rows are all shown; of the others so many.
+_SHOWN = (Outcome.FAILED, Outcome.MISSING, Outcome.REGRESSED, Outcome.IMPROVED)
+_UNSURE_SHOWN = 10
+_STYLES = {
+    Outcome.FAILED: "lost",
+    Outcome.MISSING: "lost",
+    Outcome.REGRESSED: "slower",
+    Outcome.IMPROVED: "faster",
+}
+
+
+def lines(gate: Gate, code: int) -> list[Line]:
+    """The result for a terminal; `code` is the exit code it leads to."""
+    found = [
+        Line(f"kvmatrix check  {gate.run}", "bold"),
+        Line(f"against   {gate.against}"),
+        Line(f"rule      {gate.method}"),
+        Line(""),
+    ]
+    if rows := shown(gate):
+        found += [*_table(rows), Line("")]
+    found.append(Line(summary(gate)))
+    if code == REGRESSED and gate.hint:
+        found.append(Line(f"confirm   {gate.hint}"))
+    return [*found, Line(conclusion(gate, code), "bold")]
+
+
+def shown(gate: Gate) -> list[Row]:
+    """The rows that people see: what was found, and some of what is not known."""
+    unsure = gate.of(Outcome.INCONCLUSIVE)[:_UNSURE_SHOWN]
+    rows = [row for outcome in _SHOWN for row in gate.of(outcome)]
+    return [*rows, *unsure]
+
+
+def summary(gate: Gate) -> str:
+    """How many rows came out how, gravest first."""
+    parts = [
+        f"{number} {outcome.value}"
+        for outcome in Outcome
+        if (number := len(gate.of(outcome)))
+    ]
+    return " · ".join(parts) or "nothing to look at"
+
+
+def conclusion(gate: Gate, code: int) -> str:
+    """One sentence: passed or not, and why."""
+    if code == NOTHING:
+        return f"not passed: nothing was judged: {gate.why_nothing}"
+    if code == REGRESSED:
+        slower = len(gate.of(Outcome.REGRESSED))
+        told = count(slower, "regression") if slower else "inconclusive is not allowed"
+        return f"not passed: {told}"
+    if code == INCOMPLETE:
+        failed = len(gate.of(Outcome.FAILED, Outcome.MISSING))
+        told = f"{count(failed, 'cell')} failed or missing" if failed else "unfinished"
+        return f"not passed: {told}"
+    if not gate.can_pass:
+        return f"passed without a comparison, as allowed: {gate.why_nothing}"
+    told = count(gate.judged, "row") + " judged"
+    slower = len(gate.of(Outcome.REGRESSED))
+    if code == PASSED and slower:
+        return f"passed, regressions being allowed: {slower} of {told}"
+    return f"passed: {told}"
+
+
+def what_of(row: Row) -> str:
+    """The row's name, and what it is where that is no cell."""
+    return f"{row.name} (all cells)" if row.kind is Kind.ENGINE else row.name
+
+
+def figures_of(row: Row) -> tuple[str, str, str]:
+    """Base and new, the change, and the interval; "" for what is not known."""
+    sides = ""
+    if row.base is not None and row.new is not None:
+        sides = f"{compact(row.base)} → {compact(row.new)} {row.unit}"
+    change = signed(row.change) if row.change is not None else ""
+    interval = ""
+    if row.interval is not None:
+        low, high = (signed(end).removesuffix(" %") for end in row.interval)
+        interval = f"[{low}, {high}]"
+    return sides, change, interval
+
+
+def sentence(row: Row) -> str:
+    """The row without its name, for a message of one line."""
+    sides, change, interval = figures_of(row)
+    level = f"{interval} at {row.confidence:.0%}" if interval and row.confidence else ""
+    found = " ".join(filter(None, (change, level, f"({sides})" if sides else "")))
+    told = "; ".join(filter(None, (found, row.reason)))
+    return told or row.outcome.value
+
+
+def document(gate: Gate, code: int) -> dict[str, Any]:
+    """The whole result; every row is in it."""
+    return {
+        "schema": SCHEMA,
+        "run": gate.run,
+        "against": gate.against,
+        "rule": gate.method,
+        "exit": code,
+        "passed": code == PASSED,
+        "judged": gate.judged,
+        "conclusion": conclusion(gate, code),
+        "unfinished": gate.unfinished,
+        "no_base": gate.no_base,
+        "rows": [_row_document(row) for row in gate.rows],
+    }
+
+
+def _row_document(row: Row) -> dict[str, Any]:
+    return {
+        "kind": row.kind.value,
+        "name": row.name,
+        "outcome": row.outcome.value,
+        "judged": row.judged,
+        "unit": row.unit,
+        "base": row.base,
+        "new": row.new,
+        "change": row.change,
+        "interval": list(row.interval) if row.interval else None,
+        "confidence": row.confidence if row.interval else None,
+        "reason": row.reason,
+    }
+
+
+def _table(rows: Sequence[Row]) -> list[Line]:
+    head = ("", "cell", "base → new", "change", "interval")
+    texts = [
+        (f"{GLYPHS[row.outcome]} {row.outcome.value}", what_of(row), *figures_of(row))
+        for row in rows
+    ]
+    wide = widths([head, *texts])
+    found = [Line(padded(head, wide), "dim")]
+    for row, parts in zip(rows, texts, strict=True):
+        text = padded(parts, wide, row.reason)
+        found.append(Line(text, _STYLES.get(row.outcome, "")))
+    return found

@@ -1,0 +1,273 @@
+"""kvmatrix check: the gate of a CI job, whose exit code is the answer."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scripts import cli_options as options
+from scripts.cli_options import Output
+from scripts.cli_types import ShareType, check_globs
+from scripts.guard import guarded
+from scripts.reporting import write_whole
+from scripts.store import EVERY_KIND, all_runs, find_run, is_ab_run
+
+if TYPE_CHECKING:
+    from report.regressions.gate import Gate
+
+_FORMATS = ("text", "github", "junit", "json")
+_FAIL_ON = ("regression", "inconclusive", "never")
+_WINDOW = "window:"
+_LEAST_WINDOW, _LARGEST_WINDOW = 5, 100
+_THRESHOLD = 0.05
+
+
+@click.command("check")
+@click.argument("name", metavar="[RUN]", default="@last")
+@click.option(
+    "--against",
+    metavar="RUN|window:N",
+    help="What to compare an ordinary run with: another run, or the last N runs of"
+    " the history: --against window:12.  An A/B run needs none.",
+)
+@click.option(
+    "--threshold",
+    type=ShareType(),
+    help="The least slowdown, of the time per operation, of what is compared by"
+    " --against: --threshold 10%.  [default: 5%]",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(_FAIL_ON),
+    default="regression",
+    show_default=True,
+    help="What exits 1; failed cells exit 3 and a gate that judged nothing 5, always.",
+)
+@click.option(
+    "--allow-no-base",
+    is_flag=True,
+    help="Exit 0, and say so, where the history or the base is not there yet.",
+)
+@click.option(
+    "-k",
+    "--cells",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    help="Only cells engine/scenario/benchmark that match: -k '*/*/read*'.",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(_FORMATS),
+    default="text",
+    show_default=True,
+    help="github annotates, and appends a table to $GITHUB_STEP_SUMMARY.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    help="Where to: -o check.xml.  [default: stdout]",
+)
+@options.stacked(options.COLOR, options.RESULTS, options.HISTORY)
+def check(
+    name: str,
+    against: str | None,
+    threshold: float | None,
+    fail_on: str,
+    allow_no_base: bool,
+    globs: tuple[str, ...],
+    kind: str,
+    output: Path | None,
+    color: str,
+    results_dir: Path,
+    history_dir: Path,
+) -> None:
+    """Says by its exit code whether RUN got slower: a gate for CI.
+
+    An A/B run is judged by its own rule, written into it.  An ordinary run is
+    compared with another, or with the last runs of the history.
+
+    \b
+    Example:
+      scripts/kvmatrix check @last
+      scripts/kvmatrix check @last --format github
+      scripts/kvmatrix check @last --against window:12 --allow-no-base
+
+    \b
+    Exit codes: 0 passed; 1 a cell, an engine or a count regressed; 2 usage or
+    damaged files; 3 a cell failed or is missing, or the run is unfinished; 5 nothing
+    was judged, and why.  Of several 2, 5, 1, 3 is the order.
+    """
+
+    def work() -> int:
+        from report.regressions.gate_text import conclusion
+
+        gate = _gate(name, against, threshold, globs, results_dir, history_dir)
+        code = gate.exit_code(fail_on, allow_no_base)
+        _show(gate, code, kind, output, color)
+        if kind != "text" or output is not None:
+            click.echo(f"kvmatrix: {conclusion(gate, code)}", err=True)
+        return code
+
+    sys.exit(guarded(work))
+
+
+def _gate(
+    name: str,
+    against: str | None,
+    threshold: float | None,
+    globs: Sequence[str],
+    results: Path,
+    history: Path,
+) -> Gate:
+    path = find_run(results, name, EVERY_KIND)
+    window = _window(against)
+    share = _THRESHOLD if threshold is None else threshold
+    if window is not None:
+        return _against_window(path, history, window, share, globs)
+    if is_ab_run(path):
+        _refuse_for_ab(path, against, threshold)
+        return _own_verdict(path, globs)
+    if against is None:
+        raise click.UsageError(
+            f"{path.name} is a run of one build: say with what to compare it:"
+            " --against RUN, or --against window:12"
+        )
+    return _against_run(path, against, share, globs, results)
+
+
+def _refuse_for_ab(path: Path, against: str | None, threshold: float | None) -> None:
+    for option, given in (("--against", against), ("--threshold", threshold)):
+        if given is not None:
+            raise click.UsageError(
+                f"{path.name} is an A/B run: it has both sides and its own rule, and"
+                f" takes no {option} (but --against window:N)"
+            )
+
+
+def _window(against: str | None) -> int | None:
+    """The N of window:N; None of anything else.  Raises click.UsageError."""
+    if against is None or not against.startswith(_WINDOW):
+        return None
+    digits = against.removeprefix(_WINDOW)
+    number = int(digits) if digits.isascii() and digits.isdigit() else 0
+    if not _LEAST_WINDOW <= number <= _LARGEST_WINDOW:
+        raise click.UsageError(
+            f"--against: {against!r} is no window: window:{_LEAST_WINDOW} to"
+            f" window:{_LARGEST_WINDOW} earlier runs"
+        )
+    return number
+
+
+def _own_verdict(path: Path, globs: Sequence[str]) -> Gate:
+    from report.regressions.ab_results import load_ab_run
+    from report.regressions.ab_verdicts import judge
+    from report.regressions.gate_sources import of_ab
+
+    run = load_ab_run(path)
+    chosen = _chosen(globs, [str(cell.name) for cell in run.cells])
+    return of_ab(judge(run), chosen)
+
+
+def _against_run(
+    path: Path, against: str, threshold: float, globs: Sequence[str], results: Path
+) -> Gate:
+    from dataclasses import replace
+
+    from report.regressions.compare_text import confirming
+    from report.regressions.comparing import ComparedRuns, compare
+    from report.regressions.deciding import Limits
+    from report.regressions.gate import Gate
+    from report.regressions.gate_sources import LEAST_CONFIDENCE, of_comparison
+    from report.results import load_run
+
+    new = load_run(path)
+    if against == "@-2" and len(all_runs(results)) == 1:
+        told = "there is no run before this one"
+        return Gate(new.run_id, against, "", (), nothing=told, no_base=True)
+    base_path = find_run(results, against)
+    if base_path.resolve() == path.resolve():
+        raise click.UsageError(f"--against: {against} is the run itself")
+    base = load_run(base_path)
+    names = [str(cell) for cell in {**base.cells, **new.cells}]
+    limits = Limits(threshold=threshold, least_confidence=LEAST_CONFIDENCE)
+    compared = compare(base, new, limits)
+    gate = of_comparison(compared, _chosen(globs, names))
+    if isinstance(compared, ComparedRuns):
+        return replace(gate, hint=confirming(compared))
+    return gate
+
+
+def _against_window(
+    path: Path, history: Path, window: int, threshold: float, globs: Sequence[str]
+) -> Gate:
+    from report.regressions.ab_results import load_ab_run
+    from report.regressions.ab_verdicts import judge
+    from report.regressions.gate_sources import of_window
+    from report.regressions.history import load
+    from report.regressions.history_making import entry_of
+    from report.results import load_run
+
+    made = judge(load_ab_run(path)) if is_ab_run(path) else load_run(path)
+    new, entries = entry_of(made), load(history)
+    names = {str(cell.name) for entry in (*entries, new) for cell in entry.cells}
+    chosen = _chosen(globs, sorted(names))
+    return of_window(new, entries, window, threshold, chosen)
+
+
+def _chosen(globs: Sequence[str], names: Sequence[str]) -> Callable[[str], bool] | None:
+    """Whether a cell is chosen; None without a choice.  Raises click.UsageError."""
+    if not globs:
+        return None
+    check_globs(globs, names)
+    return lambda name: any(fnmatch.fnmatch(name, glob) for glob in globs)
+
+
+def _show(gate: Gate, code: int, kind: str, output: Path | None, color: str) -> None:
+    if output is not None and str(output) != "-":
+        write_whole(output, _rendered(gate, code, kind))
+    elif kind == "text":
+        from report.regressions.gate_text import lines
+        from scripts.regressions.printing import print_lines
+
+        print_lines(lines(gate, code), Output(False, False, True, color))
+    else:
+        click.echo(_rendered(gate, code, kind), nl=False)
+    if kind == "github":
+        _append_summary(gate, code, os.environ)
+
+
+def _rendered(gate: Gate, code: int, kind: str) -> str:
+    if kind == "json":
+        from report.regressions.gate_text import document
+
+        return json.dumps(document(gate, code), indent=1, allow_nan=False) + "\n"
+    if kind == "junit":
+        from report.regressions.gate_junit import render
+
+        return render(gate, code)
+    if kind == "github":
+        from report.regressions.gate_github import annotations
+
+        return "".join(f"{line}\n" for line in annotations(gate, code))
+    from report.regressions.gate_text import lines
+
+    return "".join(f"{line.text}\n" for line in lines(gate, code))
+
+
+def _append_summary(gate: Gate, code: int, environ: Mapping[str, str]) -> None:
+    from report.regressions.gate_github import step_summary
+
+    place = environ.get("GITHUB_STEP_SUMMARY")
+    if place:
+        with open(place, "a", encoding="utf-8") as file:
+            file.write(step_summary(gate, code))

@@ -1,0 +1,205 @@
+import re
+import xml.etree.ElementTree as ElementTree
+from datetime import datetime
+
+import pytest
+
+from report.regressions.gate import Gate, Kind, Outcome, Row
+from report.regressions.gate_github import (
+    MOST_ANNOTATIONS,
+    annotations,
+    command,
+    step_summary,
+)
+from report.regressions.gate_junit import render
+from report.regressions.gate_text import document, lines
+
+HOSTILE = "50%, a: b\r\n::error::x \x1b[31m\x00\ud7ff | ]]> & <b> \"q\" 'r' \ufffe"
+SLOWER = Row(
+    Kind.CELL,
+    "alpha/base/fillseq",
+    Outcome.REGRESSED,
+    judged=True,
+    base=185_000,
+    new=164_000,
+    change=-0.114,
+    interval=(-0.131, -0.108),
+    confidence=0.95,
+)
+ROWS = (
+    SLOWER,
+    Row(Kind.CELL, "alpha/base/readseq", Outcome.UNCHANGED, judged=True),
+    Row(Kind.CELL, "beta/base/readseq", Outcome.FAILED, judged=False, reason=HOSTILE),
+    Row(Kind.CELL, "beta/base/fillseq", Outcome.MISSING, judged=False),
+    Row(Kind.CELL, "c/base/x", Outcome.INCONCLUSIVE, judged=True, reason="wide"),
+    Row(Kind.CELL, "c/base/y", Outcome.UNCOMPARED, judged=False, reason="new"),
+    Row(Kind.ENGINE, "alpha", Outcome.IMPROVED, judged=True),
+    Row(Kind.COUNT, "alpha/base/fillseq write_calls", Outcome.REGRESSED, judged=True),
+)
+RUN = "20261121-014500-ab-quick"
+
+
+def gate(*rows: Row, **more: object) -> Gate:
+    return Gate(RUN, "base", "a rule", rows, **more)  # type: ignore[arg-type]
+
+
+def unescaped(text: str) -> str:
+    """As the runner reads a message or a property."""
+    for code, sign in {"%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ","}.items():
+        text = text.replace(code, sign)
+    return text.replace("%25", "%")
+
+
+def test_a_command_is_one_line_that_the_runner_reads_back() -> None:
+    line = command("error", HOSTILE, HOSTILE)
+    assert "\n" not in line
+    assert "\r" not in line
+    match = re.fullmatch(r"::error title=([^:,\n\r]*)::(.*)", line)
+    assert match
+    assert unescaped(match[1]) == HOSTILE
+    assert unescaped(match[2]) == HOSTILE
+
+
+def test_every_regression_and_failure_is_an_error_and_what_is_unknown_a_warning() -> (
+    None
+):
+    found = annotations(gate(*ROWS), 1)
+    errors = [line for line in found if line.startswith("::error ")]
+    assert len(errors) == 4
+    assert any("−11.4 %25 [−13.1, −10.8] at 95%25" in line for line in errors)
+    [warning] = [line for line in found if line.startswith("::warning ")]
+    assert "1 row inconclusive" in warning
+    assert "c/base/x" in warning
+
+
+def test_github_shows_ten_annotations_so_the_last_counts_the_rest() -> None:
+    many = [
+        Row(Kind.CELL, f"a/b/c{i}", Outcome.REGRESSED, judged=True) for i in range(30)
+    ]
+    found = annotations(gate(*many), 1)
+    assert len(found) == MOST_ANNOTATIONS
+    assert "21 more" in found[-1]
+    assert "a/b/c29" in found[-1]
+
+
+def test_a_gate_that_judged_nothing_is_an_error_that_says_why() -> None:
+    [line] = annotations(gate(nothing="no history"), 5)
+    assert line.startswith("::error ")
+    assert "nothing was judged: no history" in unescaped(line)
+    [allowed] = annotations(gate(nothing="no history", no_base=True), 0)
+    assert allowed.startswith("::warning ")
+
+
+def test_the_summary_is_a_table_that_no_text_breaks_out_of() -> None:
+    text = step_summary(gate(*ROWS), 1)
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
+    assert "\x1b" not in text
+    assert "<b>" not in text.replace("\\<b", "")
+    assert len(step_summary(gate(*(SLOWER for _ in range(20_000))), 1)) < 2**20
+
+
+def test_the_text_has_what_was_found_and_ends_with_the_conclusion() -> None:
+    found = [line.text for line in lines(gate(*ROWS, hint="kvmatrix ab"), 1)]
+    assert any("185k → 164k ops/s  −11.4 %  [−13.1, −10.8]" in line for line in found)
+    assert found[-1] == "not passed: 2 regressions"
+    assert found[-2] == "confirm   kvmatrix ab"
+    assert not any("alpha/base/readseq" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "code", "told"),
+    [
+        ((), {}, 5, "nothing was measured"),
+        ((ROWS[1], ROWS[2]), {}, 3, "1 cell failed or missing"),
+        ((ROWS[1],), {"unfinished": True}, 3, "unfinished"),
+        ((ROWS[4],), {}, 1, "inconclusive is not allowed"),
+        ((SLOWER,), {}, 0, "regressions being allowed"),
+        ((ROWS[1],), {}, 0, "passed: 1 row judged"),
+        ((ROWS[5],), {"no_base": True}, 0, "passed without a comparison"),
+    ],
+)
+def test_the_conclusion_says_why(
+    rows: tuple[Row, ...], more: dict[str, object], code: int, told: str
+) -> None:
+    assert told in document(gate(*rows, **more), code)["conclusion"]
+
+
+def test_the_document_has_every_row() -> None:
+    found = document(gate(*ROWS), 1)
+    assert [row["name"] for row in found["rows"]] == [row.name for row in ROWS]
+    assert found["passed"] is False
+    assert found["rows"][0]["interval"] == [-0.131, -0.108]
+
+
+# What JUnit.xsd of windyroad/JUnit-Schema asks of each element: attributes (those it
+# requires, those it allows) and children in order.  junit-10.xsd of xunit-plugin
+# allows all of it.
+_SUITE = {"name", "timestamp", "hostname", "tests", "failures", "errors", "time"}
+_RULES: dict[str, tuple[set[str], set[str], str]] = {
+    "testsuites": (set(), set(), "(testsuite )*"),
+    "testsuite": (
+        _SUITE | {"package", "id"},
+        {"skipped"},
+        "properties (testcase )*system-out system-err ",
+    ),
+    "properties": (set(), set(), "(property )*"),
+    "property": ({"name", "value"}, set(), ""),
+    "testcase": ({"name", "classname", "time"}, set(), "(skipped |error |failure )?"),
+    "failure": ({"type"}, {"message"}, ""),
+    "error": ({"type"}, {"message"}, ""),
+    "skipped": (set(), {"message"}, ""),
+    "system-out": (set(), set(), ""),
+    "system-err": (set(), set(), ""),
+}
+
+
+def check(element: ElementTree.Element) -> None:
+    required, allowed, children = _RULES[element.tag]
+    assert required <= set(element.keys()) <= required | allowed, element.tag
+    assert re.fullmatch(children, "".join(f"{child.tag} " for child in element))
+    for name in ("tests", "failures", "errors", "skipped", "id"):
+        assert element.get(name, "0").isdigit()
+    for child in element:
+        check(child)
+
+
+def test_junit_follows_the_schema_and_counts_its_cases() -> None:
+    root = ElementTree.fromstring(render(gate(*ROWS), 1))
+    check(root)
+    [suite] = root
+    assert suite.get("timestamp") == "2026-11-21T01:45:00"
+    datetime.strptime(suite.attrib["timestamp"], "%Y-%m-%dT%H:%M:%S")
+    counts = {tag: len(root.findall(f".//{tag}")) for tag in _RULES}
+    assert counts["testcase"] == len(ROWS) == int(suite.attrib["tests"])
+    assert counts["failure"] == 2 == int(suite.attrib["failures"])
+    assert counts["error"] == 2 == int(suite.attrib["errors"])
+    assert counts["skipped"] == 2 == int(suite.attrib["skipped"])
+
+
+def test_junit_holds_what_xml_can_of_a_hostile_reason() -> None:
+    root = ElementTree.fromstring(render(gate(*ROWS), 1))
+    [error] = [e for e in root.iter("error") if "50%" in e.attrib["message"]]
+    assert "::error::x" in error.attrib["message"]
+    assert "\x1b" not in error.attrib["message"]
+    assert "]]> & <b>" in error.attrib["message"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "tag"),
+    [((), 5, "error"), ((ROWS[4],), 1, "failure"), ((ROWS[1],), 3, "failure")],
+)
+def test_junit_of_a_gate_that_does_not_pass_is_never_green(
+    rows: tuple[Row, ...], code: int, tag: str
+) -> None:
+    root = ElementTree.fromstring(render(gate(*rows), code))
+    check(root)
+    assert root[0].get(f"{tag}s") == "1"
+
+
+def test_junit_of_a_run_renamed_to_no_time_is_still_valid() -> None:
+    root = ElementTree.fromstring(
+        render(Gate("99999999-999999-x", "b", "r", ROWS[:1]), 1)
+    )
+    check(root)
+    datetime.strptime(root[0].attrib["timestamp"], "%Y-%m-%dT%H:%M:%S")
