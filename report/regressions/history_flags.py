@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import accumulate
 
 from report.regressions.change_points import LEAST_SHIFT, Step, change_points
-from report.regressions.history import Series, series
+from report.regressions.history import Series, SeriesKey, series
 from report.regressions.history_entries import AB, Band, Entry
 from report.regressions.rule import Rule
 
@@ -45,6 +45,11 @@ class Change:
     state: State
     decided_by: Entry | None
     ended: Entry | None
+
+    @property
+    def key(self) -> tuple[SeriesKey, int]:
+        """What tells it from all others of a history."""
+        return self.series.key, self.step.index
 
     @property
     def before(self) -> Entry:

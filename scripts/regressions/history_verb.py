@@ -20,7 +20,7 @@ from scripts.store import EVERY_KIND, find_run
 if TYPE_CHECKING:
     from report.regressions.history_view import View
 
-_FORMATS = ("text", "csv", "json", "otava")
+_FORMATS = ("text", "html", "csv", "json", "otava")
 _NOTHING = 5
 
 
@@ -174,6 +174,10 @@ def _show(
 def _rendered(found: View, kind: str) -> str:
     from report.regressions import history_documents, history_text
 
+    if kind == "html":
+        from report.regressions.history_page import render
+
+        return render(found)
     if kind == "csv":
         return history_documents.csv_text(found)
     if kind == "json":

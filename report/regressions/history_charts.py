@@ -1,0 +1,216 @@
+"""A series as a drawing: geometry only, a template draws the SVG.
+
+Places are shares of the drawing in percent, from the left and from the top.  The
+axis does not begin at zero: it holds all medians, and at least a tenth of them.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from report.figures import compact
+from report.regressions.history import Point, SeriesKey
+from report.regressions.history_flags import Change, Judged
+
+# The number of each step on the page, by its key.
+Numbers = Mapping[tuple[SeriesKey, int], int]
+WIDE, HIGH = 1000, 200  # whole units of the paths
+_LEAST_SPAN = 0.1  # of the median
+_LABEL_CHARS = 14
+_MOST_DOTS = 60
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One point as drawn: of several runs their median and the whole band."""
+
+    points: tuple[Point, ...]
+    median: float
+    low: float
+    high: float
+    change: Change | None  # which begins with it
+
+    @property
+    def name(self) -> str:
+        """The run or its label; of several the last."""
+        return short(self.points[-1])
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A step: its place, and the number it has on the page."""
+
+    at_percent: float
+    number: int
+    change: Change
+
+
+@dataclass(frozen=True)
+class Level:
+    """The median between two steps."""
+
+    left_percent: float
+    right_percent: float
+    top_percent: float
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One point where there are few."""
+
+    left_percent: float
+    top_percent: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One series drawn; `runs_per_point` is 1 unless there are too many."""
+
+    judged: Judged
+    drawn: tuple[Drawn, ...]
+    band: str
+    line: str
+    levels: tuple[Level, ...]
+    ticks: tuple[tuple[float, str], ...]
+    marks: tuple[Mark, ...]
+    dots: tuple[Dot, ...]
+    runs_per_point: int
+
+
+def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
+    """The part of a series in these runs, as at most about so many points."""
+    found = judged.series
+    points = [i for i, point in enumerate(found.points) if point.entry.run in runs]
+    steps = {change.step.index: change for change in judged.changes}
+    drawn, per_point = _thinned(found.points, points, steps, most)
+    low, high = _range(drawn)
+    tops = [_top(one.median, low, high) for one in drawn]
+    edges = [(_top(one.high, low, high), _top(one.low, low, high)) for one in drawn]
+    lefts = [round((i + 0.5) / len(drawn) * WIDE) for i in range(len(drawn))]
+    marks = tuple(
+        Mark(i / len(drawn) * 100, numbers[one.change.key], one.change)
+        for i, one in enumerate(drawn)
+        if one.change
+    )
+    return Chart(
+        judged,
+        drawn,
+        band=_band(lefts, edges),
+        line=_path(lefts, tops),
+        levels=_levels(drawn, low, high),
+        ticks=_ticks(low, high, found.is_ratio),
+        marks=marks,
+        dots=_dots(drawn, lefts, tops, found.is_ratio),
+        runs_per_point=per_point,
+    )
+
+
+def short(point: Point) -> str:
+    """A run for narrow places: its label, cut, or its name."""
+    label = point.entry.label
+    if len(label) > _LABEL_CHARS:
+        return label[: _LABEL_CHARS - 1] + "…"
+    return label or point.entry.run
+
+
+def figure(value: float, is_ratio: bool) -> str:
+    """A rate or a ratio: "94.2k" or "0.953×"."""
+    return f"{value:.3f}×" if is_ratio else compact(value)
+
+
+def _thinned(
+    points: Sequence[Point],
+    shown: Sequence[int],
+    steps: dict[int, Change],
+    most: int,
+) -> tuple[tuple[Drawn, ...], int]:
+    """Neighbours drawn as one, never across a step."""
+    per_point = max(1, math.ceil(len(shown) / most))
+    groups: list[list[int]] = []
+    for index in shown:
+        if not groups or index in steps or len(groups[-1]) == per_point:
+            groups.append([])
+        groups[-1].append(index)
+    return tuple(_drawn(points, group, steps) for group in groups), per_point
+
+
+def _drawn(
+    points: Sequence[Point], group: list[int], steps: dict[int, Change]
+) -> Drawn:
+    found = tuple(points[index] for index in group)
+    return Drawn(
+        found,
+        statistics.median(point.band.median for point in found),
+        min(point.band.low for point in found),
+        max(point.band.high for point in found),
+        steps.get(group[0]),
+    )
+
+
+def _range(drawn: Sequence[Drawn]) -> tuple[float, float]:
+    """What the axis spans; wide bands are cut at it."""
+    medians = [one.median for one in drawn]
+    least, most = min(medians), max(medians)
+    slack = max((most - least) * 0.4, statistics.median(medians) * _LEAST_SPAN / 2)
+    low = max(min(one.low for one in drawn), least - slack)
+    high = min(max(one.high for one in drawn), most + slack)
+    missing = statistics.median(medians) * _LEAST_SPAN - (high - low)
+    return low - max(0.0, missing) / 2, high + max(0.0, missing) / 2
+
+
+def _top(value: float, low: float, high: float) -> int:
+    share = (high - value) / (high - low)
+    return round(min(max(share, 0.0), 1.0) * HIGH)
+
+
+def _path(lefts: Sequence[int], tops: Sequence[int]) -> str:
+    pairs = zip(lefts, tops, strict=True)
+    path = "M" + "L".join(f"{left} {top}" for left, top in pairs)
+    return path if len(lefts) > 1 else path + "h1"
+
+
+def _band(lefts: Sequence[int], edges: Sequence[tuple[int, int]]) -> str:
+    there = [f"{left} {high}" for left, (high, _) in zip(lefts, edges, strict=True)]
+    back = [f"{left} {low}" for left, (_, low) in zip(lefts, edges, strict=True)]
+    return "M" + "L".join([*there, *reversed(back)]) + "z"
+
+
+def _dots(
+    drawn: Sequence[Drawn], lefts: Sequence[int], tops: Sequence[int], is_ratio: bool
+) -> tuple[Dot, ...]:
+    if len(drawn) > _MOST_DOTS:
+        return ()
+    return tuple(
+        Dot(
+            left / WIDE * 100,
+            top / HIGH * 100,
+            f"{one.name}: {figure(one.median, is_ratio)}",
+        )
+        for one, left, top in zip(drawn, lefts, tops, strict=True)
+    )
+
+
+def _levels(drawn: Sequence[Drawn], low: float, high: float) -> tuple[Level, ...]:
+    begins = [i for i, one in enumerate(drawn) if i == 0 or one.change]
+    found = []
+    for begin, end in zip(begins, [*begins[1:], len(drawn)], strict=True):
+        medians = [p.band.median for one in drawn[begin:end] for p in one.points]
+        top = _top(statistics.median(medians), low, high) / HIGH * 100
+        found.append(Level(begin / len(drawn) * 100, end / len(drawn) * 100, top))
+    return tuple(found)
+
+
+def _ticks(low: float, high: float, is_ratio: bool) -> tuple[tuple[float, str], ...]:
+    """Three round figures where there are so many, the highest first."""
+    span = high - low
+    power = 10.0 ** math.floor(math.log10(span / 2))
+    step = next(power * n for n in (5, 2.5, 2, 1) if power * n <= span / 2)
+    first = math.ceil(low / step)
+    values = [n * step for n in range(first, first + 6) if low <= n * step <= high]
+    labels = (f"{v:.3g}×" if is_ratio else compact(v) for v in values)
+    places = (_top(v, low, high) / HIGH * 100 for v in values)
+    return tuple(zip(places, labels, strict=True))[::-1]

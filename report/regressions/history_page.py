@@ -1,0 +1,165 @@
+"""The history as one HTML file: what is open first, then a chart for each series.
+
+render() is pure: the same entries give the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from report import figures, frame
+from report.chips import Chip
+from report.identity import COLOURS, SHAPES, Look
+from report.regressions import change_points, history_flags
+from report.regressions.history_charts import Chart, Numbers, chart, figure, short
+from report.regressions.history_flags import Change
+from report.regressions.history_text import decided
+from report.regressions.history_view import (
+    FEW,
+    Machine,
+    View,
+    confirming,
+    figures_of,
+)
+
+_STYLES = ("regressions.css", "history.css")
+_TEMPLATE = "history.html.j2"
+# Points drawn on the whole page, and in one chart: a page stays under 2 MB.
+_ALL_POINTS, _MOST_POINTS, _LEAST_POINTS = 12_000, 200, 20
+_WORTH_A_CHART = 4  # points, from which a step can be seen
+_GLYPHS = {"regressed": "▼", "improved": "▲"}
+
+
+@dataclass(frozen=True)
+class Named:
+    """An engine of the history; it has no title of its own."""
+
+    name: str
+
+    @property
+    def title(self) -> str:
+        """Its name."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class Part:
+    """One machine with its charts, those with something open first.
+
+    `left_out` series have too few points to be worth a chart, unless all have.
+    """
+
+    machine: Machine
+    charts: tuple[Chart, ...]
+    left_out: int
+
+
+def render(view: View) -> str:
+    """The page as the text of one HTML file."""
+    environment = frame.environment()
+    environment.globals.update(
+        anchor=anchor,
+        confirming=confirming,
+        decided=decided,
+        figure=figure,
+        glyph=glyph,
+        share=figures_of,
+        short=short,
+        verdict_class=verdict_class,
+    )
+    names = dict.fromkeys(name.engine for name in view.cells)
+    engines = [Named(name) for name in names]
+    numbers = _numbers(view)
+    series = sum(len(machine.judged) for machine in view.machines)
+    most = min(_MOST_POINTS, max(_LEAST_POINTS, _ALL_POINTS // max(series, 1)))
+    parts = [_part(machine, numbers, most) for machine in view.machines]
+    return frame.rendered(
+        environment.get_template(_TEMPLATE),
+        None,
+        _STYLES,
+        view=view,
+        parts=parts,
+        numbers=numbers,
+        engines=engines,
+        looks=_looks(engines),
+        lede=lede(view),
+        chips=chips(view, parts),
+        open=[c for machine in view.machines for c in machine.open],
+        closed=[c for m in view.machines for c in m.changes if not c.is_open],
+        few=FEW,
+        detector=change_points,
+        flags=history_flags,
+    )
+
+
+def lede(view: View) -> str:
+    """The verdict in one sentence."""
+    regressed = view.count(lambda machine: machine.regressions)
+    nominated = view.count(lambda machine: machine.nominated)
+    faster = view.count(lambda machine: machine.improvements)
+    return f"{regressed} regressed, {nominated} nominated, {faster} faster"
+
+
+def chips(view: View, parts: list[Part]) -> list[Chip]:
+    """How much there is, and every reason for care."""
+    runs = f"{figures.count(view.runs, 'run')}"
+    if view.runs < view.all_runs:
+        runs = f"the last {view.runs} of {view.all_runs} runs"
+    series = sum(len(part.machine.judged) for part in parts)
+    steady = sum(part.machine.steady for part in parts)
+    found = [
+        Chip(runs),
+        Chip(figures.count(len(parts), "machine")),
+        Chip(f"{steady} of {series} series with nothing open"),
+    ]
+    few = sum(part.machine.short for part in parts)
+    if few:
+        found.append(Chip(f"{few} series of fewer than {FEW} points", warns=True))
+    thinned = max((c.runs_per_point for part in parts for c in part.charts), default=1)
+    if thinned > 1:
+        found.append(Chip(f"drawn thinner: up to {thinned} runs for each point"))
+    return found
+
+
+def anchor(numbers: Numbers, change: Change) -> str:
+    """The id of the mark of a step."""
+    return f"step-{numbers[change.key]}"
+
+
+def glyph(change: Change) -> str:
+    """The direction of a step."""
+    return _GLYPHS["regressed" if change.step.is_slower else "improved"]
+
+
+def verdict_class(change: Change) -> str:
+    """How a step is coloured; its word says the same."""
+    if not change.is_open:
+        return "closed"
+    if change.is_nominated:
+        return "nominated"
+    return "regressed" if change.is_regression else "improved"
+
+
+def _part(machine: Machine, numbers: Numbers, most: int) -> Part:
+    runs = {entry.run for entry in machine.entries}
+    long = [j for j in machine.judged if len(j.series.points) >= _WORTH_A_CHART]
+    drawn = long or machine.judged
+    charts = [chart(judged, runs, numbers, most) for judged in drawn]
+    first = {change.series.key: i for i, change in reversed([*enumerate(machine.open)])}
+    charts.sort(key=lambda c: first.get(c.judged.series.key, len(first)))
+    return Part(machine, tuple(charts), len(machine.judged) - len(drawn))
+
+
+def _numbers(view: View) -> Numbers:
+    """Every step that is shown, numbered through the page: what is open first."""
+    shown = [c for m in view.machines for c in m.open]
+    shown += [c for m in view.machines for j in m.judged for c in j.changes]
+    keys = dict.fromkeys(change.key for change in shown)
+    return {key: n for n, key in enumerate(keys, 1)}
+
+
+def _looks(engines: list[Named]) -> dict[str, Look]:
+    return {
+        engine.name: Look(f"e{place % COLOURS}", f"m{place % SHAPES}")
+        for place, engine in enumerate(engines)
+    }
