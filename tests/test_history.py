@@ -227,6 +227,19 @@ def test_a_regression_that_was_mended_is_over() -> None:
     assert (first.verdict, first.is_regression) == ("over", False)
     assert first.ended is not None
     assert first.ended.run == made.run_id(60)
-    assert second.ended is None
+    assert (second.state, second.is_open) == (State.MENDED, False)
     (unconfirmed, _) = changes(entries)
     assert unconfirmed.verdict == "over, unconfirmed"
+
+
+def test_more_than_what_was_lost_is_an_improvement() -> None:
+    def effect(index: int, name: CellName) -> float:
+        return 0.0 if index < 30 else 0.06 if index < 60 else -0.06
+
+    _, second = changes(made.history(90, effect=effect))
+    assert second.is_improvement
+
+
+def test_losing_an_improvement_is_a_regression_like_any_other() -> None:
+    _, second = changes(made.history(90, effect=made.step_at(30, -SLOWER, 60)))
+    assert second.is_nominated

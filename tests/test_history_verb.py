@@ -61,7 +61,8 @@ def test_what_is_open_comes_first(folder: Path) -> None:
         ["▼", "nominated", "beta/baseline/readrandom"],
         ["▲", "nominated", "alpha/sync/fillsync"],
     ]
-    assert "confirmed by 20260105-040000-ab-quick: -6.0 % [-8.0, -4.0]" in done.stdout
+    told = "confirmed by 20260105-040000-ab-quick: −6.0 % [−8.0 %, −4.0 %]"
+    assert told in done.stdout
     assert "4 series: 1 regressed, 1 nominated, 1 faster" in done.stdout
 
 

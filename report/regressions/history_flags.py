@@ -30,6 +30,7 @@ class State(StrEnum):
     REJECTED = "rejected"
     SAME_BUILD = "same build"
     WENT_AWAY = "went away"
+    MENDED = "took one back"
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,8 @@ def _change(
             state = State.WENT_AWAY
         elif _is_same_build(found, steps[which].index):
             state = State.SAME_BUILD
+        elif _is_mending(steps, which):
+            state = State.MENDED
     return Change(found, steps[which], state, decided_by, _ended(found, steps, which))
 
 
@@ -194,6 +197,17 @@ def _ended(found: Series, steps: Sequence[Step], which: int) -> Entry | None:
         if _is_back(rest, steps[which]):
             return found.entries[following.index]
     return None
+
+
+def _is_mending(steps: Sequence[Step], which: int) -> bool:
+    """Whether a step does no more than take an earlier slowdown back."""
+    if steps[which].is_slower:
+        return False
+    sums = accumulate(step.log_shift for step in reversed(steps[: which + 1]))
+    earlier = zip(reversed(steps[: which + 1]), sums, strict=True)
+    return any(
+        s.is_slower and abs(rest) < math.log1p(LEAST_SHIFT) for s, rest in earlier
+    )
 
 
 def _is_same_build(found: Series, index: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from report.figures import count
+from report.figures import count, signed
 from report.regressions.history_entries import Entry
 from report.regressions.history_flags import Change, State
 from report.regressions.history_view import (
@@ -13,7 +13,6 @@ from report.regressions.history_view import (
     View,
     confirming,
     figures_of,
-    signed_percent,
 )
 from report.regressions.terminal import Line
 
@@ -42,9 +41,8 @@ def decided(change: Change) -> str:
     ratio = entry.by_name[change.series.cell].ratio if entry else None
     if entry is None or ratio is None:
         return ""
-    low, high = ((x - 1) * 100 for x in (ratio.low, ratio.high))
-    told = f"{signed_percent(ratio.median - 1)} [{low:+.1f}, {high:+.1f}]"
-    return f"{change.state} by {entry.run}: {told}"
+    low, middle, high = (signed(x - 1) for x in (ratio.low, ratio.median, ratio.high))
+    return f"{change.state} by {entry.run}: {middle} [{low}, {high}]"
 
 
 def summary(machine: Machine) -> str:

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from report import figures
 from report.cells import CellName
 from report.provenance import machine_words
 from report.regressions.history_entries import Entry
@@ -126,13 +127,8 @@ def view(
 
 
 def figures_of(change: Change) -> str:
-    """The size of a change for people: "-5.1 %"."""
-    return signed_percent(change.step.rate_change)
-
-
-def signed_percent(share: float) -> str:
-    """A change of the rate: -0.0512 -> "-5.1 %"."""
-    return f"{share * 100:+.1f} %"
+    """The size of a change for people: "−5.1 %"."""
+    return figures.signed(change.step.rate_change)
 
 
 def confirming(change: Change) -> str:

@@ -1,0 +1,98 @@
+"""The page of a history: accessibility and layout, judged by Chromium."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import synthetic_history as made
+from tests.browser.pages import (
+    SCREENS,
+    Opened,
+    assert_accessible,
+    assert_contained,
+    on_screen,
+)
+from tests.test_history_page import READS, entries, page
+
+pytestmark = pytest.mark.browser
+
+LONG = "a-label-of-many-words-without-a-break-" * 5
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every state of a step, rates and ratios, long labels, two machines."""
+    found = entries()
+    found[45] = replace(found[45], label=LONG)
+    there = {**made.MACHINE, "cpu_model": "Another CPU " * 8}
+    ratios = made.history(
+        70, [READS], made.step_at(50, 0.05, cell=READS), reference="pinned"
+    )
+    found += [replace(e, machine=there, run=f"{e.run}-there") for e in ratios]
+    path = tmp_path_factory.mktemp("history") / "report.html"
+    path.write_text(page(found), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module", params=SCREENS)
+def opened(
+    request: pytest.FixtureRequest, chromium: Any, page_file: Path
+) -> Iterator[Opened]:
+    found = on_screen(chromium, page_file, request.param)
+    yield found
+    found.context.close()
+
+
+def test_no_accessibility_rule_is_violated(opened: Opened) -> None:
+    assert_accessible(opened)
+
+
+def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
+    assert_contained(opened)
+
+
+def test_a_chart_is_as_wide_as_it_must_be_to_be_read(opened: Opened) -> None:
+    widths = opened.page.evaluate(
+        "[...document.querySelectorAll('.hist > svg')]"
+        ".map(s => s.getBoundingClientRect().width)"
+    )
+    assert len(widths) == 5
+    assert min(widths) >= 200
+
+
+def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
+    found = Opened(chromium, page_file, java_script_enabled=False)
+    text = found.page.inner_text("body")
+    for told in ("1 regressed, 2 nominated, 1 faster", "−5.7 %", "scripts/kvmatrix ab"):
+        assert told in text, told
+    assert found.page.locator("#tools").is_hidden()
+    assert found.page.locator(".hl:visible").count() == 5
+    found.context.close()
+
+
+def test_an_engine_can_be_switched_off_with_all_that_is_its(
+    chromium: Any, page_file: Path
+) -> None:
+    found = Opened(chromium, page_file)
+    found.page.locator("#tools label", has_text="beta").click()
+    assert found.page.locator("[data-e=beta]:visible").count() == 0
+    assert found.page.locator("[data-e=alpha]:visible").count() == 4
+    found.context.close()
+
+
+def test_a_step_leads_to_its_chart(chromium: Any, page_file: Path) -> None:
+    found = Opened(chromium, page_file)
+    found.page.locator(".steps th a").first.click()
+    assert found.page.url.endswith("#step-1")
+    assert found.page.locator("#step-1 .cn").is_visible()
+    found.context.close()
+
+
+def test_it_prints(chromium: Any, page_file: Path) -> None:
+    found = Opened(chromium, page_file)
+    found.page.emulate_media(media="print")
+    assert found.page.pdf(format="A4").startswith(b"%PDF")
+    found.context.close()
