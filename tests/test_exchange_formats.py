@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from report.cells import CellName
 from report.exchange import (
     bencher,
     benchstat,
@@ -112,17 +113,11 @@ def test_every_cell_is_either_written_or_named(varied: Run) -> None:
 def test_no_format_has_a_cell_that_failed(varied: Run, render: Any) -> None:
     text = render(varied)
     for name in ("beta-tree/baseline/readrandom", "gamma/sync/fillrandsync"):
-        assert varied.cells[synthetic_name(name)].status != "ok"
+        assert varied.cells[CellName(*name.split("/"))].status != "ok"
         assert name not in text
         engine, scenario, benchmark = name.split("/")
         long = f"engine={engine}/scenario={scenario}/benchmark={benchmark} "
         assert long not in text
-
-
-def synthetic_name(text: str) -> Any:
-    from report.cells import CellName
-
-    return CellName(*text.split("/"))
 
 
 def test_github_is_given_two_documents_that_fit_its_rules(varied: Run) -> None:
@@ -210,6 +205,7 @@ def test_benchstat_sees_a_slower_run_and_knows_that_more_is_better(
     old, new = tmp_path / "old.txt", tmp_path / "new.txt"
     old.write_text(benchstat.render(many))
     new.write_text(benchstat.render(slower))
+    assert "\nUnit ops/s better=higher\n" in old.read_text()
     rates = benchstat_table(run_benchstat(old, new), "ops/s")
     assert rates["alpha/baseline/readrandom"][4].startswith("-20.00%")
     assert rates["alpha/baseline/readseq"][4] == "~"

@@ -244,6 +244,7 @@ HOSTILE: dict[str, tuple[Callable[[Document], None], str]] = {
     "time huge": (entry_with(real_time=1e300), "out of range"),
     "time a huge integer": (entry_with(real_time=10**400), "too large"),
     "time tiny": (entry_with(real_time=5e-324), "out of range"),
+    "time below a picosecond": (entry_with(real_time=5e-4), "out of range"),
     "unit unknown": (entry_with(time_unit="min"), "benchmarks.0.time_unit"),
     "unit a list": (entry_with(time_unit=["ns"]), "benchmarks.0.time_unit"),
     "run type unknown": (entry_with(run_type="x"), "benchmarks.0.run_type"),

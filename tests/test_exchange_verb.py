@@ -2,10 +2,16 @@
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from report.exchange import ab_benchstat
+from report.exchange.benchstat import benchmark_name
+from report.regressions.ab_results import load_ab_run
+from report.regressions.ab_run import Failure
+from report.regressions.ab_verdicts import judge
 from tests import consumers, synthetic, synthetic_ab
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,6 +96,20 @@ def test_benchstat_sets_the_sides_of_an_ab_run_beside_each_other(
     assert "+10." in confirmed or "+11." in confirmed or "+9." in confirmed
     assert "benchmark=fillrandom/" in said
     assert "engine=beta-tree/scenario=baseline/benchmark=fillrandom" not in said
+
+
+def test_the_rounds_of_a_cell_that_failed_later_are_no_evidence(
+    tmp_path: Path,
+) -> None:
+    result = judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path / "ab")))
+    first, *rest = result.run.cells
+    failed = replace(first, failure=Failure("a", "wrong", "audit: 3 entries differ"))
+    result = replace(result, run=replace(result.run, cells=(failed, *rest)))
+    assert benchmark_name(rest[0].name) in ab_benchstat.render(result)
+    assert benchmark_name(first.name) not in ab_benchstat.render(result)
+    assert ab_benchstat.left_out(result) == (
+        f"{first.name}: side a: wrong: audit: 3 entries differ",
+    )
 
 
 def test_an_ab_run_without_a_round_ends_with_5(tmp_path: Path) -> None:

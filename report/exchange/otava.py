@@ -32,11 +32,11 @@ def files(found: Iterable[Series], branch: str = "main") -> dict[str, str]:
     are said to be of one `branch`, since a history knows of no other.  Raises
     ResultsError for a run whose name does not begin with its time.
     """
-    groups: dict[tuple[object, ...], list[Series]] = {}
+    groups: dict[tuple[str, ...], list[Series]] = {}
     for one in found:
+        # A run is of one machine, method and kind, and so are series of one's runs.
         runs = tuple(entry.run for entry in one.entries)
-        key = (one.key.machine, one.key.method, one.key.kind, one.is_ratio, runs)
-        groups.setdefault(key, []).append(one)
+        groups.setdefault(runs, []).append(one)
     texts = {}
     tests = ["tests:" if groups else "tests: {}"]
     for number, group in enumerate(groups.values(), 1):
