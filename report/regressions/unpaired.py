@@ -76,18 +76,24 @@ def median_interval(
     """The median between order statistics, whatever the distribution.
 
     6 values are the first that reach 95 % (96.9 %); fewer give their extremes and
-    say which level that is: 75 % for 3.  ValueError of no or not finite values.
+    say which level that is: 75 % for 3.  Where a value can be left out at one end
+    alone it is the largest, as benchstat has it.  ValueError of no values, or of
+    one that is not finite.
     """
     ranked = np.sort(np.asarray(values, float))
     if not len(ranked) or not np.isfinite(ranked).all():
         raise ValueError("a median needs finite values")
-    outside, level = 0, _median_level(len(ranked), 0)
-    while (inner := _median_level(len(ranked), outside + 1)) >= confidence:
-        outside, level = outside + 1, inner
+    below, above, level = 0, 0, _median_level(len(ranked), 0, 0)
+    # One more at the upper end, then as many at the lower end, and so on.
+    for ends in ((n // 2, (n + 1) // 2) for n in range(1, len(ranked))):
+        inner = _median_level(len(ranked), *ends)
+        if inner < confidence:
+            break
+        (below, above), level = ends, inner
     return MedianInterval(
         float(np.median(ranked)),
-        float(ranked[outside]),
-        float(ranked[-1 - outside]),
+        float(ranked[below]),
+        float(ranked[-1 - above]),
         level,
     )
 
@@ -97,11 +103,9 @@ def highest_confidence(base: int, new: int) -> float:
     return 1 - 2 / math.comb(base + new, base)
 
 
-def _median_level(count: int, outside: int) -> float:
-    """Leaving out so many values at each end; 0 when nothing is left."""
-    if 2 * outside >= count:
-        return 0.0
-    return 1 - 2 * float(binom.cdf(outside, count, 0.5))
+def _median_level(count: int, below: int, above: int) -> float:
+    """Leaving out so many values at each end."""
+    return float(1 - binom.cdf(below, count, 0.5) - binom.cdf(above, count, 0.5))
 
 
 def _logs(times: Sequence[float]) -> Floats:

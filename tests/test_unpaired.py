@@ -1,0 +1,165 @@
+"""Two independent samples, against benchstat, SciPy and tables.
+
+The golden figures were printed by benchmath.AssumeNothing of golang.org/x/perf
+v0.0.0-20260908200009-22c9c6c9d4da, the arithmetic of benchstat.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy.stats import mannwhitneyu
+
+from report.regressions.unpaired import (
+    highest_confidence,
+    median_interval,
+    unpaired,
+)
+
+Sample = Sequence[float]
+
+# Two samples, and benchstat's two-sided p of their difference.
+COMPARED: list[tuple[Sample, Sample, float]] = [
+    ([100, 101, 102], [103, 104, 105], 0.10000000000000002),
+    ([10, 12, 11, 14, 13], [13, 15, 16, 17, 12.5], 0.06349206349206349),
+    (
+        [100.5, 99.2, 101.7, 98.8, 102.4, 97.9],
+        [103.1, 104.7, 101.2, 105.9, 102.8, 106.3],
+        0.00865800865800866,
+    ),
+    ([5, 5, 6, 6, 7, 8], [6, 7, 7, 8, 9, 9], 0.08658008658008658),
+    (
+        [2.31, 2.44, 2.29, 2.51, 2.38, 2.40, 2.36, 2.47, 2.33, 2.42],
+        [2.35, 2.39, 2.45, 2.41, 2.50, 2.37, 2.55, 2.43, 2.48, 2.46],
+        0.16549394877568258,
+    ),
+    ([1, 2, 3, 4], [9, 8, 7, 6, 5, 10, 11], 0.0060606060606060615),
+    ([7, 7, 7, 7], [7, 7, 7, 7], 1.0),
+]
+# Of the values 1 to n: n, and benchstat's interval of the median and its level.
+MEDIANS = [
+    (6, 1, 6, 0.96875),
+    (7, 1, 7, 0.984375),
+    (8, 1, 7, 0.9609375),
+    (9, 2, 8, 0.9609375),
+    (10, 2, 9, 0.978515625),
+    (12, 3, 10, 0.96142578125),
+    (17, 5, 13, 0.950958251953125),
+    (20, 6, 15, 0.9586105346679688),
+    (25, 8, 18, 0.9567147493362438),
+    (30, 10, 21, 0.9572260547429379),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "p"), COMPARED)
+def test_the_p_is_that_of_benchstat(base: Sample, new: Sample, p: float) -> None:
+    found = unpaired(base, new)
+    assert min(1, 2 * min(found.p_slower, found.p_faster)) == pytest.approx(p)
+
+
+@pytest.mark.parametrize(("count", "low", "high", "level"), MEDIANS)
+def test_the_interval_of_a_median_is_that_of_benchstat(
+    count: int, low: float, high: float, level: float
+) -> None:
+    found = median_interval(range(1, count + 1))
+    assert (found.low, found.high) == (low, high)
+    assert found.confidence == pytest.approx(level)
+    assert found.median == (count + 1) / 2
+
+
+@pytest.mark.parametrize(
+    ("count", "level"), [(1, 0.0), (2, 0.5), (3, 0.75), (4, 0.875), (5, 0.9375)]
+)
+def test_few_values_give_their_extremes_and_a_lower_level(
+    count: int, level: float
+) -> None:
+    found = median_interval(range(count))
+    assert (found.low, found.high) == (0, count - 1)
+    assert found.confidence == pytest.approx(level)
+
+
+@pytest.mark.parametrize(("base", "new"), [(3, 3), (5, 7), (12, 3), (40, 40)])
+def test_the_exact_p_is_that_of_scipy(base: int, new: int) -> None:
+    random = np.random.default_rng(base)
+    one, other = random.lognormal(size=base), random.lognormal(0.3, size=new)
+    found = unpaired(one.tolist(), other.tolist())
+    expected = mannwhitneyu(other, one, alternative="greater", method="exact")
+    assert found.p_slower == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_more_values_take_the_normal_approximation() -> None:
+    random = np.random.default_rng(2)
+    one, other = random.lognormal(size=(2, 41))
+    found = unpaired(one.tolist(), other.tolist())
+    exact = mannwhitneyu(other, one, alternative="greater", method="exact")
+    assert found.p_slower == pytest.approx(exact.pvalue, abs=0.003)
+    assert 0.95 <= found.confidence < 0.952
+
+
+def test_three_and_three_reach_ninety_percent_only() -> None:
+    found = unpaired([10, 11, 12], [15, 13, 14])
+    assert found.confidence == pytest.approx(0.9)
+    assert highest_confidence(3, 3) == pytest.approx(0.9)
+    assert found.p_slower == pytest.approx(1 / 20)
+    assert found.p_faster == 1.0
+    assert found.log_low == pytest.approx(math.log(13 / 12))
+    assert found.log_high == pytest.approx(math.log(15 / 10))
+
+
+def test_the_shift_is_the_median_of_all_ratios() -> None:
+    base, new = [10.0, 11.0, 12.0], [13.0, 14.0, 30.0]
+    ratios = sorted(b / a for a, b in itertools.product(base, new))
+    assert unpaired(base, new).log_shift == pytest.approx(math.log(ratios[4]))
+    assert unpaired(new, base).log_shift == pytest.approx(-math.log(ratios[4]))
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "outside", "level"),
+    # Critical values of U at 2.5 % on each side are 0, 2, 8, 23: any table has them.
+    [
+        (4, 4, 0, 1 - 2 / 70),
+        (5, 5, 2, 1 - 8 / 252),
+        (7, 7, 8, None),
+        (10, 10, 23, None),
+    ],
+)
+def test_the_interval_leaves_out_what_the_tables_of_u_allow(
+    base: int, new: int, outside: int, level: float | None
+) -> None:
+    one = np.exp(np.arange(base) * 0.001)
+    other = np.exp(1 + np.arange(new) * 0.1)
+    differences = sorted(b - a for a in np.log(one) for b in np.log(other))
+    found = unpaired(one.tolist(), other.tolist())
+    assert found.log_low == pytest.approx(differences[outside])
+    assert found.log_high == pytest.approx(differences[-1 - outside])
+    assert found.confidence >= 0.95
+    if level:
+        assert found.confidence == pytest.approx(level)
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    random = np.random.default_rng(8)
+    held = 0
+    for _ in range(2000):
+        one, other = random.lognormal(sigma=0.1, size=(2, 6))
+        found = unpaired(one.tolist(), (other * 1.05).tolist())
+        held += found.log_low <= math.log(1.05) <= found.log_high
+    # 95.9 % for 6 and 6, give or take four standard errors.
+    assert found.confidence == pytest.approx(0.9589, abs=1e-4)
+    assert 0.94 < held / 2000 < 0.977
+
+
+@pytest.mark.parametrize("bad", [[], [0.0, 1.0], [-1.0], [math.nan], [math.inf]])
+def test_what_is_no_time_is_refused(bad: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"sample|positive"):
+        unpaired([1.0, 2.0], bad)
+    with pytest.raises(ValueError, match=r"sample|positive"):
+        unpaired(bad, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("bad", [[], [math.nan, 1.0]])
+def test_a_median_of_nothing_is_refused(bad: list[float]) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        median_interval(bad)
