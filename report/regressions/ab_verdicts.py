@@ -235,7 +235,6 @@ def _judgement(
         inside = low is not None and high is not None and max(-low, high) <= within
         verdict = Verdict.UNCHANGED if inside else Verdict.INCONCLUSIVE
         reason = "" if inside else _why_inconclusive(low, rule)
-    smallest = shifts.smallest_effect(sigma, pairs, *gate) if known else math.inf
     return Judgement(
         verdict=verdict,
         log_shift=float(shifts.shift(a, b)),
@@ -246,7 +245,7 @@ def _judgement(
         p_faster=float(p_slower(b, a)),
         pairs=pairs,
         sigma_log=sigma if known else None,
-        smallest_effect=smallest if math.isfinite(smallest) else None,
+        smallest_effect=shifts.smallest_effect(sigma, pairs, *gate) if known else None,
         pairs_needed=(
             shifts.pairs_for(sigma, _WANTED_EFFECT, rule.alpha) if known else None
         ),

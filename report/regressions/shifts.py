@@ -84,15 +84,15 @@ def pairs_for(sigma: float, effect: float, alpha: float = 0.01) -> int:
 
 def smallest_effect(
     sigma: float, pairs: int, alpha: float = 0.01, least: float = 0.0
-) -> float:
+) -> float | None:
     """The slowdown, as a share, that so many pairs find with probability POWER.
 
     The inverse of pairs_for(), where the estimate must also reach `least` (a
-    share); inf where outliers alone can hide any.
+    share); None where outliers alone can hide any.
     """
     left = pairs - _lost(alpha)
     if left < 1:
-        return math.inf
+        return None
     error = sigma * math.sqrt(_MORE / left)
     significant = _deviations(alpha) * error
     return as_share(max(significant, as_log(least) + float(norm.ppf(POWER)) * error))
