@@ -1,8 +1,10 @@
 """Programs of others that read our files; a test is skipped where one is absent."""
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,14 @@ for name in ("pg8000", "requests", "requests.exceptions", "slack_sdk", "google",
     sys.modules[name] = MagicMock()
 from otava.main import main
 main()
+"""
+# Series on stdin as JSON, the indices of their steps on stdout.
+_OTAVA_STEPS = """
+import json, sys
+from otava.analysis import compute_change_points
+found = [[int(point.index) for point in compute_change_points(values, **options)[0]]
+         for values, options in json.load(sys.stdin)]
+json.dump(found, sys.stdout)
 """
 
 
@@ -43,6 +53,22 @@ def otava(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+def otava_steps(many: Sequence[Sequence[float]], **options: float) -> list[list[int]]:
+    """Where Otava's own detector sees steps, in each of many series."""
+    path = _present(CONSUMERS / "otava/otava").parent
+    given = {"window_len": 50, "max_pvalue": 0.001, "min_magnitude": 0.0, **options}
+    done = subprocess.run(
+        [sys.executable, "-c", _OTAVA_STEPS],
+        env=os.environ | {"PYTHONPATH": str(path)},
+        input=json.dumps([[list(values), given] for values in many]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: list[list[int]] = json.loads(done.stdout)
+    return found
 
 
 def _present(path: Path) -> Path:
