@@ -319,3 +319,10 @@ def test_the_page_of_sixty_cells_stays_under_two_megabytes() -> None:
     cells = (run.cells * 3)[:60]
     text = ab_page.render(result(replace(run, cells=cells)))
     assert len(text.encode()) + ab_page._LARGEST_RAW < 2_000_000
+
+
+def test_what_disturbed_a_repetition_is_listed_under_its_cell() -> None:
+    panel = page().at("c-alpha-baseline-fillseq")
+    (told,) = panel.all("ul", "marks")[0].all("li")
+    assert told.text.replace("\u00a0", " ") == "screen 1, a: steal 3.1 %"
+    assert not page().at("c-alpha-baseline-fillrandom").all("ul", "marks")

@@ -81,7 +81,7 @@ def _row(result: AbResult, count: CountResult) -> CountRow:
         a=_number(count.a),
         b=_number(count.b),
         change="–" if count.change is None else figures.signed(count.change, 2),
-        limit="–" if count.threshold is None else f"{count.threshold * 100:.2g} %",
+        limit="–" if count.threshold is None else _limit(count.threshold),
     )
 
 
@@ -90,3 +90,9 @@ def _number(count: float | None) -> str:
     if count is None:
         return "–"
     return f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
+
+
+def _limit(share: float) -> str:
+    """A limit as a share: "0.2 %", "1.4 %", "120 %"."""
+    points = share * 100
+    return f"{points:.2g} %" if points < 99.5 else f"{points:,.0f} %"

@@ -76,6 +76,7 @@ def render(result: AbResult) -> str:
     environment.globals.update(
         change=ab_words.change,
         interval=ab_words.interval,
+        disturbances=disturbances,
         facts=facts,
         rates=rates,
         repetitions=repetitions,
@@ -193,6 +194,16 @@ def repetitions(cell: AbCell) -> list[MadeRound]:
             rounds.setdefault(number, []).append(Made(repetition.side, rate, marks))
         found += [MadeRound(stage, n, tuple(made)) for n, made in rounds.items()]
     return found
+
+
+def disturbances(made: Sequence[MadeRound]) -> list[str]:
+    """What else the machine did, for each repetition that it disturbed."""
+    return [
+        f"{one.stage} {one.number}, {repetition.side}: {repetition.disturbed}"
+        for one in made
+        for repetition in one.repetitions
+        if repetition.disturbed
+    ]
 
 
 def builds(run: AbRun) -> list[Builds]:
