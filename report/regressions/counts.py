@@ -201,7 +201,8 @@ def _few(sides: _Sides) -> CountResult:
 
 
 def _varies(spread: float) -> str:
-    return f"varies by {100 * spread:.2g} % between identical runs"
+    percents = float(f"{100 * spread:.2g}")
+    return f"varies by {percents:,g} % between identical runs"
 
 
 _OTHER_WORK = "the processes did not do the same work"
