@@ -37,15 +37,20 @@ class Lab:
             file.write(f'[[engine]]\nname = "{name}"\ntitle = "{name.title()}"\n')
             file.write(f'summary = "a fake"\nrole = "{role}"\n')
         if kind is not None:
-            self.executable(name).write_text(
-                _SHIM.format(
-                    python=sys.executable, root=str(ROOT), kind=kind, engine=name
-                )
-            )
-            self.executable(name).chmod(0o755)
+            self.built(name, kind)
 
-    def executable(self, name: str) -> Path:
-        return self.root / f"build/drivers/db_bench_{name}"
+    def built(self, name: str, kind: str, build: str = "build") -> None:
+        """Puts an executable of this kind into a build directory."""
+        path = self.executable(name, build)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = _SHIM.format(
+            python=sys.executable, root=str(ROOT), kind=kind, engine=name
+        )
+        path.write_text(f"{text}# {build}\n")
+        path.chmod(0o755)
+
+    def executable(self, name: str, build: str = "build") -> Path:
+        return self.root / f"{build}/drivers/db_bench_{name}"
 
     def scenario(
         self,
@@ -73,8 +78,9 @@ class Lab:
         return [sys.executable, str(MACHINE), *self.arguments(verb, *words)]
 
     def arguments(self, verb: str, *words: str) -> list[str]:
-        places = ["--build-dir", str(self.root / "build")]
-        places += ["--configs-dir", str(self.root / "configs")]
+        places = ["--configs-dir", str(self.root / "configs")]
+        if verb != "ab":
+            places += ["--build-dir", str(self.root / "build")]
         if verb != "list":
             places += ["--data-dir", str(self.data)]
         if verb not in ("list", "doctor"):
@@ -116,7 +122,11 @@ class Lab:
     @property
     def run_folder(self) -> Path:
         """The only run."""
-        (folder,) = (p.parent for p in self.results.glob("*/run.json"))
+        (folder,) = (
+            p.parent
+            for name in ("run", "ab")
+            for p in self.results.glob(f"*/{name}.json")
+        )
         return folder
 
     @property
