@@ -42,6 +42,11 @@ def google_compare() -> list[str]:
     return [sys.executable, str(_present(COMPARE))]
 
 
+def google_program() -> str:
+    """A program that Google Benchmark's library is linked to: ours."""
+    return str(_present(ROOT / "build/release/tests/cost_bench"))
+
+
 def otava(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Runs Apache Otava to its end."""
     path = _present(CONSUMERS / "otava/otava").parent

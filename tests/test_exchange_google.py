@@ -19,6 +19,7 @@ from report.results import Run, load_run
 from tests import consumers, synthetic
 
 Document = dict[str, Any]
+PER_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 
 
 @pytest.fixture
@@ -165,6 +166,25 @@ def test_compare_py_reads_our_medians_and_tests_them(run: Run, tmp_path: Path) -
     tested = re.findall(r"^(\S+)_pvalue +(\S+)", said, re.MULTILINE)
     assert {name for name, p in tested if float(p) < 0.05} == {cell}
     assert "WARNING" not in said  # nine repetitions are enough for it
+
+
+def test_what_google_benchmark_writes_is_read_with_its_own_medians(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "costs.json"
+    words = ("--benchmark_repetitions=3", "--benchmark_min_time=0.001")
+    command = [consumers.google_program(), *words, f"--benchmark_out={path}"]
+    subprocess.run(command, capture_output=True, check=True)
+    found = read(path)
+    told = {
+        entry["run_name"]: PER_SECOND[entry["time_unit"]] / entry["real_time"]
+        for entry in json.loads(path.read_text())["benchmarks"]
+        if entry.get("aggregate_name") == "median"
+    }
+    assert len(found.samples) > 10
+    for name, sample in found.samples.items():
+        assert len(sample.rates) == 3
+        assert statistics.median(sample.rates) == pytest.approx(told[name])
 
 
 def test_a_file_of_google_benchmark_is_read_without_its_aggregates(
