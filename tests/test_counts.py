@@ -123,12 +123,13 @@ def test_either_side_may_be_the_one_that_varies() -> None:
         assert of_lines(lines(a, b)).spread == pytest.approx(0.002)
 
 
-def test_what_varies_too_much_is_shown_and_not_gated() -> None:
-    base = [100, 101, 100]
-    result = of_lines(lines(base, [200, 200, 200]))
+def test_what_varies_too_much_is_never_called_the_same() -> None:
+    base = [1000, 1010, 1000]
+    result = of_lines(lines(base, [1090] * 3))
     assert result.verdict == NOT_GATED
     assert result.reason == "varies by 1 % between identical runs"
-    assert result.change == 1.0
+    assert result.change == pytest.approx(0.09)
+    assert of_lines(lines(base * 3, [1110] * 9)).verdict == MORE
 
 
 def test_a_difference_is_not_believed_before_it_was_counted_nine_times() -> None:

@@ -186,18 +186,22 @@ def _counted(cell: CellName, kind: _Kind, lines: Sequence[CountLine]) -> CountRe
 
 
 def _few(sides: _Sides) -> CountResult:
-    """Judged by the largest difference between identical runs."""
+    """Judged by the largest difference between identical runs.
+
+    Where that is large, what differs by ten times as much still differs; but that
+    nothing does cannot be said.
+    """
     if (found := sides.with_nothing()) is not None:
         return found
     spread = max(max(side) / min(side) - 1 for side in (sides.a, sides.b))
     threshold = max(_FEW_FLOOR, _FEW_FACTOR * spread)
     told = {"threshold": threshold, "spread": spread}
+    change = statistics.median(sides.b) / statistics.median(sides.a) - 1
+    if abs(change) > threshold:
+        return sides.result(MORE if change > 0 else LESS, "", told)
     if threshold > _FEW_CEILING:
         return sides.not_gated(_varies(spread), told)
-    change = statistics.median(sides.b) / statistics.median(sides.a) - 1
-    if abs(change) <= threshold:
-        return sides.result(SAME, "", told)
-    return sides.result(MORE if change > 0 else LESS, "", told)
+    return sides.result(SAME, "", told)
 
 
 def _varies(spread: float) -> str:
