@@ -28,6 +28,8 @@ from report.regressions.history_reading import entry_of_document
 
 # Words about a benchmark, not what it does.
 _TOLD = ("summary", "unsupported")
+# One engine measured twice would be one step told twice.
+_CONTROL = "control"
 
 
 def entry_of(found: Run | AbResult, label: str = "") -> Entry:
@@ -47,7 +49,7 @@ def settings_sha256(
     engine = next(e for e in engines if e.name == name.engine)
     scenario = next(s for s in scenarios if s.name == name.scenario)
     defined = engine.benchmark(name.benchmark) or {}
-    flags = scenario.flags.get(name.engine, scenario.flags.get(engine.twin_of, {}))
+    flags = scenario.flags.get(name.engine, {})
     settled = {
         "flags": dict(flags),
         "benchmark": {k: v for k, v in defined.items() if k not in _TOLD},
@@ -57,7 +59,11 @@ def settings_sha256(
 
 def _of_run(run: Run, label: str) -> Entry:
     cells = []
+    engines = [engine for engine in run.engines if engine.role != _CONTROL]
+    names = {engine.name for engine in engines}
     for cell in run.cells.values():
+        if cell.name.engine not in names:
+            continue
         rate = _band(cell.rates)
         status = cell.status if rate or cell.status != "ok" else "error"
         key = settings_sha256(run.engines, run.scenarios, cell.name)
@@ -72,7 +78,7 @@ def _of_run(run: Run, label: str) -> Entry:
         suite=str(run.suite["name"]),
         seed=run.seed,
         reference=None,
-        engines=_builds(run.engines),
+        engines=_builds(engines),
         cells=tuple(cells),
     )
 
