@@ -213,6 +213,22 @@ def test_a_change_of_the_same_executable_is_not_by_its_code(tmp_path: Path) -> N
     assert f"-k {ALPHA}" in command and BETA not in command
 
 
+def test_a_machine_that_became_slower_is_not_a_slower_build(tmp_path: Path) -> None:
+    """The other engine was not built anew, and lost as much."""
+    cells = [
+        f"{engine}/baseline/{name}"
+        for engine in ("alpha", "beta-tree")
+        for name in ("readseq", "readrandom", "fillseq", "fillrandom")
+    ]
+    base = run(tmp_path / BASE, unchanged)
+    slow = {name: scaled(0.8) for name in cells} | {ALPHA: scaled(0.6)}
+    found = compared(base, run(tmp_path / NEW, rebuilt, slow))
+    assert [c.name for c in found.of(Verdict.REGRESSED)] == [ALPHA]
+    assert len(found.of(Verdict.INCONCLUSIVE)) == 7
+    told = compare_text.note(cell(found, BETA))
+    assert "unchanged executables moved by 25 % and more as well" in told
+
+
 def with_line(folder: Path, name: str, change: Document) -> Run:
     """The run of a folder with the cell's lines changed; {} leaves them out."""
     path = folder / "measurements.jsonl"

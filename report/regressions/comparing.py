@@ -16,9 +16,10 @@ from typing import Any
 from scipy.stats import false_discovery_control
 
 from report.cells import Run
-from report.regressions.deciding import Limits, judge
+from report.regressions.deciding import Limits, beyond_unchanged, judge
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.samples import SampledCell, Source, of_run
+from report.regressions.shifts import as_share
 
 _NOT_SET = "not set"
 
@@ -172,6 +173,7 @@ def compare_sources(
         _compared(base.cells.get(name), new.cells.get(name), kept, limits)
         for name in names
     ]
+    cells = _beyond_unchanged(cells)
     return ComparedRuns(base, new, limits, _with_q(cells), changes)
 
 
@@ -288,6 +290,23 @@ def _standing(base: SampledCell, new: SampledCell) -> tuple[Standing, str]:
 
 def _told(cell: SampledCell) -> str:
     return f"{cell.status}: {cell.reason}" if cell.reason else cell.status
+
+
+def _beyond_unchanged(cells: Sequence[ComparedCell]) -> list[ComparedCell]:
+    """The same, each judged against all other cells of unchanged executables."""
+    moved = {
+        cell.name: as_share(abs(cell.judgement.log_shift))
+        for cell in cells
+        if cell.judgement and cell.same_build
+    }
+    found = []
+    for cell in cells:
+        judgement = cell.judgement
+        if judgement:
+            others = [share for name, share in moved.items() if name != cell.name]
+            judgement = beyond_unchanged(judgement, others)
+        found.append(replace(cell, judgement=judgement))
+    return found
 
 
 def _with_q(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from report.figures import percent
 from report.regressions.judgement import Judgement, Verdict
@@ -17,6 +17,9 @@ from report.regressions.shifts import as_log, as_share, pairs_for, smallest_effe
 from report.regressions.unpaired import Unpaired, highest_confidence, unpaired
 
 _ROUNDING = 1e-9
+_MANY = 100  # repetitions; beyond it another machine is the better advice
+# Fewer cells of unchanged executables say nothing of the machine.
+_LEAST_UNCHANGED = 3
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,8 @@ def judge(
     if verdict is Verdict.INCONCLUSIVE and not reason:
         reason = f"interval wider than ±{points(limits.threshold)}"
         if needed is not None and needed > fewest:
-            reason += f": about {needed} and {needed} repetitions would tell"
+            number = f"about {needed}" if needed <= _MANY else f"more than {_MANY}"
+            reason += f": {number} repetitions of each would tell"
     return Judgement(
         verdict=verdict,
         log_shift=found.log_shift,
@@ -81,6 +85,24 @@ def judge(
         pairs_needed=needed,
         reason=reason,
     )
+
+
+def beyond_unchanged(judgement: Judgement, moved: Sequence[float]) -> Judgement:
+    """The same, unless other cells moved as far for no reason of their own.
+
+    `moved` are by how much other cells of unchanged executables differ between the
+    two runs (0.03 is 3 %, whichever is faster).  A change is one only if it exceeds
+    that of nine tenths of them; the largest of few is left out too, being chance.
+    """
+    changed = judgement.verdict in (Verdict.REGRESSED, Verdict.IMPROVED)
+    if len(moved) < _LEAST_UNCHANGED or not changed:
+        return judgement
+    rank = min(-(-len(moved) * 9 // 10), len(moved) - 1)
+    noise = sorted(moved)[rank - 1]
+    if as_share(abs(judgement.log_shift)) > noise:
+        return judgement
+    told = f"unchanged executables moved by {percent(noise)} and more as well"
+    return replace(judgement, verdict=Verdict.INCONCLUSIVE, reason=told)
 
 
 def repetitions_for(confidence: float) -> int:
