@@ -92,7 +92,21 @@ def test_two_digests_of_one_round_cost_the_cell_its_verdict(tmp_path: Path) -> N
     run = load_ab_run(write_documents(tmp_path, plan, lines))
     failure = run.cells[0].failure
     assert failure and failure.status == "wrong"
-    assert "digests" in failure.reason
+    assert "contradicts itself" in failure.reason
+
+
+def test_sides_with_a_digest_each_are_told_to_disagree(tmp_path: Path) -> None:
+    plan = ab_plan([ONE])
+    lines = ab_lines(plan)
+    for line in lines:
+        if line["ab"]["side"] == "b" and line["repetition"] == 2:
+            line["digest"] = "f" * 16
+    run = load_ab_run(write_documents(tmp_path, plan, lines))
+    failure = run.cells[0].failure
+    assert failure and failure.status == "wrong"
+    told = f"the sides disagree: digest 0123456789abcdef on a, {'f' * 16} on b"
+    assert failure.reason == f"{told}, in round 2"
+    assert [r.number for r in run.cells[0].screen] == [1, 3, 4]
 
 
 def test_the_reads_of_an_ordinary_run_refuse_an_ab_run(tmp_path: Path) -> None:

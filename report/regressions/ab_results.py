@@ -173,10 +173,28 @@ def _judged(
         described,
         {scenario.name: scenario.flags for scenario in scenarios.values()},
     )
-    return {
+    found = {
         m.line: replace(m, status=status, reason=reason)
         for m, (status, reason) in zip(measurements, verdicts, strict=True)
     }
+    return {**found, **_disagreeing(found.values())}
+
+
+def _disagreeing(judged: Iterable[Measurement]) -> dict[int, Measurement]:
+    """The wrong lines of rounds in which each side agrees with none but itself."""
+    rounds: dict[tuple[CellName, int], list[Measurement]] = {}
+    for m in judged:
+        if m.record["status"] == "ok":
+            rounds.setdefault((m.cell, m.repetition), []).append(m)
+    found = {}
+    for lines in rounds.values():
+        a, b = ({m.record["digest"] for m in lines if side_of(m) == s} for s in SIDES)
+        if len(a) == len(b) == 1 and a != b:
+            told = f"the sides disagree: digest {min(a)} on a, {min(b)} on b"
+            reason = f"{told}, in round {lines[0].repetition}"
+            wrong = [m for m in lines if m.status == "wrong"]
+            found |= {m.line: replace(m, reason=reason) for m in wrong}
+    return found
 
 
 def _cell(

@@ -30,12 +30,14 @@ from scripts.regressions.ab_plan import (
     read_ab_plan,
     same_executables,
 )
+from scripts.regressions.ab_schedule import MOST_PADDING_BYTES, PADDING
 from scripts.regressions.ab_session import AbSession
 from scripts.regressions.ab_view import AbView
 from scripts.resume import Changed, check_unchanged
 from scripts.session import Request, Runner
 from scripts.store import RunFolder, create_folder, drop_torn_line, read_lines
 
+_PADDING_TOLD = f"0 to {MOST_PADDING_BYTES} bytes, drawn for each repetition"
 _SAME = "both sides are the same executables; --aa says that this is meant"
 
 
@@ -85,7 +87,9 @@ class AbRunner:
         """
         others = [e for e in plan.b.engines if e not in plan.a.engines]
         both = replace(plan.a, engines=(*plan.a.engines, *others))
-        return self.a.admit(both, tell)
+        environment = self.a.admit(both, tell)
+        variables = {**environment["child_environment"], PADDING: _PADDING_TOLD}
+        return {**environment, "child_environment": variables}
 
     def forecast(self, plan: AbPlan) -> AbForecast:
         """The prediction of both stages."""

@@ -45,11 +45,13 @@ class AbSession:
     started_s: float = field(init=False, default=0.0)
     _ledger: Ledger = field(init=False)
     _suspects: list[Cell] | None = field(init=False, default=None)
+    _paced: Pace = field(init=False)  # when the last repetition ended
 
     def __post_init__(self) -> None:
         self._ledger = Ledger(self.plan.seed)
         for line in self.lines:
             self._ledger.add(line)
+        self._paced = Pace(0, 0, 0.0, None, 0.0)
 
     def execute(self) -> None:
         """Does what is missing.
@@ -57,10 +59,12 @@ class AbSession:
         Raises Interrupted, DiskFull or Exchanged, all lines kept.
         """
         self.started_s = self.clock()
+        self._paced = self._pace()
         rule = self.plan.rule
         for number in range(1, rule.screen_rounds + 1):
             self._measure(number, self.plan.able)
         self._suspects = self._nominate()
+        self._paced = self._pace()
         for number in range(rule.screen_rounds + 1, self.plan.rounds + 1):
             self._measure(number, self._suspects)
         if self.plan.counted:
@@ -73,7 +77,7 @@ class AbSession:
                 continue
             while slot := self._ledger.next(cell, number):
                 self._repeat(slot)
-            made, pace = self._ledger.made(cell, number), self._pace()
+            made, pace = self._ledger.made(cell, number), self._paced
             confirms = stage_of(self.plan.rule, number) == CONFIRM
             of = self.plan.rounds if confirms else self.plan.rule.screen_rounds
             self.view.finished(round_line(made, of, pace), pace)
@@ -95,6 +99,7 @@ class AbSession:
         self.lines.append(line)
         self._ledger.add(line)
         self.forecast.learn(slot.cell, slot.side, done.seconds)
+        self._paced = self._pace()
 
     def _nominate(self) -> list[Cell]:
         """The cells that the stored lines make suspects."""
@@ -125,8 +130,14 @@ class AbSession:
             counts.close()
 
     def look(self, _pid: int) -> None:
-        """Tells the view that time passes while a process runs."""
-        self.view.beat(self._pace())
+        """Tells the view that time passes while a process runs.
+
+        Nothing is computed here: it is in the measurement.
+        """
+        elapsed_s, left_s = self.clock() - self.started_s, self._paced.left_s
+        if left_s is not None:
+            left_s = max(0.0, left_s - (elapsed_s - self._paced.elapsed_s))
+        self.view.beat(replace(self._paced, elapsed_s=elapsed_s, left_s=left_s))
 
     def _pace(self) -> Pace:
         rule = self.plan.rule
