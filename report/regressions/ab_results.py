@@ -186,7 +186,7 @@ def _disagreeing(judged: Iterable[Measurement]) -> dict[int, Measurement]:
     for m in judged:
         if m.record["status"] == "ok":
             rounds.setdefault((m.cell, m.repetition), []).append(m)
-    found = {}
+    found: dict[int, Measurement] = {}
     for lines in rounds.values():
         a, b = ({m.record["digest"] for m in lines if side_of(m) == s} for s in SIDES)
         if len(a) == len(b) == 1 and a != b:

@@ -8,7 +8,6 @@ from typing import Any
 from report.cells import CellName
 from report.regressions.ab_lines import stage_of
 from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_run import CONFIRM
 from report.regressions.ab_verdicts import suspects
 from report.regressions.count_lines import COUNTS_FILE, CountLine
 from report.units import format_duration
@@ -78,9 +77,7 @@ class AbSession:
             while slot := self._ledger.next(cell, number):
                 self._repeat(slot)
             made, pace = self._ledger.made(cell, number), self._paced
-            confirms = stage_of(self.plan.rule, number) == CONFIRM
-            of = self.plan.rounds if confirms else self.plan.rule.screen_rounds
-            self.view.finished(round_line(made, of, pace), pace)
+            self.view.finished(round_line(made, self.plan.rule, pace), pace)
 
     def _repeat(self, slot: Slot) -> None:
         """One repetition: a fresh fill, a fresh process, an audit, a line."""

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
+from report.regressions.ab_run import CONFIRM
+from report.regressions.rule import Rule
 from report.units import format_duration
 from scripts.board import STATUS_WORDS, rate_of
 from scripts.driver_process import TICK_S
@@ -117,12 +119,14 @@ def heartbeat(pace: Pace) -> str:
     return f"heartbeat {elapsed} elapsed, {pace.done}/{pace.planned} rounds{left}"
 
 
-def round_line(lines: Sequence[Mapping[str, Any]], rounds: int, pace: Pace) -> str:
-    """One finished round of one cell; `rounds` are those of its stage."""
+def round_line(lines: Sequence[Mapping[str, Any]], rule: Rule, pace: Pace) -> str:
+    """One finished round of one cell, with its number in its stage."""
     ab = lines[-1]["ab"]
+    number, rounds = ab["round"], rule.screen_rounds
+    if ab["stage"] == CONFIRM:
+        number, rounds = number - rounds, rule.confirm_rounds
     width = len(str(pace.planned))
     start = f"[{pace.done:>{width}}/{pace.planned}] {ab['stage']}"
-    number = ab["round"]
     told = f"{start} {number}/{rounds} {cell_of(lines[0])!s:<{_NAME_CHARS}}"
     failed = next((line for line in lines if line["status"] != "ok"), None)
     if failed:
