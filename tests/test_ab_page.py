@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from report import frame, raw
+from report import figures, frame, raw
 from report.regressions import ab_page
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_run import Failure
@@ -171,11 +171,17 @@ def test_a_slower_repetition_lies_lower() -> None:
 
 
 def test_every_repetition_is_in_the_table_under_its_drawing() -> None:
-    root = page()
-    for panel in (e for e in root.all("div", "panel") if e.all("svg")):
-        marks = len(panel.all("use", "run"))
+    run, root = made_ab.varied(), page()
+    for cell in run.cells:
+        if cell.failure:
+            continue
+        panel = root.at("c-" + str(cell.name).replace("/", "-"))
+        every = [r for one in (*cell.screen, *cell.confirm) for r in (*one.a, *one.b)]
+        every.sort(key=lambda r: r.order)
+        told = [f"{r.side} {figures.rounded(1e9 / r.ns_per_op)}" for r in every]
         cells = panel.all("table", "made")[0].all("td")
-        assert len(cells) == marks > 0, panel.attrs["id"]
+        assert [c.text.removesuffix(" disturbed") for c in cells] == told
+        assert len(panel.all("use", "run")) == len(told) > 0
 
 
 def test_a_disturbed_repetition_is_marked_and_counted() -> None:

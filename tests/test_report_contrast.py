@@ -40,9 +40,9 @@ VISION: dict[str, Matrix] = {
 }
 
 
-def tokens(start: str) -> dict[str, Colour]:
+def tokens(start: str, style: str = STYLE) -> dict[str, Colour]:
     """The colours of the block that begins with `start`."""
-    block = STYLE[STYLE.index(start) :].split("}")[0]
+    block = style[style.index(start) :].split("}")[0]
     found = re.findall(r"--([\w-]+): (#[0-9a-f]{6}|\d+,\d+,\d+);", block)
     return {name: colour(text) for name, text in found}
 
@@ -135,6 +135,20 @@ def test_text_on_the_strongest_heat_has_contrast(theme: dict[str, Colour]) -> No
     r, g, b = (h * HEAT_STRENGTH + w * (1 - HEAT_STRENGTH) for h, w in pairs)
     for text in ("ink", "ink2"):
         assert contrast(theme[text], (r, g, b)) >= 4.5, text
+
+
+def test_verdicts_have_contrast_and_both_ways_into_the_dark() -> None:
+    style = (TEMPLATE_DIR / "regressions.css").read_text("utf-8")
+    dark = tokens(":root[data-theme=dark] {", style)
+    assert dark == tokens(":root:not([data-theme=light]) {", style)
+    own = {"light": tokens(":root {", style), "dark": dark}
+    for name, theme in THEMES.items():
+        both = theme | own[name]
+        for verdict in ("good", "bad", "warn", "ink3"):
+            for ground in ("bg", "card"):
+                assert contrast(both[verdict], both[ground]) >= 4.5, (name, verdict)
+            assert contrast(both[verdict], both["band"]) >= 3, (name, verdict)
+        assert contrast(both["ink"], both["warnbg"]) >= 4.5
 
 
 @pytest.mark.parametrize("eye", VISION)
