@@ -1,6 +1,6 @@
-"""How often the decision rule is wrong, by simulation.
+"""How often the decision rule is wrong, by simulation of whole changes.
 
-`python -m tests.error_rates` prints the tables of REGRESSIONS.md.
+tests/error_tables.py prints the tables of REGRESSIONS.md from it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tests.noise_model import (
 )
 
 Flags = NDArray[np.bool_]
+_BATCH = 1000  # changes at once, to bound the memory
 
 
 @dataclass(frozen=True)
@@ -80,39 +81,66 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """Logs of both stages of some changes; the rounds of the second are by suspect."""
+
+    screen: tuple[Floats, Floats]  # (changes, cells, rounds, 2)
+    slower: Flags  # (changes, cells)
+    faster: Flags
+    confirm: tuple[Floats, Floats]  # (suspects of all changes, rounds, 2)
+
+
+@dataclass(frozen=True)
 class Outcomes:
     """Of each simulated change: cells (changes, cells), engines, pairs."""
 
-    slower: Flags
-    faster: Flags
     regressed: Flags
     engines: Flags
     pairs: Floats
 
 
-def judged(
-    random: np.random.Generator, change: Change, changes: int, rule: Rule | None = None
-) -> Outcomes:
+def measured(
+    random: np.random.Generator, change: Change, changes: int, rule: Rule
+) -> Measured:
     """Both stages of as many changes."""
-    rule = rule or Rule()
     cvs = change.cvs(random, changes)
-    a, b = _screen(random, change, cvs, rule)
-    slower, faster = decision.suspects(a, b, rule)
-    regressed = np.zeros_like(slower)
-    confirmed = _confirm(random, change, cvs, slower | faster, rule)
-    rows, columns = np.nonzero(slower | faster)
-    tests = slower.sum(axis=1)[rows]
-    regressed[rows, columns] = slower[rows, columns] & decision.is_slower(
-        *confirmed, rule, tests
-    )
-    blocks = changes, change.engines, -1, 2
-    together = a.reshape(blocks), b.reshape(blocks)
+    screen = _screen(random, change, cvs, rule)
+    slower, faster = decision.suspects(*screen, rule)
+    confirm = _confirm(random, change, cvs, slower | faster, rule)
+    return Measured(screen, slower, faster, confirm)
+
+
+def outcomes(found: Measured, change: Change, rule: Rule) -> Outcomes:
+    """What ab_verdicts.judge() says of each; a test holds the two together."""
+    rows, columns = np.nonzero(found.slower | found.faster)
+    tests = found.slower.sum(axis=1)[rows]
+    confirmed = decision.is_slower(*found.confirm, rule, tests)
+    regressed = np.zeros_like(found.slower)
+    regressed[rows, columns] = found.slower[rows, columns] & confirmed
+    blocks = len(found.slower), change.engines, -1, 2
+    together = [side.reshape(blocks) for side in found.screen]
     engines = decision.is_slower(*together, rule, change.engines)
     if change.cells_per_engine < 2:
         engines = np.zeros_like(engines)
-    suspects = (slower | faster).sum(axis=1)
+    suspects = np.bincount(rows, minlength=len(found.slower))
     rounds = rule.screen_rounds * change.cells + rule.confirm_rounds * suspects
-    return Outcomes(slower, faster, regressed, engines, PAIRS_PER_ROUND * rounds)
+    return Outcomes(regressed, engines, PAIRS_PER_ROUND * rounds)
+
+
+def simulated(seed: int, change: Change, changes: int) -> Outcomes:
+    """The outcomes of many changes, a batch at a time, by the default rule."""
+    random, rule = np.random.default_rng(seed), Rule()
+    batches = [
+        outcomes(
+            measured(random, change, min(_BATCH, changes - done), rule), change, rule
+        )
+        for done in range(0, changes, _BATCH)
+    ]
+    return Outcomes(
+        np.concatenate([batch.regressed for batch in batches]),
+        np.concatenate([batch.engines for batch in batches]),
+        np.concatenate([batch.pairs for batch in batches]),
+    )
 
 
 def _screen(
@@ -134,13 +162,13 @@ def _confirm(
     rows, columns = np.nonzero(again)
     many = again.sum(axis=1)
     lengths = np.maximum(many, 1) * rule.confirm_rounds * 4
-    unit = log_times(random, lengths, 1.0, Noise(change.noise.drift, outliers=False))
+    unit = log_times(random, lengths, 1.0, Noise(change.noise.slow, outliers=False))
     nth = (np.cumsum(again, axis=1) - 1)[rows, columns]
     turn = np.arange(rule.confirm_rounds)[None, :] * many[rows][:, None] + nth[:, None]
     place = 4 * turn[:, :, None] + np.arange(4)
     times = unit[rows[:, None, None], place] * cvs[rows, columns][:, None, None]
     if change.noise.outliers:
-        only = Noise(drift=False)
+        only = Noise(slow=0.0)
         flat = log_times(random, np.full(len(rows), place[0].size), 0.0, only)
         times = times + flat.reshape(times.shape)
     a, b = in_rounds(random, times)
@@ -152,3 +180,8 @@ def false_alarms(changes: Outcomes, change: Change) -> Rate:
     wrong = changes.regressed[:, change.slower_cells :].any(axis=1)
     first_right = -(-change.slower_cells // change.cells_per_engine)
     return rate(wrong | changes.engines[:, first_right:].any(axis=1))
+
+
+def found(changes: Outcomes, change: Change) -> Rate:
+    """The slower cells that were found."""
+    return rate(changes.regressed[:, : change.slower_cells])

@@ -18,7 +18,7 @@ from scipy.signal import lfilter
 
 from report.regressions.aligned_ranks import Floats
 
-_OWN, _WANDERING, _STEP = 1 / 2, 1 / 3, 1 / 6  # of the variance
+_WANDERING, _STEP = 2 / 3, 1 / 3  # of the slow variance
 _MEMORY = 0.9
 _OUTLIERS, _LEAST_LONGER, _MOST_LONGER = 0.05, 0.1, 0.5
 MIX = (0.02, 0.03, 0.05, 0.08), (0.4, 0.3, 0.2, 0.1)  # CVs and how many have them
@@ -26,14 +26,15 @@ MIX = (0.02, 0.03, 0.05, 0.08), (0.4, 0.3, 0.2, 0.1)  # CVs and how many have th
 
 @dataclass(frozen=True)
 class Noise:
-    """What the machine does; iid() is one without drift and outliers."""
+    """What the machine does; `slow` is the share of the variance that is shared."""
 
-    drift: bool = True
+    slow: float = 0.5
     outliers: bool = True
 
 
 DRIFTING = Noise()
-CLEAN = Noise(drift=False, outliers=False)
+CLEAN = Noise(slow=0.0, outliers=False)
+SLOW = Noise(slow=0.9)
 
 
 def standard(
@@ -42,7 +43,7 @@ def standard(
     """Sessions (rows) of processes with variance 1; `lengths` place their steps."""
     shape = len(lengths), int(lengths.max())
     own = random.standard_normal(shape)
-    if not noise.drift:
+    if not noise.slow:
         return own
     kicks = random.standard_normal(shape)
     kicks[:, 1:] *= np.sqrt(1 - _MEMORY**2)
@@ -51,7 +52,8 @@ def standard(
     where = random.uniform(0, lengths)[:, None]
     sign = random.choice([-1.0, 1.0], (len(lengths), 1))
     stepped = (np.arange(shape[1]) >= where) * sign * np.sqrt(6 * _STEP)
-    return np.asarray(np.sqrt(_OWN) * own + np.sqrt(_WANDERING) * wandering + stepped)
+    shared = np.sqrt(_WANDERING) * wandering + stepped
+    return np.asarray(np.sqrt(1 - noise.slow) * own + np.sqrt(noise.slow) * shared)
 
 
 def log_times(
