@@ -96,7 +96,7 @@ class Outcomes:
 
     regressed: Flags
     engines: Flags
-    pairs: Floats
+    pairs: NDArray[np.signedinteger[Any]]
 
 
 def measured(
@@ -118,8 +118,8 @@ def outcomes(found: Measured, change: Change, rule: Rule) -> Outcomes:
     regressed = np.zeros_like(found.slower)
     regressed[rows, columns] = found.slower[rows, columns] & confirmed
     blocks = len(found.slower), change.engines, -1, 2
-    together = [side.reshape(blocks) for side in found.screen]
-    engines = decision.is_slower(*together, rule, change.engines)
+    a, b = (side.reshape(blocks) for side in found.screen)
+    engines = decision.is_slower_engine(a, b, rule, change.engines)
     if change.cells_per_engine < 2:
         engines = np.zeros_like(engines)
     suspects = np.bincount(rows, minlength=len(found.slower))

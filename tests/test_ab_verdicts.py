@@ -86,9 +86,9 @@ def test_the_limit_is_a_share_of_the_time() -> None:
 
 
 def test_the_limit_of_p_is_shared_by_the_suspects_of_a_direction() -> None:
-    weak = cell(noisy(4, 0.1), noisy(15, 0.03, cv=0.05, seed=14, first=5))
+    weak = cell(noisy(4, 0.1), noisy(15, 0.03, cv=0.05, seed=20, first=5))
     p = judgement_of(only(weak)).p_slower
-    assert 0.01 / 2 < p <= 0.01
+    assert 0.008 / 2 < p <= 0.008
     assert judgement_of(only(weak)).verdict is Verdict.REGRESSED
     assert judgement_of(only(weak, *many(1, -0.1))).verdict is Verdict.REGRESSED
     assert judgement_of(only(weak, *many(1, 0.1))).verdict is Verdict.INCONCLUSIVE
@@ -103,7 +103,7 @@ def test_the_smallest_effect_is_that_of_the_stage() -> None:
     confirmed = judgement_of(only(two_stages(0.1, 0.0), *many(4, 0.1)))
     sigma = confirmed.sigma_log
     assert sigma
-    expected = shifts.smallest_effect(sigma, 30, 0.01 / 5, 0.025)
+    expected = shifts.smallest_effect(sigma, 30, 0.008 / 5, 0.025)
     assert confirmed.smallest_effect == expected
 
 

@@ -175,7 +175,7 @@ def _judge_cell(cell: AbCell, rule: Rule, nominated: Suspects) -> CellResult:
     faster = len(nominated.faster) if cell.name in nominated.faster else 0
     if suspected and not reason:
         verdict = _direction(a, b, rule, slower, faster)
-    gate = _gate(rule, slower or faster)
+    gate = rule.alpha / max(slower, faster, 1), rule.least_shift
     if rounds is cell.screen:
         gate = rule.suspect_p, rule.suspect_shift
     return _result(cell, _judgement(a, b, rule, gate, verdict, reason), rounds)
@@ -209,8 +209,12 @@ def _direction(
     return None
 
 
-def _gate(rule: Rule, tests: int) -> tuple[float, float]:
-    return rule.alpha / max(tests, 1), rule.least_shift
+def _engine_direction(a: Floats, b: Floats, rule: Rule, tests: int) -> Verdict | None:
+    if decision.is_slower_engine(a, b, rule, tests):
+        return Verdict.REGRESSED
+    if decision.is_slower_engine(b, a, rule, tests):
+        return Verdict.IMPROVED
+    return None
 
 
 def _judgement(
@@ -304,8 +308,9 @@ def _judge_engine(
         verdict: Verdict | None = Verdict.INCONCLUSIVE
         reason = f"{len(cells)} of {len(of_engine)} cells are screened"
     else:
-        verdict, reason = _direction(a, b, run.rule, tests, tests), ""
-    judged = _judgement(a, b, run.rule, _gate(run.rule, tests), verdict, reason)
+        verdict, reason = _engine_direction(a, b, run.rule, tests), ""
+    gate = run.rule.engine_alpha / tests, run.rule.least_shift
+    judged = _judgement(a, b, run.rule, gate, verdict, reason)
     return EngineResult(engine, judged, len(cells))
 
 

@@ -34,5 +34,14 @@ def is_slower(a: Any, b: Any, rule: Rule, tests: Any) -> Flags:
     `tests` is a number or an array over the leading axes.  is_slower(b, a, ...) says
     that b is faster.
     """
-    significant = p_slower(a, b) <= rule.alpha / np.maximum(tests, 1)
+    return _beyond(a, b, rule, rule.alpha / np.maximum(tests, 1))
+
+
+def is_slower_engine(a: Any, b: Any, rule: Rule, engines: int) -> Flags:
+    """The same of engines, so many of which are tested."""
+    return _beyond(a, b, rule, rule.engine_alpha / max(engines, 1))
+
+
+def _beyond(a: Any, b: Any, rule: Rule, limit: Any) -> Flags:
+    significant = p_slower(a, b) <= limit
     return np.asarray(significant & (shift(a, b) >= as_log(rule.least_shift)))

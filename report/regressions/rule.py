@@ -16,6 +16,9 @@ class Rule:
     """Rounds of both stages, and what makes a suspect and a verdict.
 
     An improvement gates nothing, so its screen is stricter: it costs few pairs.
+    `alpha` and `engine_alpha` together are the one alarm in a hundred that a change
+    may raise where nothing is wrong; `alpha` is for all suspects of one direction
+    together, `engine_alpha` for all engines, whose tests have pairs to spare.
     """
 
     screen_rounds: int = 4
@@ -24,7 +27,8 @@ class Rule:
     suspect_shift: float = 0.02
     bettered_p: float = 0.02
     bettered_shift: float = 0.025
-    alpha: float = 0.01  # over all suspects of one direction together
+    alpha: float = 0.008
     least_shift: float = 0.025
     unchanged_within: float = 0.03
     confidence: float = 0.95
+    engine_alpha: float = 0.002

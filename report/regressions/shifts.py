@@ -100,7 +100,7 @@ def smallest_effect(
 
 def _deviations(alpha: float) -> float:
     """How many standard errors away an effect is found; 3.97 at 1 %."""
-    return float(norm.isf(alpha) + norm.ppf(POWER))
+    return max(0.0, float(norm.isf(alpha) + norm.ppf(POWER)))
 
 
 def _lost(alpha: float) -> float:
