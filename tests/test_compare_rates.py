@@ -25,3 +25,10 @@ def test_a_slower_machine_is_taken_for_a_slower_build() -> None:
 def test_ten_repetitions_find_a_tenth() -> None:
     assert share(Pair(10, 0.02), 0.1) > 0.9
     assert share(Pair(10, 0.02), 0.0) < 0.02
+
+
+def test_unchanged_executables_tell_a_slower_machine() -> None:
+    slower = Pair(10, 0.03, machine=0.03)
+    told = Pair(10, 0.03, machine=0.03, unchanged=48)
+    assert share(told, 0.0) < 0.1 < share(slower, 0.0)
+    assert share(told, 0.1) > 0.9
