@@ -82,6 +82,38 @@ def test_a_step_below_two_percent_is_none_however_sure() -> None:
     assert len(steps(with_step(noise(100, 0.001), 50, 2.2))) == 1
 
 
+def test_every_step_that_is_told_is_two_percent_or_more() -> None:
+    """Also where the means are that far apart, and the medians are not."""
+    for seed in range(40):
+        logs = with_step(with_step(noise(150, 0.012, seed), 60, 1.8), 110, 3)
+        assert all(abs(step.log_shift) >= math.log(1.02) for step in steps(logs))
+
+
+# Found by trying seeds: in each, something is seen at first that does not hold.
+@pytest.mark.parametrize("seed", [20, 30, 174, 212])
+def test_a_small_step_is_not_told_beside_a_large_one(seed: int) -> None:
+    logs = np.random.default_rng(seed).normal(0, 0.012, 150)
+    logs[60:] += 0.018
+    logs[110:] += 0.03
+    assert [step.index for step in steps(logs)] == [110]
+
+
+@pytest.mark.parametrize(("seed", "place"), [(1007, 115), (1113, 173), (2180, 141)])
+def test_what_was_seen_in_the_wrong_place_first_is_dropped(
+    seed: int, place: int
+) -> None:
+    source = np.random.default_rng(seed)
+    logs = source.normal(0, 0.02, 200)
+    assert place == int(source.integers(20, 180))
+    logs[place:] += 0.05
+    assert len(steps(logs)) == 1
+
+
+def test_both_parts_of_a_window_are_searched() -> None:
+    logs = with_step(with_step(with_step(noise(96, 0.01), 24, 6), 48, 6), 72, 6)
+    assert [step.index for step in steps(logs)] == [24, 48, 72]
+
+
 def test_what_is_equal_throughout_has_no_steps() -> None:
     assert change_points([3.0] * 150) == ()
     (step,) = change_points([3.0] * 20 + [2.0] * 20)

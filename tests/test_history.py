@@ -151,6 +151,21 @@ def test_an_ab_run_of_other_builds_decides_nothing(before: int, after: int) -> N
     assert change.state is State.NOMINATED
 
 
+def with_binary(entries: list[Entry], index: int, word: int) -> list[Entry]:
+    """The history with an executable measured again at some later time."""
+    again = made.sha(f"binary {word}")
+    engines = {made.CELL.engine: Build("1.0", again)}
+    changed = replace(entries[index], engines=engines)
+    return [*entries[:index], changed, *entries[index + 1 :]]
+
+
+@pytest.mark.parametrize(("index", "word"), [(35, 29), (20, 30)])
+def test_a_build_that_made_both_levels_decides_nothing(index: int, word: int) -> None:
+    entries = with_binary(stepped(), index, word)
+    (change,) = changes([*entries, confirming(29, 30, (0.94, 0.92, 0.96))])
+    assert change.state is State.NOMINATED
+
+
 @pytest.mark.parametrize("what", ["another method", "other settings"])
 def test_an_ab_run_of_other_work_decides_nothing(what: str) -> None:
     decided = DIFFERENT[what](confirming(29, 30, (0.94, 0.92, 0.96)))
@@ -238,6 +253,21 @@ def test_more_than_what_was_lost_is_an_improvement() -> None:
 
     _, second = changes(made.history(90, effect=effect))
     assert second.is_improvement
+
+
+def test_an_ab_run_says_more_than_that_a_step_took_one_back() -> None:
+    entries = made.history(80, effect=made.step_at(30, SLOWER, 60))
+    decided = confirming(59, 60, (1.06, 1.04, 1.08), 200)
+    _, second = changes([*entries, decided])
+    assert (second.state, second.decided_by) == (State.CONFIRMED, decided)
+
+
+def test_falling_back_to_where_it_once_was_is_a_regression() -> None:
+    def effect(index: int, name: CellName) -> float:
+        return 0.06 if 30 <= index < 60 else -0.06 if 60 <= index < 90 else 0.0
+
+    *_, last = changes(made.history(120, effect=effect))
+    assert last.is_nominated
 
 
 def test_losing_an_improvement_is_a_regression_like_any_other() -> None:

@@ -175,6 +175,10 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
     "a rate that is true": (bands(median=True), "not numbers"),
     "a rate out of range": (bands(high=1e300), "not numbers"),
     "a rate of many digits": (bands(high=10**400), "not numbers"),
+    "a ratio to nothing": (
+        lambda d: d.update(kind="run", reference=None),
+        "a ratio, and no reference",
+    ),
     "a band in a list": (lambda d: cell(d).update(ratio=[1, 1, 1]), "ratio"),
 }
 
@@ -200,7 +204,7 @@ def test_a_sound_entry_is_not_refused(tmp_path: Path) -> None:
 BEYOND_THE_SCHEMA = (
     *("a run with a reference", "no reference", "a cell twice", "a run folder"),
     *("a cell of no engine", "a failed cell's rate", "an ok cell without"),
-    *("a band upside down", "a median above"),
+    *("a band upside down", "a median above", "a ratio to nothing"),
 )
 
 
