@@ -143,6 +143,9 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
     "control characters": (lambda d: d.update(label="a\x1b[2J"), "label"),
     "a long label": (lambda d: d.update(label="x" * 201), "label"),
     "a label of lines": (lambda d: d.update(label="a\nb"), "label"),
+    "another terminal's controls": (lambda d: d.update(label="a\x9b2J"), "label"),
+    "a text that turns around": (lambda d: d.update(label="a\u202eb"), "label"),
+    "a fact without an end": (lambda d: d["machine"].update(a="x" * 5000), "machine.a"),
     "a negative seed": (lambda d: d.update(seed=-1), "seed: -1"),
     "a huge seed": (lambda d: d.update(seed=10**200), "seed: huge"),
     "a seed that is true": (lambda d: d.update(seed=True), "seed: True"),
@@ -194,6 +197,13 @@ def test_a_damaged_entry_is_refused_by_name(tmp_path: Path, name: str) -> None:
     assert str(caught.value).startswith(f"{path}: ")
     assert told in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+def test_a_machine_may_have_much_to_say(tmp_path: Path) -> None:
+    document = ab_document()
+    document["machine"]["mount_options"] = "lowerdir=" + "x" * 3000
+    validate(document, "history", "long")
+    assert read_entry(put(tmp_path, document)).machine == document["machine"]
 
 
 def test_a_sound_entry_is_not_refused(tmp_path: Path) -> None:

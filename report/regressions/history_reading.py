@@ -30,7 +30,10 @@ _MOST_CELLS = 100_000
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,199}")
 _NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _BENCHMARK = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}")
-_LABEL = re.compile(r"[^\x00-\x1f\x7f]{0,200}")
+# No control characters, line ends, or marks that turn the direction of a text.
+_PLAIN = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
+_LABEL = re.compile(_PLAIN + "{0,200}")
+_FACT = re.compile(_PLAIN + "{0,4096}")  # options of a mount can be long
 _STATUS = re.compile(r"(?=.{1,64}\Z)[a-z]+(?: [a-z]+)*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _BINARY = re.compile(r"(?:[0-9a-f]{64})?")
@@ -123,7 +126,7 @@ def _machine(found: object) -> Mapping[str, Any]:
     for key, fact in machine.items():
         _matching(_LABEL, key, "machine")
         if isinstance(fact, str):
-            _matching(_LABEL, fact, f"machine.{key}")
+            _matching(_FACT, fact, f"machine.{key}")
         elif not isinstance(fact, bool | None) and not _is_number(fact):
             raise ValueError(f"machine.{key}: {_told(fact)} is no plain fact")
     return machine
