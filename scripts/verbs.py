@@ -186,7 +186,7 @@ def list_command(
 def report(
     name: str, kind: str, output: Path | None, open_it: bool, results_dir: Path
 ) -> None:
-    """Writes the report of RUN from its files alone.
+    """Writes the report of RUN, also of an A/B run, from its files alone.
 
     \b
     Example:

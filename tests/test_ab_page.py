@@ -13,7 +13,7 @@ import pytest
 from report import figures, frame, raw
 from report.regressions import ab_page
 from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_run import Failure
+from report.regressions.ab_run import Failure, Repetition, Round
 from report.regressions.ab_verdicts import AbResult, judge
 from report.regressions.judgement import Verdict
 from tests import made_ab, synthetic_ab
@@ -332,3 +332,23 @@ def test_what_disturbed_a_repetition_is_listed_under_its_cell() -> None:
     (told,) = panel.all("ul", "marks")[0].all("li")
     assert told.text.replace("\u00a0", " ") == "screen 1, a: steal 3.1 %"
     assert not page().at("c-alpha-baseline-fillrandom").all("ul", "marks")
+
+
+def test_a_setting_that_another_version_has_otherwise_is_a_difference() -> None:
+    run = made_ab.made()
+    cell = run.cells[0]
+
+    def set_to(repetition: Repetition) -> Repetition:
+        size = "4096" if repetition.side == "a" else "16384"
+        settings = {"block_size": size, "cache_size": "8"}
+        return replace(repetition, record={"settings": settings})
+
+    rounds = tuple(
+        Round(one.number, (set_to(one.a[0]), one.a[1]), (set_to(one.b[0]), one.b[1]))
+        for one in cell.screen
+    )
+    run = replace(run, cells=(replace(cell, screen=rounds), *run.cells[1:]))
+    table = page(result(run)).at("builds").all("table", "pairs")[0]
+    (row,) = (r for r in table.all("tr") if "block_size" in r.text)
+    assert row.text == "block_size, as read back in Baseline differs 4096 16384"
+    assert "cache_size" not in table.text

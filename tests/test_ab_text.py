@@ -15,6 +15,8 @@ from report.regressions import ab_csv, ab_markdown, ab_text
 from report.regressions.ab_run import Failure
 from report.regressions.ab_verdicts import AbResult, judge
 from report.regressions.terminal import plain
+from scripts.cli_options import Output
+from scripts.regressions.printing import print_lines
 from scripts.verbs import main
 from tests import made_ab, synthetic_ab
 
@@ -159,6 +161,18 @@ def test_ascii_loses_nothing() -> None:
     for text in texts(found, show_all=True):
         assert plain(text).isascii()
         assert plain(text).count("?") == text.count("?"), text
+
+
+def test_nothing_that_was_recorded_can_steer_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = made_ab.varied()
+    found = result(replace(run, b=replace(run.b, label="ne\x1b[2Jxt\x07\n")))
+    output = Output(quiet=False, as_json=False, no_report=True, color="never")
+    print_lines(ab_text.lines(found), output)
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown and "\x07" not in shown
+    assert "main → ne?[2Jxt" in shown
 
 
 def test_the_document_has_every_cell_and_agrees_with_the_result() -> None:

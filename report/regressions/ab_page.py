@@ -12,7 +12,7 @@ from typing import Any
 from report import figures, frame, html, identity, provenance, raw
 from report.cells import Engine
 from report.chips import Chip
-from report.regressions import ab_forest, ab_words
+from report.regressions import ab_builds, ab_forest, ab_words
 from report.regressions.ab_counts import CountRow, count_rows, counts_told
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun
 from report.regressions.ab_verdicts import AbResult
@@ -27,28 +27,6 @@ _POINTS = {  # the shape of a point, by its verdict
     Verdict.UNCHANGED.value: "m1",
     Verdict.INCONCLUSIVE.value: "m0",
 }
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One thing to know of how an engine was built, on both sides."""
-
-    name: str
-    a: str
-    b: str
-
-    @property
-    def differs(self) -> bool:
-        """Whether the sides are not alike in it."""
-        return self.a != self.b
-
-
-@dataclass(frozen=True)
-class Builds:
-    """One engine as both sides have built it."""
-
-    engine: Engine
-    facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True)
@@ -114,8 +92,8 @@ def render(result: AbResult) -> str:
         changed=changed,
         other=[row for row in counts if not row.changed],
         counts_told=counts_told(counts),
-        builds=(compared := builds(run)),
-        builds_told=_builds_told(run, compared),
+        builds=(compared := ab_builds.builds(run)),
+        builds_told=ab_builds.told(run, compared),
         environment=provenance.environment(run.environment),
         torn="; the last line was torn by an interruption" if run.torn else "",
     )
@@ -204,39 +182,6 @@ def disturbances(made: Sequence[MadeRound]) -> list[str]:
         for repetition in one.repetitions
         if repetition.disturbed
     ]
-
-
-def builds(run: AbRun) -> list[Builds]:
-    """Every engine of either side with what is known of both of its builds."""
-    sides = [{e.name: e for e in side.engines} for side in (run.a, run.b)]
-    found = []
-    for name, engine in ab_words.engines_of(run).items():
-        a, b = (_facts_of(side.get(name)) for side in sides)
-        names = dict.fromkeys((*a, *b))
-        made = (Fact(n, a.get(n, "none"), b.get(n, "none")) for n in names)
-        found.append(Builds(engine, tuple(made)))
-    return found
-
-
-def _facts_of(engine: Engine | None) -> dict[str, str]:
-    if engine is None:
-        return {"state": "not of this side"}
-    if engine.describe is None:
-        return {"state": f"missing: {engine.missing}"}
-    return dict(provenance.build(engine).facts)
-
-
-def _builds_told(run: AbRun, compared: Sequence[Builds]) -> str:
-    if run.same_build:
-        return "One build measured against itself: whatever is found here is noise."
-    names = [
-        f"{found.engine.title}: {', '.join(f.name for f in found.facts if f.differs)}"
-        for found in compared
-        if any(fact.differs for fact in found.facts)
-    ]
-    if not names:
-        return "Nothing that is recorded of the two builds differs."
-    return f"What differs. {'; '.join(names)}."
 
 
 def _by_engine(engines: Sequence[Engine], rows: Sequence[Row]) -> list[ab_words.Group]:

@@ -5,6 +5,7 @@ Meaning is never carried by a sign or a colour alone: each row has its word.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,11 @@ class Line:
 def plain(text: str) -> str:
     """The same in ASCII."""
     return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
+
+
+def visible(text: str) -> str:
+    """The same without characters that would steer a terminal."""
+    return "".join("?" if unicodedata.category(c) == "Cc" else c for c in text)
 
 
 def widths(rows: Sequence[Sequence[str]]) -> list[int]:

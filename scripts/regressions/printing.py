@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
-from report.regressions.terminal import Line, plain
+from report.regressions.terminal import Line, plain, visible
 from scripts.cli_options import Output
 from scripts.table import ASCII, glyphs_for
 
@@ -16,5 +16,5 @@ def print_lines(lines: Iterable[Line], output: Output) -> None:
     console = output.stdout()
     is_ascii = glyphs_for(console.encoding) is ASCII
     for line in lines:
-        text = plain(line.text) if is_ascii else line.text
+        text = visible(plain(line.text) if is_ascii else line.text)
         console.print(Text(text, _STYLES.get(line.style, line.style)), soft_wrap=True)
