@@ -74,12 +74,13 @@ def whole_changes() -> Iterator[Sequence[object]]:
         for cv in (*_CVS, None):
             change = Change(cv=cv, slower_cells=slower, effect=effect)
             yield _whole(
-                change, f"60 cells, 1 is {effect:.0%}" if slower else "60 cells"
+                change,
+                f"60 cells, one {_percent(effect)} slower" if slower else "60 cells",
             )
     for engines, per_engine in ((1, 1), (1, 2), (2, 3), (1, 12)):
         for cv in (0.03, 0.08):
             change = Change(engines, per_engine, cv=cv)
-            yield _whole(change, f"{change.cells} cells, {engines} engines")
+            yield _whole(change, f"cells: {change.cells}, engines: {engines}")
 
 
 def _whole(change: Change, told: str) -> Sequence[object]:
@@ -96,7 +97,7 @@ def engines() -> Iterator[Sequence[object]]:
             change = Change(cv=cv, slower_cells=12, effect=effect)
             changes = simulated(_SEED, change, _ENGINES)
             yield (
-                f"{effect:.0%}",
+                _percent(effect),
                 _percent(cv),
                 rate(changes.engines[:, 0]),
                 found(changes, change),
@@ -115,7 +116,7 @@ def pairs_needed() -> Iterator[Sequence[object]]:
                 yield (
                     name,
                     _percent(cv),
-                    f"{effect:.0%}",
+                    _percent(effect),
                     f"{sigma:.3f}",
                     needed,
                     planned,
