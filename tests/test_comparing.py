@@ -185,50 +185,6 @@ def test_a_definition_that_only_one_run_tells_does_not_refuse(tmp_path: Path) ->
     assert len(found.of(Verdict.UNCHANGED)) == 8
 
 
-def rebuilt(document: Document) -> None:
-    """Another executable of the first engine."""
-    engine = document["engines"][0]
-    engine["binary_sha256"] = "2" * 64
-    engine["describe"] = {**engine["describe"], "version": "1.1"}
-
-
-def test_executables_may_differ_and_the_header_says_so(tmp_path: Path) -> None:
-    base, new = run(tmp_path / BASE, unchanged), run(tmp_path / NEW, rebuilt)
-    told = dict(compare_text.header(compared(base, new)))
-    assert told["alpha"] == "version 1.0 → 1.1, executable 11111111 → 22222222"
-    assert "beta-tree" not in told
-    assert told["drift"].startswith("4 cells of unchanged executables moved by 0.0 %")
-
-
-def test_a_change_of_the_same_executable_is_not_by_its_code(tmp_path: Path) -> None:
-    slow = {ALPHA: scaled(0.8), BETA: scaled(0.8)}
-    base = run(tmp_path / BASE, unchanged)
-    new = run(tmp_path / NEW, rebuilt, slow)
-    found = compared(base, new)
-    assert {c.name for c in found.of(Verdict.REGRESSED)} == {ALPHA, BETA}
-    assert "by its code" not in compare_text.note(cell(found, ALPHA))
-    assert "by its code" in compare_text.note(cell(found, BETA))
-    command = compare_text.confirming(found)
-    assert command.startswith("scripts/kvmatrix ab quick --a ")
-    assert f"-k {ALPHA}" in command and BETA not in command
-
-
-def test_a_machine_that_became_slower_is_not_a_slower_build(tmp_path: Path) -> None:
-    """The other engine was not built anew, and lost as much."""
-    cells = [
-        f"{engine}/baseline/{name}"
-        for engine in ("alpha", "beta-tree")
-        for name in ("readseq", "readrandom", "fillseq", "fillrandom")
-    ]
-    base = run(tmp_path / BASE, unchanged)
-    slow = {name: scaled(0.8) for name in cells} | {ALPHA: scaled(0.6)}
-    found = compared(base, run(tmp_path / NEW, rebuilt, slow))
-    assert [c.name for c in found.of(Verdict.REGRESSED)] == [ALPHA]
-    assert len(found.of(Verdict.INCONCLUSIVE)) == 7
-    told = compare_text.note(cell(found, BETA))
-    assert "unchanged executables moved by 25 % and more as well" in told
-
-
 def with_line(folder: Path, name: str, change: Document) -> Run:
     """The run of a folder with the cell's lines changed; {} leaves them out."""
     path = folder / "measurements.jsonl"

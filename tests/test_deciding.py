@@ -96,3 +96,11 @@ def test_a_change_must_exceed_what_unchanged_executables_moved(
     assert beyond_unchanged(told, moved).verdict is verdict
     same = judge(scaled(1), scaled(1))
     assert beyond_unchanged(same, (0.2, 0.2, 0.2)) == same
+
+
+def test_sigma_is_of_the_difference_of_two_repetitions() -> None:
+    """By hand: logs -d, 0, d have the variance d^2, and a difference twice that."""
+    sample = [1e5 * math.exp(-0.02), 1e5, 1e5 * math.exp(0.02)]
+    sigma = judge(sample, sample).sigma_log
+    assert sigma == pytest.approx(0.02 * math.sqrt(2))
+    assert judge([1e5], [1e5]).sigma_log is None

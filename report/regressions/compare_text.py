@@ -97,6 +97,8 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     if not compared.base.suite:
         same = "the same; settings, disk and executables are not in such files"
     found = [("machine", f"{compared.base.machine or 'not told'}: {same}")]
+    if compared.base.name == compared.new.name:
+        found.append(("note", "both are the same run, by their names"))
     found += [(c.engine, _build_change(c)) for c in compared.builds]
     if drift := unchanged_builds_drift(compared):
         middle, most, cells = drift
