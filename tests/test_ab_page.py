@@ -1,7 +1,10 @@
 """The page of an A/B run: what it says and draws, that it is safe and never varies."""
 
+import json
+import math
 import os
 import re
+import statistics
 import subprocess
 import sys
 from dataclasses import replace
@@ -296,6 +299,32 @@ def test_a_whole_run_from_its_files_has_a_page(tmp_path: Path) -> None:
     root = page(found)
     assert word(rows(root)["c-alpha-baseline-fillseq"]) == "regressed"
     assert "missing: not built" in root.at("builds").text
+
+
+def test_its_figures_follow_from_the_raw_lines(tmp_path: Path) -> None:
+    name = "alpha/baseline/fillseq"
+    folder = synthetic_ab.write_ab_run(tmp_path, effects={name: 0.1}, sigma=0.02)
+    rounds: dict[int, dict[str, list[float]]] = {}
+    for text in (folder / "measurements.jsonl").read_text("utf-8").splitlines():
+        line = json.loads(text)
+        of = "/".join(line[key] for key in ("engine", "scenario", "benchmark"))
+        if of == name and line["ab"]["stage"] == "confirm":
+            ns = (line["loop_ns"] + line["flush_ns"]) / line["ops"]
+            sides = rounds.setdefault(line["ab"]["round"], {"a": [], "b": []})
+            sides[line["ab"]["side"]].append(ns)
+    assert len(rounds) == 15
+    ratios = [b / a for s in rounds.values() for a in s["a"] for b in s["b"]]
+    logs = sorted(math.log(ratio) for ratio in ratios)
+    middle = statistics.median(logs)
+    rates = [
+        statistics.median(1e9 / ns for s in rounds.values() for ns in s[side])
+        for side in ("a", "b")
+    ]
+    row = rows(page(judge(load_ab_run(folder))))["c-alpha-baseline-fillseq"]
+    cells = [cell.text.replace("\u00a0", " ") for cell in row.all("td")]
+    assert cells[2].startswith(f"−{(1 - math.exp(-middle)) * 100:.1f} %")
+    assert cells[4] == f"{rates[0] / 1e3:.0f}k → {rates[1] / 1e3:.0f}k"
+    assert cells[5] == "30 confirm"
 
 
 def test_the_page_never_varies(tmp_path: Path) -> None:
