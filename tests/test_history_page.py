@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,18 @@ def test_figures_of_any_size_can_be_drawn() -> None:
     for rate in (1e-9, 3.3, 1e17):
         cell = replace(made.entry_cell(made.CELL, 1.0), rate=made.band(rate, 0.0))
         assert 'class="hl"' in page([made.entry(i, [cell]) for i in range(12)])
+
+
+@pytest.mark.parametrize("reference", ["", "pinned"])
+@pytest.mark.parametrize("shift", [0.0, 0.07, 0.5, 3.0])
+def test_an_axis_has_round_figures_that_differ(reference: str, shift: float) -> None:
+    runs = made.history(30, effect=made.step_at(15, shift), reference=reference)
+    labels = re.findall(r'class="yl"[^>]*>([^<]+)<', page(runs))
+    assert len(labels) >= 2
+    assert len(set(labels)) == len(labels)
+    figures = [float(label.rstrip("×k")) for label in labels]
+    steps = [one - other for one, other in pairwise(figures)]
+    assert steps == pytest.approx([steps[0]] * len(steps))
 
 
 def test_it_is_written_beside_the_history(tmp_path: Path) -> None:

@@ -208,9 +208,9 @@ def _ticks(low: float, high: float, is_ratio: bool) -> tuple[tuple[float, str], 
     """Three round figures where there are so many, the highest first."""
     span = high - low
     power = 10.0 ** math.floor(math.log10(span / 2))
-    step = next(power * n for n in (5, 2.5, 2, 1) if power * n <= span / 2)
+    step = next(power * n for n in (5, 2, 1) if power * n <= span / 2)
     first = math.ceil(low / step)
     values = [n * step for n in range(first, first + 6) if low <= n * step <= high]
-    labels = (f"{v:.3g}×" if is_ratio else compact(v) for v in values)
+    labels = (f"{v:.2f}×" if is_ratio else compact(v) for v in values)
     places = (_top(v, low, high) / HIGH * 100 for v in values)
     return tuple(zip(places, labels, strict=True))[::-1]
