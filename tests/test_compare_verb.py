@@ -198,6 +198,32 @@ def test_a_damaged_run_is_an_error_and_never_a_verdict(
     assert str(path) in done.stderr and "Traceback" not in done.stderr
 
 
+def test_no_text_of_a_file_reaches_the_terminal_as_a_command(results: Path) -> None:
+    path = results / NEW / "run.json"
+    document = json.loads(path.read_text("utf-8"))
+    document["machine"] = {"id": "\x1b[2Jgone"}
+    path.write_text(json.dumps(document), "utf-8")
+    done = compare(results, BASE, NEW)
+    assert done.returncode == 5
+    assert "\x1b" not in done.stderr and "?[2Jgone in new" in done.stderr
+    document["machine"] = {"id": "made up"}
+    document["engines"][0]["describe"]["version"] = "\x1b[2J2.0"
+    path.write_text(json.dumps(document), "utf-8")
+    for words in ((), ("--format", "md")):
+        done = compare(results, BASE, NEW, *words)
+        assert done.returncode == 0 and "2J2.0" in done.stdout
+        assert "\x1b" not in done.stdout
+
+
+def test_a_run_of_two_builds_is_told_apart(results: Path) -> None:
+    folder = results / "20260104-000000-ab-quick"
+    folder.mkdir()
+    (folder / "ab.json").write_text("{}")
+    done = compare(results, BASE, folder.name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "it holds ab.json" in done.stderr
+
+
 def google(results: Path, run: str, name: str, **context: Any) -> str:
     """The run as a file of Google Benchmark; returns its path."""
     document = json.loads(google_benchmark.render(load_run(results / run)))

@@ -5,8 +5,9 @@ Meaning is never carried by a sign or a colour alone: each row has its word.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from report.figures import compact, count, percent
 from report.markdown import escaped, line_of
@@ -62,21 +63,21 @@ def lines(compared: ComparedRuns, show_all: bool = False) -> list[Line]:
     found += [Line(""), Line(summary(compared), "bold")]
     if command := confirming(compared):
         found.append(Line(f"confirm   {command}"))
-    return found
+    return [replace(line, text=printable(line.text)) for line in found]
 
 
 def markdown(compared: ComparedRuns, show_all: bool = False) -> str:
     """The same as the text of one Markdown file."""
     shown, hidden = _rows(compared, show_all)
-    told = "\n".join(f"- {name}: {escaped(text)}" for name, text in header(compared))
+    told = "\n".join(f"- {name}: {_marked(text)}" for name, text in header(compared))
     head = ["", *_HEAD[1:]]
     table = [line_of(head), line_of(["---", "---", *["---:"] * 4, "---"])]
     for row in shown:
         texts = (row.name, row.base, row.new, row.change, row.interval, row.note)
         mark = f"{row.sign} {row.word}".strip()
-        table.append(line_of([mark, *(escaped(text) for text in texts)]))
-    title = f"# {escaped(f'{compared.base.name} → {compared.new.name}')}"
-    blocks = [title, f"**{escaped(summary(compared))}**", told, "\n".join(table)]
+        table.append(line_of([mark, *(_marked(text) for text in texts)]))
+    title = f"# {_marked(f'{compared.base.name} → {compared.new.name}')}"
+    blocks = [title, f"**{_marked(summary(compared))}**", told, "\n".join(table)]
     if hidden:
         blocks.append(f"{hidden} (`--all` shows them)")
     if command := confirming(compared):
@@ -84,10 +85,21 @@ def markdown(compared: ComparedRuns, show_all: bool = False) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def printable(text: str) -> str:
+    """The same with nothing in it that a terminal would obey: files can hold it."""
+    return "".join(c if c.isprintable() or c == "\u00a0" else "?" for c in text)
+
+
+def _marked(text: str) -> str:
+    return escaped(printable(text))
+
+
 def refusal(refused: NotComparable) -> str:
     """Why there is no comparison, each difference on its line."""
-    told = "".join(f"\n  {difference}" for difference in refused.differences)
-    names = f"{refused.base} and {refused.new}"
+    told = "".join(
+        f"\n  {printable(str(difference))}" for difference in refused.differences
+    )
+    names = printable(f"{refused.base} and {refused.new}")
     return f"{names} cannot be compared; their rates do not mean the same:{told}"
 
 
@@ -148,12 +160,12 @@ def confirming(compared: ComparedRuns) -> str:
     slower = [cell for cell in compared.of(Verdict.REGRESSED) if not cell.same_build]
     if not slower or not compared.new.suite:
         return ""
-    words = ["scripts/kvmatrix ab", compared.new.suite]
+    words = ["scripts/kvmatrix ab", shlex.quote(compared.new.suite)]
     words += ["--a BUILD_OF_BASE --b BUILD_OF_NEW", *compared.new.options]
     if len(slower) > _NAMED_IN_COMMAND:
         engines = dict.fromkeys(cell.name.split("/")[0] for cell in slower)
-        return " ".join([*words, f"-e {','.join(engines)}"])
-    return " ".join([*words, *(f"-k {cell.name}" for cell in slower)])
+        return " ".join([*words, f"-e {shlex.quote(','.join(engines))}"])
+    return " ".join([*words, *(f"-k {shlex.quote(cell.name)}" for cell in slower)])
 
 
 def _confidence(compared: ComparedRuns) -> str:
