@@ -43,9 +43,9 @@ def main() -> None:
       scripts/kvmatrix report @last --open
 
     \b
-    Exit codes: 0 done; 2 usage or configuration; 3 some cells failed or are
-    missing, the rest is saved; 4 --strict and the machine is unfit; 5 nothing
-    could be measured; 130 interrupted.
+    Exit codes: 0 done; 1 a regression; 2 usage or configuration; 3 some cells
+    failed or are missing, the rest is saved; 4 --strict and the machine is unfit;
+    5 nothing could be measured or compared; 130 interrupted.
     """
 
 
