@@ -67,6 +67,9 @@ def test_a_suspect_is_judged_on_its_fresh_rounds_alone() -> None:
 def test_a_suspect_that_turns_round_is_neither() -> None:
     assert judgement_of(only(two_stages(0.1, -0.1))).verdict is Verdict.INCONCLUSIVE
     assert judgement_of(only(two_stages(-0.1, 0.1))).verdict is Verdict.INCONCLUSIVE
+    others = (*many(1, 0.1), *many(1, -0.1))
+    for one in (two_stages(0.1, -0.1), two_stages(-0.1, 0.1)):
+        assert judgement_of(only(one, *others)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_small_change_is_no_regression_however_sure() -> None:
@@ -221,10 +224,25 @@ def test_an_engine_is_judged_by_the_rounds_of_all_its_cells() -> None:
     assert same.engines[0].judgement.verdict is Verdict.UNCHANGED
 
 
+def test_the_limit_of_p_is_shared_by_the_engines() -> None:
+    weak = [
+        cell(noisy(4, 0.03, 0.03, seed=48 + n), name=cell_name(benchmark=f"bench{n}"))
+        for n in range(2)
+    ]
+    quiet = [
+        cell(noisy(4, seed=n), name=cell_name("beta", f"bench{n}")) for n in range(2)
+    ]
+    alone, among = judge(run_of(*weak)), judge(run_of(*weak, *quiet))
+    assert 0.002 / 2 < alone.engines[0].judgement.p_slower <= 0.002
+    assert alone.engines[0].judgement.verdict is Verdict.REGRESSED
+    assert among.engines[0].judgement.verdict is Verdict.INCONCLUSIVE
+
+
 def test_a_failed_cell_is_not_part_of_its_engine() -> None:
     failed = cell(noisy(4, 3.0), failure=FAILED, name=cell_name(benchmark="other"))
     result = judge(run_of(failed, *many(2, 0.0)))
     assert result.engines[0].cells == 2
+    assert "screened" not in result.engines[0].judgement.reason
     assert abs(result.engines[0].judgement.log_shift) < 0.02
 
 

@@ -25,7 +25,7 @@ def suspects(a: Any, b: Any, rule: Rule) -> tuple[Flags, Flags]:
     faster = (p_slower(b, a) < rule.bettered_p) & (
         change < -as_log(rule.bettered_shift)
     )
-    return slower, faster & ~slower
+    return slower, faster
 
 
 def is_slower(a: Any, b: Any, rule: Rule, tests: Any) -> Flags:

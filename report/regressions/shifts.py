@@ -52,7 +52,7 @@ def interval(a: Any, b: Any, confidence: float) -> tuple[Floats, Floats]:
     one, other = logs_of_rounds(a, b)
     limit = (1 - confidence) / 2
     bounds = _boundary(np.stack([one, other]), np.stack([other, one]), limit)
-    low, high = bounds[0], np.maximum(bounds[0], -bounds[1])
+    low, high = bounds[0], -bounds[1]
     if one.shape[-2] < _least_rounds(limit):
         low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
     return low, high
