@@ -60,6 +60,7 @@ def render(result: AbResult) -> str:
         repetitions=repetitions,
         runs=ab_forest.runs,
         share=ab_words.share,
+        slowdown=ab_words.slowdown,
         points=_POINTS,
         height=ab_forest.HEIGHT,
     )
@@ -147,7 +148,7 @@ def facts(row: Row) -> list[tuple[str, str]]:
         ("a → b, ops/s", rates(row)),
         (stage, figures.count(judged.pairs, "pair")),
         ("noise of a pair", figures.percent(sigma) if sigma is not None else "–"),
-        ("blind below", figures.percent(smallest) if smallest is not None else "–"),
+        ("blind below", "–" if smallest is None else ab_words.slowdown(smallest)),
         ("pairs for 5 %", f"{needed:,}" if needed is not None else "–"),
         ("p slower, p faster", ", ".join(map(ab_words.probability, ps))),
     ]

@@ -160,7 +160,7 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
         if unseen := ab_words.largest_unseen(result):
             cell, effect = unseen
             line += f": in {cell.name} a slowdown of less than"
-            line += f" {figures.percent(effect)} could go unseen"
+            line += f" {ab_words.slowdown(effect)} could go unseen"
         told.append(line)
     if same := found[Verdict.UNCHANGED.value]:
         within = ab_words.share(result.run.rule.unchanged_within)

@@ -181,7 +181,7 @@ def remarks(result: AbResult) -> list[str]:
         cell, effect = unseen
         told.append(
             f"Inconclusive is not unchanged: in {cell.name} a slowdown of less than"
-            f" {figures.percent(effect)} could go unseen."
+            f" {slowdown(effect)} could go unseen."
         )
     if result.exit_code == 5:
         told.append("Nothing was measured on both sides: this says nothing.")
@@ -255,6 +255,11 @@ def share(number: float) -> str:
     return f"{number * 100:g} %"
 
 
+def slowdown(effect: float) -> str:
+    """A smallest effect: "7.2 %", or a multiple where a share would be silly."""
+    return figures.percent(effect) if effect < _SILLY else figures.signed(effect)
+
+
 def probability(p: float) -> str:
     """A p value: "0.31", "0.004", "< 0.0001"."""
     return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
@@ -272,4 +277,5 @@ def _shown(judgement: Judgement | None) -> Judgement | None:
 
 _CHANGED = (Verdict.REGRESSED.value, Verdict.IMPROVED.value)
 _PERCENT = " %"
+_SILLY = 10.0
 _MOST = 700.0  # e^700 is a float
