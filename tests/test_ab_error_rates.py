@@ -70,6 +70,20 @@ def test_the_tail_that_several_suspects_share_is_right_too() -> None:
         assert rate(p_slower(a, b) <= limit).hits > 0
 
 
+def test_two_modes_and_coarse_clocks_alert_no_more_often() -> None:
+    """Modes 30 % apart cost the power: 5 % is found in a quarter of the cells."""
+    random = np.random.default_rng(12)
+    times = cells(random, 5 * CELLS, 15, 0.02)
+    modes = times + np.where(random.random(times.shape) < 0.5, as_log(0.3), 0.0)
+    coarse = np.round(times / 0.02) * 0.02
+    for noisy in (modes, coarse):
+        p = p_slower(*in_rounds(random, noisy))
+        assert at_most(rate(p <= 0.01), 0.01)
+        assert rate(p <= 0.01).share > 0.006
+    a, b = in_rounds(random, modes)
+    assert 0.2 < rate(decision.is_slower(a, b + as_log(0.05), Rule(), 1)).share < 0.3
+
+
 @pytest.mark.parametrize("cv", [0.02, 0.03, 0.05, None])
 def test_one_change_of_a_hundred_alerts_where_nothing_is_wrong(
     cv: float | None,
