@@ -186,6 +186,13 @@ def test_the_window_is_the_last_runs_before_this_one() -> None:
     slow = synthetic_history.step_at(8, 0.2)  # long ago: the last five are as slow
     entries = synthetic_history.history(14, CELLS, slow)
     assert windowed(entries, window=5).exit_code() == 0
+
+    def restless(index: int, cell: CellName) -> float:
+        return 0.2 if index == 16 else (index % 3) * 0.3 if index < 8 else 0.0
+
+    calm = synthetic_history.history(17, CELLS, restless)
+    assert windowed(calm, window=16).exit_code() == 0
+    assert windowed(calm, window=8).exit_code() == 1
     later = of_window(entries[8], entries, 8, 0.05)
     assert [r.name for r in later.of(Outcome.REGRESSED)] == ["alpha/baseline/fillseq"]
 
