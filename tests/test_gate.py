@@ -15,7 +15,7 @@ from report.regressions.gate_sources import (
     of_comparison,
     of_window,
 )
-from report.regressions.history_entries import Entry
+from report.regressions.history_entries import Band, Entry
 from report.results import load_run
 from tests import synthetic, synthetic_ab, synthetic_history
 
@@ -180,6 +180,14 @@ def test_ratios_are_judged_as_ratios() -> None:
     [slower] = found.of(Outcome.REGRESSED)
     assert slower.unit == "of the reference's rate"
     assert slower.base == pytest.approx(1.0, abs=0.02)
+
+
+def test_the_interval_of_a_ratio_is_not_that_of_repetitions() -> None:
+    *older, new = synthetic_history.history(13, CELLS, reference="pinned")
+    slow = dataclasses.replace(new.cells[0], ratio=Band(0.8, 0.7, 1.05))
+    new = dataclasses.replace(new, cells=(slow, *new.cells[1:]))
+    found = of_window(new, older, 12, 0.05)
+    assert [r.name for r in found.of(Outcome.REGRESSED)] == [str(slow.name)]
 
 
 def test_the_window_is_the_last_runs_before_this_one() -> None:
