@@ -29,9 +29,13 @@ def kvmatrix(*words: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of one smoke run over every engine, the reference included."""
-    folder = tmp_path_factory.mktemp("smoke")
+    return smoke(tmp_path_factory.mktemp("smoke"), ENGINES)
+
+
+def smoke(folder: Path, engines: str) -> Path:
+    """Runs the suite over these engines; the folder of the run."""
     places = ["--results-dir", f"{folder}/results", "--data-dir", f"{folder}/data"]
-    words = ("run", "smoke", "-e", ENGINES, "--repeat-disturbed", "0")
+    words = ("run", "smoke", "-e", engines, "--repeat-disturbed", "0")
     done = kvmatrix(*words, "--build-dir", str(BUILD), *places)
     assert done.returncode == 0, done.stderr
     (path,) = (folder / "results").iterdir()
@@ -98,9 +102,16 @@ def findings_of(path: Path) -> list[tuple[str, str, tuple[str, ...]]]:
     ]
 
 
-def test_nothing_is_found_against_an_engine(run: Path) -> None:
-    """None of them does its work outside of the timed part."""
-    assert findings_of(run) == []
+def test_nothing_is_found_against_an_engine(run: Path, tmp_path: Path) -> None:
+    """None of them does its work outside of the timed part.
+
+    What an engine does, it does in a second run too; a busy machine seldom does.
+    """
+    found = {(engine, anchor) for engine, anchor, _ in findings_of(run)}
+    if found:
+        again = smoke(tmp_path, ",".join({engine for engine, _ in found}))
+        found &= {(engine, anchor) for engine, anchor, _ in findings_of(again)}
+    assert found == set(), findings_of(run)
 
 
 def test_its_report_can_be_made_twice(run: Path) -> None:
