@@ -103,7 +103,7 @@ def test_the_limit_grows_with_the_cells_that_are_judged() -> None:
 
 
 def test_equal_figures_are_no_certainty() -> None:
-    found = judge({CELL: watched(point(100), (100.0,) * 12)}, 0.05)[CELL]
+    found = judge({CELL: watched(point(1), (1.0,) * 12)}, 0.05)[CELL]
     assert found.verdict is Verdict.UNCHANGED
     assert 0 < found.p_slower < 1
     assert found.log_low is not None
