@@ -1,6 +1,5 @@
 """How long an A/B run will take: both stages, the second one a guess until known."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -48,9 +47,7 @@ class AbForecast:
 
     def confirm_s(self) -> float:
         """The second stage, of as many suspects as there are without a change."""
-        able = len(self.plan.able)
-        guessed = math.ceil(SUSPECT_SHARE * able)
-        return self.plan.rule.confirm_rounds * guessed * self._all_s() / max(able, 1)
+        return SUSPECT_SHARE * self.plan.rule.confirm_rounds * self._all_s()
 
     def is_known(self) -> bool:
         """Whether the prediction rests on measurements of every cell."""
