@@ -8,7 +8,7 @@ import pytest
 from report.regressions import ab_forest
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.rule import Rule
-from tests import made_ab
+from tests import ab_showcase
 
 
 def judgement(change: float, low: float | None, high: float | None) -> Judgement:
@@ -100,7 +100,7 @@ def test_nothing_to_show_has_an_axis_all_the_same() -> None:
 
 
 def test_repetitions_keep_inside_the_drawing() -> None:
-    run = made_ab.made(sigmas={"alpha/baseline/fillseq": 2.0})
+    run = ab_showcase.made(sigmas={"alpha/baseline/fillseq": 2.0})
     for cell in run.cells:
         drawn = ab_forest.runs(cell)
         assert drawn is not None
@@ -110,7 +110,7 @@ def test_repetitions_keep_inside_the_drawing() -> None:
 
 
 def test_the_medians_of_a_stage_lie_among_its_repetitions() -> None:
-    cell = made_ab.made(effects={"alpha/baseline/fillseq": 0.2}).cells[2]
+    cell = ab_showcase.made(effects={"alpha/baseline/fillseq": 0.2}).cells[2]
     drawn = ab_forest.runs(cell)
     assert drawn is not None and drawn.divider is not None
     assert [level.side for level in drawn.levels] == ["a", "b", "a", "b"]

@@ -19,7 +19,7 @@ from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_run import Failure, Repetition, Round
 from report.regressions.ab_verdicts import AbResult, judge
 from report.regressions.judgement import Verdict
-from tests import made_ab, synthetic_ab
+from tests import ab_showcase, synthetic_ab
 from tests.html_tree import Element, tree
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,7 +27,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*
 
 
 def result(run: Any = None) -> AbResult:
-    return judge(run or made_ab.varied())
+    return judge(run or ab_showcase.varied())
 
 
 def page(found: AbResult | None = None) -> Element:
@@ -136,7 +136,7 @@ def test_a_failed_cell_has_its_side_status_and_reason_and_no_drawing() -> None:
 
 
 def test_a_cell_without_a_round_shows_no_change() -> None:
-    run = made_ab.made()
+    run = ab_showcase.made()
     cells = (replace(run.cells[0], screen=()), *run.cells[1:])
     found = result(replace(run, cells=cells, unfinished=True))
     root = page(found)
@@ -147,7 +147,7 @@ def test_a_cell_without_a_round_shows_no_change() -> None:
 
 
 def test_every_repetition_is_a_mark_in_the_order_of_measuring() -> None:
-    run = made_ab.varied()
+    run = ab_showcase.varied()
     panel = page().at("c-alpha-baseline-fillrandom")
     marks = panel.all("use", "run")
     cell = next(c for c in run.cells if str(c.name) == "alpha/baseline/fillrandom")
@@ -174,7 +174,7 @@ def test_a_slower_repetition_lies_lower() -> None:
 
 
 def test_every_repetition_is_in_the_table_under_its_drawing() -> None:
-    run, root = made_ab.varied(), page()
+    run, root = ab_showcase.varied(), page()
     for cell in run.cells:
         if cell.failure:
             continue
@@ -204,21 +204,21 @@ def test_what_differs_between_the_builds_is_marked() -> None:
 
 
 def test_one_build_on_both_sides_without_saying_so_is_said() -> None:
-    run = made_ab.made()
+    run = ab_showcase.made()
     told = "both sides have the same executables"
     assert told not in page(result(run)).text
     assert told in page(result(replace(run, b=replace(run.a, label="next")))).text
 
 
 def test_a_build_that_differs_from_itself_warns() -> None:
-    run = replace(made_ab.varied(), same_build=True)
+    run = replace(ab_showcase.varied(), same_build=True)
     text = page(result(run)).text
     assert "main against itself" in text
     assert "One build differs from itself" in text
 
 
 def test_counts_are_work_and_the_changed_ones_are_open() -> None:
-    found = replace(result(), counts=made_ab.counts())
+    found = replace(result(), counts=ab_showcase.counts())
     section = page(found).at("counts")
     assert "Work, not time" in section.text
     closed = section.all("details")[0]
@@ -239,7 +239,7 @@ def test_without_counts_there_is_no_such_part_and_it_says_so() -> None:
 
 
 def test_nothing_measured_is_no_pass() -> None:
-    run = made_ab.made()
+    run = ab_showcase.made()
     broken = Failure("a", "missing", "not built")
     cells = tuple(replace(c, screen=(), failure=broken) for c in run.cells)
     text = page(result(replace(run, cells=cells))).text
@@ -248,7 +248,7 @@ def test_nothing_measured_is_no_pass() -> None:
 
 
 def test_whatever_stands_in_the_files_is_text() -> None:
-    run = made_ab.varied()
+    run = ab_showcase.varied()
     cell = replace(run.cells[0], screen=(), failure=Failure("b", "error", HOSTILE))
     run = replace(
         run,
@@ -330,8 +330,8 @@ def test_its_figures_follow_from_the_raw_lines(tmp_path: Path) -> None:
 def test_the_page_never_varies(tmp_path: Path) -> None:
     program = (
         "import sys; from report.regressions import ab_page;"
-        " from report.regressions.ab_verdicts import judge; from tests import made_ab;"
-        " sys.stdout.buffer.write(ab_page.render(judge(made_ab.varied())).encode())"
+        " from report.regressions.ab_verdicts import judge; from tests import ab_showcase;"
+        " sys.stdout.buffer.write(ab_page.render(judge(ab_showcase.varied())).encode())"
     )
     outputs = set()
     for settings in (
@@ -350,7 +350,7 @@ def test_the_page_never_varies(tmp_path: Path) -> None:
 
 
 def test_the_page_of_sixty_cells_stays_under_two_megabytes() -> None:
-    run = made_ab.made(effects={str(n): 0.2 for n in made_ab.names()[:8]})
+    run = ab_showcase.made(effects={str(n): 0.2 for n in ab_showcase.names()[:8]})
     cells = (run.cells * 3)[:60]
     text = ab_page.render(result(replace(run, cells=cells)))
     assert len(text.encode()) + ab_page._LARGEST_RAW < 2_000_000
@@ -364,7 +364,7 @@ def test_what_disturbed_a_repetition_is_listed_under_its_cell() -> None:
 
 
 def test_a_setting_that_another_version_has_otherwise_is_a_difference() -> None:
-    run = made_ab.made()
+    run = ab_showcase.made()
     cell = run.cells[0]
 
     def set_to(repetition: Repetition) -> Repetition:

@@ -18,11 +18,11 @@ from report.regressions.terminal import plain
 from scripts.cli_options import Output
 from scripts.regressions.printing import print_lines
 from scripts.verbs import main
-from tests import made_ab, synthetic_ab
+from tests import ab_showcase, synthetic_ab
 
 
 def result(run: Any = None, **changes: Any) -> AbResult:
-    return replace(judge(run or made_ab.varied()), **changes)
+    return replace(judge(run or ab_showcase.varied()), **changes)
 
 
 def texts(found: AbResult, **options: bool) -> list[str]:
@@ -80,12 +80,12 @@ def test_all_shows_every_cell() -> None:
 
 
 def test_quiet_is_what_regressed_and_nothing_else() -> None:
-    found = result(counts=made_ab.counts())
+    found = result(counts=ab_showcase.counts())
     shown = texts(found, quiet=True)
     regressed = len(found.regressed) + len(found.regressed_engines)
     assert len(shown) == regressed + 2
     assert all(t.startswith(("▼ regressed", "+ more")) for t in shown)
-    assert texts(result(made_ab.made()), quiet=True) == []
+    assert texts(result(ab_showcase.made()), quiet=True) == []
 
 
 def test_a_failed_cell_says_why() -> None:
@@ -103,14 +103,14 @@ def test_the_summary_counts_every_verdict() -> None:
 
 
 def test_the_rule_is_that_of_the_run() -> None:
-    run = made_ab.made()
+    run = ab_showcase.made()
     run = replace(run, rule=replace(run.rule, alpha=0.02, least_shift=0.04))
     (rule,) = (t for t in texts(result(run)) if t.startswith("rule"))
     assert "95 % intervals" in rule and "p ≤ 0.02" in rule and "4 % slower" in rule
 
 
 def test_changed_counts_are_told_and_gated_ones_stand_out() -> None:
-    found = result(counts=made_ab.counts())
+    found = result(counts=ab_showcase.counts())
     lines = ab_text.lines(found)
     told = {line.text.split()[5]: line for line in lines if "limit" in line.text}
     assert any("12,345,678" in line.text for line in lines)
@@ -120,7 +120,7 @@ def test_changed_counts_are_told_and_gated_ones_stand_out() -> None:
 
 
 def test_nothing_measured_is_said() -> None:
-    run = made_ab.made()
+    run = ab_showcase.made()
     broken = Failure("a", "missing", "not built")
     cells = tuple(replace(c, screen=(), failure=broken) for c in run.cells)
     found = result(replace(run, cells=cells))
@@ -131,19 +131,19 @@ def test_nothing_measured_is_said() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"unfinished": True}, f"scripts/kvmatrix resume {made_ab.RUN_ID}"),
+        ({"unfinished": True}, f"scripts/kvmatrix resume {ab_showcase.RUN_ID}"),
         ({}, "the same command with -k 'alpha/baseline/fillrandom'"),
     ],
 )
 def test_the_next_step_follows_from_the_result(
     change: dict[str, Any], told: str
 ) -> None:
-    assert told in ab_text.next_step(result(made_ab.varied(**change)))
+    assert told in ab_text.next_step(result(ab_showcase.varied(**change)))
 
 
 def test_the_rounds_that_would_tell_are_those_of_the_noisiest_cell() -> None:
     noisy = {"alpha/baseline/fillseq": 0.03, "gamma/batch/fillseqbatch": 0.06}
-    found = result(made_ab.made(sigmas=noisy, sigma=0.002, seed=3))
+    found = result(ab_showcase.made(sigmas=noisy, sigma=0.002, seed=3))
     assert found.inconclusive and not found.regressed
     needed = [c.judgement.pairs_needed for c in found.inconclusive if c.judgement]
     rounds = math.ceil(max(n for n in needed if n is not None) / 2)
@@ -151,13 +151,13 @@ def test_the_rounds_that_would_tell_are_those_of_the_noisiest_cell() -> None:
 
 
 def test_nothing_is_left_to_do_where_all_is_unchanged() -> None:
-    found = result(made_ab.made(sigma=0.001))
+    found = result(ab_showcase.made(sigma=0.001))
     assert len(found.unchanged) == len(found.cells)
     assert ab_text.next_step(found) == ""
 
 
 def test_ascii_loses_nothing() -> None:
-    found = result(counts=made_ab.counts())
+    found = result(counts=ab_showcase.counts())
     for text in texts(found, show_all=True):
         assert plain(text).isascii()
         assert plain(text).count("?") == text.count("?"), text
@@ -166,7 +166,7 @@ def test_ascii_loses_nothing() -> None:
 def test_nothing_that_was_recorded_can_steer_a_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    run = made_ab.varied()
+    run = ab_showcase.varied()
     found = result(replace(run, b=replace(run.b, label="ne\x1b[2Jxt\x07\n")))
     output = Output(quiet=False, as_json=False, no_report=True, color="never")
     print_lines(ab_text.lines(found), output)
@@ -176,7 +176,7 @@ def test_nothing_that_was_recorded_can_steer_a_terminal(
 
 
 def test_the_document_has_every_cell_and_agrees_with_the_result() -> None:
-    found = result(counts=made_ab.counts())
+    found = result(counts=ab_showcase.counts())
     document = json.loads(json.dumps(ab_text.ab_document(found), allow_nan=False))
     assert document["exit"] == found.exit_code == 1
     assert len(document["cells"]) == len(found.cells)
@@ -196,7 +196,7 @@ def test_the_document_has_every_cell_and_agrees_with_the_result() -> None:
 
 
 def test_what_was_not_measured_has_no_change_in_the_document() -> None:
-    run = made_ab.made()
+    run = ab_showcase.made()
     cells = (replace(run.cells[0], screen=()), *run.cells[1:])
     entry = ab_text.ab_document(result(replace(run, cells=cells)))["cells"][0]
     assert (entry["change"], entry["low"], entry["p_slower"]) == (None, None, None)
@@ -219,15 +219,15 @@ def test_the_csv_has_a_row_for_each_cell_and_each_engine() -> None:
 
 
 def test_a_label_is_no_formula_to_a_spreadsheet() -> None:
-    run = made_ab.made()
+    run = ab_showcase.made()
     text = ab_csv.render(result(replace(run, b=replace(run.b, label="=1+1"))))
     assert ",=1+1," not in text and ",'=1+1," in text
 
 
 def test_markdown_tells_every_cell_and_escapes_what_it_is_given() -> None:
-    run = made_ab.varied()
+    run = ab_showcase.varied()
     run = replace(run, b=replace(run.b, label="<b>|next"))
-    found = result(run, counts=made_ab.counts())
+    found = result(run, counts=ab_showcase.counts())
     text = ab_markdown.render(found)
     assert "<b>" not in text and "\\<b\\>\\|next" in text
     for cell in found.cells:

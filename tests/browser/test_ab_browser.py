@@ -11,7 +11,7 @@ import pytest
 from report.regressions import ab_page
 from report.regressions.ab_run import Failure
 from report.regressions.ab_verdicts import judge
-from tests import made_ab
+from tests import ab_showcase
 from tests.browser.pages import (
     SCREENS,
     Opened,
@@ -29,12 +29,12 @@ LONG = "a reason of many words, " * 12 + "/a/path/without/a/break" * 8
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with every verdict, counts, long texts and a change off the axis."""
-    run = made_ab.varied()
+    run = ab_showcase.varied()
     cells = list(run.cells)
     cells[-1] = replace(cells[-1], screen=(), failure=Failure("b", "error", LONG))
     run = replace(run, cells=tuple(cells), b=replace(run.b, label="next-" * 12))
     path = tmp_path_factory.mktemp("ab") / "report.html"
-    result = replace(judge(run), counts=made_ab.counts())
+    result = replace(judge(run), counts=ab_showcase.counts())
     path.write_text(ab_page.render(result), encoding="utf-8")
     return path
 
@@ -112,7 +112,7 @@ def test_a_row_leads_to_every_repetition_of_its_cell(
 
 def test_the_raw_lines_can_be_saved_offline(chromium: Any, page_file: Path) -> None:
     found = Opened(chromium, page_file, accept_downloads=True)
-    run = made_ab.varied()
+    run = ab_showcase.varied()
     saved = {}
     for name in ("measurements.jsonl", "ab.json", "environment.json"):
         with found.page.expect_download() as download:
