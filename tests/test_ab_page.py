@@ -330,7 +330,8 @@ def test_its_figures_follow_from_the_raw_lines(tmp_path: Path) -> None:
 def test_the_page_never_varies(tmp_path: Path) -> None:
     program = (
         "import sys; from report.regressions import ab_page;"
-        " from report.regressions.ab_verdicts import judge; from tests import ab_showcase;"
+        " from report.regressions.ab_verdicts import judge;"
+        " from tests import ab_showcase;"
         " sys.stdout.buffer.write(ab_page.render(judge(ab_showcase.varied())).encode())"
     )
     outputs = set()
