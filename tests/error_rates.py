@@ -151,6 +151,7 @@ def _screen(
     of_process = np.tile(np.repeat(cvs, 4, axis=1), rule.screen_rounds)
     times = log_times(random, lengths, of_process, change.noise)
     turns = times.reshape(len(cvs), rule.screen_rounds, change.cells, 4)
+    turns = turns + np.asarray(change.noise.places)
     a, b = in_rounds(random, turns.transpose(0, 2, 1, 3))
     return a, b + change.shifts[:, None, None]
 
@@ -171,7 +172,7 @@ def _confirm(
         only = Noise(slow=0.0)
         flat = log_times(random, np.full(len(rows), place[0].size), 0.0, only)
         times = times + flat.reshape(times.shape)
-    a, b = in_rounds(random, times)
+    a, b = in_rounds(random, times + np.asarray(change.noise.places))
     return a, b + change.shifts[columns][:, None, None]
 
 

@@ -17,6 +17,7 @@ from tests.error_rates import Change, false_alarms, found, rate, simulated
 from tests.noise_model import (
     CLEAN,
     DRIFTING,
+    PLACED,
     SLOW,
     Noise,
     cells,
@@ -81,6 +82,9 @@ def whole_changes() -> Iterator[Sequence[object]]:
         for cv in (0.03, 0.08):
             change = Change(engines, per_engine, cv=cv)
             yield _whole(change, f"cells: {change.cells}, engines: {engines}")
+    for engines, per_engine, cv in ((5, 12, 0.01), (5, 12, 0.03), (1, 12, 0.02)):
+        change = Change(engines, per_engine, cv=cv, noise=PLACED)
+        yield _whole(change, f"cells: {change.cells}, outer places 5 % slower")
 
 
 def _whole(change: Change, told: str) -> Sequence[object]:

@@ -26,15 +26,21 @@ MIX = (0.02, 0.03, 0.05, 0.08), (0.4, 0.3, 0.2, 0.1)  # CVs and how many have th
 
 @dataclass(frozen=True)
 class Noise:
-    """What the machine does; `slow` is the share of the variance that is shared."""
+    """What the machine does; `slow` is the share of the variance that is shared.
+
+    `places` are what the place in a round adds, as logs.
+    """
 
     slow: float = 0.5
     outliers: bool = True
+    places: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
 
 
 DRIFTING = Noise()
 CLEAN = Noise(slow=0.0, outliers=False)
 SLOW = Noise(slow=0.9)
+# The first process of a round finds the caches of another cell.
+PLACED = Noise(places=(0.05, 0.0, 0.0, 0.05))
 
 
 def standard(
@@ -71,10 +77,12 @@ def log_times(
 def in_rounds(random: np.random.Generator, times: Floats) -> tuple[Floats, Floats]:
     """Log times (..., rounds, 4), in order, as a and b (..., rounds, 2).
 
-    A coin makes each round A B B A or B A A B.
+    Of two rounds one is A B B A and one B A A B; a coin says which, as in an A/B run.
     """
     outer, inner = times[..., [0, 3]], times[..., [1, 2]]
     coin = random.random((*times.shape[:-1], 1)) < 0.5
+    second = coin[..., 1::2, :]
+    second[...] = ~coin[..., : 2 * second.shape[-2] : 2, :]
     return np.where(coin, outer, inner), np.where(coin, inner, outer)
 
 

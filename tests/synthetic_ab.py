@@ -99,6 +99,7 @@ def ab_lines(
     factors = {e[0]: e[3] for e in synthetic.ENGINES}
     absent = {e["name"] for s in SIDES for e in _missing(plan, s)}
     found: list[Document] = []
+    leads: dict[str, str] = {}
     for number in range(1, rule.screen_rounds + rule.confirm_rounds + 1):
         for cell in plan["cells"]:
             name = "/".join(cell.values())
@@ -108,7 +109,9 @@ def ab_lines(
             if (failures or {}).get(name) and number > 1:
                 continue
             rate = rates[cell["scenario"]][cell["benchmark"]] * factors[cell["engine"]]
-            lead = draw.choice(SIDES)
+            other = SIDES[leads.get(name) == "a"]
+            lead = other if number % 2 == 0 else draw.choice(SIDES)
+            leads[name] = lead
             failed = (failures or {}).get(name)
             for slot in range(SLOTS):
                 side = side_at(lead, slot)

@@ -28,6 +28,7 @@ from tests.error_rates import (
 from tests.noise_model import (
     CLEAN,
     DRIFTING,
+    PLACED,
     SLOW,
     Noise,
     cells,
@@ -54,12 +55,15 @@ def at_most(counted: Rate, share: float) -> bool:
 def test_one_test_of_a_hundred_alerts_where_nothing_is_wrong(
     cv: float, noise: Noise
 ) -> None:
-    """2,000 cells of 30 pairs: 0.35 % to 1.8 %."""
+    """2,000 cells of 30 pairs: 0.35 % to 1.8 %, or less where nearly all is drift."""
     random = np.random.default_rng(int(1000 * cv))
     a, b = in_rounds(random, cells(random, CELLS, 15, cv, noise))
     low, high = bounds(0.01, CELLS)
     assert (low, high) == (0.0035, 0.018)
-    assert low <= rate(p_slower(a, b) <= 0.01).share <= high
+    alerts = rate(p_slower(a, b) <= 0.01).share
+    assert alerts <= high
+    # What drifts within a round cancels between two rounds, and that is no error.
+    assert alerts >= low or noise is SLOW
 
 
 def test_the_tail_that_several_suspects_share_is_right_too() -> None:
@@ -219,3 +223,11 @@ def test_a_rule_without_a_least_shift_would_alert_more_often() -> None:
     bare = decision.is_slower(a, b, Rule(least_shift=0.0), 1)
     assert rate(bare).share > 0.005
     assert rate(decision.is_slower(a, b, Rule(), 1)).share < 0.001
+
+
+def test_what_the_place_in_a_round_does_is_no_alarm() -> None:
+    """Each side leads one of two rounds, so that it meets both alike."""
+    for cv, engines, per_engine in ((0.01, 5, 12), (0.02, 1, 12), (0.03, 1, 12)):
+        change = Change(engines, per_engine, cv=cv, noise=PLACED)
+        alarms = false_alarms(simulated(27, change, 500), change)
+        assert at_most(alarms, 0.01)

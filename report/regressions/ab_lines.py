@@ -1,8 +1,9 @@
 """The lines of an A/B run in their places: rounds of A B B A or B A A B.
 
 A file that was cut, mended or put together of two is refused: each line has its
-number as its order, each round follows the one before it, and only the last round
-of the file, or one in which a side failed, may be short.
+number as its order, each round follows the one before it, of two rounds each side
+leads one, and only the last round of the file, or one in which a side failed, may be
+short.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ def rounds_of(
             raise ResultsError(f"{place}: seed {seed}, where {told}")
         if last is None or (last.cell, last.number) != (m.cell, m.repetition):
             _check_next_round(m, last, rounds[m.cell], place)
+            _check_lead(m, rounds[m.cell], place)
             last = RoundLines(m.cell, m.repetition)
             rounds[m.cell].append(last)
         _check_slot(m, last, place)
@@ -127,6 +129,13 @@ def _check_next_round(
         raise ResultsError(f"{place}: {told}")
     if any(one.failed for one in before):
         raise ResultsError(f"{place}: {m.cell} is measured after it has failed")
+
+
+def _check_lead(m: Measurement, before: Sequence[RoundLines], place: str) -> None:
+    """Of two rounds each side leads one: neither has the outer slots more often."""
+    if m.repetition % 2 == 0 and before[-1].lead == side_of(m):
+        told = f"rounds {m.repetition - 1} and {m.repetition} of {m.cell}"
+        raise ResultsError(f"{place}: {told} both begin with side {side_of(m)}")
 
 
 def _check_slot(m: Measurement, found: RoundLines, place: str) -> None:

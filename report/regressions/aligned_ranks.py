@@ -5,7 +5,10 @@ between rounds.  From the four logs of a round their median is taken away (they 
 aligned); all aligned values of all rounds are ranked together, ties sharing their
 mean rank; the statistic is the sum of the ranks of b.  If it did not matter which
 build a process ran, any two of the four could have been b's: that is the null
-distribution, 6 equally likely labellings a round, independent between rounds.
+distribution, 6 equally likely labellings a round, independent between rounds.  An
+A/B run makes but two of them, A B B A and B A A B, and each of two rounds in turn:
+drift and whatever the place in a round does then cancel, so that the true p is
+smaller if anything (REGRESSIONS.md, "Places").
 
 Source: J. L. Hodges and E. L. Lehmann, Rank methods for combination of independent
 experiments in analysis of variance, Ann. Math. Statist. 33 (1962) 482-497.  The

@@ -37,8 +37,13 @@ def chance(seed: int, *what: object) -> int:
 
 
 def lead_of(seed: int, cell: Cell, number: int) -> str:
-    """The side that has the first slot and the last of a round: a coin."""
-    return SIDES[chance(seed, "coin", cell, number) % 2]
+    """The side that has the first slot and the last of a round.
+
+    A coin decides who leads the first of two rounds; the other side leads the second,
+    so that no side has the outer slots more often.
+    """
+    coin = chance(seed, "coin", cell, (number - 1) // 2)
+    return SIDES[(coin + number) % 2]
 
 
 def padding_bytes(seed: int, slot: Slot) -> int:
