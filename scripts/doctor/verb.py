@@ -3,7 +3,7 @@
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,8 @@ def doctor(**given: Any) -> None:
                 telling(output.stderr(), output.quiet) as tell,
             ):
                 findings, probed = full(subject, data_dir / WORK_FOLDER, tell)
-        _show(output, subject, findings, probed)
+            known = identity(subject.machine)  # asks for the data directory's disk
+        _show(output, known, findings, probed)
         failed = any(finding.level is Level.FAIL for finding in findings)
         return EXIT_UNFIT if failed and given["strict"] else 0
 
@@ -108,9 +109,11 @@ def _subject(config: Config, build_dir: Path, data_dir: Path) -> Subject:
 
 
 def _show(
-    output: Output, subject: Subject, findings: Sequence[Finding], probed: Probed
+    output: Output,
+    known: Mapping[str, Any],
+    findings: Sequence[Finding],
+    probed: Probed,
 ) -> None:
-    known = identity(subject.machine)
     if output.as_json:
         click.echo(json.dumps(document(findings, known, probed), indent=1))
         return
