@@ -21,6 +21,7 @@ from referencing.jsonschema import DRAFT202012
 SCHEMA_DIR = Path(__file__).with_name("schema")
 _REASON_CHARS = 200
 _MOST = 2**64 - 1
+_DEEPEST = 32  # of a document; ours are a third as deep
 
 
 class ResultsError(Exception):
@@ -69,6 +70,8 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         raise ResultsError(f"{place}: not valid JSON: {_short(error)}") from None
     if not isinstance(document, dict):
         raise ResultsError(f"{place}: expected a JSON object")
+    if _is_deeper(document, _DEEPEST):
+        raise ResultsError(f"{place}: nested more than {_DEEPEST} deep")
     return document
 
 
@@ -124,6 +127,19 @@ def _count_pairs(
 _Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     jsonschema.Draft202012Validator, {"countPairs": _count_pairs}
 )
+
+
+def _is_deeper(document: Mapping[str, Any], most: int) -> bool:
+    """Whether it is nested deeper: what walks through it would not come back."""
+    level: list[Any] = [document]
+    for _ in range(most):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in (dict, list)
+        ]
+    return bool(level)
 
 
 def _reject_constant(name: str) -> NoReturn:

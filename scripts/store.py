@@ -229,7 +229,7 @@ def _age(folder: Path) -> tuple[str, str]:
         try:
             name = json.loads((folder / kind).read_bytes())["run"]
             break
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
     if not isinstance(name, str):
         name = folder.name

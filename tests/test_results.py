@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from report import html
 from report.documents import ResultsError
 from report.results import (
     NOT_MEASURED,
@@ -260,3 +261,39 @@ def test_the_lines_have_a_checksum_without_a_torn_one(tmp_path: Path) -> None:
     with lines.open("a") as file:
         file.write('{"torn')
     assert load_run(folder).lines_sha256 == whole
+
+
+def nested(levels: int) -> Any:
+    return json.loads("[" * levels + "]" * levels)
+
+
+@pytest.mark.parametrize("levels", [32, 600])
+@pytest.mark.parametrize("name", ["run.json", "environment.json", LINES])
+def test_what_is_nested_too_deep_to_walk_through_is_refused(
+    folder: Path, name: str, levels: int
+) -> None:
+    if name == LINES:
+        changed_line(folder, 4, extra=nested(levels))
+    else:
+        document = json.loads((folder / name).read_text())
+        (folder / name).write_text(json.dumps(document | {"extra": nested(levels)}))
+    with pytest.raises(ResultsError, match=rf"{name}.*: nested more than 32 deep"):
+        load_run(folder)
+
+
+def test_what_is_nested_as_deep_as_may_be_can_be_drawn(folder: Path) -> None:
+    changed_line(folder, 4, extra=nested(31))
+    assert html.render(load_run(folder))
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [["num"], "num", 7, True, {"num": True}, {"num": "7"}, {"duration": []}],
+)
+def test_what_was_chosen_is_flags_by_their_name(folder: Path, chosen: Any) -> None:
+    plan = json.loads((folder / "run.json").read_text())
+    changed_plan(folder, suite=plan["suite"] | {"chosen": chosen})
+    with pytest.raises(ResultsError, match=r"run\.json: suite\.chosen"):
+        load_run(folder)
+    changed_plan(folder, suite=plan["suite"] | {"chosen": {"num": 7, "rate": 2.5}})
+    assert load_run(folder)

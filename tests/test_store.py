@@ -198,3 +198,13 @@ def test_the_last_run_is_the_youngest_whatever_its_folder_is_called(
     (tmp_path / "20260104-000000-lab").mkdir()
     (tmp_path / "20260104-000000-lab/run.json").write_text("{torn")
     assert find_run(tmp_path, "@last").name == "20260104-000000-lab"
+
+
+@pytest.mark.parametrize("content", ["[" * 2000 + "]" * 2000, '{"a":' * 20_000])
+def test_one_hostile_folder_does_not_hide_the_others(
+    tmp_path: Path, content: str
+) -> None:
+    for name, text in (("20260101-000000-lab", "{}"), ("20250101-evil", content)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(text)
+    assert find_run(tmp_path, "@last").name == "20260101-000000-lab"
