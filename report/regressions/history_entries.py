@@ -17,12 +17,13 @@ from report.cells import CellName
 
 SCHEMA = 1
 RUN, AB = "run", "ab"
-LARGEST = 1e18  # of any figure of an entry
+# Of any figure of an entry: no machine is beyond them, and all can be drawn.
+SMALLEST, LARGEST = 1e-9, 1e15
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A figure and how sure it is: low <= median <= high, all above 0."""
+    """A figure and how sure it is: SMALLEST <= low <= median <= high <= LARGEST."""
 
     median: float
     low: float

@@ -18,6 +18,7 @@ from report.regressions.history_entries import (
     LARGEST,
     RUN,
     SCHEMA,
+    SMALLEST,
     Band,
     Build,
     Entry,
@@ -27,6 +28,7 @@ from report.regressions.history_entries import (
 
 _LARGEST_BYTES = 64 << 20
 _MOST_CELLS = 100_000
+_LARGEST_FACT = 1e18
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,199}")
 _NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _BENCHMARK = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}")
@@ -205,15 +207,17 @@ def _band(found: object, where: str) -> Band | None:
     if type(found) is not dict or found.keys() != {"median", "low", "high"}:
         raise ValueError(f"{where}: not a median with its band")
     median, low, high = found["median"], found["low"], found["high"]
-    if not (_is_number(median) and _is_number(low) and _is_number(high)):
+    if not {type(median), type(low), type(high)} <= {int, float}:
         raise ValueError(f"{where}: not numbers")
-    if not 0 < low <= median <= high:
-        raise ValueError(f"{where}: not 0 < low <= median <= high")
+    if not low <= median <= high:
+        raise ValueError(f"{where}: not low <= median <= high")
+    if low < SMALLEST or high > LARGEST:
+        raise ValueError(f"{where}: not from {SMALLEST:g} to {LARGEST:g}")
     return Band(float(median), float(low), float(high))
 
 
 def _is_number(found: object) -> bool:
-    return type(found) in (int, float) and -LARGEST <= found <= LARGEST  # type: ignore[operator]
+    return type(found) in (int, float) and -_LARGEST_FACT <= found <= _LARGEST_FACT  # type: ignore[operator]
 
 
 def _count(found: object, where: str, least: int, most: int) -> int:
