@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from report.exchange.samples import left_out
+from report.regressions.terminal import visible
 from report.results import load_run
 from scripts.session import Refused
 
@@ -84,7 +85,7 @@ def _tell_left_out(path: Path, missing: Sequence[str], count: int) -> None:
     if len(missing) == count:
         raise Refused(f"{path}: no cell has a rate", _NOTHING_MEASURED)
     for cell in missing:
-        click.echo(f"left out: {cell}", err=True)
+        click.echo(f"left out: {visible(' '.join(cell.split()))}", err=True)
 
 
 def write_whole(target: Path, text: str) -> None:

@@ -36,6 +36,19 @@ def test_what_has_no_rate_is_named_on_stderr(tmp_path: Path, kind: str) -> None:
     assert "left out" not in done.stdout
 
 
+def test_a_reason_on_stderr_is_one_line_without_controls(tmp_path: Path) -> None:
+    plan = synthetic.plan()
+    lines = synthetic.lines(plan)
+    cell = plan["cells"][0]
+    wrong = "a\nleft out: everything\x1b[2J\x9bb"
+    lines[0] = synthetic.without_rate(cell, "error", wrong)
+    folder = synthetic.write_run(tmp_path / synthetic.RUN_ID, plan, lines)
+    done = report(folder, "--format", "benchstat")
+    assert done.returncode == 0, done.stderr
+    (said,) = done.stderr.splitlines()
+    assert said.endswith(": error: a left out: everything?[2J?b")
+
+
 def test_a_file_is_written_and_its_name_printed(tmp_path: Path) -> None:
     folder = synthetic.write_run(tmp_path / synthetic.RUN_ID)
     target = tmp_path / "google.json"
