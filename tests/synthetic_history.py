@@ -19,6 +19,7 @@ from report.regressions.history_entries import (
     Reference,
     text,
 )
+from report.regressions.judgement import Verdict
 
 MACHINE = {
     "cpu_model": "Made-up CPU",
@@ -57,9 +58,14 @@ def band(median: float, share: float = 0.01) -> Band:
     return Band(median, median * (1 - share), median * (1 + share))
 
 
-def entry_cell(name: CellName, rate: float, ratio: Band | None = None) -> EntryCell:
+def entry_cell(
+    name: CellName,
+    rate: float,
+    ratio: Band | None = None,
+    verdict: Verdict | None = None,
+) -> EntryCell:
     """An ok cell."""
-    return EntryCell(name, SETTINGS, "ok", 3, band(rate), ratio)
+    return EntryCell(name, SETTINGS, "ok", 3, band(rate), ratio, verdict)
 
 
 def entry(

@@ -11,6 +11,7 @@ from report.cells import CellName
 from report.regressions.history import PINNED, series
 from report.regressions.history_entries import Band, Build, Entry
 from report.regressions.history_flags import Change, State, judge
+from report.regressions.judgement import Verdict
 from tests import synthetic_history as made
 
 OTHER = CellName("beta", "baseline", "readrandom")
@@ -27,10 +28,14 @@ def changes(entries: list[Entry]) -> tuple[Change, ...]:
 
 
 def confirming(
-    before: int, after: int, ratio: tuple[float, float, float], index: int = 100
+    before: int,
+    after: int,
+    ratio: tuple[float, float, float],
+    index: int = 100,
+    verdict: Verdict | None = Verdict.REGRESSED,
 ) -> Entry:
-    """An A/B run of two builds of a history, with the interval of its ratio."""
-    cell = made.entry_cell(made.CELL, 9e4, Band(*ratio))
+    """An A/B run of two builds of a history: a ratio's interval, and the verdict."""
+    cell = made.entry_cell(made.CELL, 9e4, Band(*ratio), verdict)
     return made.entry(
         index, [cell], reference=f"binary {before}", binary=f"binary {after}"
     )
@@ -110,21 +115,22 @@ def test_a_step_is_nominated_and_not_yet_a_regression() -> None:
     assert change.after.run == made.run_id(30)
 
 
-# Interval of b's rate over a's -> what becomes of a nominated slowdown of 6 %.
+# Interval of b's rate over a's, verdict -> what becomes of a nominated slowdown.
 DECISIONS = {
-    "slower": ((0.92, 0.94, 0.96), State.CONFIRMED),
-    "hardly slower": ((0.975, 0.985, 0.995), State.REJECTED),
-    "the same": ((0.99, 1.0, 1.01), State.REJECTED),
-    "faster": ((1.02, 1.05, 1.08), State.REJECTED),
-    "anything": ((0.90, 0.97, 1.05), State.NOMINATED),
-    "wide, and the same": ((0.96, 1.0, 1.04), State.NOMINATED),
+    "slower": ((0.92, 0.94, 0.96), Verdict.REGRESSED, State.CONFIRMED),
+    "slower, to chance": ((0.92, 0.94, 0.96), Verdict.INCONCLUSIVE, State.NOMINATED),
+    "an entry of before": ((0.92, 0.94, 0.96), None, State.NOMINATED),
+    "the same": ((0.99, 1.0, 1.01), Verdict.UNCHANGED, State.REJECTED),
+    "the same, of before": ((0.99, 1.0, 1.01), None, State.NOMINATED),
+    "faster": ((1.02, 1.05, 1.08), Verdict.IMPROVED, State.REJECTED),
+    "anything": ((0.90, 0.97, 1.05), Verdict.INCONCLUSIVE, State.NOMINATED),
 }
 
 
 @pytest.mark.parametrize("told", DECISIONS)
-def test_an_ab_run_across_the_step_decides(told: str) -> None:
-    (low, middle, high), state = DECISIONS[told]
-    decided = confirming(29, 30, (middle, low, high))
+def test_the_verdict_of_an_ab_run_across_the_step_decides(told: str) -> None:
+    (low, middle, high), verdict, state = DECISIONS[told]
+    decided = confirming(29, 30, (middle, low, high), verdict=verdict)
     (change,) = changes([*stepped(), decided])
     assert change.state is state
     assert change.decided_by == (None if state is State.NOMINATED else decided)
@@ -133,7 +139,8 @@ def test_an_ab_run_across_the_step_decides(told: str) -> None:
 
 def test_a_speedup_is_confirmed_as_one() -> None:
     entries = made.history(40, effect=made.step_at(30, -SLOWER))
-    (change,) = changes([*entries, confirming(29, 30, (1.06, 1.04, 1.08))])
+    faster = confirming(29, 30, (1.06, 1.04, 1.08), verdict=Verdict.IMPROVED)
+    (change,) = changes([*entries, faster])
     assert (change.state, change.verdict) == (State.CONFIRMED, "improved")
     assert change.is_improvement
     (change,) = changes([*entries, confirming(29, 30, (0.94, 0.92, 0.96))])
@@ -182,8 +189,8 @@ def test_another_machine_may_confirm() -> None:
 def test_the_newest_ab_run_that_can_tell_decides() -> None:
     told = [
         confirming(29, 30, (0.94, 0.92, 0.96), 100),
-        confirming(29, 30, (1.0, 0.99, 1.01), 101),
-        confirming(29, 30, (0.97, 0.90, 1.05), 102),
+        confirming(29, 30, (1.0, 0.99, 1.01), 101, Verdict.UNCHANGED),
+        confirming(29, 30, (0.97, 0.90, 1.05), 102, Verdict.INCONCLUSIVE),
     ]
     (change,) = changes([*stepped(), *told])
     assert (change.state, change.decided_by) == (State.REJECTED, told[1])
@@ -257,7 +264,7 @@ def test_more_than_what_was_lost_is_an_improvement() -> None:
 
 def test_an_ab_run_says_more_than_that_a_step_took_one_back() -> None:
     entries = made.history(80, effect=made.step_at(30, SLOWER, 60))
-    decided = confirming(59, 60, (1.06, 1.04, 1.08), 200)
+    decided = confirming(59, 60, (1.06, 1.04, 1.08), 200, Verdict.IMPROVED)
     _, second = changes([*entries, decided])
     assert (second.state, second.decided_by) == (State.CONFIRMED, decided)
 

@@ -14,6 +14,7 @@ from report.documents import ResultsError, validate
 from report.regressions import history_entries
 from report.regressions.history_making import entry_of
 from report.regressions.history_reading import load, read_entry
+from report.regressions.judgement import Verdict
 from report.results import load_run
 from tests import synthetic
 from tests import synthetic_history as made
@@ -22,7 +23,7 @@ Document = dict[str, Any]
 
 
 def ab_document() -> Document:
-    cells = [made.entry_cell(made.CELL, 1e5, made.band(0.95))]
+    cells = [made.entry_cell(made.CELL, 1e5, made.band(0.95), Verdict.REGRESSED)]
     return history_entries.document(made.entry(3, cells, reference="pinned"))
 
 
@@ -42,6 +43,15 @@ def test_what_is_written_follows_the_schema() -> None:
         written = json.loads(history_entries.text(entry))
         validate(written, "history", "written")
         assert written == history_entries.document(entry)
+
+
+def test_an_entry_of_before_there_were_verdicts_is_read(tmp_path: Path) -> None:
+    document = ab_document()
+    del cell(document)["verdict"]
+    validate(document, "history", "old")
+    entry = read_entry(put(tmp_path, document))
+    assert entry.cells[0].verdict is None
+    assert history_entries.document(entry) == document
 
 
 def test_no_folder_and_an_empty_one_hold_no_entries(tmp_path: Path) -> None:
@@ -183,6 +193,21 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
         lambda d: d.update(kind="run", reference=None),
         "a ratio, and no reference",
     ),
+    "a verdict of no A/B run": (
+        lambda d: (d.update(kind="run", reference=None), cell(d).update(ratio=None)),
+        "a verdict, and no A/B run",
+    ),
+    "a verdict of its own": (lambda d: cell(d).update(verdict="slow"), "'slow'"),
+    "a verdict that is a list": (lambda d: cell(d).update(verdict=[]), "verdict"),
+    "no verdict at all": (lambda d: cell(d).update(verdict=None), "verdict: None"),
+    "a verdict against its ratio": (
+        lambda d: cell(d).update(verdict="improved"),
+        "improved, and a ratio of 0.95",
+    ),
+    "a failed cell's verdict": (
+        lambda d: cell(d).update(status="error", ops_per_sec=None, ratio=None),
+        "of a cell that is not ok",
+    ),
     "a band in a list": (lambda d: cell(d).update(ratio=[1, 1, 1]), "ratio"),
 }
 
@@ -216,6 +241,8 @@ BEYOND_THE_SCHEMA = (
     *("a run with a reference", "no reference", "a cell twice", "a run folder"),
     *("a cell of no engine", "a failed cell's rate", "an ok cell without"),
     *("a band upside down", "a median above", "a ratio to nothing"),
+    *("a verdict of no A/B run", "a verdict against its ratio"),
+    *("a failed cell's verdict",),
 )
 
 

@@ -14,6 +14,7 @@ from report.regressions import history_page
 from report.regressions.history_entries import LARGEST, SMALLEST, Band, Entry
 from report.regressions.history_page import render
 from report.regressions.history_view import view
+from report.regressions.judgement import Verdict
 from tests import synthetic_history as made
 from tests.html_tables import Tables
 
@@ -36,7 +37,7 @@ def entries(reference: str = "") -> list[Entry]:
     ratio = Band(0.94, 0.92, 0.96)
     decisive = made.entry(
         100,
-        [made.entry_cell(made.CELL, 9e4, ratio)],
+        [made.entry_cell(made.CELL, 9e4, ratio, Verdict.REGRESSED)],
         reference="binary 29",
         binary="binary 30",
     )

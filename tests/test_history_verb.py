@@ -14,9 +14,12 @@ from click.testing import CliRunner, Result
 
 from report.cells import CellName
 from report.regressions import history_text
+from report.regressions.ab_results import load_ab_run
+from report.regressions.ab_verdicts import judge
 from report.regressions.history_entries import Band
 from report.regressions.history_reading import load
 from report.regressions.history_view import view
+from report.regressions.judgement import Verdict
 from scripts.verbs import main
 from tests import synthetic
 from tests import synthetic_history as made
@@ -41,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
     runs = made.history(60, names, lambda i, n: sum(step(i, n) for step in steps))
     decisive = made.entry(
         100,
-        [made.entry_cell(names[0], 9e4, Band(0.94, 0.92, 0.96))],
+        [made.entry_cell(names[0], 9e4, Band(0.94, 0.92, 0.96), Verdict.REGRESSED)],
         reference="binary 29",
         binary="binary 30",
     )
@@ -222,6 +225,11 @@ def test_an_ab_run_adds_the_ratio_and_its_interval(tmp_path: Path) -> None:
     assert entry.reference.label == LABELS["a"]
     ratios = {str(cell.name): cell.ratio for cell in entry.cells}
     slower = ratios.pop(CELLS[0])
+    verdicts = {str(cell.name): cell.verdict for cell in entry.cells}
+    assert verdicts.pop(CELLS[0]) is Verdict.REGRESSED
+    judged = judge(load_ab_run(tmp_path / "results" / AB_RUN_ID)).cells
+    told = {str(c.name): c.judgement.verdict for c in judged if c.judgement}
+    assert verdicts.items() < told.items()
     assert slower.low < 1 / 1.1 < slower.high < 1
     assert all(0.95 < ratio.median < 1.05 for ratio in ratios.values())
     rates = {str(cell.name): cell for cell in entry.cells}

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from report.cells import CellName
+from report.regressions.judgement import Verdict
 
 SCHEMA = 1
 RUN, AB = "run", "ab"
@@ -36,7 +37,8 @@ class EntryCell:
 
     `rate` is in operations per second, its band the extremes of `n` repetitions.
     `ratio` is the rate over that of the reference, its band the interval of the
-    A/B run: below 1 is slower.  A cell that is not ok has neither.
+    A/B run: below 1 is slower.  A cell that is not ok has neither.  `verdict` is
+    what the A/B run said of the cell, None where the entry does not tell.
     """
 
     name: CellName
@@ -45,6 +47,7 @@ class EntryCell:
     n: int
     rate: Band | None
     ratio: Band | None
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,7 @@ def text(entry: Entry) -> str:
 
 
 def _cell_document(cell: EntryCell) -> dict[str, Any]:
+    verdict = {"verdict": cell.verdict.value} if cell.verdict else {}
     return {
         "engine": cell.name.engine,
         "scenario": cell.name.scenario,
@@ -141,6 +145,7 @@ def _cell_document(cell: EntryCell) -> dict[str, Any]:
         "n": cell.n,
         "ops_per_sec": _band_document(cell.rate),
         "ratio": _band_document(cell.ratio),
+        **verdict,
     }
 
 

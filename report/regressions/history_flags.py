@@ -15,8 +15,8 @@ from itertools import accumulate
 
 from report.regressions.change_points import LEAST_SHIFT, Step, change_points
 from report.regressions.history import Series, SeriesKey, series
-from report.regressions.history_entries import AB, Band, Entry
-from report.regressions.rule import Rule
+from report.regressions.history_entries import AB, Entry
+from report.regressions.judgement import Verdict
 
 # Points within which a step may go back by itself, and may be placed wrongly.
 SHORT, NEAR = 5, 5
@@ -158,23 +158,22 @@ def _decision(
             found.key.settings_sha256,
             found.key.method,
         )
-        state = _told(cell.ratio, steps[which]) if across and same else None
+        state = _told(cell.verdict, steps[which]) if across and same else None
         if state:
             return state, entry
     return State.NOMINATED, None
 
 
-def _told(ratio: Band, step: Step) -> State | None:
-    """What the ratio of rates of an A/B run says of a step; None: it cannot tell."""
-    low, middle, high = (-math.log(x) for x in (ratio.high, ratio.median, ratio.low))
-    if not step.is_slower:
-        low, middle, high = -high, -middle, -low
-    if low > 0 and middle >= math.log1p(LEAST_SHIFT):
-        return State.CONFIRMED
-    near = math.log1p(Rule().unchanged_within)
-    if high < 0 or (low >= -near and high <= near):
-        return State.REJECTED
-    return None
+def _told(verdict: Verdict | None, step: Step) -> State | None:
+    """What the verdict of an A/B run says of a step; None: it cannot tell.
+
+    Nothing weaker confirms: an interval of one cell that excludes 0 is not held
+    against the number of cells that were looked at.
+    """
+    if verdict in (None, Verdict.INCONCLUSIVE):
+        return None
+    expected = Verdict.REGRESSED if step.is_slower else Verdict.IMPROVED
+    return State.CONFIRMED if verdict is expected else State.REJECTED
 
 
 def _went_away(steps: Sequence[Step], which: int) -> bool:

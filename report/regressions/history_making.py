@@ -124,7 +124,8 @@ def _ab_cell(cell: CellResult, settings: str) -> EntryCell:
         points = (-judged.log_high, -judged.log_shift, -judged.log_low)
         low, median, high = (math.exp(point) for point in points)
         ratio = Band(median, low, high)
-    return EntryCell(cell.name, settings, "ok", len(cell.b_rates), rate, ratio)
+    count, verdict = len(cell.b_rates), judged.verdict if judged else None
+    return EntryCell(cell.name, settings, "ok", count, rate, ratio, verdict)
 
 
 def _band(rates: Sequence[float]) -> Band | None:

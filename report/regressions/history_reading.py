@@ -25,6 +25,7 @@ from report.regressions.history_entries import (
     EntryCell,
     Reference,
 )
+from report.regressions.judgement import Verdict
 
 _LARGEST_BYTES = 64 << 20
 _MOST_CELLS = 100_000
@@ -49,6 +50,7 @@ _CELL_KEYS = {
     *("engine", "scenario", "benchmark", "settings_sha256", "status", "n"),
     *("ops_per_sec", "ratio"),
 }
+_VERDICTS: dict[object, Verdict] = {verdict.value: verdict for verdict in Verdict}
 
 
 def load(folder: Path) -> tuple[Entry, ...]:
@@ -174,12 +176,14 @@ def _cells(
             raise ValueError(f"cells.{index}: {cell.name} is of no engine of the entry")
         if cell.ratio and kind != AB:
             raise ValueError(f"cells.{index}: a ratio, and no reference")
+        if cell.verdict and kind != AB:
+            raise ValueError(f"cells.{index}: a verdict, and no A/B run")
         seen[cell.name] = cell
     return tuple(seen.values())
 
 
 def _cell(record: object) -> EntryCell:
-    if type(record) is not dict or record.keys() != _CELL_KEYS:
+    if type(record) is not dict or record.keys() - {"verdict"} != _CELL_KEYS:
         raise ValueError("not a cell: a key is missing or too many")
     name = CellName(
         _matching(_NAME, record["engine"], "engine"),
@@ -198,7 +202,23 @@ def _cell(record: object) -> EntryCell:
         _count(record["n"], "n", 0, 10**6),
         rate,
         ratio,
+        _verdict(record, ratio) if "verdict" in record else None,
     )
+
+
+def _verdict(record: Mapping[str, Any], ratio: Band | None) -> Verdict:
+    told = record["verdict"]
+    found = _VERDICTS.get(told) if isinstance(told, str) else None
+    if found is None:
+        raise ValueError(f"verdict: {_told(told)} is not known")
+    if record["status"] != "ok":
+        raise ValueError(f"verdict: {found} of a cell that is not ok")
+    middle = ratio.median if ratio else 1.0
+    if (found is Verdict.REGRESSED and middle > 1) or (
+        found is Verdict.IMPROVED and middle < 1
+    ):
+        raise ValueError(f"verdict: {found}, and a ratio of {middle:g}")
+    return found
 
 
 def _band(found: object, where: str) -> Band | None:

@@ -45,7 +45,8 @@ def add(folder: Path, entry: Entry) -> tuple[Path, bool]:
     if read_bytes(target) != content.encode():
         raise ResultsError(
             f"{target}: this run is there already, and what it says is not the same"
-            " (another label?); remove the file to have it made anew"
+            " (another label, or an entry without verdicts?); remove the file to have"
+            " it made anew"
         )
     return target, False
 
