@@ -8,7 +8,8 @@ namespace kvmatrix {
 
 struct BuildFacts {
   const char* origin;         // where the engine's source came from, as a text
-  const char* origin_sha256;  // of the engine's upstream archive; "" for ours
+  const char* origin_sha256;  // of the upstream archive, or of the library that
+                              // was built elsewhere; "" if unknown
   const char* engine_flags;   // the engine library's compiler flags, or ""
   const char* compiler;       // name and version, such as "GNU 12.2.0"
   const char* flags;          // compiler flags of the driver and the harness

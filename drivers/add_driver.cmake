@@ -4,6 +4,38 @@
 # executable db_bench_NAME.  LIBRARIES are link names, the engine's own first.
 # A library that is not there means a message and no executable: the harness
 # reports such an engine as missing.
+#
+# -DKVM_PREFIX_<library>=/prefix takes that library and its headers from where its
+# authors installed a build of their own, and nowhere else.
+
+# Sets `path` to the library in the folder that the user chose, and what is known
+# of it: where it is, and the file's checksum.
+function(find_own_library library)
+  set(prefix ${KVM_PREFIX_${library}})
+  set(path "")
+  foreach(end a so)
+    file(GLOB path ${prefix}/lib*/lib${library}.${end}
+         ${prefix}/lib/${CMAKE_LIBRARY_ARCHITECTURE}/lib${library}.${end})
+    if(path)
+      break()
+    endif()
+  endforeach()
+  if(NOT path OR NOT IS_ABSOLUTE "${prefix}")
+    message(FATAL_ERROR "KVM_PREFIX_${library}=${prefix}: there is no "
+                        "/prefix/lib*/lib${library}.a or .so")
+  endif()
+  list(GET path 0 path)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  set(package ${library})
+  set(of KVM_ENGINE_${package})
+  file(SHA256 ${path} ${of}_SHA256)
+  set(${of}_PREFIX ${prefix})
+  set(${of}_VERSION "of ${path}")
+  set(${of}_ORIGIN "built elsewhere: ${path}")
+  set(${of}_FLAGS "")
+  return(PROPAGATE path package
+         ${of}_PREFIX ${of}_VERSION ${of}_ORIGIN ${of}_SHA256 ${of}_FLAGS)
+endfunction()
 
 # Sets `path` and `package` to where `library` is and to the source package that
 # it belongs to; `path` is empty when there is none.  In bundled mode nothing
@@ -62,7 +94,11 @@ function(add_driver name source)
   set(packages "")
   set(headers "")
   foreach(library IN LISTS arg_LIBRARIES)
-    find_engine_library(${library})
+    if(KVM_PREFIX_${library})
+      find_own_library(${library})
+    else()
+      find_engine_library(${library})
+    endif()
     if(path STREQUAL "")
       message(STATUS "db_bench_${name}: not built, no ${KVM_ENGINES} library "
                      "${library} (scripts/setup --engines=${KVM_ENGINES})")
