@@ -29,6 +29,9 @@ def test_a_slower_commit_is_found_and_kept_in_the_history(
     report = re.search(r"^report +(.*)$", found.stderr, re.MULTILINE)
     assert report
     assert Path(report[1]).is_file()
+    told = [f"Setting up {base}", f"Setting up {new}", "screen 1/4"]
+    assert told == sorted(told, key=found.stderr.index)
+    assert f"trees     {repository.root}/build/commits" in found.stderr
 
 
 def test_each_commit_is_built_by_its_own_set_up_in_paths_of_one_length(
@@ -37,11 +40,11 @@ def test_each_commit_is_built_by_its_own_set_up_in_paths_of_one_length(
     base, new = repository.commit("honest"), repository.commit("honest")
     assert repository.compare(base, new).returncode == 0
     trees = repository.root / "build/commits"
-    set_up = [line for line in repository.log if "--quiet" in line][:3]
+    set_up = [line.rstrip() for line in repository.log if line[0] == "/"]
     assert set_up == [
-        f"{repository.root} --quiet --python-only",
-        f"{trees / base} --quiet",
-        f"{trees / new} --quiet",
+        f"{repository.root} --python-only",
+        f"{trees / base}",
+        f"{trees / new}",
     ]
     assert repository.git("status", "--porcelain") == ""
 
@@ -136,6 +139,75 @@ def test_the_gate_is_tested_with_a_slower_build(repository: Repository) -> None:
     absent = repository.call("test-the-gate", *words, "nowhere", *fast)
     assert absent.returncode == 2
     assert absent.stdout == ""
+
+
+# Tells what it was asked, and ends as a verb may end.
+_ENDS = """#!/usr/bin/env bash
+echo "$*" >>"{log}"
+[[ "$*" =~ --results-dir[[:space:]]([^[:space:]]+) ]] && mkdir -p "${{BASH_REMATCH[1]}}"
+echo "progress of $1" >&2
+case "$*" in
+  *window:12*) exit 5 ;;
+  ab*--aa*) exit {measured} ;;
+  check*/same*) exit {judged} ;;
+  *) exit 1 ;;
+esac
+"""
+
+
+def gate_that_ends(
+    repository: Repository, measured: int, judged: int, *options: str
+) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    log = repository.lab.root / "asked"
+    script = repository.root / "scripts/kvmatrix"
+    script.write_text(_ENDS.format(log=log, measured=measured, judged=judged))
+    build = str(repository.root)
+    words = ["--a", build, "--b", build, "--", *options]
+    found = repository.call("test-the-gate", *words)
+    return found, log.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("measured", "judged", "expected", "told"),
+    [
+        (0, 0, 0, "ok    a build against itself"),
+        (5, 5, 3, "NOISY a build against itself"),
+        (0, 5, 3, "NOISY a build against itself"),
+        (1, 1, 1, "FAIL  a build against itself"),
+        (3, 3, 2, "the gate could not be tried"),
+    ],
+)
+def test_a_machine_too_noisy_to_judge_is_not_a_gate_that_works(
+    repository: Repository, measured: int, judged: int, expected: int, told: str
+) -> None:
+    found, _ = gate_that_ends(repository, measured, judged)
+    assert found.returncode == expected, found.stderr
+    assert told in found.stderr
+    assert "progress of ab" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ([], True),
+        (["--num", "20000"], True),
+        (["--screen-rounds", "8"], True),
+        (["-e", "leveldb"], False),
+        (["--num", "20000", "-kleveldb/*/*"], False),
+        (["--cells=leveldb/*/*"], False),
+        (["--scenario", "baseline"], False),
+    ],
+)
+def test_the_gates_cells_are_measured_unless_others_are_chosen(
+    repository: Repository, options: list[str], kept: bool
+) -> None:
+    _, asked = gate_that_ends(repository, 0, 0, *options)
+    measured = [line for line in asked if line.startswith("ab ")]
+    assert len(measured) == 2
+    for line in measured:
+        assert ("-k leveldb/baseline/fillseq" in line) == kept
+        assert " ".join(options) in line
+        assert "--quiet" not in line
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
