@@ -85,7 +85,7 @@ def test_the_workflow_pins_its_actions_and_may_do_little() -> None:
     assert re.search(r"^permissions:\n  contents: read\n\n", text, re.MULTILINE)
     jobs = text.split("\njobs:\n")[1]
     assert "permissions:" not in jobs
-    assert jobs.count("timeout-minutes:") == jobs.count("runs-on:") == 2
+    assert jobs.count("timeout-minutes:") == jobs.count("runs-on:") == 3
     assert jobs.count("persist-credentials: false") == jobs.count("actions/checkout@")
 
 
@@ -105,21 +105,19 @@ def test_places_are_absolute_so_that_every_work_tree_shares_the_cache(
         "KVMATRIX_HISTORY_DIR": str(tmp_path / "build/ci/history"),
     }
     text = WORKFLOW.read_text()
-    assert text.count("path: build/cache\n") == 2
-    assert text.count("path: build/ci/history\n") == 2
+    assert text.count("path: build/cache\n") == 3
+    assert text.count("path: build/ci/history\n") == 3
 
 
 @pytest.mark.parametrize(
     ("event", "env", "expected"),
     [
-        ("pull_request", {"PULL_BASE": "main~2"}, (0, 2)),
         ("push", {"BEFORE": "main~1"}, (1, 2)),
         ("push", {"BEFORE": "0" * 40}, (1, 2)),
         ("schedule", {}, (2, 2)),
         ("workflow_dispatch", {"INPUT_BASE": "main~2", "INPUT_NEW": "main~1"}, (0, 1)),
         ("workflow_dispatch", {"INPUT_BASE": "nowhere", "INPUT_NEW": "main"}, None),
         ("workflow_dispatch", {"INPUT_BASE": "--all", "INPUT_NEW": "main"}, None),
-        ("pull_request", {"PULL_BASE": "0" * 40}, None),
     ],
 )
 def test_what_an_event_compares(
@@ -142,6 +140,76 @@ def test_what_an_event_compares(
         )
 
 
+def test_a_pull_request_is_compared_with_what_it_is_merged_into(
+    repository: Repository,
+) -> None:
+    forked = repository.commit("honest")
+    repository.git("checkout", "--quiet", "-b", "request")
+    repository.commit("slower")
+    repository.git("checkout", "--quiet", "main")
+    # Somebody else's, later than the base that the event tells of.
+    main = repository.commit("honest")
+    strategy = ("--quiet", "--no-ff", "--no-edit", "-X", "theirs")
+    repository.git("merge", *strategy, "request")
+    merge = repository.git("rev-parse", "HEAD")
+    made, found = step(
+        "Which commits",
+        repository.root,
+        EVENT="pull_request",
+        GITHUB_SHA=merge,
+        PULL_BASE=forked,
+    )
+    assert made.returncode == 0, made.stderr
+    assert found == {"base": main, "new": merge}
+
+
+def jobs() -> dict[str, str]:
+    """The text of each job."""
+    parts = re.split(
+        r"^  ([\w-]+):\n", WORKFLOW.read_text().split("\njobs:\n")[1], flags=re.M
+    )
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_what_is_started_by_hand_keeps_nothing_that_main_uses() -> None:
+    caching = [name for name, job in jobs().items() if "actions/cache/save@" in job]
+    assert caching == ["history", "test-the-gate"]
+    for name in caching:
+        [condition] = re.findall(
+            r"^    if:(?: >-)?((?:.|\n)*?)\n    \w", jobs()[name], re.M
+        )
+        assert "github.event_name != 'workflow_dispatch'" in condition
+    assert "actions/cache@" not in WORKFLOW.read_text()
+
+
+def test_one_run_at_a_time_writes_the_history_and_none_is_cancelled() -> None:
+    job = jobs()["history"]
+    assert "group: regressions-history\n      cancel-in-progress: false\n" in job
+    assert job.index("cache/restore@") < job.index("Add the run") < job.index("save@")
+    others = [text for name, text in jobs().items() if name != "history"]
+    assert all("history-${{" not in text for text in others)
+
+
+def test_entries_of_two_runs_are_both_kept(tmp_path: Path) -> None:
+    kept, run = tmp_path / "build/ci/history", tmp_path / "build/run/history"
+    made, _ = step("Add the run", tmp_path)
+    assert made.returncode == 0
+    assert "::warning::nothing was judged" in made.stdout
+    (kept / "first.json").write_text("1")
+    (run / "second.json").write_text("2")
+    for _ in range(2):
+        made, _ = step("Add the run", tmp_path)
+        assert made.returncode == 0, made.stderr
+        assert sorted(path.name for path in kept.iterdir()) == [
+            "first.json",
+            "second.json",
+        ]
+    (run / "first.json").write_text("another")
+    made, _ = step("Add the run", tmp_path)
+    assert made.returncode != 0
+    assert (kept / "first.json").read_text() == "1"
+
+
 def test_the_steps_compare_two_commits_as_on_a_pull_request(
     repository: Repository,
 ) -> None:
@@ -156,11 +224,14 @@ def test_the_steps_compare_two_commits_as_on_a_pull_request(
             '"$@"', '"$@" $([[ "$verb" == ab ]] && echo ' + " ".join(FAST) + ")"
         )
     )
-    env = {**places, "GITHUB_STEP_SUMMARY": str(summary)}
-    made, _ = step("Compare", repository.root, BASE=base, NEW=new, SUITE="lab", **env)
+    env = {**places, "GITHUB_STEP_SUMMARY": str(summary), "SUITE": "lab"}
+    env |= {"FAIL_ON": "regression", "AB_OPTIONS": "--seed 7  -k */*/fillrandom"}
+    made, _ = step("Compare", repository.root, BASE=base, NEW=new, **env)
     assert made.returncode == 1, made.stderr
     assert "::error title=regressed%3A alpha/base/fillrandom::" in made.stdout
     assert "alpha/base/fillrandom" in summary.read_text()
+    [asked] = [line for line in repository.log if line.startswith("kvmatrix ab")]
+    assert "--seed 7 -k */*/fillrandom" in asked
     kept = repository.root / "build/ci"
     assert len(list((kept / "history").glob("*-ab-lab.json"))) == 1
     assert len(list((kept / "results").glob("*/report.html"))) == 1
