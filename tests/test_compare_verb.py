@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -59,7 +60,7 @@ def test_the_slower_cell_comes_first_with_its_interval_and_a_next_step(
     table = done.stdout.splitlines()
     first = next(i for i, line in enumerate(table) if line.lstrip()[:4] == "cell")
     assert table[first + 1].split()[:8] == [
-        *("▼", "slower", ALPHA, "100k", "85.0k", "-15.0", "%", "[-15.3,")
+        *("▼", "slower", ALPHA, "100k", "85.0k", "−15.0", "%", "[−15.3,")
     ]
     assert table[first + 2].split()[:3] == ["▲", "faster", BETA]
     assert "intervals of 90 %: few repetitions allow no more" in done.stdout
@@ -137,8 +138,38 @@ def test_markdown_is_one_table_with_equal_rows(results: Path) -> None:
     text = target.read_text("utf-8")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len({row.count("|") for row in rows}) == 1
-    assert rows[2].startswith(f"| ▼ slower | {ALPHA} | 100k | 85.0k | -15.0 % |")
+    assert rows[2].startswith(f"| ▼ slower | {ALPHA} | 100k | 85.0k | −15.0 % |")
     assert "\n6 unchanged (`--all` shows them)\n" in text
+
+
+def test_a_run_compared_with_itself_is_told_as_such(results: Path) -> None:
+    copy = results.parent / "copy" / "another-name"
+    shutil.copytree(results / BASE, copy)
+    for other in (BASE, str(copy)):
+        for words in ((), ("--format", "md")):
+            done = compare(results, BASE, other, *words)
+            assert "a run compared with itself" in done.stdout
+    assert "with itself" not in compare(results, BASE, NEW).stdout
+    document = json.loads(google_benchmark.render(load_run(results / BASE)))
+    for name in ("one.json", "other.json"):
+        (results / name).write_text(json.dumps(document))
+    done = compare(results, str(results / "one.json"), str(results / "other.json"))
+    assert "a run compared with itself" in done.stdout
+
+
+def test_a_cell_that_the_new_plan_lacks_is_lost_to_a_gate(results: Path) -> None:
+    document = two_runs.plan("20260103-000000-quick")
+    gone = document["cells"].pop()
+    document["order"] = []
+    two_runs.write(results / document["run"], {}, document)
+    name = f"{gone['engine']}/{gone['scenario']}/{gone['benchmark']}"
+    done = compare(results, BASE, "@last", "--fail-on", "regression")
+    assert done.returncode == 3
+    (row,) = (line for line in done.stdout.splitlines() if name in line)
+    assert row.split()[:4] == ["✗", "only", "in", "base"]
+    others = ("-k", "alpha/*", "--fail-on", "regression")
+    assert compare(results, BASE, "@last", *others).returncode == 0
+    assert compare(results, "@last", BASE, "--fail-on", "regression").returncode == 0
 
 
 def test_a_file_gets_the_table_as_it_is_shown(results: Path) -> None:
@@ -277,5 +308,6 @@ def test_the_published_run_compared_with_itself_has_not_changed() -> None:
     done = compare(ROOT / "results", name, name, "--format", "json", "--fail-on", "any")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
+    assert told["of_itself"]
     assert told["verdicts"]["regressed"] == told["verdicts"]["improved"] == 0
     assert {cell["change"] for cell in told["cells"] if "change" in cell} <= {0.0, -0.0}

@@ -79,7 +79,8 @@ def test_a_table_is_what_the_raw_lines_give_by_hand(tmp_path: Path) -> None:
         # Of 9 differences: the middle one, and with 3 and 3 all of them.
         middle = statistics.median(changes)
         interval = f"[{min(changes) * 100:+.1f}, {max(changes) * 100:+.1f}]"
-        expected[key] = (f"{middle * 100:+.1f} %", interval)
+        texts = (f"{middle * 100:+.1f} %", interval)
+        expected[key] = tuple(text.replace("-", "−") for text in texts)
     found = compared(load_run(tmp_path / BASE), load_run(tmp_path / NEW))
     table = [line.text for line in compare_text.lines(found)]
     for key, texts in expected.items():
@@ -88,7 +89,7 @@ def test_a_table_is_what_the_raw_lines_give_by_hand(tmp_path: Path) -> None:
             assert f" {text} " in f"{row} ", row
     (slower,) = (line for line in table if line.startswith("▼"))
     assert slower.split()[:5] == ["▼", "slower", ALPHA, "185k", "164k"]
-    assert expected[ALPHA] == ("-11.7 %", "[-13.1, -10.3]")
+    assert expected[ALPHA] == ("−11.7 %", "[−13.1, −10.3]")
 
 
 def machine(value: str) -> Callable[[Document], None]:
@@ -262,7 +263,20 @@ def test_cells_of_one_run_alone_are_listed(tmp_path: Path) -> None:
         found = compared(*pair)
         told = "\n".join(line.text for line in compare_text.lines(found))
         assert f"{word}  {gone}" in told
-        assert found.exit_code("regression") == 0
+        assert found.exit_code("regression") == (3 if word == "only in base" else 0)
+
+
+def test_a_change_against_the_medians_is_told(tmp_path: Path) -> None:
+    """The median of all pairs is no difference of medians."""
+    base, new = (100.0, 101.0, 130.0), (99.0, 102.0, 103.0)
+    rates = [{ALPHA: [1e3 * rate for rate in side]} for side in (base, new)]
+    older = run(tmp_path / BASE, unchanged, rates[0])
+    newer = run(tmp_path / NEW, unchanged, rates[1])
+    found = cell(compared(older, newer), ALPHA)
+    assert found.judgement and found.judgement.rate_change < 0 < 102 / 101 - 1
+    told = "the change is of all pairs, not of the medians"
+    assert told in compare_text.note(found)
+    assert told not in compare_text.note(cell(compared(older, older), ALPHA))
 
 
 def test_a_missing_engine_is_lost_and_refuses_nothing(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def document(compared: ComparedRuns, exit_code: int) -> dict[str, Any]:
         "schema": SCHEMA,
         "base": _source(compared.base),
         "new": _source(compared.new),
+        "of_itself": compared.is_of_itself,
         "limits": asdict(compared.limits),
         "builds": [
             {

@@ -109,7 +109,10 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     if not compared.base.suite:
         same = "the same; settings, disk and executables are not in such files"
     found = [("machine", f"{compared.base.machine or 'not told'}: {same}")]
-    if compared.base.name == compared.new.name:
+    if compared.is_of_itself:
+        told = "both sides are the same measurements: a run compared with itself"
+        found.append(("note", told))
+    elif compared.base.name == compared.new.name:
         found.append(("note", "both are the same run, by their names"))
     found += [(c.engine, _build_change(c)) for c in compared.builds]
     if drift := unchanged_builds_drift(compared):
@@ -195,6 +198,9 @@ def _build_change(change: BuildChange) -> str:
     return ", ".join(told)
 
 
+_ALONE = (Standing.GAINED, Standing.ONLY_BASE, Standing.ONLY_NEW)
+
+
 def _rows(compared: ComparedRuns, show_all: bool) -> tuple[list[Row], str]:
     """The rows in order of weight, and how many of what are not among them."""
     unsure = compared.of(Verdict.INCONCLUSIVE)
@@ -214,7 +220,7 @@ def _rows(compared: ComparedRuns, show_all: bool) -> tuple[list[Row], str]:
         *compared.of(Verdict.REGRESSED),
         *compared.of(Verdict.IMPROVED),
         *unsure,
-        *compared.standing(Standing.GAINED, Standing.ONLY_BASE, Standing.ONLY_NEW),
+        *(c for c in compared.standing(*_ALONE) if not c.is_lost),
         *same,
         *unrated,
     )
@@ -239,7 +245,7 @@ def _row(cell: ComparedCell, show_all: bool) -> Row:
 
 
 def _sign(cell: ComparedCell) -> str:
-    if cell.standing in (Standing.LOST, Standing.DISPUTED):
+    if cell.is_lost:
         return "✗"
     return _SIGNS.get(cell.verdict, "") if cell.verdict else ""
 
@@ -249,6 +255,8 @@ def note(cell: ComparedCell) -> str:
     told = [cell.reason]
     if cell.judgement:
         told.append(cell.judgement.reason)
+        if _medians_disagree(cell):
+            told.append("the change is of all pairs, not of the medians")
         if cell.same_build and cell.verdict in _SIGNS:
             told.append("the executable is the same: not by its code")
         for what in ("disturbed", "truncated"):
@@ -257,6 +265,15 @@ def note(cell: ComparedCell) -> str:
                 word = "cut short" if what == "truncated" else what
                 told.append(f"{word}: {counts[0]} in base, {counts[1]} in new")
     return "; ".join(filter(None, told))
+
+
+def _medians_disagree(cell: ComparedCell) -> bool:
+    """Whether the medians that are shown went the other way than the change."""
+    base, new = median_rate(cell.base), median_rate(cell.new)
+    if not cell.judgement or base is None or new is None:
+        return False
+    shares = _signed(new / base - 1), _signed(cell.judgement.rate_change)
+    return {share[0] for share in shares} == {"+", "−"}
 
 
 def median_rate(cell: SampledCell | None) -> float | None:
@@ -282,7 +299,7 @@ def _change(share: float) -> str:
 def _signed(share: float) -> str:
     """Percent with a sign, unless it is nothing to one digit."""
     percents = round(share * 100, 1)
-    return f"{percents:+.1f}" if percents else "0.0"
+    return f"{percents:+.1f}".replace("-", "−") if percents else "0.0"
 
 
 def _interval(judgement: Judgement) -> str:

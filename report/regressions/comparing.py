@@ -78,6 +78,12 @@ class ComparedCell:
     same_build: bool = False
 
     @property
+    def is_lost(self) -> bool:
+        """Whether it was ok in the base run, and has no rate to believe in now."""
+        gone = self.standing is Standing.ONLY_BASE and self.base and self.base.rates
+        return self.standing in (Standing.LOST, Standing.DISPUTED) or bool(gone)
+
+    @property
     def verdict(self) -> Verdict | None:
         """Of a RATED cell."""
         return self.judgement.verdict if self.judgement else None
@@ -113,7 +119,13 @@ class ComparedRuns:
     @property
     def lost(self) -> tuple[ComparedCell, ...]:
         """What was ok in the base run and cannot be believed or is not there now."""
-        return self.standing(Standing.LOST, Standing.DISPUTED)
+        return tuple(cell for cell in self.cells if cell.is_lost)
+
+    @property
+    def is_of_itself(self) -> bool:
+        """Whether both sides are the same measurements: nothing can have changed."""
+        rated = any(cell.rates for cell in self.base.cells.values())
+        return rated and self.base.cells == self.new.cells
 
     @property
     def confidences(self) -> tuple[float, ...]:
