@@ -79,8 +79,8 @@ def test_a_table_is_what_the_raw_lines_give_by_hand(tmp_path: Path) -> None:
         # Of 9 differences: the middle one, and with 3 and 3 all of them.
         middle = statistics.median(changes)
         interval = f"[{min(changes) * 100:+.1f}, {max(changes) * 100:+.1f}]"
-        texts = (f"{middle * 100:+.1f} %", interval)
-        expected[key] = tuple(text.replace("-", "−") for text in texts)
+        change = f"{middle * 100:+.1f} %".replace("-", "−")
+        expected[key] = (change, interval.replace("-", "−"))
     found = compared(load_run(tmp_path / BASE), load_run(tmp_path / NEW))
     table = [line.text for line in compare_text.lines(found)]
     for key, texts in expected.items():

@@ -51,7 +51,8 @@ _NOT_COMPARABLE = 5
     type=click.Choice(_FAILURES),
     default="never",
     show_default=True,
-    help="Exit 1 on a regression, or on any change; 3 if a cell was lost: it failed, or NEW has it not.",
+    help="Exit 1 on a regression, or on any change; 3 if a cell was lost: it failed in"
+    " NEW or is not in it.",
 )
 @click.option(
     "--format",
