@@ -47,7 +47,7 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
     if str(target) == "-":
         click.echo(text, nl=False)
         return None
-    write_whole(target, text)
+    write_whole(target, text, "-o" if output else "")
     return target
 
 
@@ -88,11 +88,20 @@ def _tell_left_out(path: Path, missing: Sequence[str], count: int) -> None:
         click.echo(f"left out: {visible(' '.join(cell.split()))}", err=True)
 
 
-def write_whole(target: Path, text: str) -> None:
-    """Replaces a file by a text, or leaves it as it was.  Raises OSError.
+def write_whole(target: Path, text: str, option: str = "") -> None:
+    """Replaces a file by a text, or leaves it as it was.
 
-    What is no ordinary file (a pipe, /dev/null) is written to as it is.
+    What is no ordinary file (a pipe, /dev/null) is written to as it is.  Raises
+    OSError, which names the target and the option that gave it.
     """
+    try:
+        _replace(target, text)
+    except OSError as error:
+        named = f"{option} {target}".strip()
+        raise OSError(error.errno, error.strerror or str(error), named) from None
+
+
+def _replace(target: Path, text: str) -> None:
     if target.exists() and not target.is_file():
         target.write_text(text, encoding="utf-8")
         return

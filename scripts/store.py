@@ -203,6 +203,9 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
         for kind in EVERY_KIND:
             if (path / kind).is_file():
                 raise ResultsError(f"{path} is no {what}: it holds {kind}")
+        if name and path.exists():
+            told = " or ".join(EVERY_KIND)
+            raise ResultsError(f"{path} is no {what}: it holds no {told}")
     matching = [run for run in runs if run.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]

@@ -252,6 +252,24 @@ def test_two_answers_to_the_same_work_are_no_comparison(tmp_path: Path) -> None:
     assert found.exit_code("regression") == 3
 
 
+def test_an_answer_that_nobody_verified_disputes_nothing(tmp_path: Path) -> None:
+    """An engine that stores nothing has no answer."""
+
+    def storeless(document: Document) -> None:
+        document["engines"][1]["describe"]["stores"] = False
+
+    runs = []
+    for name, digest in ((BASE, "0" * 16), (NEW, "f" * 16)):
+        document = two_runs.plan(name)
+        storeless(document)
+        folder = two_runs.write(tmp_path / name, {}, document)
+        for told in (c for c in document["cells"] if c["engine"] == "beta-tree"):
+            cell_name = f"beta-tree/{told['scenario']}/{told['benchmark']}"
+            found = with_line(folder, cell_name, {"verified": False, "digest": digest})
+        runs.append(found)
+    assert cell(compared(runs[0], runs[1]), BETA).standing is Standing.RATED
+
+
 def test_cells_of_one_run_alone_are_listed(tmp_path: Path) -> None:
     def fewer(document: Document) -> None:
         document["cells"] = document["cells"][:-1]

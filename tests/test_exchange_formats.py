@@ -149,6 +149,12 @@ def test_bencher_is_given_medians_with_bounds_and_slugs(varied: Run) -> None:
     jsonschema.validate(document, BENCHER_SCHEMA)
     ours = medians(varied)
     assert {n: m["throughput"]["value"] for n, m in document.items()} == ours
+    times = {
+        str(name): statistics.median(1e9 / rate for rate in cell.rates)
+        for name, cell in varied.cells.items()
+        if cell.rates
+    }
+    assert {n: m["latency"]["value"] for n, m in document.items()} == times
     for measures in document.values():
         for name in ("throughput", "latency"):
             metric = measures[name]

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,8 @@ def test_a_row_is_a_run_with_its_time_and_the_medians() -> None:
     entries = synthetic_history.history(3, CELLS)
     texts = otava.files(series(entries))
     assert set(texts) == {"kvmatrix-1.csv", "otava.yaml"}
+    told = re.findall(r"direction: (\S+)", texts["otava.yaml"])
+    assert told == ["1"] * len(CELLS)  # more is better
     first = rows(texts["kvmatrix-1.csv"])[0]
     assert first["time"] == "2026-01-01 00:00:00 +0000"
     assert first["commit"] == entries[0].label

@@ -194,6 +194,16 @@ def test_an_unfinished_run_is_not_added(tmp_path: Path) -> None:
     assert not (tmp_path / "h").exists()
 
 
+def test_an_unfinished_ab_run_is_not_added(tmp_path: Path) -> None:
+    run = write_ab_run(tmp_path / "results" / AB_RUN_ID)
+    lines = (run / "measurements.jsonl").read_text().splitlines(keepends=True)
+    (run / "measurements.jsonl").write_text("".join(lines[:-4]))
+    done = added(tmp_path, AB_RUN_ID)
+    assert done.exit_code == 2
+    assert f"not finished; scripts/kvmatrix resume {AB_RUN_ID}" in done.stderr
+    assert not (tmp_path / "h").exists()
+
+
 def test_a_label_that_no_entry_can_hold_is_refused(tmp_path: Path) -> None:
     write_run(tmp_path / "results")
     done = added(tmp_path, "@last", "--label", "a\x1bb")

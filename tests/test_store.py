@@ -140,6 +140,24 @@ def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
         find_run(tmp_path, "20260103", (AB,))
 
 
+def test_a_path_that_is_no_run_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    told = r"out is no run: it holds no run\.json or ab\.json"
+    for name in ("out", str(tmp_path / "out")):
+        with pytest.raises(ResultsError, match=told):
+            find_run(tmp_path, name)
+
+
+def test_what_cannot_be_written_names_the_target_and_the_option(
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "none/report.html"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_whole(target, "text", "-o")
+    assert caught.value.filename == f"-o {target}"
+    assert caught.value.strerror == "No such file or directory"
+
+
 def test_a_report_is_replaced_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

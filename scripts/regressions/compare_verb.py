@@ -172,4 +172,4 @@ def _write(text: str, output: Path | None) -> None:
     if output is None or str(output) == "-":
         click.echo(text, nl=False)
     else:
-        write_whole(output, text)
+        write_whole(output, text, "-o")

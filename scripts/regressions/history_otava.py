@@ -25,5 +25,5 @@ def write(folder: Path | None, entries: Sequence[Entry], cells: Container[str]) 
     texts = otava.files(found)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        write_whole(folder / name, text)
+        write_whole(folder / name, text, "-o")
     return folder / otava.CONFIGURATION

@@ -40,7 +40,7 @@ def add(folder: Path, entry: Entry) -> tuple[Path, bool]:
     target, content = folder / f"{entry.run}.json", text(entry)
     with sole_user(folder, "history"):
         if not target.exists():
-            write_whole(target, content)
+            write_whole(target, content, "--history-dir")
             return target, True
     if read_bytes(target) != content.encode():
         raise ResultsError(

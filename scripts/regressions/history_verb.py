@@ -164,7 +164,7 @@ def _show(
     elif output is None or str(output) == "-":
         click.echo(_rendered(found, kind), nl=False)
     else:
-        write_whole(output, _rendered(found, kind))
+        write_whole(output, _rendered(found, kind), "-o")
         click.echo(shown(output))
     if open_it:
         click.launch(str(output))
