@@ -1,6 +1,6 @@
 """How often the decision rule is wrong, by simulation of whole changes.
 
-tests/error_tables.py prints the tables of REGRESSIONS.md from it.
+tests/error_tables.py prints the tables of ERROR_RATES.md from it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables "Error rates, measured" of REGRESSIONS.md: `python -m tests.error_tables`.
+"""The tables of report/ERROR_RATES.md: `python -m tests.error_tables`.
 
 Seeds are fixed: the figures are the same each time.
 """

@@ -2,7 +2,7 @@
 
 A cell is screened in a few rounds.  Suspects are measured again, and judged on those
 fresh rounds alone: what made a cell suspect may have been chance, and is no evidence
-twice.  REGRESSIONS.md gives the error rates of the whole.
+twice.  ERROR_RATES.md gives the error rates of the whole.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The decision rule of an A/B run: fixed stages, fixed limits, written into the run.
 
-Source: the simulations of REGRESSIONS.md.  Shifts are shares of the time per
+Source: the simulations of ERROR_RATES.md.  Shifts are shares of the time per
 operation: 0.025 is 2.5 % slower.
 """
 

@@ -18,7 +18,7 @@ from report.regressions.aligned_ranks import Floats, logs_of_rounds, p_slower
 POWER = 0.95
 # Pairs that a rank test among drift and outliers needs beyond the ideal ones: a
 # share of them, and some that make up for outliers, more for a stricter test.
-# Source: simulation, REGRESSIONS.md "Pairs needed".
+# Source: simulation, ERROR_RATES.md, "Pairs needed".
 _MORE = 1.2
 _LOST, _LOST_PER_LOG = 1.5, 1.5
 _STEPS = 40  # of a bisection: to the precision of the ranks' rounding
