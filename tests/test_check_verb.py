@@ -116,6 +116,8 @@ def test_the_first_run_has_nothing_before_it(tmp_path: Path) -> None:
     allowed = check(tmp_path, *words, "--allow-no-base")
     assert allowed.exit_code == 0
     assert "passed without a comparison" in allowed.stdout
+    third = check(tmp_path, "@last", "--against", "@-3", "--allow-no-base")
+    assert third.exit_code == 0
     missing = check(tmp_path, "@last", "--against", "20250101", "--allow-no-base")
     assert missing.exit_code == 2
 
@@ -153,6 +155,44 @@ def test_a_young_history_passes_only_if_that_is_allowed(tmp_path: Path) -> None:
     allowed = check(tmp_path, *words, "--allow-no-base", "--format", "github")
     assert allowed.exit_code == 0
     assert allowed.stdout.startswith("::warning ")
+
+
+def cut(folder: Path, *keep: str) -> None:
+    """Keeps the lines in which one of these texts is."""
+    path = folder / "measurements.jsonl"
+    found = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(x for x in found if any(word in x for word in keep)))
+
+
+def test_a_young_history_excuses_no_vanished_cell(tmp_path: Path) -> None:
+    kept(tmp_path, range(1, 4))
+    name = run_of(tmp_path, 9)
+    cut(tmp_path / name, '"readseq"')
+    words = [name, "--against", "window:12", "--allow-no-base"]
+    found = check(tmp_path, *words)
+    assert found.exit_code == 3
+    assert "failed or missing" in found.stdout
+
+
+def test_an_unfinished_run_never_passes(tmp_path: Path) -> None:
+    kept(tmp_path, range(1, 13))
+    name = run_of(tmp_path, 20)
+    cut(tmp_path / name, '"repetition": 1,', '"repetition":1,')
+    found = check(tmp_path, name, "--against", "window:12")
+    assert found.exit_code == 3
+    assert "unfinished" in found.stdout
+    cut(tmp_path / name, "nothing")
+    for against in ("window:12", "20260112"):
+        empty = check(tmp_path, name, "--against", against)
+        assert empty.exit_code == 5
+        assert "no measurements" in empty.stdout
+
+
+def test_help_says_what_is_needed_and_excused() -> None:
+    told = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
+    assert "run -n 4" in told
+    assert "still exits 3" in told
+    assert "@last" in told
 
 
 def test_damaged_files_exit_2_and_name_the_file(tmp_path: Path) -> None:
@@ -195,6 +235,10 @@ def test_github_gets_annotations_and_a_summary_is_appended(tmp_path: Path) -> No
     text = summary.read_text()
     assert text.startswith("before\n")
     assert SLOW in text
+    place = str(tmp_path / "none" / "summary.md")
+    bad = check(tmp_path, "--format", "github", env={"GITHUB_STEP_SUMMARY": place})
+    assert bad.exit_code == 2
+    assert "$GITHUB_STEP_SUMMARY" in bad.stderr
     quiet = check(tmp_path, "--format", "github", env={"GITHUB_STEP_SUMMARY": ""})
     assert quiet.exit_code == 1
 

@@ -55,12 +55,30 @@ def test_a_gate_that_judged_nothing_passes_only_without_a_base_and_if_allowed() 
     assert regressed.exit_code(allow_no_base=True) == 1
 
 
+@pytest.mark.parametrize(
+    ("rows", "unfinished"),
+    [
+        ((row(Outcome.FAILED, judged=False),), False),
+        ((row(Outcome.MISSING, judged=False),), False),
+        ((row(Outcome.UNCOMPARED, judged=False),), True),
+    ],
+)
+def test_a_missing_base_excuses_no_failure(
+    rows: tuple[Row, ...], unfinished: bool
+) -> None:
+    found = gate(*rows, no_base=True, unfinished=unfinished)
+    assert found.exit_code() == 5
+    assert found.exit_code(allow_no_base=True) == 3
+
+
 def test_what_fails_the_gate_can_be_chosen_and_failures_remain() -> None:
     unsure, slower = row(Outcome.INCONCLUSIVE), row(Outcome.REGRESSED)
     assert gate(unsure).exit_code("inconclusive") == 1
     assert gate(slower).exit_code("never") == 0
     assert gate(slower, row(Outcome.FAILED)).exit_code("never") == 3
     assert gate(row(Outcome.INCONCLUSIVE, judged=False)).exit_code("never") == 5
+    vague = row(Outcome.NOT_GATED, judged=False)
+    assert gate(row(Outcome.UNCHANGED), vague).exit_code("inconclusive") == 1
     assert gate(row(Outcome.UNCHANGED), unfinished=True).exit_code() == 3
 
 
@@ -95,6 +113,22 @@ def test_a_failed_cell_of_an_ab_run_is_incomplete(tmp_path: Path) -> None:
     [failed] = found.of(Outcome.FAILED)
     assert failed.name == broken
     assert "3 entries differ" in failed.reason
+
+
+def test_two_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
+    plan = synthetic.plan(repetitions=4)
+    base = synthetic.lines(plan)
+    other = [
+        {**one, "digest": "0" * 16} if one["benchmark"] == "fillseq" else one
+        for one in base
+    ]
+    runs = [
+        load_run(synthetic.write_run(tmp_path / name, plan, lines))
+        for name, lines in (("base", base), ("new", other))
+    ]
+    found = of_comparison(comparing.compare(runs[0], runs[1]))
+    assert "digests" in found.of(Outcome.FAILED)[0].reason
+    assert found.exit_code() == 3
 
 
 def compared(folder: Path, slower: float, repetitions: int = 4, lost: str = "") -> Gate:
@@ -199,7 +233,9 @@ def test_the_window_is_the_last_runs_before_this_one() -> None:
         return 0.2 if index == 16 else (index % 3) * 0.3 if index < 8 else 0.0
 
     calm = synthetic_history.history(17, CELLS, restless)
-    assert windowed(calm, window=16).exit_code() == 0
+    wide = windowed(calm, window=16)
+    assert wide.exit_code() == 5
+    assert "could go unseen" in wide.why_nothing
     assert windowed(calm, window=8).exit_code() == 1
     later = of_window(entries[8], entries, 8, 0.05)
     assert [r.name for r in later.of(Outcome.REGRESSED)] == ["alpha/baseline/fillseq"]
@@ -238,6 +274,46 @@ def test_a_cell_that_the_history_has_must_be_there_and_ok() -> None:
     assert [r.name for r in found.of(Outcome.FAILED)] == ["alpha/baseline/readseq"]
     assert [r.name for r in found.of(Outcome.MISSING)] == ["beta/x/readseq"]
     assert found.exit_code() == 3
+
+
+def test_what_vanished_stays_missing_as_long_as_the_window_has_it() -> None:
+    both = synthetic_history.history(13, (*CELLS, CellName("beta", "x", "readseq")))
+    without = [dataclasses.replace(e, cells=e.cells[:2]) for e in both[10:]]
+    entries = [*both[:10], *without]
+    found = windowed(entries)
+    assert [r.name for r in found.of(Outcome.MISSING)] == ["beta/x/readseq"]
+    forgotten = windowed(
+        [*both[:7], *(dataclasses.replace(e, cells=e.cells[:2]) for e in both[7:])],
+        window=5,
+    )
+    assert forgotten.exit_code() == 0
+
+
+def test_an_unfinished_run_does_not_pass_a_window() -> None:
+    *older, new = synthetic_history.history(13, CELLS)
+    assert of_window(new, older, 12, 0.05, unfinished=True).exit_code() == 3
+
+
+def test_a_cell_whose_settings_changed_is_told() -> None:
+    entries = synthetic_history.history(13, CELLS)
+    changed = dataclasses.replace(entries[-1].cells[0], settings_sha256="6" * 64)
+    now = dataclasses.replace(entries[-1], cells=(changed, entries[-1].cells[1]))
+    [told] = of_window(now, entries[:-1], 12, 0.05).of(Outcome.UNCOMPARED)
+    assert told.alert
+    assert "settings changed, it was gated before" in told.reason
+    [young] = of_window(now, entries[:4], 12, 0.05).rows[:1]
+    assert not young.alert
+
+
+def test_cells_that_are_judged_need_no_excuse_of_a_young_history() -> None:
+    def restless(index: int, cell: CellName) -> float:
+        return (index % 3) * 0.3
+
+    entries = synthetic_history.history(13, CELLS, restless)
+    other = [dataclasses.replace(e, suite="other") for e in entries[:9]]
+    found = windowed([*other, *entries[9:]])
+    assert not found.no_base
+    assert found.exit_code(allow_no_base=True) == 5
 
 
 def test_a_new_cell_has_no_base_and_fails_nothing() -> None:

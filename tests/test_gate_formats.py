@@ -1,5 +1,6 @@
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -36,6 +37,18 @@ ROWS = (
     Row(Kind.ENGINE, "alpha", Outcome.IMPROVED, judged=True),
     Row(Kind.COUNT, "alpha/base/fillseq write_calls", Outcome.REGRESSED, judged=True),
 )
+UNSURE = Row(
+    Kind.CELL, "d/base/x", Outcome.INCONCLUSIVE, judged=True, unseen=0.08, reason="w"
+)
+VAGUE = Row(
+    Kind.CELL,
+    "d/base/y",
+    Outcome.NOT_GATED,
+    judged=False,
+    unseen=0.3,
+    reason="a slowdown below 30 % could go unseen",
+)
+UP_TO, IN = "a slowdown of up to", "could go unseen in"
 RUN = "20261121-014500-ab-quick"
 
 
@@ -56,8 +69,11 @@ def test_a_command_is_one_line_that_the_runner_reads_back() -> None:
     assert "\r" not in line
     match = re.fullmatch(r"::error title=([^:,\n\r]*)::(.*)", line)
     assert match
-    assert unescaped(match[1]) == HOSTILE
-    assert unescaped(match[2]) == HOSTILE
+    told = HOSTILE
+    for sign in "\x1b\x00\ud7ff\ufffe":
+        told = told.replace(sign, " ")
+    assert unescaped(match[1]) == told
+    assert unescaped(match[2]) == told
 
 
 def test_every_regression_and_failure_is_an_error_and_what_is_unknown_a_warning() -> (
@@ -70,6 +86,35 @@ def test_every_regression_and_failure_is_an_error_and_what_is_unknown_a_warning(
     [warning] = [line for line in found if line.startswith("::warning ")]
     assert "1 row inconclusive" in warning
     assert "c/base/x" in warning
+
+
+def test_github_warns_of_what_passed_without_being_known() -> None:
+    gone = replace(ROWS[5], alert=True, reason="its settings changed")
+    found = annotations(gate(ROWS[1], UNSURE, VAGUE, gone), 0)
+    assert all(line.startswith("::warning ") for line in found)
+    unsure, vague, changed = map(unescaped, found)
+    assert "d/base/x: a slowdown of up to 8.0 % could go unseen; w" in unsure
+    assert "1 row not gated::d/base/y: a slowdown below 30 %" in vague
+    assert "its settings changed" in changed
+    assert annotations(gate(ROWS[1]), 0) == []
+
+
+def test_labels_cannot_forge_the_summary() -> None:
+    label = "x\n\n# passed\x1b[31m\n\nx"
+    made = Gate(RUN, label, label, ROWS[:1])
+    assert "\n# passed" not in step_summary(made, 1)
+    assert "\x1b" not in step_summary(made, 1)
+
+
+def test_every_format_tells_what_could_go_unseen() -> None:
+    made = gate(ROWS[1], UNSURE, VAGUE)
+    told = "1 unchanged, 1 inconclusive (a slowdown of up to 8.0 % could go unseen"
+    assert told in lines(made, 0)[-1].text
+    assert told in render(made, 0)
+    assert told in step_summary(made, 0)
+    assert document(made, 0)["verdicts"]["not gated"] == 1
+    shown = [line.text for line in lines(made, 0)]
+    assert any("d/base/y" in line and "below 30 %" in line for line in shown)
 
 
 def test_github_shows_ten_annotations_so_the_last_counts_the_rest() -> None:
@@ -115,7 +160,11 @@ def test_the_text_has_what_was_found_and_ends_with_the_conclusion() -> None:
         ((ROWS[1],), {"unfinished": True}, 3, "unfinished"),
         ((ROWS[4],), {}, 1, "inconclusive is not allowed"),
         ((SLOWER,), {}, 0, "regressions being allowed"),
-        ((ROWS[1],), {}, 0, "passed: 1 row judged"),
+        ((ROWS[1],), {}, 0, "no regression found: 1 unchanged"),
+        ((ROWS[1], ROWS[7]), {}, 0, "allowed: 1 of them; 1 unchanged"),
+        ((ROWS[1], UNSURE), {}, 0, f"1 inconclusive ({UP_TO} 8.0 % {IN} d/base/x)"),
+        ((ROWS[1], VAGUE), {}, 0, "1 unchanged, 1 not gated"),
+        ((VAGUE,), {}, 5, "d/base/y: a slowdown below 30 % could go unseen"),
         ((ROWS[5],), {"no_base": True}, 0, "passed without a comparison"),
     ],
 )

@@ -77,18 +77,42 @@ def test_one_outlier_in_the_window_neither_hides_nor_makes_a_regression() -> Non
     assert verdict(point(100), rates)[0] is Verdict.UNCHANGED
 
 
-def test_where_earlier_runs_were_out_of_the_ordinary_too_nothing_is_concluded() -> None:
+def with_outliers(*places: int) -> tuple[float, ...]:
+    return tuple(60.0 if i in places else rate for i, rate in enumerate(QUIET))
+
+
+def test_where_a_cells_runs_were_out_of_the_ordinary_too_nothing_is_concluded() -> None:
+    assert verdict(point(80), with_outliers(7))[0] is Verdict.REGRESSED
+    found = verdict(point(80), with_outliers(3, 7))
+    assert found[0] is Verdict.INCONCLUSIVE
+    assert "2 of its runs before" in found[1]
+
+
+def test_the_outliers_of_one_cell_excuse_no_other() -> None:
     names = [CellName("alpha", "baseline", f"read{i}") for i in range(3)]
     cells = {name: watched(point(100)) for name in names}
-    for index in (3, 7):
-        rates = (*QUIET[:index], 60.0, *QUIET[index + 1 :])
-        cells[names[index % 2]] = watched(point(100), rates)
     cells[names[0]] = watched(point(80))
+    cells[names[1]] = watched(point(100), with_outliers(3, 7))
     assert judge(cells, 0.05)[names[0]].verdict is Verdict.REGRESSED
-    cells[names[2]] = watched(point(100), (*QUIET[:9], 60.0, *QUIET[10:]))
+
+
+def test_runs_in_which_most_cells_were_slower_count_for_every_cell() -> None:
+    names = [CellName("alpha", "baseline", f"read{i}") for i in range(3)]
+    cells = {name: watched(point(100), with_outliers(3, 7)) for name in names}
+    cells[names[0]] = watched(point(80))
     found = judge(cells, 0.05)[names[0]]
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "2 of the runs before it" in found.reason
+
+
+@pytest.mark.parametrize("start", [5, 6, 7, 8, 9, 10, 11])
+def test_a_regression_that_lasts_stays_one(start: int) -> None:
+    rates = tuple(rate * (0.5 if i >= start else 1) for i, rate in enumerate(QUIET))
+    assert verdict(point(50), rates)[0] is Verdict.REGRESSED
+    assert verdict(point(100), rates)[0] is Verdict.UNCHANGED
+
+
+def test_a_level_that_fills_the_window_is_the_new_normal() -> None:
+    assert verdict(point(50), tuple(rate / 2 for rate in QUIET))[0] is Verdict.UNCHANGED
 
 
 def test_the_limit_grows_with_the_cells_that_are_judged() -> None:

@@ -26,7 +26,8 @@ class World:
     A point is the median of `repetitions`; half of the variance of one repetition
     is the run's.  `outliers` of the repetitions are 10 to 50 % slower,
     `outlying_points` of the points 10 to 40 %, whole.  Without repetitions a point
-    is a ratio, of which `noise` is the whole.
+    is a ratio, of which `noise` is the whole.  The slow cell was already slow in the
+    last `before` runs of the window.
     """
 
     noise: float = 0.03
@@ -35,6 +36,7 @@ class World:
     outlying_points: float = 0.0
     slowdown: float = 0.0
     window: int = 12
+    before: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def simulated(world: World, rng: np.random.Generator) -> dict[CellName, Watched]
         times = rng.normal(0, world.noise, (CELLS, points, 1))
     hit = rng.random((CELLS, points, 1)) < world.outlying_points
     times += hit * np.log(rng.uniform(1.1, 1.4, hit.shape))
-    times[0, -1] += math.log1p(world.slowdown)
+    times[0, -1 - world.before :] += math.log1p(world.slowdown)
     rates = np.exp(-times)
     bands = [np.median(rates, -1), rates.min(-1), rates.max(-1)]
     table = np.stack(bands, -1).tolist()
@@ -96,6 +98,13 @@ def main(runs: int) -> None:
         ),
         "rates, 1.3 % noise, 1 in 1,000 points an outlier": World(
             noise=0.013, outlying_points=0.001
+        ),
+        "rates, 1.3 % noise, slow for 3 runs": World(noise=0.013, before=3),
+        "ratios, 1.3 % noise, slow for 3 runs": World(
+            noise=0.013, repetitions=0, before=3
+        ),
+        "ratios, 1.3 % noise, slow for 6 runs": World(
+            noise=0.013, repetitions=0, before=6
         ),
         "ratios, 1.3 % noise": World(noise=0.013, repetitions=0),
         "ratios, 1.3 % noise, window 5": World(noise=0.013, repetitions=0, window=5),

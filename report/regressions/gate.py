@@ -6,14 +6,18 @@ formats (gate_text, gate_github, gate_junit) show it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from report.figures import percent
 from report.regressions.judgement import Judgement, Verdict
 
 REGRESSION, INCONCLUSIVE, NEVER = "regression", "inconclusive", "never"
 FAIL_ON = (REGRESSION, INCONCLUSIVE, NEVER)
 PASSED, REGRESSED, USAGE, INCOMPLETE, NOTHING = 0, 1, 2, 3, 5
+# A cell that could be so much slower unseen gates nothing (REGRESSIONS.md).
+MOST_UNSEEN = 0.10
 
 
 class Outcome(StrEnum):
@@ -25,6 +29,7 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "inconclusive"
     IMPROVED = "improved"
     UNCHANGED = "unchanged"
+    NOT_GATED = "not gated"  # it says too little, or is no evidence
     UNCOMPARED = "not compared"  # no base to compare it with
 
 
@@ -43,7 +48,9 @@ class Row:
     `name` is engine/scenario/benchmark, or the engine; a count has its name after
     it.  `change` and `interval` are shares of what `unit` says, of rates below 0 is
     slower, of counts above 0 is more work.  `judged` says that a regression could
-    have been found.
+    have been found; `unseen` is the slowdown, as a share of the time, that could be
+    there nevertheless, None if that is not known.  `alert` marks what people must
+    see although nothing was found: a cell that was gated and is not any more.
     """
 
     kind: Kind
@@ -57,6 +64,13 @@ class Row:
     interval: tuple[float, float] | None = None
     confidence: float | None = None
     reason: str = ""
+    unseen: float | None = None
+    alert: bool = False
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is about time; counts do not swell a number of rows."""
+        return self.kind is not Kind.COUNT
 
 
 @dataclass(frozen=True)
@@ -81,39 +95,52 @@ class Gate:
         found = [row for row in self.rows if row.outcome in outcomes]
         return tuple(sorted(found, key=lambda row: -abs(row.change or 0)))
 
+    def timed(self, *outcomes: Outcome) -> tuple[Row, ...]:
+        """The rows about time that came out so."""
+        return tuple(row for row in self.of(*outcomes) if row.timed)
+
     @property
     def judged(self) -> int:
-        """Rows in which a regression could have been found."""
-        return sum(row.judged for row in self.rows)
+        """Rows about time in which a regression could have been found."""
+        return sum(row.judged and row.timed for row in self.rows)
 
     @property
     def can_pass(self) -> bool:
         """Whether a time was judged; counts that are the same are not enough."""
-        return any(row.judged and row.kind is not Kind.COUNT for row in self.rows)
+        return self.judged > 0
+
+    @property
+    def blindest(self) -> Row | None:
+        """The inconclusive row in which the largest slowdown could go unseen."""
+        rows = [row for row in self.timed(Outcome.INCONCLUSIVE) if row.unseen]
+        return max(rows, key=lambda row: row.unseen or 0, default=None)
 
     @property
     def why_nothing(self) -> str:
         """Why nothing was judged: what is known of all rows, or of the first."""
         if self.nothing:
             return self.nothing
-        told = next((row for row in self.rows if row.reason), None)
+        vague = self.timed(Outcome.NOT_GATED)
+        told = next((row for row in (*vague, *self.rows) if row.reason), None)
         return f"{told.name}: {told.reason}" if told else "nothing was measured"
 
     def exit_code(self, fail_on: str = REGRESSION, allow_no_base: bool = False) -> int:
         """0 passed; 1 regressed; 3 a cell failed or is missing; 5 nothing judged.
 
-        A gate that judged nothing never passes, unless there is no base yet and
-        that is allowed.
+        A gate that judged nothing never passes, unless there is no base yet, that is
+        allowed, and nothing failed, is missing or unfinished.
         """
+        incomplete = bool(self.of(Outcome.FAILED, Outcome.MISSING)) or self.unfinished
         if not self.can_pass and not self.of(Outcome.REGRESSED):
-            return PASSED if self.no_base and allow_no_base else NOTHING
+            if not (self.no_base and allow_no_base):
+                return NOTHING
+            return INCOMPLETE if incomplete else PASSED
         if fail_on != NEVER and self.of(Outcome.REGRESSED):
             return REGRESSED
-        if fail_on == INCONCLUSIVE and self.of(Outcome.INCONCLUSIVE):
+        unsure = self.timed(Outcome.INCONCLUSIVE, Outcome.NOT_GATED)
+        if fail_on == INCONCLUSIVE and unsure:
             return REGRESSED
-        if self.of(Outcome.FAILED, Outcome.MISSING) or self.unfinished:
-            return INCOMPLETE
-        return PASSED
+        return INCOMPLETE if incomplete else PASSED
 
 
 def row_of(
@@ -121,25 +148,49 @@ def row_of(
     name: str,
     judgement: Judgement,
     sides: tuple[float | None, float | None],
+    unseen: float | None,
     unit: str = "ops/s",
     least_confidence: float = 0.0,
+    most_unseen: float = MOST_UNSEEN,
+    width: float | None = None,
 ) -> Row:
     """The row of a judgement; `sides` are the figures of base and new.
 
-    Without an interval of `least_confidence` it is inconclusive, and not judged.
+    Without an interval of `least_confidence` it is not gated, nor if inconclusive
+    and `unseen` (or what stands for it, `width`) is above `most_unseen`.
     """
     sure = judgement.confidence >= least_confidence - 1e-9
-    judged = bool(judgement.pairs) and judgement.rate_interval is not None and sure
-    verdict = judgement.verdict if judged else Verdict.INCONCLUSIVE
+    known = bool(judgement.pairs) and judgement.rate_interval is not None and sure
+    reason, verdict = judgement.reason, judgement.verdict
+    outcome = Outcome(verdict.value)
+    if not known or verdict is Verdict.INCONCLUSIVE:
+        unseen = _at_least_seen(judgement, unseen) if known else None
+        width = unseen if width is None else _at_least_seen(judgement, width)
+        if unseen is None or width is None or width > most_unseen:
+            outcome = Outcome.NOT_GATED
+            told = "how large a slowdown could go unseen is not known"
+            if unseen is not None:
+                told = f"a slowdown below {percent(unseen)} could go unseen"
+            reason = "; ".join(filter(None, (told if known else "", reason))) or told
+    else:
+        unseen = None
     return Row(
         kind,
         name,
-        Outcome(verdict.value),
-        judged,
+        outcome,
+        outcome is not Outcome.NOT_GATED,
         unit,
         *sides,
         change=judgement.rate_change if judgement.pairs else None,
         interval=judgement.rate_interval if judgement.pairs else None,
         confidence=judgement.confidence,
-        reason=judgement.reason,
+        reason=reason,
+        unseen=unseen,
     )
+
+
+def _at_least_seen(judgement: Judgement, unseen: float | None) -> float | None:
+    """What could go unseen is no less than the slowdown that was not believed."""
+    if unseen is None:
+        return None
+    return max(unseen, math.expm1(judgement.log_shift))

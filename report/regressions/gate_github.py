@@ -5,7 +5,7 @@ and escapeData and escapeProperty of actions/toolkit (packages/core/src/command.
 GitHub shows ten annotations of each level of a step and takes 1 MiB of summary.
 """
 
-from report.figures import count
+from report.figures import count, percent
 from report.markdown import escaped, line_of
 from report.regressions.gate import PASSED, Gate, Outcome, Row
 from report.regressions.gate_text import (
@@ -34,17 +34,37 @@ def annotations(gate: Gate, code: int) -> list[str]:
     found = [command(level, _title(row), sentence(row)) for row in shown_rows]
     if rest := bad[len(shown_rows) :]:
         found.append(command(level, f"{len(rest)} more", "; ".join(map(what_of, rest))))
-    unsure = gate.of(Outcome.INCONCLUSIVE)
-    if unsure:
-        told = "; ".join(f"{what_of(row)}: {row.reason}" for row in unsure[:3])
-        found.append(
-            command("warning", count(len(unsure), "row") + " inconclusive", told)
-        )
+    found += _warnings(gate)
     if code != PASSED and not bad:
         found.append(command("error", "kvmatrix check", conclusion(gate, code)))
     elif not gate.can_pass:
         found.append(command("warning", "kvmatrix check", conclusion(gate, code)))
     return found
+
+
+def _warnings(gate: Gate) -> list[str]:
+    """One for what is inconclusive, one for what is not gated, one for alerts."""
+    kinds = {
+        "inconclusive": gate.of(Outcome.INCONCLUSIVE),
+        "not gated": gate.timed(Outcome.NOT_GATED),
+        "not gated any more": tuple(row for row in gate.rows if row.alert),
+    }
+    return [
+        command(
+            "warning",
+            f"{count(len(rows), 'row')} {kind}",
+            "; ".join(f"{what_of(row)}: {_unsure(row)}" for row in rows[:3]),
+        )
+        for kind, rows in kinds.items()
+        if rows
+    ]
+
+
+def _unsure(row: Row) -> str:
+    if row.unseen is None or row.outcome is not Outcome.INCONCLUSIVE:
+        return row.reason
+    told = f"a slowdown of up to {percent(row.unseen)} could go unseen"
+    return "; ".join(filter(None, (told, row.reason)))
 
 
 def step_summary(gate: Gate, code: int) -> str:
@@ -56,10 +76,11 @@ def step_summary(gate: Gate, code: int) -> str:
         what = f"{GLYPHS[row.outcome]} {row.outcome.value}"
         parts = (what, what_of(row), *figures_of(row), row.reason)
         table.append(line_of([escaped(one_line(part)) for part in parts]))
+    compared = escaped(one_line(f"{gate.run}, against {gate.against}"))
     blocks = [
         "### kvmatrix check",
-        f"**{escaped(conclusion(gate, code))}**",
-        f"{escaped(f'{gate.run}, against {gate.against}')}: {escaped(summary(gate))}.",
+        f"**{escaped(one_line(conclusion(gate, code)))}**",
+        f"{compared}: {escaped(summary(gate))}.",
     ]
     if rows:
         blocks.append("\n".join(table))
@@ -67,7 +88,7 @@ def step_summary(gate: Gate, code: int) -> str:
         blocks.append(f"{len(rows) - MOST_SUMMARY_ROWS} more rows are not shown.")
     if gate.hint and gate.of(Outcome.REGRESSED):
         blocks.append(f"Confirm with:\n\n    {one_line(gate.hint)}")
-    blocks.append(f"Rule: {escaped(gate.method)}.")
+    blocks.append(f"Rule: {escaped(one_line(gate.method))}.")
     return "\n\n".join(blocks) + "\n"
 
 
@@ -77,7 +98,8 @@ def command(level: str, title: str, message: str) -> str:
 
 
 def escaped_data(text: str) -> str:
-    """A command's message."""
+    """A command's message; line ends are kept, other control characters are not."""
+    text = "".join(c if c.isprintable() or c in "\r\n" else " " for c in text)
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

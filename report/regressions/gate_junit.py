@@ -1,8 +1,8 @@
 """A gate's result as JUnit XML, which most CI systems show as tests.
 
 One testcase for each row: a regression is a failure, a cell that failed or is
-missing an error, what is inconclusive or has no base is skipped.  There is no norm;
-the document keeps to what both the schema of Apache Ant's task (windyroad/
+missing an error, what is inconclusive, not gated or has no base is skipped.  There is
+no norm; the document keeps to what both the schema of Apache Ant's task (windyroad/
 JUnit-Schema, JUnit.xsd) and that of Jenkins (xunit-plugin, junit-10.xsd) allow.
 """
 
@@ -20,6 +20,7 @@ _TAGS = {
     Outcome.FAILED: "error",
     Outcome.MISSING: "error",
     Outcome.INCONCLUSIVE: "skipped",
+    Outcome.NOT_GATED: "skipped",
     Outcome.UNCOMPARED: "skipped",
 }
 # What XML 1.0 allows (section 2.2); nothing can be written for the rest.
@@ -56,7 +57,12 @@ def render(gate: Gate, code: int) -> str:
         "errors": str(tags.count("error")),
         "skipped": str(tags.count("skipped")),
     }
-    properties = {"run": gate.run, "against": gate.against, "rule": gate.method}
+    properties = {
+        "run": gate.run,
+        "against": gate.against,
+        "rule": gate.method,
+        "conclusion": conclusion(gate, code),
+    }
     found = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         "<testsuites>",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from report.figures import compact, count, signed
+from report.figures import compact, count, percent, signed
 from report.regressions.gate import (
     INCOMPLETE,
     NOTHING,
@@ -26,6 +26,7 @@ GLYPHS = {
     Outcome.IMPROVED: "▲",
     Outcome.INCONCLUSIVE: "?",
     Outcome.UNCHANGED: "=",
+    Outcome.NOT_GATED: "·",
     Outcome.UNCOMPARED: "–",
 }
 # Outcomes whose rows are all shown; of the others so many.
@@ -57,9 +58,16 @@ def lines(gate: Gate, code: int) -> list[Line]:
 
 def shown(gate: Gate) -> list[Row]:
     """The rows that people see: what was found, and some of what is not known."""
-    unsure = gate.of(Outcome.INCONCLUSIVE)[:_UNSURE_SHOWN]
     rows = [row for outcome in _SHOWN for row in gate.of(outcome)]
-    return [*rows, *unsure]
+    alerts = [row for row in gate.rows if row.alert]
+    vague = gate.of(Outcome.NOT_GATED)
+    return [
+        *rows,
+        *alerts,
+        *gate.of(Outcome.INCONCLUSIVE)[:_UNSURE_SHOWN],
+        *[row for row in vague if row.timed][:_UNSURE_SHOWN],
+        *[row for row in vague if not row.timed][:_UNSURE_SHOWN],
+    ]
 
 
 def summary(gate: Gate) -> str:
@@ -76,21 +84,38 @@ def conclusion(gate: Gate, code: int) -> str:
     """One sentence: passed or not, and why."""
     if code == NOTHING:
         return f"not passed: nothing was judged: {gate.why_nothing}"
-    if code == REGRESSED:
-        slower = len(gate.of(Outcome.REGRESSED))
-        told = count(slower, "regression") if slower else "inconclusive is not allowed"
-        return f"not passed: {told}"
-    if code == INCOMPLETE:
-        failed = len(gate.of(Outcome.FAILED, Outcome.MISSING))
-        told = f"{count(failed, 'cell')} failed or missing" if failed else "unfinished"
-        return f"not passed: {told}"
-    if not gate.can_pass:
-        return f"passed without a comparison, as allowed: {gate.why_nothing}"
-    told = count(gate.judged, "row") + " judged"
     slower = len(gate.of(Outcome.REGRESSED))
+    if code == REGRESSED:
+        told = count(slower, "regression") if slower else "inconclusive is not allowed"
+        return f"not passed: {told}" + ("" if slower else f": {verdicts(gate)}")
+    if code == INCOMPLETE:
+        rows = gate.of(Outcome.FAILED, Outcome.MISSING)
+        failed = len({row.name.split(" ")[0] for row in rows})
+        parts = [f"{count(failed, 'cell')} failed or missing"] if failed else []
+        parts += ["the run is unfinished"] if gate.unfinished else []
+        return f"not passed: {', and '.join(parts)}"
+    if not gate.can_pass and not slower:
+        return f"passed without a comparison, as allowed: {gate.why_nothing}"
     if code == PASSED and slower:
-        return f"passed, regressions being allowed: {slower} of {told}"
-    return f"passed: {told}"
+        return f"passed, regressions being allowed: {slower} of them; {verdicts(gate)}"
+    return f"no regression found: {verdicts(gate)}"
+
+
+def verdicts(gate: Gate) -> str:
+    """How many of the rows about time came out how, and what could go unseen."""
+    parts = [f"{len(gate.timed(Outcome.UNCHANGED))} unchanged"]
+    if improved := gate.timed(Outcome.IMPROVED):
+        parts.append(f"{len(improved)} improved")
+    if unsure := gate.timed(Outcome.INCONCLUSIVE):
+        parts.append(f"{len(unsure)} inconclusive")
+        if (worst := gate.blindest) is not None and worst.unseen is not None:
+            share = percent(worst.unseen)
+            told = f"a slowdown of up to {share} could go unseen in {what_of(worst)}"
+            parts[-1] += f" ({told})"
+    for outcome in (Outcome.NOT_GATED, Outcome.UNCOMPARED):
+        if rows := gate.timed(outcome):
+            parts.append(f"{len(rows)} {outcome.value}")
+    return ", ".join(parts)
 
 
 def what_of(row: Row) -> str:
@@ -130,6 +155,7 @@ def document(gate: Gate, code: int) -> dict[str, Any]:
         "exit": code,
         "passed": code == PASSED,
         "judged": gate.judged,
+        "verdicts": {outcome.value: len(gate.timed(outcome)) for outcome in Outcome},
         "conclusion": conclusion(gate, code),
         "unfinished": gate.unfinished,
         "no_base": gate.no_base,
@@ -150,6 +176,8 @@ def _row_document(row: Row) -> dict[str, Any]:
         "interval": list(row.interval) if row.interval else None,
         "confidence": row.confidence if row.interval else None,
         "reason": row.reason,
+        "unseen": row.unseen,
+        "alert": row.alert,
     }
 
 

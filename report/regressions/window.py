@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ FEW_REPETITIONS = 8  # below it the median of a point may be made of outliers
 ALPHA = 0.01  # false alarms of a whole run, of one direction
 CONFIDENCE = 0.95
 _LEAST_SCALE = 1e-4  # equal figures are no proof that the next is equal too
-_FALSE_RUNS = 1  # runs of the window that may have been alarms themselves
+_FALSE_RUNS = 1  # outliers that a cell's window may have
 _DRAWS = 20_000
 _SEED = 20261121
 
@@ -67,10 +68,12 @@ def judge(
     """The verdict of every cell with enough reference points.
 
     `threshold` is the least slowdown that is called one, as a share of the time.
-    The limit is divided by the number of cells, so that a run in which nothing
-    changed is an alarm in one of a hundred at most.  If more than one run of the
-    window would have been an alarm by the same rule, the figures have more
-    outliers than the rule allows for, and nothing is called a regression.
+    The limit is divided by the number of cells, so that of normal noise one run of
+    a hundred is an alarm at most.  Points that this rule calls slower are no
+    reference: a regression that lasts stays one.  If more than one run of a cell's
+    window was slower and the next not, its figures have more outliers than the rule
+    allows for, and it is not called a regression; runs in which most cells were
+    slower count for every cell.
     """
     judged = {
         name: cell
@@ -81,11 +84,20 @@ def judge(
         return {}
     share = ALPHA / len(judged)
     least = math.log1p(threshold)
-    slower = {n for n, c in judged.items() if _beyond(c, share, least)}
-    alarms = _earlier_alarms(judged, share, least) if slower else ()
+    slow = {name: _slow(cell, share, least) for name, cell in judged.items()}
+    cleaned = {name: _without(cell, slow[name]) for name, cell in judged.items()}
+    slower = {n for n, c in cleaned.items() if _beyond(c, share, least)}
+    passed = {n: _passed(judged[n], slow[n]) for n in judged} if slower else {}
+    shared = _of_most(passed)
     return {
-        name: _judgement(cell, share, least, name in slower, len(alarms))
-        for name, cell in judged.items()
+        name: _judgement(
+            cell,
+            share,
+            least,
+            name in slower,
+            len(passed.get(name, frozenset()) | shared),
+        )
+        for name, cell in cleaned.items()
     }
 
 
@@ -166,17 +178,54 @@ def _beyond(cell: Watched, share: float, least: float) -> bool:
     return shift >= least and surely > limit(len(cell.reference), share) * scale
 
 
-def _earlier_alarms(
-    cells: Mapping[CellName, Watched], share: float, least: float
-) -> tuple[str, ...]:
-    """The runs of the window that the others of it would call a regression."""
-    found = set()
-    for cell in cells.values():
-        for index, point in enumerate(cell.reference):
-            others = (*cell.reference[:index], *cell.reference[index + 1 :])
-            if point.run not in found and _beyond(Watched(others, point), share, least):
-                found.add(point.run)
-    return tuple(sorted(found))
+def _slow(cell: Watched, share: float, least: float) -> frozenset[str]:
+    """The runs of the window that the rule calls slower.
+
+    Each is held against all others that are not, which finds outliers; then against
+    those before it that are not, which finds the beginning of what lasts.
+    """
+    points, slow = cell.reference, set[str]()
+    if _range(points) < least:
+        return frozenset()
+    for seen in (points, ()):
+        for index, point in enumerate(points):
+            others = tuple(
+                p
+                for p in seen or points[:index]
+                if p is not point and p.run not in slow
+            )
+            enough = point.run not in slow and len(others) >= LEAST_REFERENCE
+            if enough and _beyond(Watched(others, point), share, least):
+                slow.add(point.run)
+    return frozenset(slow)
+
+
+def _range(points: Sequence[Point]) -> float:
+    rates = [point.median for point in points]
+    return math.log(max(rates)) - math.log(min(rates))
+
+
+def _without(cell: Watched, slow: frozenset[str]) -> Watched:
+    """The same without these points, where enough are left."""
+    left = tuple(point for point in cell.reference if point.run not in slow)
+    return Watched(left, cell.new) if len(left) >= LEAST_REFERENCE else cell
+
+
+def _passed(cell: Watched, slow: frozenset[str]) -> frozenset[str]:
+    """The slow runs of the window after which one was not: they were outliers.
+
+    Those at its end may be the regression that the new point shows too.
+    """
+    runs = [point.run for point in cell.reference]
+    while runs and runs[-1] in slow:
+        runs.pop()
+    return slow & frozenset(runs)
+
+
+def _of_most(passed: Mapping[CellName, frozenset[str]]) -> frozenset[str]:
+    """The runs that were outliers of more than half of the cells."""
+    counts = Counter(run for runs in passed.values() for run in runs)
+    return frozenset(run for run, n in counts.items() if 2 * n > len(passed))
 
 
 def _judgement(
@@ -193,8 +242,8 @@ def _judgement(
         verdict = Verdict.REGRESSED
     elif slower:
         reason = (
-            f"slower than predicted, but so were {alarms} of the runs before it:"
-            " too many outliers to tell; confirm with an A/B run"
+            f"slower than predicted, but so were {alarms} of its runs before, and"
+            " the next was not: too many outliers to tell; confirm with an A/B run"
         )
     elif -shift >= least and -slow_end > reach:
         verdict = Verdict.IMPROVED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,11 +21,14 @@ from scripts.reporting import write_whole
 from scripts.store import EVERY_KIND, all_runs, find_run, is_ab_run
 
 if TYPE_CHECKING:
+    from report.cells import Run
+    from report.regressions.ab_verdicts import AbResult
     from report.regressions.gate import Gate
 
 _FORMATS = ("text", "github", "junit", "json")
 _FAIL_ON = ("regression", "inconclusive", "never")
 _WINDOW = "window:"
+_BACK = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
 _LEAST_WINDOW, _LARGEST_WINDOW = 5, 100
 _THRESHOLD = 0.05
 
@@ -34,8 +38,9 @@ _THRESHOLD = 0.05
 @click.option(
     "--against",
     metavar="RUN|window:N",
-    help="What to compare an ordinary run with: another run, or the last N runs of"
-    " the history: --against window:12.  An A/B run needs none.",
+    help="What to compare an ordinary run with: another run (4 repetitions of each"
+    " are needed: run -n 4), or the last N runs of the history: --against window:12."
+    "  An A/B run needs none.",
 )
 @click.option(
     "--threshold",
@@ -53,7 +58,9 @@ _THRESHOLD = 0.05
 @click.option(
     "--allow-no-base",
     is_flag=True,
-    help="Exit 0, and say so, where the history or the base is not there yet.",
+    help="Exit 0, and say so, where window:N finds no history or one too young, or"
+    " --against @-N no earlier run.  What failed, is missing or unfinished still"
+    " exits 3.",
 )
 @click.option(
     "-k",
@@ -91,10 +98,11 @@ def check(
     results_dir: Path,
     history_dir: Path,
 ) -> None:
-    """Says by its exit code whether RUN got slower: a gate for CI.
+    """Says by its exit code whether RUN (the last one, @last) got slower: for CI.
 
     An A/B run is judged by its own rule, written into it.  An ordinary run is
-    compared with another, or with the last runs of the history.
+    compared with another, or with the last runs of the history.  A cell in which a
+    slowdown above 10 % could go unseen is not gated, and is told.
 
     \b
     Example:
@@ -105,7 +113,7 @@ def check(
     \b
     Exit codes: 0 passed; 1 a cell, an engine or a count regressed; 2 usage or
     damaged files; 3 a cell failed or is missing, or the run is unfinished; 5 nothing
-    was judged, and why.  Of several 2, 5, 1, 3 is the order.
+    was judged, or no time is gated, and why.  Of several 2, 5, 1, 3 is the order.
     """
 
     def work() -> int:
@@ -187,13 +195,18 @@ def _against_run(
     from report.regressions.comparing import ComparedRuns, compare
     from report.regressions.deciding import Limits
     from report.regressions.gate import Gate
-    from report.regressions.gate_sources import LEAST_CONFIDENCE, of_comparison
+    from report.regressions.gate_sources import (
+        LEAST_CONFIDENCE,
+        is_unfinished,
+        of_comparison,
+    )
     from report.results import load_run
 
     new = load_run(path)
-    if against == "@-2" and len(all_runs(results)) == 1:
-        told = "there is no run before this one"
-        return Gate(new.run_id, against, "", (), nothing=told, no_base=True)
+    unfinished = is_unfinished(new)
+    if (back := _BACK.fullmatch(against)) and len(all_runs(results)) < int(back[1]):
+        told = f"there is no run {against}"
+        return Gate(new.run_id, against, "", (), unfinished, told, no_base=True)
     base_path = find_run(results, against)
     if base_path.resolve() == path.resolve():
         raise click.UsageError(f"--against: {against} is the run itself")
@@ -201,7 +214,9 @@ def _against_run(
     names = [str(cell) for cell in {**base.cells, **new.cells}]
     limits = Limits(threshold=threshold, least_confidence=LEAST_CONFIDENCE)
     compared = compare(base, new, limits)
-    gate = of_comparison(compared, _chosen(globs, names))
+    gate = of_comparison(compared, _chosen(globs, names), unfinished=unfinished)
+    if not new.measurements:
+        return replace(gate, nothing=f"{path.name} has no measurements")
     if isinstance(compared, ComparedRuns):
         return replace(gate, hint=confirming(compared))
     return gate
@@ -210,18 +225,29 @@ def _against_run(
 def _against_window(
     path: Path, history: Path, window: int, threshold: float, globs: Sequence[str]
 ) -> Gate:
+    from dataclasses import replace
+
     from report.regressions.ab_results import load_ab_run
     from report.regressions.ab_verdicts import judge
-    from report.regressions.gate_sources import of_window
+    from report.regressions.gate_sources import is_unfinished, of_window
     from report.regressions.history import load
     from report.regressions.history_making import entry_of
     from report.results import load_run
 
-    made = judge(load_ab_run(path)) if is_ab_run(path) else load_run(path)
+    made: Run | AbResult
+    if is_ab_run(path):
+        ab = load_ab_run(path)
+        made, unfinished, lines = judge(ab), ab.unfinished, len(ab.lines)
+    else:
+        run = load_run(path)
+        made, unfinished, lines = run, is_unfinished(run), len(run.measurements)
     new, entries = entry_of(made), load(history)
     names = {str(cell.name) for entry in (*entries, new) for cell in entry.cells}
     chosen = _chosen(globs, sorted(names))
-    return of_window(new, entries, window, threshold, chosen)
+    gate = of_window(new, entries, window, threshold, chosen, unfinished=unfinished)
+    if lines:
+        return gate
+    return replace(gate, nothing=f"{path.name} has no measurements", no_base=False)
 
 
 def _chosen(globs: Sequence[str], names: Sequence[str]) -> Callable[[str], bool] | None:
@@ -265,9 +291,14 @@ def _rendered(gate: Gate, code: int, kind: str) -> str:
 
 
 def _append_summary(gate: Gate, code: int, environ: Mapping[str, str]) -> None:
+    from report.documents import ResultsError
     from report.regressions.gate_github import step_summary
 
     place = environ.get("GITHUB_STEP_SUMMARY")
     if place:
-        with open(place, "a", encoding="utf-8") as file:
-            file.write(step_summary(gate, code))
+        try:
+            with open(place, "a", encoding="utf-8") as file:
+                file.write(step_summary(gate, code))
+        except OSError as error:
+            told = f"$GITHUB_STEP_SUMMARY: {place}: {error.strerror}"
+            raise ResultsError(told) from error

@@ -1,0 +1,112 @@
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.regressions.ab_results import load_ab_run
+from report.regressions.ab_verdicts import judge
+from report.regressions.gate import Gate, Kind, Outcome, Row, row_of
+from report.regressions.gate_sources import of_ab
+from report.regressions.judgement import Judgement, Verdict
+from tests import synthetic_ab
+from tests.test_counts import line
+
+
+def judgement(verdict: Verdict = Verdict.INCONCLUSIVE, **more: object) -> Judgement:
+    told = Judgement(verdict, 0.01, -0.02, 0.04, 0.95, 0.3, 0.7, 8)
+    return dataclasses.replace(told, **more)  # type: ignore[arg-type]
+
+
+def made(found: Judgement, unseen: float | None) -> Row:
+    return row_of(Kind.CELL, "a/b/c", found, (1.0, 1.0), unseen)
+
+
+def test_what_could_hide_a_slowdown_above_a_tenth_is_not_gated() -> None:
+    assert made(judgement(), 0.1).outcome is Outcome.INCONCLUSIVE
+    vague = made(judgement(), 0.12)
+    assert (vague.outcome, vague.judged) == (Outcome.NOT_GATED, False)
+    assert "a slowdown below 12 % could go unseen" in vague.reason
+    assert made(judgement(), None).outcome is Outcome.NOT_GATED
+    assert Gate("new", "base", "rule", (vague,)).exit_code() == 5
+    assert "12 %" in Gate("new", "base", "rule", (vague,)).why_nothing
+    unchanged = made(judgement(Verdict.UNCHANGED), 0.12)
+    assert (unchanged.outcome, unchanged.judged) == (Outcome.UNCHANGED, True)
+
+
+def test_a_slowdown_that_was_not_believed_went_unseen() -> None:
+    slower = made(judgement(log_shift=0.3, log_high=0.33), 0.05)
+    assert slower.outcome is Outcome.NOT_GATED
+    assert slower.unseen == pytest.approx(0.35, abs=0.001)
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_without_an_interval_nothing_is_gated(verdict: Verdict) -> None:
+    found = made(judgement(verdict, log_low=None, log_high=None), 0.01)
+    assert (found.outcome, found.judged) == (Outcome.NOT_GATED, False)
+    assert found.reason
+
+
+def test_counts_do_not_swell_the_number_of_what_is_judged() -> None:
+    same = Row(Kind.COUNT, "a/b/c write_calls", Outcome.UNCHANGED, judged=True)
+    timed = dataclasses.replace(same, kind=Kind.CELL)
+    assert Gate("new", "base", "rule", (same, timed)).judged == 1
+
+
+CELL_A = synthetic_ab.CELLS[0]
+
+
+def counted(folder: Path, counts: list[dict[str, object]]) -> Gate:
+    path = synthetic_ab.write_ab_run(folder / synthetic_ab.AB_RUN_ID, counts=counts)
+    return of_ab(judge(load_ab_run(path)))
+
+
+def count_line(side: str, number: int, value: int | None, **more: object) -> Any:
+    engine, scenario, benchmark = CELL_A.split("/")
+    return {
+        "schema": 1,
+        "exit": "0",
+        **line(side, number, value),
+        "run": synthetic_ab.AB_RUN_ID,
+        "engine": engine,
+        "scenario": scenario,
+        "benchmark": benchmark,
+        **more,
+    }
+
+
+def test_a_count_that_is_not_gated_is_shown_with_its_reason(tmp_path: Path) -> None:
+    counts = [
+        count_line(side, i, 10**7, num=1000 if side == "a" else 1001)
+        for i in range(1, 4)
+        for side in "ab"
+    ]
+    found = counted(tmp_path, counts)
+    [shown] = [r for r in found.rows if r.name == f"{CELL_A} instructions"]
+    assert (shown.outcome, shown.judged) == (Outcome.NOT_GATED, False)
+    assert "same work" in shown.reason
+    assert found.exit_code() == 0
+
+
+def test_a_side_b_that_cannot_be_counted_any_more_has_failed(tmp_path: Path) -> None:
+    broken = {"status": "error", "reason": "it ended with signal 11", "ops": None}
+    counts = [
+        count_line("a", 1, 10**7),
+        count_line("b", 1, None, **broken),
+    ]
+    found = counted(tmp_path / "b", counts)
+    [failed] = found.of(Outcome.FAILED)
+    assert (failed.kind, failed.name) == (Kind.COUNT, f"{CELL_A} counts")
+    assert "signal 11" in failed.reason
+    assert found.exit_code() == 3
+    both = [count_line(side, 1, None, **broken) for side in "ab"]
+    assert not counted(tmp_path / "both", both).of(Outcome.FAILED)
+
+
+def test_an_ab_run_that_was_cut_is_incomplete(tmp_path: Path) -> None:
+    path = synthetic_ab.write_ab_run(tmp_path / "ab", effects={CELL_A: 0.1}, confirm=())
+    run = load_ab_run(path)
+    assert run.unfinished
+    found = of_ab(judge(run), lambda name: name != CELL_A)
+    assert found.unfinished
+    assert found.exit_code() == 3
