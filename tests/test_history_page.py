@@ -127,6 +127,30 @@ def test_a_step_is_marked_where_it_is() -> None:
     assert 'id="step-1"' in html
 
 
+def test_every_line_of_a_chart_is_explained() -> None:
+    told = texts(page(entries()))
+    for line in ("A dashed line is a step", "the dotted line is the median of all"):
+        assert line in told
+    assert "A thick stroke at an edge says that the band goes on" in told
+
+
+def test_a_band_beyond_the_axis_is_marked_as_cut() -> None:
+    runs = made.history(30)
+    assert "cut at the edge" not in page(runs)
+    assert 'class="hx"' not in page(runs)
+    (cell,) = runs[7].cells
+    assert cell.rate is not None
+    wide = replace(cell.rate, low=cell.rate.low / 2, high=cell.rate.high * 2)
+    upward = replace(cell.rate, high=cell.rate.high * 2)
+    runs[7] = replace(runs[7], cells=(replace(cell, rate=wide),))
+    runs[9] = replace(runs[9], cells=(replace(runs[9].cells[0], rate=upward),))
+    html = page(runs)
+    assert "2 bands cut at the edge, whole in the figures" in texts(html)
+    (path,) = re.findall(r'class="hx" d="([^"]+)"', html)
+    strokes = re.findall(r"M\d+ (\d+)v(-?)\d+", path)
+    assert strokes == [("0", ""), ("200", "-"), ("0", "")]
+
+
 def test_a_ratio_stands_beside_its_rate() -> None:
     html = page(made.history(30, reference="pinned"))
     assert re.search(r"now <b>[\d.]+×</b> of build of pinned, [\d.]+k ops/s", html)

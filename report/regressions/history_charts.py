@@ -21,6 +21,7 @@ WIDE, HIGH = 1000, 200  # whole units of the paths
 _LEAST_SPAN = 0.1  # of the median
 _LABEL_CHARS = 14
 _MOST_DOTS = 60
+_STROKE = 12  # where a band is cut at the edge
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,11 @@ class Dot:
 
 @dataclass(frozen=True)
 class Chart:
-    """One series drawn; `runs_per_point` is 1 unless there are too many."""
+    """One series drawn; `runs_per_point` is 1 unless there are too many.
+
+    `cut` is a path of short strokes at the edges that a band goes beyond, at so many
+    points as `cut_points` says.
+    """
 
     judged: Judged
     drawn: tuple[Drawn, ...]
@@ -79,6 +84,8 @@ class Chart:
     marks: tuple[Mark, ...]
     dots: tuple[Dot, ...]
     runs_per_point: int
+    cut: str
+    cut_points: int
 
 
 def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
@@ -90,6 +97,7 @@ def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
     low, high = _range(drawn)
     tops = [_top(one.median, low, high) for one in drawn]
     edges = [(_top(one.high, low, high), _top(one.low, low, high)) for one in drawn]
+    beyond = [(one.high > high, one.low < low) for one in drawn]
     lefts = [round((i + 0.5) / len(drawn) * WIDE) for i in range(len(drawn))]
     marks = tuple(
         Mark(i / len(drawn) * 100, numbers[one.change.key], one.change)
@@ -106,6 +114,8 @@ def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
         marks=marks,
         dots=_dots(drawn, lefts, tops, found.is_ratio),
         runs_per_point=per_point,
+        cut=_cut(lefts, beyond),
+        cut_points=sum(map(any, beyond)),
     )
 
 
@@ -177,6 +187,15 @@ def _band(lefts: Sequence[int], edges: Sequence[tuple[int, int]]) -> str:
     there = [f"{left} {high}" for left, (high, _) in zip(lefts, edges, strict=True)]
     back = [f"{left} {low}" for left, (_, low) in zip(lefts, edges, strict=True)]
     return "M" + "L".join([*there, *reversed(back)]) + "z"
+
+
+def _cut(lefts: Sequence[int], beyond: Sequence[tuple[bool, bool]]) -> str:
+    """A stroke at the upper and the lower edge for each band that is cut there."""
+    found = []
+    for left, (above, below) in zip(lefts, beyond, strict=True):
+        found += [f"M{left} 0v{_STROKE}"] * above
+        found += [f"M{left} {HIGH}v-{_STROKE}"] * below
+    return "".join(found)
 
 
 def _dots(
