@@ -5,13 +5,14 @@ and escapeData and escapeProperty of actions/toolkit (packages/core/src/command.
 GitHub shows ten annotations of each level of a step and takes 1 MiB of summary.
 """
 
-from report.figures import count, percent
+from report.figures import count
 from report.markdown import escaped, line_of
 from report.regressions.gate import PASSED, Gate, Outcome, Row
 from report.regressions.gate_text import (
     GLYPHS,
     conclusion,
     figures_of,
+    reason_of,
     sentence,
     shown,
     summary,
@@ -53,18 +54,11 @@ def _warnings(gate: Gate) -> list[str]:
         command(
             "warning",
             f"{count(len(rows), 'row')} {kind}",
-            "; ".join(f"{what_of(row)}: {_unsure(row)}" for row in rows[:3]),
+            "; ".join(f"{what_of(row)}: {reason_of(row)}" for row in rows[:3]),
         )
         for kind, rows in kinds.items()
         if rows
     ]
-
-
-def _unsure(row: Row) -> str:
-    if row.unseen is None or row.outcome is not Outcome.INCONCLUSIVE:
-        return row.reason
-    told = f"a slowdown of up to {percent(row.unseen)} could go unseen"
-    return "; ".join(filter(None, (told, row.reason)))
 
 
 def step_summary(gate: Gate, code: int) -> str:
@@ -74,7 +68,7 @@ def step_summary(gate: Gate, code: int) -> str:
     table = [line_of(head), line_of(["---"] * 2 + ["---:"] * 3 + ["---"])]
     for row in rows[:MOST_SUMMARY_ROWS]:
         what = f"{GLYPHS[row.outcome]} {row.outcome.value}"
-        parts = (what, what_of(row), *figures_of(row), row.reason)
+        parts = (what, what_of(row), *figures_of(row), reason_of(row))
         table.append(line_of([escaped(one_line(part)) for part in parts]))
     compared = escaped(one_line(f"{gate.run}, against {gate.against}"))
     blocks = [

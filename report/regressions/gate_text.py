@@ -71,13 +71,27 @@ def shown(gate: Gate) -> list[Row]:
 
 
 def summary(gate: Gate) -> str:
-    """How many rows came out how, gravest first."""
-    parts = [
-        f"{number} {outcome.value}"
+    """How many rows came out how, gravest first; counts apart."""
+    told = [_summed(gate, timed=True), _summed(gate, timed=False)]
+    if told[1]:
+        told[1] = f"counts: {told[1]}"
+    return "; ".join(filter(None, told)) or "nothing to look at"
+
+
+def _summed(gate: Gate, *, timed: bool) -> str:
+    numbers = {
+        outcome: sum(row.timed is timed for row in gate.of(outcome))
         for outcome in Outcome
-        if (number := len(gate.of(outcome)))
-    ]
-    return " · ".join(parts) or "nothing to look at"
+    }
+    return " · ".join(f"{n} {outcome.value}" for outcome, n in numbers.items() if n)
+
+
+def reason_of(row: Row) -> str:
+    """Why it came out so, and of an inconclusive one what could go unseen."""
+    if row.unseen is None or row.outcome is not Outcome.INCONCLUSIVE:
+        return row.reason
+    told = f"a slowdown of up to {percent(row.unseen)} could go unseen"
+    return "; ".join(filter(None, (told, row.reason)))
 
 
 def conclusion(gate: Gate, code: int) -> str:
@@ -141,7 +155,7 @@ def sentence(row: Row) -> str:
     sides, change, interval = figures_of(row)
     level = f"{interval} at {row.confidence:.0%}" if interval and row.confidence else ""
     found = " ".join(filter(None, (change, level, f"({sides})" if sides else "")))
-    told = "; ".join(filter(None, (found, row.reason)))
+    told = "; ".join(filter(None, (found, reason_of(row))))
     return told or row.outcome.value
 
 
@@ -190,6 +204,6 @@ def _table(rows: Sequence[Row]) -> list[Line]:
     wide = widths([head, *texts])
     found = [Line(padded(head, wide), "dim")]
     for row, parts in zip(rows, texts, strict=True):
-        text = padded(parts, wide, row.reason)
+        text = padded(parts, wide, reason_of(row))
         found.append(Line(text, _STYLES.get(row.outcome, "")))
     return found
