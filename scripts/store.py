@@ -203,12 +203,13 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
         for kind in EVERY_KIND:
             if (path / kind).is_file():
                 raise ResultsError(f"{path} is no {what}: it holds {kind}")
-        if name and path.exists():
-            told = " or ".join(EVERY_KIND)
-            raise ResultsError(f"{path} is no {what}: it holds no {told}")
     matching = [run for run in runs if run.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]
+    for path in (results / name, Path(name)):
+        if name and not matching and path.exists():
+            held = " or ".join(EVERY_KIND)
+            raise ResultsError(f"{path} is no {what}: it holds no {held}")
     listed = ", ".join(run.name for run in (matching or runs)[-5:]) or "none"
     told = f"more than one {what} begins with" if matching else f"there is no {what}"
     raise ResultsError(f"{told} {name!r} in {results}; the newest: {listed}")

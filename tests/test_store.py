@@ -146,6 +146,9 @@ def test_a_path_that_is_no_run_is_told_as_such(tmp_path: Path) -> None:
     for name in ("out", str(tmp_path / "out")):
         with pytest.raises(ResultsError, match=told):
             find_run(tmp_path, name)
+    (tmp_path / "out-of-date").mkdir()
+    (tmp_path / "out-of-date/run.json").touch()
+    assert find_run(tmp_path, "out").name == "out-of-date"  # a beginning counts
 
 
 def test_what_cannot_be_written_names_the_target_and_the_option(
