@@ -120,7 +120,7 @@ def outcomes(found: Measured, change: Change, rule: Rule) -> Outcomes:
     blocks = len(found.slower), change.engines, -1, 2
     a, b = (side.reshape(blocks) for side in found.screen)
     engines = decision.is_slower_engine(a, b, rule, change.engines)
-    if change.cells_per_engine < 2:
+    if change.cells_per_engine < 4:
         engines = np.zeros_like(engines)
     suspects = np.bincount(rows, minlength=len(found.slower))
     rounds = rule.screen_rounds * change.cells + rule.confirm_rounds * suspects

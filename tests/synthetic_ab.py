@@ -19,6 +19,7 @@ from report.regressions.ab_lines import SLOTS, side_at, stage_of
 from report.regressions.ab_results import LINES, load_ab_run
 from report.regressions.ab_run import SIDES
 from report.regressions.ab_verdicts import suspects
+from report.regressions.count_lines import end_line
 from report.regressions.rule import Rule
 from tests import synthetic
 from tests.synthetic_line import QUIET, measurement, without_rate
@@ -179,7 +180,9 @@ def write_ab_run(
         if nominated:
             write_documents(folder, plan, lines([str(name) for name in nominated]))
     if counts:
-        (folder / "counts.jsonl").write_text(_json_lines(counts), "utf-8")
+        tools = {"strace": "", "valgrind": ""}
+        ended = [*counts, end_line(AB_RUN_ID, len(counts), tools)]
+        (folder / "counts.jsonl").write_text(_json_lines(ended), "utf-8")
     return folder
 
 

@@ -16,7 +16,7 @@ from tests.synthetic_ab import CELLS
 
 EXTREMES: dict[str, dict[str, Any]] = {
     "no noise": {"sigma": 0.0},
-    "one round": {"screen_rounds": 1, "confirm_rounds": 1},
+    "one round": {"screen_rounds": 1, "confirm_rounds": 4},
     "much noise": {"screen_rounds": 2, "sigma": 0.5},
     "off every axis": {"effects": {CELLS[0]: 6.0, CELLS[1]: -6.0}, "sigma": 0.0},
     "an engine missing": {"missing": {"beta-tree": ("b", "gone")}},

@@ -13,7 +13,13 @@ from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_run import Failure
 from report.regressions.ab_verdicts import judge, suspects
 from tests import synthetic
-from tests.synthetic_ab import ab_lines, ab_plan, write_ab_run, write_documents
+from tests.synthetic_ab import (
+    AB_RUN_ID,
+    ab_lines,
+    ab_plan,
+    write_ab_run,
+    write_documents,
+)
 
 ONE = "alpha/baseline/fillrandom"
 Document = dict[str, Any]
@@ -82,6 +88,67 @@ def test_an_engine_missing_on_one_side_fails_its_cells(tmp_path: Path) -> None:
     run = load_ab_run(write_ab_run(tmp_path, sigma=0.001, missing=missing))
     failures = {cell.failure for cell in run.cells if cell.name.engine == "alpha"}
     assert failures == {Failure("b", "missing", "not built")}
+    assert not run.unfinished
+
+
+COUNT = {
+    **{"schema": 1, "run": AB_RUN_ID, "side": "a", "number": 1, "seed": 301},
+    **dict(zip(("engine", "scenario", "benchmark"), ONE.split("/"), strict=True)),
+    **{"status": "ok", "reason": "", "ops": 10, "num": 10, "exit": "0"},
+    **{"instructions": 5, "write_calls": 5, "sync_calls": 0, "threads_started": 0},
+}
+
+
+def test_a_run_is_unfinished_until_its_counting_has_ended(tmp_path: Path) -> None:
+    write_ab_run(tmp_path, sigma=0.001, counts=[COUNT])
+    run = load_ab_run(tmp_path)
+    assert (run.unfinished, len(run.counts)) == (False, 1)
+    assert run.tools == {"strace": "", "valgrind": ""}
+    file = tmp_path / "counts.jsonl"
+    whole = file.read_bytes()
+    for part in (whole[:-9], whole.splitlines(keepends=True)[0], b""):
+        file.write_bytes(part)
+        run = load_ab_run(tmp_path)
+        assert run.unfinished and judge(run).exit_code == 3
+    file.unlink()
+    assert load_ab_run(tmp_path).unfinished
+
+
+def test_counts_that_do_not_end_as_they_say_are_refused(tmp_path: Path) -> None:
+    write_ab_run(tmp_path, sigma=0.001, counts=[COUNT])
+    file = tmp_path / "counts.jsonl"
+    line, end = file.read_text().splitlines(keepends=True)
+    for text, told in (
+        (end, "counts.jsonl:1: 0 lines are there, 1 were counted"),
+        (line + end + end, "counts.jsonl:3: a line after the one that ends"),
+        (line + end.replace(AB_RUN_ID, "other"), "counts.jsonl:2: belongs to run"),
+        (line + end.replace('"tools"', '"fools"'), "counts.jsonl:2: end: "),
+    ):
+        file.write_text(text)
+        assert told in refusal(tmp_path)
+
+
+def test_what_is_no_suspect_has_no_confirm_rounds(tmp_path: Path) -> None:
+    plan = ab_plan([ONE])
+    write_documents(tmp_path, plan, ab_lines(plan, sigma=0.001, confirm=[ONE]))
+    assert f"measurements.jsonl:17: {ONE} is confirmed, and no" in refusal(tmp_path)
+
+
+def test_labels_and_reasons_are_one_visible_line(tmp_path: Path) -> None:
+    failures = {ONE: ("b", "wrong", "audit\n\u202e3 \u2028differ\x1b[2J")}
+    plan = ab_plan([ONE])
+    plan["sides"]["a"]["label"] = "base\n\u200b1"
+    lines = ab_lines(plan, failures=failures)
+    run = load_ab_run(write_documents(tmp_path, plan, lines))
+    assert run.a.label == "base ?1"
+    assert run.cells[0].failure == Failure("b", "wrong", "audit ?3 differ?[2J")
+
+
+def test_a_build_that_only_side_b_has_is_described_by_it(tmp_path: Path) -> None:
+    missing = {"alpha": ("a", "not built")}
+    run = load_ab_run(write_ab_run(tmp_path, sigma=0.001, missing=missing))
+    failures = {cell.failure for cell in run.cells if cell.name.engine == "alpha"}
+    assert failures == {Failure("a", "missing", "not built")}
     assert not run.unfinished
 
 
@@ -161,6 +228,11 @@ def _doubled_round(lines: Lines) -> None:
     _renumbered(lines)
 
 
+def _seed_of_round_1(lines: Lines) -> None:
+    for line in lines[4:8]:
+        line["seed"] = lines[0]["seed"]
+
+
 def _sides_out_of_pattern(lines: Lines) -> None:
     for line, side in zip(lines, "abab", strict=False):
         line["ab"]["side"] = side
@@ -194,6 +266,7 @@ DAMAGE: dict[str, tuple[Callable[[Lines], None], str]] = {
     "a doubled round": (_doubled_round, "5: repeats slot 0 of line 1"),
     "a b a b": (_sides_out_of_pattern, "3: side a in slot 2, where b is due"),
     "two seeds in a round": (_in_line(2, seed=7), "3: seed 7, where round 1 has"),
+    "a seed of two rounds": (_seed_of_round_1, "5: seed 1001 in round 2, which"),
     "an attempt too many": (_in_line(0, attempt=2), "1: attempt 2"),
     "a latency line": (_in_line(0, **{"pass": "latency"}), "1: attempt 1 of a latency"),
     "measured after it failed": (_measured_after_failing, "5: alpha/baseline/fill"),
@@ -257,6 +330,14 @@ PLANS: dict[str, tuple[Callable[[Document], None], str]] = {
     "of other work": (_other_work, "not the same work on both sides"),
     "with another rule": (_other_rule, "rule"),
     "of a strange cell": (_strange_cell, "names what the plan does not have"),
+    "that confirms nothing": (
+        lambda plan: plan["rule"].update(confirm_rounds=3),
+        "rule.confirm_rounds",
+    ),
+    "with a limit of its own": (
+        lambda plan: plan["rule"].update(alpha=1e-12),
+        "rule.alpha is 1e-12, and that of this version 0.008: not the rule of",
+    ),
     "with a limit that is none": (
         lambda plan: plan["rule"].update(alpha=float("nan")),
         "not valid JSON",

@@ -16,8 +16,8 @@ import pytest
 from tests.lab import MACHINE, Lab, kill, make_lab
 
 CELLS = ("fillrandom", "readrandom")
-SHORT = ("--screen-rounds", "2", "--confirm-rounds", "4", "--no-counts")
-BRIEF = ("--screen-rounds", "1", "--confirm-rounds", "1", "--no-counts")
+SHORT = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")
+BRIEF = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")
 Result = Any
 
 
@@ -68,7 +68,7 @@ def test_one_build_against_itself_exits_0(measured: tuple[Lab, Result]) -> None:
     lab, done = measured
     assert done.returncode == 0, done.stderr
     assert {place["stage"] for place in places(lab)} == {"screen"}
-    assert len(lab.lines()) == len(CELLS) * 2 * 4
+    assert len(lab.lines()) == len(CELLS) * 3 * 4
     assert "0 regressed" in done.stdout
     document = json.loads((lab.run_folder / "ab.json").read_text())
     assert document["same_build"]
@@ -93,8 +93,7 @@ def test_a_slower_build_is_suspected_confirmed_and_exits_1(lab: Lab) -> None:
 def test_a_faster_build_exits_0(lab: Lab) -> None:
     lab.built("one", "slower")
     lab.built("one", "honest", "other")
-    # Two rounds cannot show enough for an improvement.
-    done = ab(lab, "--screen-rounds", "3")
+    done = ab(lab)
     assert done.returncode == 0, done.stderr
     assert "1 improved" in done.stdout
 
@@ -120,8 +119,8 @@ def test_both_sides_of_a_round_have_one_seed_and_rounds_differ(
     seeds: dict[int, set[int]] = {}
     for line in lab.lines():
         seeds.setdefault(line["ab"]["round"], set()).add(line["seed"])
-    assert [len(found) for found in seeds.values()] == [1, 1]
-    assert len(set.union(*seeds.values())) == 2
+    assert [len(found) for found in seeds.values()] == [1, 1, 1]
+    assert len(set.union(*seeds.values())) == 3
 
 
 def test_the_padding_varies_is_recorded_and_reaches_the_processes(
@@ -140,7 +139,7 @@ def test_each_repetition_fills_its_own_database(measured: tuple[Lab, Result]) ->
     told = told_by_processes(lab)
     fills = [x for x in told if x["benchmark"] == "filluniquerandom"]
     reads = [x for x in lab.lines() if x["benchmark"] == "readrandom"]
-    assert len(fills) == len(reads) == 8
+    assert len(fills) == len(reads) == 12
     assert all(x["found"] == [] for x in fills)
     assert all(line["prepare_ns"] for line in reads)
     assert len({x["database"] for x in fills}) == 1  # of both sides: equally long
@@ -156,7 +155,7 @@ def test_a_side_that_fails_exits_3_and_ends_its_cell_alone(lab: Lab) -> None:
     assert {place["round"] for place in made} == {1}
     assert [place["side"] for place in made].count("b") == 1
     others = [x for x in lab.lines() if x["benchmark"] != "fillrandom"]
-    assert len(others) == 8
+    assert len(others) == 12
     before = lab.measurements.read_bytes()
     assert lab.call("resume", "@last", *sides(lab)).returncode == 3
     assert lab.measurements.read_bytes() == before
@@ -219,6 +218,7 @@ USAGE = {
     "an empty folder": (("--aa", "--a", "DATA"), "looked for drivers/db_bench_* or"),
     "no folder": (("--aa", "--a", "DATA/none"), "holds no executables"),
     "no round": (("--screen-rounds", "0"), "0 is not in the range"),
+    "too few rounds": (("--confirm-rounds", "3"), "give 4 or more"),
 }
 
 
@@ -248,7 +248,7 @@ def test_a_dry_run_tells_pairs_time_and_disk_and_measures_nothing(lab: Lab) -> N
     done = ab(lab, "--dry-run", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert (document["screen_pairs"], document["confirm_pairs"]) == (4, 8)
+    assert (document["screen_pairs"], document["confirm_pairs"]) == (6, 8)
     assert document["predicted_screen_s"] > 0 < document["predicted_confirm_s"]
     assert not document["same_executables"]
     assert ab(lab, "--dry-run").stdout.count("one/base/") == 2
@@ -258,8 +258,8 @@ def test_a_dry_run_tells_pairs_time_and_disk_and_measures_nothing(lab: Lab) -> N
 def test_a_line_is_told_for_each_round_of_a_cell(measured: tuple[Lab, Result]) -> None:
     _, done = measured
     lines = [x for x in done.stderr.splitlines() if x.startswith("[")]
-    assert len(lines) == 4
-    assert lines[-1].startswith("[4/4] screen 2/2 one/base/")
+    assert len(lines) == 6
+    assert lines[-1].startswith("[6/6] screen 3/3 one/base/")
     assert "ops/s" in lines[-1] and lines[-1].rstrip().endswith("%")
 
 
@@ -373,7 +373,7 @@ def test_a_full_disk_keeps_what_is_finished(lab: Lab) -> None:
     (lab.data / "full").unlink()
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
     assert done.returncode == 0, done.stderr
-    assert len(lab.lines()) == 16
+    assert len(lab.lines()) == 24
 
 
 def test_counts_are_made_and_a_resumed_run_does_not_repeat_them(lab: Lab) -> None:

@@ -226,11 +226,11 @@ def test_an_engine_is_judged_by_the_rounds_of_all_its_cells() -> None:
 
 def test_the_limit_of_p_is_shared_by_the_engines() -> None:
     weak = [
-        cell(noisy(4, 0.03, 0.03, seed=48 + n), name=cell_name(benchmark=f"bench{n}"))
-        for n in range(2)
+        cell(noisy(4, 0.03, 0.04, seed=16 + n), name=cell_name(benchmark=f"bench{n}"))
+        for n in range(4)
     ]
     quiet = [
-        cell(noisy(4, seed=n), name=cell_name("beta", f"bench{n}")) for n in range(2)
+        cell(noisy(4, seed=n), name=cell_name("beta", f"bench{n}")) for n in range(4)
     ]
     alone, among = judge(run_of(*weak)), judge(run_of(*weak, *quiet))
     assert 0.002 / 2 < alone.engines[0].judgement.p_slower <= 0.002
@@ -240,8 +240,8 @@ def test_the_limit_of_p_is_shared_by_the_engines() -> None:
 
 def test_a_failed_cell_is_not_part_of_its_engine() -> None:
     failed = cell(noisy(4, 3.0), failure=FAILED, name=cell_name(benchmark="other"))
-    result = judge(run_of(failed, *many(2, 0.0)))
-    assert result.engines[0].cells == 2
+    result = judge(run_of(failed, *many(4, 0.0)))
+    assert result.engines[0].cells == 4
     assert "screened" not in result.engines[0].judgement.reason
     assert abs(result.engines[0].judgement.log_shift) < 0.02
 
@@ -251,15 +251,16 @@ def test_one_cell_does_not_move_its_engine() -> None:
     assert engine.judgement.verdict is Verdict.UNCHANGED
 
 
-def test_one_cell_is_no_engine() -> None:
-    assert judge(run_of(*many(1, 0.2))).engines == ()
+def test_an_engine_has_four_cells_or_more() -> None:
+    assert judge(run_of(*many(3, 0.2))).engines == ()
+    assert judge(run_of(*many(4, 0.2))).engines
 
 
 def test_an_engine_is_judged_when_all_its_cells_are_screened() -> None:
     late = cell(noisy(3), name=cell_name(benchmark="late"))
-    engine = judge(run_of(*many(3, 0.2), late)).engines[0]
+    engine = judge(run_of(*many(4, 0.2), late)).engines[0]
     assert engine.judgement.verdict is Verdict.INCONCLUSIVE
-    assert engine.judgement.reason == "3 of 4 cells are screened"
+    assert engine.judgement.reason == "4 of 5 cells are screened"
 
 
 def test_a_run_exits_by_its_worst_news() -> None:
@@ -278,6 +279,35 @@ def test_a_run_that_judged_nothing_says_so() -> None:
     assert judge(run_of()).exit_code == 5
     assert judge(run_of(failed)).exit_code == 5
     assert judge(run_of(cell(), unfinished=True)).exit_code == 5
+
+
+def test_where_ten_percent_would_go_unseen_nothing_is_judged() -> None:
+    loud = cell(noisy(4, 0.0, cv=0.2, seed=3))
+    quiet = cell(noisy(4, 0.0, cv=0.001), name=cell_name(benchmark="quiet"))
+    fair = cell(noisy(4, 0.0, cv=0.02, seed=5), name=cell_name(benchmark="fair"))
+    assert judge(run_of(loud)).exit_code == 5
+    assert "a slowdown of 10 % would" in judge(run_of(loud)).nothing_judged
+    assert judge(run_of(loud, quiet)).exit_code == 0
+    found = judge(run_of(loud, fair))
+    assert judgement_of(found.cells[1]).verdict is Verdict.INCONCLUSIVE
+    assert (found.exit_code, found.nothing_judged) == (0, "")
+    assert judge(run_of(loud, unfinished=True)).exit_code == 5
+
+
+def test_so_few_rounds_cannot_confirm_one_of_so_many_suspects() -> None:
+    slow = [
+        cell(noisy(4, 0.3), noisy(4, 0.3, seed=2, first=5), name=cell_name(benchmark=b))
+        for b in map(str, range(11))
+    ]
+    rule = Rule(confirm_rounds=4)
+    assert len(judge(run_of(*slow[:10], rule=rule)).regressed) == 10
+    judged = judgement_of(only(*slow, rule=rule))
+    assert judged.verdict is Verdict.INCONCLUSIVE
+    told = "4 rounds cannot confirm one of 11 suspects; --confirm-rounds 5"
+    assert judged.reason == told
+    faster = cell(noisy(4, -0.3), noisy(4, -0.3, seed=2, first=5))
+    result = judge(run_of(faster, *slow[:10], rule=rule))
+    assert (len(result.improved), len(result.regressed)) == (1, 10)
 
 
 def test_a_gated_count_is_a_regression(monkeypatch: pytest.MonkeyPatch) -> None:

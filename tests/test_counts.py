@@ -191,8 +191,15 @@ def test_other_work_is_not_compared(key: str) -> None:
     found = lines([10**7] * 3, [10**7] * 3)
     found[-1] = {**found[-1], key: 999}
     result = of_lines(found)
-    assert result.verdict == NOT_GATED
+    assert result.verdict == NOT_GATED and result.trouble
     assert result.reason == "the processes did not do the same work"
+
+
+def test_less_than_three_counts_of_a_side_are_not_gated() -> None:
+    for a, b in (([10**7] * 2, [10**7] * 3), ([10**7] * 3, [10**7] * 2)):
+        result = of_lines(lines(a, b))
+        assert result.verdict == NOT_GATED
+        assert result.reason == "not counted 3 times on both sides"
 
 
 def test_a_side_that_failed_decides_nothing_and_says_why() -> None:
@@ -202,6 +209,7 @@ def test_a_side_that_failed_decides_nothing_and_says_why() -> None:
     )
     results = cell_results(AbCell(CELL, (), ()), found)
     assert {result.verdict for result in results} == {NOT_GATED}
+    assert all(result.trouble for result in results)
     assert {result.reason for result in results} == {"side b: audit: 1 is gone"}
 
 
@@ -246,9 +254,16 @@ def test_a_difference_must_be_in_every_round() -> None:
 
 def test_many_that_vary_too_much_are_not_gated() -> None:
     a = [(10_000, 11_500)] * 4
-    result = of_rounds(a, [(20_000, 20_000)] * 4)
+    result = of_rounds(a, [(12_000, 12_000)] * 4)
     assert result.verdict == NOT_GATED
     assert result.reason == "varies by 15 % between identical runs"
+
+
+def test_a_change_beyond_a_wide_limit_and_in_every_round_is_one() -> None:
+    a, b = [(10_000, 11_500)] * 4, [(20_000, 20_000)] * 4
+    more, less = of_rounds(a, b), of_rounds(b, [(4000, 4600)] * 4)
+    assert more.threshold is not None and more.threshold > 0.5
+    assert (more.verdict, less.verdict) == (MORE, LESS)
 
 
 def test_what_is_written_after_the_flush_is_counted_too() -> None:

@@ -17,7 +17,7 @@ from report.regressions.ab_verdicts import judge
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
-SMALL = ("--num", "2000", "--screen-rounds", "1", "--confirm-rounds", "1")
+SMALL = ("--num", "2000", "--screen-rounds", "1", "--confirm-rounds", "4")
 CELLS = ("-e", "leveldb,sqlite3", "-k", "*/baseline/fillrandom", "--no-report")
 
 pytestmark = pytest.mark.skipif(
@@ -66,4 +66,4 @@ def test_work_that_a_cell_does_not_do_is_not_counted_there(tmp_path: Path) -> No
     slower = slower_build(tmp_path, "gets")
     done = ab(tmp_path, "--a", str(BUILD), "--b", str(slower))
     assert more_of(tmp_path) == set()
-    assert done.returncode in (0, 1), done.stderr  # 1: time, by chance
+    assert done.returncode in (0, 1, 5), done.stderr  # 1: time, by chance; 5: one round

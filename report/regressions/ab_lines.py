@@ -73,6 +73,7 @@ def rounds_of(
     """Every cell with its rounds, as measured.  Raises ResultsError."""
     rounds: dict[CellName, list[RoundLines]] = {name: [] for name in names}
     seeds: dict[int, int] = {}
+    of_seed: dict[int, int] = {}
     last: RoundLines | None = None
     for index, m in enumerate(measurements):
         place = f"{file}:{m.line}"
@@ -81,6 +82,9 @@ def rounds_of(
         if seeds.setdefault(m.repetition, seed) != seed:
             told = f"round {m.repetition} has seed {seeds[m.repetition]}"
             raise ResultsError(f"{place}: seed {seed}, where {told}")
+        if (other := of_seed.setdefault(seed, m.repetition)) != m.repetition:
+            told = f"seed {seed} in round {m.repetition}"
+            raise ResultsError(f"{place}: {told}, which is that of round {other}")
         if last is None or (last.cell, last.number) != (m.cell, m.repetition):
             _check_next_round(m, last, rounds[m.cell], place)
             _check_lead(m, rounds[m.cell], place)

@@ -5,8 +5,8 @@ load_ab_run() raises ResultsError for whatever is not whole, foreign or doubled.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from report.regressions.ab_run import (
 from report.regressions.ab_verdicts import suspects
 from report.regressions.count_lines import COUNTS_FILE, read_count_lines
 from report.regressions.rule import Rule
+from report.regressions.terminal import one_line
 from report.results import (
     METHOD,
     NO_MEASUREMENTS,
@@ -53,7 +54,7 @@ def load_ab_run(path: Path) -> AbRun:
     scenarios = planned.scenarios(plan["scenarios"], place)
     names = planned.cell_names(plan["cells"], engines["a"], scenarios, place)
     _check_sides(names, engines, place)
-    rule = Rule(**plan["rule"])
+    rule = rule_of(plan, place)
     lines = path / LINES
     found = read_measurements(lines) if lines.exists() else NO_MEASUREMENTS
     for m in found.measurements:
@@ -62,6 +63,7 @@ def load_ab_run(path: Path) -> AbRun:
     judged = _judged(found.measurements, engines, scenarios)
     obstacles = {name: obstacle(name, engines, scenarios) for name in names}
     _check_able(rounds, obstacles, lines)
+    counts = read_count_lines(path / COUNTS_FILE, plan["run"], names)
     run = AbRun(
         run_id=plan["run"],
         same_build=plan["same_build"],
@@ -69,8 +71,8 @@ def load_ab_run(path: Path) -> AbRun:
         command=plan["command"],
         rule=rule,
         suite=plan["suite"],
-        a=Side(plan["sides"]["a"]["label"], tuple(engines["a"].values())),
-        b=Side(plan["sides"]["b"]["label"], tuple(engines["b"].values())),
+        a=Side(one_line(plan["sides"]["a"]["label"]), tuple(engines["a"].values())),
+        b=Side(one_line(plan["sides"]["b"]["label"]), tuple(engines["b"].values())),
         scenarios=tuple(scenarios.values()),
         cells=tuple(_cell(n, rounds[n], judged, rule, obstacles[n]) for n in names),
         unfinished=False,
@@ -78,10 +80,26 @@ def load_ab_run(path: Path) -> AbRun:
         lines_sha256=found.sha256,
         plan=plan,
         environment=environment,
-        counts=read_count_lines(path / COUNTS_FILE, plan["run"], names).lines,
+        counts=counts.lines,
         lines=tuple(m.record for m in found.measurements),
+        tools=counts.tools,
     )
-    return replace(run, unfinished=_is_unfinished(run))
+    due = suspects(run).all
+    _check_confirmed(run, due, rounds, lines)
+    return replace(run, unfinished=_is_unfinished(run, due))
+
+
+def rule_of(plan: Mapping[str, Any], place: Path) -> Rule:
+    """The rule of ab.json.  Raises ResultsError for what is not this version's.
+
+    Error rates were measured of this rule; the rounds alone are up to the run.
+    """
+    given, own = plan["rule"], asdict(Rule())
+    for key in own.keys() - {"screen_rounds", "confirm_rounds"}:
+        if given[key] != own[key]:
+            told = f"rule.{key} is {given[key]}, and that of this version {own[key]}"
+            raise ResultsError(f"{place}: {told}: not the rule of this version")
+    return Rule(**given)
 
 
 def obstacle(
@@ -154,6 +172,20 @@ def _check_able(
             raise ResultsError(f"{place}: {name} cannot run on both sides")
 
 
+def _check_confirmed(
+    run: AbRun,
+    due: Collection[CellName],
+    rounds: Mapping[CellName, Sequence[RoundLines]],
+    lines: Path,
+) -> None:
+    """Only suspects are confirmed; of a cell that failed later it is not known."""
+    for cell in run.cells:
+        if cell.confirm and cell.failure is None and cell.name not in due:
+            made = rounds[cell.name][run.rule.screen_rounds]
+            place = f"{lines}:{made.lines[0].line}"
+            raise ResultsError(f"{place}: {cell.name} is confirmed, and no suspect")
+
+
 def _judged(
     measurements: Sequence[Measurement],
     engines: Mapping[str, Engines],
@@ -221,7 +253,7 @@ def _gravest(lines: Iterable[Measurement]) -> Failure | None:
     if not failed:
         return None
     worst = min(failed, key=lambda m: GRAVEST_FIRST.index(m.status))
-    return Failure(side_of(worst), worst.status, worst.reason)
+    return Failure(side_of(worst), worst.status, one_line(worst.reason))
 
 
 def _round(number: int, lines: Sequence[Measurement]) -> Round | None:
@@ -248,12 +280,13 @@ def _repetition(m: Measurement) -> Repetition:
     )
 
 
-def _is_unfinished(run: AbRun) -> bool:
-    """Whether a cell that has not failed lacks rounds that are due."""
+def _is_unfinished(run: AbRun, due: Collection[CellName]) -> bool:
+    """Whether a cell that has not failed lacks rounds that are due, or the counts."""
+    if run.plan["counted"] and run.tools is None:
+        return True
     able = [cell for cell in run.cells if cell.failure is None]
     if any(len(cell.screen) < run.rule.screen_rounds for cell in able):
         return True
-    due = suspects(run).all
     return any(
         cell.name in due and len(cell.confirm) < run.rule.confirm_rounds
         for cell in able

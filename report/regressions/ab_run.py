@@ -74,8 +74,9 @@ class AbRun:
     """A run folder with ab.json in it, checked.
 
     `counts` are the lines of counts.jsonl, `lines` those of measurements.jsonl as
-    they stand, for the download in the page; `unfinished` says that repetitions of
-    the plan are missing.
+    as they stand, for the download in the page; `unfinished` says that repetitions of
+    the plan are missing, or that it was to be counted and that has not ended.
+    `tools` says why each counting tool could not count, or "".
     """
 
     run_id: str
@@ -95,6 +96,7 @@ class AbRun:
     environment: Mapping[str, Any] = field(repr=False)
     counts: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     lines: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    tools: Mapping[str, str] | None = None
 
     def cell(self, name: CellName) -> AbCell:
         """The cell of this name, which must be part of the run."""

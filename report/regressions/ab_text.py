@@ -173,7 +173,7 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
 def _summary(result: AbResult) -> str:
     parts = [ab_words.summary(result), ab_words.engines_told(result)]
     if result.exit_code == 5:
-        parts.append("nothing was measured on both sides: this says nothing")
+        parts.append(result.nothing_judged)
     elif result.run.unfinished:
         parts.append("unfinished")
     return " · ".join(filter(None, parts))

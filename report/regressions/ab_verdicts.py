@@ -20,11 +20,11 @@ from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun, Failure, R
 from report.regressions.aligned_ranks import Floats, p_slower
 from report.regressions.counts import MORE, CountResult, count_results
 from report.regressions.judgement import Judgement, Verdict
-from report.regressions.rule import PAIRS_PER_ROUND, Rule
+from report.regressions.rule import PAIRS_PER_ROUND, SEEN_EFFECT, Rule
 
 _WANTED_EFFECT = 0.05  # what pairs_needed would show
-# Fewer cells tell nothing that the cells do not tell themselves.
-_LEAST_CELLS_OF_AN_ENGINE = 2
+# Of fewer cells a single one moves the median of all.
+_LEAST_CELLS_OF_AN_ENGINE = 4
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,21 @@ class AbResult:
         return tuple(count for count in self.counts if count.verdict == MORE)
 
     @property
+    def nothing_judged(self) -> str:
+        """Why no cell and no engine could be judged; "" if any could."""
+        every = [cell.judgement for cell in self.cells if cell.judgement]
+        every += [engine.judgement for engine in self.engines]
+        if not any(judgement.pairs for judgement in every):
+            return "nothing was measured on both sides: this says nothing"
+        if any(_is_judged(judgement) for judgement in every):
+            return ""
+        told = f"in no cell a slowdown of {100 * SEEN_EFFECT:g} % would have been seen"
+        return f"{told}: this says nothing"
+
+    @property
     def exit_code(self) -> int:
         """1 regressed, 3 failed or unfinished, 5 nothing was judged, else 0."""
-        judged = any(cell.judgement and cell.judgement.pairs for cell in self.cells)
-        if not judged and not self.regressed_counts:
+        if self.nothing_judged and not self.regressed_counts:
             return 5
         if self.regressed or self.regressed_engines or self.regressed_counts:
             return 1
@@ -133,6 +144,14 @@ class AbResult:
             for cell in self.cells
             if cell.judgement and cell.judgement.verdict is verdict
         )
+
+
+def _is_judged(judgement: Judgement) -> bool:
+    """Whether there is a verdict, or none because there is nothing large to see."""
+    if judgement.verdict is not Verdict.INCONCLUSIVE:
+        return True
+    effect = judgement.smallest_effect
+    return bool(judgement.pairs) and effect is not None and effect <= SEEN_EFFECT
 
 
 def suspects(run: AbRun) -> Suspects:
@@ -170,9 +189,9 @@ def _judge_cell(cell: AbCell, rule: Rule, nominated: Suspects) -> CellResult:
     if not rounds:
         return _result(cell, _nothing(rule), ())
     a, b = (side[0] for side in _stacked([rounds]))
-    verdict, reason = _undecided(cell, rule, suspected=suspected)
     slower = len(nominated.slower) if cell.name in nominated.slower else 0
     faster = len(nominated.faster) if cell.name in nominated.faster else 0
+    verdict, reason = _undecided(cell, rule, slower or faster)
     if suspected and not reason:
         verdict = _direction(a, b, rule, slower, faster)
     gate = rule.alpha / max(slower, faster, 1), rule.least_shift
@@ -181,16 +200,19 @@ def _judge_cell(cell: AbCell, rule: Rule, nominated: Suspects) -> CellResult:
     return _result(cell, _judgement(a, b, rule, gate, verdict, reason), rounds)
 
 
-def _undecided(
-    cell: AbCell, rule: Rule, *, suspected: bool
-) -> tuple[Verdict | None, str]:
+def _undecided(cell: AbCell, rule: Rule, suspected: int) -> tuple[Verdict | None, str]:
     """INCONCLUSIVE with the reason where the rule's rounds are not all there.
 
     Stopping when it looks decided would be no fixed stage: a part is not judged.
+    Nor can they tell anything if they are too few for so many suspects.
     """
     done, wanted, stage = len(cell.screen), rule.screen_rounds, SCREEN
     if suspected:
         done, wanted, stage = len(cell.confirm), rule.confirm_rounds, CONFIRM
+    needed = rule.rounds_to_confirm(suspected) if suspected else 0
+    if done >= max(wanted, 1) and done < needed:
+        told = f"{done} rounds cannot confirm one of {suspected} suspects"
+        return Verdict.INCONCLUSIVE, f"{told}; --confirm-rounds {needed}"
     if done >= max(wanted, 1):
         return None, ""
     suspicion = "a suspect; " if suspected else ""

@@ -184,7 +184,8 @@ def remarks(result: AbResult) -> list[str]:
             f" {slowdown(effect)} could go unseen."
         )
     if result.exit_code == 5:
-        told.append("Nothing was measured on both sides: this says nothing.")
+        why = result.nothing_judged
+        told.append(f"{why[0].upper()}{why[1:]}.")
     elif result.run.unfinished:
         told.append("The run is unfinished, and judged as far as it goes.")
     return told

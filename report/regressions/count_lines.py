@@ -25,11 +25,22 @@ Key = tuple[CellName, str, int]
 
 @dataclass(frozen=True)
 class CountFile:
-    """The finished lines; `torn` says that an unfinished one follows them."""
+    """The finished lines; `torn` says that an unfinished one follows them.
+
+    `tools` says why each tool could not count, or "": it is in the line that ends
+    the file when everything has been counted, and None before.
+    """
 
     lines: tuple[CountLine, ...]
     sound_bytes: int
     torn: bool
+    tools: Mapping[str, str] | None = None
+
+
+def end_line(run: str, lines: int, tools: Mapping[str, str]) -> dict[str, Any]:
+    """The line that follows so many others when nothing is left to be counted."""
+    end = {"lines": lines, "tools": dict(tools)}
+    return {"schema": COUNTS_SCHEMA, "run": run, "end": end}
 
 
 def cell_of_count(line: CountLine) -> CellName:
@@ -52,11 +63,17 @@ def read_count_lines(path: Path, run: str, cells: Collection[CellName]) -> Count
     content = read_bytes(path)
     texts, sound_bytes = split_lines(content)
     found: dict[Key, CountLine] = {}
+    tools: Mapping[str, str] | None = None
     for text in texts:
         place = f"{path}:{text.number}"
+        if tools is not None:
+            raise ResultsError(f"{place}: a line after the one that ends the counts")
         line = _line(text, place)
         if line["run"] != run:
             raise ResultsError(f"{place}: belongs to run {line['run']}")
+        if "end" in line:
+            tools = _tools(line, len(found), place)
+            continue
         if cell_of_count(line) not in cells:
             raise ResultsError(f"{place}: {cell_of_count(line)} is not of this run")
         if key_of_count(line) in found:
@@ -64,11 +81,21 @@ def read_count_lines(path: Path, run: str, cells: Collection[CellName]) -> Count
             raise ResultsError(f"{place}: {cell_of_count(line)}: {told}")
         found[key_of_count(line)] = line
     torn = sound_bytes < len(content)
-    return CountFile(tuple(found.values()), sound_bytes, torn)
+    return CountFile(tuple(found.values()), sound_bytes, torn, tools)
+
+
+def _tools(line: CountLine, before: int, place: str) -> Mapping[str, str]:
+    told, tools = line["end"]["lines"], line["end"]["tools"]
+    if told != before:
+        raise ResultsError(f"{place}: {before} lines are there, {told} were counted")
+    return {name: " ".join(str(problem).split()) for name, problem in tools.items()}
 
 
 def _line(text: Line, place: str) -> CountLine:
     line = parse_object(text.text, place)
+    if "end" in line:
+        validate(line, "counts_end", place)
+        return line
     validate(line, "counts", place)
     if line["status"] == "ok" and not line["ops"]:
         raise ResultsError(f"{place}: ok without an operation")

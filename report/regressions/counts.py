@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from report.cells import CellName
 from report.regressions.ab_run import AbCell, AbRun, Repetition, Round
 from report.regressions.count_lines import CountLine, cell_of_count
+from report.regressions.terminal import one_line
 
 _Pairs = tuple[tuple[int, int], tuple[int, int]]  # of a round: a's, b's
 MORE, LESS, SAME, NOT_GATED = "more", "less", "same", "not gated"
@@ -35,6 +36,7 @@ class CountResult:
 
     `a` and `b` are medians.  `change` and `threshold` are shares: 0.02 is 2 % more.
     `change` is None where nothing became something, or where a side has no count.
+    What is `trouble` is not gated either, and not to be overlooked.
     `spread` is the largest difference between identical runs, as a share.
     """
 
@@ -48,6 +50,7 @@ class CountResult:
     verdict: str
     reason: str = ""
     spread: float | None = None
+    trouble: bool = False  # a process failed, or did other work than the others
 
 
 @dataclass(frozen=True)
@@ -171,12 +174,13 @@ def _counted(cell: CellName, kind: _Kind, lines: Sequence[CountLine]) -> CountRe
     sides = _Sides(cell, kind, a, b)
     for line in lines:
         if line["status"] != "ok":
-            return sides.not_gated(f"side {line['side']}: {line['reason']}")
+            told = f"side {line['side']}: {one_line(line['reason'])}"
+            return replace(sides.not_gated(told), trouble=True)
     times = min(len(a), len(b))
     if times < SCREENED_COUNTS:
         return sides.not_gated(f"not counted {SCREENED_COUNTS} times on both sides")
     if len({(line["ops"], line["num"], line["seed"]) for line in lines}) > 1:
-        return sides.not_gated(_OTHER_WORK)
+        return replace(sides.not_gated(_OTHER_WORK), trouble=True)
     result = _few(sides)
     if kind.name == "instructions" and (why := _threads(lines)):
         return replace(result, verdict=NOT_GATED, reason=why)
@@ -245,7 +249,7 @@ def _judged_rounds(cell: AbCell, kind: _Kind, rounds: Sequence[_Pairs]) -> Count
     made = [r.record for found in cell.screen for r in (*found.a, *found.b)]
     limited = any(record.get("truncated") for record in made)
     if limited or len({record.get("ops") for record in made}) > 1:
-        return sides.not_gated(_OTHER_WORK)
+        return replace(sides.not_gated(_OTHER_WORK), trouble=not limited)
     return sides.with_nothing() or _many(sides, rounds)
 
 
@@ -262,9 +266,9 @@ def _many(sides: _Sides, rounds: Sequence[_Pairs]) -> CountResult:
     shifts = (_mean_log(of_b) - _mean_log(of_a) for of_a, of_b in rounds)
     change, spread = math.expm1(statistics.median(shifts)), math.expm1(max(within))
     told = {"change": change, "threshold": threshold, "spread": spread}
-    if threshold > _MANY_CEILING:
-        return sides.not_gated(_varies(spread), told)
     if abs(change) <= threshold:
+        if threshold > _MANY_CEILING:
+            return sides.not_gated(_varies(spread), told)
         return sides.result(SAME, "", told)
     if all(min(of_b) > max(of_a) for of_a, of_b in rounds):
         return sides.result(MORE, "", told)

@@ -9,6 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PAIRS_PER_ROUND = 2  # a round is A B B A or B A A B
+_LABELLINGS = 6  # of a round: which two of its four are b's
+# They confirm ten suspects of one direction; fewer rounds, one at most.
+LEAST_CONFIRM_ROUNDS = 4
+# What must not go unseen in a cell that is said to be judged.
+SEEN_EFFECT = 0.10
 
 
 @dataclass(frozen=True)
@@ -32,3 +37,13 @@ class Rule:
     unchanged_within: float = 0.03
     confidence: float = 0.95
     engine_alpha: float = 0.002
+
+    def rounds_to_confirm(self, suspects: int) -> int:
+        """The rounds without which none of so many suspects can be confirmed.
+
+        The least p that there is is one labelling of all: 6^-rounds.
+        """
+        limit, rounds = self.alpha / max(suspects, 1), 1
+        while _LABELLINGS**-rounds > limit:
+            rounds += 1
+        return rounds

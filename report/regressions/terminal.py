@@ -16,6 +16,8 @@ _PLAIN = str.maketrans(
         **{"–": "-", "−": "-", "×": "x", "≤": "<=", "∞": "inf", "\u00a0": " "},
     }
 )
+# Controls, formats (they turn the direction of writing), lines, halves of pairs.
+_UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Cs")
 _LEFT = 2  # columns of words; those after them are of figures
 
 
@@ -33,8 +35,13 @@ def plain(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The same without characters that would steer a terminal."""
-    return "".join("?" if unicodedata.category(c) == "Cc" else c for c in text)
+    """The same without characters that would steer a terminal, or are not seen."""
+    return "".join("?" if unicodedata.category(c) in _UNSEEN else c for c in text)
+
+
+def one_line(text: str) -> str:
+    """The same as one visible line, for tables and for logs."""
+    return visible(" ".join(text.split()))
 
 
 def widths(rows: Sequence[Sequence[str]]) -> list[int]:

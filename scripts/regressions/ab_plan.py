@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from report.documents import ResultsError, parse_object, read_bytes, validate
+from report.regressions.ab_results import rule_of
 from report.regressions.ab_run import SIDES
 from report.regressions.rule import Rule
 from scripts.executable import Benchmark
@@ -207,7 +208,7 @@ def read_ab_plan(path: Path) -> AbPlan:
     document = parse_object(read_bytes(place), str(place))
     validate(document, "ab", str(place))
     try:
-        rule = Rule(**document["rule"])
+        rule = rule_of(document, place)
         plan = AbPlan(
             _side_plan(document, "a", rule),
             _side_plan(document, "b", rule),

@@ -9,7 +9,7 @@ from report.config import Config
 from report.regressions.ab_results import load_ab_run
 from report.regressions.count_lines import (
     COUNTS_FILE,
-    CountLine,
+    CountFile,
     read_count_lines,
 )
 from report.regressions.rule import Rule
@@ -37,6 +37,7 @@ from scripts.resume import Changed, check_unchanged
 from scripts.session import Request, Runner
 from scripts.store import RunFolder, create_folder, drop_torn_line, read_lines
 
+_NO_COUNTS = CountFile((), 0, torn=False)
 _PADDING_TOLD = f"0 to {MOST_PADDING_BYTES} bytes, drawn for each repetition"
 _SAME = "both sides are the same executables; --aa says that this is meant"
 
@@ -108,7 +109,7 @@ class AbRunner:
         documents = {"environment": environment, "ab": ab_document(plan)}
         folder = create_folder(self.a.places.results, plan.run, documents)
         notes = [session.doctors_note(environment)]
-        return self._execute(plan, folder, [], (), output, notes)
+        return self._execute(plan, folder, [], _NO_COUNTS, output, notes)
 
     def resume(self, path: Path, config: Config, output: Output) -> AbEnding:
         """Finishes what is missing of a run.  Raises Changed."""
@@ -127,7 +128,7 @@ class AbRunner:
         if run.unfinished:
             session.refuse_small_disk(plan.a, self.a.places.data_dir)
         lines = [measurement.record for measurement in found.measurements]
-        return self._execute(plan, RunFolder(path), lines, counts.lines, output, notes)
+        return self._execute(plan, RunFolder(path), lines, counts, output, notes)
 
     def _check_unchanged(self, plan: AbPlan, config: Config) -> None:
         """Raises Changed, each difference with its side."""
@@ -148,7 +149,7 @@ class AbRunner:
         plan: AbPlan,
         folder: RunFolder,
         lines: list[Mapping[str, Any]],
-        counts: tuple[CountLine, ...],
+        counts: CountFile,
         output: Output,
         notes: list[Note],
     ) -> AbEnding:
@@ -170,7 +171,7 @@ class AbRunner:
         plan: AbPlan,
         folder: RunFolder,
         lines: list[Mapping[str, Any]],
-        counts: tuple[CountLine, ...],
+        counts: CountFile,
         view: AbView,
     ) -> AbSession:
         sides: dict[str, Bench] = {}

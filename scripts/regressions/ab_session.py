@@ -9,7 +9,7 @@ from report.cells import CellName
 from report.regressions.ab_lines import stage_of
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import suspects
-from report.regressions.count_lines import COUNTS_FILE, CountLine
+from report.regressions.count_lines import COUNTS_FILE, CountFile
 from report.units import format_duration
 from scripts.calls import Bench
 from scripts.events import Note
@@ -39,7 +39,7 @@ class AbSession:
     forecast: AbForecast
     view: AbView
     lines: list[Mapping[str, Any]]  # all on disk, earlier sessions' included
-    counts: Sequence[CountLine]  # the same of the counts
+    counts: CountFile  # the same of the counts
     clock: Callable[[], float] = time.monotonic
     started_s: float = field(init=False, default=0.0)
     _ledger: Ledger = field(init=False)
@@ -66,7 +66,7 @@ class AbSession:
         self._paced = self._pace()
         for number in range(rule.screen_rounds + 1, self.plan.rounds + 1):
             self._measure(number, self._suspects)
-        if self.plan.counted:
+        if self.plan.counted and self.counts.tools is None:
             self._count()
 
     def _measure(self, number: int, cells: Sequence[Cell]) -> None:
@@ -120,7 +120,7 @@ class AbSession:
                 self.benches["b"],
                 cells,
                 counts.append,
-                self.counts,
+                self.counts.lines,
                 self.view.say,
             )
         finally:

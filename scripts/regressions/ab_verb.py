@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from report.config import load
-from report.regressions.rule import Rule
+from report.regressions.rule import LEAST_CONFIRM_ROUNDS, Rule
 from scripts import cli_options as options
 from scripts.cli_options import Output
 from scripts.cli_types import shown, suite_name
@@ -33,6 +33,18 @@ _RULE = Rule()
 _MOST_ROUNDS = 1000
 # What a run may be asked for, and an A/B run has no part of.
 _NOT_ASKED = {"latency": False, "rate": None, "control": False, "repeat_disturbed": 0}
+
+
+def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
+    """The number; raises click.BadParameter if so few rounds decide nothing."""
+    if rounds >= LEAST_CONFIRM_ROUNDS:
+        return rounds
+    raise click.BadParameter(
+        f"the least p of {rounds} is 6^-{rounds}, and p <= {_RULE.alpha:g} over all"
+        f" suspects confirms: give {LEAST_CONFIRM_ROUNDS} or more"
+    )
+
+
 BUILDS = options.stacked(
     click.option(
         "--a",
@@ -88,6 +100,7 @@ class Builds:
     type=click.IntRange(1, _MOST_ROUNDS),
     default=_RULE.confirm_rounds,
     show_default=True,
+    callback=_enough_to_confirm,
     help="Fresh rounds of the suspects, on which they are judged: --confirm-rounds 30.",
 )
 @click.option("--label-a", help="What to call A: --label-a v1.2.  [default: base]")

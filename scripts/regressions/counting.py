@@ -12,7 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from report.cells import CellName
-from report.regressions.count_lines import COUNTS_SCHEMA, CountLine, key_of_count
+from report.regressions.count_lines import (
+    COUNTS_SCHEMA,
+    CountLine,
+    end_line,
+    key_of_count,
+)
 from report.regressions.counts import CONFIRMED_COUNTS, SCREENED_COUNTS, suspicious
 from scripts.answer import REASON_CHARS, Verdict
 from scripts.calls import Bench, Call, benchmark_of
@@ -47,23 +52,24 @@ def count_cells(
 
     `done` are the lines already stored: what they hold is not done again.  A cell
     that cannot run on either side has no lines.  Where a tool cannot be used its
-    counts are null, which is told once.  Raises Interrupted, DiskFull or Exchanged.
+    counts are null, which is told once.  The last line says that all is counted.
+    Raises Interrupted, DiskFull or Exchanged.
     """
+    stored = {key_of_count(line): line for line in done}
     sides = {"a": bench_a, "b": bench_b}
     able = [c for c in cells if not any(b.plan.obstacle(c) for b in sides.values())]
-    if not able:
-        return
     if tools is None:
         tools = find_tools(bench_a.spawner, fresh(bench_a.work / "tmp"))
     for tool in tools:
         if tool.problem:
             tell(f"{' and '.join(tool.counts)}: {tool.problem} ({_REMEDY})")
     if all(tool.problem for tool in tools):
-        return
-    stored = {key_of_count(line): line for line in done}
+        able = []
     for number, cell in enumerate(able, 1):
         tell(f"counting [{number}/{len(able)}] {cell}")
         _count_cell(_Counter(sides, tools), cell, append, stored)
+    problems = {tool.name: tool.problem for tool in tools}
+    append(end_line(bench_a.plan.run, len(stored), problems))
 
 
 def _count_cell(
