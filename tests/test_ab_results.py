@@ -288,6 +288,15 @@ def test_damage_is_refused_with_its_line(tmp_path: Path, what: str) -> None:
     assert found.removeprefix(f"{tmp_path}/measurements.jsonl:").startswith(told)
 
 
+def test_a_round_after_a_later_one_is_refused(tmp_path: Path) -> None:
+    plan = ab_plan([ONE, ONE.replace("fillrandom", "fillseq")])
+    one, other, second = (ab_lines(plan)[n : n + 4] for n in (0, 4, 8))
+    lines = [*one, *second, *other]
+    _renumbered(lines)
+    told = refusal(write_documents(tmp_path, plan, lines))
+    assert "measurements.jsonl:9: round 1 after 2" in told
+
+
 def test_a_line_for_an_engine_that_is_missing_is_refused(tmp_path: Path) -> None:
     lines = ab_lines(ab_plan([ONE]))
     plan = ab_plan([ONE], missing={"alpha": ("b", "not built")})

@@ -218,6 +218,11 @@ USAGE = {
     "an empty folder": (("--aa", "--a", "DATA"), "looked for drivers/db_bench_* or"),
     "no folder": (("--aa", "--a", "DATA/none"), "holds no executables"),
     "no round": (("--screen-rounds", "0"), "0 is not in the range"),
+    "no label": (("--aa", "--a", "BUILD", "--label-a", " "), "--label-a has 1 to 100"),
+    "one label": (
+        ("--a", "BUILD", "--b", "BUILD", "--label-a", "x", "--label-b", "x"),
+        "both sides are labelled 'x'",
+    ),
     "too few rounds": (("--confirm-rounds", "3"), "give 4 or more"),
 }
 
@@ -312,7 +317,14 @@ def test_a_run_killed_many_times_loses_and_doubles_nothing(lab: Lab) -> None:
 def test_a_torn_line_is_done_again(lab: Lab) -> None:
     aa(lab)
     whole = lab.measurements.read_bytes()
+    done = lab.call("resume", "@last", "-q")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("0 regressed")
+    assert "is finished: nothing is missing" in lab.call("resume", "@last").stderr
     lab.measurements.write_bytes(whole[:-50])
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "builds that it measures: --a BUILD_A\n" in done.stderr
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
     assert done.returncode == 0, done.stderr
     assert "dropped the unfinished last line" in done.stderr
@@ -324,9 +336,10 @@ def test_an_interrupted_run_tells_how_to_go_on(lab: Lab) -> None:
     runner = lab.start("ab", "lab", *sides(lab), *SHORT)
     wait_for_lines(lab, runner, 2)
     kill(runner, 2)
-    _, errors = runner.communicate(timeout=60)
+    told, errors = runner.communicate(timeout=60)
     assert runner.returncode == 130
     assert f"--a {lab.root}/build --b {lab.root}/other" in " ".join(errors.split())
+    assert "resume" not in told
     assert lab.left_in_data() == []
 
 
@@ -374,17 +387,3 @@ def test_a_full_disk_keeps_what_is_finished(lab: Lab) -> None:
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
     assert done.returncode == 0, done.stderr
     assert len(lab.lines()) == 24
-
-
-def test_counts_are_made_and_a_resumed_run_does_not_repeat_them(lab: Lab) -> None:
-    words = [word for word in BRIEF if word != "--no-counts"]
-    lab.scenario(benchmarks=("fillrandom",))
-    build = str(lab.root / "build")
-    done = lab.call("ab", "lab", "--aa", "--a", build, *words)
-    assert done.returncode == 0, done.stderr
-    counts = lab.run_folder / "counts.jsonl"
-    if "apt-get install strace valgrind" in done.stderr and not counts.stat().st_size:
-        pytest.skip("neither strace nor valgrind is here")
-    before = counts.read_bytes()
-    lab.call("resume", "@last", "--a", build)
-    assert counts.read_bytes() == before

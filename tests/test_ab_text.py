@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from report.regressions import ab_csv, ab_markdown, ab_text
 from report.regressions.ab_run import Failure
 from report.regressions.ab_verdicts import AbResult, judge
+from report.regressions.counts import NOT_GATED, CountResult
 from report.regressions.terminal import plain
 from scripts.cli_options import Output
 from scripts.regressions.printing import print_lines
@@ -79,13 +80,15 @@ def test_all_shows_every_cell() -> None:
         assert str(cell.name) in shown
 
 
-def test_quiet_is_what_regressed_and_nothing_else() -> None:
+def test_quiet_is_what_regressed_and_the_verdict() -> None:
     found = result(counts=ab_showcase.counts())
     shown = texts(found, quiet=True)
     regressed = len(found.regressed) + len(found.regressed_engines)
-    assert len(shown) == regressed + 2
-    assert all(t.startswith(("▼ regressed", "+ more")) for t in shown)
-    assert texts(result(ab_showcase.made()), quiet=True) == []
+    assert len(shown) == regressed + 2 + 1
+    assert all(t.startswith(("▼ regressed", "+ more")) for t in shown[:-1])
+    assert shown[-1].startswith(f"{len(found.regressed)} regressed, ")
+    (verdict,) = texts(result(ab_showcase.made()), quiet=True)
+    assert verdict.startswith("0 regressed, ")
 
 
 def test_a_failed_cell_says_why() -> None:
@@ -119,6 +122,29 @@ def test_changed_counts_are_told_and_gated_ones_stand_out() -> None:
     assert any("2 more, 1 less, 1 same, 1 not gated" in line.text for line in lines)
 
 
+def test_counts_that_failed_and_tools_that_are_absent_are_told() -> None:
+    one, told = ab_showcase.names()[0], "side b: under strace: audit: 1 is gone"
+    failed = CountResult(one, "write_calls", "", 1, 1, 0.0, None, NOT_GATED, told)
+    failed = replace(failed, trouble=True)
+    tools = {"strace": "", "valgrind": "valgrind is not installed"}
+    run = replace(ab_showcase.made(), tools=tools)
+    found = result(run, counts=(failed, replace(failed, name="sync_calls")))
+    shown = texts(found)
+    assert shown.count(f"  {one}: {told}") == 1
+    assert shown.count("  not counted: valgrind is not installed") == 1
+    assert "under strace: audit" in ab_markdown.render(found)
+    assert any(
+        t.endswith("valgrind is not installed") for t in texts(result(run, counts=()))
+    )
+
+
+def test_an_interrupted_run_has_no_advice_of_its_own() -> None:
+    found = result(ab_showcase.varied(unfinished=True))
+    assert any(text.startswith("next ") for text in texts(found))
+    shown = texts(found, advice=False)
+    assert not any(text.startswith("next ") for text in shown)
+
+
 def test_nothing_measured_is_said() -> None:
     run = ab_showcase.made()
     broken = Failure("a", "missing", "not built")
@@ -131,7 +157,7 @@ def test_nothing_measured_is_said() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"unfinished": True}, f"scripts/kvmatrix resume {ab_showcase.RUN_ID}"),
+        ({"unfinished": True}, f"resume {ab_showcase.RUN_ID} --a BUILD_A --b BUILD_B"),
         ({}, "the same command with -k 'alpha/baseline/fillrandom'"),
     ],
 )

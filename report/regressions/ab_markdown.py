@@ -58,8 +58,8 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _counts(rows: Sequence[CountRow]) -> list[str]:
-    """The counts that changed; the others are in the page."""
-    changed = [row for row in rows if row.changed]
+    """The counts that changed or failed; the others are in the page."""
+    changed = [row for row in rows if row.changed or row.result.trouble]
     if not changed:
         return []
     head = ("Verdict", "Cell", "Count", "a", "b", "Change", "Limit", "Note")

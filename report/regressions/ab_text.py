@@ -26,13 +26,21 @@ _MOST_ROUNDS = 200  # beyond it another machine is the better advice
 
 
 def lines(
-    result: AbResult, *, show_all: bool = False, quiet: bool = False
+    result: AbResult,
+    *,
+    show_all: bool = False,
+    quiet: bool = False,
+    advice: bool = True,
 ) -> list[Line]:
-    """The result for a terminal; quiet: what regressed, and nothing else."""
+    """The result for a terminal; quiet: what regressed, and the verdict.
+
+    `advice`: with what to do next.
+    """
     every = [*ab_words.engine_rows(result), *ab_words.rows(result)]
     if quiet:
         table = _table(result, [r for r in every if r.verdict == _REGRESSED])
-        return [*table[1:], *_count_lines([r for r in count_rows(result) if r.gates])]
+        more = _count_lines([r for r in count_rows(result) if r.gates])
+        return [*table[1:], *more, Line(_summary(result), "bold")]
     found = [row for verdict in _FOUND for row in every if row.verdict == verdict]
     if show_all:
         found += [row for row in every if row.verdict not in _FOUND]
@@ -43,7 +51,7 @@ def lines(
     shown += [Line(""), Line(_summary(result), "bold")]
     shown += [Line(f"rule      {ab_words.rule_told(result.run.rule)}", "dim")]
     shown += _counts(result)
-    if told := next_step(result):
+    if advice and (told := next_step(result)):
         shown.append(Line(f"next      {told}"))
     return shown
 
@@ -52,7 +60,8 @@ def next_step(result: AbResult) -> str:
     """What to do about what is not known or not good; "" if all is."""
     run = result.run
     if run.unfinished:
-        return f"scripts/kvmatrix resume {run.run_id}"
+        builds = "--a BUILD_A" if run.same_build else "--a BUILD_A --b BUILD_B"
+        return f"scripts/kvmatrix resume {run.run_id} {builds}"
     if result.regressed:
         cell = result.regressed[0].name
         return (
@@ -181,15 +190,24 @@ def _summary(result: AbResult) -> str:
 
 def _counts(result: AbResult) -> list[Line]:
     rows = count_rows(result)
-    if not rows:
+    problems = [told for told in (result.run.tools or {}).values() if told]
+    if not rows and not problems:
         return []
     changed = [row for row in rows if row.changed]
     shown = [Line(f"counts    {counts_told(rows)}")]
+    shown += [Line(f"  not counted: {told}", "dim") for told in problems]
+    shown += [Line(f"  {told}", "lost") for told in _troubles(rows)]
     shown += _count_lines(changed[:_COUNTS_SHOWN])
     if hidden := changed[_COUNTS_SHOWN:]:
         more = figures.count(len(hidden), "changed count")
         shown.append(Line(f"  and {more} more in the report", "dim"))
     return shown
+
+
+def _troubles(rows: Sequence[CountRow]) -> list[str]:
+    """What failed when it was counted, once for each cell and reason."""
+    found = (f"{r.result.cell}: {r.result.reason}" for r in rows if r.result.trouble)
+    return list(dict.fromkeys(found))
 
 
 def _count_lines(rows: Sequence[CountRow]) -> list[Line]:

@@ -31,6 +31,7 @@ _NEEDED = (
 )
 _RULE = Rule()
 _MOST_ROUNDS = 1000
+_LABEL_CHARS = 100
 # What a run may be asked for, and an A/B run has no part of.
 _NOT_ASKED = {"latency": False, "rate": None, "control": False, "repeat_disturbed": 0}
 
@@ -138,6 +139,7 @@ def ab(ctx: click.Context, /, suite: str, **given: Any) -> None:
         from scripts.regressions.ab_runner import runner_of
 
         builds = builds_of(given["a_dir"], given["b_dir"], same=given["same"])
+        labels = _labels(given, same=builds.same)
         places = places_of(given, builds)
         config = load(places.configs)
         chosen = config.suites[suite_name(suite, config.suites)]
@@ -154,7 +156,7 @@ def ab(ctx: click.Context, /, suite: str, **given: Any) -> None:
             runner = runner_of(side_a, builds.b)
             plan = runner.plan(
                 request,
-                _labels(given, same=builds.same),
+                labels,
                 rule,
                 same_build=builds.same,
                 counted=given["counts"],
@@ -174,13 +176,24 @@ def ab(ctx: click.Context, /, suite: str, **given: Any) -> None:
 def resume_ab(path: Path, given: Mapping[str, Any], output: Output) -> int:
     """Goes on with the A/B run in this folder; the exit code.
 
-    What it raises is what guarded() knows.
+    One that is finished is shown, whatever builds are given.  What it raises is what
+    guarded() knows.
     """
+    from report.regressions.ab_results import load_ab_run
     from scripts.regressions.ab_plan import read_ab_plan
-    from scripts.regressions.ab_runner import runner_of
+    from scripts.regressions.ab_runner import AbEnding, runner_of
 
-    same = read_ab_plan(path).same_build
-    builds = builds_of(given["a_dir"], given["b_dir"], same=same)
+    plan, run = read_ab_plan(path), load_ab_run(path)
+    if not run.unfinished and not run.torn:
+        if not output.quiet:
+            click.echo(f"note {plan.run} is finished: nothing is missing", err=True)
+        return show(AbEnding(plan, path, len(run.lines), 0, ""), output)
+    if given["a_dir"] is None or (given["b_dir"] is None and not plan.same_build):
+        builds_told = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
+        raise click.UsageError(
+            f"{plan.run} is resumed with the builds that it measures: {builds_told}"
+        )
+    builds = builds_of(given["a_dir"], given["b_dir"], same=plan.same_build)
     places = places_of(given, builds)
     config = load(places.configs)
     with open_runner(places) as side_a:
@@ -220,12 +233,32 @@ def places_of(given: Mapping[str, Any], builds: Builds) -> Places:
 
 
 def _labels(given: Mapping[str, Any], *, same: bool) -> dict[str, str]:
+    """What the sides are called.  Raises click.UsageError for what tells nothing."""
+    for option in ("label_a", "label_b"):
+        label = given[option]
+        if label is not None and (not label.strip() or len(label) > _LABEL_CHARS):
+            told = f"--{option.replace('_', '-')}"
+            raise click.UsageError(f"{told} has 1 to {_LABEL_CHARS} characters")
     a = given["label_a"] or "base"
-    return {"a": a, "b": given["label_b"] or (f"{a} again" if same else "new")}
+    b = given["label_b"] or (f"{a} again" if same else "new")
+    if a == b and not same:
+        raise click.UsageError(f"both sides are labelled {a!r}: --label-a, --label-b")
+    return {"a": a, "b": b}
 
 
 def conclude(ending: AbEnding, output: Output, places: Places, builds: Builds) -> int:
     """Prints the verdict, writes the report, and says how to go on."""
+    code = show(ending, output)
+    if ending.exit_code:
+        command = resume_command(ending.plan.run, places, builds.options)
+        why = f"{ending.message}; " if ending.message else ""
+        told = f"{why}{ending.lines} repetitions are kept; go on with:"
+        complain(f"{told}\n  {command}", code)
+    return code
+
+
+def show(ending: AbEnding, output: Output) -> int:
+    """Prints the verdict and writes the report; the exit code."""
     from report.regressions.ab_results import load_ab_run
     from report.regressions.ab_text import ab_document
     from report.regressions.ab_verdicts import judge
@@ -244,20 +277,16 @@ def conclude(ending: AbEnding, output: Output, places: Places, builds: Builds) -
         }
         click.echo(json.dumps(document, indent=1, allow_nan=False))
     else:
-        _print(result, output)
+        _print(result, output, advice=not ending.exit_code)
         for word, path in (("results", ending.path), ("report", report)):
             if path:
                 click.echo(f"{word:<9} {shown(path)}")
-    if ending.exit_code:
-        command = resume_command(ending.plan.run, places, builds.options)
-        why = f"{ending.message}; " if ending.message else ""
-        told = f"{why}{ending.lines} repetitions are kept; go on with:"
-        complain(f"{told}\n  {command}", code)
     return code
 
 
-def _print(result: Any, output: Output) -> None:
+def _print(result: Any, output: Output, *, advice: bool) -> None:
     from report.regressions.ab_text import lines
     from scripts.regressions.printing import print_lines
 
-    print_lines(lines(result, quiet=output.quiet), output)
+    found = lines(result, quiet=output.quiet, advice=advice)
+    print_lines(found, output)
