@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from report.regressions import decision
+from report.regressions.ab_verdicts import LEAST_CELLS_OF_AN_ENGINE
 from report.regressions.aligned_ranks import Floats
 from report.regressions.rule import PAIRS_PER_ROUND, Rule
 from tests.noise_model import (
@@ -120,7 +121,7 @@ def outcomes(found: Measured, change: Change, rule: Rule) -> Outcomes:
     blocks = len(found.slower), change.engines, -1, 2
     a, b = (side.reshape(blocks) for side in found.screen)
     engines = decision.is_slower_engine(a, b, rule, change.engines)
-    if change.cells_per_engine < 4:
+    if change.cells_per_engine < LEAST_CELLS_OF_AN_ENGINE:
         engines = np.zeros_like(engines)
     suspects = np.bincount(rows, minlength=len(found.slower))
     rounds = rule.screen_rounds * change.cells + rule.confirm_rounds * suspects

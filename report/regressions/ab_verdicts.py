@@ -24,7 +24,7 @@ from report.regressions.rule import PAIRS_PER_ROUND, SEEN_EFFECT, Rule
 
 _WANTED_EFFECT = 0.05  # what pairs_needed would show
 # Of fewer cells a single one moves the median of all.
-_LEAST_CELLS_OF_AN_ENGINE = 4
+LEAST_CELLS_OF_AN_ENGINE = 4
 
 
 @dataclass(frozen=True)
@@ -307,7 +307,7 @@ def _judge_engines(run: AbRun) -> tuple[EngineResult, ...]:
     tested = {
         engine: cells
         for engine, cells in by_engine.items()
-        if len(cells) >= _LEAST_CELLS_OF_AN_ENGINE
+        if len(cells) >= LEAST_CELLS_OF_AN_ENGINE
     }
     return tuple(
         _judge_engine(run, engine, cells, len(tested))
