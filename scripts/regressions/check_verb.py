@@ -62,14 +62,7 @@ _THRESHOLD = 0.05
     " --against @-N no earlier run.  What failed, is missing or unfinished still"
     " exits 3.",
 )
-@click.option(
-    "-k",
-    "--cells",
-    "globs",
-    multiple=True,
-    metavar="GLOB",
-    help="Only cells engine/scenario/benchmark that match: -k '*/*/read*'.",
-)
+@options.CELLS
 @click.option(
     "--format",
     "kind",

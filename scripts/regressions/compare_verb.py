@@ -38,14 +38,7 @@ _NOT_COMPARABLE = 5
     show_default=True,
     help="The least change of the time per operation: --threshold 10%.",
 )
-@click.option(
-    "-k",
-    "--cells",
-    "globs",
-    multiple=True,
-    metavar="GLOB",
-    help="Only cells engine/scenario/benchmark that match: -k '*/*/read*'.",
-)
+@options.CELLS
 @click.option(
     "--fail-on",
     type=click.Choice(_FAILURES),

@@ -25,14 +25,7 @@ _NOTHING = 5
 
 
 @click.group("history", invoke_without_command=True)
-@click.option(
-    "-k",
-    "--cells",
-    "globs",
-    multiple=True,
-    metavar="GLOB",
-    help="Only cells engine/scenario/benchmark that match: -k '*/*/read*'.",
-)
+@options.CELLS
 @click.option(
     "--last",
     type=click.IntRange(1),
