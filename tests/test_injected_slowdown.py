@@ -1,7 +1,7 @@
 """A build that does a tenth more work, through `kvmatrix ab` on real executables.
 
 What is asserted here was counted, so that a busy machine changes nothing.  That time
-finds it too is in report/REGRESSIONS.md, with the figures of a quiet machine.
+finds it too is in report/REGRESSIONS.md, "For real".
 """
 
 import os

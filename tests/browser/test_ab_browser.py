@@ -1,7 +1,6 @@
 """The page of an A/B run: accessibility, layout and downloads, judged by Chromium."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,10 @@ from report.regressions.ab_run import Failure
 from report.regressions.ab_verdicts import judge
 from tests import ab_showcase
 from tests.browser.pages import (
-    SCREENS,
     Opened,
     assert_accessible,
     assert_contained,
     assert_nothing_covered,
-    on_screen,
 )
 
 pytestmark = pytest.mark.browser
@@ -37,15 +34,6 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = replace(judge(run), counts=ab_showcase.counts())
     path.write_text(ab_page.render(result), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module", params=SCREENS)
-def opened(
-    request: pytest.FixtureRequest, chromium: Any, page_file: Path
-) -> Iterator[Opened]:
-    found = on_screen(chromium, page_file, request.param)
-    yield found
-    found.context.close()
 
 
 def test_no_accessibility_rule_is_violated(opened: Opened) -> None:

@@ -1,6 +1,5 @@
 """The page of a history: accessibility and layout, judged by Chromium."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,9 @@ import pytest
 
 from tests import synthetic_history as made
 from tests.browser.pages import (
-    SCREENS,
     Opened,
     assert_accessible,
     assert_contained,
-    on_screen,
 )
 from tests.test_history_page import READS, entries, page
 
@@ -35,15 +32,6 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("history") / "report.html"
     path.write_text(page(found), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module", params=SCREENS)
-def opened(
-    request: pytest.FixtureRequest, chromium: Any, page_file: Path
-) -> Iterator[Opened]:
-    found = on_screen(chromium, page_file, request.param)
-    yield found
-    found.context.close()
 
 
 def test_no_accessibility_rule_is_violated(opened: Opened) -> None:

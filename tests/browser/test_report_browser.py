@@ -1,7 +1,6 @@
 """Accessibility, layout, switches and downloads, judged by Chromium."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +10,17 @@ from report import html
 from report.results import load_run
 from tests import synthetic
 from tests.browser.pages import (
-    SCREENS,
     Opened,
     assert_accessible,
     assert_contained,
     assert_nothing_covered,
-    on_screen,
 )
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with every status, a tie, long texts and published figures."""
     plan = synthetic.varied_plan()
     plan["suite"]["published"] = "leveldb-2011"
@@ -42,15 +39,6 @@ def report_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=SCREENS)
-def opened(
-    request: pytest.FixtureRequest, chromium: Any, report_file: Path
-) -> Iterator[Opened]:
-    found = on_screen(chromium, report_file, request.param)
-    yield found
-    found.context.close()
-
-
 def test_no_accessibility_rule_is_violated(opened: Opened) -> None:
     assert_accessible(opened)
 
@@ -64,8 +52,8 @@ def test_no_cell_of_a_chart_covers_its_neighbour(opened: Opened) -> None:
     assert_nothing_covered(opened, cells)
 
 
-def test_it_is_complete_without_scripts(chromium: Any, report_file: Path) -> None:
-    found = Opened(chromium, report_file, java_script_enabled=False)
+def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
+    found = Opened(chromium, page_file, java_script_enabled=False)
     text = found.page.inner_text("body")
     for told in (
         *("wins", "unsupported", "settles in", "2011 and now", "id raw"),
@@ -82,9 +70,9 @@ def test_it_is_complete_without_scripts(chromium: Any, report_file: Path) -> Non
 
 
 def test_the_switches_keep_their_state_in_the_address(
-    chromium: Any, report_file: Path
+    chromium: Any, page_file: Path
 ) -> None:
-    found = Opened(chromium, report_file)
+    found = Opened(chromium, page_file)
     page = found.page
     cell = page.locator("#glance td.best b").first
     rate = cell.inner_text()
@@ -99,7 +87,7 @@ def test_the_switches_keep_their_state_in_the_address(
 
     anchor = address[address.index("#") :]
     assert anchor == "#e=leveldb,treedb&m=best&t=dark"
-    again = Opened(chromium, report_file, anchor)
+    again = Opened(chromium, page_file, anchor)
     assert again.page.locator("#glance td.best b").first.inner_text() == "best"
     assert again.page.locator("[data-e=gamma]").first.is_hidden()
     again.page.locator("#tools label", has_text="rate").click()
@@ -108,24 +96,22 @@ def test_the_switches_keep_their_state_in_the_address(
     again.context.close()
 
 
-def test_the_last_engine_cannot_be_switched_off(
-    chromium: Any, report_file: Path
-) -> None:
-    found = Opened(chromium, report_file)
+def test_the_last_engine_cannot_be_switched_off(chromium: Any, page_file: Path) -> None:
+    found = Opened(chromium, page_file)
     for name in ("Alpha", "Beta Tree", "Gamma"):
         found.page.locator("#tools label", has_text=name).click()
     assert found.page.locator("#tools [type=checkbox]:checked").count() == 1
     found.context.close()
 
 
-def test_the_raw_lines_can_be_saved_offline(chromium: Any, report_file: Path) -> None:
-    found = Opened(chromium, report_file, accept_downloads=True)
+def test_the_raw_lines_can_be_saved_offline(chromium: Any, page_file: Path) -> None:
+    found = Opened(chromium, page_file, accept_downloads=True)
     for name in ("measurements.jsonl", "run.json", "environment.json"):
         with found.page.expect_download() as download:
             found.page.locator("button", has_text=name).click()
         assert download.value.suggested_filename == name
         saved = Path(download.value.path()).read_text("utf-8")
-        original = (report_file.parent / name).read_text("utf-8")
+        original = (page_file.parent / name).read_text("utf-8")
         if name.endswith("l"):
             lines = [json.loads(line) for line in saved.splitlines()]
             assert lines == [json.loads(line) for line in original.splitlines()]
@@ -135,8 +121,8 @@ def test_the_raw_lines_can_be_saved_offline(chromium: Any, report_file: Path) ->
     found.context.close()
 
 
-def test_it_prints(chromium: Any, report_file: Path) -> None:
-    found = Opened(chromium, report_file)
+def test_it_prints(chromium: Any, page_file: Path) -> None:
+    found = Opened(chromium, page_file)
     found.page.emulate_media(media="print")
     assert found.page.locator("#tools").is_hidden()
     assert found.page.pdf(format="A4").startswith(b"%PDF")
