@@ -35,10 +35,12 @@ class Unsupported : public std::runtime_error {
 // an engine without a cache or a codec ignores them.  sync is a guarantee: it
 // is honoured, or Unsupported is thrown.
 struct Options {
-  std::filesystem::path path;  // an existing directory: empty, or a database
-  uint64_t cache_size;         // bytes the engine may use to cache entries
-  bool compression;            // compress entries if the engine has a codec
-  bool sync;                   // Write() returns once the batch is durable
+  std::filesystem::path path;     // an existing directory: empty, or a database
+  uint64_t cache_size;            // bytes the engine may use to cache entries
+  bool compression;               // compress entries if the engine has a codec
+  bool sync;                      // Write() returns once the batch is durable
+  uint64_t threads = 1;           // sessions that will be used at once
+  uint64_t expected_entries = 0;  // a hint: of the filled database; 0: unknown
 };
 
 // One put, or a delete when there is no value.
@@ -54,7 +56,11 @@ enum class Order { kForward, kBackward };
 using Visitor =
     std::function<bool(std::string_view key, std::string_view value)>;
 
-// One thread's handle on a Database.  Not thread-safe.
+// One thread's handle on a Database: made, used and destroyed on that thread,
+// beside the sessions of other threads.  A Write() is seen by every Get() and
+// Scan() that begins after it has returned, on any session.  A driver may wait
+// for another session as long as its engine's own documentation advises; waits
+// that it counts are Database::Counters().
 class Session {
  public:
   virtual ~Session() = default;
@@ -81,6 +87,8 @@ class Database {
  public:
   virtual ~Database() = default;
 
+  // Thread-safe: several threads call it at once, each for itself.  All else is
+  // called when no session is in use.
   virtual std::unique_ptr<Session> NewSession() = 0;
 
   // Hands everything written so far to the operating system, so that it
@@ -96,6 +104,10 @@ class Database {
   // The settings in force, read back from the engine: name to value.  A value
   // that the engine cannot report is followed by " (as requested)".
   virtual std::map<std::string, std::string> EffectiveSettings() = 0;
+
+  // What the driver counted while its sessions waited for one another, such as
+  // how often the engine said that it was busy.  Empty: it counts nothing.
+  virtual std::map<std::string, uint64_t> Counters() { return {}; }
 };
 
 // What a driver file defines.
