@@ -6,7 +6,7 @@ results.load_run() makes these from a run folder; everything else reads them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 # Of an ok line whose digest another engine's contradicts.
@@ -125,7 +125,11 @@ class Engine:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One scenario of the plan; `flags` are the resolved flags by engine."""
+    """One scenario of the plan; `flags` are the resolved flags by engine.
+
+    Scenarios of one `family` differ in one flag alone; `swept` is that flag with its
+    value here.  Both are empty of a scenario that stands for itself.
+    """
 
     name: str
     title: str
@@ -133,6 +137,8 @@ class Scenario:
     benchmarks: tuple[str, ...]
     flags: Mapping[str, Mapping[str, Any]]
     exclude: Mapping[str, str]
+    family: str = ""
+    swept: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

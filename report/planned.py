@@ -22,8 +22,10 @@ def engines(entries: Entries, path: Path) -> dict[str, Engine]:
 
 
 def scenarios(entries: Entries, path: Path) -> dict[str, Scenario]:
-    """The scenarios by name.  Raises ResultsError for doubled names."""
-    return _unique(map(_scenario, entries), path)
+    """The scenarios by name.  Raises ResultsError for doubled names, odd families."""
+    found = _unique(map(_scenario, entries), path)
+    _check_families(found.values(), path)
+    return found
 
 
 def cell_names(
@@ -66,6 +68,8 @@ def _scenario(entry: Mapping[str, Any]) -> Scenario:
         tuple(entry["benchmarks"]),
         entry["flags"],
         entry["exclude"],
+        entry.get("family") or "",
+        entry.get("swept") or {},
     )
 
 
@@ -76,6 +80,23 @@ def _unique(entries: Iterable[Named], path: Path) -> dict[str, Named]:
             raise ResultsError(f"{path}: {entry.name} is listed twice")
         by_name[entry.name] = entry
     return by_name
+
+
+def _check_families(scenarios: Iterable[Scenario], path: Path) -> None:
+    """A family sweeps one flag, and has no value of it twice."""
+    flags: dict[str, str] = {}
+    values: set[tuple[str, str]] = set()
+    for scenario in scenarios:
+        if bool(scenario.family) != (len(scenario.swept) == 1):
+            raise ResultsError(
+                f"{path}: {scenario.name} is of no family, or sweeps nothing"
+            )
+        for flag, value in scenario.swept.items():
+            place = (scenario.family, repr(value))
+            if flags.setdefault(scenario.family, flag) != flag or place in values:
+                told = f"the family {scenario.family} sweeps {flag} oddly"
+                raise ResultsError(f"{path}: {told}, in {scenario.name}")
+            values.add(place)
 
 
 def _check_twins(engines: Mapping[str, Engine], path: Path) -> None:

@@ -37,6 +37,12 @@ def changed_plan(folder: Path, **changes: Any) -> None:
     (folder / "run.json").write_text(json.dumps(plan | changes))
 
 
+def swept(*members: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Scenarios of one family, each with what it sweeps."""
+    first = synthetic.plan()["scenarios"][0]
+    return [{**first, "name": n, "family": "x", "swept": s} for n, s in members]
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return synthetic.write_run(tmp_path / synthetic.RUN_ID)
@@ -215,6 +221,10 @@ def test_a_folder_without_a_plan_is_an_error(tmp_path: Path) -> None:
         {"repetitions": 0},
         {"suite": {"name": "x"}},
         {"suite": {"name": "x", "title": "x", "published": "../secret"}},
+        {"suite": {"name": "x", "title": "x", "published": ["../secret"]}},
+        {"scenarios": swept(("a", {"value_size": 4}), ("b", {"value_size": 4}))},
+        {"scenarios": swept(("a", {"value_size": 4}), ("b", {"num": 8}))},
+        {"scenarios": swept(("a", {}))},
         {"method": 7},
     ],
 )
