@@ -22,4 +22,16 @@ uint64_t Permutation::Encrypt(uint64_t x) const {
   return (left << half_bits_) | right;
 }
 
+uint64_t Permutation::Decrypt(uint64_t x) const {
+  uint64_t left = x >> half_bits_;
+  uint64_t right = x & half_mask_;
+  for (int round = kRounds - 1; round >= 0; --round) {
+    const uint64_t before =
+        right ^ (Mix64(left + round_keys_[round]) & half_mask_);
+    right = left;
+    left = before;
+  }
+  return (left << half_bits_) | right;
+}
+
 }  // namespace kvmatrix

@@ -23,10 +23,20 @@ class Permutation {
     return i;
   }
 
+  // The place of `element` in the order: (*this)(Inverse(element)) == element.
+  // REQUIRES: element < n
+  uint64_t Inverse(uint64_t element) const {
+    do {
+      element = Decrypt(element);
+    } while (element >= n_);
+    return element;
+  }
+
  private:
   static constexpr int kRounds = 4;
 
   uint64_t Encrypt(uint64_t x) const;
+  uint64_t Decrypt(uint64_t x) const;
 
   const uint64_t n_;
   int half_bits_ = 1;

@@ -49,6 +49,11 @@ class Random {
                                  64);
   }
 
+  // Uniform in [0, 1): the first 53 bits.
+  constexpr double Unit() {
+    return static_cast<double>(Next() >> 11) * 0x1p-53;
+  }
+
  private:
   uint64_t state_;
 };

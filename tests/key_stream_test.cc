@@ -26,6 +26,7 @@ TEST(Permutation, IsABijection) {
       ASSERT_LT(element, n);
       ASSERT_FALSE(seen[element]) << "n " << n << " element " << element;
       seen[element] = true;
+      ASSERT_EQ(permutation.Inverse(element), i);
     }
   }
 }
@@ -35,6 +36,7 @@ TEST(Permutation, WorksOnMoreKeysThanMemoryHolds) {
   for (uint64_t i = 0; i < 1000; ++i) {
     EXPECT_LT(permutation(i), kHugeKeySpace);
     EXPECT_NE(permutation(i), permutation(i + 1));
+    EXPECT_EQ(permutation.Inverse(permutation(i)), i);
   }
 }
 
