@@ -95,7 +95,8 @@ class Engine:
     """One engine of the plan; `describe` is None where it is missing.
 
     The control (role "control") is the engine `twin_of`, measured again under
-    another name.
+    another name.  A variant runs the executable of another engine, `variant_of`, with
+    flags of its own, and competes as others do.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Engine:
     missing: str
     binary_sha256: str
     twin_of: str = ""
+    variant_of: str = ""
 
     @property
     def ranked(self) -> bool:
@@ -128,7 +130,8 @@ class Scenario:
     """One scenario of the plan; `flags` are the resolved flags by engine.
 
     Scenarios of one `family` differ in one flag alone; `swept` is that flag with its
-    value here.  Both are empty of a scenario that stands for itself.
+    value here.  Both are empty of a scenario that stands for itself.  `fill` and
+    `state` are what its databases start from, if it says so.
     """
 
     name: str
@@ -137,6 +140,8 @@ class Scenario:
     benchmarks: tuple[str, ...]
     flags: Mapping[str, Mapping[str, Any]]
     exclude: Mapping[str, str]
+    fill: tuple[str, ...] = ()
+    state: str = ""
     family: str = ""
     swept: Mapping[str, Any] = field(default_factory=dict)
 

@@ -66,10 +66,10 @@ def chips(run: Run, comparison: Comparison) -> list[Chip]:
         found.append(Chip(told, warns=True))
     if run.torn:
         found.append(Chip("last line torn and left out", warns=True))
-    name = run.suite.get("published")
-    if name and name not in published.names():
-        told = f"published figures “{name}” are not known here"
-        found.append(Chip(told, warns=True))
+    for name in published.named(run.suite):
+        if name not in published.names():
+            told = f"published figures “{name}” are not known here"
+            found.append(Chip(told, warns=True))
     return found
 
 

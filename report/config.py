@@ -7,113 +7,77 @@ configs/README.md is the schema for people.
 """
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from report.config_keys import (
     COMMON_FLAGS,
     ConfigError,
-    Flag,
     Table,
     known,
-    read_flag,
+    read_flags,
+    unknown,
 )
+from report.config_parts import (
+    BENCHMARKS,
+    BUILDS,
+    CONTROL_SUFFIX,
+    DEFAULT_NUM,
+    MOST_REPEATS,
+    ROLES,
+    VARIANT,
+    Config,
+    Engine,
+    Growth,
+    Scenario,
+    Source,
+    Suite,
+)
+from report.config_scenarios import scenarios_of
 from report.published import PUBLISHED_DIR
 from report.units import UnitError, parse_duration
 
-BENCHMARKS = (
-    *("fillseq", "fillrandom", "filluniquerandom", "overwrite"),
-    *("fillseqbatch", "fillrandbatch", "fillseqsync", "fillrandsync"),
-    *("fillseq100K", "fillrand100K"),
-    *("readseq", "readreverse", "readrandom", "readmissing", "readhot"),
-    *("seekrandom", "deleteseq", "deleterandom", "compact"),
-)
-DEFAULT_NUM = 1_000_000  # the executables' own; the runner counts with it
-ROLES = ("", "reference", "floor")
-MOST_REPEATS = 2  # of a disturbed repetition
-CONTROL_SUFFIX = "-again"  # of an engine's second name, where it is the control
-BUILDS = ("cmake", "autotools")
-
-
-@dataclass(frozen=True)
-class Source:
-    """One pinned source package of the distribution."""
-
-    package: str
-    version: str
-    build: str
-    options: tuple[str, ...]
-    sha256: Mapping[str, str]  # file name -> checksum
-
-
-@dataclass(frozen=True)
-class Engine:
-    """One row of every comparison."""
-
-    name: str
-    title: str
-    url: str
-    summary: str
-    role: str  # one of ROLES
-    sources_of: str  # the engine whose sources this one shares, or ""
-    sources: tuple[Source, ...]
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """What is measured under one set of settings."""
-
-    name: str
-    title: str
-    analysis: str
-    benchmarks: tuple[str, ...]
-    flags: Mapping[str, Flag]  # for every engine; sizes in bytes
-    settings: Mapping[str, Mapping[str, Flag]]  # engine -> flags for it alone
-    exclude: Mapping[str, str]  # engine -> reason
-    file: str
-
-
-@dataclass(frozen=True)
-class Suite:
-    """Scenarios that one command runs."""
-
-    name: str
-    title: str
-    summary: str
-    scenarios: tuple[str, ...]
-    repetitions: int
-    timeout_s: float  # of one process of a repetition
-    published: str  # name of the published figures to compare with, or ""
-    override: Mapping[str, Flag]  # replaces flags of every scenario
-    latency: bool  # whether each cell has a latency repetition
-    control: str  # the engine that full runs measure twice, or ""
-    repeat_disturbed: int  # how often a disturbed repetition is made again
-
-
-@dataclass(frozen=True)
-class Config:
-    """Everything in one configs/ folder, in report order."""
-
-    engines: Mapping[str, Engine]
-    scenarios: Mapping[str, Scenario]
-    suites: Mapping[str, Suite]
-
-    def default_engines(self) -> tuple[str, ...]:
-        """The engines a run takes when none is named: all but the reference."""
-        return tuple(e.name for e in self.engines.values() if e.role != "reference")
+__all__ = [
+    "BENCHMARKS",
+    "CONTROL_SUFFIX",
+    "DEFAULT_NUM",
+    "MOST_REPEATS",
+    "Config",
+    "Engine",
+    "Growth",
+    "Scenario",
+    "Source",
+    "Suite",
+    "load",
+    "published_names",
+]
 
 
 def load(folder: Path) -> Config:
     """Reads and checks a configuration folder.  Raises ConfigError."""
     engines = _engines(_read(folder / "engines.toml"))
     raw = {file.stem: _read(file) for file in _toml_files(folder / "scenarios")}
-    scenarios = {name: _scenario(name, raw, engines) for name in raw}
+    scenarios = _scenarios(raw, engines)
     files = _toml_files(folder / "suites")
     suites = {
         file.stem: _suite(file.stem, _read(file), scenarios, engines) for file in files
     }
     return Config(engines, scenarios, suites)
+
+
+def _scenarios(
+    raw: Mapping[str, Table], engines: Mapping[str, Engine]
+) -> dict[str, Scenario]:
+    scenarios: dict[str, Scenario] = {}
+    for file in raw:
+        for scenario in scenarios_of(file, raw, engines):
+            if scenario.name in scenarios or (
+                scenario.name != file and scenario.name in raw
+            ):
+                told = f"makes {scenario.name!r}, which another file makes"
+                raise ConfigError(scenario.file, "sweep", told)
+            scenarios[scenario.name] = scenario
+    return scenarios
 
 
 def _toml_files(folder: Path) -> list[Path]:
@@ -141,12 +105,32 @@ def _engines(document: Table) -> dict[str, Engine]:
     for engine in engines.values():
         if engine.sources_of:
             known(document, "sources_of", engine.sources_of, engines, "engine")
+        if engine.variant_of or engine.role == VARIANT:
+            _check_variant(document, engine, engines)
     return engines
+
+
+def _check_variant(
+    document: Table, engine: Engine, engines: Mapping[str, Engine]
+) -> None:
+    """It runs the executable of one that is no variant, and has no sources."""
+    key = f"engine[{engine.name}].variant_of"
+    if engine.variant_of not in engines:
+        names = [e.name for e in engines.values() if not e.variant_of]
+        told = unknown("engine", engine.variant_of, names)
+        raise ConfigError(document.file, key, told)
+    if engines[engine.variant_of].variant_of:
+        told = f"{engine.variant_of!r} is itself a variant; one level is accepted"
+        raise ConfigError(document.file, key, told)
+    if engine.sources or engine.sources_of:
+        told = "has no sources of its own: it runs another's executable"
+        raise ConfigError(document.file, key, told)
 
 
 def _engine(table: Table) -> Engine:
     table.only(
         *("name", "title", "url", "summary", "role", "sources_of", "source"),
+        *("variant_of", "flags"),
     )
     role = table.text("role", "")
     known(table, "role", role, ROLES, "role")
@@ -158,6 +142,9 @@ def _engine(table: Table) -> Engine:
         role=role,
         sources_of=table.text("sources_of", ""),
         sources=tuple(_source(source) for source in table.tables("source")),
+        variant_of=table.text("variant_of", ""),
+        flags=read_flags(table.table("flags")),
+        file=table.file,
     )
 
 
@@ -175,70 +162,6 @@ def _source(table: Table) -> Source:
     )
 
 
-def _scenario(
-    name: str, raw: Mapping[str, Table], engines: Mapping[str, Engine]
-) -> Scenario:
-    table = raw[name]
-    base = _base(table, raw)
-    _check_scenario_keys(table, engines)
-    both = (base, table) if base else (table,)
-    settings: dict[str, dict[str, Flag]] = {}
-    for part in both:
-        for engine, own in part.table("settings").tables_by_name():
-            settings.setdefault(engine, {}).update(_flags(own, only_common=False))
-    exclude: dict[str, str] = {}
-    for part in both:
-        reasons = part.table("exclude")
-        exclude |= {engine: reasons.text(engine) for engine in reasons.values}
-    flags: dict[str, Flag] = {"num": DEFAULT_NUM}
-    for part in both:
-        flags |= _flags(part, only_common=True)
-    owner = base if base and "benchmarks" not in table.values else table
-    return Scenario(
-        name=name,
-        title=table.text("title"),
-        analysis=" ".join(table.text("analysis").split()),
-        benchmarks=owner.texts("benchmarks"),
-        flags=flags,
-        settings=settings,
-        exclude=exclude,
-        file=table.file,
-    )
-
-
-def _base(table: Table, raw: Mapping[str, Table]) -> Table | None:
-    extends = table.text("extends", "")
-    if not extends:
-        return None
-    known(table, "extends", extends, raw, "scenario")
-    if "extends" in raw[extends].values:
-        raise ConfigError(
-            table.file,
-            "extends",
-            f"{extends!r} itself extends a scenario; one level is accepted",
-        )
-    return raw[extends]
-
-
-def _check_scenario_keys(table: Table, engines: Mapping[str, Engine]) -> None:
-    own = ("extends", "title", "analysis", "benchmarks", "settings", "exclude")
-    table.only(*own, *COMMON_FLAGS)
-    if "benchmarks" in table.values:
-        for benchmark in table.texts("benchmarks"):
-            known(table, "benchmarks", benchmark, BENCHMARKS, "benchmark")
-    for key in ("settings", "exclude"):
-        for engine in table.table(key).values:
-            known(table, key, engine, engines, "engine")
-
-
-def _flags(table: Table, only_common: bool) -> dict[str, Flag]:
-    return {
-        key: read_flag(table, key, value)
-        for key, value in table.values.items()
-        if key in COMMON_FLAGS or not only_common
-    }
-
-
 def _suite(
     name: str,
     table: Table,
@@ -248,28 +171,52 @@ def _suite(
     table.only(
         *("title", "summary", "scenarios", "repetitions", "timeout"),
         *("published", "override", "latency", "control", "repeat_disturbed"),
+        "engines",
     )
-    names = table.texts("scenarios")
-    for scenario in names:
-        known(table, "scenarios", scenario, scenarios, "scenario")
-    published = table.text("published", "")
-    if published:
-        known(table, "published", published, published_names(), "published figures")
     override = table.table("override")
     override.only(*COMMON_FLAGS)
     return Suite(
         name=name,
         title=table.text("title"),
         summary=table.text("summary"),
-        scenarios=names,
+        scenarios=_members(table, scenarios),
         repetitions=table.count("repetitions", 3),
         timeout_s=_duration(table, "timeout", "10min"),
-        published=published,
-        override=_flags(override, only_common=True),
+        published=_published(table),
+        override=read_flags(override),
         latency=table.switch("latency", True),
         control=_control(table, engines),
         repeat_disturbed=table.count("repeat_disturbed", MOST_REPEATS, 0, MOST_REPEATS),
+        engines=_suite_engines(table, engines),
     )
+
+
+def _members(table: Table, scenarios: Mapping[str, Scenario]) -> tuple[str, ...]:
+    """The scenarios by name; the name of a sweep stands for all that it made."""
+    families = {s.family: s.family for s in scenarios.values() if s.family}
+    names: list[str] = []
+    for word in table.texts("scenarios"):
+        known(table, "scenarios", word, (*scenarios, *families), "scenario")
+        names += [s.name for s in scenarios.values() if word in (s.name, s.family)]
+    return tuple(dict.fromkeys(names))
+
+
+def _published(table: Table) -> tuple[str, ...]:
+    value = table.values.get("published", "")
+    one = (value,) if value and isinstance(value, str) else ()
+    names = one or (() if value == "" else table.texts("published", ()))
+    for name in names:
+        known(table, "published", name, published_names(), "published figures")
+    return names
+
+
+def _suite_engines(table: Table, engines: Iterable[str]) -> tuple[str, ...]:
+    if "engines" not in table.values:
+        return ()
+    names = table.texts("engines")
+    for name in names:
+        known(table, "engines", name, engines, "engine")
+    return names
 
 
 def _control(table: Table, engines: Mapping[str, Engine]) -> str:

@@ -27,15 +27,41 @@ COMMON_FLAGS = {
     "threads": "count",
     "duration": "duration",
     "rate": "rate",
+    "writes_per_second": "count",
+    "readwritepercent": "count",
+    "transactions": "count",
+    "key_format": "choice",
+    "key_distribution": "choice",
+    "zipf_theta": "number",
+    "value_size_distribution_type": "choice",
+    "value_size_min": "count",
+    "value_size_max": "count",
+    "stream": "choice",
+    "writeallfields": "switch",
 }
-# What the executables take of each count, both ends included.
-_RANGES = {
+# What the executables take of each count and number, both ends included.
+_RANGES: dict[str, tuple[float, float]] = {
     "num": (1, 10**16),
     "reads": (1, 10**16),
-    "key_size": (16, 1024),
+    "key_size": (8, 1024),
     "value_size": (1, 1 << 30),
     "batch_size": (1, 1_000_000),
-    "threads": (1, 1),
+    "threads": (1, 256),
+    "writes_per_second": (0, 10**9),
+    "readwritepercent": (0, 100),
+    "transactions": (0, 10**16),
+    "zipf_theta": (0.01, 10),
+    "value_size_min": (0, 1 << 30),
+    "value_size_max": (0, 1 << 30),
+}
+_CHOICES = {
+    "key_format": ("decimal", "big", "little"),
+    "key_distribution": (
+        *("", "uniform", "permutation", "zipf", "ycsb-zipf"),
+        *("hot", "latest", "sequential"),
+    ),
+    "value_size_distribution_type": ("fixed", "uniform", "normal", "pareto"),
+    "stream": ("kvmatrix", "leveldb"),
 }
 # In operations per second: less than two minutes, and no less than a nanosecond,
 # from one to the next.
@@ -44,8 +70,8 @@ _LARGEST = {  # in bytes and seconds, and as it is written
     "size": ((1 << 63) - 1, "8589934591GiB"),
     "duration": (999_999_999, "277777h"),
 }
+_REAL_RANGES = {"ratio": (0.0, 1.0), "rate": (LEAST_RATE, LARGEST_RATE)}
 _ACCEPTED = {
-    "count": "an integer of at least 1",
     "reads": "an integer of at least 1, or -1: as many as num",
     "ratio": "a number from 0 to 1",
     "rate": "operations per second, a number from 0.01 to 1e9",
@@ -184,10 +210,23 @@ def read_flag(table: Table, key: str, value: Any) -> Flag:
     kind = COMMON_FLAGS.get(key, "")
     if kind in _LARGEST and isinstance(value, str):
         return _quantity(table, key, value, kind)
-    if not _fits(key, kind, value):
+    if kind == "choice" and isinstance(value, str):
+        known(table, key, value, _CHOICES[key], "value")
+    elif not _fits(key, kind, value):
         raise table.wrong(key, _accepted(key, kind))
-    plain: Flag = float(value) if kind in ("ratio", "rate") else value
+    is_real = kind in ("ratio", "rate", "number")
+    plain: Flag = float(value) if is_real else value
     return plain
+
+
+def read_flags(table: Table, only: Iterable[str] | None = None) -> dict[str, Flag]:
+    """The flags of a table; with `only`, those of these names alone."""
+    wanted = set(table.values if only is None else only)
+    return {
+        key: read_flag(table, key, value)
+        for key, value in table.values.items()
+        if key in wanted
+    }
 
 
 def _quantity(table: Table, key: str, value: str, kind: str) -> Flag:
@@ -202,11 +241,12 @@ def _quantity(table: Table, key: str, value: str, kind: str) -> Flag:
 
 
 def _accepted(key: str, kind: str) -> str:
-    if kind == "count":
+    if kind in ("count", "number"):
         low, high = _RANGES[key]
-        if low == high:
-            return f"only {low} for now"
-        return f"an integer of at least {low} and at most {high}"
+        what = "an integer" if kind == "count" else "a number"
+        return f"{what} of at least {low} and at most {high}"
+    if kind == "choice":
+        return ", ".join(f'"{choice}"' for choice in _CHOICES[key])
     return _ACCEPTED.get(kind, "a number, a text, true or false")
 
 
@@ -219,8 +259,5 @@ def _fits(key: str, kind: str, value: Any) -> bool:
         low, high = _RANGES[key]
         all_of_them = kind == "reads" and value == -1
         return type(value) is int and (low <= value <= high or all_of_them)
-    if kind == "ratio":
-        return type(value) in (int, float) and 0 <= value <= 1
-    if kind == "rate":
-        return type(value) in (int, float) and LEAST_RATE <= value <= LARGEST_RATE
-    return False
+    low, high = _REAL_RANGES.get(kind) or _RANGES.get(key, (1, 0))
+    return type(value) in (int, float) and low <= value <= high

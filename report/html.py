@@ -38,8 +38,8 @@ _RUN_ID = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-.+")
 def render(run: Run) -> str:
     """The report as the text of one HTML file."""
     compared = comparison.compare(run)
-    name = run.suite.get("published")
-    page = published.load(name) if name in published.names() else None
+    known = [n for n in published.named(run.suite) if n in published.names()]
+    page = published.load(known[0]) if known else None
     return frame.rendered(
         _environment().get_template("page.html.j2"),
         raw.packed(run),

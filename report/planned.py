@@ -57,6 +57,7 @@ def _engine(entry: Mapping[str, Any]) -> Engine:
         entry["missing"],
         entry.get("binary_sha256") or "",
         entry.get("twin_of") or "",
+        entry.get("variant_of") or "",
     )
 
 
@@ -68,6 +69,8 @@ def _scenario(entry: Mapping[str, Any]) -> Scenario:
         tuple(entry["benchmarks"]),
         entry["flags"],
         entry["exclude"],
+        tuple(entry.get("fill") or ()),
+        entry.get("state") or "",
         entry.get("family") or "",
         entry.get("swept") or {},
     )

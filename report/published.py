@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from report import figures
 from report.documents import ResultsError
@@ -87,6 +88,12 @@ class Page:
         """The fastest row of the figure's chart."""
         chart = [f for f in self.figures.values() if f.key[:2] == figure.key[:2]]
         return max(chart, key=lambda f: f.ops_per_sec)
+
+
+def named(suite: Mapping[str, Any]) -> tuple[str, ...]:
+    """The published figures that a run's suite names: none, one or several."""
+    found = suite.get("published") or ()
+    return (found,) if isinstance(found, str) else tuple(found)
 
 
 def names(folder: Path = PUBLISHED_DIR) -> list[str]:

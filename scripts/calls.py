@@ -100,7 +100,7 @@ def execute(
 
     A measured process is watched by its observer, and by nobody else.
     """
-    _check_executable(bench, bench.plan.engine(call.cell.engine).measures)
+    _check_executable(bench, bench.plan.engine(call.cell.engine).executable)
     for left in (bench.answer, bench.progress):
         _remove(left)
     command, timeout_s = command_of(bench, call), bench.plan.timeout_s
@@ -171,7 +171,7 @@ def command_of(bench: Bench, call: Call) -> list[str]:
         rate = plan.rate(call.cell)
         flags |= {"histogram": True} if rate is None else {"rate": rate}
     flags["seed"] = repetition_seed(plan.seed, call.repetition)
-    engine = plan.engine(call.cell.engine).measures
+    engine = plan.engine(call.cell.engine).executable
     command = [
         *call.under,
         str(executable_path(bench.build_dir, engine)),
@@ -200,7 +200,7 @@ def _expected(plan: Plan, call: Call) -> Expected:
     if benchmark and benchmark.kind != "verify":
         planned = benchmark.planned_ops(flags)
     return Expected(
-        engine=engine.measures,
+        engine=engine.executable,
         version=engine.description.version,
         benchmark=call.benchmark,
         seed=repetition_seed(plan.seed, call.repetition),

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from report.config import Config, Engine
+from report.config_parts import VARIANT
 from scripts.driver_process import Spawner
 from scripts.executable import NotUsable, describe, executable_path, sha256_of
 from scripts.plan import PlannedEngine
@@ -32,19 +33,20 @@ def find_engines(
 def _find(
     spawner: Spawner, build_dir: Path, engine: Engine, scratch: Path
 ) -> PlannedEngine:
-    path = executable_path(build_dir, engine.name)
+    path = executable_path(build_dir, engine.executable)
     description, missing, checksum = None, "", ""
     try:
-        description = describe(spawner, path, engine.name, scratch)
+        description = describe(spawner, path, engine.executable, scratch)
         checksum = sha256_of(path)
     except NotUsable as reason:
         missing = str(reason)
     return PlannedEngine(
         name=engine.name,
         title=engine.title,
-        role=engine.role,
+        role="" if engine.role == VARIANT else engine.role,
         summary=engine.summary,
         description=description,
         missing=missing,
         binary_sha256=checksum,
+        variant_of=engine.variant_of,
     )

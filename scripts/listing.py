@@ -42,6 +42,7 @@ def _engine(engine: PlannedEngine) -> dict[str, Any]:
         "name": engine.name,
         "title": engine.title,
         "role": engine.role,
+        "variant_of": engine.variant_of,
         "summary": engine.summary,
         "version": description.version if description else None,
         "assertions_live": description.assertions_live if description else None,
@@ -55,6 +56,8 @@ def _scenarios(config: Config) -> list[dict[str, Any]]:
             "name": scenario.name,
             "title": scenario.title,
             "benchmarks": list(scenario.benchmarks),
+            "family": scenario.family,
+            "swept": dict(scenario.swept),
         }
         for scenario in config.scenarios.values()
     ]
@@ -62,13 +65,14 @@ def _scenarios(config: Config) -> list[dict[str, Any]]:
 
 def _suite(config: Config, suite: Suite) -> dict[str, Any]:
     charts = sum(len(config.scenarios[s].benchmarks) for s in suite.scenarios)
-    engines = config.default_engines()
+    engines = config.default_engines(suite)
     control = control_of(suite, True, engines, suite.repetitions)
     return {
         "name": suite.name,
         "title": suite.title,
         "summary": suite.summary,
         "scenarios": list(suite.scenarios),
+        "engines": list(engines),
         "repetitions": suite.repetitions,
         "latency": suite.latency,
         "control": control,
@@ -81,7 +85,7 @@ def suite_plan(
 ) -> Plan:
     """What a run of a whole suite would be; it has no name and no machine."""
     selection = Selection(
-        engines=config.default_engines(),
+        engines=config.default_engines(suite),
         scenarios=suite.scenarios,
         globs=(),
         repetitions=suite.repetitions,
@@ -89,7 +93,9 @@ def suite_plan(
         timeout_s=suite.timeout_s,
         chosen={},
         latency=suite.latency,
-        control=control_of(suite, True, config.default_engines(), suite.repetitions),
+        control=control_of(
+            suite, True, config.default_engines(suite), suite.repetitions
+        ),
         repeat_disturbed=suite.repeat_disturbed,
     )
     chosen = [e for e in engines if e.name in selection.engines]
@@ -125,6 +131,8 @@ def _engine_row(entry: dict[str, Any]) -> tuple[str, str, str]:
         return entry["name"], entry["title"], f"missing: {entry['missing']}"
     live = "; LIVE ASSERTIONS" if entry["assertions_live"] else ""
     role = f" ({entry['role']})" if entry["role"] else ""
+    if entry["variant_of"]:
+        role = f" (variant of {entry['variant_of']})"
     title = f"{entry['title']} {entry['version']}"
     return entry["name"], title, f"ready{role}: {entry['summary']}{live}"
 

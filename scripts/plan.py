@@ -5,7 +5,7 @@ is never changed; resuming a run reads it back.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from report.config_keys import Flag
@@ -42,11 +42,17 @@ class PlannedEngine:
     missing: str  # why it cannot run, or ""
     binary_sha256: str
     twin_of: str = ""  # of the control: the engine that it is
+    variant_of: str = ""  # the engine whose executable it runs, with other flags
 
     @property
     def measures(self) -> str:
         """The engine that is measured under this name, as the configuration has it."""
         return self.twin_of or self.name
+
+    @property
+    def executable(self) -> str:
+        """The engine that its executable says it is."""
+        return self.variant_of or self.measures
 
     def benchmark(self, name: str) -> Benchmark | None:
         """What the executable says about a benchmark; None if it does not know it."""
@@ -55,7 +61,11 @@ class PlannedEngine:
 
 @dataclass(frozen=True)
 class PlannedScenario:
-    """A scenario with every engine's flags resolved."""
+    """A scenario with every engine's flags resolved.
+
+    `fill` and `state` are what its databases start from, if it says so; `family` and
+    `swept` tell of which sweep it is a part.
+    """
 
     name: str
     title: str
@@ -63,6 +73,10 @@ class PlannedScenario:
     benchmarks: tuple[str, ...]
     flags: Mapping[str, Flags]  # engine -> flags
     exclude: Mapping[str, str]  # engine -> reason
+    fill: tuple[str, ...] = ()
+    state: str = ""
+    family: str = ""
+    swept: Flags = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

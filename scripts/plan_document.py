@@ -22,7 +22,11 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "command": plan.command,
         "engines": [_engine_document(engine) for engine in plan.engines],
         "scenarios": [
-            {**asdict(scenario), "benchmarks": list(scenario.benchmarks)}
+            {
+                **asdict(scenario),
+                "benchmarks": list(scenario.benchmarks),
+                "fill": list(scenario.fill),
+            }
             for scenario in plan.scenarios
         ],
         "cells": [asdict(cell) for cell in plan.cells],
@@ -43,6 +47,7 @@ def _engine_document(engine: PlannedEngine) -> dict[str, Any]:
         "missing": engine.missing,
         "binary_sha256": engine.binary_sha256,
         "twin_of": engine.twin_of,
+        "variant_of": engine.variant_of,
     }
 
 
@@ -56,7 +61,13 @@ def plan_from_document(document: Mapping[str, Any]) -> Plan:
         command=document["command"],
         engines=tuple(_engine_from(entry) for entry in document["engines"]),
         scenarios=tuple(
-            PlannedScenario(**{**s, "benchmarks": tuple(s["benchmarks"])})
+            PlannedScenario(
+                **{
+                    **s,
+                    "benchmarks": tuple(s["benchmarks"]),
+                    "fill": tuple(s.get("fill", ())),
+                }
+            )
             for s in document["scenarios"]
         ),
         cells=tuple(Cell(**cell) for cell in document["cells"]),
@@ -76,4 +87,5 @@ def _engine_from(entry: Mapping[str, Any]) -> PlannedEngine:
         missing=entry["missing"],
         binary_sha256=entry["binary_sha256"],
         twin_of=entry["twin_of"],
+        variant_of=entry.get("variant_of", ""),
     )

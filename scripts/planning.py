@@ -101,7 +101,9 @@ def _planned_scenario(
 ) -> PlannedScenario:
     scenario = config.scenarios[name]
     flags = {
-        e.name: resolve_flags(scenario, e.measures, override, chosen, e.description)
+        e.name: resolve_flags(
+            scenario, config.engines[e.measures], override, chosen, e.description
+        )
         for e in engines
     }
     exclude = {e.name: scenario.exclude.get(e.measures) for e in engines}
@@ -112,6 +114,10 @@ def _planned_scenario(
         benchmarks=scenario.benchmarks,
         flags=flags,
         exclude={engine: reason for engine, reason in exclude.items() if reason},
+        fill=scenario.fill,
+        state=scenario.state,
+        family=scenario.family,
+        swept=scenario.swept,
     )
 
 
@@ -147,7 +153,7 @@ def _suite_document(
         "scenarios": list(suite.scenarios),
         "repetitions": selection.repetitions,
         "timeout_s": selection.timeout_s,
-        "published": suite.published,
+        "published": _published(suite.published),
         "override": dict(suite.override),
         "chosen": dict(selection.chosen),
         "latency": selection.latency,
@@ -155,3 +161,8 @@ def _suite_document(
         "rate": selection.chosen.get("rate"),
         "repeat_disturbed": selection.repeat_disturbed,
     }
+
+
+def _published(names: Sequence[str]) -> str | list[str]:
+    """A list only if there are several: one name is a text, as in earlier runs."""
+    return list(names) if len(names) > 1 else "".join(names)

@@ -46,7 +46,7 @@ def _binary_differences(plan: Plan, build_dir: Path) -> list[str]:
     for engine in plan.engines:
         if engine.missing or engine.twin_of:
             continue  # its cells already have their lines; it is another engine's
-        path = executable_path(build_dir, engine.name)
+        path = executable_path(build_dir, engine.executable)
         now = sha256_of(path) if path.is_file() else ""
         if now != engine.binary_sha256:
             was = engine.binary_sha256[:12]
@@ -67,10 +67,12 @@ def _settings_differences(plan: Plan, config: Config) -> list[str]:
         for engine in plan.engines:
             if engine.missing:
                 continue
+            if engine.measures not in config.engines:
+                return [f"settings: there is no engine {engine.measures} any more"]
             try:
                 flags[engine.name] = resolve_flags(
                     scenario,
-                    engine.measures,
+                    config.engines[engine.measures],
                     suite["override"],
                     suite["chosen"],
                     engine.description,

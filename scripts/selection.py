@@ -1,6 +1,6 @@
 """What a run is to measure, as the command line asks for it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -14,12 +14,12 @@ from scripts.planning import control_of
 
 def selection_of(config: Config, suite: Suite, given: Mapping[str, Any]) -> Selection:
     """The selection of these options.  Raises click.UsageError."""
-    engines = config.default_engines()
+    engines = config.default_engines(suite)
     if given["engines"]:
         engines = names(given["engines"], config.engines, "engine", "--engine")
     scenarios = suite.scenarios
     if given["scenarios"]:
-        scenarios = names(given["scenarios"], scenarios, "scenario", "--scenario")
+        scenarios = _scenarios(config, scenarios, given["scenarios"])
     check_globs(
         given["globs"],
         (
@@ -46,6 +46,21 @@ def selection_of(config: Config, suite: Suite, given: Mapping[str, Any]) -> Sele
         control=_control(suite, given, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
     )
+
+
+def _scenarios(
+    config: Config, scenarios: Sequence[str], given: Iterable[str]
+) -> tuple[str, ...]:
+    """Those that are named, in the suite's order; a sweep's name is all of its own."""
+    families = {
+        name: kept
+        for name, members in config.families().items()
+        if (kept := tuple(s for s in scenarios if s in members))
+    }
+    known = (*scenarios, *families)
+    words = names(given, known, "scenario", "--scenario")
+    wanted = {name for word in words for name in families.get(word, (word,))}
+    return tuple(name for name in scenarios if name in wanted)
 
 
 def _chosen(given: Mapping[str, Any]) -> dict[str, Flag]:

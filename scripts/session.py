@@ -104,7 +104,8 @@ class Runner:
 
     def plan(self, request: Request) -> Plan:
         """The plan of a new run."""
-        self.stamp(request.selection.engines)
+        named = request.selection.engines
+        self.stamp(request.config.engines[name].executable for name in named)
         engines = find_engines(
             self.spawner,
             self.places.build_dir,
@@ -169,7 +170,7 @@ class Runner:
         """Finishes what is missing of a run.  Raises Changed."""
         plan = read_plan(path)
         found = read_lines(path)
-        self.stamp(engine.measures for engine in plan.engines)
+        self.stamp(engine.executable for engine in plan.engines)
         check_unchanged(plan, config, self.places.build_dir, identity(self.machine))
         notes = []
         if found.torn:
@@ -187,7 +188,7 @@ class Runner:
         return tuple(
             engine.name
             for engine in plan.engines
-            if engine.missing.startswith(NOT_BUILT) and self.stamps[engine.name]
+            if engine.missing.startswith(NOT_BUILT) and self.stamps[engine.executable]
         )
 
     def _execute(

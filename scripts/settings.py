@@ -2,10 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from report.config import Scenario
+from report.config import Engine, Growth, Scenario
 from report.config_keys import COMMON_FLAGS, ConfigError, Flag, unknown
 from report.units import UnitError, parse_size
 from scripts.executable import Description
@@ -19,50 +20,90 @@ _SIGNED = ("int32", "int64", "int")
 _INTEGERS = (*_SIGNED, "uint32", "uint64", "uint")
 
 
+@dataclass(frozen=True)
+class _Layer:
+    """Flags of one place in the configuration."""
+
+    flags: Mapping[str, Flag]
+    file: str
+    path: str  # of the table that holds them
+
+
 def resolve_flags(
     scenario: Scenario,
-    engine: str,
+    engine: Engine,
     override: Mapping[str, Flag],
     chosen: Mapping[str, Flag],
     description: Description | None,
 ) -> dict[str, Flag]:
     """The flags of one engine in one scenario; sizes in bytes.
 
-    Later wins: the scenario, the suite's override, the engine's own settings, and
-    what was chosen on the command line.  Without a description, flags that only the
-    executable knows are left out.  Raises ConfigError.
+    Later wins: the engine's own, the scenario, the suite's override, the scenario's
+    settings for the engine, and what was chosen on the command line.  What a scenario
+    has from some number of entries on comes right after its own flags and settings.
+    Without a description, flags that only the executable knows are left out.  Raises
+    ConfigError.
     """
-    flags: dict[str, Flag] = {**scenario.flags, **override}
-    for key, value in scenario.settings.get(engine, {}).items():
-        if key in COMMON_FLAGS:
-            flags[key] = value
-        elif description is not None:
-            flags[key] = _driver_flag(scenario, engine, key, value, description)
-    return {**flags, **chosen}
+    layers = _layers(scenario, engine, override)
+    num = _merged(layers, None)["num"] if "num" not in chosen else chosen["num"]
+    growth = [part for part in scenario.growth if int(num) >= part.num]
+    if growth:
+        layers = _layers(scenario, engine, override, growth)
+    return {**_merged(layers, description), **chosen}
+
+
+def _layers(
+    scenario: Scenario,
+    engine: Engine,
+    override: Mapping[str, Flag],
+    growth: Sequence[Growth] = (),
+) -> list[_Layer]:
+    """The flags of all places, the weakest first."""
+    file, name = scenario.file, engine.name
+    return [
+        _Layer(engine.flags, engine.file, f"engine[{name}].flags"),
+        _Layer(scenario.flags, file, ""),
+        *(_Layer(part.flags, file, "from_num") for part in growth),
+        _Layer(override, file, "override"),
+        _Layer(scenario.settings.get(name, {}), file, f"settings.{name}"),
+        *(
+            _Layer(part.settings.get(name, {}), file, f"from_num.settings.{name}")
+            for part in growth
+        ),
+    ]
+
+
+def _merged(
+    layers: Iterable[_Layer], description: Description | None
+) -> dict[str, Flag]:
+    flags: dict[str, Flag] = {}
+    for layer in layers:
+        for key, value in layer.flags.items():
+            if key in COMMON_FLAGS:
+                flags[key] = value
+            elif description is not None:
+                flags[key] = _driver_flag(layer, key, value, description)
+    return flags
 
 
 def _driver_flag(
-    scenario: Scenario,
-    engine: str,
-    key: str,
-    value: Flag,
-    description: Description,
+    layer: _Layer, key: str, value: Flag, description: Description
 ) -> Flag:
-    where = f"settings.{engine}.{key}"
+    where = f"{layer.path}.{key}"
     if key not in description.flags:
         flags = (*COMMON_FLAGS, *description.flags)
-        raise ConfigError(scenario.file, where, unknown("flag", key, flags))
+        raise ConfigError(layer.file, where, unknown("flag", key, flags))
     kind = description.flags[key]
     try:
         if kind in _INTEGERS and isinstance(value, str):
             return parse_size(value)
     except UnitError as error:
-        raise ConfigError(scenario.file, where, str(error)) from error
+        raise ConfigError(layer.file, where, str(error)) from error
     if not _fits(kind, value):
         integer = "an integer" if kind in _SIGNED else "an integer of at least 0"
         accepted = _ACCEPTED.get(kind, f'{integer}, or a size such as "4MiB"')
         problem = f"{value!r} is not accepted; accepted: {accepted}"
-        raise ConfigError(scenario.file, where, problem)
+        raise ConfigError(layer.file, where, problem)
     return value
 
 

@@ -129,11 +129,14 @@ def test_without_num_there_are_as_many_entries_as_executables_make(
 
 
 def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
-    scenario = load(write(tmp_path)).scenarios["base"]
+    config = load(write(tmp_path, engines=ENGINES + ENGINES.replace("one", "two")))
+    scenario, engines = config.scenarios["base"], config.engines
     override = {"num": 5, "cache_size": 1}
-    flags = resolve_flags(scenario, "one", override, {"num": 7}, description("one"))
+    flags = resolve_flags(
+        scenario, engines["one"], override, {"num": 7}, description("one")
+    )
     assert flags == {"num": 7, "cache_size": 2 << 20, "page_size": 1024}
-    other = resolve_flags(scenario, "two", override, {}, description("two"))
+    other = resolve_flags(scenario, engines["two"], override, {}, description("two"))
     assert other == {"num": 5, "cache_size": 1}
 
 
@@ -151,8 +154,8 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
         ("base", "compression_ratio = -0.1", "base.toml", "compression_ratio",
          "0 to 1"),
         ("base", "num = 10000000000000001", "base.toml", "num", "10000000000000000"),
-        ("base", "threads = 2", "base.toml", "threads", "only 1 for now"),
-        ("base", "key_size = 3", "base.toml", "key_size", "at least 16"),
+        ("base", "threads = 257", "base.toml", "threads", "at most 256"),
+        ("base", "key_size = 3", "base.toml", "key_size", "at least 8"),
         ("base", "key_size = 1025", "base.toml", "key_size", "at most 1024"),
         ("base", "reads = 0", "base.toml", "reads", "at least 1, or -1"),
         ("base", "reads = -7", "base.toml", "reads", "at least 1, or -1"),
@@ -217,9 +220,10 @@ def test_a_flag_of_one_engine_is_checked_against_its_executable(
     tmp_path: Path, setting: str, told: str
 ) -> None:
     base = BASE.replace('page_size = "1KiB"', setting)
-    scenario = load(write(tmp_path, base=base)).scenarios["base"]
+    config = load(write(tmp_path, base=base))
+    scenario, one = config.scenarios["base"], config.engines["one"]
     with pytest.raises(ConfigError, match=r"base\.toml: settings\.one\.page") as caught:
-        resolve_flags(scenario, "one", {}, {}, description("one"))
+        resolve_flags(scenario, one, {}, {}, description("one"))
     assert told in caught.value.problem
 
 

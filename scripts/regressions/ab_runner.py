@@ -136,7 +136,7 @@ class AbRunner:
         machine = identity(self.a.machine)
         for side, runner in (("a", self.a), ("b", self.b)):
             of = plan.sides[side]
-            runner.stamp(engine.measures for engine in of.engines)
+            runner.stamp(engine.executable for engine in of.engines)
             try:
                 check_unchanged(of, config, runner.places.build_dir, machine)
             except Changed as changed:

@@ -12,6 +12,7 @@ import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.lab import ROOT
 from tests.lies.harness import EXECUTABLES, OWN_FLAGS, Verdicts, run_family, told_of
@@ -65,11 +66,21 @@ _ELSEWHERE = """
 
 def described_lies() -> dict[str, str]:
     """What each lie does, as the executable itself says it."""
-    command = [str(EXECUTABLES / "db_bench_lying"), "--describe"]
-    done = subprocess.run(command, capture_output=True, check=True)
-    flags = json.loads(done.stdout)["flags"]
+    flags = _described()["flags"]
     (text,) = (flag["help"] for flag in flags if flag["name"] == "lie")
     return dict(line.split(": ", 1) for line in text.splitlines()[1:])
+
+
+def described_benchmarks() -> list[str]:
+    """Every benchmark of the executable that lies, without the audit."""
+    found = _described()["benchmarks"]
+    return [b["name"] for b in found if b["kind"] != "verify"]
+
+
+def _described() -> Any:
+    command = [str(EXECUTABLES / "db_bench_lying"), "--describe"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    return json.loads(done.stdout)
 
 
 def section(family: Family, found: Verdicts) -> str:

@@ -1,0 +1,134 @@
+"""What a configuration consists of: frozen objects that report.config makes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from report.config_keys import Flag
+
+BENCHMARKS = (
+    *("fillseq", "fillrandom", "filluniquerandom", "overwrite"),
+    *("fillseqbatch", "fillrandbatch", "fillbatch"),
+    *("fillseqsync", "fillrandsync", "fillsync"),
+    *("fillseq100K", "fillrand100K", "fill100K"),
+    *("readseq", "readreverse", "readrandom", "readmissing", "readhot", "getseq"),
+    *("readrandomsmall", "seekrandom", "seekordered"),
+    *("readwhilewriting", "seekrandomwhilewriting", "readrandomwriterandom"),
+    *("deleteseq", "deleterandom", "compact"),
+    *("ycsbload", "ycsba", "ycsbb", "ycsbc", "ycsbd", "ycsbe", "ycsbf"),
+    *("mixgraph", "mixgraphc"),
+    *("open", "crc32c", "snappycomp", "snappyuncomp"),
+)
+DEFAULT_NUM = 1_000_000  # the executables' own; the runner counts with it
+VARIANT = "variant"
+ROLES = ("", "reference", "floor", VARIANT)
+SETTLED, UNSETTLED = "settled", "unsettled"
+STATES = (SETTLED, UNSETTLED)
+MOST_REPEATS = 2  # of a disturbed repetition
+CONTROL_SUFFIX = "-again"  # of an engine's second name, where it is the control
+BUILDS = ("cmake", "autotools")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One pinned source package of the distribution."""
+
+    package: str
+    version: str
+    build: str
+    options: tuple[str, ...]
+    sha256: Mapping[str, str]  # file name -> checksum
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One row of every comparison."""
+
+    name: str
+    title: str
+    url: str
+    summary: str
+    role: str  # one of ROLES
+    sources_of: str  # the engine whose sources this one shares, or ""
+    sources: tuple[Source, ...]
+    variant_of: str = ""  # the engine whose executable this one runs, or ""
+    flags: Mapping[str, Flag] = field(default_factory=dict)  # where nobody says else
+    file: str = ""
+
+    @property
+    def executable(self) -> str:
+        """The engine that the executable says it is."""
+        return self.variant_of or self.name
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Flags that hold from a number of entries on."""
+
+    num: int
+    flags: Mapping[str, Flag]  # for every engine
+    settings: Mapping[str, Mapping[str, Flag]]  # engine -> flags for it alone
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is measured under one set of settings."""
+
+    name: str
+    title: str
+    analysis: str
+    benchmarks: tuple[str, ...]
+    flags: Mapping[str, Flag]  # for every engine; sizes in bytes
+    settings: Mapping[str, Mapping[str, Flag]]  # engine -> flags for it alone
+    exclude: Mapping[str, str]  # engine -> reason
+    file: str
+    fill: tuple[str, ...] = ()  # what fills a database; (): what a benchmark asks for
+    state: str = ""  # one of STATES; "": what a benchmark asks for
+    growth: tuple[Growth, ...] = ()  # ascending
+    family: str = ""  # the file's name, where a sweep made several of one
+    swept: Mapping[str, Flag] = field(default_factory=dict)  # the flag of the sweep
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Scenarios that one command runs."""
+
+    name: str
+    title: str
+    summary: str
+    scenarios: tuple[str, ...]
+    repetitions: int
+    timeout_s: float  # of one process of a repetition
+    published: tuple[str, ...]  # names of published figures to compare with
+    override: Mapping[str, Flag]  # replaces flags of every scenario
+    latency: bool  # whether each cell has a latency repetition
+    control: str  # the engine that full runs measure twice, or ""
+    repeat_disturbed: int  # how often a disturbed repetition is made again
+    engines: tuple[str, ...] = ()  # that a run takes if none is named; (): the usual
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything in one configs/ folder, in report order."""
+
+    engines: Mapping[str, Engine]
+    scenarios: Mapping[str, Scenario]
+    suites: Mapping[str, Suite]
+
+    def default_engines(self, suite: Suite | None = None) -> tuple[str, ...]:
+        """The engines a run takes when none is named, in report order.
+
+        Those of the suite; else all that compete, and the floor.
+        """
+        if suite is not None and suite.engines:
+            return tuple(name for name in self.engines if name in suite.engines)
+        usual = ("", "floor")
+        return tuple(e.name for e in self.engines.values() if e.role in usual)
+
+    def families(self) -> dict[str, tuple[str, ...]]:
+        """The scenarios that a sweep made, by the name of its file."""
+        found: dict[str, tuple[str, ...]] = {}
+        for scenario in self.scenarios.values():
+            if scenario.family:
+                members = found.get(scenario.family, ())
+                found[scenario.family] = (*members, scenario.name)
+        return found
