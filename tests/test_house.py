@@ -17,6 +17,8 @@ FILES = [
 ]
 # What replays the stream of an engine's own benchmark program says whose it is.
 REPLAYS = re.compile(r"^common/leveldb_\w+\.(cc|h)$")
+# The values of --stream, of which one says whose stream it is.
+STREAM = '"stream": ("kvmatrix", "leveldb"),'
 SOURCES = {".cc", ".h", ".py", ".j2", ".css", ".js", ".json", ".txt"}
 
 
@@ -44,6 +46,7 @@ def test_nothing_in_the_core_names_an_engine(folder: str) -> None:
         if not REPLAYS.match(str(path.relative_to(ROOT)))
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if pattern.search(line) and '#include "common/leveldb_' not in line
+        if line.strip() != STREAM
     ]
     assert not named, "\n".join(named)
 
@@ -61,9 +64,9 @@ def test_the_readme_is_short() -> None:
 
 
 def test_an_engine_costs_one_cmake_line() -> None:
-    """Every engine of the TOML has exactly one add_driver line."""
+    """Every engine of the TOML has exactly one add_driver line, its variants none."""
     document = tomllib.loads((ROOT / "configs/engines.toml").read_text())
     cmake = (ROOT / "drivers/CMakeLists.txt").read_text()
     for engine in document["engine"]:
         lines = re.findall(rf"^add_driver\({engine['name']}\b", cmake, re.MULTILINE)
-        assert len(lines) == 1, engine["name"]
+        assert len(lines) == (not engine.get("variant_of")), engine["name"]
