@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from report.config import MOST_REPEATS
-from scripts.cli_types import DurationType, RateType
+from scripts.cli_types import CountType, DurationType, RateType
 
 ROOT = Path(__file__).parents[1]
 DEFAULT_SEED = 301
@@ -117,8 +117,8 @@ REPETITIONS = click.option(
 )
 NUM = click.option(
     "--num",
-    type=click.IntRange(1, 10**16),
-    help="Entries of a database, instead of the suite's: --num 5000.",
+    type=CountType(),
+    help="Entries of a database, instead of the suite's: --num 5000 or --num 1e6.",
 )
 SEED = click.option(
     "--seed",

@@ -4,6 +4,7 @@ import fnmatch
 import re
 import shlex
 from collections.abc import Iterable, Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import click
 from report.config_keys import LARGEST_RATE, LEAST_RATE, nearest, unknown
 from report.units import UnitError, parse_duration
 
+MOST_ENTRIES = 10**16
+_MOST_DIGITS = 20  # of what is looked at at all
 _PERCENTAGE = re.compile(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*", re.ASCII)
 # Options whose value is a folder of this machine: not part of a recorded command.
 _PLACES = (
@@ -41,6 +44,58 @@ class DurationType(click.ParamType[float]):
         if seconds <= 0:
             self.fail("must be longer than nothing", param, ctx)
         return seconds
+
+
+def _count(text: str) -> int | None:
+    """The whole number of 5000, 5_000 or 5e3; None if it is none."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
+        return None
+    return int(number) if number == int(number) else None
+
+
+class CountType(click.ParamType[int]):
+    """A count of entries, 1 to 10^16: 5000, 5_000 or 5e3."""
+
+    name = "count"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int:
+        """The number of a text such as 1e9."""
+        if isinstance(value, int):
+            return value
+        number = _count(value)
+        if number is None or not 1 <= number <= MOST_ENTRIES:
+            told = f"{value!r} is not a count of 1 to 10^16, such as 5000 or 1e9"
+            self.fail(told, param, ctx)
+        return number
+
+
+class CountsType(click.ParamType[tuple[int, ...]]):
+    """A comma list of counts, each once, in order."""
+
+    name = "counts"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tuple[int, ...]:
+        """The numbers of a text such as 30000,1e5."""
+        if isinstance(value, tuple):
+            return value
+        one = CountType()
+        return tuple(
+            sorted({one.convert(word, param, ctx) for word in value.split(",")})
+        )
 
 
 class RateType(click.ParamType[float]):

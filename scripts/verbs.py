@@ -22,6 +22,7 @@ from scripts.dry_run import dry_run_document, dry_run_lines
 from scripts.guard import guarded
 from scripts.listing import list_document, list_lines
 from scripts.plan import Plan
+from scripts.plan_verb import plan
 from scripts.regressions.ab_verb import BUILDS, ab, resume_ab
 from scripts.regressions.check_verb import check
 from scripts.regressions.compare_verb import compare
@@ -50,6 +51,7 @@ def main() -> None:
 
 
 main.add_command(doctor)
+main.add_command(plan)
 main.add_command(ab)
 main.add_command(compare)
 main.add_command(check)
@@ -83,12 +85,12 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
         selection = selection_of(config, chosen_suite, given)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
         with open_runner(places) as runner:
-            plan = runner.plan(request)
+            made = runner.plan(request)
             if given["dry_run"]:
-                return _show_dry_run(plan, places, output)
+                return _show_dry_run(made, places, output)
             with telling(output.stderr(), output.quiet) as tell:
-                environment = runner.admit(plan, tell if given["strict"] else None)
-            ending = runner.start(plan, environment, view_for(output, places))
+                environment = runner.admit(made, tell if given["strict"] else None)
+            ending = runner.start(made, environment, view_for(output, places))
         return conclude(ending, output, places)
 
     sys.exit(guarded(work))

@@ -84,7 +84,9 @@ class Lab:
         if verb != "list":
             places += ["--data-dir", str(self.data)]
         if verb not in ("list", "doctor"):
-            places += ["--no-report", "--results-dir", str(self.results)]
+            places += ["--results-dir", str(self.results)]
+        if verb not in ("list", "doctor", "plan"):
+            places += ["--no-report"]
         return [verb, *words, *places]
 
     def call(

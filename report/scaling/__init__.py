@@ -1,0 +1,1 @@
+"""How what a cell takes grows with the number of entries."""

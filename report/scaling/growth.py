@@ -1,0 +1,184 @@
+"""One figure that grows with the number of entries: fitted, then predicted.
+
+A figure v(n) of n entries is c + exp(a + x + g(x)), x = ln n.  Proportional growth
+is g = 0.  The slope of g is a mean-reverting (Ornstein-Uhlenbeck) process about a
+long-run slope m: what costs a little more with each decade (n log n, one level of a
+merge tree more) bends it slowly, a cache that is exceeded bends it sharply, and what
+lies far beyond the sizes measured is expected to grow as in the long run again.
+c is a part that does not grow, such as the start of a process.
+
+Nothing is chosen: every combination of c, the slope's spread and length, and the
+noise of one measurement, on a fixed grid, has the weight that the measurements give
+it (marginal likelihood times prior; a is free, m normal).  A prediction is the
+mixture of all, so its interval holds the residuals and the doubt about every
+parameter; the mixture over noises gives it the tails of Student's t.  Few sizes leave
+the prior in charge: the interval is wide.  Rasmussen and Williams, Gaussian Processes
+for Machine Learning (2006), 2.7 and 5.4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+Floats = NDArray[np.float64]
+
+LEAST_SIZES = 3
+LEVEL = 0.9  # of an interval: a true value lies above it, or below, once in twenty
+
+# Each grid: value -> prior weight.
+_CONSTANTS = {0.0: 0.6, 0.3: 0.1, 0.6: 0.1, 0.8: 0.1, 0.9: 0.1}  # of the least value
+_SPREADS = {0.02: 0.3, 0.06: 0.35, 0.18: 0.25, 0.5: 0.1}  # of the slope
+_LENGTHS = {0.8: 0.5, 2.3: 0.5}  # in ln n: a third of a decade, a decade
+_NOISES = {0.01: 0.1, 0.02: 0.2, 0.04: 0.3, 0.08: 0.2, 0.16: 0.15, 0.32: 0.05}
+_FREE = 5.0  # standard deviation of a, about the mean of what was measured
+_BISECTIONS = 80
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The long-run slope of g: 0 is proportional to n, -1 does not grow at all."""
+
+    mean: float = 0.0
+    sd: float = 0.1
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measurement."""
+
+    num: int
+    value: float  # above 0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The median of what is to be expected, and the interval of LEVEL about it."""
+
+    middle: float
+    low: float
+    high: float
+
+    def __add__(self, other: Prediction) -> Prediction:
+        """Bounds add up: parts of one run go wrong together."""
+        return Prediction(
+            self.middle + other.middle, self.low + other.low, self.high + other.high
+        )
+
+    def __mul__(self, factor: float) -> Prediction:
+        """So many times the same."""
+        return Prediction(self.middle * factor, self.low * factor, self.high * factor)
+
+
+NOTHING = Prediction(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class _Node:
+    """One combination: ln(v - constant) is normal; weights are logarithms."""
+
+    weight: float
+    constant: float
+    mean: float
+    sd: float
+
+
+def predict(
+    points: Sequence[Point], num: int, slope: Slope = Slope(), scale: float = 1.0
+) -> Prediction:
+    """The figure at `num` entries, times `scale`.
+
+    Raises ValueError for fewer than LEAST_SIZES sizes or a value that is not
+    above 0: nothing can be said then.
+    """
+    sizes = {point.num for point in points}
+    if len(sizes) < LEAST_SIZES:
+        raise ValueError(f"{len(sizes)} sizes are measured, {LEAST_SIZES} are needed")
+    values = np.array([point.value for point in points], dtype=np.float64)
+    if values.min() <= 0:
+        raise ValueError("a figure that grows is above 0")
+    x = np.log(np.array([point.num for point in points], dtype=np.float64))
+    nodes = [
+        node
+        for share, prior in _CONSTANTS.items()
+        for node in _nodes(x, values, math.log(num), slope, share, math.log(prior))
+    ]
+    return _mixture(nodes) * scale
+
+
+def _nodes(
+    x: Floats, values: Floats, target: float, slope: Slope, share: float, prior: float
+) -> list[_Node]:
+    """The combinations of one constant."""
+    constant = share * float(values.min())
+    grown = values - constant
+    y = np.log(grown) - x
+    level = float(y.mean())
+    jacobian = -float(np.log(grown).sum())
+    stretch = (values / grown) ** 2  # noise is of the whole value
+    every = np.append(x, target)
+    found = []
+    for (spread, p), (length, q) in product(_SPREADS.items(), _LENGTHS.items()):
+        covariance = _covariance(every, spread, length, slope)
+        expected = slope.mean * (every - x.mean())
+        for noise, r in _NOISES.items():
+            seen = covariance[:-1, :-1] + np.diag(noise**2 * stretch)
+            across = covariance[:-1, -1]
+            root = np.linalg.cholesky(seen)
+            gap = np.linalg.solve(root, y - level - expected[:-1])
+            reach = np.linalg.solve(root, across)
+            likelihood = -0.5 * gap @ gap - np.log(np.diag(root)).sum() + jacobian
+            mean = level + expected[-1] + reach @ gap + target
+            variance = covariance[-1, -1] - reach @ reach + noise**2
+            weight = prior + math.log(p * q * r) + float(likelihood)
+            found.append(_Node(weight, constant, float(mean), math.sqrt(variance)))
+    return found
+
+
+def _covariance(x: Floats, spread: float, length: float, slope: Slope) -> Floats:
+    """Of a + g(x): an integrated Ornstein-Uhlenbeck process, m and a."""
+    a = (x - x.min()) / length
+    first, second = a[:, None], a[None, :]
+    bends = (
+        2 * np.minimum(first, second)
+        + (np.exp(-first) + np.exp(-second))
+        - (1 + np.exp(-np.abs(first - second)))
+    )
+    centred = x - x[:-1].mean()
+    trend = slope.sd**2 * centred[:, None] * centred[None, :]
+    total: Floats = (spread * length) ** 2 * bends + trend + _FREE**2
+    return total
+
+
+def _mixture(nodes: Sequence[_Node]) -> Prediction:
+    """Median and interval of the weighted combinations."""
+    logs = np.array([node.weight for node in nodes])
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    constants = np.array([node.constant for node in nodes])
+    means = np.array([node.mean for node in nodes])
+    sds = np.array([node.sd for node in nodes])
+
+    def below(value: float) -> float:
+        """The share of the mixture below a value."""
+        grown = np.maximum(value - constants, 1e-300)
+        return float(weights @ ndtr((np.log(grown) - means) / sds))
+
+    def quantile(share: float) -> float:
+        low = float((means - 12 * sds).min())
+        high = float(np.log(np.exp(means + 12 * sds) + constants).max())
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (
+                (middle, high) if below(math.exp(middle)) < share else (low, middle)
+            )
+        return math.exp(high)
+
+    tail = (1 - LEVEL) / 2
+    return Prediction(quantile(0.5), quantile(tail), quantile(1 - tail))

@@ -1,0 +1,126 @@
+"""What earlier runs measured of the cells of a plan, at whatever size.
+
+A run counts if it was made on this machine; a cell of it counts for a cell of the
+plan if engine, version, benchmark and every flag but --num are the same.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from report.cells import THROUGHPUT, Measurement
+from report.results import ResultsError
+from report.scaling.cells import Sample
+from report.scaling.growth import Point
+from scripts.order import is_superseded
+from scripts.plan import Cell, Plan
+from scripts.settings import canonical
+from scripts.store import read_lines, read_plan
+from scripts.tables import table_bytes
+
+_PARTS_NS = {"settle": ("settle_ns",), "loop": ("loop_ns", "flush_ns")}
+
+
+@dataclass
+class Samples:
+    """By growth_key()."""
+
+    repetitions: dict[str, list[Sample]] = field(default_factory=dict)
+    fills: dict[str, list[Point]] = field(default_factory=dict)
+
+    def add(self, plan: Plan, measurements: Iterable[Measurement]) -> None:
+        """Takes up what a run of this plan measured."""
+        cells = {str(cell): cell for cell in plan.cells}
+        for measurement in measurements:
+            cell = cells.get(str(measurement.cell))
+            if cell is not None and _counts(plan, measurement):
+                key = growth_key(plan, cell)
+                sample, fill = _sample(plan, cell, measurement)
+                self.repetitions.setdefault(key, []).append(sample)
+                if fill is not None:
+                    self.fills.setdefault(key, []).append(fill)
+
+    def of(self, plan: Plan, cell: Cell) -> Sequence[Sample]:
+        """The repetitions of a cell."""
+        return self.repetitions.get(growth_key(plan, cell), ())
+
+    def fills_of(self, plan: Plan, cells: Iterable[Cell]) -> list[Point]:
+        """The fills, in seconds, of a database that these cells share."""
+        keys = [growth_key(plan, cell) for cell in cells]
+        return [point for key in keys for point in self.fills.get(key, ())]
+
+
+def growth_key(plan: Plan, cell: Cell) -> str:
+    """Equal for cells that differ in nothing but the size."""
+    engine = plan.engine(cell.engine)
+    version = engine.description.version if engine.description else ""
+    flags = {k: v for k, v in plan.flags(cell).items() if k not in ("num", "rate")}
+    return canonical([engine.measures, version, cell.benchmark, flags])
+
+
+def work_of(plan: Plan, cell: Cell) -> int:
+    """What the time of the cell's loop is in proportion to."""
+    benchmark, flags = plan.benchmark(cell), plan.flags(cell)
+    assert benchmark is not None, "cells that cannot run are never predicted"
+    if benchmark.kind == "compact":
+        return int(flags["num"])
+    return benchmark.planned_ops(flags)
+
+
+def collect(paths: Iterable[Path], plan: Plan) -> tuple[Samples, list[str]]:
+    """The samples of these runs, and why some of the runs do not count."""
+    samples, skipped = Samples(), []
+    for path in paths:
+        try:
+            earlier = read_plan(path)
+            if dict(earlier.machine) != dict(plan.machine):
+                raise ResultsError(f"{path}: made on another machine")
+            samples.add(earlier, read_lines(path).measurements)
+        except ResultsError as error:
+            skipped.append(str(error))
+    return samples, skipped
+
+
+def _counts(plan: Plan, measurement: Measurement) -> bool:
+    return (
+        measurement.status == "ok"
+        and measurement.pass_ == THROUGHPUT
+        and not measurement.truncated
+        and not is_superseded(plan, measurement.record)
+        and measurement.figure("wall_ns") is not None
+    )
+
+
+def _sample(
+    plan: Plan, cell: Cell, measurement: Measurement
+) -> tuple[Sample, Point | None]:
+    """One repetition, and its fill where it made one."""
+    num = int(plan.flags(cell)["num"])
+    seconds = {
+        part: sum(measurement.figure(key) or 0 for key in keys) / 1e9
+        for part, keys in _PARTS_NS.items()
+    }
+    audit = measurement.record.get("audit") or {}
+    if audit.get("audit_ns"):
+        seconds["audit"] = audit["audit_ns"] / 1e9
+    prepare_s = (measurement.figure("prepare_ns") or 0) / 1e9
+    wall_s = (measurement.figure("wall_ns") or 0) / 1e9
+    seconds["rest"] = max(0.0, wall_s - prepare_s - sum(seconds.values()))
+    own = _largest(measurement, "anonymous_rss_bytes", "peak_anonymous_rss_bytes")
+    table = table_bytes(plan, cell)
+    sample = Sample(
+        num=num,
+        work=work_of(plan, cell),
+        seconds=seconds,
+        memory_bytes=None if own is None else max(0, own - table),
+        disk_bytes=_largest(measurement, "peak_disk_bytes", "peak_disk_bytes"),
+    )
+    return sample, Point(num, prepare_s) if prepare_s else None
+
+
+def _largest(measurement: Measurement, own: str, watched: str) -> int | None:
+    """What the process says of itself, or what was seen of it, if that is more."""
+    watch: Mapping[str, int | None] = measurement.record.get("watch") or {}
+    found = (measurement.figure(own), watch.get(watched))
+    known = [figure for figure in found if figure is not None]
+    return max(known, default=None)

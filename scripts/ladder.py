@@ -1,0 +1,83 @@
+"""Measuring the cells of a plan at smaller sizes, to predict them at its own.
+
+The runs are ordinary ones, each cell once, in a folder of their own: they are kept,
+used again, and never taken for a result.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from scripts.growth_samples import Samples
+from scripts.live import View
+from scripts.order import shuffled_order
+from scripts.plan import Cell, Flags, Plan, PlannedScenario
+from scripts.session import Ending, Runner, new_name
+
+_STEPS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))
+_DEFAULT_SIZES = 3
+_LARGEST_DEFAULT = 300_000  # minutes, for values of a kilobyte
+
+
+def default_sizes(num: int) -> tuple[int, ...]:
+    """The sizes to measure below `num`: three, half a decade apart."""
+    below = [s for s in _STEPS if s < num and s <= _LARGEST_DEFAULT]
+    return tuple(below[-_DEFAULT_SIZES:])
+
+
+def rung(plan: Plan, num: int, samples: Samples, results: Path) -> Plan | None:
+    """The plan of those cells that were not measured at this size, each once.
+
+    Its flags are those of the plan but for the size: settings that grow with the
+    size are those of the size that is predicted.  None if nothing is missing.
+    """
+    sized = replace(
+        plan,
+        run=new_name(results, f"{plan.suite['name']}-plan-{num}"),
+        suite={**plan.suite, "repetitions": 1, "latency": False, "control": ""},
+        repetitions=1,
+        scenarios=tuple(_sized(scenario, num) for scenario in plan.scenarios),
+        engines=tuple(e for e in plan.engines if not e.twin_of),
+    )
+    cells = [cell for cell in plan.cells if _is_missing(plan, cell, num, samples)]
+    if not cells:
+        return None
+    engines, scenarios = {c.engine for c in cells}, {c.scenario for c in cells}
+    narrowed = replace(
+        sized,
+        cells=tuple(cells),
+        engines=tuple(e for e in sized.engines if e.name in engines),
+        scenarios=tuple(s for s in sized.scenarios if s.name in scenarios),
+    )
+    return replace(narrowed, order=shuffled_order(narrowed))
+
+
+def climb(
+    runner: Runner,
+    plan: Plan,
+    sizes: Sequence[int],
+    samples: Samples,
+    view_of: Callable[[Plan], View],
+) -> Ending | None:
+    """Measures what is missing at each size; the last run that ended early."""
+    for num in sorted(sizes):
+        missing = rung(plan, num, samples, runner.places.results)
+        if missing is None:
+            continue
+        ending = runner.start(missing, runner.admit(missing, None), view_of)
+        if ending.message:
+            return ending
+    return None
+
+
+def _sized(scenario: PlannedScenario, num: int) -> PlannedScenario:
+    flags: dict[str, Flags] = {
+        engine: {**own, "num": num} for engine, own in scenario.flags.items()
+    }
+    return replace(scenario, flags=flags)
+
+
+def _is_missing(plan: Plan, cell: Cell, num: int, samples: Samples) -> bool:
+    if plan.obstacle(cell) or plan.engine(cell.engine).twin_of:
+        return False
+    return all(sample.num != num for sample in samples.of(plan, cell))

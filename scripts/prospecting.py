@@ -1,0 +1,105 @@
+"""Predicting a suite: the runs to learn from, the sizes to measure, and the answer."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from report.config import load
+from scripts.cli_options import Output
+from scripts.cli_types import suite_name
+from scripts.disk import free_bytes
+from scripts.growth_samples import collect
+from scripts.host import environment_document
+from scripts.ladder import climb, default_sizes
+from scripts.plan import Plan
+from scripts.prospects import Room, prospects
+from scripts.prospects_shown import document, text
+from scripts.selection import selection_of
+from scripts.session import Places, Refused, Request, Runner, open_runner
+from scripts.showing import complain, view_for
+from scripts.store import all_runs, find_run
+
+PLANS = "plans"  # of the results: the runs that --measure makes
+_UNFIT, _UNKNOWN = 4, 5  # exit codes
+_ORDINARY_RUNS = 20  # the newest ones are looked at
+
+
+def foretell(suite: str, given: Mapping[str, Any], command: str, output: Output) -> int:
+    """Measures if asked to, predicts, and tells; returns the exit code.
+
+    Raises what scripts.guard turns into a message.
+    """
+    asked = Places(
+        configs=given["configs_dir"],
+        results=given["results_dir"],
+        build_dir=given["build_dir"].absolute(),
+        data_dir=given["data_dir"].resolve(),
+    )
+    config = load(asked.configs)
+    chosen = config.suites[suite_name(suite, config.suites)]
+    request = Request(config, chosen, selection_of(config, chosen, given), command)
+    places = replace(asked, results=asked.results / PLANS)
+    with open_runner(places) as runner:
+        made = runner.plan(request)
+        if given["measure"]:
+            sizes = _sizes(given["sizes"], made)
+            samples, _ = collect(_sources(asked, given["runs"]), made)
+            ending = climb(runner, made, sizes, samples, view_for(output, places))
+            if ending:
+                return complain(
+                    f"{ending.message}; what is done is kept", ending.exit_code
+                )
+        return _tell(runner, made, asked, given, output)
+
+
+def _sources(places: Places, runs: Sequence[str]) -> list[Path]:
+    """The runs to learn from.  Raises ResultsError for one that is not there."""
+    ladder = all_runs(places.results / PLANS)
+    if not runs:
+        return [*all_runs(places.results)[-_ORDINARY_RUNS:], *ladder]
+    return [find_run(places.results, name) for name in runs]
+
+
+def _sizes(sizes: Sequence[int] | None, made: Plan) -> Sequence[int]:
+    """The sizes to measure.  Raises click.UsageError."""
+    num = min(int(made.flags(cell)["num"]) for cell in made.cells)
+    chosen = sizes or default_sizes(num)
+    if max(chosen, default=num) >= num:
+        raise click.UsageError(f"--sizes: only sizes below --num {num:,} tell of it")
+    return chosen
+
+
+def _tell(
+    runner: Runner, made: Plan, places: Places, given: Mapping[str, Any], output: Output
+) -> int:
+    samples, skipped = collect(_sources(places, given["runs"]), made)
+    if given["runs"] and skipped:
+        raise Refused("; ".join(skipped))
+    room = _room(runner)
+    found = prospects(made, samples, room)
+    if output.as_json:
+        click.echo(json.dumps(document(found, made, room), indent=1))
+    else:
+        click.echo("\n".join(text(found, made, room)))
+    if found.unfit:
+        listed = "\n  ".join(found.unfit)
+        return complain(f"this run cannot fit:\n  {listed}", _UNFIT)
+    if found.unknown:
+        told = f"{len(found.unknown)} cells are not predicted: add --measure"
+        return complain(told, _UNKNOWN)
+    return 0
+
+
+def _room(runner: Runner) -> Room:
+    """What is free where databases are made, and in memory."""
+    memory = environment_document(runner.machine, (), {})["memory"]
+    available, total = memory["available_bytes"], memory["total_bytes"]
+    return Room(
+        disk_bytes=free_bytes(runner.places.data_dir),
+        memory_bytes=available if isinstance(available, int) else None,
+        total_memory_bytes=total if isinstance(total, int) else None,
+    )

@@ -1,0 +1,178 @@
+"""What a run will take: each cell predicted from smaller sizes, and what cannot fit."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+from report.scaling.cells import Outlook, TooFew, outlook
+from report.scaling.growth import NOTHING, Prediction
+from report.units import format_duration, format_size
+from scripts.disk import SPARE_BYTES
+from scripts.growth_samples import Samples, work_of
+from scripts.plan import Cell, Plan
+from scripts.tables import table_bytes
+
+
+@dataclass(frozen=True)
+class Room:
+    """What the machine has left, in bytes; None: it does not say."""
+
+    disk_bytes: int
+    memory_bytes: int | None
+    total_memory_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """One cell of the plan; without an outlook, `reason` says why."""
+
+    cell: Cell
+    status: str  # planned, or why it is not
+    reason: str
+    repetitions: int
+    outlook: Outlook | None = None
+    time_s: Prediction | None = None  # of all repetitions, without filling
+    memory_bytes: Prediction | None = None  # at once, with the table of the keys
+    disk_bytes: Prediction | None = None  # at once, with the prepared database
+
+
+@dataclass(frozen=True)
+class Prospects:
+    """All cells; `fills_s` are the databases that cells start from."""
+
+    cells: tuple[Prospect, ...]
+    fills_s: Prediction
+    unfit: tuple[str, ...]  # why the run cannot be
+    doubts: tuple[str, ...]  # what may go wrong
+
+    @property
+    def known(self) -> list[Prospect]:
+        """The cells that are predicted."""
+        return [cell for cell in self.cells if cell.outlook]
+
+    @property
+    def unknown(self) -> list[Prospect]:
+        """The cells that would run, and of which too little was measured."""
+        return [c for c in self.cells if c.status == "planned" and not c.outlook]
+
+    @property
+    def time_s(self) -> Prediction:
+        """Of the whole run, as far as it is known."""
+        times = (cell.time_s for cell in self.known if cell.time_s)
+        return reduce(add, times, self.fills_s)
+
+
+def prospects(plan: Plan, samples: Samples, room: Room) -> Prospects:
+    """What the plan will take, from what was measured of its cells."""
+    cells = tuple(_prospect(plan, cell, samples) for cell in plan.cells)
+    known = {p.cell: p for p in cells if p.outlook}
+    unfit: list[str] = []
+    doubts: list[str] = []
+    for found in known.values():
+        for may_fit, words in _shortages(found, room):
+            (doubts if may_fit else unfit).append(words)
+        doubts += _doubts(plan, found, samples, room)
+    fills = (_fill_of(plan, unit.cells, known) for unit in plan.order)
+    return Prospects(cells, reduce(add, fills, NOTHING), tuple(unfit), tuple(doubts))
+
+
+def _prospect(plan: Plan, cell: Cell, samples: Samples) -> Prospect:
+    obstacle = plan.obstacle(cell)
+    if obstacle:
+        return Prospect(cell, *obstacle, repetitions=0)
+    num, work = int(plan.flags(cell)["num"]), work_of(plan, cell)
+    shared = {c for u in plan.order for c in u.cells if _holds(plan, u.cells, cell)}
+    fills = samples.fills_of(plan, (plan.cells[index] for index in sorted(shared)))
+    try:
+        found = outlook(samples.of(plan, cell), fills, num, work)
+    except TooFew as error:
+        return Prospect(cell, "planned", str(error), plan.rounds)
+    benchmark = plan.benchmark(cell)
+    copies = 2 if benchmark and benchmark.prepare else 1
+    memory, disk = found.memory_bytes, found.disk_bytes
+    table = float(table_bytes(plan, cell))
+    return Prospect(
+        cell,
+        "planned",
+        "",
+        plan.rounds,
+        found,
+        time_s=_all_repetitions(plan, cell, found, work),
+        memory_bytes=memory + Prediction(table, table, table) if memory else None,
+        disk_bytes=disk * copies if disk else None,
+    )
+
+
+def _holds(plan: Plan, indexes: Iterable[int], cell: Cell) -> bool:
+    return any(plan.cells[index] == cell for index in indexes)
+
+
+def _all_repetitions(plan: Plan, cell: Cell, found: Outlook, work: int) -> Prediction:
+    """The wall time of every repetition; one that offers a rate takes its time."""
+    times, rate = found.wall_s * plan.repetitions, plan.rate(cell)
+    if plan.rounds == plan.repetitions:
+        return times
+    if rate is None:
+        return times + found.wall_s
+    offered = Prediction(work / rate, work / rate, work / rate)
+    others = (p for part, p in found.seconds.items() if part not in ("prepare", "loop"))
+    return times + reduce(add, others, offered)
+
+
+def _fill_of(
+    plan: Plan, indexes: Iterable[int], known: Mapping[Cell, Prospect]
+) -> Prediction:
+    """The database that a unit fills, counted once."""
+    for index in indexes:
+        found = known.get(plan.cells[index])
+        if found and found.outlook and "prepare" in found.outlook.seconds:
+            return found.outlook.seconds["prepare"]
+    return NOTHING
+
+
+def _shortages(found: Prospect, room: Room) -> Iterable[tuple[bool, str]]:
+    """What the cell lacks; True: only if it goes badly."""
+    wants = (
+        ("disk", found.disk_bytes, room.disk_bytes - SPARE_BYTES, " in --data-dir"),
+        ("memory", found.memory_bytes, room.memory_bytes, ""),
+    )
+    for what, needed, free, where in wants:
+        if needed is None or free is None or needed.high <= free:
+            continue
+        fits = needed.middle <= free
+        verb = "may need more" if fits else "needs"
+        yield (
+            fits,
+            f"{found.cell} {verb} {what}{' than there is' if fits else ''}:"
+            f" {_sized(needed)}; {format_size(max(0, free))} are free{where}",
+        )
+
+
+def _doubts(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterable[str]:
+    """What the fit cannot see, or the runner would not wait for."""
+    outlook = found.outlook
+    assert outlook is not None, "only cells that are predicted have doubts"
+    own = [outlook.seconds[p] for p in ("loop", "settle") if p in outlook.seconds]
+    longest = reduce(add, own, NOTHING).middle
+    if "prepare" in outlook.seconds:
+        longest = max(longest, outlook.seconds["prepare"].middle)
+    if longest > plan.timeout_s:
+        yield (
+            f"{found.cell} would be killed: a process of about"
+            f" {format_duration(longest)}, limit {format_duration(plan.timeout_s)}"
+            " (--timeout)"
+        )
+    total = room.total_memory_bytes
+    seen = [s.disk_bytes for s in samples.of(plan, found.cell) if s.disk_bytes]
+    database = outlook.disk_bytes
+    if total and database and seen and max(seen) < total < database.middle:
+        yield (
+            f"{found.cell}: no size that was measured exceeds the memory of"
+            f" {format_size(total)}, this one does: its time is a lower bound"
+        )
+
+
+def _sized(found: Prediction) -> str:
+    low, high = format_size(found.low), format_size(found.high)
+    return f"{format_size(found.middle)} ({low} to {high})"

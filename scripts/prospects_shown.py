@@ -1,0 +1,87 @@
+"""What a run will take, as it is shown: one JSON document, or lines for people."""
+
+from dataclasses import asdict
+from typing import Any
+
+from report.scaling.growth import LEVEL, Prediction
+from report.units import format_duration, format_size
+from scripts.plan import Plan
+from scripts.prospects import Prospect, Prospects, Room
+
+
+def document(found: Prospects, plan: Plan, room: Room) -> dict[str, Any]:
+    """All of it, for programs; predictions are median and interval."""
+    return {
+        "suite": plan.suite["name"],
+        "interval": LEVEL,
+        "cells": [_cell_document(plan, cell) for cell in found.cells],
+        "fills_s": asdict(found.fills_s),
+        "total_s": asdict(found.time_s) if not found.unknown else None,
+        "free": asdict(room),
+        "unfit": list(found.unfit),
+        "doubts": list(found.doubts),
+    }
+
+
+def _cell_document(plan: Plan, found: Prospect) -> dict[str, Any]:
+    def shown(prediction: Prediction | None) -> dict[str, float] | None:
+        return asdict(prediction) if prediction else None
+
+    outlook = found.outlook
+    return {
+        **asdict(found.cell),
+        "status": found.status,
+        "reason": found.reason,
+        "num": plan.flags(found.cell).get("num"),
+        "repetitions": found.repetitions,
+        "sizes": list(outlook.sizes) if outlook else [],
+        "repetition_s": shown(outlook.wall_s) if outlook else None,
+        "parts_s": {part: asdict(p) for part, p in outlook.seconds.items()}
+        if outlook
+        else {},
+        "all_s": shown(found.time_s),
+        "memory_bytes": shown(found.memory_bytes),
+        "disk_bytes": shown(found.disk_bytes),
+    }
+
+
+def text(found: Prospects, plan: Plan, room: Room) -> list[str]:
+    """The same for people."""
+    head = f"{'cell':<46} {'times':>5} {'one repetition':>32} {'memory':>9} {'disk':>9}"
+    lines = [head]
+    for cell in found.cells:
+        lines.append(f"{cell.cell!s:<46} {_row(cell)}")
+    total = found.time_s
+    known = f"{len(found.known)} cells predicted"
+    if found.unknown:
+        known += f", {len(found.unknown)} not: their time is not in the sum"
+    lines += [
+        "",
+        f"{known}; in all {_timed(total)}, {_timed(found.fills_s)} of it filling",
+        f"the interval holds {LEVEL:.0%} of what is to be expected; {_free(room)}",
+    ]
+    return [*lines, *(f"doubt: {doubt}" for doubt in found.doubts)]
+
+
+def _row(found: Prospect) -> str:
+    if found.outlook is None:
+        return f"{found.status if not found.repetitions else 'unknown'}: {found.reason}"
+    memory, disk = (
+        format_size(p.middle) if p else "-"
+        for p in (found.memory_bytes, found.disk_bytes)
+    )
+    once = _timed(found.outlook.wall_s)
+    return f"{found.repetitions:>5} {once:>32} {memory:>9} {disk:>9}"
+
+
+def _timed(found: Prediction) -> str:
+    low, high = format_duration(found.low), format_duration(found.high)
+    return f"{format_duration(found.middle)} ({low} to {high})"
+
+
+def _free(room: Room) -> str:
+    memory = room.memory_bytes
+    told = (
+        f"{format_size(memory)} of memory" if memory is not None else "memory unknown"
+    )
+    return f"free: {format_size(room.disk_bytes)} of disk, {told}"

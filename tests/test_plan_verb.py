@@ -1,0 +1,218 @@
+"""kvmatrix plan: predicts from smaller sizes, refuses what cannot fit, says why."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from report.results import ResultsError
+from report.scaling.cells import Sample
+from report.scaling.growth import Point
+from scripts.cli_types import CountsType, CountType
+from scripts.growth_samples import Samples, growth_key
+from scripts.ladder import default_sizes
+from scripts.plan import Plan
+from scripts.prospects import Prospects, Room, prospects
+from scripts.store import find_run
+from scripts.tables import table_bytes
+from tests.lab import Lab, make_lab
+from tests.plans import FLAGS, engine, plan
+
+SIZES = (30_000, 100_000, 300_000)
+NUM = 1_000_000_000
+AMPLE = Room(1 << 60, 1 << 60, None)
+BENCHMARKS = ("readrandom", "fillrandom")
+
+
+def made(latency: bool = False, timeout_s: float = 1e9, **flags: Any) -> Plan:
+    own = {"a": {**FLAGS, "num": NUM, **flags}}
+    found = plan([engine("a")], BENCHMARKS, flags=own, latency=latency)
+    suite = {**found.suite, "timeout_s": timeout_s}
+    return Plan(**{**vars(found), "suite": suite})
+
+
+def known(
+    of: Plan, disk_per_entry: float = 100.0, engine_bytes: float = 8e6
+) -> Samples:
+    """Each cell at three sizes: 2 us an entry, and 4 us to fill it."""
+    samples = Samples()
+    for cell in of.cells:
+        key = growth_key(of, cell)
+        samples.repetitions[key] = [
+            Sample(n, n, {"loop": n * 2e-6}, engine_bytes, n * disk_per_entry)
+            for n in SIZES
+        ]
+        if cell.benchmark == "readrandom":
+            samples.fills[key] = [Point(n, n * 4e-6) for n in SIZES]
+    return samples
+
+
+def by_name(found: Prospects) -> Mapping[str, Any]:
+    return {cell.cell.benchmark: cell for cell in found.cells}
+
+
+def test_all_repetitions_and_every_fill_are_in_the_sum() -> None:
+    plan = made(latency=True)
+    found = prospects(plan, known(plan), AMPLE)
+    assert by_name(found)["fillrandom"].repetitions == 4
+    assert by_name(found)["fillrandom"].time_s.middle == pytest.approx(8e3, rel=0.2)
+    assert found.fills_s.middle == pytest.approx(4 * 4e3, rel=0.2)  # of the reads alone
+    assert found.time_s.middle == pytest.approx(32e3, rel=0.2)
+    assert not found.unfit and not found.doubts
+
+
+def test_a_repetition_that_offers_a_rate_takes_its_time() -> None:
+    plan = made(latency=True, rate=1000.0)
+    found = by_name(prospects(plan, known(plan), AMPLE))["fillrandom"]
+    assert found.time_s.low > NUM / 1000
+
+
+def test_the_table_of_the_keys_is_counted() -> None:
+    plan = made()
+    read, fill = plan.cells
+    assert (table_bytes(plan, read), table_bytes(plan, fill)) == (0, 4 * NUM)
+    found = by_name(prospects(plan, known(plan), AMPLE))
+    assert found["fillrandom"].memory_bytes.low > 4 * NUM
+    assert found["readrandom"].memory_bytes.middle < NUM
+
+
+def test_a_database_that_was_prepared_is_there_twice() -> None:
+    plan = made()
+    found = by_name(prospects(plan, known(plan), AMPLE))
+    once = found["fillrandom"].disk_bytes.middle
+    assert found["readrandom"].disk_bytes.middle == pytest.approx(2 * once)
+
+
+def test_what_cannot_fit_is_named_with_its_need_and_what_is_free() -> None:
+    plan = made()
+    small = Room(10 << 30, 2 << 30, None)
+    found = prospects(plan, known(plan), small)
+    assert len(found.unfit) == 3
+    disk, other, memory = found.unfit
+    assert disk.startswith("a/base/readrandom needs disk: 18")
+    assert "9.94 GiB are free in --data-dir" in disk
+    assert other.startswith("a/base/fillrandom needs disk: 9")
+    assert memory.startswith("a/base/fillrandom needs memory: 3.7")
+    assert memory.endswith("; 2.00 GiB are free")
+
+
+def test_what_may_not_fit_is_a_doubt() -> None:
+    plan = made()
+    needed = by_name(prospects(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
+    room = Room(round((2 * needed.middle + 2 * needed.high) / 2), None, None)
+    found = prospects(plan, known(plan), room)
+    assert not found.unfit
+    (doubt,) = found.doubts
+    assert doubt.startswith("a/base/readrandom may need more disk than there is")
+
+
+def test_a_process_that_would_be_killed_is_a_doubt() -> None:
+    plan = made(timeout_s=3000.0)
+    found = prospects(plan, known(plan), AMPLE)
+    assert len(found.doubts) == 1  # the fill takes 4,000 s, all else 2,000 s
+    assert "a/base/readrandom would be killed" in found.doubts[0]
+
+
+def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
+    plan = made()
+    found = prospects(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
+    assert len(found.doubts) == 2
+    assert all("its time is a lower bound" in doubt for doubt in found.doubts)
+
+
+def test_other_settings_are_another_cell() -> None:
+    plan = made()
+    found = prospects(plan, known(made(value_size=101)), AMPLE)
+    assert [cell.outlook for cell in found.cells] == [None, None]
+    assert "needs at least 3 sizes, measured: none" in found.cells[0].reason
+    assert len(found.unknown) == 2
+
+
+def test_the_default_sizes_are_below() -> None:
+    assert default_sizes(1_000_000_000) == (30_000, 100_000, 300_000)
+    assert default_sizes(100_000) == (3_000, 10_000, 30_000)
+
+
+@pytest.mark.parametrize("text, count", [("1e9", NUM), ("5_000", 5000), ("7", 7)])
+def test_a_count_may_be_written_short(text: str, count: int) -> None:
+    assert CountType().convert(text, None, None) == count
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "-1", "1.5", "1e-1", "1e17", "nan", "1e999999"]
+)
+def test_what_is_no_count_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="not a count"):
+        CountType().convert(text, None, None)
+
+
+def test_sizes_are_a_list_of_counts() -> None:
+    assert CountsType().convert("1e3,300,1000", None, None) == (300, 1000)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    found = make_lab(tmp_path)
+    found.engine("good", "honest")
+    found.scenario(benchmarks=BENCHMARKS)
+    found.suite()
+    return found
+
+
+def runs(lab: Lab) -> int:
+    return len(list((lab.results / "plans").glob("*/run.json")))
+
+
+def test_the_ladder_is_measured_once_and_kept_apart(lab: Lab) -> None:
+    words = ("lab", "--num", "2000", "--sizes", "20,60,200")
+    blind = lab.call("plan", *words)
+    assert blind.returncode == 5
+    assert "2 cells are not predicted: add --measure" in blind.stderr
+    assert "needs at least 3 sizes, measured: none" in blind.stdout
+    first = lab.call("plan", *words, "--measure", "--json")
+    assert first.returncode == 0, first.stderr
+    assert runs(lab) == 3
+    document = json.loads(first.stdout)
+    assert [cell["sizes"] for cell in document["cells"]] == [[20, 60, 200]] * 2
+    for cell in document["cells"]:
+        assert 0 < cell["repetition_s"]["low"] < cell["repetition_s"]["high"]
+    again = lab.call("plan", *words, "--measure")
+    assert again.returncode == 0 and runs(lab) == 3
+    with pytest.raises(ResultsError, match="there is no run"):
+        find_run(lab.results, "@last")
+
+
+def test_sizes_of_ordinary_runs_count_too(lab: Lab) -> None:
+    for num in ("20", "60", "200"):
+        assert lab.call("run", "lab", "--num", num).returncode == 0
+    assert lab.call("plan", "lab", "--num", "2000").returncode == 0
+    only = lab.call("plan", "lab", "--num", "2000", "--from", "@last")
+    assert only.returncode == 5 and "measured: 200" in only.stdout
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (("--num", "100", "--sizes", "10,100", "--measure"), "only sizes below"),
+        (("--from", "nothing"), "there is no run"),
+        (("--num", "many"), "'many' is not a count"),
+        (("-e", "god"), "did you mean"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told(
+    lab: Lab, words: tuple[str, ...], told: str
+) -> None:
+    found = lab.call("plan", "lab", *words)
+    assert found.returncode == 2 and told in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_what_cannot_fit_ends_with_4(lab: Lab) -> None:
+    words = ("lab", "--num", "10000000000000000", "--sizes", "20,60,200")
+    found = lab.call("plan", *words, "--measure")
+    assert found.returncode == 4
+    assert "this run cannot fit" in found.stderr
+    assert "good/base/fillrandom needs memory" in found.stderr
