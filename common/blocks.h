@@ -31,20 +31,20 @@ constexpr size_t BlockEntries(size_t entry_bytes) {
 class UpdateBlock {
  public:
   // Holds whole batches, at least one.  `stream` and `values` outlive it.
-  UpdateBlock(WriteStream& stream, const Values& values, size_t key_size,
+  UpdateBlock(WriteStream& stream, const Values& values, KeyShape keys,
               size_t batch_size, bool deletes)
       : stream_(stream),
         values_(values),
-        key_size_(key_size),
+        writer_(keys),
         value_stride_(deletes ? 0 : values.buffer_size()),
         steps_(std::max<size_t>(
-                   BlockEntries(key_size + value_stride_) / batch_size, 1) *
+                   BlockEntries(keys.size() + value_stride_) / batch_size, 1) *
                batch_size),
-        keys_(steps_.size() * key_size, '0'),
+        keys_(steps_.size() * keys.size(), keys.pad()),
         bytes_(steps_.size() * value_stride_),
         updates_(steps_.size()) {
     for (size_t i = 0; i < updates_.size(); ++i) {
-      updates_[i].key = {keys_.data() + i * key_size, key_size};
+      updates_[i].key = {keys_.data() + i * keys.size(), keys.size()};
       if (deletes) continue;
       updates_[i].value = {bytes_.data() + i * value_stride_,
                            values.value_size()};
@@ -55,12 +55,12 @@ class UpdateBlock {
 
   // Takes the next `count` updates.  REQUIRES: count <= capacity()
   void Fill(size_t count) {
-    char* key_end = keys_.data() + key_size_;
+    char* key = keys_.data();
     char* value = bytes_.data();
     for (size_t i = 0; i < count; ++i) {
       const Step step = steps_[i] = stream_.Next();
-      KeyBuffer::Write(step.key, key_end - kKeyDigits);
-      key_end += key_size_;
+      writer_.Write(step.key, key);
+      key += writer_.shape().size();
       if (step.version == 0) continue;
       values_.Write(step.key, step.version, value);
       value += value_stride_;
@@ -80,7 +80,7 @@ class UpdateBlock {
  private:
   WriteStream& stream_;
   const Values& values_;
-  const size_t key_size_;
+  const KeyWriter writer_;
   const size_t value_stride_;
   std::vector<Step> steps_;
   std::vector<char> keys_;
@@ -93,23 +93,23 @@ class UpdateBlock {
 class KeyBlock {
  public:
   // The last `cut` bytes of each key are left out.
-  KeyBlock(size_t key_size, size_t cut)
-      : key_size_(key_size),
-        wanted_size_(key_size - cut),
-        expected_(BlockEntries(key_size)),
-        keys_(expected_.size() * key_size, '0') {}
+  KeyBlock(KeyShape keys, size_t cut)
+      : writer_(keys),
+        wanted_size_(keys.size() - cut),
+        expected_(BlockEntries(keys.size())),
+        keys_(expected_.size() * keys.size(), keys.pad()) {}
 
   size_t capacity() const { return expected_.size(); }
 
   // Takes the next `count` keys.  REQUIRES: count <= capacity()
   void Fill(KeyStream& stream, const Oracle& oracle, const Check& check,
             size_t count) {
-    char* key_end = keys_.data() + key_size_;
+    char* key = keys_.data();
     for (size_t i = 0; i < count; ++i) {
       const uint64_t index = expected_[i].key = stream.Next();
       oracle.Prefetch(index);
-      KeyBuffer::Write(index, key_end - kKeyDigits);
-      key_end += key_size_;
+      writer_.Write(index, key);
+      key += writer_.shape().size();
     }
     for (size_t i = 0; i < count; ++i) {
       expected_[i] = check.Expect(expected_[i].key);
@@ -118,11 +118,11 @@ class KeyBlock {
 
   const Expected& expected(size_t i) const { return expected_[i]; }
   std::string_view key(size_t i) const {
-    return {keys_.data() + i * key_size_, wanted_size_};
+    return {keys_.data() + i * writer_.shape().size(), wanted_size_};
   }
 
  private:
-  const size_t key_size_;
+  const KeyWriter writer_;
   const size_t wanted_size_;
   std::vector<Expected> expected_;
   std::vector<char> keys_;

@@ -4,7 +4,7 @@ namespace kvmatrix {
 
 std::optional<uint64_t> Check::Visited(std::string_view key,
                                        std::string_view value) {
-  const std::optional<uint64_t> index = ParseKey(key, key_size_);
+  const std::optional<uint64_t> index = ParseKey(key, keys_);
   if (!index) {
     Fail("a scan visits a key that was never written:", key);
     return std::nullopt;

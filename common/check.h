@@ -27,8 +27,8 @@ struct Expected {
 class Check {
  public:
   // `oracle` and `values` outlive the check and do not change meanwhile.
-  Check(const Oracle& oracle, const Values& values, size_t key_size)
-      : oracle_(oracle), values_(values), key_size_(key_size) {}
+  Check(const Oracle& oracle, const Values& values, KeyShape keys)
+      : oracle_(oracle), values_(values), keys_(keys) {}
 
   // What a get of the key with this index must return.
   Expected Expect(uint64_t key) const {
@@ -84,7 +84,7 @@ class Check {
 
   const Oracle& oracle_;
   const Values& values_;
-  const size_t key_size_;
+  const KeyShape keys_;
   uint64_t found_ = 0;
   uint64_t failures_ = 0;
   uint64_t digest_ = 0;

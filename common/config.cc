@@ -17,7 +17,10 @@ DEFINE_string(benchmarks,
 DEFINE_uint64(num, 1'000'000, "entries in a database");
 DEFINE_int64(reads, -1, "operations of a read benchmark; -1: --num");
 DEFINE_uint64(threads, 1, "concurrent threads; only 1 for now");
-DEFINE_uint64(key_size, 16, "bytes in a key, at least 16");
+DEFINE_uint64(key_size, 16, "bytes in a key, at least 8");
+DEFINE_string(key_format, "decimal",
+              "decimal: digits with zeros in front; big, little: integers of 8 "
+              "bytes in that byte order");
 DEFINE_uint64(value_size, 100, "bytes in a value");
 DEFINE_double(compression_ratio, 0.5,
               "a simple compressor shrinks values to this share");
@@ -97,8 +100,9 @@ void CheckRanges() {
   Require(FLAGS_num > 0 && FLAGS_num <= kMaxKeys, "--num: from 1 to 10^16");
   Require(FLAGS_reads == -1 || FLAGS_reads > 0, "--reads: at least 1, or -1");
   Require(FLAGS_threads == 1, "--threads: only 1 for now");
-  Require(FLAGS_key_size >= kKeyDigits && FLAGS_key_size <= 1024,
-          "--key_size: from 16 to 1024");
+  Require(FLAGS_key_size >= KeyShape::kSmallest &&
+              FLAGS_key_size <= KeyShape::kLargest,
+          "--key_size: from 8 to 1024");
   Require(FLAGS_value_size <= (1u << 30), "--value_size: at most 2^30");
   Require(FLAGS_compression_ratio >= 0 && FLAGS_compression_ratio <= 1,
           "--compression_ratio: from 0 to 1");
@@ -113,6 +117,31 @@ void CheckRanges() {
           "--use_existing_db and --after go together: --after names the "
           "benchmarks that the database has been through");
   Require(!FLAGS_benchmarks.empty(), "--benchmarks: at least one");
+}
+
+KeyFormat KeyFormatFromFlag() {
+  for (const KeyFormat format :
+       {KeyFormat::kDecimal, KeyFormat::kBig, KeyFormat::kLittle}) {
+    if (KeyFormatName(format) == FLAGS_key_format) return format;
+  }
+  throw UsageError("--key_format: decimal, big or little, not '" +
+                   FLAGS_key_format + "'");
+}
+
+// Throws UsageError if the keys of `config` cannot do what it asks for.
+void CheckKeys(const Config& config) {
+  const uint64_t capacity = config.key_shape().capacity();
+  Require(config.num <= capacity,
+          "--key_size: decimal keys of " + std::to_string(config.key_size) +
+              " bytes are no more than " + std::to_string(capacity) +
+              "; choose a larger --key_size, a smaller --num or "
+              "--key_format=big");
+  for (const Benchmark* benchmark : config.benchmarks) {
+    Require(!NeedsKeyOrder(*benchmark) || config.key_shape().ordered(),
+            "--key_format: " + std::string(benchmark->name) +
+                " needs keys in order, and little keys sort otherwise; "
+                "choose --key_format=big");
+  }
 }
 
 std::filesystem::path DefaultDb() {
@@ -147,6 +176,7 @@ Config ConfigFromFlags() {
   config.reads =
       FLAGS_reads < 0 ? FLAGS_num : static_cast<uint64_t>(FLAGS_reads);
   config.key_size = FLAGS_key_size;
+  config.key_format = KeyFormatFromFlag();
   config.value_size = FLAGS_value_size;
   config.compression_ratio = FLAGS_compression_ratio;
   config.batch_size = FLAGS_batch_size;
@@ -173,6 +203,7 @@ Config ConfigFromFlags() {
   for (const std::string_view word : Split(FLAGS_after)) {
     config.after.push_back(Past(word, config));
   }
+  CheckKeys(config);
   return config;
 }
 

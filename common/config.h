@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/benchmark.h"
+#include "common/keys.h"
 
 namespace kvmatrix {
 
@@ -28,9 +29,10 @@ struct Config {
   std::vector<const Benchmark*> benchmarks;
   std::vector<PastBenchmark> after;
 
-  uint64_t num = 1'000'000;        // entries of a whole database
-  uint64_t reads = 1'000'000;      // operations of a read benchmark
-  uint64_t key_size = 16;          // bytes
+  uint64_t num = 1'000'000;    // entries of a whole database
+  uint64_t reads = 1'000'000;  // operations of a read benchmark
+  uint64_t key_size = 16;      // bytes
+  KeyFormat key_format = KeyFormat::kDecimal;
   uint64_t value_size = 100;       // bytes
   double compression_ratio = 0.5;  // of a value, by a simple compressor
   uint64_t batch_size = 1;         // entries in one Write()
@@ -48,6 +50,8 @@ struct Config {
   std::filesystem::path db;        // the directory that holds the database
   std::filesystem::path json;      // measurements are appended; empty: none
   std::filesystem::path progress;  // see progress.h; empty: none
+
+  KeyShape key_shape() const { return {key_size, key_format}; }
 };
 
 // Entries that a writing benchmark writes, at least one.

@@ -31,18 +31,50 @@ constexpr uint64_t Number(uint64_t word) {
   return (word * 10'000 + (word >> 32)) & 0xffffffff;
 }
 
-}  // namespace
+bool IsFilled(const char* from, const char* to, char with) {
+  return std::all_of(from, to, [with](char c) { return c == with; });
+}
 
-std::optional<uint64_t> ParseKey(std::string_view key, size_t key_size) {
+std::optional<uint64_t> ParseDecimal(std::string_view key) {
   static_assert(kKeyDigits == 2 * kWord);
-  if (key.size() != key_size) return std::nullopt;
-  const char* const digits = key.data() + key_size - kKeyDigits;
+  char padded[kKeyDigits];
+  const char* digits = padded;
+  if (key.size() >= kKeyDigits) {
+    digits = key.data() + key.size() - kKeyDigits;
+    if (!IsFilled(key.data(), digits, '0')) return std::nullopt;
+  } else {
+    std::memset(padded, '0', kKeyDigits);
+    std::memcpy(padded + kKeyDigits - key.size(), key.data(), key.size());
+  }
   const uint64_t high = Load(digits);
   const uint64_t low = Load(digits + kWord);
-  const bool padded =
-      std::all_of(key.data(), digits, [](char c) { return c == '0'; });
-  if (!padded || (NotDigits(high) | NotDigits(low)) != 0) return std::nullopt;
+  if ((NotDigits(high) | NotDigits(low)) != 0) return std::nullopt;
   return Number(high) * 100'000'000 + Number(low);
+}
+
+std::optional<uint64_t> ParseInteger(std::string_view key, bool big) {
+  const char* const begin = key.data();
+  const char* const end = begin + key.size();
+  const char* const word = big ? end - kWord : begin;
+  const bool padded = IsFilled(begin, big ? word : begin, '\0') &&
+                      IsFilled(big ? end : begin + kWord, end, '\0');
+  const uint64_t loaded = Load(word);
+  const uint64_t index = big ? __builtin_bswap64(loaded) : loaded;
+  if (!padded || index >= kMaxKeys) return std::nullopt;
+  return index;
+}
+
+}  // namespace
+
+std::string_view KeyFormatName(KeyFormat format) {
+  constexpr std::string_view kNames[] = {"decimal", "big", "little"};
+  return kNames[static_cast<int>(format)];
+}
+
+std::optional<uint64_t> ParseKey(std::string_view key, KeyShape shape) {
+  if (key.size() != shape.size()) return std::nullopt;
+  if (shape.format() == KeyFormat::kDecimal) return ParseDecimal(key);
+  return ParseInteger(key, shape.format() == KeyFormat::kBig);
 }
 
 }  // namespace kvmatrix

@@ -47,7 +47,8 @@ LoopResult RunLoop(const Workload& workload, const Driver& driver,
     case Kind::kRead:
       return RunReads(workload, session);
     case Kind::kVerify:
-      return RunVerify(workload, session, driver.ordered);
+      return RunVerify(workload, session,
+                       driver.ordered && workload.config.key_shape().ordered());
     case Kind::kCompact:
       workload.meter.Start();
       database.Compact();
@@ -168,7 +169,7 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
   }
   const Values values(config_.seed, oracle_.value_size(),
                       config_.compression_ratio);
-  Check check(oracle_, values, config_.key_size);
+  Check check(oracle_, values, config_.key_shape());
   const uint64_t stream_seed = NextStreamSeed(benchmark);
   Meter meter(clock_, progress_,
               {.duration_ns = config_.duration_ns,

@@ -18,7 +18,7 @@ constexpr uint64_t kSampledAbsents = 1'000;
 template <typename Read>
 uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
   KeyStream keys(w.benchmark.key_order, w.oracle.key_space(), w.stream_seed);
-  KeyBlock block(w.config.key_size, cut);
+  KeyBlock block(w.config.key_shape(), cut);
   uint64_t operations = 0;
   bool more = true;
   w.meter.Start();
@@ -125,7 +125,7 @@ void CheckComplete(const Workload& w, uint64_t visited, uint64_t limit) {
 
 void SampleGets(const Workload& w, Session& session) {
   KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
-  KeyBuffer key(w.config.key_size);
+  KeyBuffer key(w.config.key_shape());
   const uint64_t samples = std::min(kSampledGets, w.oracle.key_space());
   for (uint64_t i = 0; i < samples; ++i) {
     const uint64_t index = keys.Next();
@@ -136,17 +136,19 @@ void SampleGets(const Workload& w, Session& session) {
 // Keys next to present ones: one byte shorter, one byte longer, past the end.
 void SampleAbsents(const Workload& w, Session& session) {
   KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
-  KeyBuffer key(w.config.key_size);
+  const KeyShape shape = w.config.key_shape();
+  KeyBuffer key(shape);
   const uint64_t samples = std::min(kSampledAbsents, w.oracle.key_space());
   for (uint64_t i = 0; i < samples; ++i) {
     const uint64_t index = keys.Next();
+    const uint64_t past = w.oracle.key_space() + index;
     std::string wanted(key.Set(index));
-    if (i % 3 == 0) {
+    if (i % 3 == 0 || past >= shape.capacity()) {
       wanted.pop_back();
     } else if (i % 3 == 1) {
       wanted.push_back('0');
     } else {
-      wanted = key.Set(w.oracle.key_space() + index);
+      wanted = key.Set(past);
     }
     w.check.GotAbsent(wanted, session.Get(wanted));
   }
@@ -159,7 +161,7 @@ LoopResult RunWrites(const Workload& w, Session& session) {
   const uint64_t batch_size =
       std::min(BatchSizeOf(w.benchmark, w.config), entries);
   WriteStream stream(w.benchmark, w.stream_seed, w.oracle);
-  UpdateBlock block(stream, w.values, w.config.key_size, batch_size,
+  UpdateBlock block(stream, w.values, w.config.key_shape(), batch_size,
                     w.benchmark.kind == Kind::kDelete);
   uint64_t operations = 0;
   bool more = true;

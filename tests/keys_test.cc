@@ -57,5 +57,82 @@ TEST(Keys, ParseRefusesWhatIsNoKey) {
   }
 }
 
+std::string Bytes(std::initializer_list<int> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
+
+TEST(Keys, AreIntegersInEitherByteOrder) {
+  EXPECT_EQ(KeyBuffer({8, KeyFormat::kBig}).Set(0x0102030405),
+            Bytes({0, 0, 0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(KeyBuffer({8, KeyFormat::kLittle}).Set(0x0102030405),
+            Bytes({5, 4, 3, 2, 1, 0, 0, 0}));
+  EXPECT_EQ(KeyBuffer({10, KeyFormat::kBig}).Set(258),
+            Bytes({0, 0, 0, 0, 0, 0, 0, 0, 1, 2}));
+  EXPECT_EQ(KeyBuffer({10, KeyFormat::kLittle}).Set(258),
+            Bytes({2, 1, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(KeyBuffer(8).Set(42), "00000042");
+}
+
+class KeysOfShape
+    : public testing::TestWithParam<std::tuple<size_t, KeyFormat>> {
+ protected:
+  KeyShape shape() const {
+    return {std::get<0>(GetParam()), std::get<1>(GetParam())};
+  }
+};
+
+TEST_P(KeysOfShape, AreReadBack) {
+  KeyBuffer key(shape());
+  Random random(7);
+  const uint64_t capacity = shape().capacity();
+  for (int i = 0; i < 5000; ++i) {
+    const uint64_t index =
+        i < 2 ? i * (capacity - 1) : random.Uniform(capacity) >> (i % 48);
+    const std::string_view text = key.Set(index);
+    ASSERT_EQ(text.size(), shape().size());
+    ASSERT_EQ(ParseKey(text, shape()), index);
+  }
+}
+
+TEST_P(KeysOfShape, AreAbsentOneByteShorterOrLonger) {
+  const std::string text(KeyBuffer(shape()).Set(12345678));
+  EXPECT_EQ(ParseKey(text.substr(0, text.size() - 1), shape()), std::nullopt);
+  EXPECT_EQ(ParseKey(text + text.back(), shape()), std::nullopt);
+}
+
+// One byte that differs is another key or none, never the same one.
+TEST_P(KeysOfShape, HaveNoByteThatDoesNotCount) {
+  KeyBuffer key(shape());
+  const std::string text(key.Set(12345678));
+  for (size_t i = 0; i < text.size(); ++i) {
+    std::string damaged = text;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    EXPECT_NE(ParseKey(damaged, shape()), 12345678u) << i;
+  }
+}
+
+TEST_P(KeysOfShape, SortAsTheirIndexesIfTheShapeSaysSo) {
+  KeyBuffer one(shape()), other(shape());
+  bool sorted = true;
+  for (uint64_t index = 1; index < 100'000; index += 7) {
+    sorted = sorted && one.Set(index - 1) < other.Set(index);
+  }
+  EXPECT_EQ(sorted, shape().ordered());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, KeysOfShape,
+    testing::Combine(testing::Values(8, 9, 15, 16, 17, 24, 1024),
+                     testing::Values(KeyFormat::kDecimal, KeyFormat::kBig,
+                                     KeyFormat::kLittle)));
+
+TEST(Keys, OfFewDigitsAreFew) {
+  EXPECT_EQ(KeyShape(8).capacity(), 100'000'000u);
+  EXPECT_EQ(KeyShape(15).capacity(), kMaxKeys / 10);
+  EXPECT_EQ(KeyShape(16).capacity(), kMaxKeys);
+  EXPECT_EQ(KeyShape(1024).capacity(), kMaxKeys);
+  EXPECT_EQ(KeyShape(8, KeyFormat::kBig).capacity(), kMaxKeys);
+}
+
 }  // namespace
 }  // namespace kvmatrix
