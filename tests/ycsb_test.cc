@@ -1,0 +1,213 @@
+// YCSB's workloads: what is asked for, in which shares, and of which records.
+
+#include "common/ycsb.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace kvmatrix {
+namespace {
+
+constexpr int kDraws = 200'000;
+
+double Tolerance(double share) {
+  return 4 * std::sqrt(share * (1 - share) / kDraws);
+}
+
+// Of each ordinal, its share of the draws.
+std::vector<double> SharesOf(YcsbChooser chooser, uint64_t records,
+                             uint64_t acknowledged) {
+  Random random(5);
+  std::vector<double> shares(records + 1000);
+  for (int i = 0; i < kDraws; ++i) {
+    const uint64_t ordinal = chooser.Next(random, acknowledged);
+    EXPECT_LT(ordinal, acknowledged);
+    shares[ordinal] += 1.0 / kDraws;
+  }
+  return shares;
+}
+
+TEST(Ycsb, WorkloadsAreThoseOfItsFiles) {
+  struct Line {
+    std::string_view name;
+    double read, update, insert, scan, readmodifywrite;
+  };
+  constexpr Line kFiles[] = {
+      {"ycsba", 0.5, 0.5, 0, 0, 0},   {"ycsbb", 0.95, 0.05, 0, 0, 0},
+      {"ycsbc", 1, 0, 0, 0, 0},       {"ycsbd", 0.95, 0, 0.05, 0, 0},
+      {"ycsbe", 0, 0, 0.05, 0.95, 0}, {"ycsbf", 0.5, 0, 0, 0, 0.5},
+  };
+  for (const Line& line : kFiles) {
+    const YcsbWorkload* workload = FindYcsb(line.name);
+    ASSERT_NE(workload, nullptr) << line.name;
+    const Weights weights = {line.read, line.update, line.insert, line.scan,
+                             line.readmodifywrite};
+    EXPECT_EQ(workload->weights, weights) << line.name;
+    EXPECT_EQ(workload->request == YcsbRequest::kYcsbLatest,
+              line.name == "ycsbd");
+  }
+  EXPECT_EQ(FindYcsb("ycsbload"), nullptr);
+}
+
+TEST(Ycsb, ADistributionByNameKeepsWhatTheWorkloadIsAbout) {
+  const YcsbWorkload& a = *FindYcsb("ycsba");
+  const YcsbWorkload& d = *FindYcsb("ycsbd");
+  EXPECT_EQ(RequestOf(a, ""), YcsbRequest::kYcsbZipf);
+  EXPECT_EQ(RequestOf(a, "zipf"), YcsbRequest::kZipf);
+  EXPECT_EQ(RequestOf(a, "latest"), YcsbRequest::kYcsbLatest);
+  EXPECT_EQ(RequestOf(d, "zipf"), YcsbRequest::kLatest);
+  EXPECT_EQ(RequestOf(d, "ycsb-zipf"), YcsbRequest::kYcsbLatest);
+  EXPECT_EQ(RequestOf(d, "uniform"), YcsbRequest::kUniform);
+  EXPECT_EQ(RequestOf(a, "hot"), std::nullopt);
+}
+
+TEST(OperationChooser, DrawsInProportion) {
+  const Weights weights = {0.2, 0, 0.05, 0.75};
+  OperationChooser chooser(weights, 11);
+  Weights shares{};
+  for (int i = 0; i < kDraws; ++i) {
+    shares[static_cast<size_t>(chooser.Next())] += 1.0 / kDraws;
+  }
+  for (size_t type = 0; type < kOperations; ++type) {
+    EXPECT_NEAR(shares[type], weights[type], Tolerance(weights[type]) + 1e-9);
+  }
+}
+
+TEST(OperationChooser, NeverDrawsWhatHasNoWeight) {
+  OperationChooser chooser({1.0 / 3, 0, 1.0 / 3, 0, 0, 1.0 / 3}, 2);
+  for (int i = 0; i < kDraws; ++i) {
+    const Operation operation = chooser.Next();
+    ASSERT_TRUE(operation == Operation::kRead ||
+                operation == Operation::kInsert ||
+                operation == Operation::kGet);
+  }
+}
+
+TEST(YcsbKeys, LoadAndOperationsAgreeUnlessInsertsNeedMoreRoom) {
+  EXPECT_EQ(YcsbKeySpace(1'000, 0), YcsbKeySpace(1'000, 10'000));
+  EXPECT_GT(YcsbKeySpace(1'000, 100'000), 1'000u + 2 * 5'000u);
+  const Permutation order = YcsbOrder(YcsbKeySpace(1'000, 0), 301);
+  std::set<uint64_t> keys;
+  for (uint64_t i = 0; i < YcsbKeySpace(1'000, 0); ++i) keys.insert(order(i));
+  EXPECT_EQ(keys.size(), YcsbKeySpace(1'000, 0));
+}
+
+// The law: rank r has 1 / r^0.99 of the sum.
+TEST(YcsbChooser, OfTrueZipfFollowsTheLawAndScattersIt) {
+  constexpr uint64_t kRecords = 1'000;
+  std::vector<double> shares =
+      SharesOf(YcsbChooser(YcsbRequest::kZipf, kRecords, 0, 0.99, 9), kRecords,
+               kRecords);
+  EXPECT_LT(shares[0], 0.05);  // the hottest is no ordinal in particular
+  std::ranges::sort(shares, std::greater<>());
+  double zeta = 0;
+  for (uint64_t r = 1; r <= kRecords; ++r) zeta += std::pow(r, -0.99);
+  for (const int rank : {1, 2, 3}) {
+    const double share = std::pow(rank, -0.99) / zeta;
+    EXPECT_NEAR(shares[rank - 1], share, Tolerance(share)) << rank;
+  }
+}
+
+// YCSB's: the first of 10^10 items has 1 / 26.469 of the draws, whatever the
+// number of records, and who shares its hash more.
+TEST(YcsbChooser, OfYcsbZipfIsHashed) {
+  constexpr uint64_t kRecords = 100'000;
+  const std::vector<double> shares =
+      SharesOf(YcsbChooser(YcsbRequest::kYcsbZipf, kRecords, 0, 0.99, 9),
+               kRecords, kRecords);
+  const uint64_t hottest = YcsbZipf::KeyOf(0, kRecords + 1);
+  EXPECT_NEAR(shares[hottest], 1 / YcsbZipf::kZeta,
+              Tolerance(1 / YcsbZipf::kZeta) + 1e-4);
+}
+
+TEST(YcsbChooser, OfLatestAsksForTheNewestMost) {
+  constexpr uint64_t kRecords = 1'000, kThere = 1'200;
+  for (const YcsbRequest request :
+       {YcsbRequest::kYcsbLatest, YcsbRequest::kLatest}) {
+    const std::vector<double> shares = SharesOf(
+        YcsbChooser(request, kRecords, 400, 0.99, 9), kRecords, kThere);
+    // YCSB counts one less: its last value, where there are as many plus one.
+    const uint64_t items =
+        request == YcsbRequest::kLatest ? kThere : kThere - 1;
+    double zeta = 0;
+    for (uint64_t r = 1; r <= items; ++r) zeta += std::pow(r, -0.99);
+    EXPECT_NEAR(shares[kThere - 1], 1 / zeta, Tolerance(1 / zeta));
+    const double second = std::pow(2, -0.99) / zeta;
+    EXPECT_NEAR(shares[kThere - 2], second, Tolerance(second));
+  }
+}
+
+// For all that is already there, where inserts are still to come.
+TEST(YcsbChooser, AsksOnlyForWhatIsThere) {
+  constexpr uint64_t kRecords = 100;
+  for (const YcsbRequest request :
+       {YcsbRequest::kYcsbZipf, YcsbRequest::kZipf, YcsbRequest::kUniform,
+        YcsbRequest::kYcsbLatest, YcsbRequest::kLatest}) {
+    SharesOf(YcsbChooser(request, kRecords, 500, 0.99, 9), kRecords, kRecords);
+  }
+}
+
+// Beyond a thousand terms zeta is no longer summed one by one.
+TEST(YcsbChooser, OfLatestKnowsTheSumOfManyTerms) {
+  constexpr uint64_t kRecords = 1'000'000;
+  YcsbChooser chooser(YcsbRequest::kYcsbLatest, kRecords, 0, 0.99, 9);
+  Random random(5);
+  double newest = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    newest += chooser.Next(random, kRecords) == kRecords - 1;
+  }
+  double zeta = 0;
+  for (uint64_t r = kRecords - 1; r > 0; --r) zeta += std::pow(r, -0.99);
+  EXPECT_NEAR(newest / kDraws, 1 / zeta, Tolerance(1 / zeta));
+}
+
+TEST(YcsbInserts, AreThereOnceAcknowledgedWithoutAGap) {
+  YcsbInserts inserts(10, 100);
+  EXPECT_EQ(inserts.acknowledged(), 10u);
+  EXPECT_EQ(inserts.Take(), 10u);
+  EXPECT_EQ(inserts.Take(), 11u);
+  std::set<uint64_t> there = {11};
+  const auto is_there = [&](uint64_t ordinal) {
+    return there.contains(ordinal);
+  };
+  inserts.Acknowledge(is_there);
+  EXPECT_EQ(inserts.acknowledged(), 10u);  // 10 is not
+  there.insert(10);
+  inserts.Acknowledge(is_there);
+  EXPECT_EQ(inserts.acknowledged(), 12u);
+}
+
+TEST(YcsbInserts, EndWhereTheKeysEnd) {
+  YcsbInserts inserts(10, 11);
+  inserts.Take();
+  EXPECT_THROW(inserts.Take(), std::runtime_error);
+}
+
+TEST(YcsbInserts, OfManyThreadsAreAllTakenOnce) {
+  constexpr uint64_t kEach = 2'000;
+  YcsbInserts inserts(3, 3 + 4 * kEach + 1);
+  std::vector<std::atomic<bool>> there(3 + 4 * kEach);
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (uint64_t i = 0; i < kEach; ++i) {
+        const uint64_t ordinal = inserts.Take();
+        EXPECT_FALSE(there[ordinal].exchange(true));
+        inserts.Acknowledge([&](uint64_t o) { return there[o].load(); });
+        EXPECT_LE(inserts.acknowledged(), 3 + 4 * kEach);
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(inserts.Take(), 3 + 4 * kEach);
+}
+
+}  // namespace
+}  // namespace kvmatrix
