@@ -136,8 +136,8 @@ const Benchmark* FindBenchmark(std::string_view name) {
 }
 
 std::string_view KindName(Kind kind) {
-  constexpr std::string_view kNames[] = {"write", "read", "delete", "compact",
-                                         "verify"};
+  constexpr std::string_view kNames[] = {"write",   "read",   "delete",
+                                         "compact", "verify", "mix"};
   return kNames[static_cast<int>(kind)];
 }
 

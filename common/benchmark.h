@@ -9,7 +9,14 @@
 
 namespace kvmatrix {
 
-enum class Kind { kWrite, kRead, kDelete, kCompact, kVerify };
+enum class Kind {
+  kWrite,
+  kRead,
+  kDelete,
+  kCompact,
+  kVerify,
+  kMix,  // reads, writes and scans by chance; --reads of them, as of a read
+};
 
 // What the database must have been through before the benchmark starts.
 enum class Prepare {
@@ -39,7 +46,9 @@ struct Benchmark {
   uint64_t value_size = 0;   // bytes; 0: --value_size
   uint64_t batch_size = 0;   // entries per batch; 0: --batch_size
   bool sync = false;         // true: synchronous whatever --sync says
-  std::string_view summary;  // one line for --help
+  bool writer = false;       // one writer overwrites beside the readers
+  std::string_view fill = "filluniquerandom";  // what prepares its database
+  std::string_view summary;                    // one line for --help
 };
 
 // All benchmarks, in the order of --help.
@@ -62,8 +71,15 @@ constexpr bool IsOneCall(const Benchmark& benchmark) {
          benchmark.kind == Kind::kCompact || benchmark.kind == Kind::kVerify;
 }
 
+// True if all operations of the benchmark are writes.
 constexpr bool IsWriting(const Benchmark& benchmark) {
   return benchmark.kind == Kind::kWrite || benchmark.kind == Kind::kDelete;
+}
+
+// True if the benchmark leaves another database than it finds.
+constexpr bool Changes(const Benchmark& benchmark) {
+  return IsWriting(benchmark) || benchmark.kind == Kind::kMix ||
+         benchmark.writer;
 }
 
 std::string_view KindName(Kind kind);

@@ -41,7 +41,10 @@ struct Config {
   bool sync = false;
   bool settle = true;
   uint64_t seed = 301;
-  uint64_t duration_ns = 0;  // of one benchmark's loop; 0: no limit
+  uint64_t threads = 1;            // sessions that run at once
+  uint64_t writes_per_second = 0;  // of the one writer; 0: as fast as it goes
+  uint64_t readwritepercent = 90;  // of readrandomwriterandom: share of gets
+  uint64_t duration_ns = 0;        // of one benchmark's loop; 0: no limit
 
   bool use_existing_db = false;
   bool crash = false;  // end as kill -9 does once the last benchmark flushed

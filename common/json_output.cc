@@ -31,7 +31,17 @@ Json OptionsJson(const Benchmark& benchmark, const Config& config) {
           {"value_size", ValueSizeOf(benchmark, config)},
           {"compression_ratio", config.compression_ratio},
           {"batch_size", BatchSizeOf(benchmark, config)},
-          {"threads", 1},
+          {"threads", config.threads},
+          {"writes_per_second", config.writes_per_second},
+          {"readwritepercent", config.readwritepercent},
+          {"stream", "kvmatrix"},
+          {"key_format", "decimal"},
+          {"key_distribution", ""},
+          {"zipf_theta", 0.99},
+          {"value_size_distribution_type", "fixed"},
+          {"value_size_min", 0},
+          {"value_size_max", 0},
+          {"transactions", 0},
           {"cache_size_bytes", config.cache_size},
           {"compression", config.compression},
           {"sync", SyncOf(benchmark, config)},
@@ -110,7 +120,7 @@ void AddCounts(const Measurement& m, Json& json) {
   json["bytes"] = ok ? m.bytes : 0;
   json["live_bytes"] = FigureJson(m, m.live_bytes);
   json["truncated"] = m.truncated;
-  json["digest"] = Hex(ok ? m.digest : 0);
+  json["digest"] = m.digest ? Json(Hex(ok ? *m.digest : 0)) : nullptr;
 }
 
 Json DeferredJson(const Measurement& m) {
@@ -151,6 +161,50 @@ void AddCourse(const Measurement& m, Json& json) {
   json["open_loop"] = ok ? OpenLoopJson(m.open_loop) : nullptr;
 }
 
+Json LatencyByTypeJson(const Measurement& m) {
+  if (m.latency_by_type.empty()) return nullptr;
+  Json json = Json::object();
+  for (const auto& [type, latency] : m.latency_by_type) {
+    json[type] = LatencyJson(latency);
+  }
+  return json;
+}
+
+Json WriterJson(const std::optional<WriterFigures>& writer) {
+  if (!writer) return nullptr;
+  const double rate = writer->rate_ops_per_sec;
+  return {{"ops", writer->operations},
+          {"loop_ns", writer->loop_ns},
+          {"bytes", writer->bytes},
+          {"rate_ops_per_sec", rate > 0 ? Json(rate) : Json(nullptr)},
+          {"latency_ns", LatencyJson(writer->latency)}};
+}
+
+Json SharesJson(const std::vector<Share>& shares) {
+  if (shares.empty()) return nullptr;
+  Json json = Json::array();
+  for (const Share& share : shares) {
+    json.push_back({{"what", share.what},
+                    {"share", share.share},
+                    {"theory", share.theory}});
+  }
+  return json;
+}
+
+// Who did what, where several threads or types of operations took part.
+void AddParts(const Measurement& m, Json& json) {
+  const bool ok = m.status == Status::kOk;
+  const auto some = [ok](const auto& parts) {
+    return ok && !parts.empty() ? Json(parts) : Json(nullptr);
+  };
+  json["ops_by_thread"] = some(m.operations_by_thread);
+  json["ops_by_type"] = some(m.operations_by_type);
+  json["latency_by_type_ns"] = ok ? LatencyByTypeJson(m) : nullptr;
+  json["writer"] = ok ? WriterJson(m.writer) : nullptr;
+  json["counters"] = m.counters;
+  json["shares"] = ok ? SharesJson(m.shares) : nullptr;
+}
+
 Json FlagsJson() {
   std::vector<gflags::CommandLineFlagInfo> flags;
   gflags::GetAllFlags(&flags);
@@ -177,6 +231,8 @@ Json BenchmarksJson(const Driver& driver) {
                     {"sync", benchmark.sync},
                     {"one_call", IsOneCall(benchmark)},
                     {"finds", FindsName(benchmark)},
+                    {"fill", benchmark.fill},
+                    {"writer", benchmark.writer},
                     {"summary", benchmark.summary},
                     {"unsupported", UnsupportedReason(driver, benchmark)}});
   }
@@ -207,6 +263,7 @@ std::string ToJsonLine(const Measurement& m, const Config& config,
   json["settings"] = m.settings;
   AddResources(m, json);
   AddCourse(m, json);
+  AddParts(m, json);
   json["build"] = BuildJson(driver);
   return Dump(json, -1);
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/benchmark.h"
 #include "common/histogram.h"
@@ -18,7 +19,7 @@
 namespace kvmatrix {
 
 // Raised when result lines gain or change fields.
-inline constexpr int kSchema = 2;
+inline constexpr int kSchema = 3;
 // Raised when figures stop being comparable with those of earlier versions.
 inline constexpr int kMethod = 1;
 
@@ -34,6 +35,23 @@ enum class Ending {
 
 std::string_view EndingName(Ending ending);
 
+// The writer that runs beside the readers of a benchmark with `writer`.
+struct WriterFigures {
+  uint64_t operations = 0;
+  uint64_t loop_ns = 0;
+  uint64_t bytes = 0;           // of keys and values
+  double rate_ops_per_sec = 0;  // asked for; 0: as fast as it goes
+  std::optional<Histogram> latency;
+};
+
+// Of the operations of a loop how many went where, beside what the distribution
+// that was asked for predicts; both between 0 and 1.
+struct Share {
+  std::string what;
+  double share = 0;
+  double theory = 0;
+};
+
 // Figures are meaningful only if the status is kOk: a benchmark that failed has
 // a reason and no time.
 struct Measurement {
@@ -48,7 +66,17 @@ struct Measurement {
   uint64_t bytes = 0;       // of keys and values written or read
   uint64_t live_bytes = 0;  // of keys and values that must be there afterwards
   bool truncated = false;   // --duration ended the loop
-  uint64_t digest = 0;      // of the entries read, or of all that were written
+  // Of the entries read, or of all that were written; nothing where several
+  // threads make it a matter of chance.
+  std::optional<uint64_t> digest = 0;
+
+  // Of a benchmark that writes: by each thread that does, as --after takes it.
+  std::vector<uint64_t> operations_by_thread;
+  // Of a benchmark that mixes types of operations; empty of any other.
+  std::map<std::string, uint64_t> operations_by_type;
+  std::map<std::string, Histogram> latency_by_type;
+  std::optional<WriterFigures> writer;
+  std::vector<Share> shares;
 
   uint64_t open_ns = 0;
   uint64_t loop_ns = 0;
@@ -58,6 +86,7 @@ struct Measurement {
   Ending ending = Ending::kClosed;
 
   std::map<std::string, std::string> settings;  // read back from the engine
+  std::map<std::string, uint64_t> counters;     // see Database::Counters()
   Resources used;            // by the loop and the flush, as the headline
   Resources deferred;        // by settling, the idle time after it and closing
   uint64_t idle_cpu_ns = 0;  // CPU time in the 10 ms after settling

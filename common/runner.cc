@@ -53,6 +53,8 @@ LoopResult RunLoop(const Workload& workload, const Driver& driver,
       workload.meter.Start();
       database.Compact();
       return {1, workload.meter.StopNs(0)};
+    case Kind::kMix:
+      return RunMix(workload, session);
     default:
       return RunWrites(workload, session);
   }
@@ -230,6 +232,7 @@ void Runner::Conclude(const Workload& workload, const LoopResult& loop,
   m.live_bytes =
       oracle_.Entries() * (config_.key_size + workload.values.value_size());
   m.operations = loop.operations;
+  if (IsWriting(benchmark)) m.operations_by_thread = {loop.operations};
   m.loop_ns = loop.loop_ns;
   m.truncated = workload.meter.expired();
   m.timeline = workload.meter.timeline();

@@ -4,12 +4,17 @@
 #define COMMON_WORKLOAD_H_
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "common/check.h"
 #include "common/config.h"
 #include "common/driver.h"
+#include "common/measurement.h"
 #include "common/meter.h"
 #include "common/oracle.h"
+#include "common/tick_histogram.h"
 #include "common/values.h"
 
 namespace kvmatrix {
@@ -30,6 +35,13 @@ struct LoopResult {
   uint64_t loop_ns;
   uint64_t found = 0;   // entries that were asked for and there
   uint64_t digest = 0;  // sum of the fingerprints of the entries read
+
+  // Of a mix: bytes of the keys and values read and written, and the operations
+  // and latencies of each type.  The operations add up to `operations`.
+  uint64_t bytes = 0;
+  std::map<std::string, uint64_t> by_type = {};
+  std::map<std::string, TickHistogram> latency_by_type = {};
+  std::vector<Share> shares = {};
 };
 
 // Puts or deletes; leaves in the oracle what the database must hold.
@@ -37,6 +49,10 @@ LoopResult RunWrites(const Workload& workload, Session& session);
 
 // Gets, seeks or a scan, each answer checked.
 LoopResult RunReads(const Workload& workload, Session& session);
+
+// A mix of operations: --reads of them.  Defined in mix_loop.cc.
+// REQUIRES: the benchmark is of Kind::kMix
+LoopResult RunMix(const Workload& workload, Session& session);
 
 // The audit: every entry once, then sampled keys that must be
 // there and sampled keys that must not.  `ordered`: entries come in key order.

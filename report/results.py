@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 # What is written now; every schema before it can be read too.
-SCHEMA = 2
+SCHEMA = 3
 METHOD = 1
 
 

@@ -66,7 +66,7 @@ def _believed(
     return [
         (index, record)
         for index, record in enumerate(records)
-        if found[index][0] == "ok" and record["verified"]
+        if found[index][0] == "ok" and record["verified"] and record["digest"]
     ]
 
 
@@ -111,7 +111,7 @@ def _found_fault(
     due = entries_due(record["ops"], digest, benchmark.get("finds", ""))
     if found != due:
         return f"found {found:,} entries of {due:,}"
-    if found and not digest.strip("0"):
+    if found and digest is not None and not digest.strip("0"):
         return f"found {found:,} entries, with a digest of none"
     return ""
 

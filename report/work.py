@@ -24,7 +24,7 @@ def planned_ops(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
     return max(1, total // int(benchmark["ops_divisor"]))
 
 
-def entries_due(ops: int, digest: str, finds: str = "") -> int:
+def entries_due(ops: int, digest: str | None, finds: str = "") -> int:
     """Entries that `ops` reads of a filled database find.
 
     By what its description says that the benchmark finds.  Where that is not all
@@ -33,4 +33,4 @@ def entries_due(ops: int, digest: str, finds: str = "") -> int:
     """
     if finds in ("all", "none"):
         return ops if finds == "all" else 0
-    return ops if digest.strip("0") else 0
+    return ops if digest and digest.strip("0") else 0

@@ -19,6 +19,7 @@ from scripts.figures import (
     LISTS,
     OBJECTS,
     PACE,
+    PARTS,
     TEXTS,
     TIMES,
     Expected,
@@ -50,7 +51,7 @@ class Verdict:
 
 def blank_line() -> dict[str, Any]:
     """Every key of a measurement that an executable fills in, without a figure."""
-    keys = ("verified", "truncated", *TEXTS, *OBJECTS, *LISTS, *PACE)
+    keys = ("verified", "truncated", *TEXTS, *OBJECTS, *LISTS, *PACE, *PARTS)
     return dict.fromkeys((*COUNTS, *TIMES, *keys))
 
 

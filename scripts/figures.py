@@ -14,11 +14,16 @@ COUNTS = (
     *("read_bytes", "written_bytes", "storage_read_bytes", "storage_written_bytes"),
     *("disk_bytes", "peak_disk_bytes", "stall_count", "stalled_ns"),
 )
-TEXTS = ("engine_version", "digest", "ending")
-OBJECTS = ("options", "settings", "build", "deferred")
+TEXTS = ("engine_version", "ending")
+OBJECTS = ("options", "settings", "build", "deferred", "counters")
 LISTS = ("timeline", "stalls")
 # Figures of a latency repetition; null in every other.
 PACE = ("latency_ns", "service_ns", "open_loop")
+# Null where they have nothing to tell.
+PARTS: Mapping[str, type] = {
+    **{"digest": str, "ops_by_thread": list, "ops_by_type": dict},
+    **{"latency_by_type_ns": dict, "writer": dict, "shares": list},
+}
 _DEFERRED = ("cpu_ns", "read_bytes", "written_bytes", "storage_written_bytes")
 _ENDINGS = {False: "closed", True: "killed"}
 
@@ -83,6 +88,9 @@ def _check_types(record: Record) -> None:
                 raise Impossible(f"{key} is {record.get(key)!r}")
     for key in PACE:
         if not isinstance(record.get(key), dict | None):
+            raise Impossible(f"{key} is {record.get(key)!r}")
+    for key, kind in PARTS.items():
+        if not isinstance(record.get(key), kind | None):
             raise Impossible(f"{key} is {record.get(key)!r}")
     for key in _DEFERRED:
         check_count(f"deferred.{key}", record["deferred"].get(key))

@@ -5,7 +5,7 @@ from typing import Any
 
 from scripts.answer import judge
 from scripts.driver_process import Outcome
-from scripts.figures import COUNTS, PACE, TIMES, Expected
+from scripts.figures import COUNTS, PACE, PARTS, TIMES, Expected
 from tests.fake_drivers.protocol import timeline
 
 OK = Outcome("0", 10_000_000, "")
@@ -23,13 +23,14 @@ def honest(**changed: Any) -> dict[str, Any]:
     counts = dict.fromkeys((*TIMES, *COUNTS), 5)
     record: dict[str, Any] = {
         **counts,
-        **{"schema": 2, "method": 1, "engine": "one", "engine_version": "1.0"},
+        **{"schema": 3, "method": 1, "engine": "one", "engine_version": "1.0"},
         **{"benchmark": "readseq", "seed": 7, "status": "ok", "reason": ""},
         **{"verified": True, "planned_ops": 100, "ops": 100, "found": 100},
-        **{"truncated": False, "digest": "00", "loop_ns": 5000},
+        **{"truncated": False, "loop_ns": 5000, "counters": {}},
         **{"ending": "closed", "stalls": [], "stall_count": 0, "stalled_ns": 0},
         **{"timeline": timeline(100), "deferred": dict(DEFERRED)},
-        **dict.fromkeys(PACE),
+        **dict.fromkeys((*PACE, *PARTS)),
+        "digest": "00",
         **{"options": {}, "settings": {}, "build": {"assertions": "none"}},
     }
     return {**record, **changed}

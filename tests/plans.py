@@ -32,7 +32,7 @@ def description(name: str, unsupported: Mapping[str, str] | None = None) -> Desc
     ]
     return Description.of(
         {
-            "schema": 2,
+            "schema": 3,
             "method": 1,
             "engine": name,
             "version": "1",

@@ -103,7 +103,7 @@ def plan(
         for engine in engines
     ]
     return {
-        "schema": 2,
+        "schema": 3,
         "method": 1,
         "run": RUN_ID,
         "suite": {
@@ -141,7 +141,7 @@ def planned_twice() -> Document:
 
 def environment() -> Document:
     return {
-        "schema": 2,
+        "schema": 3,
         "cpu": {"model": "Made-up CPU", "cores": 2, "governor": "unknown"},
         "memory": {"total_bytes": 8589934592, "swap_used_bytes": 0},
         "block_device": {"rotational": False, "write_cache": "write back"},

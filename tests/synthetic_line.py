@@ -1,7 +1,7 @@
 """Lines of measurements.jsonl made up for tests: every figure is invented.
 
 measurement() gives what an executable and the runner would say of one
-repetition of schema 2; the figures of a line agree with one another.
+repetition of schema 3; the figures of a line agree with one another.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def measurement(
     flush_ns = elapsed_ns // 20 if writes else 0
     loop_ns = elapsed_ns - flush_ns
     return {
-        "schema": 2,
+        "schema": 3,
         "method": 1,
         "run": RUN_ID,
         **cell,
@@ -91,6 +91,9 @@ def measurement(
         "latency_ns": None,
         "service_ns": None,
         "open_loop": None,
+        "ops_by_thread": [OPS] if writes else None,
+        **dict.fromkeys(("ops_by_type", "latency_by_type_ns", "writer", "shares")),
+        "counters": {},
         "build": BUILD,
         "prepare_ns": None if writes else 20000000,
         "audit": _audit() if writes else None,

@@ -105,8 +105,8 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"engine": "../etc"}, "engine"),
         ({"run": "another"}, "another"),
         ({"method": 2}, "method 2"),
-        ({"schema": 3}, "schema 3"),
-        ({"schema": 1}, "schema 1 in a run of schema 2"),
+        ({"schema": 4}, "schema 4"),
+        ({"schema": 1}, "schema 1 in a run of schema 3"),
         ({"verified": False}, "not verified"),
         ({"pass": "other"}, "pass"),
         ({"attempt": 4}, "attempt"),
@@ -152,18 +152,18 @@ def test_a_bad_line_is_named_with_its_fault(
         *("peak_disk_bytes", "storage_read_bytes", "storage_written_bytes"),
         *("deferred", "idle_cpu_ns", "latency_ns", "service_ns", "open_loop"),
         *("disturbance", "watch"),
+        *("ops_by_thread", "ops_by_type", "latency_by_type_ns", "writer"),
+        *("counters", "shares"),
     ],
 )
-def test_an_ok_line_of_schema_2_has_all_of_its_keys(folder: Path, key: str) -> None:
+def test_an_ok_line_has_all_of_its_keys(folder: Path, key: str) -> None:
     changed_line(folder, 1, **{key: ...})
     with pytest.raises(ResultsError, match=key):
         load_run(folder)
 
 
 @pytest.mark.parametrize("key", ["latency", "control", "rate"])
-def test_a_plan_of_schema_2_says_what_is_measured_besides(
-    folder: Path, key: str
-) -> None:
+def test_a_plan_says_what_is_measured_besides(folder: Path, key: str) -> None:
     suite = json.loads((folder / "run.json").read_text())["suite"]
     del suite[key]
     changed_plan(folder, suite=suite)

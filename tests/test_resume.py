@@ -127,10 +127,10 @@ def refused(lab: Lab) -> str:
 def test_a_run_of_an_earlier_schema_is_refused(lab: Lab) -> None:
     unfinished(lab)
     path = lab.run_folder / "run.json"
-    path.write_text(path.read_text().replace('"schema": 2', '"schema": 1', 1))
+    path.write_text(path.read_text().replace('"schema": 3', '"schema": 2', 1))
     done = lab.call("resume", "@last")
     assert done.returncode == 2
-    assert "a run of schema 1 can be reported and not resumed" in done.stderr
+    assert "a run of schema 2 can be reported and not resumed" in done.stderr
 
 
 def test_a_changed_binary_is_refused(lab: Lab) -> None:

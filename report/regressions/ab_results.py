@@ -36,6 +36,7 @@ from report.results import (
 )
 
 AB_SCHEMA = 1
+_FIRST_SCHEMA = 2  # of the lines of A/B runs
 PLAN, LINES = "ab.json", "measurements.jsonl"
 # What decides the work of a benchmark, and so must be the same on both sides.
 WORK_KEYS = (
@@ -153,7 +154,8 @@ def _check_membership(
     record = m.record
     if record["run"] != run:
         raise ResultsError(f"{place}: belongs to run {record['run']}")
-    if (record["schema"], record["method"]) != (SCHEMA, METHOD):
+    known = range(_FIRST_SCHEMA, SCHEMA + 1)
+    if record["schema"] not in known or record["method"] != METHOD:
         told = f"schema {record['schema']} and method {record['method']}"
         raise ResultsError(f"{place}: {told} are not of an A/B run")
     if "ab" not in record:

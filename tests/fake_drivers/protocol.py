@@ -85,7 +85,7 @@ class FakeDriver:
         """The answer to --describe."""
         names = dict.fromkeys((*_WRITES, *_OVER_FILLED))
         return {
-            "schema": 2,
+            "schema": 3,
             "method": 1,
             "engine": self.engine,
             "version": self.version,
@@ -138,7 +138,7 @@ class FakeDriver:
         ops = self.ops
         deferred = ("cpu_ns", "read_bytes", "written_bytes", "storage_written_bytes")
         return {
-            "schema": 2,
+            "schema": 3,
             "method": 1,
             "engine": self.engine,
             "engine_version": self.version,
@@ -162,6 +162,9 @@ class FakeDriver:
             "deferred": dict.fromkeys(deferred, 0),
             "options": {"num": ops},
             "settings": {},
+            "ops_by_thread": None if benchmark in _READS else [ops],
+            **dict.fromkeys(("ops_by_type", "latency_by_type_ns", "writer", "shares")),
+            "counters": {},
             **self.paces(ops),
             "build": BUILD,
             **changed,
