@@ -13,7 +13,7 @@
 
 namespace kvmatrix {
 
-// Under YCSB's names the first five, under RocksDB's the rest.
+// Under YCSB's names the first five, under mixgraph's the rest.
 enum class Operation {
   kRead,             // get
   kUpdate,           // of one field: get, then put the record; or a blind put

@@ -16,7 +16,7 @@ FILES = [
     "pyproject.toml",
 ]
 # What replays the stream of an engine's own benchmark program says whose it is.
-REPLAYS = re.compile(r"^common/leveldb_\w+\.(cc|h)$")
+REPLAYS = re.compile(r"^common/(leveldb_\w+|mixgraph)\.(cc|h)$")
 # The values of --stream, of which one says whose stream it is.
 STREAM = '"stream": ("kvmatrix", "leveldb"),'
 SOURCES = {".cc", ".h", ".py", ".j2", ".css", ".js", ".json", ".txt"}
