@@ -86,6 +86,12 @@ constexpr Benchmark kBenchmarks[] = {
      .key_order = KeyOrder::kUniform,
      .access = Access::kGet,
      .summary = "get reads keys drawn at random"},
+    {.name = "getseq",
+     .kind = Kind::kRead,
+     .prepare = Prepare::kFilled,
+     .key_order = KeyOrder::kSequential,
+     .access = Access::kGet,
+     .summary = "get reads keys in key order"},
     {.name = "readmissing",
      .kind = Kind::kRead,
      .prepare = Prepare::kFilled,
@@ -133,6 +139,21 @@ std::span<const Benchmark> AllBenchmarks() { return kBenchmarks; }
 const Benchmark* FindBenchmark(std::string_view name) {
   const auto it = std::ranges::find(kBenchmarks, name, &Benchmark::name);
   return it == std::end(kBenchmarks) ? nullptr : &*it;
+}
+
+std::optional<KeyOrder> FindKeyOrder(std::string_view name) {
+  constexpr std::pair<std::string_view, KeyOrder> kNames[] = {
+      {"uniform", KeyOrder::kUniform},
+      {"permutation", KeyOrder::kUnique},
+      {"zipf", KeyOrder::kZipf},
+      {"ycsb-zipf", KeyOrder::kYcsbZipf},
+      {"hot", KeyOrder::kHot},
+      {"latest", KeyOrder::kLatest},
+      {"sequential", KeyOrder::kSequential}};
+  for (const auto& [its_name, order] : kNames) {
+    if (its_name == name) return order;
+  }
+  return std::nullopt;
 }
 
 std::string_view KindName(Kind kind) {

@@ -4,6 +4,7 @@
 #define COMMON_BENCHMARK_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -31,7 +32,22 @@ enum class KeyOrder {
   kUniform,     // any key, independently: some twice, some never
   kUnique,      // every key once, in random order
   kHot,         // uniform over the first hundredth of the keys
+  kZipf,        // by Zipf's law, its ranks scattered over the keys
+  kYcsbZipf,    // as YCSB's request distribution "zipfian"; see zipf.h
+  kLatest,      // by Zipf's law: the highest key is the most frequent
 };
+
+// True if some keys are drawn more often than others, by a law over all keys.
+constexpr bool IsSkewed(KeyOrder order) {
+  return order == KeyOrder::kZipf || order == KeyOrder::kYcsbZipf ||
+         order == KeyOrder::kLatest;
+}
+
+// Of so many keys, those that kHot draws: the first hundredth, at least one.
+constexpr uint64_t HotKeys(uint64_t keys) { return (keys + 99) / 100; }
+
+// The order of that name as --key_distribution has it, if there is one.
+std::optional<KeyOrder> FindKeyOrder(std::string_view name);
 
 // How a read benchmark reads.
 enum class Access { kNone, kGet, kGetAbsent, kSeek, kForward, kBackward };

@@ -8,6 +8,7 @@
 
 #include "common/driver.h"
 #include "common/keys.h"
+#include "common/zipf.h"
 
 DEFINE_string(benchmarks,
               "fillseq,fillseqsync,fillrandom,overwrite,readrandom,"
@@ -21,6 +22,10 @@ DEFINE_uint64(key_size, 16, "bytes in a key, at least 8");
 DEFINE_string(key_format, "decimal",
               "decimal: digits with zeros in front; big, little: integers of 8 "
               "bytes in that byte order");
+DEFINE_string(key_distribution, "",
+              "of benchmarks that draw keys at random: uniform, permutation, "
+              "zipf, ycsb-zipf, hot, latest or sequential; empty: their own");
+DEFINE_double(zipf_theta, 0.99, "exponent of zipf and latest");
 DEFINE_uint64(value_size, 100, "bytes in a value");
 DEFINE_double(compression_ratio, 0.5,
               "a simple compressor shrinks values to this share");
@@ -103,6 +108,17 @@ void CheckRanges() {
   Require(FLAGS_key_size >= KeyShape::kSmallest &&
               FLAGS_key_size <= KeyShape::kLargest,
           "--key_size: from 8 to 1024");
+  Require(FLAGS_key_distribution.empty() ||
+              FindKeyOrder(FLAGS_key_distribution).has_value(),
+          "--key_distribution: uniform, permutation, zipf, ycsb-zipf, hot, "
+          "latest or sequential, not '" +
+              FLAGS_key_distribution + "'");
+  Require(FLAGS_zipf_theta >= 0.01 && FLAGS_zipf_theta <= 10,
+          "--zipf_theta: from 0.01 to 10");
+  Require(FLAGS_zipf_theta == YcsbZipf::kTheta ||
+              FLAGS_key_distribution != "ycsb-zipf",
+          "--zipf_theta: YCSB knows no other than 0.99; choose "
+          "--key_distribution=zipf");
   Require(FLAGS_value_size <= (1u << 30), "--value_size: at most 2^30");
   Require(FLAGS_compression_ratio >= 0 && FLAGS_compression_ratio <= 1,
           "--compression_ratio: from 0 to 1");
@@ -177,6 +193,8 @@ Config ConfigFromFlags() {
       FLAGS_reads < 0 ? FLAGS_num : static_cast<uint64_t>(FLAGS_reads);
   config.key_size = FLAGS_key_size;
   config.key_format = KeyFormatFromFlag();
+  config.key_distribution = FLAGS_key_distribution;
+  config.zipf_theta = FLAGS_zipf_theta;
   config.value_size = FLAGS_value_size;
   config.compression_ratio = FLAGS_compression_ratio;
   config.batch_size = FLAGS_batch_size;

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "common/benchmark.h"
+#include "common/key_draw.h"
 #include "common/keys.h"
+#include "common/random.h"
 
 namespace kvmatrix {
 
@@ -33,6 +35,8 @@ struct Config {
   uint64_t reads = 1'000'000;  // operations of a read benchmark
   uint64_t key_size = 16;      // bytes
   KeyFormat key_format = KeyFormat::kDecimal;
+  std::string key_distribution;  // of keys drawn at random; "": uniform
+  double zipf_theta = 0.99;
   uint64_t value_size = 100;       // bytes
   double compression_ratio = 0.5;  // of a value, by a simple compressor
   uint64_t batch_size = 1;         // entries in one Write()
@@ -73,6 +77,16 @@ inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
 
 inline bool SyncOf(const Benchmark& benchmark, const Config& config) {
   return benchmark.sync || config.sync;
+}
+
+// How the benchmark draws its keys: by --key_distribution, if it draws them at
+// random.
+inline KeyDraw DrawOf(const Benchmark& benchmark, const Config& config) {
+  KeyOrder order = benchmark.key_order;
+  if (order == KeyOrder::kUniform && !config.key_distribution.empty()) {
+    order = FindKeyOrder(config.key_distribution).value();
+  }
+  return {order, config.zipf_theta, StreamSeed(config.seed, "scatter", 0)};
 }
 
 // Reads the gflags of this executable.  Throws UsageError.

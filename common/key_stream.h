@@ -6,38 +6,51 @@
 #include <cstdint>
 
 #include "common/benchmark.h"
+#include "common/key_draw.h"
 #include "common/permutation.h"
 #include "common/random.h"
+#include "common/zipf.h"
 
 namespace kvmatrix {
 
 // Endless for random orders; kSequential and kUnique wrap after `key_space`
-// keys.
+// keys.  Holds no memory but itself, however many keys there are.
 class KeyStream {
  public:
   // Keys from [0, key_space).  REQUIRES: 0 < key_space <= kMaxKeys
-  KeyStream(KeyOrder order, uint64_t key_space, uint64_t seed)
-      : order_(order),
-        key_space_(order == KeyOrder::kHot ? (key_space + 99) / 100
-                                           : key_space),
+  KeyStream(const KeyDraw& draw, uint64_t key_space, uint64_t seed)
+      : order_(draw.order),
+        key_space_(order_ == KeyOrder::kHot ? HotKeys(key_space) : key_space),
         random_(seed),
-        permutation_(key_space_, seed) {}
+        permutation_(key_space_,
+                     order_ == KeyOrder::kZipf ? draw.scatter_seed : seed),
+        ranks_(key_space_, draw.zipf_theta) {}
 
   uint64_t Next() {
     if (order_ == KeyOrder::kUniform || order_ == KeyOrder::kHot) {
       return random_.Uniform(key_space_);
     }
+    if (IsSkewed(order_)) return NextSkewed();
     const uint64_t index = position_;
     if (++position_ == key_space_) position_ = 0;
     return order_ == KeyOrder::kUnique ? permutation_(index) : index;
   }
 
  private:
+  uint64_t NextSkewed() {
+    if (order_ == KeyOrder::kYcsbZipf) return ycsb_(random_, key_space_);
+    const uint64_t rank = ranks_(random_);
+    return order_ == KeyOrder::kZipf ? permutation_(rank)
+                                     : key_space_ - 1 - rank;
+  }
+
   const KeyOrder order_;
   const uint64_t key_space_;
   uint64_t position_ = 0;
   Random random_;
   Permutation permutation_;
+  ZipfRanks ranks_;
+  YcsbZipf ycsb_;
 };
 
 }  // namespace kvmatrix

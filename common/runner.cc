@@ -104,7 +104,8 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
       oracle_.Reset(EntriesOf(benchmark, config),
                     ValueSizeOf(benchmark, config));
     }
-    WriteStream(benchmark, NextStreamSeed(benchmark), oracle_)
+    WriteStream(benchmark, DrawOf(benchmark, config), NextStreamSeed(benchmark),
+                oracle_)
         .Replay(past.operations);
   }
 }

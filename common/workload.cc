@@ -17,7 +17,8 @@ constexpr uint64_t kSampledAbsents = 1'000;
 // operations done.
 template <typename Read>
 uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
-  KeyStream keys(w.benchmark.key_order, w.oracle.key_space(), w.stream_seed);
+  KeyStream keys(DrawOf(w.benchmark, w.config), w.oracle.key_space(),
+                 w.stream_seed);
   KeyBlock block(w.config.key_shape(), cut);
   uint64_t operations = 0;
   bool more = true;
@@ -160,7 +161,8 @@ LoopResult RunWrites(const Workload& w, Session& session) {
   const uint64_t entries = EntriesOf(w.benchmark, w.config);
   const uint64_t batch_size =
       std::min(BatchSizeOf(w.benchmark, w.config), entries);
-  WriteStream stream(w.benchmark, w.stream_seed, w.oracle);
+  WriteStream stream(w.benchmark, DrawOf(w.benchmark, w.config), w.stream_seed,
+                     w.oracle);
   UpdateBlock block(stream, w.values, w.config.key_shape(), batch_size,
                     w.benchmark.kind == Kind::kDelete);
   uint64_t operations = 0;

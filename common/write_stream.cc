@@ -2,15 +2,16 @@
 
 namespace kvmatrix {
 
-WriteStream::WriteStream(const Benchmark& benchmark, uint64_t stream_seed,
-                         Oracle& oracle)
+WriteStream::WriteStream(const Benchmark& benchmark, const KeyDraw& draw,
+                         uint64_t stream_seed, Oracle& oracle)
     : deletes_(benchmark.kind == Kind::kDelete),
       distinct_(benchmark.prepare == Prepare::kFresh &&
-                benchmark.key_order != KeyOrder::kUniform),
-      order_(benchmark.key_order),
+                (draw.order == KeyOrder::kSequential ||
+                 draw.order == KeyOrder::kUnique)),
+      draw_(draw),
       seed_(stream_seed),
       oracle_(oracle),
-      keys_(order_, oracle.key_space(), seed_) {
+      keys_(draw_, oracle.key_space(), seed_) {
   if (distinct_) return;
   oracle_.UseTable();
   for (uint64_t& key : ahead_) key = keys_.Next();
@@ -18,12 +19,12 @@ WriteStream::WriteStream(const Benchmark& benchmark, uint64_t stream_seed,
 
 void WriteStream::Finish(uint64_t steps) {
   if (!distinct_) return;
-  if (order_ == KeyOrder::kSequential || steps == oracle_.key_space()) {
+  if (draw_.order == KeyOrder::kSequential || steps == oracle_.key_space()) {
     oracle_.ResetToPrefix(oracle_.key_space(), oracle_.value_size(), steps);
     return;
   }
   oracle_.UseTable();
-  KeyStream keys(order_, oracle_.key_space(), seed_);
+  KeyStream keys(draw_, oracle_.key_space(), seed_);
   for (uint64_t i = 0; i < steps; ++i) oracle_.Put(keys.Next());
 }
 

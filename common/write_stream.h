@@ -27,7 +27,12 @@ class WriteStream {
   // Starts `benchmark` on what `oracle` records; a benchmark that wants a fresh
   // database has had it Reset().  `oracle` outlives the stream.
   // REQUIRES: IsWriting(benchmark)
-  WriteStream(const Benchmark& benchmark, uint64_t stream_seed, Oracle& oracle);
+  WriteStream(const Benchmark& benchmark, const KeyDraw& draw,
+              uint64_t stream_seed, Oracle& oracle);
+
+  // The same with keys in the benchmark's own order.
+  WriteStream(const Benchmark& benchmark, uint64_t stream_seed, Oracle& oracle)
+      : WriteStream(benchmark, benchmark.key_order, stream_seed, oracle) {}
 
   Step Next() {
     if (distinct_) return {keys_.Next(), 1};
@@ -58,7 +63,7 @@ class WriteStream {
  private:
   const bool deletes_;
   const bool distinct_;  // a fresh database and no key twice: version 1
-  const KeyOrder order_;
+  const KeyDraw draw_;
   const uint64_t seed_;
   Oracle& oracle_;
   KeyStream keys_;

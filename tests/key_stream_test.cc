@@ -76,6 +76,64 @@ TEST(KeyStream, HotStaysInTheFirstHundredth) {
   }
 }
 
+TEST(KeyStream, ZipfIsRanksScatteredBySeed) {
+  constexpr uint64_t kKeys = 1000;
+  const KeyDraw draw(KeyOrder::kZipf, 1.2, 99);
+  const Permutation scatter(kKeys, 99);
+  const ZipfRanks ranks(kKeys, 1.2);
+  Random random(5);
+  for (const uint64_t key : Take(KeyStream(draw, kKeys, 5), 1000)) {
+    ASSERT_EQ(key, scatter(ranks(random)));
+  }
+}
+
+// Two threads or benchmarks draw unlike, but love the same keys.
+TEST(KeyStream, ZipfHasTheSameHotKeysInEveryStream) {
+  const auto hottest = [](uint64_t seed) {
+    std::vector<int> counts(1000);
+    for (const uint64_t key :
+         Take(KeyStream({KeyOrder::kZipf, 1.0, 99}, 1000, seed), 10'000)) {
+      ++counts[key];
+    }
+    return std::ranges::max_element(counts) - counts.begin();
+  };
+  EXPECT_EQ(hottest(1), hottest(2));
+  EXPECT_NE(Take(KeyStream({KeyOrder::kZipf, 1.0, 99}, 1000, 1), 20),
+            Take(KeyStream({KeyOrder::kZipf, 1.0, 99}, 1000, 2), 20));
+}
+
+TEST(KeyStream, LatestFavoursTheHighestKey) {
+  constexpr uint64_t kKeys = 1000;
+  const ZipfRanks ranks(kKeys, 0.99);
+  Random random(5);
+  for (const uint64_t key :
+       Take(KeyStream({KeyOrder::kLatest, 0.99}, kKeys, 5), 1000)) {
+    ASSERT_EQ(key, kKeys - 1 - ranks(random));
+  }
+}
+
+TEST(KeyStream, YcsbZipfIsYcsbs) {
+  const YcsbZipf zipf;
+  Random random(5);
+  for (const uint64_t key :
+       Take(KeyStream(KeyOrder::kYcsbZipf, 777, 5), 1000)) {
+    ASSERT_EQ(key, zipf(random, 777));
+  }
+}
+
+TEST(KeyStream, IsSmallWhateverTheNumberOfKeys) {
+  EXPECT_LE(sizeof(KeyStream), 320u);
+}
+
+TEST(KeyStream, OrdersAreFoundByName) {
+  for (const char* name : {"uniform", "permutation", "zipf", "ycsb-zipf", "hot",
+                           "latest", "sequential"}) {
+    EXPECT_TRUE(FindKeyOrder(name)) << name;
+  }
+  EXPECT_EQ(FindKeyOrder("permutation"), KeyOrder::kUnique);
+  EXPECT_EQ(FindKeyOrder("zipfian"), std::nullopt);
+}
+
 TEST(KeyStream, SeedsGiveUnrelatedStreams) {
   const auto one = Take(
       KeyStream(KeyOrder::kUniform, 1000, StreamSeed(301, "fillrandom", 0)),

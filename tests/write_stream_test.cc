@@ -81,6 +81,29 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values("overwrite", "deleteseq", "deleterandom"),
         testing::Values(uint64_t{0}, uint64_t{1}, uint64_t{400}, kKeys)));
 
+// Whatever draws the keys, the record is that of a model.
+TEST(WriteStream, RecordsKeysOfEveryDistribution) {
+  for (const KeyOrder order :
+       {KeyOrder::kUniform, KeyOrder::kUnique, KeyOrder::kSequential,
+        KeyOrder::kHot, KeyOrder::kZipf, KeyOrder::kYcsbZipf,
+        KeyOrder::kLatest}) {
+    for (const uint64_t steps : {uint64_t{300}, kKeys}) {
+      Oracle run, replayed;
+      run.Reset(kKeys, 100);
+      replayed.Reset(kKeys, 100);
+      Model model;
+      for (const std::string name : {"fillrandom", "overwrite"}) {
+        WriteStream stream(Named(name), {order, 0.99, 3}, 7, run);
+        for (uint64_t i = 0; i < steps; ++i) model.Apply(stream.Next());
+        stream.Finish(steps);
+        WriteStream(Named(name), {order, 0.99, 3}, 7, replayed).Replay(steps);
+      }
+      model.ExpectEqual(run);
+      model.ExpectEqual(replayed);
+    }
+  }
+}
+
 TEST(Oracle, HoldsNoTableForAFullDatabase) {
   Oracle oracle;
   oracle.Reset(1'000'000'000'000, 100);
