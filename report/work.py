@@ -6,8 +6,25 @@ again of the line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+# They write every key once: whatever is asked for is found after them.
+_WHOLE = ("fillseq", "fillseqbatch", "filluniquerandom", "ycsbload")
+
+
+def writes(benchmark: Mapping[str, Any]) -> bool:
+    """Whether a benchmark changes the entries that the database holds.
+
+    One of kind "mix" counts as one that does, whatever its shares.
+    """
+    is_writing = benchmark.get("kind") in ("write", "delete", "mix")
+    return is_writing or bool(benchmark.get("writer"))
+
+
+def holds_all(fill: Sequence[str]) -> bool:
+    """Whether a database has every key after these benchmarks."""
+    return any(name in _WHOLE for name in fill)
 
 
 def planned_ops(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 from scripts.answer import Verdict
 from scripts.calls import Bench, Call, execute
 from scripts.driver_process import Outcome
+from scripts.executable import Step
 from scripts.figures import AUDIT
 from scripts.plan import Cell, Plan
 
@@ -42,9 +43,7 @@ class Audit:
         }
 
 
-def audit(
-    bench: Bench, audited: Call, after: tuple[tuple[str, int | None], ...]
-) -> Audit:
+def audit(bench: Bench, audited: Call, after: tuple[Step, ...]) -> Audit:
     """Checks the database of a process; `after` is all that the database has seen."""
     call = Call(audited.cell, audited.repetition, audited.database, AUDIT, after)
     outcome, verdict = execute(bench, call)

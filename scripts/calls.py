@@ -17,6 +17,7 @@ from scripts.driver_process import Outcome, Spawner, Tick
 from scripts.executable import (
     Benchmark,
     Stamp,
+    Step,
     executable_path,
     flag_arguments,
     history_of,
@@ -67,7 +68,7 @@ class Call:
     repetition: int
     database: Path
     benchmark: str
-    after: tuple[tuple[str, int | None], ...] = ()
+    after: tuple[Step, ...] = ()
     settle: bool = True
     measured: bool = False
     latency: bool = False  # it reads the clock for each call
@@ -167,6 +168,7 @@ def command_of(bench: Bench, call: Call) -> list[str]:
     flags.pop("rate", None)
     if not call.measured:
         flags.pop("duration", None)  # only a measurement may be cut short
+        flags.pop("threads", None)  # one thread fills and audits
     if call.latency:
         rate = plan.rate(call.cell)
         flags |= {"histogram": True} if rate is None else {"rate": rate}

@@ -49,7 +49,7 @@ def cell_bytes(plan: Plan, index: int) -> float:
     if benchmark is None or not engine.description or not engine.description.stores:
         return 0.0
     flags = plan.flags(cell)
-    if benchmark.prepare:
+    if plan.start(cell):
         return 2 * database_bytes(flags, int(flags["num"]), 0)
     return database_bytes(flags, benchmark.planned_ops(flags), benchmark.value_size)
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ DESCRIBE_TIMEOUT_S = 20
 _DESCRIBE_LIMIT_BYTES = 4 << 20
 _TEXTS = ("engine", "version", "licence")
 NOT_BUILT = "not built"
+# A benchmark that a database has been through, and the operations of each thread
+# that wrote; none: one thread made all that its flags plan.
+Step = tuple[str, tuple[int, ...]]
 _ADVICE = "build it with scripts/bench or scripts/test"
 
 
@@ -28,7 +31,7 @@ class Benchmark:
     """One benchmark as an executable declares it."""
 
     name: str
-    kind: str  # write, read, delete, compact or verify
+    kind: str  # write, read, delete, mix, compact or verify
     prepare: str  # "", "filled" or "unsettled"
     ops_divisor: int
     value_size: int  # bytes; 0: the flag decides
@@ -37,16 +40,20 @@ class Benchmark:
     one_call: bool  # the whole of it is one call on the engine
     finds: str  # of what it asks a filled database for: all, none; some: no question
     unsupported: str  # reason, or ""
+    fill: str = "filluniquerandom"  # the benchmark that prepares its database
+    writer: bool = False  # one writer overwrites beside the readers it measures
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "Benchmark":
         """Reads one entry; KeyError or TypeError if something is missing."""
-        return cls(**{field.name: entry[field.name] for field in fields(cls)})
+        required = [f.name for f in fields(cls) if f.default is MISSING]
+        named = {f.name: entry[f.name] for f in fields(cls) if f.name in entry}
+        return cls(**{name: entry[name] for name in required} | named)
 
     @property
     def writes(self) -> bool:
         """Whether it changes the entries that the database holds."""
-        return self.kind in ("write", "delete")
+        return work.writes(vars(self))
 
     @property
     def audited(self) -> bool:
@@ -170,6 +177,12 @@ def _text(value: Flag) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def history_of(steps: Sequence[tuple[str, int | None]]) -> str:
-    """The value of --after: benchmarks, each with its ops if fewer than planned."""
-    return ",".join(name if ops is None else f"{name}:{ops}" for name, ops in steps)
+def history_of(steps: Sequence[Step]) -> str:
+    """The value of --after: benchmarks, each with the operations of its threads.
+
+    None of them: one thread made all that its flags plan.
+    """
+    return ",".join(
+        ":".join([name, *(["+".join(map(str, ops))] if ops else [])])
+        for name, ops in steps
+    )

@@ -1,16 +1,17 @@
 """One cell measured once, and audited by a process that has not seen the first."""
 
 import shutil
+from collections.abc import Mapping
 from typing import Any
 
 from scripts.answer import Verdict, failure_line, nothing
 from scripts.auditing import Audit, audit
 from scripts.calls import Bench, Call, benchmark_of, execute
 from scripts.driver_process import Outcome
-from scripts.executable import Benchmark
+from scripts.executable import Benchmark, Step
 from scripts.observing import Observer
 from scripts.plan import Turn
-from scripts.preparing import FILL, provide
+from scripts.preparing import history_of_cell, provide
 
 # Of a process that died right after its flush: what it wrote is not all there.
 NOT_HANDED_OVER = "not handed to the operating system"
@@ -21,15 +22,14 @@ def measure(bench: Bench, turn: Turn) -> dict[str, Any]:
     benchmark = benchmark_of(bench, turn)
     cell = bench.plan.cells[turn.index]
     database = bench.work / "cell"
-    provide(bench, benchmark, database)
-    history = ((FILL, None),) if benchmark.prepare else ()
+    provide(bench, bench.plan.start(cell), database)
     latency = bench.plan.is_latency(turn.repetition)
     call = Call(
         cell,
         turn.repetition,
         database,
         benchmark.name,
-        history,
+        history_of_cell(bench.plan, cell),
         measured=True,
         latency=latency,
         killed=latency and benchmark.writes,
@@ -54,9 +54,16 @@ def audited_call(
     outcome, verdict = execute(bench, call, observer)
     if not verdict.ok or not benchmark.audited:
         return outcome, verdict, None
-    ops = verdict.record["ops"]
-    done = None if ops == verdict.record["planned_ops"] else ops
-    own_part = ((benchmark.name, done),) if benchmark.writes else ()
+    own_part = (_step(benchmark, verdict.record),) if benchmark.writes else ()
     found = audit(bench, call, (*call.after, *own_part))
     what = NOT_HANDED_OVER if call.killed else "audit"
     return outcome, found.judged(what, verdict), found
+
+
+def _step(benchmark: Benchmark, record: Mapping[str, Any]) -> Step:
+    """What a process did to its database, as far as its flags do not tell."""
+    by_thread = tuple(record.get("ops_by_thread") or (record["ops"],))
+    is_whole = benchmark.kind in ("write", "delete") and len(by_thread) == 1
+    if is_whole and record["ops"] == record["planned_ops"]:
+        return benchmark.name, ()
+    return benchmark.name, by_thread

@@ -3,7 +3,7 @@
 import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from scripts.plan import Cell, Plan, Turn, Unit
@@ -34,10 +34,9 @@ def _units(plan: Plan, cells: Sequence[int]) -> list[list[int]]:
     groups: dict[str, list[int]] = {}
     for index in cells:
         cell = plan.cells[index]
-        benchmark = plan.benchmark(cell)
-        assert benchmark is not None
-        shared = [cell.engine, benchmark.prepare, dict(plan.flags(cell))]
-        key = canonical(shared if benchmark.prepare else [index])
+        start = plan.start(cell)
+        shared = [cell.engine, start and asdict(start), dict(plan.flags(cell))]
+        key = canonical(shared if start else [index])
         groups.setdefault(key, []).append(index)
     return list(groups.values())
 

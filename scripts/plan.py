@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from report.config_keys import Flag
+from report.config_parts import UNSETTLED
 from scripts.executable import Benchmark, Description
 
 Flags = Mapping[str, Flag]
@@ -77,6 +78,14 @@ class PlannedScenario:
     state: str = ""
     family: str = ""
     swept: Flags = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the database of a cell has been through when the cell begins."""
+
+    fill: tuple[str, ...]  # benchmarks, each in a process of its own
+    settled: bool  # whether background work has ended
 
 
 @dataclass(frozen=True)
@@ -173,6 +182,18 @@ class Plan:
     def benchmark(self, cell: Cell) -> Benchmark | None:
         """What the cell's executable says about its benchmark, if it knows it."""
         return self.engine(cell.engine).benchmark(cell.benchmark)
+
+    def start(self, cell: Cell) -> Start | None:
+        """The state that a cell starts from; None: an empty folder.
+
+        It is what its benchmark asks for, unless the scenario says otherwise.
+        """
+        benchmark = self.benchmark(cell)
+        if benchmark is None or not benchmark.prepare:
+            return None
+        scenario = self.scenario(cell.scenario)
+        state = scenario.state or benchmark.prepare
+        return Start(scenario.fill or (benchmark.fill,), state != UNSETTLED)
 
     def settings(self) -> dict[str, dict[str, dict[str, Flag]]]:
         """Scenario -> engine -> flags, of the engines that can run."""

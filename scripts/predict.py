@@ -18,7 +18,13 @@ from scripts.store import all_runs, read_lines, read_plan
 _RUNS_LOOKED_AT = 20
 # The rough model: a guess at any engine, only good for weighing cells.
 _PROCESS_S = 0.03
-_OPERATION_S = {"write": 3e-6, "delete": 3e-6, "read": 1e-6, "compact": 0.1}
+_OPERATION_S = {
+    "write": 3e-6,
+    "delete": 3e-6,
+    "read": 1e-6,
+    "mix": 3e-6,
+    "compact": 0.1,
+}
 _SYNC_S = 5e-4
 _BYTE_S = 3e-9
 
@@ -94,8 +100,9 @@ def guess_seconds(plan: Plan, turn: Turn) -> float:
     if rate is not None:
         per_op = max(per_op, 1 / rate)
     limit = float(flags.get("duration", 0)) or float("inf")
-    fill = num * _OPERATION_S["write"] if benchmark.prepare else 0.0
-    audits = bool(benchmark.prepare) + benchmark.audited
+    start = plan.start(cell)
+    fill = num * _OPERATION_S["write"] * len(start.fill) if start else 0.0
+    audits = (start is not None) + benchmark.audited
     return _PROCESS_S + min(ops * per_op, limit) + fill + audits * num * 1e-6
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from scripts.answer import Verdict
 from scripts.auditing import audit
-from scripts.calls import Bench, Call, benchmark_of, execute, without_places
+from scripts.calls import Bench, Call, execute, without_places
 from scripts.disk import looks_full
-from scripts.executable import Benchmark
-from scripts.plan import Turn
+from scripts.driver_process import Outcome
+from scripts.executable import Step
+from scripts.plan import Cell, Plan, Start, Turn
 from scripts.store import DiskFull
 
-FILL = "filluniquerandom"
 _COPY = ("cp", "-a", "--reflink=auto", "--sparse=auto", "--")
 _SYNC = ("sync", "--file-system")
 # Preparation is not measured: a short time limit of measurements is not its limit.
@@ -45,32 +45,58 @@ def prepare(bench: Bench, turn: Turn) -> int | None:
 
     The time is that of both processes.  Raises Failed.
     """
-    benchmark = benchmark_of(bench, turn)
-    if not benchmark.prepare:
-        return None
-    settle = benchmark.prepare != "unsettled"
     cell = bench.plan.cells[turn.index]
+    start = bench.plan.start(cell)
+    if start is None:
+        return None
     database = fresh(bench.work / "prepared")
-    call = Call(cell, turn.repetition, database, FILL, settle=settle)
-    outcome, verdict = execute(bench, call)
-    wall_ns = outcome.wall_ns
-    if verdict.ok:
-        copy = bench.work / "cell"
-        provide(bench, benchmark, copy)
-        found = audit(bench, replace(call, database=copy), ((FILL, None),))
-        outcome, verdict = found.outcome, found.judged("audit", verdict)
+    call, wall_ns = Call(cell, turn.repetition, database, ""), 0
+    for number, name in enumerate(start.fill, 1):
+        is_last = number == len(start.fill)
+        after = tuple((step, ()) for step in start.fill[: number - 1])
+        settle = start.settled and is_last
+        call = replace(call, benchmark=name, after=after, settle=settle)
+        outcome, verdict = execute(bench, call)
         wall_ns += outcome.wall_ns
-        shutil.rmtree(copy, ignore_errors=True)
+        _check(verdict, outcome)
+    copy = bench.work / "cell"
+    provide(bench, start, copy)
+    all_of_it = tuple((step, ()) for step in start.fill)
+    found = audit(bench, replace(call, database=copy), all_of_it)
+    _check(found.judged("audit", verdict), found.outcome)
+    shutil.rmtree(copy, ignore_errors=True)
+    return wall_ns + found.outcome.wall_ns
+
+
+def _check(verdict: Verdict, outcome: Outcome) -> None:
+    """Raises Failed unless all is well."""
     if not verdict.ok:
         reason = f"preparing the database: {verdict.reason}"
         raise Failed(Verdict(verdict.status, reason, {}), outcome.exit)
-    return wall_ns
 
 
-def provide(bench: Bench, benchmark: Benchmark, database: Path) -> None:
+def history_of_cell(plan: Plan, cell: Cell) -> tuple[Step, ...]:
+    """What the database of a cell has been through, for a process that measures it.
+
+    One thread has filled it.  A process of several threads is told the number of its
+    operations: it would take the name alone for the work of as many threads.
+    """
+    start, flags = plan.start(cell), plan.flags(cell)
+    if start is None:
+        return ()
+    is_plain = int(flags.get("threads", 1)) == 1
+    steps: list[Step] = []
+    for name in start.fill:
+        benchmark = plan.engine(cell.engine).benchmark(name)
+        ops = benchmark.planned_ops(flags) if benchmark and not is_plain else 0
+        steps.append((name, (ops,) if ops else ()))
+    return tuple(steps)
+
+
+def provide(bench: Bench, start: Start | None, database: Path) -> None:
     """Puts the state a cell starts from in place, with nothing left to write back."""
     fresh(database)
-    if benchmark.prepare:
+    if start is not None:
         database.rmdir()
         _tool(bench, (*_COPY, str(bench.work / "prepared"), str(database)))
     _tool(bench, (*_SYNC, str(bench.work)))

@@ -31,11 +31,13 @@ class Lab:
     root: Path
     tree: Path = ROOT  # holds the packages of the command line
 
-    def engine(self, name: str, kind: str | None, role: str = "") -> None:
+    def engine(
+        self, name: str, kind: str | None, role: str = "", more: str = ""
+    ) -> None:
         """Adds an engine; kind is a script of fake_drivers/, or None: not built."""
         with (self.root / "configs/engines.toml").open("a") as file:
             file.write(f'[[engine]]\nname = "{name}"\ntitle = "{name.title()}"\n')
-            file.write(f'summary = "a fake"\nrole = "{role}"\n')
+            file.write(f'summary = "a fake"\nrole = "{role}"\n{more}')
         if kind is not None:
             self.built(name, kind)
 

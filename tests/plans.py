@@ -67,6 +67,8 @@ def plan(
     flags: Mapping[str, Mapping[str, Any]] | None = None,
     exclude: Mapping[str, str] | None = None,
     latency: bool = False,
+    fill: tuple[str, ...] = (),
+    state: str = "",
 ) -> Plan:
     """One scenario "base" over these engines."""
     scenario = PlannedScenario(
@@ -76,6 +78,8 @@ def plan(
         benchmarks=tuple(benchmarks),
         flags=flags or {e.name: FLAGS for e in engines},
         exclude=exclude or {},
+        fill=fill,
+        state=state,
     )
     bare = Plan(
         run="20260102-030405-lab",

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from scripts.driver_process import Outcome
+from scripts.plan import Start
 from scripts.preparing import provide
 from tests.lab import Lab, make_lab
 
@@ -49,9 +50,9 @@ def test_an_engine_that_stores_nothing_needs_no_audit(lab: Lab) -> None:
     assert {line["status"] for line in lab.lines()} == {"ok"}
 
 
-@pytest.mark.parametrize("prepared", ["", "filled"])
+@pytest.mark.parametrize("start", [None, Start(("filluniquerandom",), True)])
 def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
-    tmp_path: Path, prepared: str
+    tmp_path: Path, start: Start | None
 ) -> None:
     ran: list[str] = []
 
@@ -69,8 +70,7 @@ def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
         plan=SimpleNamespace(timeout_s=60.0),
         spawner=SimpleNamespace(run=run),
     )
-    benchmark = SimpleNamespace(prepare=prepared)
-    provide(cast(Any, bench), cast(Any, benchmark), tmp_path / "cell")
+    provide(cast(Any, bench), start, tmp_path / "cell")
     found = [path.name for path in (tmp_path / "cell").iterdir()]
-    assert found == (["entries"] if prepared else [])
+    assert found == (["entries"] if start else [])
     assert ran[-1] == "sync"

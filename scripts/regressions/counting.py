@@ -25,7 +25,7 @@ from scripts.disk import is_full_error
 from scripts.measuring import audited_call
 from scripts.order import repetition_seed
 from scripts.plan import Cell, Turn
-from scripts.preparing import FILL, Failed, fresh, prepare, provide
+from scripts.preparing import Failed, fresh, history_of_cell, prepare, provide
 from scripts.regressions.reduced import reduced_plan
 from scripts.regressions.tools import SYSTEM_CALLS, Tool, Unreadable, find_tools
 from scripts.store import DiskFull
@@ -152,13 +152,14 @@ def _counted(
     benchmark, database = benchmark_of(bench, turn), bench.work / "cell"
     report = bench.work / "counted"
     report.unlink(missing_ok=True)
-    provide(bench, benchmark, database)
+    cell = bench.plan.cells[turn.index]
+    provide(bench, bench.plan.start(cell), database)
     call = Call(
-        bench.plan.cells[turn.index],
+        cell,
         turn.repetition,
         database,
         benchmark.name,
-        ((FILL, None),) if benchmark.prepare else (),
+        history_of_cell(bench.plan, cell),
         measured=True,
         under=tool.under(report),
     )
