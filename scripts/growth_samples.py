@@ -55,7 +55,9 @@ def growth_key(plan: Plan, cell: Cell) -> str:
     engine = plan.engine(cell.engine)
     version = engine.description.version if engine.description else ""
     flags = {k: v for k, v in plan.flags(cell).items() if k not in ("num", "rate")}
-    return canonical([engine.measures, version, cell.benchmark, flags])
+    scenario = plan.scenario(cell.scenario)
+    start = [list(scenario.fill), scenario.state]
+    return canonical([engine.measures, version, cell.benchmark, flags, start])
 
 
 def work_of(plan: Plan, cell: Cell) -> int:

@@ -13,6 +13,11 @@ from scripts.growth_samples import Samples, work_of
 from scripts.plan import Cell, Plan
 from scripts.tables import table_bytes
 
+# What an engine keeps in memory of a database; it shows how it goes on when it has
+# been filled a few times.
+_MEMORIES = ("cache_size", "write_buffer_size")
+_FILLED = 4
+
 
 @dataclass(frozen=True)
 class Room:
@@ -163,14 +168,25 @@ def _doubts(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterab
             f" {format_duration(longest)}, limit {format_duration(plan.timeout_s)}"
             " (--timeout)"
         )
-    total = room.total_memory_bytes
+    yield from _unseen(plan, found, samples, room)
+
+
+def _unseen(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterable[str]:
+    """The memories that no measured database has filled, and this one does."""
+    database = found.outlook.disk_bytes if found.outlook else None
     seen = [s.disk_bytes for s in samples.of(plan, found.cell) if s.disk_bytes]
-    database = outlook.disk_bytes
-    if total and database and seen and max(seen) < total < database.middle:
-        yield (
-            f"{found.cell}: no size that was measured exceeds the memory of"
-            f" {format_size(total)}, this one does: its time is a lower bound"
-        )
+    if not database or not seen:
+        return
+    memories = {"the memory": room.total_memory_bytes or 0}
+    for flag in _MEMORIES:
+        size = plan.flags(found.cell).get(flag)
+        memories[f"{_FILLED} times {flag}"] = _FILLED * size if type(size) is int else 0
+    for name, size in memories.items():
+        if max(seen) < size < database.middle:
+            yield (
+                f"{found.cell}: no database that was measured is larger than {name},"
+                f" {format_size(size)}; this one is: its time is a lower bound"
+            )
 
 
 def _sized(found: Prediction) -> str:

@@ -120,7 +120,18 @@ def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
     plan = made()
     found = prospects(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
     assert len(found.doubts) == 2
-    assert all("its time is a lower bound" in doubt for doubt in found.doubts)
+    assert all(
+        "larger than the memory, 1.00 GiB; this one is" in d for d in found.doubts
+    )
+
+
+def test_a_cache_that_no_size_has_filled_makes_one_too() -> None:
+    plan = made(cache_size=(300_000 * 100) // 4 + 1)
+    found = prospects(plan, known(plan), AMPLE)
+    assert len(found.doubts) == 2
+    assert "larger than 4 times cache_size, 28.6 MiB; this one is" in found.doubts[0]
+    plan = made(cache_size=(300_000 * 100) // 4)
+    assert not prospects(plan, known(plan), AMPLE).doubts
 
 
 def test_other_settings_are_another_cell() -> None:
