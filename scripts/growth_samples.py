@@ -55,9 +55,9 @@ def growth_key(plan: Plan, cell: Cell) -> str:
     engine = plan.engine(cell.engine)
     version = engine.description.version if engine.description else ""
     flags = {k: v for k, v in plan.flags(cell).items() if k not in ("num", "rate")}
-    scenario = plan.scenario(cell.scenario)
-    start = [list(scenario.fill), scenario.state]
-    return canonical([engine.measures, version, cell.benchmark, flags, start])
+    start = plan.start(cell)
+    state = [list(start.fill), start.settled] if start else []
+    return canonical([engine.measures, version, cell.benchmark, flags, state])
 
 
 def work_of(plan: Plan, cell: Cell) -> int:

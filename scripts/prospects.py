@@ -93,8 +93,7 @@ def _prospect(plan: Plan, cell: Cell, samples: Samples) -> Prospect:
         found = outlook(samples.of(plan, cell), fills, num, work)
     except TooFew as error:
         return Prospect(cell, "planned", str(error), plan.rounds)
-    benchmark = plan.benchmark(cell)
-    copies = 2 if benchmark and benchmark.prepare else 1
+    copies = 2 if plan.start(cell) else 1
     memory, disk = found.memory_bytes, found.disk_bytes
     table = float(table_bytes(plan, cell))
     return Prospect(

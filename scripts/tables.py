@@ -3,8 +3,8 @@
 from scripts.plan import Cell, Plan
 
 _BYTES_PER_KEY = 4
-# Of an empty database, in an order in which no key comes twice: that is counted.
-_COUNTED = ("fillseq", "filluniquerandom")
+# Into an empty database, in an order in which no key comes twice: that is counted.
+_COUNTED = ("fillseq", "filluniquerandom", "ycsbload")
 
 
 def table_bytes(plan: Plan, cell: Cell) -> int:
@@ -16,7 +16,10 @@ def table_bytes(plan: Plan, cell: Cell) -> int:
     benchmark = plan.benchmark(cell)
     if benchmark is None:
         return 0
-    is_counted = not benchmark.prepare and benchmark.name.startswith(_COUNTED)
-    if is_counted or not benchmark.writes:
+    start = plan.start(cell)
+    written = list(start.fill) if start else []
+    if benchmark.writes:
+        written.append(benchmark.name)
+    if not written[1:] and all(name.startswith(_COUNTED) for name in written):
         return 0
     return _BYTES_PER_KEY * int(plan.flags(cell)["num"]) // benchmark.ops_divisor
