@@ -4,6 +4,7 @@ A run counts if it was made on this machine; a cell of it counts for a cell of t
 plan if engine, version, benchmark and every flag but --num are the same.
 """
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +40,19 @@ class Samples:
                 self.repetitions.setdefault(key, []).append(sample)
                 if fill is not None:
                     self.fills.setdefault(key, []).append(fill)
+
+    def up_to(self, num: int) -> "Samples":
+        """Those of sizes up to this one."""
+        return Samples(
+            {k: [s for s in v if s.num <= num] for k, v in self.repetitions.items()},
+            {k: [p for p in v if p.num <= num] for k, v in self.fills.items()},
+        )
+
+    def wall_s(self, plan: Plan, cell: Cell) -> float | None:
+        """The median repetition of a cell at the plan's own size, without its fill."""
+        num = plan.flags(cell)["num"]
+        found = [sum(s.seconds.values()) for s in self.of(plan, cell) if s.num == num]
+        return statistics.median(found) if found else None
 
     def of(self, plan: Plan, cell: Cell) -> Sequence[Sample]:
         """The repetitions of a cell."""

@@ -35,6 +35,12 @@ from scripts.guard import guarded
     help="Sizes to measure: --sizes 30000,100000,300000.  [default: three, below"
     " --num and up to 300,000]",
 )
+@click.option(
+    "--against",
+    metavar="RUN",
+    help="Show what RUN measured at --num beside what sizes of at most a tenth of it"
+    " predict.",
+)
 @options.stacked(options.PLACES, options.QUIET, options.JSON, options.COLOR)
 @click.pass_context
 def plan(ctx: click.Context, /, suite: str, **given: Any) -> None:
@@ -49,7 +55,7 @@ def plan(ctx: click.Context, /, suite: str, **given: Any) -> None:
     Example:
       scripts/kvmatrix plan rocksdb-scale --num 1e9 --measure
       scripts/kvmatrix plan quick --num 1e7 -e leveldb -s baseline --json
-      scripts/kvmatrix plan quick --num 1e7 --from 20261121-0145 --from @last
+      scripts/kvmatrix plan quick --num 1e7 --from 20261121-0145 --against @last
     """
     given |= {"max_time": None, "control": False, "repeat_disturbed": None}
     output = Output(given["quiet"], given["as_json"], True, given["color"])

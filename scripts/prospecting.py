@@ -12,10 +12,10 @@ from report.config import load
 from scripts.cli_options import Output
 from scripts.cli_types import suite_name
 from scripts.disk import free_bytes
-from scripts.growth_samples import collect
+from scripts.growth_samples import Samples, collect
 from scripts.host import environment_document
 from scripts.ladder import climb, default_sizes
-from scripts.plan import Plan
+from scripts.plan import Cell, Plan
 from scripts.prospects import Room, prospects
 from scripts.prospects_shown import document, text
 from scripts.selection import selection_of
@@ -25,6 +25,7 @@ from scripts.store import all_runs, find_run
 
 PLANS = "plans"  # of the results: the runs that --measure makes
 _UNFIT, _UNKNOWN = 4, 5  # exit codes
+_TENTH = 10
 _ORDINARY_RUNS = 20  # the newest ones are looked at
 
 
@@ -66,7 +67,7 @@ def _sources(places: Places, runs: Sequence[str]) -> list[Path]:
 
 def _sizes(sizes: Sequence[int] | None, made: Plan) -> Sequence[int]:
     """The sizes to measure.  Raises click.UsageError."""
-    num = min(int(made.flags(cell)["num"]) for cell in made.cells)
+    num = min(_nums(made))
     chosen = sizes or default_sizes(num)
     if max(chosen, default=num) >= num:
         raise click.UsageError(f"--sizes: only sizes below --num {num:,} tell of it")
@@ -80,11 +81,14 @@ def _tell(
     if given["runs"] and skipped:
         raise Refused("; ".join(skipped))
     room = _room(runner)
+    measured: dict[Cell, float] = {}
+    if given["against"]:
+        samples, measured = _against(places, given["against"], made, samples)
     found = prospects(made, samples, room)
     if output.as_json:
-        click.echo(json.dumps(document(found, made, room), indent=1))
+        click.echo(json.dumps(document(found, made, room, measured), indent=1))
     else:
-        click.echo("\n".join(text(found, made, room)))
+        click.echo("\n".join(text(found, room, measured)))
     if found.unfit:
         listed = "\n  ".join(found.unfit)
         return complain(f"this run cannot fit:\n  {listed}", _UNFIT)
@@ -92,6 +96,28 @@ def _tell(
         told = f"{len(found.unknown)} cells are not predicted: add --measure"
         return complain(told, _UNKNOWN)
     return 0
+
+
+def _against(
+    places: Places, name: str, made: Plan, samples: Samples
+) -> tuple[Samples, dict[Cell, float]]:
+    """What a tenth of the size tells, and what a run measured at that size.
+
+    Raises Refused if the run has none of the cells.
+    """
+    run, skipped = collect([find_run(places.results, name)], made)
+    measured = {
+        cell: wall_s
+        for cell in made.cells
+        if (wall_s := run.wall_s(made, cell)) is not None
+    }
+    if not measured:
+        raise Refused("; ".join(skipped) or f"{name} has none of these cells at --num")
+    return samples.up_to(min(_nums(made)) // _TENTH), measured
+
+
+def _nums(made: Plan) -> list[int]:
+    return [int(made.flags(cell)["num"]) for cell in made.cells]
 
 
 def _room(runner: Runner) -> Room:

@@ -1,20 +1,29 @@
 """What a run will take, as it is shown: one JSON document, or lines for people."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from report.scaling.growth import LEVEL, Prediction
 from report.units import format_duration, format_size
-from scripts.plan import Plan
+from scripts.plan import Cell, Plan
 from scripts.prospects import Prospect, Prospects, Room
 
 
-def document(found: Prospects, plan: Plan, room: Room) -> dict[str, Any]:
-    """All of it, for programs; predictions are median and interval."""
+def document(
+    found: Prospects, plan: Plan, room: Room, measured: Mapping[Cell, float]
+) -> dict[str, Any]:
+    """All of it, for programs; predictions are median and interval.
+
+    `measured` has seconds of one repetition, to compare with.
+    """
     return {
         "suite": plan.suite["name"],
         "interval": LEVEL,
-        "cells": [_cell_document(plan, cell) for cell in found.cells],
+        "cells": [
+            {**_cell_document(plan, cell), "measured_s": measured.get(cell.cell)}
+            for cell in found.cells
+        ],
         "fills_s": asdict(found.fills_s),
         "total_s": asdict(found.time_s) if not found.unknown else None,
         "free": asdict(room),
@@ -45,12 +54,14 @@ def _cell_document(plan: Plan, found: Prospect) -> dict[str, Any]:
     }
 
 
-def text(found: Prospects, plan: Plan, room: Room) -> list[str]:
+def text(found: Prospects, room: Room, measured: Mapping[Cell, float]) -> list[str]:
     """The same for people."""
-    head = f"{'cell':<46} {'times':>5} {'one repetition':>32} {'memory':>9} {'disk':>9}"
-    lines = [head]
+    width = max(len(str(cell.cell)) for cell in found.cells)
+    head = f"{'cell':<{width}} {'times':>5} {'one repetition':>32}"
+    head += f" {'memory':>9} {'disk':>9}"
+    lines = [head + (f" {'measured':>9} {'ratio':>6}" if measured else "")]
     for cell in found.cells:
-        lines.append(f"{cell.cell!s:<46} {_row(cell)}")
+        lines.append(f"{cell.cell!s:<{width}} {_row(cell, measured.get(cell.cell))}")
     total = found.time_s
     known = f"{len(found.known)} cells predicted"
     if found.unknown:
@@ -63,7 +74,7 @@ def text(found: Prospects, plan: Plan, room: Room) -> list[str]:
     return [*lines, *(f"doubt: {doubt}" for doubt in found.doubts)]
 
 
-def _row(found: Prospect) -> str:
+def _row(found: Prospect, measured_s: float | None) -> str:
     if found.outlook is None:
         return f"{found.status if not found.repetitions else 'unknown'}: {found.reason}"
     memory, disk = (
@@ -71,7 +82,11 @@ def _row(found: Prospect) -> str:
         for p in (found.memory_bytes, found.disk_bytes)
     )
     once = _timed(found.outlook.wall_s)
-    return f"{found.repetitions:>5} {once:>32} {memory:>9} {disk:>9}"
+    row = f"{found.repetitions:>5} {once:>32} {memory:>9} {disk:>9}"
+    if measured_s is None:
+        return row
+    ratio = found.outlook.wall_s.middle / measured_s
+    return f"{row} {format_duration(measured_s):>9} {ratio:>6.2f}"
 
 
 def _timed(found: Prediction) -> str:

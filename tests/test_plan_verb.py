@@ -204,6 +204,19 @@ def test_sizes_of_ordinary_runs_count_too(lab: Lab) -> None:
     assert only.returncode == 5 and "measured: 200" in only.stdout
 
 
+def test_a_prediction_is_shown_beside_what_was_measured(lab: Lab) -> None:
+    for num in ("20", "60", "200", "2000"):
+        assert lab.call("run", "lab", "--num", num).returncode == 0
+    words = ("lab", "--num", "2000", "--against", "@last", "--json")
+    found = lab.call("plan", *words)
+    assert found.returncode == 0, found.stderr
+    for cell in json.loads(found.stdout)["cells"]:
+        assert cell["sizes"] == [20, 60, 200]  # not what it is compared with
+        assert cell["measured_s"] > 0
+    other = lab.call("plan", "lab", "--num", "3000", "--against", "@last")
+    assert other.returncode == 2 and "has none of these cells at --num" in other.stderr
+
+
 @pytest.mark.parametrize(
     "words, told",
     [
