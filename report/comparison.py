@@ -54,6 +54,11 @@ class Chart:
         return f"c-{self.scenario.name}-{self.benchmark}"
 
     @property
+    def link(self) -> str:
+        """Where the page shows it: by itself, or as a part of its sweep."""
+        return f"w-{self.scenario.family}" if self.scenario.family else self.anchor
+
+    @property
     def title(self) -> str:
         """The benchmark in words."""
         return titles.title(self.benchmark)

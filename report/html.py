@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 
 from report import (
+    beside,
     charts,
     chips,
     columns,
@@ -26,11 +27,15 @@ from report import (
     raw,
     sentences,
     sparks,
+    sweep_behind,
+    sweep_view,
+    sweeps,
     titles,
 )
 from report.comparison import Chart, Row
 from report.results import Run
 
+SWEEP_STYLE = "sweep.css"
 _HEAT_HALVINGS = 6  # a cell 2^6 times slower than the best has no colour left
 _RUN_ID = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-.+")
 
@@ -38,14 +43,17 @@ _RUN_ID = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-.+")
 def render(run: Run) -> str:
     """The report as the text of one HTML file."""
     compared = comparison.compare(run)
-    known = [n for n in published.named(run.suite) if n in published.names()]
-    page = published.load(known[0]) if known else None
+    page, tables = beside.rates(run), beside.tables(run)
+    swept = sweeps.sweeps(compared)
+    dumbbells = charts.dumbbells(run, compared, page) if page else None
     return frame.rendered(
         _environment().get_template("page.html.j2"),
         raw.packed(run),
+        styles=[SWEEP_STYLE] if swept or tables else [],
         run=run,
         compared=compared,
         groups=comparison.by_scenario(compared.charts),
+        panels=sweeps.single(compared),
         ranked=[engine for engine in run.engines if engine.ranked],
         references=[e for e in run.engines if e.role == "reference"],
         floors=_floors(compared),
@@ -60,7 +68,10 @@ def render(run: Run) -> str:
         tails=overview.tails(run, compared),
         space=overview.bytes_and_space(compared),
         page=page,
-        dumbbells=charts.dumbbells(run, compared, page) if page else None,
+        dumbbells=dumbbells,
+        unpaired=beside.unpaired(page, dumbbells) if page else [],
+        sweeps=sweep_view.views(run, swept, tables),
+        sources=beside.beside(compared, tables, swept),
         footnotes=_footnotes(page),
         builds=provenance.builds(run),
         environment=provenance.environment(run.environment),
@@ -95,6 +106,7 @@ def _environment() -> jinja2.Environment:
         rerun_command=provenance.rerun_command,
         settings=provenance.settings,
         sparks=sparks.sparks,
+        sweep_behind=sweep_behind.behind,
         titles=titles,
         warnings=sentences.warnings,
     )

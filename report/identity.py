@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from report.results import Engine
 
-COLOURS = 6
-SHAPES = 8  # no divisor of COLOURS: the pairs repeat after 24 engines
+COLOURS = 8
+SHAPES = 9  # no divisor of COLOURS: the pairs repeat after 72 engines
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Look:
     shape: str
 
 
-_NEUTRAL = Look("en", "mn")
+NEUTRAL = Look("en", "mn")
 
 
 def looks(engines: Iterable[Engine]) -> dict[str, Look]:
@@ -32,8 +32,13 @@ def looks(engines: Iterable[Engine]) -> dict[str, Look]:
     found = {}
     place = 0
     for engine in engines:
-        found[engine.name] = _NEUTRAL
+        found[engine.name] = NEUTRAL
         if engine.ranked:
-            found[engine.name] = Look(f"e{place % COLOURS}", f"m{place % SHAPES}")
+            found[engine.name] = look(place)
             place += 1
     return found
+
+
+def look(place: int) -> Look:
+    """The look of the ranked engine of that place, which counts from 0."""
+    return Look(f"e{place % COLOURS}", f"m{place % SHAPES}")

@@ -1,7 +1,9 @@
 """Figures that others published, and what does not add up in them.
 
 report/published/<name>.csv holds them as printed, <name>.toml says where and
-on what they were measured.  A misprint is found by rule and never corrected.
+on what they were measured.  A misprint is found by rule and never corrected.  This
+module reads the kind "rates", whose rows are named as our cells are;
+published_tables.py reads the others.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from report.titles import baseline_twin, title
 
 PUBLISHED_DIR = Path(__file__).with_name("published")
 BASELINE = "baseline"
+RATES = "rates"
 FULL_BAR_PX = 350
 # Bars are whole pixels and the rates behind them were rounded for print.
 _BAR_TOLERANCE_PX = 3.5
@@ -57,15 +60,23 @@ class Misprint:
 
 
 @dataclass(frozen=True)
-class Page:
-    """A published comparison, by (scenario, benchmark, engine)."""
+class About:
+    """Where figures are from; `kind` is RATES or one of published_tables.py."""
 
+    name: str
+    kind: str
     title: str
     year: int
     source: str
     machine: str
     versions: Mapping[str, str]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Page(About):
+    """A published comparison, by (scenario, benchmark, engine)."""
+
     figures: Mapping[tuple[str, str, str], Figure]
 
     def find(self, scenario: str, benchmark: str, engine: str) -> Figure | None:
@@ -102,23 +113,46 @@ def names(folder: Path = PUBLISHED_DIR) -> list[str]:
     return sorted(tables & {path.stem for path in folder.glob("*.toml")})
 
 
+def kind(name: str, folder: Path = PUBLISHED_DIR) -> str:
+    """Of what kind the figures are; a ResultsError if there are none."""
+    return about(words(name, folder), name).kind
+
+
 def load(name: str, folder: Path = PUBLISHED_DIR) -> Page:
     """Reads a published comparison; a ResultsError if there is none."""
-    table, about = folder / f"{name}.csv", folder / f"{name}.toml"
-    if not table.is_file() or not about.is_file():
+    told = about(words(name, folder), name)
+    if told.kind != RATES:
+        raise ResultsError(f"the published figures {name} are no {RATES}")
+    found = [_figure(row) for row in printed_rows(name, folder)]
+    return Page(**vars(told), figures={figure.key: figure for figure in found})
+
+
+def words(name: str, folder: Path) -> dict[str, Any]:
+    """What <name>.toml says; a ResultsError if a file of the two is missing."""
+    file = folder / f"{name}.toml"
+    if not file.is_file() or not file.with_suffix(".csv").is_file():
         raise ResultsError(f"no published figures named {name} in {folder}")
-    with table.open(encoding="utf-8", newline="") as rows:
-        found = [_figure(row) for row in csv.DictReader(rows)]
-    words = tomllib.loads(about.read_text("utf-8"))
-    return Page(
-        words["title"],
-        words["year"],
-        words["source"],
-        words["machine"],
-        words["versions"],
-        tuple(words["notes"]),
-        {figure.key: figure for figure in found},
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def about(document: Mapping[str, Any], name: str) -> About:
+    """The part of <name>.toml that every kind has."""
+    return About(
+        name,
+        document.get("kind", RATES),
+        document["title"],
+        document["year"],
+        document["source"],
+        document["machine"],
+        document["versions"],
+        tuple(document["notes"]),
     )
+
+
+def printed_rows(name: str, folder: Path) -> list[dict[str, str]]:
+    """The rows of <name>.csv, every figure as printed."""
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as rows:
+        return list(csv.DictReader(rows))
 
 
 def misprints(page: Page) -> tuple[Misprint, ...]:

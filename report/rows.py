@@ -83,6 +83,12 @@ class Row:
         return any(m.assertions_live for m in self.repetitions)
 
     @property
+    def threads(self) -> int:
+        """How many of its threads were measured; 1 unless it says more."""
+        options = [m.record.get("options") or {} for m in self.repetitions]
+        return max((int(o.get("threads") or 1) for o in options), default=1)
+
+    @property
     def wide(self) -> bool:
         """Whether the repetitions lie too far apart to be trusted."""
         return self.summary is not None and self.summary.spread > WIDE_SPREAD

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from report import figures, frame
 from report.chips import Chip
-from report.identity import COLOURS, SHAPES, Look
+from report.identity import Look, look
 from report.regressions import change_points, history_flags
 from report.regressions.history_charts import Chart, Numbers, chart, figure, short
 from report.regressions.history_flags import Change
@@ -159,7 +159,4 @@ def _numbers(view: View) -> Numbers:
 
 
 def _looks(engines: list[Named]) -> dict[str, Look]:
-    return {
-        engine.name: Look(f"e{place % COLOURS}", f"m{place % SHAPES}")
-        for place, engine in enumerate(engines)
-    }
+    return {engine.name: look(place) for place, engine in enumerate(engines)}

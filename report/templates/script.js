@@ -26,7 +26,8 @@
       input.checked = input.type === "checkbox"
         ? shown.includes(input.value) : state[input.name] === input.value;
     for (const part of all("[data-e]"))
-      part.hidden = names.includes(part.dataset.e) && !shown.includes(part.dataset.e);
+      part.toggleAttribute("hidden",
+        names.includes(part.dataset.e) && !shown.includes(part.dataset.e));
     for (const rate of all("[data-best]")) {
       rate.dataset.rate ??= rate.textContent;
       rate.textContent = rate.dataset[state.m] ?? rate.dataset.rate;

@@ -1,0 +1,216 @@
+"""Lines on log axes: geometry only, a template draws the SVG.
+
+Places are percentages from the left and pixels from the top, so one drawing serves
+every width and no text is stretched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report import figures
+from report.charts import LogScale
+from report.identity import Look
+
+WIDE, HIGH_PX = 1000, 236  # units of the paths: parts of the width, pixels
+_TOP_PX, _BOTTOM_PX = 10, HIGH_PX - 10  # where the largest and the least lie
+_LABEL_PX = 16
+_MOST_LABELS = 6  # of the axis of values
+_LEAST_RATIO = 8  # of the largest value to the least, for a log axis
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One point: median and interval at a value; `value` is its place in the list."""
+
+    value: int
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line; `engine` is what a switch of the page hides it by, or ""."""
+
+    engine: str
+    title: str
+    look: Look
+    is_published: bool
+    spots: tuple[Spot, ...]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One drawn point; a whisker of no length is none."""
+
+    left_percent: float
+    top_px: float
+    whisker: tuple[float, float] | None
+    label: str
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A drawn line with its points and the place of its label."""
+
+    series: Series
+    path: str
+    marks: tuple[Mark, ...]
+    label_px: float
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A place of an axis: percent of the width, or pixels from the top."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A whole drawing; `told` is what it shows, in words."""
+
+    curves: tuple[Curve, ...]
+    across: tuple[Tick, ...]
+    up: tuple[Tick, ...]
+    told: str
+
+
+def plot(series: Sequence[Series], values: Sequence[object]) -> Plot | None:
+    """What can be on a log axis: figures above zero.  None if there are none."""
+    kept = [_above_zero(one) for one in series]
+    kept = [one for one in kept if one.spots]
+    if not kept:
+        return None
+    numbers = [n for one in kept for s in one.spots for n in (s.low, s.high)]
+    scale = _scale(min(numbers), max(numbers))
+    lefts = places(values)
+    labels = _label_places([_top(scale, one.spots[-1].median) for one in kept])
+    return Plot(
+        tuple(
+            _curve(one, scale, lefts, values, label)
+            for one, label in zip(kept, labels, strict=True)
+        ),
+        _across(values, lefts),
+        _up(scale),
+        "; ".join(_told(one, values) for one in kept) + ".",
+    )
+
+
+def places(values: Sequence[object]) -> list[float]:
+    """Where the values lie, in percent: on a log axis if they are far apart."""
+    numbers = [v for v in values if isinstance(v, int | float) and v > 0]
+    is_log = len(numbers) == len(values) and max(numbers) >= _LEAST_RATIO * min(numbers)
+    if not is_log:
+        last = max(len(values) - 1, 1)
+        return [round(i / last * 100, 2) for i in range(len(values))]
+    scale = LogScale(min(numbers), max(numbers))
+    return [scale.percent(number) for number in numbers]
+
+
+def short(value: object) -> str:
+    """A value of a flag as text: whole numbers have separators."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value)
+
+
+def _above_zero(series: Series) -> Series:
+    spots = tuple(s for s in series.spots if s.low > 0)
+    return Series(series.engine, series.title, series.look, series.is_published, spots)
+
+
+def _scale(low: float, high: float) -> LogScale:
+    """At least a factor of two, so that little noise does not fill the height."""
+    if high < 2 * low:
+        middle = math.sqrt(low * high)
+        return LogScale(middle / math.sqrt(2), middle * math.sqrt(2))
+    return LogScale(low, high)
+
+
+def _top(scale: LogScale, number: float) -> float:
+    span = _BOTTOM_PX - _TOP_PX
+    return round(_BOTTOM_PX - scale.percent(number) / 100 * span, 1)
+
+
+def _curve(
+    series: Series,
+    scale: LogScale,
+    lefts: Sequence[float],
+    values: Sequence[object],
+    label_px: float,
+) -> Curve:
+    marks = []
+    path = ""
+    before = None
+    for spot in series.spots:
+        left, top = lefts[spot.value], _top(scale, spot.median)
+        high, low = _top(scale, spot.high), _top(scale, spot.low)
+        told = f"{short(values[spot.value])}: {figures.compact(spot.median)}"
+        whisker = (high, low) if low - high >= 1 else None
+        marks.append(Mark(left, top, whisker, told))
+        step = "L" if before is not None and spot.value == before + 1 else "M"
+        path += f"{step}{round(left * WIDE / 100)} {top:g}"
+        before = spot.value
+    return Curve(series, path, tuple(marks), label_px)
+
+
+def _label_places(tops: Sequence[float]) -> list[float]:
+    """Beside the ends of the lines, moved apart where they would overlap."""
+    gap = min(_LABEL_PX, HIGH_PX / max(len(tops), 1))
+    order = sorted(range(len(tops)), key=lambda i: (tops[i], i))
+    found = [0.0] * len(tops)
+    least = gap / 2
+    for i in order:
+        found[i] = least = max(tops[i], least)
+        least += gap
+    most = HIGH_PX - gap / 2
+    for i in reversed(order):
+        found[i] = most = min(found[i], most)
+        most -= gap
+    return [round(top, 1) for top in found]
+
+
+def _across(values: Sequence[object], lefts: Sequence[float]) -> tuple[Tick, ...]:
+    """A tick at each value; every so many have a label."""
+    step = math.ceil(len(values) / _MOST_LABELS)
+    return tuple(
+        Tick(left, "" if i % step else short(value))
+        for i, (value, left) in enumerate(zip(values, lefts, strict=True))
+    )
+
+
+def _up(scale: LogScale) -> tuple[Tick, ...]:
+    """Powers of ten; 1, 2, 5 where they would be fewer than three."""
+    first, last = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
+    powers = [10.0**p for p in range(first, last + 1)]
+    found = [n for n in powers if scale.low <= n <= scale.high]
+    if len(found) < 3:
+        steps = [p * n for p in powers for n in (1, 2, 5)]
+        found = [n for n in steps if scale.low <= n <= scale.high]
+    return tuple(Tick(_top(scale, n), _round(n)) for n in found)
+
+
+def _round(number: float) -> str:
+    """A round figure: "0.1", "5", "20k", "1M"."""
+    for unit, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= unit:
+            return f"{number / unit:g}{suffix}"
+    return f"{number:g}"
+
+
+def _told(series: Series, values: Sequence[object]) -> str:
+    first, last = series.spots[0], series.spots[-1]
+    return (
+        f"{series.title}{', published' if series.is_published else ''}: "
+        f"{figures.compact(first.median)} at {short(values[first.value])}"
+        + (
+            f", {figures.compact(last.median)} at {short(values[last.value])}"
+            if last is not first
+            else ""
+        )
+    )
