@@ -8,6 +8,8 @@
 
 #include "common/driver.h"
 #include "common/keys.h"
+#include "common/mix_flags.h"
+#include "common/mix_workload.h"
 #include "common/zipf.h"
 
 DEFINE_string(benchmarks,
@@ -81,11 +83,14 @@ const Benchmark* Named(std::string_view flag, std::string_view name) {
 PastBenchmark Past(std::string_view word, const Config& config) {
   const size_t colon = word.find(':');
   const Benchmark* benchmark = Named("after", word.substr(0, colon));
-  if (!IsWriting(*benchmark)) {
+  if (!Changes(*benchmark)) {
     throw UsageError("--after: " + std::string(benchmark->name) +
                      " does not write; leave it out");
   }
-  PastBenchmark past{benchmark, EntriesOf(*benchmark, config)};
+  CheckMix(*benchmark, config);
+  const bool mix = benchmark->kind == Kind::kMix;
+  PastBenchmark past{benchmark,
+                     mix ? config.reads : EntriesOf(*benchmark, config)};
   if (colon == word.npos) return past;
   const std::string_view digits = word.substr(colon + 1);
   const auto [end, error] = std::from_chars(
@@ -170,7 +175,8 @@ std::string FlagLines(bool of_driver) {
   gflags::GetAllFlags(&flags);
   std::string text;
   for (const auto& flag : flags) {
-    const bool common = flag.filename.ends_with("common/config.cc");
+    const bool common = flag.filename.ends_with("common/config.cc") ||
+                        flag.filename.ends_with("common/mix_flags.cc");
     if (of_driver ? !IsDriverFlag(flag.filename) : !common) continue;
     text += "  --" + flag.name + "=" +
             (flag.default_value.empty() ? "''" : flag.default_value) +
@@ -209,6 +215,7 @@ Config ConfigFromFlags() {
   config.histogram = FLAGS_histogram;
   config.rate_ops_per_sec = FLAGS_rate;
   config.db = FLAGS_db.empty() ? DefaultDb() : std::filesystem::path(FLAGS_db);
+  config.mix = MixFlagsFromCommandLine();
   config.json = FLAGS_json;
   config.progress = FLAGS_progress;
   for (const std::string_view name : Split(FLAGS_benchmarks)) {
@@ -216,6 +223,7 @@ Config ConfigFromFlags() {
     Require(FLAGS_rate == 0 || !IsOneCall(*benchmark),
             "--rate: " + std::string(name) +
                 " is one call of the engine, which has no rate");
+    CheckMix(*benchmark, config);
     config.benchmarks.push_back(benchmark);
   }
   for (const std::string_view word : Split(FLAGS_after)) {

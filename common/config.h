@@ -12,7 +12,9 @@
 #include "common/benchmark.h"
 #include "common/key_draw.h"
 #include "common/keys.h"
+#include "common/mix_flags.h"
 #include "common/random.h"
+#include "common/ycsb.h"
 
 namespace kvmatrix {
 
@@ -52,8 +54,9 @@ struct Config {
 
   bool use_existing_db = false;
   bool crash = false;  // end as kill -9 does once the last benchmark flushed
-  bool histogram = false;          // time each call
-  double rate_ops_per_sec = 0;     // of an open loop; 0: closed loop
+  bool histogram = false;       // time each call
+  double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
+  MixFlags mix;
   std::filesystem::path db;        // the directory that holds the database
   std::filesystem::path json;      // measurements are appended; empty: none
   std::filesystem::path progress;  // see progress.h; empty: none
@@ -65,6 +68,13 @@ struct Config {
 inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
   const uint64_t entries = config.num / benchmark.num_divisor;
   return entries == 0 ? 1 : entries;
+}
+
+// Keys from which the benchmark, or whatever follows it, takes its own.
+inline uint64_t KeySpaceOf(const Benchmark& benchmark, const Config& config) {
+  return IsYcsb(benchmark)
+             ? YcsbKeySpace(config.num, config.reads * config.threads)
+             : EntriesOf(benchmark, config);
 }
 
 inline uint64_t ValueSizeOf(const Benchmark& benchmark, const Config& config) {

@@ -60,6 +60,8 @@ struct Measurement {
   std::string reason;     // why the status is not kOk
   bool verified = false;  // every answer was compared with the oracle
 
+  std::string label;  // of what the name of the benchmark leaves open
+
   uint64_t planned_operations = 0;
   uint64_t operations = 0;
   uint64_t found = 0;       // entries read

@@ -61,6 +61,16 @@ class Meter {
   // none, a call that is no operation was timed: it has no timeline.
   uint64_t StopNs(uint64_t operations);
 
+  // True if each call is timed; then what the last one took, in ticks(), from
+  // where Latency() has it.
+  bool times_calls() const { return latency_ || open_loop_; }
+  uint64_t last_call() const {
+    return open_loop_ ? open_loop_->last_ns() : last_ticks_;
+  }
+  Histogram ToHistogram(const TickHistogram& calls) const {
+    return Histogram(calls, open_loop_ ? 1 : clock_.NsPerTick());
+  }
+
   // What the loop that has ended used.
   const Resources& used() const { return used_; }
 

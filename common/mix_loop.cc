@@ -1,12 +1,165 @@
-#include <stdexcept>
+// The loop of a mix: one operation after another, each answer checked.
 
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/mix.h"
+#include "common/mix_workload.h"
 #include "common/workload.h"
 
 namespace kvmatrix {
+namespace {
 
-LoopResult RunMix(const Workload& workload, Session&) {
-  throw std::runtime_error("no mix is called " +
-                           std::string(workload.benchmark.name));
+class MixLoop {
+ public:
+  MixLoop(const Workload& workload, Session& session)
+      : w_(workload),
+        session_(session),
+        stream_(workload.mix->NewStream(workload.stream_seed)),
+        key_(workload.config.key_shape()),
+        value_(workload.values.buffer_size()) {}
+
+  LoopResult Run() {
+    uint64_t operations = 0;
+    bool more = true;
+    w_.meter.Start();
+    while (more && operations < w_.config.reads) {
+      const MixStep step = stream_->Next();
+      Prepare(step);
+      w_.meter.Prepared();
+      w_.meter.Begin(1);
+      Do(step);
+      more = w_.meter.Continue(++operations);
+      Count(step.operation);
+      stream_->Done(step);
+    }
+    const uint64_t loop_ns = w_.meter.StopNs(operations);
+    LoopResult result{operations, loop_ns, w_.check.found(), w_.check.digest()};
+    Tell(result);
+    return result;
+  }
+
+ private:
+  struct Ahead {
+    uint64_t key;
+    uint32_t version;
+  };
+
+  static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+
+  // True if the operation gets the record before it does anything else.
+  bool Gets(Operation operation) const {
+    return operation == Operation::kRead || operation == Operation::kGet ||
+           operation == Operation::kReadModifyWrite ||
+           (operation == Operation::kUpdate && !w_.config.mix.writeallfields);
+  }
+
+  // All that the harness has to do for an operation.
+  void Prepare(const MixStep& step) {
+    wanted_ = key_.Set(step.key);
+    if (Scans(step.operation)) return LookAhead(step);
+    if (Gets(step.operation)) expected_ = w_.check.Expect(step.key);
+    if (!Puts(step.operation)) return;
+    w_.values.Write(step.key, w_.oracle.Put(step.key), value_.data());
+  }
+
+  void Do(const MixStep& step) {
+    if (Scans(step.operation)) return Scan(step);
+    if (Gets(step.operation)) {
+      const std::optional<std::string_view> value = session_.Get(wanted_);
+      w_.check.Got(expected_, value);
+      if (value) bytes_ += wanted_.size() + value->size();
+    }
+    if (!Puts(step.operation)) return;
+    const Update update{
+        wanted_, std::string_view(value_.data(), w_.values.value_size())};
+    session_.Write({&update, 1});
+    bytes_ += wanted_.size() + update.value->size();
+  }
+
+  // Notes the entries that a scan has to visit, so far as they are there before
+  // it begins.  A scan of none still looks where it starts.
+  void LookAhead(const MixStep& step) {
+    limit_ = std::max<uint64_t>(step.scan_length, 1);
+    ahead_.clear();
+    uint64_t key = w_.oracle.NextPresent(step.key);
+    while (ahead_.size() < limit_ && key < w_.oracle.key_space()) {
+      ahead_.push_back({key, w_.oracle.Version(key)});
+      key = w_.oracle.NextPresent(key + 1);
+    }
+  }
+
+  void Scan(const MixStep& step) {
+    size_t met = 0;  // of those ahead
+    uint64_t visited = 0;
+    uint64_t last = kNone;
+    session_.Scan(wanted_, Order::kForward,
+                  [&](std::string_view key, std::string_view value) {
+                    const auto index = w_.check.Visited(key, value);
+                    if (index && !Follows(*index, last, step.key, met)) {
+                      w_.check.Fail(
+                          "a scan is out of order or skips entries at", key);
+                    }
+                    last = index.value_or(last);
+                    bytes_ += key.size() + value.size();
+                    return ++visited < limit_;
+                  });
+    if (visited < limit_ && met < ahead_.size()) {
+      w_.check.Fail("a scan ends before", Check::KeyText(ahead_[met].key));
+    }
+  }
+
+  // True if `key` may come after `last` of a scan from `start` on: nothing that
+  // was there before the scan is left out.  What is not ahead was inserted
+  // meanwhile; whether it may be there is the oracle's to say.
+  bool Follows(uint64_t key, uint64_t last, uint64_t start, size_t& met) const {
+    if (last == kNone ? key < start : key <= last) return false;
+    const bool skips = met < ahead_.size() && ahead_[met].key < key;
+    while (met < ahead_.size() && ahead_[met].key <= key) ++met;
+    return !skips;
+  }
+
+  void Count(Operation operation) {
+    const auto type = static_cast<size_t>(operation);
+    ++counts_[type];
+    if (!w_.meter.times_calls()) return;
+    if (!latencies_[type]) latencies_[type].emplace();
+    latencies_[type]->Add(w_.meter.last_call());
+  }
+
+  void Tell(LoopResult& result) const {
+    result.bytes = bytes_;
+    for (size_t type = 0; type < kOperations; ++type) {
+      if (counts_[type] == 0) continue;
+      const std::string name(OperationName(static_cast<Operation>(type)));
+      result.by_type[name] = counts_[type];
+      if (latencies_[type]) result.latency_by_type[name] = *latencies_[type];
+    }
+  }
+
+  const Workload& w_;
+  Session& session_;
+  const std::unique_ptr<MixStream> stream_;
+  KeyBuffer key_;
+  std::vector<char> value_;
+  std::string_view wanted_;
+  Expected expected_{};
+  std::vector<Ahead> ahead_;
+  uint64_t limit_ = 0;  // entries that the next scan visits
+  uint64_t bytes_ = 0;
+  std::array<uint64_t, kOperations> counts_{};
+  std::array<std::optional<TickHistogram>, kOperations> latencies_;
+};
+
+}  // namespace
+
+LoopResult RunMix(const Workload& workload, Session& session) {
+  return MixLoop(workload, session).Run();
 }
 
 }  // namespace kvmatrix

@@ -59,6 +59,9 @@ class OpenLoop {
   // The call has ended.
   void Finish();
 
+  // Of the last call, from its intended start.
+  uint64_t last_ns() const { return ended_ns_ - intended_ns_; }
+
   // Nanoseconds, from the intended start of a call and from its actual one.
   const TickHistogram& latency() const { return latency_; }
   const TickHistogram& service() const { return service_; }

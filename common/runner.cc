@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
+#include "common/mix_workload.h"
 #include "common/workload.h"
 #include "common/write_stream.h"
 
@@ -38,7 +40,7 @@ uint64_t Spend(Clock& clock, Resources& used, Action action) {
 
 // True if the benchmark leaves something to flush and to settle.
 bool LeavesWork(const Benchmark& benchmark) {
-  return IsWriting(benchmark) || benchmark.kind == Kind::kCompact;
+  return Changes(benchmark) || benchmark.kind == Kind::kCompact;
 }
 
 LoopResult RunLoop(const Workload& workload, const Driver& driver,
@@ -64,6 +66,7 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
                            const Oracle& oracle) {
   if (IsWriting(benchmark)) return EntriesOf(benchmark, config);
   if (benchmark.kind == Kind::kCompact) return 1;
+  if (benchmark.kind == Kind::kMix) return config.reads;
   const uint64_t entries = oracle.Entries();
   if (benchmark.kind == Kind::kVerify) return entries;
   const bool scan = benchmark.access == Access::kForward ||
@@ -101,11 +104,15 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
   for (const PastBenchmark& past : config.after) {
     const Benchmark& benchmark = *past.benchmark;
     if (benchmark.prepare == Prepare::kFresh) {
-      oracle_.Reset(EntriesOf(benchmark, config),
+      oracle_.Reset(KeySpaceOf(benchmark, config),
                     ValueSizeOf(benchmark, config));
     }
-    WriteStream(benchmark, DrawOf(benchmark, config), NextStreamSeed(benchmark),
-                oracle_)
+    const uint64_t stream_seed = NextStreamSeed(benchmark);
+    if (benchmark.kind == Kind::kMix) {
+      Mix(benchmark, config, oracle_).Replay(stream_seed, past.operations);
+      continue;
+    }
+    WriteStream(benchmark, DrawOf(benchmark, config), stream_seed, oracle_)
         .Replay(past.operations);
   }
 }
@@ -116,6 +123,7 @@ void Runner::MakeFresh() {
 }
 
 uint64_t Runner::NextStreamSeed(const Benchmark& benchmark) {
+  if (IsYcsbLoad(benchmark)) return YcsbOrderSeed(config_.seed);
   return StreamSeed(config_.seed, benchmark.name,
                     occurrences_[benchmark.name]++);
 }
@@ -167,7 +175,7 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
   RequireRunnable(benchmark);
   if (benchmark.prepare == Prepare::kFresh) {
     MakeFresh();
-    oracle_.Reset(EntriesOf(benchmark, config_),
+    oracle_.Reset(KeySpaceOf(benchmark, config_),
                   ValueSizeOf(benchmark, config_));
   }
   const Values values(config_.seed, oracle_.value_size(),
@@ -179,8 +187,10 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
                .latencies = config_.histogram,
                .rate_ops_per_sec = config_.rate_ops_per_sec,
                .arrivals_seed = StreamSeed(stream_seed, "arrivals", 0)});
+  std::optional<Mix> mix;
+  if (benchmark.kind == Kind::kMix) mix.emplace(benchmark, config_, oracle_);
   const Workload workload{benchmark, config_, values, stream_seed,
-                          oracle_,   check,   meter};
+                          oracle_,   check,   meter,  mix ? &*mix : nullptr};
   m.planned_operations = PlannedOperations(benchmark, config_, oracle_);
 
   std::unique_ptr<Database> database;
@@ -233,7 +243,11 @@ void Runner::Conclude(const Workload& workload, const LoopResult& loop,
   m.live_bytes =
       oracle_.Entries() * (config_.key_size + workload.values.value_size());
   m.operations = loop.operations;
-  if (IsWriting(benchmark)) m.operations_by_thread = {loop.operations};
+  if (Changes(benchmark)) m.operations_by_thread = {loop.operations};
+  m.operations_by_type = loop.by_type;
+  for (const auto& [type, calls] : loop.latency_by_type) {
+    m.latency_by_type.emplace(type, workload.meter.ToHistogram(calls));
+  }
   m.loop_ns = loop.loop_ns;
   m.truncated = workload.meter.expired();
   m.timeline = workload.meter.timeline();
@@ -244,6 +258,10 @@ void Runner::Conclude(const Workload& workload, const LoopResult& loop,
   m.found = loop.found;
   m.bytes = (IsWriting(benchmark) ? loop.operations : loop.found) *
             EntryBytes(benchmark, config_, workload.values);
+  if (benchmark.kind == Kind::kMix) {
+    m.bytes = loop.bytes;
+    m.label = MixLabel(benchmark, config_);
+  }
   m.digest =
       IsWriting(benchmark) ? oracle_.Sum(workload.values).digest : loop.digest;
   m.verified = driver_.stores;

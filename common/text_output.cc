@@ -37,10 +37,23 @@ std::string SizesText(const Config& config) {
                 (key + compressed) * num / kMegabyte);
 }
 
+// What was done how often: "500123 read, 499877 update".
+std::string TypesText(const Measurement& m) {
+  std::string text;
+  for (const auto& [type, operations] : m.operations_by_type) {
+    text += text.empty() ? "" : ", ";
+    text += std::to_string(operations) + " " + type;
+  }
+  return text;
+}
+
 std::string Message(const Measurement& m) {
   std::string message;
-  if (m.benchmark->access == Access::kGet ||
-      m.benchmark->access == Access::kSeek) {
+  if (m.benchmark->kind == Kind::kMix) {
+    message += " (" + TypesText(m) + ")";
+    if (!m.label.empty()) message += " (" + m.label + ")";
+  } else if (m.benchmark->access == Access::kGet ||
+             m.benchmark->access == Access::kSeek) {
     message += Format(" (%llu of %llu found)",
                       static_cast<unsigned long long>(m.found),
                       static_cast<unsigned long long>(m.operations));
@@ -102,7 +115,8 @@ std::string StatLine(const Measurement& m) {
       static_cast<double>(std::max<uint64_t>(m.operations, 1));
   std::string rate;
   if (m.bytes > 0 && m.benchmark->access != Access::kGet &&
-      m.benchmark->access != Access::kSeek) {
+      (m.benchmark->access != Access::kSeek ||
+       m.benchmark->kind == Kind::kMix)) {
     rate = Format(" %6.1f MB/s",
                   static_cast<double>(m.bytes) / kMegabyte / seconds);
   }

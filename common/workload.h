@@ -19,6 +19,8 @@
 
 namespace kvmatrix {
 
+class Mix;
+
 // All that a loop works with.
 struct Workload {
   const Benchmark& benchmark;
@@ -28,6 +30,7 @@ struct Workload {
   Oracle& oracle;
   Check& check;
   Meter& meter;
+  Mix* mix = nullptr;  // of a benchmark of Kind::kMix
 };
 
 struct LoopResult {

@@ -74,8 +74,8 @@ uint64_t YcsbKeySpace(uint64_t records, uint64_t operations) {
          std::max(records, ExpectedInserts(operations, kYcsbInserts)) + kFew;
 }
 
-Permutation YcsbOrder(uint64_t key_space, uint64_t master_seed) {
-  return Permutation(key_space, StreamSeed(master_seed, "ycsb order", 0));
+uint64_t YcsbOrderSeed(uint64_t master_seed) {
+  return StreamSeed(master_seed, "ycsb order", 0);
 }
 
 YcsbChooser::YcsbChooser(YcsbRequest request, uint64_t records,

@@ -50,6 +50,8 @@ std::optional<YcsbRequest> RequestOf(const YcsbWorkload& workload,
 // What a run is labelled with.
 std::string_view RequestLabel(YcsbRequest request);
 
+inline constexpr uint64_t kYcsbRecord = 1000;  // bytes: ten fields of 100
+inline constexpr uint64_t kLeastYcsbRecords = 3;
 inline constexpr uint64_t kMaxYcsbScan = 100;  // entries; maxscanlength
 
 // Of D and E, which are all that insert.
@@ -65,8 +67,19 @@ constexpr uint64_t ExpectedInserts(uint64_t operations, double share) {
 // where --reads times --threads is above ten times --num.
 uint64_t YcsbKeySpace(uint64_t records, uint64_t operations);
 
-// The bijection from ordinals to keys, the same for load and operations.
-Permutation YcsbOrder(uint64_t key_space, uint64_t master_seed);
+// True for the load and the six workloads.
+constexpr bool IsYcsb(const Benchmark& benchmark) {
+  return benchmark.name.starts_with("ycsb");
+}
+
+// True for the benchmark that inserts the records.
+constexpr bool IsYcsbLoad(const Benchmark& benchmark) {
+  return benchmark.name == "ycsbload";
+}
+
+// Of the bijection from ordinals to keys, for load and operations:
+// Permutation(key_space, YcsbOrderSeed(master_seed)).
+uint64_t YcsbOrderSeed(uint64_t master_seed);
 
 // Draws ordinals of one thread.
 class YcsbChooser {

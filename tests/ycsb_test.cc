@@ -93,7 +93,7 @@ TEST(OperationChooser, NeverDrawsWhatHasNoWeight) {
 TEST(YcsbKeys, LoadAndOperationsAgreeUnlessInsertsNeedMoreRoom) {
   EXPECT_EQ(YcsbKeySpace(1'000, 0), YcsbKeySpace(1'000, 10'000));
   EXPECT_GT(YcsbKeySpace(1'000, 100'000), 1'000u + 2 * 5'000u);
-  const Permutation order = YcsbOrder(YcsbKeySpace(1'000, 0), 301);
+  const Permutation order(YcsbKeySpace(1'000, 0), YcsbOrderSeed(301));
   std::set<uint64_t> keys;
   for (uint64_t i = 0; i < YcsbKeySpace(1'000, 0); ++i) keys.insert(order(i));
   EXPECT_EQ(keys.size(), YcsbKeySpace(1'000, 0));
