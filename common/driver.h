@@ -98,7 +98,8 @@ class Database {
   // Returns once no deferred work is left: compactions done, log checkpointed.
   virtual void Settle() = 0;
 
-  // Reorganises the whole database, as CompactRange(begin, end) does.
+  // Reorganises the whole database, as CompactRange(begin, end) does; throws
+  // Unsupported if the engine cannot do that while the database is open.
   virtual void Compact() = 0;
 
   // The settings in force, read back from the engine: name to value.  A value

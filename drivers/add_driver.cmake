@@ -39,7 +39,8 @@ endfunction()
 
 # Sets `path` and `package` to where `library` is and to the source package that
 # it belongs to; `path` is empty when there is none.  In bundled mode nothing
-# but our own archives will do.
+# but our own archives will do, and the distribution's library of a package that
+# the set-up lists without a prefix.
 function(find_engine_library library)
   set(path "")
   set(package ${library})
@@ -50,6 +51,15 @@ function(find_engine_library library)
     endif()
   else()
     foreach(candidate IN LISTS KVM_ENGINE_PACKAGES)
+      if(NOT KVM_ENGINE_${candidate}_PREFIX)
+        if(candidate STREQUAL library)
+          find_library(found NAMES ${library} NO_CACHE)
+          if(found)
+            set(path ${found})
+          endif()
+        endif()
+        continue()
+      endif()
       file(GLOB archive ${KVM_ENGINE_${candidate}_PREFIX}/lib*/lib${library}.a)
       if(archive)
         list(GET archive 0 path)
@@ -106,6 +116,9 @@ function(add_driver name source)
     endif()
     list(APPEND archives ${path})
     list(APPEND packages ${package})
+    if(KVM_ENGINES STREQUAL "bundled" AND NOT KVM_ENGINE_${package}_PREFIX)
+      break()  # a shared library brings what it needs
+    endif()
     if(KVM_ENGINE_${package}_PREFIX)
       list(APPEND headers ${KVM_ENGINE_${package}_PREFIX}/include)
     endif()

@@ -149,7 +149,9 @@ def _engine(table: Table) -> Engine:
 
 
 def _source(table: Table) -> Source:
-    table.only("package", "version", "build", "options", "sha256")
+    table.only(
+        *("package", "version", "build", "options", "sha256"), "needs", "on_request"
+    )
     build = table.text("build")
     known(table, "build", build, BUILDS, "build system")
     sha256 = table.table("sha256")

@@ -25,7 +25,7 @@ SETTLED, UNSETTLED = "settled", "unsettled"
 STATES = (SETTLED, UNSETTLED)
 MOST_REPEATS = 2  # of a disturbed repetition
 CONTROL_SUFFIX = "-again"  # of an engine's second name, where it is the control
-BUILDS = ("cmake", "autotools")
+BUILDS = ("cmake", "autotools", "make")
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,15 @@ class Chance {
   std::mt19937_64 engine_{301};
 };
 
+// A driver may have no way to compact, and says so.
+void CompactIfPossible(Database& database) {
+  try {
+    database.Compact();
+  } catch (const Unsupported& reason) {
+    EXPECT_GT(std::strlen(reason.what()), 10u);
+  }
+}
+
 TEST(AnyDriver, SaysWhatItIs) {
   EXPECT_STRNE(kDriver.name, "");
   EXPECT_STRNE(kDriver.licence, "");
@@ -65,7 +74,7 @@ TEST(AnyDriver, TakesEveryCall) {
   EXPECT_GE(visits, 1);
   db.database().Flush();
   db.database().Settle();
-  db.database().Compact();
+  CompactIfPossible(db.database());
 }
 
 TEST(AnyDriver, ReportsItsSettings) {
@@ -278,12 +287,14 @@ TEST_F(DriverTest, FollowsTheModelWithoutCache) {
 // A view of Get() may be out when these are called.
 TEST_F(DriverTest, KeepsItsContentsThroughFlushSettleAndCompact) {
   ModelledDatabase db(Asynchronous());
-  for (auto push : {&Database::Flush, &Database::Settle, &Database::Compact,
-                    &Database::Settle}) {
+  using Push = void (*)(Database&);
+  const Push flush = [](Database& database) { database.Flush(); };
+  const Push settle = [](Database& database) { database.Settle(); };
+  for (const Push push : {flush, settle, &CompactIfPossible, settle}) {
     RunAtRandom(db, 1000);
     db.Put("last", "value");
     EXPECT_TRUE(db.session().Get("last").has_value());
-    (db.database().*push)();
+    push(db.database());
     db.ExpectEqual();
   }
   db.Reopen();

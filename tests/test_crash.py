@@ -11,7 +11,16 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
-ENGINES = ("leveldb", "treedb", "hashdb", "sqlite3", "memory", "null")
+ENGINES = (
+    "leveldb",
+    "treedb",
+    "hashdb",
+    "sqlite3",
+    "rocksdb",
+    "lmdb",
+    "memory",
+    "null",
+)
 
 
 def db_bench(

@@ -14,7 +14,8 @@ import pytest
 from report import comparison
 from report.results import load_run
 
-ENGINES = "leveldb,treedb,hashdb,sqlite3,memory,null"
+ENGINES = "leveldb,treedb,hashdb,sqlite3,rocksdb,lmdb,memory,null"
+COUNT = len(ENGINES.split(","))
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
 Line = Mapping[str, Any]
@@ -50,13 +51,13 @@ def lines(run: Path) -> list[Line]:
 
 
 def test_every_cell_is_measured_or_says_why_not(lines: list[Line]) -> None:
-    """18 charts for six engines; nothing is missing and nothing fails."""
+    """18 charts for every engine; nothing is missing and nothing fails."""
     unable = [line for line in lines if line["status"] != "ok"]
-    assert len(lines) == 2 * 18 * 6 - len(unable)
+    assert len(lines) == 2 * 18 * COUNT - len(unable)
     unsupported = {line["engine"] for line in lines if line["status"] == "unsupported"}
     excluded = {line["engine"] for line in lines if line["status"] == "excluded"}
     assert {line["status"] for line in lines} == {"ok", "unsupported", "excluded"}
-    assert (unsupported, excluded) == ({"hashdb"}, {"sqlite3"})
+    assert (unsupported, excluded) == ({"hashdb"}, {"sqlite3", "lmdb"})
 
 
 def test_every_engine_holds_the_entries_of_the_reference(lines: list[Line]) -> None:
@@ -81,7 +82,7 @@ def test_every_write_survives_kill_9_once_it_is_flushed(lines: list[Line]) -> No
     """Every engine hands its flushed entries to the operating system."""
     killed = [line for line in lines if line["exit"] == "signal 9"]
     writes = [x for x in lines if x["audit"] and x["pass"] == "latency"]
-    assert len(killed) == len(writes) == 12 * 6 - 2
+    assert len(killed) == len(writes) == 12 * COUNT - 4
     assert {line["ending"] for line in killed} == {"killed"}
     assert {line["pass"] for line in killed} == {"latency"}
 
@@ -161,7 +162,7 @@ def test_every_other_benchmark_is_right_on_every_engine(tmp_path: Path) -> None:
     assert findings_of(path) == []
     cells = load_run(path).cells.values()
     judged = [m for cell in cells for m in cell.repetitions]
-    assert len(judged) == len(OTHERS) * 6
+    assert len(judged) == len(OTHERS) * COUNT
     assert {m.status for m in judged} == {"ok", "unsupported"}
     latencies = [cell.latency for cell in cells if cell.latency]
     assert len(latencies) == sum(m.status == "ok" for m in judged)

@@ -42,12 +42,18 @@ def development_package(source: Source) -> str:
     return f"lib{source.package}-dev"
 
 
+def installed_version(source: Source) -> str:
+    """Return the version of the distribution's library, "" if it is not there."""
+    name = development_package(source)
+    return output_of(["dpkg-query", "-W", "-f", "${Version}", name])
+
+
 def system(sources: Iterable[Source]) -> list[EngineLibrary]:
     """Return the distribution's libraries, with the versions installed."""
     libraries = []
     for source in sources:
         name = development_package(source)
-        version = output_of(["dpkg-query", "-W", "-f", "${Version}", name]) or "unknown"
+        version = installed_version(source) or "unknown"
         libraries.append(
             EngineLibrary(
                 package=source.package,

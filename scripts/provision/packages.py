@@ -60,7 +60,7 @@ BUILDING = (
 )
 COMPILING_ENGINES = (
     Requirement("dpkg-dev", "unpacks source packages", _program("dpkg-source")),
-    Requirement("make", "builds Kyoto Cabinet, LZO and SQLite", _program("make")),
+    Requirement("make", "builds Kyoto Cabinet, LZO, SQLite, LMDB", _program("make")),
     Requirement("tcl", "generates SQLite's one-file source", _program("tclsh")),
 )
 TESTING = (

@@ -9,8 +9,9 @@ from typing import Any
 
 from scripts.provision.errors import SetupError
 
-BUILDS = ("cmake", "autotools")
+BUILDS = ("cmake", "autotools", "make")
 _KEYS = {"package", "version", "build", "options", "sha256"}
+_OPTIONAL = {"needs", "on_request"}
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,10 @@ class Source:
     build: str
     options: tuple[str, ...]
     sha256: Mapping[str, str]  # by file name
-    needs: tuple[str, ...]  # the packages of the same engine that come earlier
+    needs: tuple[str, ...]  # the engine's earlier packages, and others it names
+    # What compiling costs, for people.  Such a source is compiled when it is asked
+    # for; the distribution's library serves until then.  "": always compiled.
+    on_request: str = ""
 
     @property
     def origin(self) -> str:
@@ -43,12 +47,12 @@ class Source:
 
 def _source(entry: Mapping[str, Any], engine: str, needs: tuple[str, ...]) -> Source:
     missing = _KEYS - entry.keys()
-    unknown = entry.keys() - _KEYS
+    unknown = entry.keys() - _KEYS - _OPTIONAL
     name = f"engine.source of {engine!r}"
     if missing or unknown:
         raise SetupError(
             f"configs/engines.toml: {name} has keys {sorted(entry)}; "
-            f"it needs exactly {sorted(_KEYS)}"
+            f"it needs {sorted(_KEYS)} and may have {sorted(_OPTIONAL)}"
         )
     if entry["build"] not in BUILDS:
         raise SetupError(
@@ -66,7 +70,8 @@ def _source(entry: Mapping[str, Any], engine: str, needs: tuple[str, ...]) -> So
         build=entry["build"],
         options=tuple(entry["options"]),
         sha256=dict(files),
-        needs=needs,
+        needs=(*needs, *entry.get("needs", ())),
+        on_request=entry.get("on_request", ""),
     )
 
 

@@ -49,9 +49,11 @@ def key_of(
     source: Source, flags: str, compiler: Compiler, dependencies: Sequence[str]
 ) -> str:
     """Return a short hash of everything that the compiled library depends on."""
+    pinned = asdict(source)
+    del pinned["on_request"]  # changes when, not what, is compiled
     facts = {
         "recipe": RECIPE,
-        "source": asdict(source),
+        "source": pinned,
         "flags": flags,
         "compiler": [compiler.cc, compiler.cxx, compiler.banner],
         "dependencies": list(dependencies),

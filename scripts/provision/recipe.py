@@ -101,9 +101,20 @@ def _autotools(job: Job) -> list[list[str]]:
     return [configure, ["make", f"-j{job.jobs}"], install]
 
 
+def _make(job: Job) -> list[list[str]]:
+    """A makefile without configure: `{flags}` in an option becomes ours."""
+    places = [f"prefix={job.prefix}", f"DESTDIR={job.stage}"]
+    options = [option.replace("{flags}", job.flags) for option in job.source.options]
+    make = ["make", f"-j{job.jobs}", f"CC={job.compiler.cc}", *places, *options]
+    return [[*make, "install"]]
+
+
+_COMMANDS = {"cmake": _cmake, "autotools": _autotools, "make": _make}
+
+
 def commands(job: Job) -> list[list[str]]:
     """Return the commands that configure, compile and install, in order."""
-    return _cmake(job) if job.source.build == "cmake" else _autotools(job)
+    return _COMMANDS[job.source.build](job)
 
 
 def foreign_flags(log: str, flags: str) -> list[str]:

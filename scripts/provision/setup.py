@@ -9,6 +9,7 @@ from pathlib import Path
 from scripts.provision import (
     consumers,
     engine_list,
+    on_request,
     packages,
     prefixes,
     recipe,
@@ -55,6 +56,15 @@ def parser() -> argparse.ArgumentParser:
         help="compile the engines (default) or use the distribution's libraries",
     )
     result.add_argument(
+        "--with",
+        dest="asked",
+        metavar="ENGINE",
+        action="append",
+        default=[],
+        help="compile this engine too, which otherwise is the distribution's: "
+        "rocksdb (what it costs is said first; repeat for several)",
+    )
+    result.add_argument(
         "--test", action="store_true", help="install what scripts/test needs as well"
     )
     result.add_argument(
@@ -69,8 +79,15 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
+def _plan(sources: Sequence[Source], cache: Path) -> tuple[list[prefixes.Prefix], str]:
+    """The folder of each engine library, and the flags they are compiled with."""
+    flags = read_flags(ROOT / "CMakePresets.json")
+    compiler = recipe.find_compiler(os.environ)
+    return prefixes.plan(sources, flags, compiler, cache), flags
+
+
 def _requirements(
-    options: argparse.Namespace, sources: Sequence[Source]
+    options: argparse.Namespace, sources: Sequence[Source], cache: Path, screen: Screen
 ) -> list[packages.Requirement]:
     wanted = list(packages.BUILDING)
     if options.engines == "system":
@@ -78,6 +95,9 @@ def _requirements(
         wanted += packages.development_packages(names)
     else:
         wanted += packages.COMPILING_ENGINES
+        planned, _ = _plan(sources, cache)
+        theirs = on_request.others(planned, options.asked)
+        wanted += on_request.installable(theirs, screen)
     return wanted + (list(packages.TESTING) if options.test else [])
 
 
@@ -102,14 +122,17 @@ def _libraries(
 ) -> list[engine_list.EngineLibrary]:
     if options.engines == "system":
         return engine_list.system(sources)
-    flags = read_flags(ROOT / "CMakePresets.json")
-    compiler = recipe.find_compiler(os.environ)
-    planned = prefixes.plan(sources, flags, compiler, cache)
-    if not all(prefix.is_built for prefix in planned):
+    planned, flags = _plan(sources, cache)
+    ours = on_request.compiled(planned, options.asked)
+    theirs = on_request.others(planned, options.asked)
+    if not all(prefix.is_built for prefix in ours):
+        on_request.tell_costs(ours, screen)
+        compiler = recipe.find_compiler(os.environ)
         waiting = "Waiting for another set-up that uses the same cache ..."
         with locked(cache / "lock", lambda: screen.warn(waiting)):
-            prefixes.build_all(planned, flags, compiler, cache, os.environ, screen)
-    return engine_list.bundled(planned, flags)
+            prefixes.build_all(ours, flags, compiler, cache, os.environ, screen)
+    installed = [source for source in theirs if engine_list.installed_version(source)]
+    return engine_list.bundled(ours, flags) + engine_list.system(installed)
 
 
 def build(preset: str, log: Path, reconfigure: bool, screen: Screen) -> None:
@@ -135,7 +158,8 @@ def run(options: argparse.Namespace, screen: Screen) -> None:
             _python(options, screen)
             return
         sources = read_sources(ROOT / "configs/engines.toml")
-        wanted = _requirements(options, sources)
+        on_request.check(sources, options.asked)
+        wanted = _requirements(options, sources, cache, screen)
         packages.ensure(wanted, logs / "packages.log", screen)
         _python(options, screen)
         if options.test:

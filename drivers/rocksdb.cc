@@ -1,0 +1,133 @@
+// RocksDB: a log-structured merge tree.  https://github.com/facebook/rocksdb
+
+#include <rocksdb/db.h>
+
+#include <thread>
+
+#include "common/driver.h"
+#include "drivers/rocksdb_options.h"
+
+namespace rocksdb::crc32c {
+std::string IsFastCrc32Supported();  // exported, but in no public header
+}
+
+namespace kvmatrix {
+namespace {
+
+rocksdb::Slice ToSlice(std::string_view s) { return {s.data(), s.size()}; }
+
+class RocksDbSession final : public Session {
+ public:
+  RocksDbSession(rocksdb::DB* db, bool sync) : db_(db) {
+    write_.sync = sync;
+    if (!FLAGS_engine_defaults) read_.verify_checksums = FLAGS_verify_checksum;
+  }
+
+  void Write(std::span<const Update> batch) override {
+    batch_.Clear();
+    for (const auto& [key, value] : batch) {
+      Check(value ? batch_.Put(ToSlice(key), ToSlice(*value))
+                  : batch_.Delete(ToSlice(key)));
+    }
+    Check(db_->Write(write_, &batch_));
+  }
+
+  std::optional<std::string_view> Get(std::string_view key) override {
+    value_.Reset();
+    const auto status =
+        db_->Get(read_, db_->DefaultColumnFamily(), ToSlice(key), &value_);
+    if (status.IsNotFound()) return std::nullopt;
+    Check(status);
+    return value_.ToStringView();
+  }
+
+  void Scan(std::string_view start, Order order,
+            const Visitor& visit) override {
+    const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read_));
+    const bool forward = order == Order::kForward;
+    if (forward) {
+      it->Seek(ToSlice(start));
+    } else {
+      start.empty() ? it->SeekToLast() : it->SeekForPrev(ToSlice(start));
+    }
+    while (it->Valid() &&
+           visit(it->key().ToStringView(), it->value().ToStringView())) {
+      forward ? it->Next() : it->Prev();
+    }
+    Check(it->status());
+  }
+
+ private:
+  rocksdb::DB* const db_;
+  rocksdb::WriteOptions write_;
+  rocksdb::ReadOptions read_;
+  rocksdb::WriteBatch batch_;  // a member, as value_, to keep its memory
+  rocksdb::PinnableSlice value_;
+};
+
+class RocksDb final : public Database {
+ public:
+  explicit RocksDb(const Options& options) : sync_(options.sync) {
+    rocksdb::Options asked;
+    asked.create_if_missing = true;
+    asked.compression = options.compression ? rocksdb::kSnappyCompression
+                                            : rocksdb::kNoCompression;
+    if (!FLAGS_engine_defaults) Tune(asked, options.cache_size);
+    rocksdb::DB* opened = nullptr;
+    Check(rocksdb::DB::Open(asked, options.path.string(), &opened));
+    db_.reset(opened);
+    settings_ = Describe(db_->GetOptions());
+    for (const auto& [name, value] : Describe(asked))  // it clips silently
+      if (settings_[name] != value)
+        throw std::range_error(name + " is " + settings_[name] + ", not " +
+                               value + " as requested");
+    const bool verify = FLAGS_engine_defaults || FLAGS_verify_checksum;
+    settings_["fast_crc32"] = rocksdb::crc32c::IsFastCrc32Supported();
+    settings_["verify_checksum"] = AsRequested(verify);
+    settings_["sync"] = AsRequested(sync_);
+  }
+
+  std::unique_ptr<Session> NewSession() override {
+    return std::make_unique<RocksDbSession>(db_.get(), sync_);
+  }
+
+  void Flush() override {}  // Write() has handed everything over
+  void Settle() override { Compact(); }
+  void Compact() override {
+    Check(db_->Flush({}));
+    Check(db_->CompactRange({}, nullptr, nullptr));
+    using P = rocksdb::DB::Properties;
+    uint64_t pending = 1, running = 1;  // RocksDB 7 has no call that waits
+    while (pending + running > 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      db_->GetIntProperty(P::kCompactionPending, &pending);
+      db_->GetIntProperty(P::kNumRunningCompactions, &running);
+    }
+  }
+  Settings EffectiveSettings() override { return settings_; }
+
+ private:
+  static std::string AsRequested(bool on) {
+    return on ? "true (as requested)" : "false (as requested)";
+  }
+
+  const bool sync_;
+  Settings settings_;
+  std::unique_ptr<rocksdb::DB> db_;
+};
+
+}  // namespace
+
+const Driver kDriver = {
+    .name = "rocksdb",
+    .licence = "Apache-2.0",
+    .codec = "snappy",
+    .ordered = true,
+    .stores = true,
+    .version = [] { return rocksdb::GetRocksVersionAsString(); },
+    .code = reinterpret_cast<const void*>(&rocksdb::GetRocksVersionAsString),
+    .open = [](const Options& options) -> std::unique_ptr<Database> {
+      return std::make_unique<RocksDb>(options);
+    }};
+
+}  // namespace kvmatrix
