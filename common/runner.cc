@@ -66,7 +66,7 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
                            const Oracle& oracle) {
   if (IsWriting(benchmark)) return EntriesOf(benchmark, config);
   if (benchmark.kind == Kind::kCompact) return 1;
-  if (benchmark.kind == Kind::kMix) return config.reads;
+  if (benchmark.kind == Kind::kMix) return config.reads * config.threads;
   const uint64_t entries = oracle.Entries();
   if (benchmark.kind == Kind::kVerify) return entries;
   const bool scan = benchmark.access == Access::kForward ||

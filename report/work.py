@@ -35,6 +35,8 @@ def planned_ops(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
     num, reads = int(flags["num"]), int(flags.get("reads", -1))
     if benchmark["kind"] == "compact":
         return 1
+    if benchmark["kind"] == "mix":
+        return (reads if reads >= 0 else num) * int(flags.get("threads", 1))
     total = reads if benchmark["kind"] == "read" and reads >= 0 else num
     if benchmark["kind"] == "read" and benchmark["one_call"]:
         total = min(total, num)

@@ -46,7 +46,8 @@ class RunnerFixture : public testing::Test {
 
   PastBenchmark Past(std::string_view name) const {
     const Benchmark* benchmark = FindBenchmark(name);
-    return {benchmark, EntriesOf(*benchmark, config_)};
+    const bool mix = benchmark->kind == Kind::kMix;
+    return {benchmark, mix ? config_.reads : EntriesOf(*benchmark, config_)};
   }
 
   Config config_;

@@ -13,9 +13,8 @@ TEST_F(RunnerTest, EveryBenchmarkIsRightOnTheReference) {
   for (const Benchmark& benchmark : AllBenchmarks()) {
     const bool fresh = benchmark.prepare == Prepare::kFresh;
     const auto measurements =
-        fresh
-            ? Run(Wrapped({}), {benchmark.name, "verify"})
-            : Run(Wrapped({}), {"filluniquerandom", benchmark.name, "verify"});
+        fresh ? Run(Wrapped({}), {benchmark.name, "verify"})
+              : Run(Wrapped({}), {benchmark.fill, benchmark.name, "verify"});
     for (const Measurement& m : measurements) {
       EXPECT_EQ(m.status, Status::kOk) << benchmark.name << " then "
                                        << m.benchmark->name << ": " << m.reason;

@@ -1,0 +1,312 @@
+// YCSB's workloads on an engine: what is done, what is checked, and that what
+// the database holds afterwards can be told without it.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+
+#include "common/mix_workload.h"
+#include "common/text_output.h"
+#include "tests/runner_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+class YcsbRun : public RunnerFixture {
+ protected:
+  YcsbRun() {
+    config_.num = 400;
+    config_.reads = 3'000;
+    config_.value_size = 1'000;
+  }
+
+  // The measurement of `name` on a database that was loaded for it.
+  Measurement RunLoaded(const Driver& driver, std::string_view name) {
+    return Run(driver, {"ycsbload", name}).back();
+  }
+};
+
+constexpr std::string_view kAll[] = {"ycsba", "ycsbb", "ycsbc",
+                                     "ycsbd", "ycsbe", "ycsbf"};
+
+TEST_F(YcsbRun, LoadsEveryRecordOnceInNoOrderOfKeys) {
+  std::vector<std::string> keys;
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    for (const Update& update : batch) keys.emplace_back(update.key);
+    session.Write(batch);
+  };
+  const auto m = Run(Wrapped(behaviour), {"ycsbload", "verify"});
+  EXPECT_EQ(m[1].operations, 400u);
+  EXPECT_EQ(m[1].status, Status::kOk) << m[1].reason;
+  EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), 400u);
+  EXPECT_FALSE(std::ranges::is_sorted(keys));
+}
+
+TEST_F(YcsbRun, CountsWhatItDoes) {
+  std::map<std::string, uint64_t> gets, puts, scans;
+  std::string name;
+  Behaviour behaviour;
+  behaviour.get = [&](Session& session, std::string_view key) {
+    ++gets[name];
+    return session.Get(key);
+  };
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    puts[name] += batch.size();
+    session.Write(batch);
+  };
+  behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    ++scans[name];
+    session.Scan(start, order, visit);
+  };
+  for (const std::string_view workload : kAll) {
+    name = workload;
+    const Measurement m = RunLoaded(Wrapped(behaviour), workload);
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    auto types = m.operations_by_type;
+    uint64_t sum = 0;
+    for (const auto& [type, operations] : types) sum += operations;
+    EXPECT_EQ(sum, config_.reads) << name;
+    EXPECT_EQ(gets[name],
+              types["read"] + types["update"] + types["readmodifywrite"]);
+    EXPECT_EQ(puts[name] - config_.num,
+              types["insert"] + types["update"] + types["readmodifywrite"]);
+    EXPECT_EQ(scans[name], types["scan"]);
+    EXPECT_EQ(m.operations_by_thread, std::vector<uint64_t>{config_.reads});
+  }
+}
+
+TEST_F(YcsbRun, WritesAllFieldsUnreadIfAskedTo) {
+  uint64_t gets = 0;
+  Behaviour behaviour;
+  behaviour.get = [&](Session& session, std::string_view key) {
+    ++gets;
+    return session.Get(key);
+  };
+  config_.mix.writeallfields = true;
+  Measurement m = RunLoaded(Wrapped(behaviour), "ycsba");
+  EXPECT_EQ(m.status, Status::kOk) << m.reason;
+  EXPECT_EQ(gets, m.operations_by_type["read"]);
+  EXPECT_NE(StatLine(m).find("an update is a put"), std::string::npos);
+}
+
+TEST_F(YcsbRun, ScansOneToAHundredEntries) {
+  std::map<uint64_t, uint64_t> lengths;
+  Behaviour behaviour;
+  behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    uint64_t visited = 0;
+    bool stopped = false;
+    session.Scan(start, order, [&](auto key, auto value) {
+      ++visited;
+      stopped = !visit(key, value);
+      return !stopped;
+    });
+    if (stopped) ++lengths[visited];  // others met the last entry
+  };
+  config_.num = 5'000;
+  const Measurement m = RunLoaded(Wrapped(behaviour), "ycsbe");
+  ASSERT_EQ(m.status, Status::kOk) << m.reason;
+  EXPECT_EQ(lengths.begin()->first, 1u);
+  EXPECT_EQ(lengths.rbegin()->first, 100u);
+  EXPECT_GE(lengths.size(), 100u);
+}
+
+TEST_F(YcsbRun, LeavesWhatAReplayKnows) {
+  for (const std::string_view name : kAll) {
+    const Measurement m = RunLoaded(Wrapped({}), name);
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    const Measurement audit =
+        RunAfter(Wrapped({}), {Past("ycsbload"), Past(name)}, "verify");
+    EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
+    PastBenchmark less = Past(name);
+    less.operations /= 2;
+    const Measurement wrong =
+        RunAfter(Wrapped({}), {Past("ycsbload"), less}, "verify");
+    EXPECT_EQ(wrong.status == Status::kOk, name == "ycsbc") << name;
+  }
+}
+
+TEST_F(YcsbRun, EndsEarlyWithWhatAReplayKnows) {
+  config_.duration_ns = 40'000;
+  for (const std::string_view name : kAll) {
+    Behaviour behaviour;
+    behaviour.get = [this](Session& session, std::string_view key) {
+      clock_.now_ns += 100;
+      return session.Get(key);
+    };
+    behaviour.scan = [this](Session& session, std::string_view start,
+                            Order order, const Visitor& visit) {
+      clock_.now_ns += 100;
+      session.Scan(start, order, visit);
+    };
+    const Measurement m = RunLoaded(Wrapped(behaviour), name);
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    EXPECT_TRUE(m.truncated);
+    EXPECT_LT(m.operations, config_.reads);
+    const Measurement audit = RunAfter(
+        Wrapped({}), {Past("ycsbload"), {FindBenchmark(name), m.operations}},
+        "verify");
+    EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
+  }
+}
+
+TEST_F(YcsbRun, InsertsGoOnWhereAnEarlierWorkloadStopped) {
+  const auto m =
+      Run(Wrapped({}), {"ycsbload", "ycsbd", "ycsbe", "ycsbd", "verify"});
+  for (const Measurement& one : m) {
+    EXPECT_EQ(one.status, Status::kOk) << one.reason;
+  }
+  uint64_t inserts = 0;
+  for (Measurement one : m) inserts += one.operations_by_type["insert"];
+  EXPECT_EQ(m.back().operations, config_.num + inserts);
+}
+
+TEST_F(YcsbRun, NeedsItsOwnLoad) {
+  const Measurement m = Run(Wrapped({}), {"filluniquerandom", "ycsba"}).back();
+  EXPECT_EQ(m.status, Status::kError);
+  EXPECT_NE(m.reason.find("ycsbload"), std::string::npos) << m.reason;
+}
+
+TEST_F(YcsbRun, TimesEachTypeOnItsOwn) {
+  Behaviour behaviour;
+  behaviour.get = [this](Session& session, std::string_view key) {
+    clock_.now_ns += 1'000;
+    return session.Get(key);
+  };
+  behaviour.write = [this](Session& session, std::span<const Update> batch) {
+    clock_.now_ns += 10'000;
+    session.Write(batch);
+  };
+  config_.histogram = true;
+  config_.mix.writeallfields = true;
+  const Measurement m = RunLoaded(Wrapped(behaviour), "ycsba");
+  ASSERT_EQ(m.latency_by_type.size(), 2u);
+  const Histogram& reads = m.latency_by_type.at("read");
+  const Histogram& updates = m.latency_by_type.at("update");
+  EXPECT_EQ(reads.count() + updates.count(), m.latency->count());
+  EXPECT_EQ(reads.count(), m.operations_by_type.at("read"));
+  EXPECT_GE(reads.min_ns(), 1'000u);
+  EXPECT_LT(reads.max_ns(), 10'000u);
+  EXPECT_GE(updates.min_ns(), 10'000u);
+}
+
+TEST_F(YcsbRun, SaysHowItAsks) {
+  const Measurement m = RunLoaded(Wrapped({}), "ycsbc");
+  EXPECT_NE(StatLine(m).find("(3000 read) (YCSB-exact zipfian"),
+            std::string::npos)
+      << StatLine(m);
+  config_.key_distribution = "zipf";
+  config_.value_size = 100;
+  const Measurement other = RunLoaded(Wrapped({}), "ycsbc");
+  EXPECT_NE(StatLine(other).find("(true Zipf; YCSB's records have 1000 bytes)"),
+            std::string::npos)
+      << StatLine(other);
+  EXPECT_NE(m.digest, other.digest);
+}
+
+TEST_F(YcsbRun, RefusesWhatItCannotBe) {
+  config_.key_distribution = "hot";
+  EXPECT_THROW(CheckMix(*FindBenchmark("ycsba"), config_), UsageError);
+  config_.key_distribution = "";
+  config_.num = 2;
+  EXPECT_THROW(CheckMix(*FindBenchmark("ycsbload"), config_), UsageError);
+  config_.num = 60'000'000;
+  config_.key_size = 8;
+  EXPECT_THROW(CheckMix(*FindBenchmark("ycsbload"), config_), UsageError);
+}
+
+// Lies.
+
+TEST_F(YcsbRun, SeesAReadOfAnOlderRecord) {
+  std::map<std::string, std::string> first;
+  std::string old;
+  Behaviour behaviour;
+  behaviour.get = [&](Session& session,
+                      std::string_view key) -> std::optional<std::string_view> {
+    const auto value = session.Get(key);
+    if (!value) return value;
+    old = first.try_emplace(std::string(key), *value).first->second;
+    return old;
+  };
+  for (const std::string_view name : {"ycsba", "ycsbb", "ycsbf"}) {
+    first.clear();
+    const Measurement m = RunLoaded(Wrapped(behaviour), name);
+    EXPECT_EQ(m.status, Status::kWrong) << name;
+    EXPECT_NE(m.reason.find("differs from version"), std::string::npos)
+        << m.reason;
+  }
+}
+
+TEST_F(YcsbRun, SeesAnInsertThatIsNotKept) {
+  uint64_t written = 0;
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    if (++written != config_.num + 3) session.Write(batch);
+  };
+  for (const std::string_view name : {"ycsbd", "ycsbe"}) {
+    written = 0;
+    const Measurement m = RunLoaded(Wrapped(behaviour), name);
+    EXPECT_EQ(m.status, Status::kWrong) << name;
+    const std::string_view why = name == "ycsbd"
+                                     ? "a key that was written is not found"
+                                     : "a scan is out of order or skips";
+    EXPECT_NE(m.reason.find(why), std::string::npos) << m.reason;
+  }
+}
+
+// An insert that reads find and scans do not.
+TEST_F(YcsbRun, SeesAScanThatSkipsAnInsert) {
+  std::set<std::string, std::less<>> inserted;
+  uint64_t written = 0;
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    if (++written > config_.num) inserted.emplace(batch.front().key);
+    session.Write(batch);
+  };
+  behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    session.Scan(start, order, [&](auto key, auto value) {
+      return inserted.contains(key) || visit(key, value);
+    });
+  };
+  const Measurement m = RunLoaded(Wrapped(behaviour), "ycsbe");
+  EXPECT_EQ(m.status, Status::kWrong);
+  EXPECT_NE(m.reason.find("a scan is out of order or skips entries at"),
+            std::string::npos)
+      << m.reason;
+}
+
+TEST_F(YcsbRun, SeesAScanThatEndsOrBeginsElsewhereOrRepeats) {
+  Behaviour ends;
+  ends.scan = [](Session& session, std::string_view start, Order order,
+                 const Visitor& visit) {
+    uint64_t visited = 0;
+    session.Scan(start, order, [&](auto key, auto value) {
+      return visit(key, value) && ++visited < 90;
+    });
+  };
+  EXPECT_NE(RunLoaded(Wrapped(ends), "ycsbe").reason.find("a scan ends before"),
+            std::string::npos);
+  Behaviour begins;
+  begins.scan = [](Session& session, std::string_view, Order order,
+                   const Visitor& visit) { session.Scan({}, order, visit); };
+  EXPECT_NE(RunLoaded(Wrapped(begins), "ycsbe").reason.find("out of order"),
+            std::string::npos);
+  Behaviour repeats;
+  repeats.scan = [](Session& session, std::string_view start, Order order,
+                    const Visitor& visit) {
+    session.Scan(start, order, [&](auto key, auto value) {
+      return visit(key, value) && visit(key, value);
+    });
+  };
+  EXPECT_NE(RunLoaded(Wrapped(repeats), "ycsbe").reason.find("out of order"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace kvmatrix
