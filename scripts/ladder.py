@@ -15,12 +15,12 @@ from scripts.plan import Cell, Flags, Plan, PlannedScenario
 from scripts.session import Ending, Runner, new_name
 
 _STEPS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))
-_DEFAULT_SIZES = 3
+_DEFAULT_SIZES = 4
 _LARGEST_DEFAULT = 300_000  # minutes, for values of a kilobyte
 
 
 def default_sizes(num: int) -> tuple[int, ...]:
-    """The sizes to measure below `num`: three, half a decade apart."""
+    """The sizes to measure below `num`: four, half a decade apart."""
     below = [s for s in _STEPS if s < num and s <= _LARGEST_DEFAULT]
     return tuple(below[-_DEFAULT_SIZES:])
 

@@ -32,7 +32,7 @@ from scripts.guard import guarded
 @click.option(
     "--sizes",
     type=CountsType(),
-    help="Sizes to measure: --sizes 30000,100000,300000.  [default: three, below"
+    help="Sizes to measure: --sizes 30000,100000,300000.  [default: four, below"
     " --num and up to 300,000]",
 )
 @click.option(

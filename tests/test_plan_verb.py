@@ -143,8 +143,8 @@ def test_other_settings_are_another_cell() -> None:
 
 
 def test_the_default_sizes_are_below() -> None:
-    assert default_sizes(1_000_000_000) == (30_000, 100_000, 300_000)
-    assert default_sizes(100_000) == (3_000, 10_000, 30_000)
+    assert default_sizes(1_000_000_000) == (10_000, 30_000, 100_000, 300_000)
+    assert default_sizes(100_000) == (1_000, 3_000, 10_000, 30_000)
 
 
 @pytest.mark.parametrize("text, count", [("1e9", NUM), ("5_000", 5000), ("7", 7)])
