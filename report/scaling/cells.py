@@ -17,12 +17,14 @@ from report.scaling.growth import (
 )
 
 # What a repetition's wall time is made of, with how each part is expected to grow:
-# a little more or less than proportional; the start of processes hardly at all.
+# as n log n does (1 / ln n more than n, between a million and a billion), more or
+# less; the start of processes hardly at all.
+_WORK = Slope(0.05, 0.1)
 PARTS: Mapping[str, Slope] = {
-    "prepare": Slope(),
-    "loop": Slope(),
-    "settle": Slope(0.0, 0.15),
-    "audit": Slope(),
+    "prepare": _WORK,
+    "loop": _WORK,
+    "settle": Slope(0.05, 0.15),
+    "audit": _WORK,
     "rest": Slope(-0.3, 0.4),
 }
 _DISK = Slope(0.0, 0.05)

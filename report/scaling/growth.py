@@ -35,7 +35,7 @@ LEVEL = 0.9  # of an interval: a true value lies above it, or below, once in twe
 # Each grid: value -> prior weight.
 _CONSTANTS = {0.0: 0.6, 0.3: 0.1, 0.6: 0.1, 0.8: 0.1, 0.9: 0.1}  # of the least value
 _SPREADS = {0.02: 0.3, 0.06: 0.35, 0.18: 0.25, 0.5: 0.1}  # of the slope
-_LENGTHS = {0.8: 0.5, 2.3: 0.5}  # in ln n: a third of a decade, a decade
+_LENGTHS = {0.8: 0.4, 2.3: 0.4, 6.9: 0.2}  # in ln n: a third of a decade to three
 _NOISES = {0.01: 0.1, 0.02: 0.2, 0.04: 0.3, 0.08: 0.2, 0.16: 0.15, 0.32: 0.05}
 _FREE = 5.0  # standard deviation of a, about the mean of what was measured
 _BISECTIONS = 80
