@@ -72,6 +72,19 @@ BYTES: Columns = (
     ("written", "by write calls"),
     ("to storage", "sent to storage"),
 )
+_TIMES: Columns = (*PERCENTILES[:4], PERCENTILES[-1])
+WRITER: Columns = (
+    ("asked", "writes a second that it was to make"),
+    ("ops/s", "writes a second that it made, until the last reader ended"),
+    ("MB/s", "keys and values of them, 2^20 bytes a second"),
+    ("writes", "all of them"),
+    *_TIMES,
+)
+TYPES: Columns = (
+    ("operations", "of this type"),
+    ("share", "of all operations"),
+    *_TIMES,
+)
 EXPLAINED: tuple[tuple[str, Columns], ...] = (
     ("Latency", LATENCY),
     ("Open loop", OPEN_LOOP),
@@ -80,6 +93,8 @@ EXPLAINED: tuple[tuple[str, Columns], ...] = (
     ("Processors", PROCESSORS),
     ("Memory and disk", MEMORY),
     ("Bytes for each byte of entries", BYTES),
+    ("A writer beside readers", WRITER[:4]),
+    ("Types of operations", TYPES[:2]),
 )
 COUNTER_LIMITS = (
     "Bytes by read and write calls (rchar and wchar of /proc/self/io) miss what goes "

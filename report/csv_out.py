@@ -91,7 +91,20 @@ _OBJECTS = (
         ),
     ),
     ("audit", "audit_", ("open_ns",)),
+    (
+        "options",
+        "option_",
+        (
+            *("num", "reads", "threads", "stream", "key_format", "key_distribution"),
+            *("zipf_theta", "value_size_distribution_type", "value_size_min"),
+            *("value_size_max", "transactions", "writes_per_second"),
+            "readwritepercent",
+        ),
+    ),
+    ("writer", "writer_", ("ops", "loop_ns", "bytes", "rate_ops_per_sec")),
 )
+# Objects that have other keys in each line: in one column, "read=950; update=50".
+_OPEN = ("ops_by_thread", "ops_by_type", "counters", "shares")
 _HISTOGRAMS = ("latency", "service")
 # A spreadsheet runs a text that begins with one of these as a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -110,6 +123,7 @@ def render(run: Run) -> str:
         values += [record.get(name) for name in _LATER] + [m.line in again]
         values += [v for name, _, keys in _OBJECTS for v in _values(m, name, keys)]
         values += [v for name in _HISTOGRAMS for v in _percentiles(m, name)]
+        values += [_told(m.record.get(name)) for name in _OPEN]
         writer.writerow([field_of(value) for value in values])
     return text.getvalue()
 
@@ -123,7 +137,7 @@ def _header() -> list[str]:
         "max_ns",
     ]
     times = [f"{name}_{key}" for name in _HISTOGRAMS for key in percentiles]
-    return [*_COLUMNS, *_DERIVED, *_LATER, "superseded", *inner, *times]
+    return [*_COLUMNS, *_DERIVED, *_LATER, "superseded", *inner, *times, *_OPEN]
 
 
 def _derived(m: Measurement) -> list[Any]:
@@ -135,6 +149,20 @@ def _derived(m: Measurement) -> list[Any]:
 def _values(m: Measurement, name: str, keys: tuple[str, ...]) -> list[Any]:
     found = m.record.get(name) or {}
     return [found.get(key) for key in keys]
+
+
+def _told(found: Any) -> list[str] | None:
+    """Keys with their figures; of shares what was drawn and what theory has."""
+    if not found:
+        return None
+    if isinstance(found, dict):
+        return [f"{key}={value}" for key, value in found.items()]
+    return [
+        f"{one['what']}={one['share']} ({one['theory']})"
+        if isinstance(one, dict)
+        else str(one)
+        for one in found
+    ]
 
 
 def _percentiles(m: Measurement, name: str) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report import columns, figures, latency, usage
+from report import columns, figures, latency, mixes, usage
 from report.cells import Measurement, Run
 from report.comparison import Chart
 from report.rows import Row
@@ -24,6 +24,9 @@ class Behind:
     work: tuple[Table, ...]
     resources: tuple[Table, ...]
     repetitions: Table | None
+    writer: Table | None
+    types: tuple[Table, ...]
+    shares: Table | None
     disturbances: tuple[str, ...]
 
 
@@ -31,12 +34,18 @@ def behind(run: Run, chart: Chart) -> Behind:
     """The tables of a chart, in the order of the page."""
     timed = (latencies(run, chart), open_loops(run, chart), services(run, chart))
     spent = (usage.work(chart), usage.later(chart))
-    used = (usage.processors(chart), usage.memory(chart), usage.bytes_moved(chart))
+    used = (
+        *(usage.processors(chart), usage.memory(chart), usage.bytes_moved(chart)),
+        mixes.counters(chart),
+    )
     return Behind(
         latency=tuple(t for t in timed if t),
         work=tuple(t for t in spent if t),
         resources=tuple(t for t in used if t),
         repetitions=repetitions(run, chart),
+        writer=mixes.writer(chart),
+        types=mixes.types(chart),
+        shares=mixes.shares(chart),
         disturbances=tuple(disturbances(run, chart)),
     )
 

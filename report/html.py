@@ -31,6 +31,7 @@ from report import (
     sweep_view,
     sweeps,
     titles,
+    workloads,
 )
 from report.comparison import Chart, Row
 from report.results import Run
@@ -108,6 +109,7 @@ def _environment() -> jinja2.Environment:
         sparks=sparks.sparks,
         sweep_behind=sweep_behind.behind,
         titles=titles,
+        workload=workloads.workload,
         warnings=sentences.warnings,
     )
     return environment

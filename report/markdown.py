@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from report import chips, comparison, detail, figures, provenance, sentences
+from report import chips, comparison, detail, figures, provenance, sentences, sweeps
+from report.cells import Scenario
 from report.comparison import Chart, Comparison, Row
+from report.plot import short
 from report.results import Run
 from report.tables import DASH, Table
+from report.workloads import workload
 
 # Everything that Markdown or HTML inside it could take for markup.
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>&|#~]")
@@ -28,13 +31,10 @@ def render(run: Run) -> str:
         "\n".join(f"- {escaped(c.text)}" for c in chips.chips(run, compared)),
         escaped(sentences.noise(run, compared)),
     ]
-    for scenario, charts in comparison.by_scenario(compared.charts):
-        blocks += [
-            f"## {escaped(scenario.title)}",
-            escaped(" ".join(scenario.analysis.split())),
-            _table(charts),
-            *_remarks(charts),
-        ]
+    for sweep in sweeps.sweeps(compared):
+        blocks += _section(sweep.title, sweep.members[0].scenario, sweep.charts)
+    for scenario, charts in sweeps.single(compared):
+        blocks += _section(scenario.title, scenario, charts)
     blocks += [
         f"Rates are medians of {run.repetitions}; in brackets how many times slower "
         f"than the best. Bold {escaped(sentences.win_rule(compared))}.",
@@ -43,12 +43,25 @@ def render(run: Run) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def _section(title: str, scenario: Scenario, charts: list[Chart]) -> list[str]:
+    """A scenario, or a family of them: of each chart one row."""
+    return [
+        f"## {escaped(title)}",
+        escaped(" ".join(scenario.analysis.split())),
+        _table(charts),
+        *_remarks(charts),
+    ]
+
+
 def _table(charts: list[Chart]) -> str:
     rows = [*charts[0].rows, *charts[0].unranked]
     head = ["Benchmark", *(escaped(_name(row)) for row in rows)]
     lines = [line_of(head), line_of(["---", *("---:" for _ in rows)])]
     for chart in charts:
         title = f"{chart.title} (`{chart.benchmark}`, {chart.unit})"
+        for flag, value in chart.scenario.swept.items():
+            title += f", {escaped(flag)} {escaped(short(value))}"
+        title += "".join(f"; {escaped(said)}" for said in workload(chart.rows))
         cells = [_cell(chart, r) for r in (*chart.rows, *chart.unranked)]
         lines.append(line_of([title, *cells]))
     return "\n".join(lines)
@@ -81,9 +94,9 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
             elif not (text := ", ".join(sentences.notes(row))):
                 continue
             line = " ".join(text.split())
-            found.append(
-                f"- {escaped(row.engine.title)}, {chart.benchmark}: {escaped(line)}"
-            )
+            at = "".join(f", {short(v)}" for v in chart.scenario.swept.values())
+            name = f"{escaped(row.engine.title)}, {chart.benchmark}{escaped(at)}"
+            found.append(f"- {name}: {escaped(line)}")
     return ["\n".join(found)] if found else []
 
 
@@ -91,9 +104,12 @@ def _beside(run: Run, compared: Comparison) -> list[str]:
     """The tables behind the charts, all of one kind as one; what was disturbed."""
     found = [(chart, detail.behind(run, chart)) for chart in compared.charts]
     tables = [
+        *((chart, behind.writer) for chart, behind in found if behind.writer),
+        *((chart, table) for chart, behind in found for table in behind.types),
         *((chart, table) for chart, behind in found for table in behind.latency),
         *((chart, table) for chart, behind in found for table in behind.work),
         *((chart, table) for chart, behind in found for table in behind.resources),
+        *((chart, behind.shares) for chart, behind in found if behind.shares),
     ]
     blocks = []
     for caption in dict.fromkeys(table.caption for _, table in tables):

@@ -118,7 +118,7 @@ def remarks(row: Row) -> list[str]:
 
 def _facts(row: Row) -> list[str]:
     """What an engine did outside of the timed work, and with what."""
-    found = []
+    found = [f"{row.threads} threads"] if row.threads > 1 else []
     for form, span_ns in (
         ("settles in {} more", row.settle_ns),
         ("closes in {}", row.close_ns),

@@ -55,7 +55,8 @@ def _behind(run: Run, sweep: Sweep, benchmark: str) -> Behind:
             continue
         title, value = chart.title, short(member.value)
         parts = detail.behind(run, chart)
-        tables = (*parts.latency, *parts.work, *parts.resources, parts.repetitions)
+        timed = (parts.writer, *parts.types, *parts.latency)
+        tables = (*timed, *parts.work, *parts.resources, parts.repetitions)
         for table in tables:
             if table:
                 found.setdefault(table.caption, []).append((value, table))

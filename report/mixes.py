@@ -1,0 +1,152 @@
+"""Tables of what operations of several kinds, or a writer beside them, did.
+
+And of what was drawn beside what theory expects.  A line of an earlier schema has
+none of it.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from report import columns, figures, latency
+from report.cells import Measurement
+from report.comparison import Chart
+from report.rows import Row
+from report.tables import DASH, Figure, Line, Table, figure, table
+from report.usage import everyone
+
+MB = 2**20
+_PERCENTILES = ("p50", "p90", "p99", "p99.9")
+
+
+def writer(chart: Chart) -> Table | None:
+    """The one writer beside the readers, whose operations the chart does not count."""
+    lines = []
+    for row in _rated(chart):
+        found = [w for m in row.repetitions if (w := m.record.get("writer"))]
+        if not found:
+            continue
+        rates = [w["ops"] * 1e9 / w["loop_ns"] for w in found if w["loop_ns"]]
+        moved = [w["bytes"] * 1e9 / w["loop_ns"] / MB for w in found if w["loop_ns"]]
+        asked = found[0]["rate_ops_per_sec"]
+        times = row.latency.record.get("writer") if row.latency else None
+        lines.append(
+            Line(
+                row.engine,
+                (
+                    Figure(figures.rounded(asked) if asked else "as fast as it goes"),
+                    figure(_median(rates), figures.rounded),
+                    figure(_median(moved), figures.rounded),
+                    figure(_median([w["ops"] for w in found]), "{:,.0f}".format),
+                    *_percentiles((times or {}).get("latency_ns")),
+                ),
+            )
+        )
+    return table("The writer beside them", columns.WRITER, lines)
+
+
+def types(chart: Chart) -> tuple[Table, ...]:
+    """Of each type of operation how many there were, and their latencies."""
+    names: dict[str, None] = {}
+    for row in _rated(chart):
+        names |= dict.fromkeys(_counts(row))
+    made = (_type(chart, name) for name in names)
+    return tuple(t for t in made if t)
+
+
+def _type(chart: Chart, name: str) -> Table | None:
+    lines = []
+    for row in _rated(chart):
+        counts = _counts(row)
+        if name in counts:
+            times = (
+                row.latency.record.get("latency_by_type_ns") if row.latency else None
+            )
+            share = counts[name] / max(sum(counts.values()), 1)
+            lines.append(
+                Line(
+                    row.engine,
+                    (
+                        Figure(f"{counts[name]:,.0f}"),
+                        Figure(figures.percent(share)),
+                        *_percentiles((times or {}).get(name)),
+                    ),
+                )
+            )
+    return table(f"Operations of type {name}", columns.TYPES, lines)
+
+
+def shares(chart: Chart) -> Table | None:
+    """What was drawn, beside what theory expects; of the first repetition."""
+    found = [(row, _shares(row)) for row in _rated(chart)]
+    names = dict.fromkeys(share["what"] for _, told in found for share in told)
+    lines = []
+    for row, told in found:
+        by_name = {share["what"]: share for share in told}
+        lines.append(Line(row.engine, tuple(_share(by_name.get(n)) for n in names)))
+    titles = [(name, "drawn, and what theory expects") for name in names]
+    return table("Shares drawn, and as theory has them", titles, lines)
+
+
+def counters(chart: Chart) -> Table | None:
+    """What the drivers counted while they waited; medians."""
+    found = [(row, _counters(row.repetitions)) for row in _rated(chart)]
+    names = dict.fromkeys(name for _, counted in found for name in counted)
+    lines = [
+        Line(row.engine, tuple(figure(counted.get(n), "{:,.0f}".format) for n in names))
+        for row, counted in found
+    ]
+    titles = [(name, "counted by the driver") for name in names]
+    return table("Counted by the drivers", titles, lines)
+
+
+def _rated(chart: Chart) -> Iterable[Row]:
+    return (row for row in everyone(chart) if row.summary)
+
+
+def _counts(row: Row) -> dict[str, float]:
+    """Operations by type: medians over the repetitions."""
+    found = [t for m in row.repetitions if (t := m.record.get("ops_by_type"))]
+    names = dict.fromkeys(name for counts in found for name in counts)
+    return {
+        name: statistics.median(counts.get(name, 0) for counts in found)
+        for name in names
+    }
+
+
+def _shares(row: Row) -> Sequence[dict[str, Any]]:
+    found = (m.record.get("shares") for m in row.repetitions)
+    return next((told for told in found if told), ())
+
+
+def _share(told: dict[str, Any] | None) -> Figure:
+    if told is None:
+        return Figure()
+    drawn, theory = told["share"] * 100, told["theory"] * 100
+    return Figure(f"{drawn:.2f} %, theory {theory:.2f} %")
+
+
+def _counters(repetitions: Sequence[Measurement]) -> dict[str, float]:
+    found = [c for m in repetitions if (c := m.record.get("counters"))]
+    names = dict.fromkeys(name for counted in found for name in counted)
+    return {
+        name: statistics.median(counted.get(name, 0) for counted in found)
+        for name in names
+    }
+
+
+def _percentiles(histogram: Any) -> tuple[Figure, ...]:
+    found = latency.percentiles(histogram)
+    if not found:
+        return (Figure(),) * (len(_PERCENTILES) + 1)
+    shown = (found.at[name] for name in _PERCENTILES)
+    return (
+        *(Figure(DASH if ns is None else figures.seconds(ns)) for ns in shown),
+        Figure(figures.seconds(found.max_ns)),
+    )
+
+
+def _median(numbers: Sequence[float]) -> float | None:
+    return statistics.median(numbers) if numbers else None

@@ -1,0 +1,66 @@
+"""What a chart's operations were, in words, where they were not the usual ones.
+
+Taken from the options that the executables say they had, not from what was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from report import figures
+from report.rows import Row
+
+Options = Mapping[str, Any]
+
+_KEYS = {
+    "zipf": "true Zipf, by rejection-inversion",
+    "ycsb-zipf": "Zipf by YCSB's formula (YCSB-exact)",
+    "hot": "a hot set",
+    "latest": "the latest most",
+    "uniform": "uniform",
+    "permutation": "each once, in random order",
+    "sequential": "in key order",
+}
+_WITH_THETA = ("zipf", "ycsb-zipf", "latest")
+
+
+def workload(rows: Sequence[Row]) -> list[str]:
+    """What to know of a chart's workload; nothing of a usual one."""
+    options = next((found for row in rows if (found := options_of(row))), None)
+    return told(options) if options else []
+
+
+def options_of(row: Row) -> Options | None:
+    """The options of its first repetition that has any."""
+    found = (m.record.get("options") for m in row.repetitions if m.status == "ok")
+    return next((options for options in found if options), None)
+
+
+def told(options: Options) -> list[str]:
+    """The options that change what is measured, in the order of their weight."""
+    found = []
+    threads = int(options.get("threads") or 1)
+    if threads > 1:
+        found.append(f"{threads} threads")
+    if distribution := str(options.get("key_distribution") or ""):
+        found.append(f"keys: {_keys(distribution, options)}")
+    if (shape := options.get("key_format", "decimal")) != "decimal":
+        found.append(f"{options.get('key_size', 8)}-byte {shape}-endian keys")
+    if (sizes := options.get("value_size_distribution_type", "fixed")) != "fixed":
+        low, high = options.get("value_size_min"), options.get("value_size_max")
+        bounds = f" from {low:,} to {high:,} bytes" if low and high else ""
+        found.append(f"values of {sizes} size{bounds}")
+    if transactions := int(options.get("transactions") or 0):
+        found.append(f"{figures.count(transactions, 'transaction')}")
+    if (stream := options.get("stream", "kvmatrix")) != "kvmatrix":
+        found.append(f"stream {stream}")
+    return found
+
+
+def _keys(distribution: str, options: Options) -> str:
+    words = _KEYS.get(distribution, distribution)
+    theta = options.get("zipf_theta")
+    if distribution in _WITH_THETA and theta:
+        words += f", θ {theta:g}"
+    return words

@@ -1,0 +1,128 @@
+"""Where the lines of a sweep go, and what a chart says of its workload."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from report import plot, workloads
+from report.identity import Look, look
+from report.plot import HIGH_PX, Series, Spot
+
+
+def series(medians: Sequence[float], title: str = "x", whisker: float = 0.0) -> Series:
+    spots = [
+        Spot(i, m, m * (1 - whisker), m * (1 + whisker)) for i, m in enumerate(medians)
+    ]
+    return Series(title, title, Look("e0", "m0"), False, tuple(spots))
+
+
+def test_both_axes_are_logarithmic() -> None:
+    made = plot.plot([series([1.0, 10.0, 100.0])], [4, 64, 1024])
+    assert made is not None
+    marks = made.curves[0].marks
+    assert [mark.left_percent for mark in marks] == [0.0, 50.0, 100.0]
+    steps = [one.top_px - two.top_px for one, two in itertools.pairwise(marks)]
+    assert steps[0] == pytest.approx(steps[1], abs=0.2)
+    assert steps[0] > 50
+    assert [tick.label for tick in made.up] == ["1", "10", "100"]
+
+
+def test_values_near_each_other_or_in_words_are_spread_evenly() -> None:
+    assert plot.places([0.5, 0.7, 0.99]) == [0.0, 50.0, 100.0]
+    assert plot.places(["big", "little"]) == [0.0, 100.0]
+    assert plot.places([0, 10, 1000]) == [0.0, 50.0, 100.0]
+    assert plot.places([7]) == [0.0]
+
+
+def test_little_noise_does_not_fill_the_height() -> None:
+    made = plot.plot([series([1000.0, 1010.0])], [1, 2])
+    assert made is not None
+    first, last = made.curves[0].marks
+    assert 0 < first.top_px - last.top_px < HIGH_PX / 20
+
+
+def test_a_whisker_goes_from_the_slowest_to_the_fastest() -> None:
+    made = plot.plot([series([100.0, 1000.0], whisker=0.4)], [1, 100])
+    assert made is not None
+    mark = made.curves[0].marks[0]
+    assert mark.whisker is not None
+    high, low = mark.whisker
+    assert high < mark.top_px < low
+    plain = plot.plot([series([100.0, 1000.0])], [1, 100])
+    assert plain is not None
+    assert plain.curves[0].marks[0].whisker is None
+
+
+def test_a_gap_breaks_the_line_and_what_is_not_above_zero_is_left_out() -> None:
+    spots = (Spot(0, 1.0, 1.0, 1.0), Spot(1, 0.0, 0.0, 0.0), Spot(2, 4.0, 4.0, 4.0))
+    made = plot.plot([Series("x", "X", Look("e0", "m0"), False, spots)], [1, 2, 3])
+    assert made is not None
+    assert made.curves[0].path.count("M") == 2
+    assert len(made.curves[0].marks) == 2
+    assert plot.plot([series([0.0, -1.0])], [1, 2]) is None
+
+
+@pytest.mark.parametrize("count", [2, 9, 14, 20])
+def test_labels_never_overlap(count: int) -> None:
+    made = plot.plot([series([5.0, 9.0], f"engine {n}") for n in range(count)], [1, 9])
+    assert made is not None
+    places = sorted(curve.label_px for curve in made.curves)
+    gaps = [b - a for a, b in itertools.pairwise(places)]
+    assert min(gaps) >= min(16, HIGH_PX / count) - 0.2
+    assert places[0] >= 0
+    assert places[-1] <= HIGH_PX
+
+
+def test_at_most_six_values_are_labelled() -> None:
+    made = plot.plot([series([1.0] * 12)], [2**n for n in range(2, 14)])
+    assert made is not None
+    told = [tick.label for tick in made.across if tick.label]
+    assert told == ["4", "16", "64", "256", "1,024", "4,096"]
+    assert len(made.across) == 12
+
+
+def test_the_drawing_is_told_in_words() -> None:
+    made = plot.plot([series([1e6, 2e3], "Alpha")], [4, 4096])
+    assert made is not None
+    assert made.told == "Alpha: 1.00M at 4, 2.00k at 4,096."
+
+
+def test_eight_engines_have_eight_colours_and_shapes() -> None:
+    found = [look(place) for place in range(8)]
+    assert len({one.colour for one in found}) == len({one.shape for one in found}) == 8
+    assert len({look(place) for place in range(72)}) == 72
+
+
+@pytest.mark.parametrize(
+    ("options", "due"),
+    [
+        ({}, []),
+        ({"threads": 1, "stream": "kvmatrix", "zipf_theta": 0.99}, []),
+        ({"threads": 4}, ["4 threads"]),
+        (
+            {"key_distribution": "zipf", "zipf_theta": 0.99},
+            ["keys: true Zipf, by rejection-inversion, θ 0.99"],
+        ),
+        (
+            {"key_distribution": "ycsb-zipf", "zipf_theta": 0.99},
+            ["keys: Zipf by YCSB's formula (YCSB-exact), θ 0.99"],
+        ),
+        ({"key_distribution": "hot"}, ["keys: a hot set"]),
+        ({"key_distribution": "its own"}, ["keys: its own"]),
+        ({"key_format": "little", "key_size": 8}, ["8-byte little-endian keys"]),
+        (
+            {
+                "value_size_distribution_type": "pareto",
+                "value_size_min": 10,
+                "value_size_max": 1024,
+            },
+            ["values of pareto size from 10 to 1,024 bytes"],
+        ),
+        ({"transactions": 1000}, ["1,000 transactions"]),
+        ({"stream": "ancient"}, ["stream ancient"]),
+    ],
+)
+def test_only_what_is_unusual_is_told(options: dict[str, Any], due: list[str]) -> None:
+    assert workloads.told(options) == due
