@@ -24,6 +24,8 @@ DEFINE_uint64(max_bytes_for_level_base, 256 << 20, "bytes of level 1");
 DEFINE_int32(max_background_jobs, 2, "flushes and compactions at once");
 DEFINE_int32(num_levels, 7, "levels");
 DEFINE_int32(min_level_to_compress, 0, "the first level that is compressed");
+DEFINE_bool(disable_auto_compactions, false,
+            "pile up files in level 0, which settling then sorts at once");
 DEFINE_int32(open_files, -1, "table files kept open; -1: all");
 DEFINE_bool(paranoid_checks, true, "stop writing when data is found damaged");
 DEFINE_uint64(block_size, 4 << 10, "bytes of a table block");
@@ -50,6 +52,7 @@ inline void Tune(rocksdb::Options& db, uint64_t cache_size) {
   db.max_bytes_for_level_base = FLAGS_max_bytes_for_level_base;
   db.max_background_jobs = FLAGS_max_background_jobs;
   db.num_levels = FLAGS_num_levels;
+  db.disable_auto_compactions = FLAGS_disable_auto_compactions;
   db.max_open_files = FLAGS_open_files;
   db.paranoid_checks = FLAGS_paranoid_checks;
   if (FLAGS_min_level_to_compress > 0) {
@@ -75,7 +78,7 @@ inline Settings Describe(const rocksdb::Options& options) {
   Check(rocksdb::StringToMap(db + family, &all));
   Settings settings;
   for (const char* name :
-       {"compression", "compression_per_level",
+       {"compression", "compression_per_level", "disable_auto_compactions",
         "level0_file_num_compaction_trigger", "max_background_jobs",
         "max_bytes_for_level_base", "max_open_files", "max_write_buffer_number",
         "num_levels", "paranoid_checks", "target_file_size_base",

@@ -41,6 +41,7 @@ from scripts.store import (
     read_plan,
     sole_user,
 )
+from scripts.tables import table_bytes
 
 _BUILT_LATE = "was missing when this run was planned; start a new run to measure it"
 
@@ -160,6 +161,7 @@ class Runner:
         if all(plan.obstacle(cell) for cell in plan.cells):
             reasons = {e.missing for e in plan.engines if e.missing}
             raise Refused("; ".join(["nothing can be measured", *sorted(reasons)]), 5)
+        refuse_small_memory(plan, environment["memory"]["total_bytes"])
         refuse_small_disk(plan, self.places.data_dir)
         folder = create_run(self.places.results, plan, environment)
         return self._execute(plan, folder, [], view_of, [doctors_note(environment)])
@@ -290,6 +292,21 @@ def _told(line: Mapping[str, Any], late: Sequence[str]) -> Mapping[str, Any]:
 def _compilers(plan: Plan) -> list[str]:
     builds = [e.description.document["build"] for e in plan.engines if e.description]
     return [str(build["compiler"]) for build in builds if "compiler" in build]
+
+
+def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
+    """Raises Refused if a table of the keys alone exceeds what the machine has."""
+    able = [cell for cell in plan.cells if not plan.obstacle(cell)]
+    largest = max(able, key=lambda cell: table_bytes(plan, cell), default=None)
+    if largest is None or not isinstance(total_bytes, int):
+        return
+    needed = table_bytes(plan, largest)
+    if needed > total_bytes:
+        raise Refused(
+            f"{largest} records what it has written in {format_size(needed)} of memory,"
+            f" and the machine has {format_size(total_bytes)}; choose a smaller --num"
+            " (kvmatrix plan tells what fits)"
+        )
 
 
 def refuse_small_disk(plan: Plan, data_dir: Path) -> None:

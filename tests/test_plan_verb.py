@@ -16,6 +16,7 @@ from scripts.growth_samples import Samples, growth_key
 from scripts.ladder import default_sizes
 from scripts.plan import Plan
 from scripts.prospects import Prospects, Room, prospects
+from scripts.session import Refused, refuse_small_memory
 from scripts.store import find_run
 from scripts.tables import table_bytes
 from tests.lab import Lab, make_lab
@@ -77,6 +78,14 @@ def test_the_table_of_the_keys_is_counted() -> None:
     found = by_name(prospects(plan, known(plan), AMPLE))
     assert found["fillrandom"].memory_bytes.low > 4 * NUM
     assert found["readrandom"].memory_bytes.middle < NUM
+
+
+def test_a_run_whose_table_exceeds_the_memory_is_refused() -> None:
+    plan = made()
+    with pytest.raises(Refused, match=r"a/base/fillrandom records .* 3\.73 GiB of mem"):
+        refuse_small_memory(plan, 4 * NUM - 1)
+    refuse_small_memory(plan, 4 * NUM)
+    refuse_small_memory(plan, "unknown")
 
 
 def test_a_database_that_was_prepared_is_there_twice() -> None:
