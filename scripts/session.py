@@ -161,8 +161,8 @@ class Runner:
         if all(plan.obstacle(cell) for cell in plan.cells):
             reasons = {e.missing for e in plan.engines if e.missing}
             raise Refused("; ".join(["nothing can be measured", *sorted(reasons)]), 5)
-        refuse_small_memory(plan, environment["memory"]["total_bytes"])
         refuse_small_disk(plan, self.places.data_dir)
+        refuse_small_memory(plan, environment["memory"]["total_bytes"])
         folder = create_run(self.places.results, plan, environment)
         return self._execute(plan, folder, [], view_of, [doctors_note(environment)])
 
