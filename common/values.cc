@@ -108,36 +108,69 @@ uint64_t HalfRandomPieceDifference(const char* piece, Words& words) {
 
 }  // namespace
 
-Values::Values(uint64_t seed, size_t value_size, double compression_ratio)
+Values::Values(uint64_t seed, const ValueSizes& sizes, double compression_ratio)
     : seed_a_(StreamSeed(seed, "values", 0)),
       seed_b_(StreamSeed(seed, "values", 1)),
-      value_size_(value_size),
+      sizes_(sizes),
+      value_size_(sizes.max()),
       random_bytes_(
           std::max(size_t{1}, static_cast<size_t>(kPiece * compression_ratio))),
-      fast_bytes_(random_bytes_ == kHalf ? value_size / kPiece * kPiece : 0) {}
+      fast_bytes_(FastBytes(value_size_)) {}
 
-void Values::Write(uint64_t key, uint32_t version, char* buffer) const {
-  Words words(Root(key, version));
-  char* const fast_end = buffer + fast_bytes_;
+size_t Values::FastBytes(size_t size) const {
+  return random_bytes_ == kHalf ? size / kPiece * kPiece : 0;
+}
+
+inline void Values::Fill(uint64_t root, size_t size, size_t fast_bytes,
+                         char* buffer) const {
+  Words words(root);
+  char* const fast_end = buffer + fast_bytes;
   char* piece = buffer;
   for (; piece < fast_end; piece += kPiece) WriteHalfRandomPiece(piece, words);
-  const size_t rest = value_size_ - fast_bytes_;
+  const size_t rest = size - fast_bytes;
   if (rest > 0) WritePieces(piece, random_bytes_, rest, words);
 }
 
-bool Values::GrowsFrom(uint64_t root, std::string_view value) const {
-  if (value.size() != value_size_) return false;
+inline bool Values::IsFilled(uint64_t root, size_t size, size_t fast_bytes,
+                             const char* piece) const {
   Words words(root);
-  const char* const fast_end = value.data() + fast_bytes_;
-  const char* piece = value.data();
+  const char* const fast_end = piece + fast_bytes;
   uint64_t difference = 0;
   for (; piece < fast_end; piece += kPiece) {
     difference |= HalfRandomPieceDifference(piece, words);
   }
-  const size_t rest = value_size_ - fast_bytes_;
+  const size_t rest = size - fast_bytes;
   if (rest > 0)
     return difference == 0 && ArePieces(piece, random_bytes_, rest, words);
   return difference == 0;
+}
+
+size_t Values::Write(uint64_t key, uint32_t version, char* buffer) const {
+  const uint64_t root = Root(key, version);
+  if (sizes_.fixed()) [[likely]] {
+    Fill(root, value_size_, fast_bytes_, buffer);
+    return value_size_;
+  }
+  const size_t size = sizes_.Of(root);
+  WriteSized(root, size, buffer);
+  return size;
+}
+
+void Values::WriteSized(uint64_t root, size_t size, char* buffer) const {
+  Fill(root, size, FastBytes(size), buffer);
+}
+
+bool Values::GrowsFrom(uint64_t root, std::string_view value) const {
+  if (!sizes_.fixed()) [[unlikely]]
+    return GrowsFrom(root, sizes_.Of(root), value);
+  return value.size() == value_size_ &&
+         IsFilled(root, value_size_, fast_bytes_, value.data());
+}
+
+bool Values::GrowsFrom(uint64_t root, size_t size,
+                       std::string_view value) const {
+  return value.size() == size &&
+         IsFilled(root, size, FastBytes(size), value.data());
 }
 
 }  // namespace kvmatrix

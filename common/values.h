@@ -1,4 +1,5 @@
 // Values: a function of (seed, key, version) that compresses to a given ratio.
+// So is the size of each, where sizes differ.
 
 #ifndef COMMON_VALUES_H_
 #define COMMON_VALUES_H_
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "common/random.h"
+#include "common/value_sizes.h"
 
 namespace kvmatrix {
 
@@ -19,16 +21,27 @@ namespace kvmatrix {
 class Values {
  public:
   // REQUIRES: 0 <= compression_ratio <= 1
-  Values(uint64_t seed, size_t value_size, double compression_ratio);
+  Values(uint64_t seed, const ValueSizes& sizes, double compression_ratio);
 
+  const ValueSizes& sizes() const { return sizes_; }
+
+  // Bytes of the largest value: of every value, unless sizes differ.
   size_t value_size() const { return value_size_; }
 
   // Bytes that a buffer given to Write() must have.
   size_t buffer_size() const { return value_size_ + kSlack; }
 
-  // Writes the value; bytes past value_size() are scratch.
-  // REQUIRES: version > 0
-  void Write(uint64_t key, uint32_t version, char* buffer) const;
+  // Writes the value and returns its size; the bytes past it, up to
+  // buffer_size(), are scratch.  REQUIRES: version > 0
+  size_t Write(uint64_t key, uint32_t version, char* buffer) const;
+
+  // The same with a size that the caller knows, whatever sizes() says.
+  void WriteSized(uint64_t root, size_t size, char* buffer) const;
+
+  // Bytes of the value that grows from `root`.
+  size_t SizeOf(uint64_t root) const {
+    return sizes_.fixed() ? value_size_ : sizes_.Of(root);
+  }
 
   // What the value of `key` at `version` grows from.
   uint64_t Root(uint64_t key, uint32_t version) const {
@@ -40,6 +53,7 @@ class Values {
     return GrowsFrom(Root(key, version), value);
   }
   bool GrowsFrom(uint64_t root, std::string_view value) const;
+  bool GrowsFrom(uint64_t root, size_t size, std::string_view value) const;
 
   // A fingerprint of the value of `key` at `version`.  Sums of fingerprints are
   // the digests of measurements: two runs that read the same entries agree.
@@ -51,8 +65,14 @@ class Values {
  private:
   static constexpr size_t kSlack = 64;
 
+  size_t FastBytes(size_t size) const;
+  void Fill(uint64_t root, size_t size, size_t fast_bytes, char* buffer) const;
+  bool IsFilled(uint64_t root, size_t size, size_t fast_bytes,
+                const char* value) const;
+
   const uint64_t seed_a_;
   const uint64_t seed_b_;
+  const ValueSizes sizes_;
   const size_t value_size_;
   const size_t random_bytes_;  // of each piece; the rest repeats them
   const size_t fast_bytes_;    // in whole pieces that are half random

@@ -1,0 +1,85 @@
+// How many bytes each value has: one size for all, or a size by a distribution
+// that is a function of what the value grows from.
+
+#ifndef COMMON_VALUE_SIZES_H_
+#define COMMON_VALUE_SIZES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/random.h"
+
+namespace kvmatrix {
+
+// Named as RocksDB's --value_size_distribution_type names them; it has no
+// pareto there.
+enum class SizeLaw { kFixed, kUniform, kNormal, kPareto };
+
+std::string_view SizeLawName(SizeLaw law);
+std::optional<SizeLaw> FindSizeLaw(std::string_view name);
+
+// What lies outside [min, max] is moved to the nearer bound.
+class ValueSizes {
+ public:
+  static constexpr size_t kLargest = size_t{1} << 30;  // bytes
+
+  // All values have `size` bytes.
+  // NOLINTNEXTLINE(google-explicit-constructor): the usual case
+  ValueSizes(size_t size) : ValueSizes(SizeLaw::kFixed, size, size, 0, 0) {}
+
+  // Each size from min to max equally often.
+  static ValueSizes Uniform(size_t min, size_t max);
+
+  // As RocksDB's: the mean is in the middle and the bounds are three standard
+  // deviations away, rounded to the nearest byte.
+  static ValueSizes Normal(size_t min, size_t max);
+
+  // The generalised Pareto distribution, location 0, shape k, scale sigma,
+  // rounded up, as mixgraph has it: the mean, where k < 1 and before it is
+  // bounded, is sigma / (1 - k).  REQUIRES: k >= 0, sigma > 0
+  static ValueSizes Pareto(size_t min, size_t max, double k, double sigma);
+
+  SizeLaw law() const { return law_; }
+  bool fixed() const { return law_ == SizeLaw::kFixed; }
+  size_t min() const { return min_; }
+  size_t max() const { return max_; }
+
+  // The size of the value that grows from `root`; see Values.
+  size_t Of(uint64_t root) const {
+    if (law_ == SizeLaw::kFixed) return max_;
+    const uint64_t bits = Mix64(root ^ 0x76616c7565207369u);
+    if (law_ == SizeLaw::kUniform) {
+      return min_ + static_cast<size_t>((static_cast<unsigned __int128>(bits) *
+                                         (max_ - min_ + 1)) >>
+                                        64);
+    }
+    return law_ == SizeLaw::kNormal ? NormalOf(bits) : ParetoOf(bits);
+  }
+
+  // The share of values that have at least `size` bytes.
+  double ShareFrom(size_t size) const;
+
+  // The mean, and the least size that at least a share of `quantile` of the
+  // values do not exceed.
+  double Mean() const;
+  size_t Quantile(double quantile) const;
+
+ private:
+  ValueSizes(SizeLaw law, size_t min, size_t max, double k, double sigma);
+
+  size_t NormalOf(uint64_t bits) const;
+  size_t ParetoOf(uint64_t bits) const;
+  size_t Bounded(double size) const;
+
+  SizeLaw law_;
+  size_t min_;
+  size_t max_;
+  double k_;      // of kPareto
+  double sigma_;  // scale of kPareto, standard deviation of kNormal
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_VALUE_SIZES_H_
