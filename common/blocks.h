@@ -37,9 +37,11 @@ class UpdateBlock {
         values_(values),
         writer_(keys),
         value_stride_(deletes ? 0 : values.buffer_size()),
-        steps_(std::max<size_t>(
-                   BlockEntries(keys.size() + value_stride_) / batch_size, 1) *
-               batch_size),
+        packed_(!deletes && !values.sizes().fixed()),
+        steps_(
+            std::max<size_t>(
+                BlockEntries(keys.size() + MeanValueBytes()) / batch_size, 1) *
+            batch_size),
         keys_(steps_.size() * keys.size(), keys.pad()),
         bytes_(steps_.size() * value_stride_),
         updates_(steps_.size()) {
@@ -62,8 +64,13 @@ class UpdateBlock {
       writer_.Write(step.key, key);
       key += writer_.shape().size();
       if (step.version == 0) continue;
-      values_.Write(step.key, step.version, value);
-      value += value_stride_;
+      const size_t size = values_.Write(step.key, step.version, value);
+      if (packed_) {
+        updates_[i].value = {value, size};
+        value += size;
+      } else {
+        value += value_stride_;
+      }
     }
     filled_ = count;
   }
@@ -72,16 +79,31 @@ class UpdateBlock {
     return std::span(updates_).subspan(first, count);
   }
 
+  // Bytes of the values of the first `count` updates.
+  uint64_t ValueBytes(size_t count) const {
+    uint64_t bytes = 0;
+    for (const Update& update : Range(0, count)) {
+      bytes += update.value ? update.value->size() : 0;
+    }
+    return bytes;
+  }
+
   // Returns to the stream what was taken beyond the first `done`.
   void GiveBack(size_t done) {
     while (filled_ > done) stream_.TakeBack(steps_[--filled_]);
   }
 
  private:
+  size_t MeanValueBytes() const {
+    return packed_ ? static_cast<size_t>(values_.sizes().Mean())
+                   : value_stride_;
+  }
+
   WriteStream& stream_;
   const Values& values_;
   const KeyWriter writer_;
   const size_t value_stride_;
+  const bool packed_;  // each value begins where the one before has ended
   std::vector<Step> steps_;
   std::vector<char> keys_;
   std::vector<char> bytes_;

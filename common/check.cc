@@ -18,15 +18,17 @@ void Check::Fail(std::string_view what, std::string_view key) {
   first_failure_ = std::string(what) + " " + std::string(key.substr(0, 40));
 }
 
-void Check::DisagreeFirst(uint64_t key, uint32_t version,
+void Check::DisagreeFirst(const Expected& expected,
                           const std::optional<std::string_view>& value) {
+  const auto [key, version, root] = expected;
+  const size_t size = values_.SizeOf(root);
   if (!value) {
     Fail("a key that was written is not found:", KeyText(key));
   } else if (version == 0) {
     Fail("a key that must be absent is found:", KeyText(key));
-  } else if (value->size() != values_.value_size()) {
+  } else if (value->size() != size) {
     Fail("a value of " + std::to_string(value->size()) + " bytes instead of " +
-             std::to_string(values_.value_size()) + " at key",
+             std::to_string(size) + " at key",
          KeyText(key));
   } else {
     Fail("a value differs from version " + std::to_string(version) + " of key",

@@ -42,6 +42,7 @@ class Check {
     const uint32_t version = expected.version;
     if (version != 0 && value && values_.GrowsFrom(expected.root, *value)) {
       ++found_;
+      value_bytes_ += value->size();
       digest_ += Values::Fingerprint(expected.root);
     } else if (value.has_value() || version != 0) {
       Disagree(expected, value);
@@ -62,6 +63,7 @@ class Check {
   void Fail(std::string_view what, std::string_view key);
 
   uint64_t found() const { return found_; }
+  uint64_t value_bytes() const { return value_bytes_; }  // of those found
   uint64_t failures() const { return failures_; }
   uint64_t digest() const { return digest_; }
 
@@ -76,16 +78,17 @@ class Check {
     if (failures_ > 0) {
       ++failures_;
     } else {
-      DisagreeFirst(expected.key, expected.version, value);
+      DisagreeFirst(expected, value);
     }
   }
-  void DisagreeFirst(uint64_t key, uint32_t version,
+  void DisagreeFirst(const Expected& expected,
                      const std::optional<std::string_view>& value);
 
   const Oracle& oracle_;
   const Values& values_;
   const KeyShape keys_;
   uint64_t found_ = 0;
+  uint64_t value_bytes_ = 0;
   uint64_t failures_ = 0;
   uint64_t digest_ = 0;
   std::string first_failure_;

@@ -28,10 +28,20 @@ DEFINE_string(key_distribution, "",
               "of benchmarks that draw keys at random: uniform, permutation, "
               "zipf, ycsb-zipf, hot, latest or sequential; empty: their own");
 DEFINE_double(zipf_theta, 0.99, "exponent of zipf and latest");
-DEFINE_uint64(value_size, 100, "bytes in a value");
+DEFINE_uint64(value_size, 100, "bytes in a value, or their mean");
+DEFINE_string(value_size_distribution_type, "fixed",
+              "fixed, uniform, normal or pareto (by --value_k, and by "
+              "--value_sigma if given)");
+DEFINE_uint64(value_size_min, 0,
+              "least bytes of a value of no fixed size; 0: by --value_size");
+DEFINE_uint64(value_size_max, 0,
+              "most bytes of a value of no fixed size; 0: by --value_size");
 DEFINE_double(compression_ratio, 0.5,
               "a simple compressor shrinks values to this share");
 DEFINE_uint64(batch_size, 1, "entries written as one atomic batch");
+DEFINE_uint64(transactions, 0,
+              "what a benchmark writes is written in so many batches; 0: in "
+              "batches of --batch_size");
 DEFINE_uint64(cache_size, 4 << 20, "bytes the engine may use as a cache");
 DEFINE_bool(compression, true, "compress, if the engine has a codec");
 DEFINE_bool(sync, false, "each write is durable when it returns");
@@ -124,7 +134,8 @@ void CheckRanges() {
               FLAGS_key_distribution != "ycsb-zipf",
           "--zipf_theta: YCSB knows no other than 0.99; choose "
           "--key_distribution=zipf");
-  Require(FLAGS_value_size <= (1u << 30), "--value_size: at most 2^30");
+  Require(FLAGS_value_size <= ValueSizes::kLargest,
+          "--value_size: at most 2^30");
   Require(FLAGS_compression_ratio >= 0 && FLAGS_compression_ratio <= 1,
           "--compression_ratio: from 0 to 1");
   Require(FLAGS_batch_size > 0 && FLAGS_batch_size <= 1'000'000,
@@ -149,10 +160,69 @@ KeyFormat KeyFormatFromFlag() {
                    FLAGS_key_format + "'");
 }
 
+bool IsGiven(const char* flag) {
+  return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default;
+}
+
+SizeLaw SizeLawFromFlag() {
+  const auto law = FindSizeLaw(FLAGS_value_size_distribution_type);
+  Require(law.has_value(),
+          "--value_size_distribution_type: fixed, uniform, normal or pareto, "
+          "not '" +
+              FLAGS_value_size_distribution_type + "'");
+  return *law;
+}
+
+// Throws UsageError if there are no values of such sizes.
+void CheckSizes(const Config& config) {
+  if (config.value_size_law == SizeLaw::kFixed) {
+    Require(config.value_size_min == 0 && config.value_size_max == 0,
+            "--value_size_min and --value_size_max: only with another "
+            "--value_size_distribution_type than fixed");
+    return;
+  }
+  Require(config.value_size > 0,
+          "--value_size: at least 1 with --value_size_distribution_type");
+  const auto& [k, sigma] = config.pareto;
+  Require(config.value_size_law != SizeLaw::kPareto ||
+              (k >= 0 && (sigma > 0 || k < 1)),
+          "--value_k: not negative, and below 1 unless --value_sigma is given");
+  const ValueSizes sizes = SizesOf(config, config.value_size);
+  Require(sizes.min() <= sizes.max(),
+          "--value_size_min: " + std::to_string(sizes.min()) +
+              " is above --value_size_max, which is " +
+              std::to_string(sizes.max()));
+  Require(sizes.max() <= ValueSizes::kLargest,
+          "--value_size_max: at most 2^30, not " + std::to_string(sizes.max()));
+}
+
+// Throws UsageError if --transactions cannot be.
+void CheckTransactions(const Config& config) {
+  constexpr uint64_t kMostEntries = 1'000'000;
+  if (config.transactions == 0) return;
+  Require(!IsGiven("batch_size"),
+          "--transactions: not with --batch_size; leave one of them out");
+  for (const Benchmark* benchmark : config.benchmarks) {
+    const uint64_t entries = BatchSizeOf(*benchmark, config);
+    Require(!IsWriting(*benchmark) || entries <= kMostEntries,
+            "--transactions: " + std::to_string(entries) +
+                " entries in one of " + std::string(benchmark->name) +
+                ", and no more than 1000000 may be; ask for more of them");
+  }
+}
+
+uint64_t LargestKeySpace(const Config& config) {
+  uint64_t keys = config.num;
+  for (const Benchmark* benchmark : config.benchmarks) {
+    keys = std::max(keys, KeySpaceOf(*benchmark, config));
+  }
+  return keys;
+}
+
 // Throws UsageError if the keys of `config` cannot do what it asks for.
 void CheckKeys(const Config& config) {
   const uint64_t capacity = config.key_shape().capacity();
-  Require(config.num <= capacity,
+  Require(LargestKeySpace(config) <= capacity,
           "--key_size: decimal keys of " + std::to_string(config.key_size) +
               " bytes are no more than " + std::to_string(capacity) +
               "; choose a larger --key_size, a smaller --num or "
@@ -191,6 +261,30 @@ bool IsDriverFlag(const std::string& file_name) {
   return file_name.find("drivers/") != std::string::npos;
 }
 
+ValueSizes SizesOf(const Config& config, uint64_t value_size) {
+  const SizeLaw law = config.value_size_law;
+  if (law == SizeLaw::kFixed || value_size != config.value_size) {
+    return value_size;
+  }
+  const auto or_else = [](uint64_t given, uint64_t usual) {
+    return given == 0 ? usual : given;
+  };
+  const uint64_t min = config.value_size_min, max = config.value_size_max;
+  if (law == SizeLaw::kUniform) {
+    return ValueSizes::Uniform(or_else(min, 1),
+                               or_else(max, 2 * value_size - 1));
+  }
+  if (law == SizeLaw::kNormal) {
+    const uint64_t least = (value_size + 3) / 4;
+    return ValueSizes::Normal(or_else(min, least),
+                              or_else(max, 2 * value_size - least));
+  }
+  const auto& [k, sigma] = config.pareto;
+  return ValueSizes::Pareto(
+      or_else(min, 1), or_else(max, 32 * value_size), k,
+      sigma > 0 ? sigma : static_cast<double>(value_size) * (1 - k));
+}
+
 Config ConfigFromFlags() {
   CheckRanges();
   Config config;
@@ -202,8 +296,12 @@ Config ConfigFromFlags() {
   config.key_distribution = FLAGS_key_distribution;
   config.zipf_theta = FLAGS_zipf_theta;
   config.value_size = FLAGS_value_size;
+  config.value_size_law = SizeLawFromFlag();
+  config.value_size_min = FLAGS_value_size_min;
+  config.value_size_max = FLAGS_value_size_max;
   config.compression_ratio = FLAGS_compression_ratio;
   config.batch_size = FLAGS_batch_size;
+  config.transactions = FLAGS_transactions;
   config.cache_size = FLAGS_cache_size;
   config.compression = FLAGS_compression;
   config.sync = FLAGS_sync;
@@ -216,6 +314,9 @@ Config ConfigFromFlags() {
   config.rate_ops_per_sec = FLAGS_rate;
   config.db = FLAGS_db.empty() ? DefaultDb() : std::filesystem::path(FLAGS_db);
   config.mix = MixFlagsFromCommandLine();
+  config.pareto = {
+      config.mix.mixgraph.value_k,
+      IsGiven("value_sigma") ? config.mix.mixgraph.value_sigma : 0};
   config.json = FLAGS_json;
   config.progress = FLAGS_progress;
   for (const std::string_view name : Split(FLAGS_benchmarks)) {
@@ -230,6 +331,8 @@ Config ConfigFromFlags() {
     config.after.push_back(Past(word, config));
   }
   CheckKeys(config);
+  CheckSizes(config);
+  CheckTransactions(config);
   return config;
 }
 

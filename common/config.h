@@ -3,6 +3,7 @@
 #ifndef COMMON_CONFIG_H_
 #define COMMON_CONFIG_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include "common/keys.h"
 #include "common/mix_flags.h"
 #include "common/random.h"
+#include "common/value_sizes.h"
 #include "common/ycsb.h"
 
 namespace kvmatrix {
@@ -39,9 +41,13 @@ struct Config {
   KeyFormat key_format = KeyFormat::kDecimal;
   std::string key_distribution;  // of keys drawn at random; "": uniform
   double zipf_theta = 0.99;
-  uint64_t value_size = 100;       // bytes
+  uint64_t value_size = 100;  // bytes
+  SizeLaw value_size_law = SizeLaw::kFixed;
+  uint64_t value_size_min = 0;     // bytes; 0: see SizesOf()
+  uint64_t value_size_max = 0;     // bytes; 0: see SizesOf()
   double compression_ratio = 0.5;  // of a value, by a simple compressor
   uint64_t batch_size = 1;         // entries in one Write()
+  uint64_t transactions = 0;       // so many batches; 0: see batch_size
   uint64_t cache_size = 4 << 20;   // bytes
   bool compression = true;
   bool sync = false;
@@ -57,6 +63,10 @@ struct Config {
   bool histogram = false;       // time each call
   double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
   MixFlags mix;
+  struct {
+    double k = 0.2615;
+    double sigma = 0;              // 0: such that the mean is --value_size
+  } pareto;                        // of value sizes
   std::filesystem::path db;        // the directory that holds the database
   std::filesystem::path json;      // measurements are appended; empty: none
   std::filesystem::path progress;  // see progress.h; empty: none
@@ -82,8 +92,18 @@ inline uint64_t ValueSizeOf(const Benchmark& benchmark, const Config& config) {
 }
 
 inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
-  return benchmark.batch_size == 0 ? config.batch_size : benchmark.batch_size;
+  if (benchmark.batch_size != 0) return benchmark.batch_size;
+  if (config.transactions == 0) return config.batch_size;
+  return std::max<uint64_t>(1,
+                            EntriesOf(benchmark, config) / config.transactions);
 }
+
+// How large the values are that a benchmark of ValueSizeOf() `value_size`
+// writes.  Bounds that are 0 are around --value_size: from 1 to twice as many
+// less one byte if uniform, three times a quarter of it to either side if
+// normal, from 1 to 32 times as many if pareto.  A benchmark that has a size of
+// its own has no other.
+ValueSizes SizesOf(const Config& config, uint64_t value_size);
 
 inline bool SyncOf(const Benchmark& benchmark, const Config& config) {
   return benchmark.sync || config.sync;

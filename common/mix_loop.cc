@@ -65,7 +65,8 @@ class MixLoop {
     if (Scans(step.operation)) return LookAhead(step);
     if (Gets(step.operation)) expected_ = w_.check.Expect(step.key);
     if (!Puts(step.operation)) return;
-    w_.values.Write(step.key, w_.oracle.Put(step.key), value_.data());
+    value_size_ =
+        w_.values.Write(step.key, w_.oracle.Put(step.key), value_.data());
   }
 
   void Do(const MixStep& step) {
@@ -76,8 +77,7 @@ class MixLoop {
       if (value) bytes_ += wanted_.size() + value->size();
     }
     if (!Puts(step.operation)) return;
-    const Update update{
-        wanted_, std::string_view(value_.data(), w_.values.value_size())};
+    const Update update{wanted_, std::string_view(value_.data(), value_size_)};
     session_.Write({&update, 1});
     bytes_ += wanted_.size() + update.value->size();
   }
@@ -147,6 +147,7 @@ class MixLoop {
   const std::unique_ptr<MixStream> stream_;
   KeyBuffer key_;
   std::vector<char> value_;
+  size_t value_size_ = 0;
   std::string_view wanted_;
   Expected expected_{};
   std::vector<Ahead> ahead_;

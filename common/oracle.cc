@@ -51,7 +51,9 @@ Oracle::Contents Oracle::Sum(const Values& values) const {
   for (uint64_t key = NextPresent(0); key < key_space_;
        key = NextPresent(key + 1)) {
     ++contents.entries;
-    contents.digest += values.Fingerprint(key, Version(key));
+    const uint64_t root = values.Root(key, Version(key));
+    contents.value_bytes += values.SizeOf(root);
+    contents.digest += Values::Fingerprint(root);
   }
   return contents;
 }

@@ -71,9 +71,11 @@ class Oracle {
   // The last present key before `key`, or key_space() if there is none.
   uint64_t PreviousPresent(uint64_t key) const;
 
-  // Of all present keys: how many, and the sum of their fingerprints.
+  // Of all present keys: how many, the bytes of their values, and the sum of
+  // their fingerprints.
   struct Contents {
     uint64_t entries = 0;
+    uint64_t value_bytes = 0;
     uint64_t digest = 0;
   };
   Contents Sum(const Values& values) const;

@@ -74,10 +74,24 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
   return scan ? std::min(config.reads, entries) : config.reads;
 }
 
-uint64_t EntryBytes(const Benchmark& benchmark, const Config& config,
-                    const Values& values) {
-  if (benchmark.kind == Kind::kDelete) return 0;
-  return config.key_size + values.value_size();
+// Of the keys and values that a loop wrote or found.
+uint64_t BytesOf(const Workload& w, const LoopResult& loop) {
+  if (w.benchmark.kind == Kind::kDelete) return 0;
+  const uint64_t entries =
+      IsWriting(w.benchmark) ? loop.operations : loop.found;
+  const uint64_t value_bytes = w.values.sizes().fixed()
+                                   ? entries * w.values.value_size()
+                                   : loop.value_bytes;
+  return entries * w.config.key_size + value_bytes;
+}
+
+// Of the keys and values that are there.
+uint64_t LiveBytes(const Workload& w) {
+  if (w.values.sizes().fixed()) {
+    return w.oracle.Entries() * (w.config.key_size + w.values.value_size());
+  }
+  const Oracle::Contents all = w.oracle.Sum(w.values);
+  return all.entries * w.config.key_size + all.value_bytes;
 }
 
 }  // namespace
@@ -178,7 +192,7 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
     oracle_.Reset(KeySpaceOf(benchmark, config_),
                   ValueSizeOf(benchmark, config_));
   }
-  const Values values(config_.seed, oracle_.value_size(),
+  const Values values(config_.seed, SizesOf(config_, oracle_.value_size()),
                       config_.compression_ratio);
   Check check(oracle_, values, config_.key_shape());
   const uint64_t stream_seed = NextStreamSeed(benchmark);
@@ -240,8 +254,6 @@ void Runner::Conclude(const Workload& workload, const LoopResult& loop,
   m.peak_rss_bytes = ResidentMemory::Now().peak_bytes;
   m.disk_bytes = DiskBytes(path_);
   m.peak_disk_bytes = std::max(m.peak_disk_bytes, m.disk_bytes);
-  m.live_bytes =
-      oracle_.Entries() * (config_.key_size + workload.values.value_size());
   m.operations = loop.operations;
   if (Changes(benchmark)) m.operations_by_thread = {loop.operations};
   m.operations_by_type = loop.by_type;
@@ -256,12 +268,12 @@ void Runner::Conclude(const Workload& workload, const LoopResult& loop,
   m.service = workload.meter.Service();
   m.open_loop = workload.meter.OpenLoopResult();
   m.found = loop.found;
-  m.bytes = (IsWriting(benchmark) ? loop.operations : loop.found) *
-            EntryBytes(benchmark, config_, workload.values);
+  m.bytes = BytesOf(workload, loop);
   if (benchmark.kind == Kind::kMix) {
     m.bytes = loop.bytes;
     m.label = MixLabel(benchmark, config_);
   }
+  m.live_bytes = LiveBytes(workload);
   m.digest =
       IsWriting(benchmark) ? oracle_.Sum(workload.values).digest : loop.digest;
   m.verified = driver_.stores;

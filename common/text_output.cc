@@ -23,13 +23,20 @@ __attribute__((format(printf, 1, 2))) std::string Format(const char* format,
 }
 
 std::string SizesText(const Config& config) {
+  const ValueSizes sizes = SizesOf(config, config.value_size);
   const double key = static_cast<double>(config.key_size);
-  const double value = static_cast<double>(config.value_size);
+  const double value = sizes.Mean();
   const double compressed = value * config.compression_ratio;
   const double num = static_cast<double>(config.num);
+  const std::string values =
+      sizes.fixed()
+          ? Format("%.0f bytes each", value)
+          : Format("%zu to %zu bytes, %s, %.1f on average", sizes.min(),
+                   sizes.max(), std::string(SizeLawName(sizes.law())).c_str(),
+                   value);
   return Format("Keys:       %.0f bytes each\n", key) +
-         Format("Values:     %.0f bytes each (%.0f bytes after compression)\n",
-                value, compressed + 0.5) +
+         Format("Values:     %s (%.0f bytes after compression)\n",
+                values.c_str(), compressed + 0.5) +
          Format("Entries:    %.0f\n", num) +
          Format("RawSize:    %.1f MB (estimated)\n",
                 (key + value) * num / kMegabyte) +

@@ -49,7 +49,7 @@ LoopResult RunGets(const Workload& w, Session& session) {
   };
   const uint64_t operations = ReadKeys(w, absent ? 1 : 0, get);
   return {operations, w.meter.StopNs(operations), w.check.found(),
-          w.check.digest()};
+          w.check.digest(), w.check.value_bytes()};
 }
 
 LoopResult RunSeeks(const Workload& w, Session& session) {
@@ -59,17 +59,22 @@ LoopResult RunSeeks(const Workload& w, Session& session) {
     return false;
   };
   uint64_t found = 0;
+  uint64_t value_bytes = 0;
   const auto seek = [&](const Expected& expected, std::string_view key) {
     const uint64_t index = expected.key;
     visited = w.oracle.key_space();
+    const uint64_t before = w.check.value_bytes();
     session.Scan(key, Order::kForward, visit);
     if (visited != w.oracle.NextPresent(index)) {
       w.check.Fail("a seek lands on the wrong entry, sought", key);
     }
-    found += visited == index;
+    if (visited != index) return;
+    ++found;
+    value_bytes += w.check.value_bytes() - before;
   };
   const uint64_t operations = ReadKeys(w, 0, seek);
-  return {operations, w.meter.StopNs(operations), found, w.check.digest()};
+  return {operations, w.meter.StopNs(operations), found, w.check.digest(),
+          value_bytes};
 }
 
 // Follows a scan through the present keys in one direction.
@@ -110,7 +115,7 @@ LoopResult RunScan(const Workload& w, Session& session, Order order,
   w.meter.Start();
   session.Scan({}, order, visit);
   return {operations, w.meter.StopNs(operations), w.check.found(),
-          w.check.digest()};
+          w.check.digest(), w.check.value_bytes()};
 }
 
 // A scan that nothing cut short has visited the first `limit` present entries.
@@ -166,6 +171,7 @@ LoopResult RunWrites(const Workload& w, Session& session) {
   UpdateBlock block(stream, w.values, w.config.key_shape(), batch_size,
                     w.benchmark.kind == Kind::kDelete);
   uint64_t operations = 0;
+  uint64_t value_bytes = 0;
   bool more = true;
   w.meter.Start();
   while (more && operations < entries) {
@@ -182,11 +188,12 @@ LoopResult RunWrites(const Workload& w, Session& session) {
       more = w.meter.Continue(operations + done);
     }
     operations += done;
+    if (!w.values.sizes().fixed()) value_bytes += block.ValueBytes(done);
     block.GiveBack(done);
   }
   const uint64_t loop_ns = w.meter.StopNs(operations);
   stream.Finish(operations);
-  return {operations, loop_ns};
+  return {operations, loop_ns, 0, 0, value_bytes};
 }
 
 LoopResult RunReads(const Workload& w, Session& session) {

@@ -38,6 +38,8 @@ struct LoopResult {
   uint64_t loop_ns;
   uint64_t found = 0;   // entries that were asked for and there
   uint64_t digest = 0;  // sum of the fingerprints of the entries read
+  // Of the entries written, or of those found; only where sizes differ.
+  uint64_t value_bytes = 0;
 
   // Of a mix: bytes of the keys and values read and written, and the operations
   // and latencies of each type.  The operations add up to `operations`.
