@@ -38,7 +38,10 @@ _SPREADS = {0.02: 0.3, 0.06: 0.35, 0.18: 0.25, 0.5: 0.1}  # of the slope
 _LENGTHS = {0.8: 0.4, 2.3: 0.4, 6.9: 0.2}  # in ln n: a third of a decade to three
 _NOISES = {0.01: 0.1, 0.02: 0.2, 0.04: 0.3, 0.08: 0.2, 0.16: 0.15, 0.32: 0.05}
 _FREE = 5.0  # standard deviation of a, about the mean of what was measured
-_BISECTIONS = 80
+_GRIDS = (_SPREADS, _LENGTHS, _NOISES)
+_REACH = 12.0  # standard deviations that hold every combination
+_PRECISION = 1e-6  # of a quantile, relative
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,9 @@ class Slope:
 
     mean: float = 0.0
     sd: float = 0.1
+
+
+PROPORTIONAL = Slope()
 
 
 @dataclass(frozen=True)
@@ -80,19 +86,19 @@ NOTHING = Prediction(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class _Node:
-    """One combination: ln(v - constant) is normal; weights are logarithms."""
+class _Nodes:
+    """Combinations: ln(v - constant) is normal; weights are logarithms."""
 
-    weight: float
-    constant: float
-    mean: float
-    sd: float
+    weights: Floats
+    constants: Floats
+    means: Floats
+    sds: Floats
 
 
 def predict(
-    points: Sequence[Point], num: int, slope: Slope = Slope(), scale: float = 1.0
+    points: Sequence[Point], num: int, slope: Slope = PROPORTIONAL
 ) -> Prediction:
-    """The figure at `num` entries, times `scale`.
+    """The figure at `num` entries.
 
     Raises ValueError for fewer than LEAST_SIZES sizes or a value that is not
     above 0: nothing can be said then.
@@ -104,41 +110,58 @@ def predict(
     if values.min() <= 0:
         raise ValueError("a figure that grows is above 0")
     x = np.log(np.array([point.num for point in points], dtype=np.float64))
-    nodes = [
-        node
-        for share, prior in _CONSTANTS.items()
-        for node in _nodes(x, values, math.log(num), slope, share, math.log(prior))
+    bends = [
+        _covariance(np.append(x, math.log(num)), spread, length, slope)
+        for spread, length in product(_SPREADS, _LENGTHS)
     ]
-    return _mixture(nodes) * scale
+    covariances = np.repeat(np.array(bends), len(_NOISES), axis=0)
+    noises = np.tile(np.array(list(_NOISES)), len(bends))
+    priors = np.log([p * q * r for p, q, r in product(*(g.values() for g in _GRIDS))])
+    parts = [
+        _nodes(x, values, math.log(num), slope, share, covariances, noises)
+        for share in _CONSTANTS
+    ]
+    logs = [math.log(prior) for prior in _CONSTANTS.values()]
+    every = zip(parts, logs, strict=True)
+    return _mixture(
+        np.concatenate([part.weights + priors + prior for part, prior in every]),
+        np.concatenate([part.constants for part in parts]),
+        np.concatenate([part.means for part in parts]),
+        np.concatenate([part.sds for part in parts]),
+    )
 
 
 def _nodes(
-    x: Floats, values: Floats, target: float, slope: Slope, share: float, prior: float
-) -> list[_Node]:
-    """The combinations of one constant."""
+    x: Floats,
+    values: Floats,
+    target: float,
+    slope: Slope,
+    share: float,
+    covariances: Floats,
+    noises: Floats,
+) -> _Nodes:
+    """The combinations of one constant; weights without the prior."""
     constant = share * float(values.min())
     grown = values - constant
     y = np.log(grown) - x
     level = float(y.mean())
-    jacobian = -float(np.log(grown).sum())
-    stretch = (values / grown) ** 2  # noise is of the whole value
-    every = np.append(x, target)
-    found = []
-    for (spread, p), (length, q) in product(_SPREADS.items(), _LENGTHS.items()):
-        covariance = _covariance(every, spread, length, slope)
-        expected = slope.mean * (every - x.mean())
-        for noise, r in _NOISES.items():
-            seen = covariance[:-1, :-1] + np.diag(noise**2 * stretch)
-            across = covariance[:-1, -1]
-            root = np.linalg.cholesky(seen)
-            gap = np.linalg.solve(root, y - level - expected[:-1])
-            reach = np.linalg.solve(root, across)
-            likelihood = -0.5 * gap @ gap - np.log(np.diag(root)).sum() + jacobian
-            mean = level + expected[-1] + reach @ gap + target
-            variance = covariance[-1, -1] - reach @ reach + noise**2
-            weight = prior + math.log(p * q * r) + float(likelihood)
-            found.append(_Node(weight, constant, float(mean), math.sqrt(variance)))
-    return found
+    expected = level + slope.mean * (np.append(x, target) - x.mean())
+    stretch = np.diag((values / grown) ** 2)  # noise is of the whole value
+    seen = covariances[:, :-1, :-1] + noises[:, None, None] ** 2 * stretch
+    roots = np.linalg.cholesky(seen)
+    gaps = np.linalg.solve(
+        roots, np.broadcast_to(y - expected[:-1], seen.shape[:2])[..., None]
+    )[..., 0]
+    reaches = np.linalg.solve(roots, covariances[:, :-1, -1:])[..., 0]
+    diagonals = np.diagonal(roots, axis1=1, axis2=2)
+    return _Nodes(
+        weights=-0.5 * (gaps**2).sum(axis=1)
+        - np.log(diagonals).sum(axis=1)
+        - np.log(grown).sum(),
+        constants=np.full(len(noises), constant),
+        means=expected[-1] + (reaches * gaps).sum(axis=1) + target,
+        sds=np.sqrt(covariances[:, -1, -1] - (reaches**2).sum(axis=1) + noises**2),
+    )
 
 
 def _covariance(x: Floats, spread: float, length: float, slope: Slope) -> Floats:
@@ -156,28 +179,27 @@ def _covariance(x: Floats, spread: float, length: float, slope: Slope) -> Floats
     return total
 
 
-def _mixture(nodes: Sequence[_Node]) -> Prediction:
+def _mixture(logs: Floats, constants: Floats, means: Floats, sds: Floats) -> Prediction:
     """Median and interval of the weighted combinations."""
-    logs = np.array([node.weight for node in nodes])
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
-    constants = np.array([node.constant for node in nodes])
-    means = np.array([node.mean for node in nodes])
-    sds = np.array([node.sd for node in nodes])
 
     def below(value: float) -> float:
         """The share of the mixture below a value."""
-        grown = np.maximum(value - constants, 1e-300)
+        grown = np.maximum(value - constants, _TINY)
         return float(weights @ ndtr((np.log(grown) - means) / sds))
 
+    least = float((means - _REACH * sds).min())
+    most = float(np.log(np.exp(means + _REACH * sds) + constants).max())
+
     def quantile(share: float) -> float:
-        low = float((means - 12 * sds).min())
-        high = float(np.log(np.exp(means + 12 * sds) + constants).max())
-        for _ in range(_BISECTIONS):
+        low, high = least, most
+        while high - low > _PRECISION:
             middle = (low + high) / 2
-            low, high = (
-                (middle, high) if below(math.exp(middle)) < share else (low, middle)
-            )
+            if below(math.exp(middle)) < share:
+                low = middle
+            else:
+                high = middle
         return math.exp(high)
 
     tail = (1 - LEVEL) / 2
