@@ -15,7 +15,7 @@ from report.comparison import Chart, Comparison, Row
 from report.published import About, Page
 from report.published_tables import NOT_REPRODUCED, TESTS, Printed, Table
 from report.sweeps import Sweep
-from report.tables import Figure
+from report.tables import Figure, as_printed
 
 _COLUMNS = {
     "duration": "duration",
@@ -135,7 +135,7 @@ def _lines(compared: Comparison, table: Table, row: Printed) -> Iterable[Line]:
     if not reproduced:
         why = "" if ours else _NO_CELL if row.engines else ""
         note = "; ".join(filter(None, (NOT_REPRODUCED, why, note)))
-    cells = tuple(_as_printed(row.printed[column]) for column in table.columns)
+    cells = tuple(as_printed(row.printed[column]) for column in table.columns)
     yield Line(row.label, None, "", cells, note, is_published=True)
     for chart, found in ours:
         yield _line(table, chart, found)
@@ -181,10 +181,3 @@ def _note(chart: Chart, row: Row) -> str:
     if row.settle_ns:
         found.append(f"settles in {figures.seconds(row.settle_ns)} more")
     return ", ".join(found)
-
-
-def _as_printed(text: str) -> Figure:
-    """As the source has it, whole numbers with separators."""
-    whole, point, digits = text.partition(".")
-    shown = f"{int(whole):,}" if whole.isdecimal() and len(whole) > 4 else whole
-    return Figure(shown + point + digits) if text else Figure()

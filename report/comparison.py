@@ -23,6 +23,7 @@ __all__ = [
     "Comparison",
     "Row",
     "Standing",
+    "by_family",
     "by_scenario",
     "compare",
 ]
@@ -62,6 +63,12 @@ class Chart:
     def title(self) -> str:
         """The benchmark in words."""
         return titles.title(self.benchmark)
+
+    @property
+    def label(self) -> str:
+        """Its title among the charts of its scenario, or of its whole family."""
+        values = [titles.value(value) for value in self.scenario.swept.values()]
+        return ", ".join([self.title, *values])
 
     @property
     def unit(self) -> str:
@@ -141,6 +148,27 @@ def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
     for chart in charts:
         groups.setdefault(chart.scenario.name, (chart.scenario, []))[1].append(chart)
     return list(groups.values())
+
+
+def by_family(charts: Sequence[Chart]) -> list[tuple[str, list[Chart]]]:
+    """The same under titles; scenarios of one family together, by benchmark."""
+    groups: dict[tuple[str, str], list[Chart]] = {}
+    for chart in charts:
+        family = chart.scenario.family
+        key = (family, "" if family else chart.scenario.name)
+        groups.setdefault(key, []).append(chart)
+    return [
+        (
+            titles.shared([c.scenario.title for c in found]) or key[0],
+            _by_benchmark(found),
+        )
+        for key, found in groups.items()
+    ]
+
+
+def _by_benchmark(charts: list[Chart]) -> list[Chart]:
+    order = list(dict.fromkeys(chart.benchmark for chart in charts))
+    return sorted(charts, key=lambda chart: order.index(chart.benchmark))
 
 
 def _chart(

@@ -53,7 +53,7 @@ def render(run: Run) -> str:
         styles=[SWEEP_STYLE] if swept or tables else [],
         run=run,
         compared=compared,
-        groups=comparison.by_scenario(compared.charts),
+        groups=comparison.by_family(compared.charts),
         panels=sweeps.single(compared),
         ranked=[engine for engine in run.engines if engine.ranked],
         references=[e for e in run.engines if e.role == "reference"],

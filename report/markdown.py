@@ -8,10 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from report import chips, comparison, detail, figures, provenance, sentences, sweeps
+from report import (
+    chips,
+    comparison,
+    detail,
+    figures,
+    provenance,
+    sentences,
+    sweeps,
+    titles,
+)
 from report.cells import Scenario
 from report.comparison import Chart, Comparison, Row
-from report.plot import short
 from report.results import Run
 from report.tables import DASH, Table
 from report.workloads import workload
@@ -60,7 +68,7 @@ def _table(charts: list[Chart]) -> str:
     for chart in charts:
         title = f"{chart.title} (`{chart.benchmark}`, {chart.unit})"
         for flag, value in chart.scenario.swept.items():
-            title += f", {escaped(flag)} {escaped(short(value))}"
+            title += f", {escaped(flag)} {escaped(titles.value(value))}"
         title += "".join(f"; {escaped(said)}" for said in workload(chart.rows))
         cells = [_cell(chart, r) for r in (*chart.rows, *chart.unranked)]
         lines.append(line_of([title, *cells]))
@@ -94,7 +102,7 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
             elif not (text := ", ".join(sentences.notes(row))):
                 continue
             line = " ".join(text.split())
-            at = "".join(f", {short(v)}" for v in chart.scenario.swept.values())
+            at = "".join(f", {titles.value(v)}" for v in chart.scenario.swept.values())
             name = f"{escaped(row.engine.title)}, {chart.benchmark}{escaped(at)}"
             found.append(f"- {name}: {escaped(line)}")
     return ["\n".join(found)] if found else []

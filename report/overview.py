@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from report import figures, latency
-from report.cells import Engine, Run, Scenario
-from report.comparison import Chart, Comparison, Row, by_scenario
+from report.cells import Engine, Run
+from report.comparison import Chart, Comparison, Row, by_family
 from report.detail import latency_of
 from report.tables import DASH, times
 
@@ -46,10 +46,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Matrix:
-    """`groups` are the entries by scenario."""
+    """`groups` are the entries by the titles of their scenarios or families."""
 
     engines: tuple[Engine, ...]
-    groups: tuple[tuple[Scenario, tuple[Entry, ...]], ...]
+    groups: tuple[tuple[str, tuple[Entry, ...]], ...]
 
 
 def tails(run: Run, compared: Comparison) -> Matrix | None:
@@ -72,8 +72,8 @@ def _matrix(
     halvings: float,
 ) -> Matrix | None:
     """None if no engine has a figure in any chart."""
-    groups: list[tuple[Scenario, tuple[Entry, ...]]] = []
-    for scenario, charts in by_scenario(compared.charts):
+    groups: list[tuple[str, tuple[Entry, ...]]] = []
+    for title, charts in by_family(compared.charts):
         entries = []
         for chart in charts:
             rows = (*chart.rows, *chart.controls, *chart.references)
@@ -85,7 +85,7 @@ def _matrix(
             if any(found):
                 entries.append(Entry(chart, _compared(spots, halvings)))
         if entries:
-            groups.append((scenario, tuple(entries)))
+            groups.append((title, tuple(entries)))
     if not groups:
         return None
     engines = tuple(s.engine for s in groups[0][1][0].spots)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report import figures
+from report import figures, titles
 from report.charts import LogScale
 from report.identity import Look
 
@@ -112,13 +112,6 @@ def places(values: Sequence[object]) -> list[float]:
     return [scale.percent(number) for number in numbers]
 
 
-def short(value: object) -> str:
-    """A value of a flag as text: whole numbers have separators."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return str(value)
-
-
 def _above_zero(series: Series) -> Series:
     spots = tuple(s for s in series.spots if s.low > 0)
     return Series(series.engine, series.title, series.look, series.is_published, spots)
@@ -150,7 +143,7 @@ def _curve(
     for spot in series.spots:
         left, top = lefts[spot.value], _top(scale, spot.median)
         high, low = _top(scale, spot.high), _top(scale, spot.low)
-        told = f"{short(values[spot.value])}: {figures.compact(spot.median)}"
+        told = f"{titles.value(values[spot.value])}: {figures.compact(spot.median)}"
         whisker = (high, low) if low - high >= 1 else None
         marks.append(Mark(left, top, whisker, told))
         step = "L" if before is not None and spot.value == before + 1 else "M"
@@ -179,7 +172,7 @@ def _across(values: Sequence[object], lefts: Sequence[float]) -> tuple[Tick, ...
     """A tick at each value; every so many have a label."""
     step = math.ceil(len(values) / _MOST_LABELS)
     return tuple(
-        Tick(left, "" if i % step else short(value))
+        Tick(left, "" if i % step else titles.value(value))
         for i, (value, left) in enumerate(zip(values, lefts, strict=True))
     )
 
@@ -207,9 +200,9 @@ def _told(series: Series, values: Sequence[object]) -> str:
     first, last = series.spots[0], series.spots[-1]
     return (
         f"{series.title}{', published' if series.is_published else ''}: "
-        f"{figures.compact(first.median)} at {short(values[first.value])}"
+        f"{figures.compact(first.median)} at {titles.value(values[first.value])}"
         + (
-            f", {figures.compact(last.median)} at {short(values[last.value])}"
+            f", {figures.compact(last.median)} at {titles.value(values[last.value])}"
             if last is not first
             else ""
         )

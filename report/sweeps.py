@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from report import titles
 from report.cells import Engine, Scenario
 from report.comparison import Chart, Comparison, Row, by_scenario
 from report.rows import NOT_PLANNED
@@ -38,11 +39,8 @@ class Sweep:
     @property
     def title(self) -> str:
         """What the titles of its scenarios begin with."""
-        titles = [member.scenario.title for member in self.members]
-        least, most = min(titles), max(titles)
-        pairs = enumerate(zip(least, most, strict=False))
-        apart = next((i for i, (one, other) in pairs if one != other), len(least))
-        return least[:apart].rstrip(" ,:;=(·-") or self.family
+        found = [member.scenario.title for member in self.members]
+        return titles.shared(found) or self.family
 
     @property
     def anchor(self) -> str:

@@ -79,6 +79,13 @@ def positive(number: float | None, form: Callable[[float], str]) -> Figure:
     return figure(number or None, form)
 
 
+def as_printed(text: str) -> Figure:
+    """A published figure as its source has it, whole numbers with separators."""
+    whole, point, digits = text.partition(".")
+    shown = f"{int(whole):,}" if whole.isdecimal() else whole
+    return Figure(shown + point + digits) if text else Figure()
+
+
 def times(ratio: float) -> str:
     """A small multiple: "0", "<0.01×", "0.63×", "12×"."""
     if ratio == 0:

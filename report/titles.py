@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _TITLES = {
     "fillseq": "Sequential writes",
     "fillrandom": "Random writes",
@@ -47,6 +49,21 @@ _TITLES = {
 def title(benchmark: str) -> str:
     """A benchmark in words; a name that is not known stays as it is."""
     return _TITLES.get(benchmark, benchmark)
+
+
+def shared(titles: Sequence[str]) -> str:
+    """What the titles of one family begin with; "" if they have nothing in common."""
+    least, most = min(titles), max(titles)
+    pairs = enumerate(zip(least, most, strict=False))
+    apart = next((i for i, (one, other) in pairs if one != other), len(least))
+    return least if least == most else least[:apart].rstrip(" ,:;=(·-")
+
+
+def value(flag: object) -> str:
+    """A value of a flag as text: whole numbers have separators."""
+    if isinstance(flag, int) and not isinstance(flag, bool):
+        return f"{flag:,}"
+    return str(flag)
 
 
 def unit(benchmark: str) -> str:
