@@ -5,15 +5,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/benchmark.h"
 #include "common/config.h"
+#include "common/measurement.h"
 #include "common/mix.h"
 #include "common/oracle.h"
-#include "common/permutation.h"
-#include "common/ycsb.h"
 
 namespace kvmatrix {
 
@@ -27,36 +26,40 @@ std::string MixLabel(const Benchmark& benchmark, const Config& config);
 // One run of a mix, or its replay.
 //
 // The oracle's final record is a function of how many operations each thread
-// has done, whatever their interleaving: no workload both inserts and updates.
+// has done, whatever their interleaving: no mix both inserts and updates.
 // Inserted is a run of ordinals, as many as the threads' own streams have
 // inserts, whoever took which; and where nothing is inserted, what a thread
-// updates is decided by its stream alone.
+// updates is decided by its stream alone.  (Where a size is part of the record,
+// there is one thread.)
 class Mix {
  public:
   // Throws std::runtime_error if the database that `oracle` records is not the
-  // one that the mix needs; what() names the benchmark that fills it.  `oracle`
-  // outlives the mix.
-  Mix(const Benchmark& benchmark, const Config& config, Oracle& oracle);
+  // one that the mix needs; what() names the benchmark that fills it.  The
+  // arguments outlive the mix.
+  static std::unique_ptr<Mix> Make(const Benchmark& benchmark,
+                                   const Config& config, Oracle& oracle);
 
-  // The operations of the thread whose stream has this seed.
-  std::unique_ptr<MixStream> NewStream(uint64_t stream_seed);
+  virtual ~Mix() = default;
 
-  // Records what a thread has done.
+  // The operations of the thread whose stream has this seed.  Thread-safe.
+  virtual std::unique_ptr<MixStream> NewStream(uint64_t stream_seed) = 0;
+
+  // What the stream of a thread gives in so many operations, beside theory.
+  virtual std::vector<Share> Shares(uint64_t stream_seed,
+                                    uint64_t operations) const = 0;
+
+  // Records what a thread has done, in the oracle that Make() was given.
   void Replay(uint64_t stream_seed, uint64_t operations);
 
- private:
-  void RequireLoaded() const;
-  YcsbChooser NewChooser() const;
+ protected:
+  explicit Mix(Oracle& oracle) : oracle_(oracle) {}
 
-  const Benchmark& benchmark_;
-  const Config& config_;
   Oracle& oracle_;
-  const YcsbWorkload* const ycsb_;
-  const Permutation order_;
-  YcsbRequest request_ = YcsbRequest::kUniform;
-  uint64_t records_ = 0;  // when the mix began
-  std::optional<YcsbInserts> inserts_;
 };
+
+// Of each operation with a weight, its share of the `counts`.
+void AddTypeShares(const Weights& weights, const Weights& counts,
+                   std::vector<Share>& shares);
 
 }  // namespace kvmatrix
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 
 #include "common/mix_workload.h"
@@ -14,6 +13,9 @@
 
 namespace kvmatrix {
 namespace {
+
+// Operations of a mix from which its shares are told.
+constexpr uint64_t kSharesOf = 200'000;
 
 // The time that `action` takes.
 template <typename Action>
@@ -123,7 +125,8 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
     }
     const uint64_t stream_seed = NextStreamSeed(benchmark);
     if (benchmark.kind == Kind::kMix) {
-      Mix(benchmark, config, oracle_).Replay(stream_seed, past.operations);
+      Mix::Make(benchmark, config, oracle_)
+          ->Replay(stream_seed, past.operations);
       continue;
     }
     WriteStream(benchmark, DrawOf(benchmark, config), stream_seed, oracle_)
@@ -201,10 +204,12 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
                .latencies = config_.histogram,
                .rate_ops_per_sec = config_.rate_ops_per_sec,
                .arrivals_seed = StreamSeed(stream_seed, "arrivals", 0)});
-  std::optional<Mix> mix;
-  if (benchmark.kind == Kind::kMix) mix.emplace(benchmark, config_, oracle_);
+  std::unique_ptr<Mix> mix;
+  if (benchmark.kind == Kind::kMix) {
+    mix = Mix::Make(benchmark, config_, oracle_);
+  }
   const Workload workload{benchmark, config_, values, stream_seed,
-                          oracle_,   check,   meter,  mix ? &*mix : nullptr};
+                          oracle_,   check,   meter,  mix.get()};
   m.planned_operations = PlannedOperations(benchmark, config_, oracle_);
 
   std::unique_ptr<Database> database;
@@ -272,6 +277,8 @@ void Runner::Conclude(const Workload& workload, const LoopResult& loop,
   if (benchmark.kind == Kind::kMix) {
     m.bytes = loop.bytes;
     m.label = MixLabel(benchmark, config_);
+    m.shares = workload.mix->Shares(workload.stream_seed,
+                                    std::min(loop.operations, kSharesOf));
   }
   m.live_bytes = LiveBytes(workload);
   m.digest =

@@ -83,6 +83,16 @@ std::string OpenLoopText(const OpenLoopFigures& figures) {
                 static_cast<double>(figures.max_lag_ns) / 1e3);
 }
 
+// What was drawn, beside what the distributions predict.
+std::string SharesText(const Measurement& m) {
+  std::string text;
+  for (const Share& share : m.shares) {
+    text += Format("%-40s %8.4f %% drawn, %8.4f %% in theory\n",
+                   share.what.c_str(), 100 * share.share, 100 * share.theory);
+  }
+  return text;
+}
+
 // A histogram, under the words that say where its latencies begin.
 std::string LatencyText(const Measurement& m) {
   if (!m.latency || m.latency->count() == 0) return "";
@@ -131,7 +141,7 @@ std::string StatLine(const Measurement& m) {
       Format("%-12s : %11.3f micros/op;%s%s\n", name.c_str(),
              seconds * 1e6 / operations, rate.c_str(), Message(m).c_str());
   if (m.open_loop) text += OpenLoopText(*m.open_loop);
-  return text + LatencyText(m);
+  return text + SharesText(m) + LatencyText(m);
 }
 
 std::string VersionText(const Driver& driver) {

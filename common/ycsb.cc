@@ -87,7 +87,10 @@ YcsbChooser::YcsbChooser(YcsbRequest request, uint64_t records,
                                                  : records + inserts),
       theta_(theta),
       scatter_(items_, seed) {
-  if (request == YcsbRequest::kZipf) zipf_.emplace(items_, theta);
+  if (request == YcsbRequest::kZipf) {
+    zipf_.emplace(items_, theta);
+    zeta_ = Zeta(items_, theta);
+  }
   if (request != YcsbRequest::kYcsbLatest) return;
   zeta_items_ = records - 1;
   zeta_ = Zeta(zeta_items_, YcsbZipf::kTheta);
@@ -133,6 +136,30 @@ uint64_t YcsbChooser::Next(Random& random, uint64_t acknowledged) {
                                  : ycsb_zipf_(random, items_);
     if (ordinal < acknowledged) return ordinal;
   }
+}
+
+double YcsbChooser::ShareOf(uint64_t rank) const {
+  if (request_ == YcsbRequest::kYcsbZipf) {
+    return ycsb_zipf_.ShareBelow(rank + 1) - ycsb_zipf_.ShareBelow(rank);
+  }
+  if (request_ == YcsbRequest::kUniform) {
+    return 1 / static_cast<double>(items_);
+  }
+  return std::pow(static_cast<double>(rank + 1), -theta_) / zeta_;
+}
+
+uint64_t YcsbChooser::OrdinalOf(uint64_t rank) const {
+  if (request_ == YcsbRequest::kZipf) return scatter_(rank);
+  return MergesRanks() ? YcsbZipf::KeyOf(rank, items_) : rank;
+}
+
+double YcsbChooser::ShareOfNewest(uint64_t count, uint64_t acknowledged) const {
+  if (request_ == YcsbRequest::kLatest) {
+    return Zeta(count, theta_) / Zeta(acknowledged, theta_);
+  }
+  const uint64_t newest = acknowledged - 1;
+  const double zeta = Zeta(newest, YcsbZipf::kTheta);
+  return GrayZipf(newest, YcsbZipf::kTheta, zeta).ShareBelow(count);
 }
 
 uint64_t YcsbInserts::Take() {

@@ -94,6 +94,26 @@ class YcsbChooser {
   // `records`.
   uint64_t Next(Random& random, uint64_t acknowledged);
 
+  // Of a request that is not for the latest: the share of draws that a rank
+  // has, 0 being the most frequent, before those of what is not there are
+  // rejected, and its ordinal.
+  double ShareOf(uint64_t rank) const;
+  uint64_t OrdinalOf(uint64_t rank) const;
+
+  // Of one that is: the share of draws of the newest `count`.
+  double ShareOfNewest(uint64_t count, uint64_t acknowledged) const;
+
+  // Ordinals that a draw may ask for, there or not.
+  uint64_t items() const { return items_; }
+
+  // True if several ranks may have the same ordinal.
+  bool MergesRanks() const { return request_ == YcsbRequest::kYcsbZipf; }
+
+  bool IsLatest() const {
+    return request_ == YcsbRequest::kYcsbLatest ||
+           request_ == YcsbRequest::kLatest;
+  }
+
  private:
   uint64_t NextLatest(Random& random, uint64_t acknowledged);
 

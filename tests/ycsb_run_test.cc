@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -10,6 +12,7 @@
 
 #include "common/mix_workload.h"
 #include "common/text_output.h"
+#include "common/ycsb.h"
 #include "tests/runner_fixture.h"
 
 namespace kvmatrix {
@@ -207,6 +210,46 @@ TEST_F(YcsbRun, SaysHowItAsks) {
             std::string::npos)
       << StatLine(other);
   EXPECT_NE(m.digest, other.digest);
+}
+
+// Four standard deviations of a share of so many draws.
+double Tolerance(double share, double draws) {
+  return 4 * std::sqrt(share * (1 - share) / draws);
+}
+
+TEST_F(YcsbRun, DrawsWhatTheoryPredicts) {
+  config_.num = 10'000;
+  config_.reads = 40'000;
+  config_.value_size = 1;
+  for (const std::string_view distribution :
+       {"", "zipf", "uniform", "latest"}) {
+    config_.key_distribution = distribution;
+    for (const std::string_view name : kAll) {
+      const Measurement m = RunLoaded(Wrapped({}), name);
+      ASSERT_EQ(m.status, Status::kOk) << m.reason;
+      ASSERT_GE(m.shares.size(), 2u);
+      for (const Share& share : m.shares) {
+        // A mean length is of numbers, not of yes and no: less uncertain.
+        EXPECT_NEAR(share.share, share.theory,
+                    Tolerance(share.theory, 38'000) + 1e-9)
+            << name << " " << distribution << ": " << share.what;
+      }
+    }
+  }
+}
+
+TEST_F(YcsbRun, TellsTheHottestKeysOfEachZipf) {
+  config_.num = 100'000;
+  config_.reads = 100;
+  config_.value_size = 1;
+  const auto hottest = [&](std::string_view distribution) {
+    config_.key_distribution = distribution;
+    const Measurement m = RunLoaded(Wrapped({}), "ycsbc");
+    EXPECT_EQ(m.shares[1].what, "hottest 1 % of keys");
+    return m.shares[1].theory;
+  };
+  EXPECT_NEAR(hottest("zipf"), 0.605, 0.001);
+  EXPECT_NEAR(hottest(""), 0.304, 0.002);
 }
 
 TEST_F(YcsbRun, RefusesWhatItCannotBe) {

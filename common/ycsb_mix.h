@@ -1,0 +1,45 @@
+// YCSB's workloads as mixes.
+
+#ifndef COMMON_YCSB_MIX_H_
+#define COMMON_YCSB_MIX_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/mix_workload.h"
+#include "common/permutation.h"
+#include "common/ycsb.h"
+
+namespace kvmatrix {
+
+// As CheckMix(), of ycsbload and the workloads.
+void CheckYcsb(const Benchmark& benchmark, const Config& config);
+
+std::string YcsbLabel(const Benchmark& benchmark, const Config& config);
+
+class YcsbMix final : public Mix {
+ public:
+  // REQUIRES: FindYcsb(benchmark.name) is not null
+  YcsbMix(const Benchmark& benchmark, const Config& config, Oracle& oracle);
+
+  std::unique_ptr<MixStream> NewStream(uint64_t stream_seed) override;
+  std::vector<Share> Shares(uint64_t stream_seed,
+                            uint64_t operations) const override;
+
+ private:
+  void RequireLoaded() const;
+  YcsbChooser NewChooser() const;
+
+  const Benchmark& benchmark_;
+  const Config& config_;
+  const YcsbWorkload& workload_;
+  const YcsbRequest request_;
+  const Permutation order_;
+  const uint64_t records_;  // when the mix began
+  YcsbInserts inserts_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_YCSB_MIX_H_
