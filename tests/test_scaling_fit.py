@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from report.scaling.cells import Sample, TooFew, outlook
+from report.scaling.cells import PARTS, Sample, TooFew, outlook
 from report.scaling.growth import Point, Prediction, Slope, predict
 
 SIZES = (30_000, 100_000, 300_000)
+LOOP = PARTS["loop"]
 TENFOLD = 3_000_000
 NOISE = 0.04  # of one measurement
 Growth = Callable[[int], float]
@@ -52,7 +53,7 @@ def trials(growth: Growth, count: int = 40) -> list[tuple[Prediction, float]]:
     rng = random.Random(5)
     return [
         (
-            predict(measured(growth, rng), TENFOLD),
+            predict(measured(growth, rng), TENFOLD, LOOP),
             growth(TENFOLD) * math.exp(rng.gauss(0, NOISE)),
         )
         for _ in range(count)
@@ -86,14 +87,14 @@ def test_an_interval_can_miss() -> None:
 
 def test_a_knee_that_was_seen_makes_a_wide_interval() -> None:
     rng = random.Random(1)
-    smooth = predict(measured(n_log_n, rng), TENFOLD)
-    bent = predict(measured(cache_exceeded, rng), TENFOLD)
+    smooth = predict(measured(n_log_n, rng), TENFOLD, LOOP)
+    bent = predict(measured(cache_exceeded, rng), TENFOLD, LOOP)
     assert bent.high / bent.low > 5 * smooth.high / smooth.low
 
 
 def test_more_sizes_and_a_nearer_goal_make_a_narrow_one() -> None:
     def width(sizes: Sequence[int], num: int) -> float:
-        found = predict(measured(n_log_n, random.Random(2), sizes), num)
+        found = predict(measured(n_log_n, random.Random(2), sizes), num, LOOP)
         return found.high / found.low
 
     assert width((3000, 10_000, *SIZES), TENFOLD) < width(SIZES, TENFOLD)
@@ -111,9 +112,9 @@ def test_what_does_not_grow_is_told_from_what_does() -> None:
 
 def test_two_sizes_or_nothing_are_no_ground() -> None:
     with pytest.raises(ValueError, match="2 sizes are measured, 3 are needed"):
-        predict([Point(1000, 1.0), Point(3000, 3.0)] * 9, 10_000)
+        predict([Point(1000, 1.0), Point(3000, 3.0)] * 9, 10_000, LOOP)
     with pytest.raises(ValueError, match="above 0"):
-        predict([Point(n, 0.0) for n in SIZES], TENFOLD)
+        predict([Point(n, 0.0) for n in SIZES], TENFOLD, LOOP)
 
 
 def sample(num: int, work: int = 0, loop_s: float = 0.0) -> Sample:

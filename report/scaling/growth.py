@@ -48,11 +48,8 @@ _TINY = 1e-300
 class Slope:
     """The long-run slope of g: 0 is proportional to n, -1 does not grow at all."""
 
-    mean: float = 0.0
-    sd: float = 0.1
-
-
-PROPORTIONAL = Slope()
+    mean: float
+    sd: float
 
 
 @dataclass(frozen=True)
@@ -95,9 +92,7 @@ class _Nodes:
     sds: Floats
 
 
-def predict(
-    points: Sequence[Point], num: int, slope: Slope = PROPORTIONAL
-) -> Prediction:
+def predict(points: Sequence[Point], num: int, slope: Slope) -> Prediction:
     """The figure at `num` entries.
 
     Raises ValueError for fewer than LEAST_SIZES sizes or a value that is not
