@@ -19,6 +19,7 @@ from scripts.settings import canonical
 from scripts.store import read_lines, read_plan
 from scripts.tables import table_bytes
 
+_FAILED = ("wrong", "error", "timeout")
 _PARTS_NS = {"settle": ("settle_ns",), "loop": ("loop_ns", "flush_ns")}
 
 
@@ -28,14 +29,19 @@ class Samples:
 
     repetitions: dict[str, list[Sample]] = field(default_factory=dict)
     fills: dict[str, list[Point]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)  # the newest reason
 
     def add(self, plan: Plan, measurements: Iterable[Measurement]) -> None:
         """Takes up what a run of this plan measured."""
         cells = {str(cell): cell for cell in plan.cells}
         for measurement in measurements:
             cell = cells.get(str(measurement.cell))
-            if cell is not None and _counts(plan, measurement):
-                key = growth_key(plan, cell)
+            if cell is None:
+                continue
+            key = growth_key(plan, cell)
+            if measurement.status in _FAILED:
+                self.failures[key] = f"{measurement.status}: {measurement.reason}"
+            elif _counts(plan, measurement):
                 sample, fill = _sample(plan, cell, measurement)
                 self.repetitions.setdefault(key, []).append(sample)
                 if fill is not None:
@@ -46,6 +52,7 @@ class Samples:
         return Samples(
             {k: [s for s in v if s.num <= num] for k, v in self.repetitions.items()},
             {k: [p for p in v if p.num <= num] for k, v in self.fills.items()},
+            self.failures,
         )
 
     def wall_s(self, plan: Plan, cell: Cell) -> float | None:
@@ -53,6 +60,10 @@ class Samples:
         num = plan.flags(cell)["num"]
         found = [sum(s.seconds.values()) for s in self.of(plan, cell) if s.num == num]
         return statistics.median(found) if found else None
+
+    def failure(self, plan: Plan, cell: Cell) -> str:
+        """Why a repetition of the cell failed, or ""."""
+        return self.failures.get(growth_key(plan, cell), "")
 
     def of(self, plan: Plan, cell: Cell) -> Sequence[Sample]:
         """The repetitions of a cell."""

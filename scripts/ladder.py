@@ -18,6 +18,8 @@ _STEPS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))
 _DEFAULT_SIZES = 4
 _LARGEST_DEFAULT = 300_000  # minutes, for values of a kilobyte
 
+_ONCE = {"repetitions": 1, "latency": False, "control": "", "repeat_disturbed": 0}
+
 
 def default_sizes(num: int) -> tuple[int, ...]:
     """The sizes to measure below `num`: four, half a decade apart."""
@@ -34,7 +36,7 @@ def rung(plan: Plan, num: int, samples: Samples, results: Path) -> Plan | None:
     sized = replace(
         plan,
         run=new_name(results, f"{plan.suite['name']}-plan-{num}"),
-        suite={**plan.suite, "repetitions": 1, "latency": False, "control": ""},
+        suite={**plan.suite, **_ONCE},
         repetitions=1,
         scenarios=tuple(_sized(scenario, num) for scenario in plan.scenarios),
         engines=tuple(e for e in plan.engines if not e.twin_of),

@@ -75,7 +75,7 @@ def prospects(plan: Plan, samples: Samples, room: Room) -> Prospects:
     unfit: list[str] = []
     doubts: list[str] = []
     for found in known.values():
-        for may_fit, words in _shortages(found, room):
+        for may_fit, words in _shortages(plan, found, samples, room):
             (doubts if may_fit else unfit).append(words)
         doubts += _doubts(plan, found, samples, room)
     fills = (_fill_of(plan, unit.cells, known) for unit in plan.order)
@@ -92,7 +92,9 @@ def _prospect(plan: Plan, cell: Cell, samples: Samples) -> Prospect:
     try:
         found = outlook(samples.of(plan, cell), fills, num, work)
     except TooFew as error:
-        return Prospect(cell, "planned", str(error), plan.rounds)
+        failure = samples.failure(plan, cell)
+        reason = f"{error}; {failure}" if failure else str(error)
+        return Prospect(cell, "planned", reason, plan.rounds)
     copies = 2 if plan.start(cell) else 1
     memory, disk = found.memory_bytes, found.disk_bytes
     table = float(table_bytes(plan, cell))
@@ -135,22 +137,36 @@ def _fill_of(
     return NOTHING
 
 
-def _shortages(found: Prospect, room: Room) -> Iterable[tuple[bool, str]]:
-    """What the cell lacks; True: only if it goes badly."""
-    wants = (
-        ("disk", found.disk_bytes, room.disk_bytes - SPARE_BYTES, " in --data-dir"),
-        ("memory", found.memory_bytes, room.memory_bytes, ""),
+def _shortages(
+    plan: Plan, found: Prospect, samples: Samples, room: Room
+) -> Iterable[tuple[bool, str]]:
+    """What the cell lacks; False: it cannot be, True: it may.
+
+    Disk is lacking if its median does not fit.  Memory is if nothing else is to be
+    expected: an engine's is small as long as its buffers are not full, and grows then
+    as if it had no end.
+    """
+    disk, memory = found.disk_bytes, found.memory_bytes
+    spare = room.disk_bytes - SPARE_BYTES
+    if disk and disk.high > spare:
+        yield _shortage(found, "disk", disk, spare, disk.middle <= spare)
+    free = room.memory_bytes
+    if memory and free is not None and memory.high > free:
+        is_sure = memory.low > free and not any(_unfilled(plan, found, samples))
+        is_sure = is_sure or table_bytes(plan, found.cell) > free
+        yield _shortage(found, "memory", memory, free, not is_sure)
+
+
+def _shortage(
+    found: Prospect, what: str, needed: Prediction, free: int, may_fit: bool
+) -> tuple[bool, str]:
+    verb = f"may need more {what} than there is" if may_fit else f"needs {what}"
+    where = " in --data-dir" if what == "disk" else ""
+    return (
+        may_fit,
+        f"{found.cell} {verb}: {_sized(needed)};"
+        f" {format_size(max(0, free))} are free{where}",
     )
-    for what, needed, free, where in wants:
-        if needed is None or free is None or needed.high <= free:
-            continue
-        fits = needed.middle <= free
-        verb = "may need more" if fits else "needs"
-        yield (
-            fits,
-            f"{found.cell} {verb} {what}{' than there is' if fits else ''}:"
-            f" {_sized(needed)}; {format_size(max(0, free))} are free{where}",
-        )
 
 
 def _doubts(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterable[str]:
@@ -173,19 +189,31 @@ def _doubts(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterab
 def _unseen(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterable[str]:
     """The memories that no measured database has filled, and this one does."""
     database = found.outlook.disk_bytes if found.outlook else None
-    seen = [s.disk_bytes for s in samples.of(plan, found.cell) if s.disk_bytes]
-    if not database or not seen:
-        return
-    memories = {"the memory": room.total_memory_bytes or 0}
-    for flag in _MEMORIES:
-        size = plan.flags(found.cell).get(flag)
-        memories[f"{_FILLED} times {flag}"] = _FILLED * size if type(size) is int else 0
-    for name, size in memories.items():
-        if max(seen) < size < database.middle:
+    unfilled = list(_unfilled(plan, found, samples))
+    total = room.total_memory_bytes
+    if total and _largest(plan, found, samples) < total:
+        unfilled.append(("the memory", total))
+    for name, size in unfilled:
+        if database and database.middle > size:
             yield (
                 f"{found.cell}: no database that was measured is larger than {name},"
                 f" {format_size(size)}; this one is: its time is a lower bound"
             )
+
+
+def _unfilled(
+    plan: Plan, found: Prospect, samples: Samples
+) -> Iterable[tuple[str, int]]:
+    """The caches and buffers that no measured database has filled a few times."""
+    for flag in _MEMORIES:
+        size = plan.flags(found.cell).get(flag)
+        if type(size) is int and _largest(plan, found, samples) < _FILLED * size:
+            yield f"{_FILLED} times {flag}", _FILLED * size
+
+
+def _largest(plan: Plan, found: Prospect, samples: Samples) -> float:
+    """Bytes of the largest database of the cell that was measured."""
+    return max((s.disk_bytes or 0 for s in samples.of(plan, found.cell)), default=0)
 
 
 def _sized(found: Prediction) -> str:

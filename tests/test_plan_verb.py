@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,34 @@ def test_a_cache_that_no_size_has_filled_makes_one_too() -> None:
     assert "larger than 4 times cache_size, 28.6 MiB; this one is" in found.doubts[0]
     plan = made(cache_size=(300_000 * 100) // 4)
     assert not prospects(plan, known(plan), AMPLE).doubts
+
+
+def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
+    """Until the buffer is full an engine's memory grows with what it holds."""
+    room = Room(1 << 60, 100 << 30, None)
+
+    def found(size: int) -> Prospects:
+        plan = made(write_buffer_size=size)
+        samples = known(plan)
+        for key, own in samples.repetitions.items():
+            samples.repetitions[key] = [
+                replace(s, memory_bytes=s.num * 800.0) for s in own
+            ]
+        return prospects(plan, samples, room)
+
+    filling, filled = found(256 << 20), found(1 << 20)
+    assert not filling.unfit and len(filled.unfit) == 2
+    assert "may need more memory than there is" in filling.doubts[0]
+    assert "a/base/readrandom needs memory: 7" in filled.unfit[0]
+
+
+def test_why_a_cell_could_not_be_measured_is_told() -> None:
+    plan = made()
+    samples = Samples()
+    samples.failures[growth_key(plan, plan.cells[0])] = "error: too many files"
+    found = prospects(plan, samples, AMPLE).cells
+    assert found[0].reason.endswith("measured: none; error: too many files")
+    assert found[1].reason.endswith("measured: none")
 
 
 def test_other_settings_are_another_cell() -> None:
