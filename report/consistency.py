@@ -12,13 +12,13 @@ from typing import Any
 
 from report.cells import KILLED, LATENCY
 from report.latency import lower_edge_ns, upper_edge_ns
+from report.work import writes
 
 Record = Mapping[str, Any]
 Histogram = Mapping[str, Any]
 
 _FULL_SCHEMA = 2
-_ONE_BY_ONE = ("read", "write", "delete")  # the others may be one call
-_KILLABLE = ("write", "delete")
+_ONE_BY_ONE = ("read", "write", "delete", "mix")  # the others may be one call
 _LEAST_STALL_NS = 100_000_000
 _LISTED_STALLS = 100
 _MOST_OF_LOOP = 1.01  # calls are timed by another counter than the loop
@@ -32,13 +32,14 @@ _OFFERED = (0.5, 2.0)  # of the rate that was asked for
 _MOST_MOVED = 256
 
 
-def fault(record: Record, kind: str) -> str:
-    """The first thing that cannot be true; `kind` is that of its benchmark."""
+def fault(record: Record, benchmark: Mapping[str, Any]) -> str:
+    """The first thing that cannot be true, by what is described of its benchmark."""
+    kind = benchmark.get("kind", "")
     found = _counts(record)
     if found or record["schema"] < _FULL_SCHEMA:
         return found
     return (
-        _ending(record, kind)
+        _ending(record, writes(benchmark))
         or _timeline(record, kind)
         or _stalls(record)
         or _latency(record, kind)
@@ -52,7 +53,7 @@ def _counts(record: Record) -> str:
         return f"{ops:,} operations of {planned:,} planned"
     if ops < planned and not record["truncated"]:
         return f"{ops:,} operations of {planned:,} planned, and no time limit"
-    if record["loop_ns"] < ops:
+    if record["loop_ns"] * _threads(record) < ops:
         return f"less than 1 ns for each of {ops:,} operations"
     if record["verified"] and not record["digest"] and not _of_chance(record):
         return "verified without a digest"
@@ -61,20 +62,24 @@ def _counts(record: Record) -> str:
 
 def _of_chance(record: Record) -> bool:
     """Whether several threads made it a matter of chance what was read."""
-    together = (record["options"].get("threads") or 1) > 1 or record.get("writer")
+    together = _threads(record) > 1 or record.get("writer")
     return record["digest"] is None and bool(together)
 
 
-def _ending(record: Record, kind: str) -> str:
+def _threads(record: Record) -> int:
+    return int(record["options"].get("threads") or 1)
+
+
+def _ending(record: Record, is_killable: bool) -> str:
     """Every latency repetition that writes ends as kill -9 does, and no other."""
     is_killed = record["ending"] == KILLED
     if is_killed and record["pass"] != LATENCY:
         return "killed in a throughput repetition"
-    if is_killed and kind not in _KILLABLE:
+    if is_killed and not is_killable:
         return "killed, although it writes nothing"
     if is_killed and (record["settle_ns"] or record["close_ns"]):
         return "settled or closed after it was killed"
-    if not is_killed and record["pass"] == LATENCY and kind in _KILLABLE:
+    if not is_killed and record["pass"] == LATENCY and is_killable:
         return "closed, where it was to be killed after its flush"
     return ""
 
@@ -131,7 +136,7 @@ def _latency(record: Record, kind: str) -> str:
         )
     # Of an open loop the latencies overlap; what was served did not.
     served = service if service is not None else latency
-    if served["sum"] > _MOST_OF_LOOP * record["loop_ns"]:
+    if served["sum"] > _MOST_OF_LOOP * record["loop_ns"] * _threads(record):
         return f"{served['sum']:,} ns in calls, in a loop of {record['loop_ns']:,} ns"
     if served["count"] != latency["count"]:
         return "another number of latencies than of service times"

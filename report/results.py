@@ -221,6 +221,7 @@ def _judged(
         {engine.name: engine.describe for engine in engines.values()},
         {scenario.name: scenario.flags for scenario in scenarios.values()},
         {engine.name: engine.twin_of for engine in engines.values() if engine.twin_of},
+        {scenario.name: scenario.fill for scenario in scenarios.values()},
     )
     return tuple(
         replace(m, status=status, reason=reason)

@@ -12,12 +12,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from report import consistency
+from report import consistency, parts
 from report.cells import DISPUTED, KILLED
-from report.work import entries_due, planned_ops
+from report.work import (
+    entries_due,
+    finds,
+    options_fault,
+    plan_is_most,
+    planned_ops,
+    writes,
+)
 
 # They change nothing, and check each entry as they go.
 _UNAUDITED_KINDS = ("read", "verify")
+_PARTS_SCHEMA = 3
 
 Record = Mapping[str, Any]
 Descriptions = Mapping[str, Mapping[str, Any] | None]
@@ -32,10 +40,12 @@ def verdicts(
     described: Descriptions,
     flags: Flags,
     twins: Mapping[str, str] | None = None,
+    fills: Mapping[str, Sequence[str]] | None = None,
 ) -> list[tuple[str, str]]:
     """(status, reason) of each line, to be shown in place of its own.
 
-    `twins` gives the engine that another one is the control of.
+    `twins` gives the engine that another one is the control of, `fills` what fills
+    the databases of a scenario that says so.
     """
     seeds = _usual_seeds(records)
     found = []
@@ -44,7 +54,8 @@ def verdicts(
         if record["status"] == "ok":
             engine = described.get(record["engine"]) or {}
             own_flags = flags.get(record["scenario"], {}).get(record["engine"], {})
-            fault = _line_fault(record, engine, own_flags)
+            fill = (fills or {}).get(record["scenario"], ())
+            fault = _line_fault(record, engine, own_flags, fill)
             fault = fault or _seed_fault(record, seeds[record["repetition"]])
         own = (record["status"], record["reason"])
         found.append(("wrong", fault) if fault else own)
@@ -71,21 +82,27 @@ def _believed(
 
 
 def _line_fault(
-    record: Record, described: Mapping[str, Any], flags: Mapping[str, Any]
+    record: Record,
+    described: Mapping[str, Any],
+    flags: Mapping[str, Any],
+    fill: Sequence[str],
 ) -> str:
     benchmarks = {b["name"]: b for b in described.get("benchmarks", ())}
     benchmark = benchmarks.get(record["benchmark"], {})
-    kind = benchmark.get("kind", "")
+    fill = fill or (benchmark.get("fill", "filluniquerandom"),)
     return (
-        consistency.fault(record, kind)
-        or _work_fault(record, benchmark, flags)
-        or _found_fault(record, described, benchmark)
-        or _audit_fault(record, described, kind)
+        consistency.fault(record, benchmark)
+        or _work_fault(record, benchmark, flags, fill)
+        or _found_fault(record, described, benchmark, fill)
+        or _audit_fault(record, described, benchmark)
     )
 
 
 def _work_fault(
-    record: Record, benchmark: Mapping[str, Any], flags: Mapping[str, Any]
+    record: Record,
+    benchmark: Mapping[str, Any],
+    flags: Mapping[str, Any],
+    fill: Sequence[str],
 ) -> str:
     """Whether the line is of the work that the plan asks for.
 
@@ -96,19 +113,29 @@ def _work_fault(
     if benchmark.get("kind") == "verify" or not is_told:
         return ""
     due, planned = planned_ops(benchmark, flags), record["planned_ops"]
-    if planned != due:
+    if planned != due and not (plan_is_most(benchmark, fill) and planned < due):
         return f"{planned:,} operations planned, where the plan asks for {due:,}"
-    return ""
+    if record["schema"] < _PARTS_SCHEMA:
+        return ""
+    return options_fault(record["options"], benchmark, flags) or parts.fault(
+        record, benchmark, flags
+    )
 
 
 def _found_fault(
-    record: Record, described: Mapping[str, Any], benchmark: Mapping[str, Any]
+    record: Record,
+    described: Mapping[str, Any],
+    benchmark: Mapping[str, Any],
+    fill: Sequence[str],
 ) -> str:
     """Whether a read has found what it was to find, by its count and its digest."""
     if described.get("stores") is False or benchmark.get("kind") != "read":
         return ""
     found, digest = record["found"], record["digest"]
-    due = entries_due(record["ops"], digest, benchmark.get("finds", ""))
+    told = finds(benchmark, fill)
+    if told == "any":
+        return ""
+    due = entries_due(record["ops"], digest, told)
     if found != due:
         return f"found {found:,} entries of {due:,}"
     if found and digest is not None and not digest.strip("0"):
@@ -116,14 +143,17 @@ def _found_fault(
     return ""
 
 
-def _audit_fault(record: Record, described: Mapping[str, Any], kind: str) -> str:
+def _audit_fault(
+    record: Record, described: Mapping[str, Any], benchmark: Mapping[str, Any]
+) -> str:
     if described.get("stores") is False:
         return ""
-    audit = record["audit"]
+    audit, kind = record["audit"], benchmark.get("kind", "")
     if not kind:
         return "the description of the engine does not have this benchmark"
     if audit is None:
-        return "" if kind in _UNAUDITED_KINDS else "not audited"
+        is_read = kind in _UNAUDITED_KINDS and not writes(benchmark)
+        return "" if is_read else "not audited"
     if audit["status"] != "ok":
         what = "audit"
         if record.get("ending") == KILLED:

@@ -9,6 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+# Options of a line that are the flags as they were given.
+_ALWAYS_TOLD = (
+    *("num", "key_size", "compression_ratio", "compression", "threads", "stream"),
+    *("key_format", "key_distribution", "zipf_theta", "transactions"),
+    *("value_size", "value_size_distribution_type"),
+    *("writes_per_second", "readwritepercent"),
+)
+_TOLD = (*_ALWAYS_TOLD, "writeallfields")
 # They write every key once: whatever is asked for is found after them.
 _WHOLE = ("fillseq", "fillseqbatch", "filluniquerandom", "ycsbload")
 
@@ -27,20 +35,57 @@ def holds_all(fill: Sequence[str]) -> bool:
     return any(name in _WHOLE for name in fill)
 
 
+def threads(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
+    """Sessions that a benchmark measures: an audit and a compaction have one."""
+    alone = benchmark.get("kind") in ("compact", "verify")
+    return 1 if alone else int(flags.get("threads", 1))
+
+
 def planned_ops(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
     """Operations of one repetition under these flags, at least 1.
 
-    A scan ends at the last entry: it reads a database that holds `num`.
+    Each thread makes the operations of a read or a mix; those of a write are divided
+    among the threads.  A scan ends at the last entry: it reads a database that holds
+    `num`.
     """
     num, reads = int(flags["num"]), int(flags.get("reads", -1))
-    if benchmark["kind"] == "compact":
+    kind = benchmark["kind"]
+    if kind == "compact":
         return 1
-    if benchmark["kind"] == "mix":
-        return (reads if reads >= 0 else num) * int(flags.get("threads", 1))
-    total = reads if benchmark["kind"] == "read" and reads >= 0 else num
-    if benchmark["kind"] == "read" and benchmark["one_call"]:
+    is_of_each = kind in ("read", "mix")
+    total = reads if is_of_each and reads >= 0 else num
+    if kind == "read" and benchmark["one_call"]:
         total = min(total, num)
-    return max(1, total // int(benchmark["ops_divisor"]))
+    each = max(1, total // int(benchmark["ops_divisor"]))
+    return each * threads(benchmark, flags) if is_of_each else each
+
+
+def plan_is_most(benchmark: Mapping[str, Any], fill: Sequence[str]) -> bool:
+    """Whether the operations planned are a most: a scan of an unknown number."""
+    is_scan = benchmark.get("kind") == "read" and bool(benchmark.get("one_call"))
+    return is_scan and not holds_all(fill)
+
+
+def finds(benchmark: Mapping[str, Any], fill: Sequence[str]) -> str:
+    """What a read finds of all that it asks for: all, none; "any": nobody knows."""
+    own = str(benchmark.get("finds", ""))
+    return "any" if own == "all" and not holds_all(fill) else own
+
+
+def options_fault(
+    options: Mapping[str, Any], benchmark: Mapping[str, Any], flags: Mapping[str, Any]
+) -> str:
+    """Whether an executable did what its flags say, by the options that it tells."""
+    due = {key: flags[key] for key in _TOLD if key in flags}
+    due["threads"] = threads(benchmark, flags)
+    if "value_size" in flags:
+        due["value_size"] = benchmark.get("value_size") or flags["value_size"]
+    for key, value in due.items():
+        told = options.get(key)
+        is_same = told == value and isinstance(told, bool) == isinstance(value, bool)
+        if not is_same and (key in options or key in _ALWAYS_TOLD):
+            return f"option {key} is {told!r}, asked for {value!r}"
+    return ""
 
 
 def entries_due(ops: int, digest: str | None, finds: str = "") -> int:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from report import work
+from report.config_keys import Flag
 from scripts.answer import (
     ANSWER_LIMIT_BYTES,
     REASON_CHARS,
@@ -164,11 +166,10 @@ def _remove(path: Path) -> None:
 def command_of(bench: Bench, call: Call) -> list[str]:
     """The command line of one process."""
     plan = bench.plan
-    flags = dict(plan.flags(call.cell))
+    flags = _work_flags(plan, call)
     flags.pop("rate", None)
     if not call.measured:
         flags.pop("duration", None)  # only a measurement may be cut short
-        flags.pop("threads", None)  # one thread fills and audits
     if call.latency:
         rate = plan.rate(call.cell)
         flags |= {"histogram": True} if rate is None else {"rate": rate}
@@ -193,11 +194,22 @@ def command_of(bench: Bench, call: Call) -> list[str]:
     return command
 
 
+def _work_flags(plan: Plan, call: Call) -> dict[str, Flag]:
+    """The flags of a cell as one of its processes has them: one thread fills."""
+    flags = dict(plan.flags(call.cell))
+    benchmark = plan.engine(call.cell.engine).benchmark(call.benchmark)
+    if not call.measured or (benchmark and work.threads(vars(benchmark), flags) == 1):
+        flags.pop("threads", None)
+    return flags
+
+
 def _expected(plan: Plan, call: Call) -> Expected:
     engine = plan.engine(call.cell.engine)
     assert engine.description is not None
-    flags = plan.flags(call.cell)
-    benchmark = engine.benchmark(call.benchmark)
+    flags = _work_flags(plan, call)
+    benchmark, start = engine.benchmark(call.benchmark), plan.start(call.cell)
+    described = vars(benchmark) if benchmark else {}
+    fill = start.fill if start and call.measured else ()
     planned = None
     if benchmark and benchmark.kind != "verify":
         planned = benchmark.planned_ops(flags)
@@ -210,7 +222,10 @@ def _expected(plan: Plan, call: Call) -> Expected:
         may_truncate=call.measured and bool(flags.get("duration")),
         stores=engine.description.stores,
         kind=benchmark.kind if benchmark else "",
-        finds=benchmark.finds if benchmark else "some",
+        finds=work.finds(described, fill) if benchmark else "some",
+        plan_is_most=bool(fill) and work.plan_is_most(described, fill),
+        described=described,
+        flags=flags,
         batch_size=_batch_size(benchmark, flags),
         latency=call.latency,
         rate=plan.rate(call.cell) if call.latency else None,
@@ -220,7 +235,10 @@ def _expected(plan: Plan, call: Call) -> Expected:
 
 def _batch_size(benchmark: Benchmark | None, flags: Flags) -> int:
     """Operations of one call on the engine."""
-    if benchmark is None or not benchmark.writes:
+    if benchmark is None or benchmark.kind not in ("write", "delete"):
         return 1
-    own = benchmark.batch_size
-    return own if own > 1 else int(flags.get("batch_size", 1))
+    if benchmark.batch_size > 1:
+        return benchmark.batch_size
+    if transactions := int(flags.get("transactions", 0)):
+        return max(1, benchmark.planned_ops(flags) // transactions)
+    return int(flags.get("batch_size", 1))

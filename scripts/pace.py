@@ -45,7 +45,7 @@ def _check_timeline(expected: Expected, record: Record) -> None:
         before = now
     if before[1] != ops or not _close(before[0], loop_ns):
         raise Impossible(f"timeline ends at {list(before)}, not at {[loop_ns, ops]}")
-    calls = math.ceil(ops / expected.batch_size)
+    calls = _calls(expected, record)
     least = _LEAST_POINTS if calls >= _MOST_POINTS else 1
     if not least <= len(points) <= _MOST_POINTS:
         raise Impossible(f"a timeline of {len(points)} intervals for {calls} calls")
@@ -103,7 +103,7 @@ def _check_latency(key: str, asked: bool, expected: Expected, record: Record) ->
     if found is None:
         return
     count = check_count(f"{key}.count", found.get("count"))
-    calls = math.ceil(record["ops"] / expected.batch_size)
+    calls = _calls(expected, record)
     if count != calls:
         raise Impossible(f"{key}: {count} latencies of {calls} calls")
     least_ns, most_ns, sum_ns = (
@@ -121,7 +121,7 @@ def _check_latency(key: str, asked: bool, expected: Expected, record: Record) ->
     if not count * least_ns <= sum_ns + count <= count * (most_ns + 2):
         raise Impossible(f"{key}: a sum of {sum_ns} ns for {count} latencies")
     waits = key == "latency_ns" and expected.rate is not None
-    if not waits and sum_ns > _roughly(record["loop_ns"]) + count:
+    if not waits and sum_ns > expected.threads * _roughly(record["loop_ns"]) + count:
         loop_ns = record["loop_ns"]
         raise Impossible(f"{key}: {sum_ns} ns in a loop of {loop_ns} ns")
 
@@ -156,6 +156,12 @@ def _rate(name: str, found: Mapping[str, Any]) -> float:
     if not is_number or not 0 < float(value) < math.inf:
         raise Impossible(f"open_loop.{name} is {value!r}")
     return float(value)
+
+
+def _calls(expected: Expected, record: Record) -> int:
+    """Calls on the engine: each thread makes batches of its own."""
+    parts = record["ops_by_thread"] if expected.batch_size > 1 else None
+    return sum(math.ceil(n / expected.batch_size) for n in parts or [record["ops"]])
 
 
 def _roughly(ns: int) -> float:

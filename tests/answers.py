@@ -31,7 +31,7 @@ def honest(**changed: Any) -> dict[str, Any]:
         **{"timeline": timeline(100), "deferred": dict(DEFERRED)},
         **dict.fromkeys((*PACE, *PARTS)),
         "digest": "00",
-        **{"options": {}, "settings": {}, "build": {"assertions": "none"}},
+        **{"options": {"threads": 1}, "settings": {}, "build": {"assertions": "none"}},
     }
     return {**record, **changed}
 

@@ -14,6 +14,13 @@ Document = dict[str, Any]
 RUN_ID = "20260102-030405-synthetic"
 OPS = 1000
 LIVE_BYTES = 116 * OPS
+OPTIONS: Document = {
+    **{"num": OPS, "reads": OPS, "key_size": 16, "value_size": 100},
+    **{"batch_size": 1, "compression_ratio": 0.5, "compression": True, "threads": 1},
+    **{"stream": "kvmatrix", "key_format": "decimal", "key_distribution": ""},
+    **{"zipf_theta": 0.99, "value_size_distribution_type": "fixed"},
+    **{"transactions": 0, "writes_per_second": 0, "readwritepercent": 90},
+}
 BUILD: Document = {
     "origin": "made up",
     "origin_sha256": "0" * 64,
@@ -78,10 +85,7 @@ def measurement(
         "settle_ns": elapsed_ns // 4 if writes else 0,
         "close_ns": 500000,
         "digest": "0123456789abcdef",
-        "options": {
-            **{"num": OPS, "reads": OPS, "key_size": 16, "value_size": 100},
-            "batch_size": 1,
-        },
+        "options": OPTIONS,
         "settings": {"cache_size": "4194304", "page_size": "1024"},
         **_resources(elapsed_ns, writes),
         "timeline": timeline(loop_ns, OPS),
@@ -135,6 +139,8 @@ def retimed(line: Mapping[str, Any], loop_ns: int, ops: int | None = None) -> Do
     count = line["ops"] if ops is None else ops
     made = {**line, "ops": count, "loop_ns": loop_ns}
     made["timeline"] = timeline(loop_ns, count)
+    if made.get("ops_by_thread") == [line["ops"]]:
+        made["ops_by_thread"] = [count]
     made["cpu_user_ns"] = (loop_ns + line["flush_ns"]) * 9 // 10
     made["cpu_system_ns"] = (loop_ns + line["flush_ns"]) // 10
     if line["latency_ns"] is not None:

@@ -28,7 +28,7 @@ def latency(cell: dict[str, str] = READ) -> Line:
 
 def fault(line: Line) -> str:
     writes = line["benchmark"].startswith("fill")
-    return consistency.fault(line, "write" if writes else "read")
+    return consistency.fault(line, {"kind": "write" if writes else "read"})
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_latencies_of_an_open_loop_overlap_and_its_calls_do_not() -> None:
 
 def test_one_call_needs_neither_timeline_nor_latencies() -> None:
     line = {**latency(READ), "timeline": [], "latency_ns": None}
-    assert consistency.fault(line, "compact") == ""
+    assert consistency.fault(line, {"kind": "compact"}) == ""
     assert fault(line) == "no timeline"
 
 

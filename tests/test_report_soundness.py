@@ -145,10 +145,14 @@ def test_unequal_work_may_have_unequal_digests(tmp_path: Path) -> None:
     """A time limit ends each engine's loop elsewhere."""
 
     def change(plan: dict[str, Any], lines: Lines) -> None:
-        truncated, smaller, _, _ = lines_of(lines, "alpha", WRITE)
+        truncated, *_ = lines_of(lines, "alpha", WRITE)
         truncated |= synthetic.retimed(truncated, truncated["loop_ns"], 700)
         truncated |= {"truncated": True, "digest": OTHER}
-        smaller |= {"options": {"num": 500}, "digest": OTHER}
+        for scenario in plan["scenarios"]:
+            scenario["flags"]["beta-tree"] = {**synthetic.FLAGS, "num": 500}
+        for line in (x for x in lines if x["engine"] == "beta-tree"):
+            with_work(line, 500)
+            line |= {"options": {**line["options"], "num": 500}, "digest": OTHER}
 
     run = read(tmp_path, change)
     assert {cell.status for cell in run.cells.values()} == {"ok"}

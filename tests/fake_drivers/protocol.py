@@ -24,6 +24,16 @@ _COUNTS = (
     *("read_bytes", "written_bytes", "storage_read_bytes", "storage_written_bytes"),
     *("disk_bytes", "peak_disk_bytes", "stall_count", "stalled_ns"),
 )
+_OPTIONS: Record = {
+    **{"num": 1_000_000, "key_size": 16, "value_size": 100, "batch_size": 1},
+    **{"compression_ratio": 0.5, "compression": True, "threads": 1},
+    **{"zipf_theta": 0.99, "transactions": 0},
+    **{"writes_per_second": 0, "readwritepercent": 90},
+}
+_WORDS = {
+    **{"stream": "kvmatrix", "key_format": "decimal", "key_distribution": ""},
+    "value_size_distribution_type": "fixed",
+}
 NS_PER_OP = 50
 BUILD = {"compiler": "none", "assertions": "none"}
 
@@ -160,7 +170,7 @@ class FakeDriver:
             "timeline": timeline(ops),
             "stalls": [],
             "deferred": dict.fromkeys(deferred, 0),
-            "options": {"num": ops},
+            "options": self.options(),
             "settings": {},
             "ops_by_thread": None if benchmark in _READS else [ops],
             **dict.fromkeys(("ops_by_type", "latency_by_type_ns", "writer", "shares")),
@@ -169,6 +179,13 @@ class FakeDriver:
             "build": BUILD,
             **changed,
         }
+
+    def options(self) -> Record:
+        """The flags as they were understood."""
+        return {
+            name: json.loads(self.flags[name]) if name in self.flags else default
+            for name, default in _OPTIONS.items()
+        } | {name: self.flags.get(name, default) for name, default in _WORDS.items()}
 
     def paces(self, ops: int) -> Record:
         """The figures of a latency repetition; null in every other."""
