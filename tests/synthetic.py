@@ -207,6 +207,7 @@ def _varied(line: Document, key: tuple[str, str]) -> Document:
     throughput = line["pass"] == "throughput"
     if line["engine"] == "gamma" and line["scenario"] == "sync":
         line |= {"truncated": True, "planned_ops": 5000}
+        line["options"] = {**line["options"], "num": 5000}
     if line["engine"] == "beta-tree":
         line["build"] = {**BUILD, "assertions": "live"}
     if key == ("alpha", "fillrandom") and throughput:

@@ -135,7 +135,8 @@ def test_how_far_the_values_can_be_compressed_counts() -> None:
     assert found(held(disk_bytes, compression_ratio=1.0)) != ()
     assert found(held(disk_bytes, value_size=1000)) != ()
     assert found(held(4096, compression_ratio=0.0)) == ()
-    assert found(line(disk_bytes=0, live_bytes=MIB)) == (), "an older line"
+    older = line(disk_bytes=0, live_bytes=MIB, options={"num": 1000})
+    assert found(older) == (), "an older line"
     assert found(line(disk_bytes=0, live_bytes=None)) == ()
 
 

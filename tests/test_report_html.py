@@ -285,6 +285,7 @@ def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
         if ops is not None:
             found = ops if line["found"] else 0
             line |= {"planned_ops": ops, "found": found, "flush_ns": 0}
+            line["options"] = {**line["options"], "num": ops}
             line = synthetic.retimed(line, most, ops)
         lines.append(line)
     text = Page(html.render(made(tmp_path, plan, lines))).text

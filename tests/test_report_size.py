@@ -58,6 +58,9 @@ def noisy(line: dict[str, Any], source: random.Random) -> dict[str, Any]:
     }
     disturbance = {**line["disturbance"], **shares, "wall_ns": source.getrandbits(33)}
     made = {**line, **scaled, "timeline": points, "watch": watch}
+    made["options"] = {**line["options"], "num": OPS}
+    if made["ops_by_thread"]:
+        made["ops_by_thread"] = [OPS]
     return {**made, "disturbance": disturbance}
 
 
