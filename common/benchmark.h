@@ -35,7 +35,11 @@ enum class KeyOrder {
   kZipf,        // by Zipf's law, its ranks scattered over the keys
   kYcsbZipf,    // as YCSB's request distribution "zipfian"; see zipf.h
   kLatest,      // by Zipf's law: the highest key is the most frequent
+  kSteps,       // ever 0 to 99 keys further on, and round again
 };
+
+// The keys of kSteps advance by less than this.
+inline constexpr uint64_t kMostStep = 100;
 
 // True if some keys are drawn more often than others, by a law over all keys.
 constexpr bool IsSkewed(KeyOrder order) {
@@ -58,7 +62,7 @@ struct Benchmark {
   Prepare prepare;
   KeyOrder key_order;
   Access access = Access::kNone;
-  uint64_t num_divisor = 1;  // entries = --num / num_divisor
+  uint64_t num_divisor = 1;  // of --num, or of --reads where it reads
   uint64_t value_size = 0;   // bytes; 0: --value_size
   uint64_t batch_size = 0;   // entries per batch; 0: --batch_size
   bool sync = false;         // true: synchronous whatever --sync says

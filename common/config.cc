@@ -8,14 +8,15 @@
 
 #include "common/driver.h"
 #include "common/keys.h"
+#include "common/leveldb_stream.h"
 #include "common/mix_flags.h"
 #include "common/mix_workload.h"
 #include "common/zipf.h"
 
 DEFINE_string(benchmarks,
-              "fillseq,fillseqsync,fillrandom,overwrite,readrandom,"
+              "fillseq,fillsync,fillrandom,overwrite,readrandom,readrandom,"
               "readseq,readreverse,compact,readrandom,readseq,readreverse,"
-              "fillseq100K",
+              "fill100K",
               "benchmarks to run, in this order");
 DEFINE_uint64(num, 1'000'000, "entries in a database");
 DEFINE_int64(reads, -1, "operations of a read benchmark; -1: --num");
@@ -45,7 +46,9 @@ DEFINE_uint64(transactions, 0,
 DEFINE_uint64(cache_size, 4 << 20, "bytes the engine may use as a cache");
 DEFINE_bool(compression, true, "compress, if the engine has a codec");
 DEFINE_bool(sync, false, "each write is durable when it returns");
-DEFINE_bool(settle, true, "settle the database after a writing benchmark");
+DEFINE_bool(settle, true,
+            "settle the database after a writing benchmark; with another "
+            "--stream than ours only if given, as those programs do not");
 DEFINE_uint64(seed, 301, "of every random choice");
 DEFINE_double(duration, 0, "seconds after which a benchmark stops; 0: never");
 DEFINE_bool(histogram, false, "time each operation and print a histogram");
@@ -93,14 +96,14 @@ const Benchmark* Named(std::string_view flag, std::string_view name) {
 PastBenchmark Past(std::string_view word, const Config& config) {
   const size_t colon = word.find(':');
   const Benchmark* benchmark = Named("after", word.substr(0, colon));
-  if (!Changes(*benchmark)) {
+  if (!Changes(*benchmark) && config.stream == StreamKind::kOwn) {
     throw UsageError("--after: " + std::string(benchmark->name) +
                      " does not write; leave it out");
   }
   CheckMix(*benchmark, config);
-  const bool mix = benchmark->kind == Kind::kMix;
-  PastBenchmark past{benchmark,
-                     mix ? config.reads : EntriesOf(*benchmark, config)};
+  PastBenchmark past{benchmark, IsWriting(*benchmark)
+                                    ? EntriesOf(*benchmark, config)
+                                    : ReadsOf(*benchmark, config)};
   if (colon == word.npos) return past;
   const std::string_view digits = word.substr(colon + 1);
   const auto [end, error] = std::from_chars(
@@ -235,6 +238,10 @@ void CheckKeys(const Config& config) {
   }
 }
 
+bool IsGiven(const char* flag) {
+  return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default;
+}
+
 std::filesystem::path DefaultDb() {
   return std::filesystem::temp_directory_path() /
          ("kvmatrix-" + std::to_string(geteuid()));
@@ -245,8 +252,7 @@ std::string FlagLines(bool of_driver) {
   gflags::GetAllFlags(&flags);
   std::string text;
   for (const auto& flag : flags) {
-    const bool common = flag.filename.ends_with("common/config.cc") ||
-                        flag.filename.ends_with("common/mix_flags.cc");
+    const bool common = flag.filename.find("common/") != std::string::npos;
     if (of_driver ? !IsDriverFlag(flag.filename) : !common) continue;
     text += "  --" + flag.name + "=" +
             (flag.default_value.empty() ? "''" : flag.default_value) +
@@ -305,8 +311,10 @@ Config ConfigFromFlags() {
   config.cache_size = FLAGS_cache_size;
   config.compression = FLAGS_compression;
   config.sync = FLAGS_sync;
-  config.settle = FLAGS_settle;
   config.seed = FLAGS_seed;
+  config.stream = StreamKindFromFlag();
+  config.settle =
+      FLAGS_settle && (config.stream == StreamKind::kOwn || IsGiven("settle"));
   config.duration_ns = static_cast<uint64_t>(FLAGS_duration * 1e9);
   config.use_existing_db = FLAGS_use_existing_db;
   config.crash = FLAGS_crash;
@@ -333,6 +341,7 @@ Config ConfigFromFlags() {
   CheckKeys(config);
   CheckSizes(config);
   CheckTransactions(config);
+  CheckReplay(config);
   return config;
 }
 

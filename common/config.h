@@ -20,6 +20,13 @@
 
 namespace kvmatrix {
 
+// Whose operations are replayed; see leveldb_stream.h.
+enum class StreamKind {
+  kOwn,             // this program's
+  kDbBench,         // those of the db_bench that started it all
+  kDbBenchOneSeed,  // those of its two siblings
+};
+
 // The command line is wrong; what() names the flag and what it accepts.
 class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -53,6 +60,7 @@ struct Config {
   bool sync = false;
   bool settle = true;
   uint64_t seed = 301;
+  StreamKind stream = StreamKind::kOwn;
   uint64_t threads = 1;            // sessions that run at once
   uint64_t writes_per_second = 0;  // of the one writer; 0: as fast as it goes
   uint64_t readwritepercent = 90;  // of readrandomwriterandom: share of gets
@@ -74,9 +82,14 @@ struct Config {
   KeyShape key_shape() const { return {key_size, key_format}; }
 };
 
-// Entries that a writing benchmark writes, at least one.
+// Entries that a writing benchmark writes, at least one.  What is replayed has
+// no batch that is smaller than the others.
 inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
-  const uint64_t entries = config.num / benchmark.num_divisor;
+  uint64_t entries = config.num / benchmark.num_divisor;
+  if (config.stream != StreamKind::kOwn && benchmark.batch_size > 1) {
+    entries += benchmark.batch_size - 1;
+    entries -= entries % benchmark.batch_size;
+  }
   return entries == 0 ? 1 : entries;
 }
 
@@ -85,6 +98,13 @@ inline uint64_t KeySpaceOf(const Benchmark& benchmark, const Config& config) {
   return IsYcsb(benchmark)
              ? YcsbKeySpace(config.num, config.reads * config.threads)
              : EntriesOf(benchmark, config);
+}
+
+// Operations of a benchmark that reads one key after another, at least one, and
+// the most entries that a scan visits.
+inline uint64_t ReadsOf(const Benchmark& benchmark, const Config& config) {
+  const uint64_t reads = config.reads / benchmark.num_divisor;
+  return reads == 0 ? 1 : reads;
 }
 
 inline uint64_t ValueSizeOf(const Benchmark& benchmark, const Config& config) {
@@ -110,13 +130,16 @@ inline bool SyncOf(const Benchmark& benchmark, const Config& config) {
 }
 
 // How the benchmark draws its keys: by --key_distribution, if it draws them at
-// random.
-inline KeyDraw DrawOf(const Benchmark& benchmark, const Config& config) {
+// random; or as `replay` does, unless that is null.
+inline KeyDraw DrawOf(const Benchmark& benchmark, const Config& config,
+                      ReplayedStream* replay) {
   KeyOrder order = benchmark.key_order;
   if (order == KeyOrder::kUniform && !config.key_distribution.empty()) {
     order = FindKeyOrder(config.key_distribution).value();
   }
-  return {order, config.zipf_theta, StreamSeed(config.seed, "scatter", 0)};
+  KeyDraw draw(order, config.zipf_theta, StreamSeed(config.seed, "scatter", 0));
+  draw.replay = replay;
+  return draw;
 }
 
 // Reads the gflags of this executable.  Throws UsageError.

@@ -9,6 +9,8 @@
 
 namespace kvmatrix {
 
+class ReplayedStream;
+
 // The order, and what the orders by Zipf's law need.  All streams of a process,
 // of whatever benchmark or thread, have one `scatter_seed`: the frequent keys
 // of one are those of the others.
@@ -21,6 +23,9 @@ struct KeyDraw {
   KeyOrder order;
   double zipf_theta;
   uint64_t scatter_seed;
+  // Where not null, it has begun the benchmark and draws keys and values, in
+  // its order; outlives what draws.
+  ReplayedStream* replay = nullptr;
 };
 
 }  // namespace kvmatrix

@@ -7,6 +7,7 @@
 
 #include "common/benchmark.h"
 #include "common/key_draw.h"
+#include "common/leveldb_stream.h"
 #include "common/permutation.h"
 #include "common/random.h"
 #include "common/zipf.h"
@@ -19,18 +20,24 @@ class KeyStream {
  public:
   // Keys from [0, key_space).  REQUIRES: 0 < key_space <= kMaxKeys
   KeyStream(const KeyDraw& draw, uint64_t key_space, uint64_t seed)
-      : order_(draw.order),
+      : order_(draw.replay == nullptr ? draw.order : KeyOrder::kSequential),
         key_space_(order_ == KeyOrder::kHot ? HotKeys(key_space) : key_space),
         random_(seed),
         permutation_(key_space_,
                      order_ == KeyOrder::kZipf ? draw.scatter_seed : seed),
-        ranks_(key_space_, draw.zipf_theta) {}
+        ranks_(key_space_, draw.zipf_theta),
+        replay_(draw.replay) {}
 
   uint64_t Next() {
     if (order_ == KeyOrder::kUniform || order_ == KeyOrder::kHot) {
       return random_.Uniform(key_space_);
     }
     if (IsSkewed(order_)) return NextSkewed();
+    if (order_ == KeyOrder::kSteps) {
+      position_ += random_.Uniform(kMostStep);
+      return position_ %= key_space_;
+    }
+    if (replay_ != nullptr) return replay_->NextKey();
     const uint64_t index = position_;
     if (++position_ == key_space_) position_ = 0;
     return order_ == KeyOrder::kUnique ? permutation_(index) : index;
@@ -51,6 +58,7 @@ class KeyStream {
   Permutation permutation_;
   ZipfRanks ranks_;
   YcsbZipf ycsb_;
+  ReplayedStream* const replay_;
 };
 
 }  // namespace kvmatrix

@@ -39,7 +39,7 @@ class PoolWindows {
   }
 
  private:
-  const size_t pool_size_;
+  size_t pool_size_;
   size_t position_ = 0;
 };
 

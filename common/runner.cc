@@ -73,7 +73,8 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
   if (benchmark.kind == Kind::kVerify) return entries;
   const bool scan = benchmark.access == Access::kForward ||
                     benchmark.access == Access::kBackward;
-  return scan ? std::min(config.reads, entries) : config.reads;
+  const uint64_t reads = ReadsOf(benchmark, config);
+  return scan ? std::min(reads, entries) : reads;
 }
 
 // Of the keys and values that a loop wrote or found.
@@ -111,7 +112,8 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
       config_(config),
       clock_(clock),
       progress_(config.progress),
-      path_(config.db / (std::string("db_bench_") + driver.name)) {
+      path_(config.db / (std::string("db_bench_") + driver.name)),
+      replay_(MakeReplay(config)) {
   if (!config.use_existing_db) {
     MakeFresh();
   } else if (!std::filesystem::is_directory(path_)) {
@@ -119,19 +121,27 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
   }
   for (const PastBenchmark& past : config.after) {
     const Benchmark& benchmark = *past.benchmark;
-    if (benchmark.prepare == Prepare::kFresh) {
-      oracle_.Reset(KeySpaceOf(benchmark, config),
-                    ValueSizeOf(benchmark, config));
-    }
+    if (replay_) replay_->Begin(benchmark);
+    if (benchmark.prepare == Prepare::kFresh) ResetOracle(benchmark);
     const uint64_t stream_seed = NextStreamSeed(benchmark);
     if (benchmark.kind == Kind::kMix) {
       Mix::Make(benchmark, config, oracle_)
           ->Replay(stream_seed, past.operations);
       continue;
     }
-    WriteStream(benchmark, DrawOf(benchmark, config), stream_seed, oracle_)
+    if (!IsWriting(benchmark)) {
+      replay_->Skip(past.operations);
+      continue;
+    }
+    WriteStream(benchmark, DrawOf(benchmark, config, replay_.get()),
+                stream_seed, oracle_)
         .Replay(past.operations);
   }
+}
+
+void Runner::ResetOracle(const Benchmark& benchmark) {
+  oracle_.Reset(replay_ ? replay_->key_space() : KeySpaceOf(benchmark, config_),
+                ValueSizeOf(benchmark, config_));
 }
 
 void Runner::MakeFresh() {
@@ -178,6 +188,10 @@ void Runner::RequireRunnable(const Benchmark& benchmark) const {
     throw std::runtime_error(
         "needs a fresh database, and --use_existing_db forbids it");
   }
+  if (replay_ && IsWriting(benchmark) && benchmark.kind != Kind::kDelete &&
+      ValueSizeOf(benchmark, config_) != oracle_.value_size()) {
+    throw std::runtime_error("would mix values of two sizes");
+  }
   // The audit of a database that must be empty is meaningful.
   if (benchmark.kind == Kind::kVerify && oracle_.key_space() > 0) return;
   if (oracle_.Empty()) {
@@ -189,14 +203,16 @@ void Runner::RequireRunnable(const Benchmark& benchmark) const {
 
 void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
                      Measurement& m) {
+  if (replay_) replay_->Begin(benchmark);
   RequireRunnable(benchmark);
   if (benchmark.prepare == Prepare::kFresh) {
     MakeFresh();
-    oracle_.Reset(KeySpaceOf(benchmark, config_),
-                  ValueSizeOf(benchmark, config_));
+    ResetOracle(benchmark);
   }
-  const Values values(config_.seed, SizesOf(config_, oracle_.value_size()),
-                      config_.compression_ratio);
+  const Values values =
+      replay_ ? Values(replay_->pool(), oracle_.value_size())
+              : Values(config_.seed, SizesOf(config_, oracle_.value_size()),
+                       config_.compression_ratio);
   Check check(oracle_, values, config_.key_shape());
   const uint64_t stream_seed = NextStreamSeed(benchmark);
   Meter meter(clock_, progress_,
@@ -209,7 +225,8 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
     mix = Mix::Make(benchmark, config_, oracle_);
   }
   const Workload workload{benchmark, config_, values, stream_seed,
-                          oracle_,   check,   meter,  mix.get()};
+                          oracle_,   check,   meter,  mix.get(),
+                          replay_.get()};
   m.planned_operations = PlannedOperations(benchmark, config_, oracle_);
 
   std::unique_ptr<Database> database;

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string_view>
 
 #include "common/clock.h"
 #include "common/config.h"
 #include "common/driver.h"
+#include "common/leveldb_stream.h"
 #include "common/measurement.h"
 #include "common/oracle.h"
 #include "common/progress.h"
@@ -47,6 +49,7 @@ class Runner {
   void RequireRunnable(const Benchmark& benchmark) const;
   uint64_t NextStreamSeed(const Benchmark& benchmark);
   void MakeFresh();
+  void ResetOracle(const Benchmark& benchmark);
 
   const Driver& driver_;
   const Config& config_;
@@ -54,6 +57,7 @@ class Runner {
   Progress progress_;
   const std::filesystem::path path_;  // of the database
   Oracle oracle_;
+  const std::unique_ptr<ReplayedStream> replay_;      // null: the own stream
   std::map<std::string_view, uint64_t> occurrences_;  // of benchmark names
 };
 

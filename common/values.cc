@@ -109,13 +109,23 @@ uint64_t HalfRandomPieceDifference(const char* piece, Words& words) {
 }  // namespace
 
 Values::Values(uint64_t seed, const ValueSizes& sizes, double compression_ratio)
-    : seed_a_(StreamSeed(seed, "values", 0)),
+    : pool_(),
+      seed_a_(StreamSeed(seed, "values", 0)),
       seed_b_(StreamSeed(seed, "values", 1)),
       sizes_(sizes),
       value_size_(sizes.max()),
       random_bytes_(
           std::max(size_t{1}, static_cast<size_t>(kPiece * compression_ratio))),
       fast_bytes_(FastBytes(value_size_)) {}
+
+Values::Values(std::string_view pool, size_t value_size)
+    : pool_(pool),
+      seed_a_(0),
+      seed_b_(0),
+      sizes_(value_size),
+      value_size_(value_size),
+      random_bytes_(1),
+      fast_bytes_(0) {}
 
 size_t Values::FastBytes(size_t size) const {
   return random_bytes_ == kHalf ? size / kPiece * kPiece : 0;
@@ -147,6 +157,10 @@ inline bool Values::IsFilled(uint64_t root, size_t size, size_t fast_bytes,
 
 size_t Values::Write(uint64_t key, uint32_t version, char* buffer) const {
   const uint64_t root = Root(key, version);
+  if (!pool_.empty()) [[unlikely]] {
+    std::memcpy(buffer, Window(root).data(), value_size_);
+    return value_size_;
+  }
   if (sizes_.fixed()) [[likely]] {
     Fill(root, value_size_, fast_bytes_, buffer);
     return value_size_;
@@ -163,6 +177,8 @@ void Values::WriteSized(uint64_t root, size_t size, char* buffer) const {
 bool Values::GrowsFrom(uint64_t root, std::string_view value) const {
   if (!sizes_.fixed()) [[unlikely]]
     return GrowsFrom(root, sizes_.Of(root), value);
+  if (!pool_.empty()) [[unlikely]]
+    return value == Window(root);
   return value.size() == value_size_ &&
          IsFilled(root, value_size_, fast_bytes_, value.data());
 }

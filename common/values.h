@@ -17,11 +17,17 @@ namespace kvmatrix {
 // bytes; the first 100 * compression_ratio bytes of a piece are random and the
 // rest repeats them, so that a simple compressor shrinks a value to that ratio.
 // (The shape of db_bench's CompressibleString; unlike there, no two values
-// share bytes, so that no cache or dictionary profits from a pool.)
+// share bytes, so that no cache or dictionary profits from a pool.)  Or, where
+// another program is replayed, a value is a window of that program's pool.
 class Values {
  public:
   // REQUIRES: 0 <= compression_ratio <= 1
   Values(uint64_t seed, const ValueSizes& sizes, double compression_ratio);
+
+  // Values that are windows of `pool`, which outlives them: the version of a
+  // key is the offset of its window plus one.
+  // REQUIRES: pool.size() < 2^21; keys are below 2^31
+  Values(std::string_view pool, size_t value_size);
 
   const ValueSizes& sizes() const { return sizes_; }
 
@@ -45,6 +51,9 @@ class Values {
 
   // What the value of `key` at `version` grows from.
   uint64_t Root(uint64_t key, uint32_t version) const {
+    if (!pool_.empty()) [[unlikely]] {
+      return key << kOffsetBits | ((version - 1) & kOffsetMask);
+    }
     return MixProduct(key ^ seed_a_, version + seed_b_);
   }
 
@@ -64,12 +73,20 @@ class Values {
 
  private:
   static constexpr size_t kSlack = 64;
+  static constexpr int kOffsetBits = 21;
+  static constexpr uint64_t kOffsetMask = (1 << kOffsetBits) - 1;
 
   size_t FastBytes(size_t size) const;
   void Fill(uint64_t root, size_t size, size_t fast_bytes, char* buffer) const;
   bool IsFilled(uint64_t root, size_t size, size_t fast_bytes,
                 const char* value) const;
 
+  // The value of that root, where values are windows.
+  std::string_view Window(uint64_t root) const {
+    return pool_.substr(root & kOffsetMask, value_size_);
+  }
+
+  const std::string_view pool_;
   const uint64_t seed_a_;
   const uint64_t seed_b_;
   const ValueSizes sizes_;

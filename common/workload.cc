@@ -17,15 +17,16 @@ constexpr uint64_t kSampledAbsents = 1'000;
 // operations done.
 template <typename Read>
 uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
-  KeyStream keys(DrawOf(w.benchmark, w.config), w.oracle.key_space(),
+  KeyStream keys(DrawOf(w.benchmark, w.config, w.replay), w.oracle.key_space(),
                  w.stream_seed);
+  const uint64_t reads = ReadsOf(w.benchmark, w.config);
   KeyBlock block(w.config.key_shape(), cut);
   uint64_t operations = 0;
   bool more = true;
   w.meter.Start();
-  while (more && operations < w.config.reads) {
+  while (more && operations < reads) {
     const uint64_t size =
-        std::min<uint64_t>(block.capacity(), w.config.reads - operations);
+        std::min<uint64_t>(block.capacity(), reads - operations);
     block.Fill(keys, w.oracle, w.check, size);
     w.meter.Prepared();
     for (uint64_t i = 0; more && i < size; ++i) {
@@ -166,8 +167,8 @@ LoopResult RunWrites(const Workload& w, Session& session) {
   const uint64_t entries = EntriesOf(w.benchmark, w.config);
   const uint64_t batch_size =
       std::min(BatchSizeOf(w.benchmark, w.config), entries);
-  WriteStream stream(w.benchmark, DrawOf(w.benchmark, w.config), w.stream_seed,
-                     w.oracle);
+  WriteStream stream(w.benchmark, DrawOf(w.benchmark, w.config, w.replay),
+                     w.stream_seed, w.oracle);
   UpdateBlock block(stream, w.values, w.config.key_shape(), batch_size,
                     w.benchmark.kind == Kind::kDelete);
   uint64_t operations = 0;
@@ -208,8 +209,9 @@ LoopResult RunReads(const Workload& w, Session& session) {
   }
   const Order order = w.benchmark.access == Access::kForward ? Order::kForward
                                                              : Order::kBackward;
-  const LoopResult result = RunScan(w, session, order, w.config.reads, true);
-  if (!w.meter.expired()) CheckComplete(w, result.operations, w.config.reads);
+  const uint64_t reads = ReadsOf(w.benchmark, w.config);
+  const LoopResult result = RunScan(w, session, order, reads, true);
+  if (!w.meter.expired()) CheckComplete(w, result.operations, reads);
   return result;
 }
 

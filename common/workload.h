@@ -11,6 +11,7 @@
 #include "common/check.h"
 #include "common/config.h"
 #include "common/driver.h"
+#include "common/leveldb_stream.h"
 #include "common/measurement.h"
 #include "common/meter.h"
 #include "common/oracle.h"
@@ -30,7 +31,8 @@ struct Workload {
   Oracle& oracle;
   Check& check;
   Meter& meter;
-  Mix* mix = nullptr;  // of a benchmark of Kind::kMix
+  Mix* mix = nullptr;                // of a benchmark of Kind::kMix
+  ReplayedStream* replay = nullptr;  // null: the own stream
 };
 
 struct LoopResult {

@@ -9,6 +9,7 @@
 
 #include "common/benchmark.h"
 #include "common/key_stream.h"
+#include "common/leveldb_stream.h"
 #include "common/oracle.h"
 
 namespace kvmatrix {
@@ -36,6 +37,7 @@ class WriteStream {
 
   Step Next() {
     if (distinct_) return {keys_.Next(), 1};
+    if (draw_.replay != nullptr) return NextReplayed();
     const uint64_t key = ahead_[turn_];
     ahead_[turn_] = keys_.Next();
     oracle_.Prefetch(ahead_[turn_]);
@@ -61,6 +63,8 @@ class WriteStream {
   void Replay(uint64_t steps);
 
  private:
+  Step NextReplayed();
+
   const bool deletes_;
   const bool distinct_;  // a fresh database and no key twice: version 1
   const KeyDraw draw_;
