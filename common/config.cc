@@ -292,6 +292,7 @@ ValueSizes SizesOf(const Config& config, uint64_t value_size) {
 }
 
 Config ConfigFromFlags() {
+  CheckReplayFlags();
   CheckRanges();
   Config config;
   config.num = FLAGS_num;

@@ -20,7 +20,7 @@
 
 namespace kvmatrix {
 
-// Whose operations are replayed; see leveldb_stream.h.
+// Whose operations are run.
 enum class StreamKind {
   kOwn,             // this program's
   kDbBench,         // those of the db_bench that started it all

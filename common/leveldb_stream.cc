@@ -133,15 +133,20 @@ StreamKind StreamKindFromFlag() {
                    "' is none; there are kvmatrix, leveldb, leveldb-301");
 }
 
+void CheckReplayFlags() {
+  if (StreamKindFromFlag() == StreamKind::kOwn) return;
+  for (const char* flag : kOwnFlags) {
+    if (!IsDefault(flag)) {
+      throw UsageError("--" + std::string(flag) +
+                       " with --stream=" + FLAGS_stream + ": " + Reason(flag));
+    }
+  }
+}
+
 void CheckReplay(const Config& config) {
   if (config.stream == StreamKind::kOwn) return;
   const std::string stream =
       " with --stream=" + std::string(StreamName(config.stream));
-  for (const char* flag : kOwnFlags) {
-    if (!IsDefault(flag)) {
-      throw UsageError("--" + std::string(flag) + stream + ": " + Reason(flag));
-    }
-  }
   if (config.num > kMostKeys - 1000) {
     throw UsageError("--num" + stream + ": at most 2147482647, its keys are " +
                      "31 bits");

@@ -70,8 +70,10 @@ std::unique_ptr<ReplayedStream> MakeReplay(const Config& config);
 StreamKind StreamKindFromFlag();
 std::string_view StreamName(StreamKind kind);
 
-// Throws UsageError if the programs replayed have no such benchmark, or a flag
-// is set that they do not know the like of.
+// Throws UsageError if a stream is replayed and a flag is set that its programs
+// know nothing like; then, if a size is beyond them or they have no such
+// benchmark.
+void CheckReplayFlags();
 void CheckReplay(const Config& config);
 
 // What `config.benchmarks` mean in the own stream and did not in LevelDB's

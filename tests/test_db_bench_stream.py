@@ -1,0 +1,155 @@
+"""--stream=leveldb against figures of LevelDB's own programs.
+
+The counts are those that LevelDB 1.23's db_bench prints, and the rows that its
+db_bench_sqlite3 and db_bench_tree_db leave, with a million entries.
+"""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
+ENTRY = 16 + 100  # bytes
+
+
+def db_bench(engine: str, folder: Path, *flags: str) -> tuple[str, str, int]:
+    """What one process of an executable prints, and its exit status."""
+    done = subprocess.run(
+        [str(BUILD / "drivers" / f"db_bench_{engine}"), f"--db={folder}", *flags],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout, done.stderr, done.returncode
+
+
+def lines(engine: str, folder: Path, *flags: str) -> list[dict[str, Any]]:
+    """The result lines of one process."""
+    file = folder / "lines.jsonl"
+    printed = db_bench(engine, folder, f"--json={file}", *flags)
+    assert printed[2] == 0, printed
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def rows(engine: str, folder: Path, stream: str, benchmarks: str) -> dict[str, int]:
+    """Entries that the database must hold after each benchmark, the last of a name."""
+    found = lines(engine, folder, f"--stream={stream}", f"--benchmarks={benchmarks}")
+    return {line["benchmark"]: line["live_bytes"] // ENTRY for line in found}
+
+
+def found_counts(text: str) -> list[str]:
+    return re.findall(
+        r"^readrandom +: .*micros/op; (\(\d+ of \d+ found\))$", text, re.M
+    )
+
+
+def test_the_default_list_finds_what_db_bench_finds(tmp_path: Path) -> None:
+    """Each value that is read is verified, and as many reads miss as there."""
+    text, stderr, code = db_bench("leveldb", tmp_path, "--stream=leveldb")
+    assert code == 0, stderr
+    assert found_counts(text) == [
+        "(864322 of 1000000 found)",
+        "(864083 of 1000000 found)",
+        "(864105 of 1000000 found)",
+    ]
+
+
+def test_the_fills_of_db_bench_leave_as_many_rows(tmp_path: Path) -> None:
+    fills = "fillseq,fillsync,fillrandom,overwrite"
+    held = rows("null", tmp_path, "leveldb", fills)
+    assert held["fillseq"] == 1_000_000
+    assert held["fillrandom"] == 631_873
+
+
+def test_one_seed_for_a_run_leaves_as_many_rows(tmp_path: Path) -> None:
+    """The default lists of the two siblings, up to the last count known of each."""
+    first = (
+        "fillseq,fillseqsync,fillseqbatch,fillrandom,fillrandsync,fillrandbatch,"
+        "overwrite,overwritebatch"
+    )
+    held = rows("null", tmp_path, "leveldb-301", first)
+    assert held["fillrandom"] == 631_670
+    assert held["fillrandsync"] == 6_325
+    assert held["fillrandbatch"] == 631_349
+    assert held["overwrite"] == 864_290
+    assert held["overwritebatch"] == 950_258
+    second = "fillseq,fillseqsync,fillrandsync,fillrandom,overwrite"
+    (tmp_path / "lines.jsonl").unlink()
+    held = rows("null", tmp_path, "leveldb-301", second)
+    assert held["fillrandom"] == 631_727
+    assert held["overwrite"] == 864_039
+
+
+SMALL = ("--num=20000", "--stream=leveldb")
+ALL = (
+    "fillseq,fillbatch,fillsync,fillrandom,overwrite,readseq,readreverse,readrandom,"
+    "readmissing,seekrandom,seekordered,readhot,readrandomsmall,deleterandom,verify,"
+    "deleteseq,fill100K,readrandom,verify"
+)
+
+
+@pytest.mark.parametrize("engine", ["memory", "leveldb", "sqlite3", "treedb"])
+def test_every_engine_finds_the_same(tmp_path: Path, engine: str) -> None:
+    """The stream is the harness's: no engine changes what is found or read."""
+    reference = lines("memory", tmp_path, *SMALL, f"--benchmarks={ALL}")
+    (tmp_path / "lines.jsonl").unlink()
+    found = lines(engine, tmp_path, *SMALL, f"--benchmarks={ALL}")
+    for line in (*reference, *found):
+        assert line["status"] == "ok", (line["benchmark"], line["reason"])
+        assert line["verified"]
+    figures = ("benchmark", "ops", "found", "digest", "live_bytes")
+    assert [[line[f] for f in figures] for line in found] == [
+        [line[f] for f in figures] for line in reference
+    ]
+
+
+def test_a_later_process_goes_on_where_the_first_one_ended(tmp_path: Path) -> None:
+    """--after names what came before, reads too: each has had a seed of its own."""
+    past = "fillrandom,readrandom,overwrite"
+    whole = lines("memory", tmp_path, *SMALL, f"--benchmarks={past},readrandom")
+    (tmp_path / "lines.jsonl").unlink()
+    lines("memory", tmp_path, *SMALL, f"--benchmarks={past}")
+    (tmp_path / "lines.jsonl").unlink()
+    later = lines(
+        "memory",
+        tmp_path,
+        *SMALL,
+        "--use_existing_db",
+        f"--after={past}",
+        "--benchmarks=readrandom",
+    )
+    assert later[0]["found"] == whole[-1]["found"]
+    assert later[0]["digest"] == whole[-1]["digest"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--stream=level",), "--stream: 'level' is none; there are kvmatrix"),
+        (("--stream=leveldb", "--threads=2"), "--threads with --stream=leveldb"),
+        (("--stream=leveldb", "--batch_size=7"), "--batch_size with --stream"),
+        (("--stream=leveldb", "--value_size=2000000"), "--value_size with --stream"),
+        (("--stream=leveldb", "--num=2147483647"), "--num with --stream=leveldb"),
+        (("--stream=leveldb-301", "--duration=1"), "--duration with --stream"),
+        (
+            ("--stream=leveldb", "--benchmarks=filluniquerandom"),
+            "filluniquerandom with --stream=leveldb",
+        ),
+        (
+            ("--stream=leveldb-301", "--benchmarks=fillsync"),
+            "fillsync with --stream=leveldb-301",
+        ),
+    ],
+)
+def test_what_cannot_be_replayed_is_refused(
+    tmp_path: Path, flags: tuple[str, ...], said: str
+) -> None:
+    text, stderr, code = db_bench("null", tmp_path, *flags)
+    assert (text, code) == ("", 2)
+    assert said in stderr
