@@ -238,10 +238,6 @@ void CheckKeys(const Config& config) {
   }
 }
 
-bool IsGiven(const char* flag) {
-  return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default;
-}
-
 std::filesystem::path DefaultDb() {
   return std::filesystem::temp_directory_path() /
          ("kvmatrix-" + std::to_string(geteuid()));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/build_facts.h"
+#include "common/leveldb_stream.h"
 #include "common/provenance.h"
 #include "common/runner.h"
 
@@ -34,7 +35,7 @@ Json OptionsJson(const Benchmark& benchmark, const Config& config) {
           {"threads", config.threads},
           {"writes_per_second", config.writes_per_second},
           {"readwritepercent", config.readwritepercent},
-          {"stream", "kvmatrix"},
+          {"stream", StreamName(config.stream)},
           {"key_format", KeyFormatName(config.key_format)},
           {"key_distribution", config.key_distribution},
           {"zipf_theta", config.zipf_theta},

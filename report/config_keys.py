@@ -61,7 +61,7 @@ _CHOICES = {
         *("hot", "latest", "sequential"),
     ),
     "value_size_distribution_type": ("fixed", "uniform", "normal", "pareto"),
-    "stream": ("kvmatrix", "leveldb"),
+    "stream": ("kvmatrix", "leveldb", "leveldb-301"),
 }
 # In operations per second: less than two minutes, and no less than a nanosecond,
 # from one to the next.

@@ -103,6 +103,7 @@ def test_every_engine_finds_the_same(tmp_path: Path, engine: str) -> None:
     for line in (*reference, *found):
         assert line["status"] == "ok", (line["benchmark"], line["reason"])
         assert line["verified"]
+        assert line["options"]["stream"] == "leveldb"
     figures = ("benchmark", "ops", "found", "digest", "live_bytes")
     assert [[line[f] for f in figures] for line in found] == [
         [line[f] for f in figures] for line in reference

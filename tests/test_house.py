@@ -18,7 +18,7 @@ FILES = [
 # What replays the stream of an engine's own benchmark program says whose it is.
 REPLAYS = re.compile(r"^common/(leveldb_\w+|mixgraph)\.(cc|h)$")
 # The values of --stream, of which one says whose stream it is.
-STREAM = '"stream": ("kvmatrix", "leveldb"),'
+STREAM = '"stream": ("kvmatrix", "leveldb", "leveldb-301"),'
 SOURCES = {".cc", ".h", ".py", ".j2", ".css", ".js", ".json", ".txt"}
 
 
