@@ -13,7 +13,7 @@
 
 namespace kvmatrix {
 
-// Named as RocksDB's --value_size_distribution_type names them; it has no
+// Named as db_bench's --value_size_distribution_type names them; it has no
 // pareto there.
 enum class SizeLaw { kFixed, kUniform, kNormal, kPareto };
 
@@ -32,7 +32,7 @@ class ValueSizes {
   // Each size from min to max equally often.
   static ValueSizes Uniform(size_t min, size_t max);
 
-  // As RocksDB's: the mean is in the middle and the bounds are three standard
+  // As db_bench's: the mean is in the middle and the bounds are three standard
   // deviations away, rounded to the nearest byte.
   static ValueSizes Normal(size_t min, size_t max);
 
