@@ -224,9 +224,8 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
   if (benchmark.kind == Kind::kMix) {
     mix = Mix::Make(benchmark, config_, oracle_);
   }
-  const Workload workload{benchmark, config_, values, stream_seed,
-                          oracle_,   check,   meter,  mix.get(),
-                          replay_.get()};
+  const Workload workload{benchmark, config_, values,    stream_seed,  oracle_,
+                          check,     meter,   mix.get(), replay_.get()};
   m.planned_operations = PlannedOperations(benchmark, config_, oracle_);
 
   std::unique_ptr<Database> database;
