@@ -75,7 +75,7 @@ def prospects(plan: Plan, samples: Samples, room: Room) -> Prospects:
     unfit: list[str] = []
     doubts: list[str] = []
     for found in known.values():
-        for may_fit, words in _shortages(plan, found, samples, room):
+        for may_fit, words in _shortages(found, room):
             (doubts if may_fit else unfit).append(words)
         doubts += _doubts(plan, found, samples, room)
     fills = (_fill_of(plan, unit.cells, known) for unit in plan.order)
@@ -96,8 +96,7 @@ def _prospect(plan: Plan, cell: Cell, samples: Samples) -> Prospect:
         reason = f"{error}; {failure}" if failure else str(error)
         return Prospect(cell, "planned", reason, plan.rounds)
     copies = 2 if plan.start(cell) else 1
-    memory, disk = found.memory_bytes, found.disk_bytes
-    table = float(table_bytes(plan, cell))
+    disk = found.disk_bytes
     return Prospect(
         cell,
         "planned",
@@ -105,9 +104,27 @@ def _prospect(plan: Plan, cell: Cell, samples: Samples) -> Prospect:
         plan.rounds,
         found,
         time_s=_all_repetitions(plan, cell, found, work),
-        memory_bytes=memory + Prediction(table, table, table) if memory else None,
+        memory_bytes=_memory(plan, cell, found, samples),
         disk_bytes=disk * copies if disk else None,
     )
+
+
+def _memory(
+    plan: Plan, cell: Cell, found: Outlook, samples: Samples
+) -> Prediction | None:
+    """The engine's share and the table of the keys.
+
+    An engine's memory grows with all it holds until its buffers are full, and then
+    no more: as long as none were, what was seen is the least, and the rest unknown.
+    """
+    engine = found.memory_bytes
+    if engine is None:
+        return None
+    if any(_unfilled(plan, cell, samples)):
+        least = max(s.memory_bytes or 0 for s in samples.of(plan, cell))
+        engine = Prediction(least, least, least)
+    table = float(table_bytes(plan, cell))
+    return engine + Prediction(table, table, table)
 
 
 def _holds(plan: Plan, indexes: Iterable[int], cell: Cell) -> bool:
@@ -137,14 +154,10 @@ def _fill_of(
     return NOTHING
 
 
-def _shortages(
-    plan: Plan, found: Prospect, samples: Samples, room: Room
-) -> Iterable[tuple[bool, str]]:
+def _shortages(found: Prospect, room: Room) -> Iterable[tuple[bool, str]]:
     """What the cell lacks; False: it cannot be, True: it may.
 
-    Disk is lacking if its median does not fit.  Memory is if nothing else is to be
-    expected: an engine's is small as long as its buffers are not full, and grows then
-    as if it had no end.
+    Disk is lacking if its median does not fit, memory if nothing less is expected.
     """
     disk, memory = found.disk_bytes, found.memory_bytes
     spare = room.disk_bytes - SPARE_BYTES
@@ -152,9 +165,7 @@ def _shortages(
         yield _shortage(found, "disk", disk, spare, disk.middle <= spare)
     free = room.memory_bytes
     if memory and free is not None and memory.high > free:
-        is_sure = memory.low > free and not any(_unfilled(plan, found, samples))
-        is_sure = is_sure or table_bytes(plan, found.cell) > free
-        yield _shortage(found, "memory", memory, free, not is_sure)
+        yield _shortage(found, "memory", memory, free, memory.low <= free)
 
 
 def _shortage(
@@ -189,31 +200,29 @@ def _doubts(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterab
 def _unseen(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterable[str]:
     """The memories that no measured database has filled, and this one does."""
     database = found.outlook.disk_bytes if found.outlook else None
-    unfilled = list(_unfilled(plan, found, samples))
+    unfilled = list(_unfilled(plan, found.cell, samples))
     total = room.total_memory_bytes
-    if total and _largest(plan, found, samples) < total:
+    if total and _largest(plan, found.cell, samples) < total:
         unfilled.append(("the memory", total))
     for name, size in unfilled:
         if database and database.middle > size:
             yield (
                 f"{found.cell}: no database that was measured is larger than {name},"
-                f" {format_size(size)}; this one is: its time is a lower bound"
+                f" {format_size(size)}; this one is: its time and memory are the least"
             )
 
 
-def _unfilled(
-    plan: Plan, found: Prospect, samples: Samples
-) -> Iterable[tuple[str, int]]:
+def _unfilled(plan: Plan, cell: Cell, samples: Samples) -> Iterable[tuple[str, int]]:
     """The caches and buffers that no measured database has filled a few times."""
     for flag in _MEMORIES:
-        size = plan.flags(found.cell).get(flag)
-        if type(size) is int and _largest(plan, found, samples) < _FILLED * size:
+        size = plan.flags(cell).get(flag)
+        if type(size) is int and _largest(plan, cell, samples) < _FILLED * size:
             yield f"{_FILLED} times {flag}", _FILLED * size
 
 
-def _largest(plan: Plan, found: Prospect, samples: Samples) -> float:
+def _largest(plan: Plan, cell: Cell, samples: Samples) -> float:
     """Bytes of the largest database of the cell that was measured."""
-    return max((s.disk_bytes or 0 for s in samples.of(plan, found.cell)), default=0)
+    return max((s.disk_bytes or 0 for s in samples.of(plan, cell)), default=0)
 
 
 def _sized(found: Prediction) -> str:

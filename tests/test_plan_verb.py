@@ -159,7 +159,8 @@ def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
 
     filling, filled = found(256 << 20), found(1 << 20)
     assert not filling.unfit and len(filled.unfit) == 2
-    assert "may need more memory than there is" in filling.doubts[0]
+    assert by_name(filling)["readrandom"].memory_bytes.high == 800 * max(SIZES)
+    assert "its time and memory are the least" in filling.doubts[0]
     assert "a/base/readrandom needs memory: 7" in filled.unfit[0]
 
 
