@@ -50,7 +50,8 @@ def cell_bytes(plan: Plan, index: int) -> float:
         return 0.0
     flags = plan.flags(cell)
     if plan.start(cell):
-        return 2 * database_bytes(flags, int(flags["num"]), 0)
+        inserted = benchmark.planned_ops(flags) // 10 if benchmark.kind == "mix" else 0
+        return 2 * database_bytes(flags, int(flags["num"]) + inserted, 0)
     return database_bytes(flags, benchmark.planned_ops(flags), benchmark.value_size)
 
 

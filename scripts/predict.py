@@ -6,11 +6,12 @@ touch a result.
 
 import statistics
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from report.results import ResultsError
+from report.work import threads
 from scripts.plan import Cell, Plan, Turn
 from scripts.settings import canonical
 from scripts.store import all_runs, read_lines, read_plan
@@ -18,6 +19,7 @@ from scripts.store import all_runs, read_lines, read_plan
 _RUNS_LOOKED_AT = 20
 # The rough model: a guess at any engine, only good for weighing cells.
 _PROCESS_S = 0.03
+_PARALLEL = 4  # threads that may be expected to run at once
 _OPERATION_S = {
     "write": 3e-6,
     "delete": 3e-6,
@@ -99,11 +101,14 @@ def guess_seconds(plan: Plan, turn: Turn) -> float:
     rate = plan.rate(cell) if plan.is_latency(turn.repetition) else None
     if rate is not None:
         per_op = max(per_op, 1 / rate)
+    else:
+        per_op /= min(threads(vars(benchmark), flags), _PARALLEL)
     limit = float(flags.get("duration", 0)) or float("inf")
-    start = plan.start(cell)
-    fill = num * _OPERATION_S["write"] * len(start.fill) if start else 0.0
-    audits = (start is not None) + benchmark.audited
-    return _PROCESS_S + min(ops * per_op, limit) + fill + audits * num * 1e-6
+    start, bytes_s = plan.start(cell), size * _BYTE_S
+    fills = len(start.fill) if start else 0
+    audits = bool(fills) + benchmark.audited
+    each_s = fills * (_OPERATION_S["write"] + bytes_s) + audits * (1e-6 + bytes_s)
+    return _PROCESS_S + min(ops * per_op, limit) + num * each_s
 
 
 def cell_key(plan: Plan, cell: Cell, latency: bool) -> str:
@@ -114,7 +119,9 @@ def cell_key(plan: Plan, cell: Cell, latency: bool) -> str:
     flags.pop("rate", None)
     paced = [plan.rate(cell)] if latency else []
     names = [engine.measures, version, cell.benchmark, latency]
-    return canonical([*names, flags, *paced])
+    scenario, start = plan.scenario(cell.scenario), plan.start(cell)
+    told = [asdict(start)] if start and (scenario.fill or scenario.state) else []
+    return canonical([*names, flags, *paced, *told])
 
 
 def load_history(results: Path, plan: Plan) -> dict[str, float]:

@@ -38,7 +38,8 @@ def reduced_flags(benchmark: Benchmark, flags: Flags) -> dict[str, Flag]:
     """The same flags with fewer operations, of which there is at least one.
 
     A database that is filled first holds as many entries as the benchmark may have
-    operations; where none is, `num` is what gives so many operations.
+    operations; where none is, `num` is what gives so many operations.  The threads
+    of a benchmark share them.
     """
     size = benchmark.value_size or int(flags.get("value_size", 100))
     room = MOST_BYTES // max(1, int(flags.get("key_size", 16)) + size)
@@ -46,17 +47,22 @@ def reduced_flags(benchmark: Benchmark, flags: Flags) -> dict[str, Flag]:
     entries = most if benchmark.prepare else most * benchmark.ops_divisor
     kept = {name: value for name, value in flags.items() if name not in _LIMITS}
     made = {**kept, "num": min(int(flags["num"]), entries)}
-    reads = int(flags.get("reads", -1))
+    reads, threads = int(flags.get("reads", -1)), int(flags.get("threads", 1))
+    if reads < 0 and threads > 1:
+        reads = int(flags["num"])
     if reads >= 0:
-        made["reads"] = min(reads, most * benchmark.ops_divisor)
+        made["reads"] = max(1, min(reads, most * benchmark.ops_divisor) // threads)
+    if transactions := int(flags.get("transactions", 0)):
+        # As many entries in each as before: a batch of another size is other work.
+        batch = max(1, int(flags["num"]) // transactions)
+        made["transactions"] = max(1, int(made["num"]) // batch)
     return made
 
 
 def _most_ops(benchmark: Benchmark, flags: Flags) -> int:
-    if (
-        benchmark.writes
-        and max(benchmark.batch_size, int(flags.get("batch_size", 1))) > 1
-    ):
+    batch = max(benchmark.batch_size, int(flags.get("batch_size", 1)))
+    is_batched = batch > 1 or int(flags.get("transactions", 0)) > 0
+    if benchmark.kind in ("write", "delete") and is_batched:
         return MOST_BATCHED_OPS
     is_sync = benchmark.sync or bool(flags.get("sync"))
     return MOST_SYNC_OPS if is_sync else MOST_OPS

@@ -1,0 +1,225 @@
+"""Threads, types of operations, the writer: what cannot be is wrong, twice.
+
+parts.fault() is asked by the runner and by the report; here both are.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from report import parts, soundness, work
+from report.cells import LATENCY
+from tests import synthetic
+from tests.answers import EXPECTED, verdict
+from tests.fake_drivers.protocol import histogram
+from tests.synthetic_line import OPTIONS
+
+READ = {"name": "readrandom", "kind": "read"}
+FILL = {"name": "fillrandom", "kind": "write"}
+MIX = {"name": "ycsba", "kind": "mix"}
+BESIDE = {"name": "readwhilewriting", "kind": "read", "writer": True}
+WRITER = {
+    **{"ops": 40, "loop_ns": 10**9, "bytes": 4640},
+    **{"rate_ops_per_sec": None, "latency_ns": None},
+}
+FOUR = {"threads": 4}
+
+
+def record(**changed: Any) -> dict[str, Any]:
+    """An honest line of 1,000 operations, with changes."""
+    return {
+        **{"ops": 1000, "truncated": False, "digest": "01", "counters": {"busy": 3}},
+        **dict.fromkeys(("ops_by_thread", "ops_by_type", "latency_by_type_ns")),
+        **{"writer": None, "shares": None, "latency_ns": None, "pass": "throughput"},
+        **changed,
+    }
+
+
+def beside(**changed: Any) -> dict[str, Any]:
+    """A line of readers beside a writer, which is changed."""
+    writer = {**WRITER, **changed}
+    return record(writer=writer, ops_by_thread=[writer["ops"]], digest=None)
+
+
+def timed(**by_type: Any) -> dict[str, Any]:
+    """A mix in its latency repetition."""
+    return record(
+        ops_by_type={"read": 490, "update": 510},
+        latency_ns=histogram(1000, 5),
+        latency_by_type_ns=by_type,
+        **{"pass": LATENCY},
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "benchmark", "flags"),
+    [
+        (record(), READ, {}),
+        (record(), READ, FOUR),
+        (record(digest=None, truncated=True), READ, FOUR),
+        (record(ops_by_thread=[1000]), FILL, {}),
+        (record(ops_by_thread=[250] * 4, digest=None), FILL, FOUR),
+        (record(ops_by_thread=[600, 400]), FILL, FOUR),
+        (record(ops_by_type={"read": 490, "update": 510}), MIX, {}),
+        (timed(read=histogram(490, 5), update=histogram(510, 5)), MIX, {}),
+        (beside(), BESIDE, FOUR),
+        (beside(ops=0), BESIDE, {}),
+        (beside(rate_ops_per_sec=40.0), BESIDE, {"writes_per_second": 40}),
+        (beside(latency_ns=histogram(40, 7)), BESIDE, {}),
+        (record(shares=[{"what": "w", "share": 0.5, "theory": 1}]), READ, {}),
+    ],
+)
+def test_an_honest_line_has_no_fault(
+    line: dict[str, Any], benchmark: dict[str, Any], flags: dict[str, Any]
+) -> None:
+    assert parts.fault(line, benchmark, flags) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "benchmark", "flags", "told"),
+    [
+        (record(digest=None), READ, {}, "no digest, and nothing left to chance"),
+        (record(digest=None), READ, FOUR, "no digest"),
+        (record(digest=None), FILL, {}, "no digest"),
+        (record(digest=None, truncated=True), READ, {}, "no digest"),
+        (record(), FILL, FOUR, "what each thread wrote is not told"),
+        (record(writer=WRITER), BESIDE, {}, "what each thread wrote is not told"),
+        (record(ops_by_thread=[999]), FILL, {}, "999 operations of 1 threads"),
+        (record(ops_by_thread=[500, 500]), FILL, {}, "where 1 made 1,000"),
+        (record(ops_by_thread=[-1, 1001]), FILL, FOUR, "ops_by_thread is [-1"),
+        (record(ops_by_thread=[True]), FILL, {}, "ops_by_thread is [True]"),
+        (record(ops_by_thread=[1000]), READ, {}, "that writes nothing"),
+        (beside() | {"ops_by_thread": [1000]}, BESIDE, {}, "where 1 made 40"),
+        (record(), MIX, {}, "a mix without its types"),
+        (record(ops_by_type={"read": 1000}), READ, {}, "of no mix"),
+        (record(ops_by_type={"read": 1, "update": 1}), MIX, {}, "2 operations by type"),
+        (record(ops_by_type={"read": 1.5}), MIX, {}, "ops_by_type is"),
+        (record(ops_by_type={}), MIX, {}, "ops_by_type is {}"),
+        (record(ops_by_type={"read": 400, "update": 600}), MIX, {},
+         "400 of 1,000 operations are read, where 50% are due"),
+        (record(ops_by_type={"read": 500, "insert": 500}), MIX, {}, "are insert"),
+        (timed(read=histogram(490, 5)), MIX, {}, "latencies of other types"),
+        (timed(read=histogram(489, 5), update=histogram(511, 5)), MIX, {},
+         "read: 489 latencies of 490"),
+        (timed(read=7, update=histogram(510, 5)), MIX, {}, "read: no histogram"),
+        (record(latency_by_type_ns={"read": histogram(1, 5)}), READ, {}, "none in all"),
+        (record(), BESIDE, {}, "what each thread wrote"),
+        (record(ops_by_thread=[1000]), BESIDE, {}, "nothing of its writer"),
+        (record(writer=WRITER), READ, {}, "a writer, where there is none"),
+        (beside(loop_ns=None), BESIDE, {}, "its writer's ops, loop_ns and bytes"),
+        (beside(loop_ns=39), BESIDE, {}, "less than 1 ns for each of 40 writes"),
+        (beside(rate_ops_per_sec=40.0), BESIDE, {}, "not for 0"),
+        (beside(), BESIDE, {"writes_per_second": 40}, "None a second, not for 40"),
+        (beside(rate_ops_per_sec=9.0), BESIDE, {"writes_per_second": 9},
+         "40 writes in 1,000,000,000 ns, at 9 a second"),
+        (beside(latency_ns=histogram(41, 7)), BESIDE, {}, "its writer: 41 latencies"),
+        (beside() | {"pass": LATENCY, "latency_ns": histogram(1000, 5)}, BESIDE, {},
+         "no latencies of its writer"),
+        (record(counters={"busy": -1}), READ, {}, "counters is"),
+        (record(shares=[7]), READ, {}, "shares has 7"),
+        (record(shares=[{"what": "w", "share": -0.1, "theory": 0}]), READ, {},
+         "w: share is -0.1"),
+        (record(shares=[{"what": "w", "share": 0.1}]), READ, {}, "w: theory is None"),
+        (record(shares=[{"what": "w", "share": 0, "theory": float("nan")}]), READ, {},
+         "w: theory is nan"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_told(
+    line: dict[str, Any], benchmark: dict[str, Any], flags: dict[str, Any], told: str
+) -> None:
+    assert told in parts.fault(line, benchmark, flags)
+
+
+@pytest.mark.parametrize(
+    ("percent", "reads", "is_sound"),
+    [(90, 900, True), (90, 800, False), (100, 1000, True), (100, 999, False),
+     (0, 0, True)],
+)  # fmt: skip
+def test_the_share_of_reads_is_the_one_that_was_asked(
+    percent: int, reads: int, is_sound: bool
+) -> None:
+    mix = {"name": "readrandomwriterandom", "kind": "mix"}
+    by_type = {"read": reads, "write": 1000 - reads}
+    found = parts.fault(record(ops_by_type=by_type), mix, {"readwritepercent": percent})
+    assert (found == "") == is_sound
+
+
+def test_the_runner_asks() -> None:
+    described = {"name": "readseq", "kind": "read", "writer": True}
+    found = verdict(expected=replace(EXPECTED, described=described))
+    assert found.status == "wrong"
+    assert "what each thread wrote is not told" in found.reason
+
+
+def test_the_report_asks() -> None:
+    cell = {"engine": "alpha", "scenario": "base", "benchmark": "readwhilewriting"}
+    line = synthetic.measurement(cell, 1, 1e6, 0)
+    benchmark = {**BESIDE, "one_call": False, "ops_divisor": 1, "finds": "all"}
+    described = {"stores": True, "benchmarks": [benchmark]}
+    flags = {"base": {"alpha": synthetic.FLAGS}}
+    ((status, reason),) = soundness.verdicts([line], {"alpha": described}, flags)
+    assert (status, reason) == ("wrong", "what each thread wrote is not told")
+
+
+@pytest.mark.parametrize(
+    ("flags", "changed", "told"),
+    [
+        (synthetic.FLAGS, {}, ""),
+        ({"num": 1000, "reads": 5, "cache_size": 7}, {}, ""),
+        ({"num": 1000}, {"num": 999}, "option num is 999, asked for 1000"),
+        ({"key_format": "big"}, {}, "option key_format is 'decimal', asked for 'big'"),
+        ({"threads": 4}, {}, "option threads is 1, asked for 4"),
+        ({}, {"threads": 4}, "option threads is 4, asked for 1"),
+        ({"compression": True}, {"compression": 1}, "option compression is 1"),
+        ({"transactions": 5}, {"transactions": None}, "option transactions is None"),
+        ({"value_size": 8}, {"value_size": 100}, "option value_size is 100"),
+        ({"writeallfields": True}, {}, ""),
+        (
+            {"writeallfields": True},
+            {"writeallfields": False},
+            "writeallfields is False",
+        ),
+    ],
+)
+def test_a_line_is_of_the_flags_that_were_given(
+    flags: dict[str, Any], changed: dict[str, Any], told: str
+) -> None:
+    found = work.options_fault({**OPTIONS, **changed}, READ, flags)
+    assert found.startswith(told) if told and "option" in told else told in found
+    assert bool(found) == bool(told)
+
+
+def test_a_benchmark_s_own_size_and_its_one_thread_are_not_those_of_the_flags() -> None:
+    compact = {"name": "compact", "kind": "compact", "value_size": 0}
+    assert work.options_fault(OPTIONS, compact, {"threads": 4}) == ""
+    large = {**FILL, "value_size": 100_000}
+    options = {**OPTIONS, "value_size": 100_000}
+    assert work.options_fault(options, large, {"value_size": 8}) == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "flags", "ops"),
+    [
+        ("read", {"num": 10, "threads": 4}, 40),
+        ("read", {"num": 10, "reads": 3, "threads": 4}, 12),
+        ("mix", {"num": 10, "reads": 3, "threads": 4}, 12),
+        ("mix", {"num": 10}, 10),
+        ("write", {"num": 10, "reads": 3, "threads": 4}, 10),
+        ("compact", {"num": 10, "threads": 4}, 1),
+    ],
+)
+def test_reads_are_of_each_thread_and_writes_of_all(
+    kind: str, flags: dict[str, int], ops: int
+) -> None:
+    benchmark = {"kind": kind, "one_call": False, "ops_divisor": 1}
+    assert work.planned_ops(benchmark, flags) == ops
+
+
+def test_after_a_fill_that_leaves_keys_out_nobody_knows_what_is_found() -> None:
+    scan = {"kind": "read", "one_call": True, "finds": "all"}
+    assert work.finds(scan, ("fillrandom", "overwrite")) == "any"
+    assert work.plan_is_most(scan, ("fillrandom",))
+    assert work.finds(scan, ("filluniquerandom", "overwrite")) == "all"
+    assert not work.plan_is_most(scan, ("fillseq",))
+    assert work.finds({**scan, "finds": "none"}, ("fillrandom",)) == "none"
