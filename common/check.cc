@@ -21,7 +21,7 @@ void Check::Fail(std::string_view what, std::string_view key) {
 void Check::DisagreeFirst(const Expected& expected,
                           const std::optional<std::string_view>& value) {
   const auto [key, version, root] = expected;
-  const size_t size = values_.SizeOf(root);
+  const size_t size = oracle_.SizeOf(key, root, values_);
   if (!value) {
     Fail("a key that was written is not found:", KeyText(key));
   } else if (version == 0) {

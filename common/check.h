@@ -40,7 +40,7 @@ class Check {
   void Got(const Expected& expected,
            const std::optional<std::string_view>& value) {
     const uint32_t version = expected.version;
-    if (version != 0 && value && values_.GrowsFrom(expected.root, *value)) {
+    if (version != 0 && value && IsRight(expected, *value)) {
       ++found_;
       value_bytes_ += value->size();
       digest_ += Values::Fingerprint(expected.root);
@@ -73,6 +73,11 @@ class Check {
   static std::string KeyText(uint64_t key);
 
  private:
+  bool IsRight(const Expected& expected, std::string_view value) const {
+    if (!oracle_.HasSizes()) return values_.GrowsFrom(expected.root, value);
+    const uint64_t size = oracle_.SizeOf(expected.key, expected.root, values_);
+    return values_.GrowsFrom(expected.root, size, value);
+  }
   void Disagree(const Expected& expected,
                 const std::optional<std::string_view>& value) {
     if (failures_ > 0) {

@@ -22,7 +22,8 @@ class MixLoop {
         session_(session),
         stream_(workload.mix->NewStream(workload.stream_seed)),
         key_(workload.config.key_shape()),
-        value_(workload.values.buffer_size()) {}
+        value_(workload.values.buffer_size() +
+               workload.config.mix.mixgraph.mix_max_value_size) {}
 
   LoopResult Run() {
     uint64_t operations = 0;
@@ -65,8 +66,15 @@ class MixLoop {
     if (Scans(step.operation)) return LookAhead(step);
     if (Gets(step.operation)) expected_ = w_.check.Expect(step.key);
     if (!Puts(step.operation)) return;
-    value_size_ =
-        w_.values.Write(step.key, w_.oracle.Put(step.key), value_.data());
+    const uint32_t version = w_.oracle.Put(step.key);
+    if (!step.value_size) {
+      value_size_ = w_.values.Write(step.key, version, value_.data());
+      return;
+    }
+    value_size_ = *step.value_size;
+    w_.oracle.SetSize(step.key, value_size_);
+    w_.values.WriteSized(w_.values.Root(step.key, version), value_size_,
+                         value_.data());
   }
 
   void Do(const MixStep& step) {

@@ -3,22 +3,28 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "common/graph_mix.h"
 #include "common/ycsb_mix.h"
 
 namespace kvmatrix {
 
 void CheckMix(const Benchmark& benchmark, const Config& config) {
   if (IsYcsb(benchmark)) CheckYcsb(benchmark, config);
+  if (IsMixgraph(benchmark)) CheckGraph(benchmark, config);
 }
 
 std::string MixLabel(const Benchmark& benchmark, const Config& config) {
-  return IsYcsb(benchmark) ? YcsbLabel(benchmark, config) : "";
+  if (IsYcsb(benchmark)) return YcsbLabel(benchmark, config);
+  return IsMixgraph(benchmark) ? GraphLabel(benchmark) : "";
 }
 
 std::unique_ptr<Mix> Mix::Make(const Benchmark& benchmark, const Config& config,
                                Oracle& oracle) {
   if (IsYcsb(benchmark)) {
     return std::make_unique<YcsbMix>(benchmark, config, oracle);
+  }
+  if (IsMixgraph(benchmark)) {
+    return std::make_unique<GraphMix>(benchmark, config, oracle);
   }
   throw std::logic_error("no mix is called " + std::string(benchmark.name));
 }
@@ -40,6 +46,7 @@ void Mix::Replay(uint64_t stream_seed, uint64_t operations) {
     const MixStep step = stream->Next();
     if (!Puts(step.operation)) continue;
     oracle_.Put(step.key);
+    if (step.value_size) oracle_.SetSize(step.key, *step.value_size);
     stream->Done(step);
   }
 }

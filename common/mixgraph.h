@@ -137,6 +137,9 @@ class CorrectedStream final : public MixStream {
   Random length_random_;
 };
 
+// The shares of gets, puts and scans.
+Weights MixgraphWeights(const MixgraphParameters& parameters);
+
 // The mean length of the scans of CorrectedStream, in entries.
 double MeanScanLength(const MixgraphParameters& parameters);
 

@@ -14,6 +14,7 @@ void Oracle::ResetToPrefix(uint64_t key_space, uint64_t value_size,
   value_size_ = value_size;
   prefix_ = count;
   versions_ = {};
+  sizes_ = {};
 }
 
 void Oracle::UseTable() {
@@ -52,7 +53,7 @@ Oracle::Contents Oracle::Sum(const Values& values) const {
        key = NextPresent(key + 1)) {
     ++contents.entries;
     const uint64_t root = values.Root(key, Version(key));
-    contents.value_bytes += values.SizeOf(root);
+    contents.value_bytes += SizeOf(key, root, values);
     contents.digest += Values::Fingerprint(root);
   }
   return contents;

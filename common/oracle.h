@@ -52,6 +52,24 @@ class Oracle {
   uint32_t Record(uint64_t key) const { return versions_[key]; }
   void Restore(uint64_t key, uint32_t record) { versions_[key] = record; }
 
+  // Values whose size is no function of what they grow from: the size of the
+  // last put of a key, until the next one.  Eight bytes per key.
+  // REQUIRES: UseTable() was called; size < 2^16
+  void UseSizes() { sizes_.resize(key_space_); }
+  void SetSize(uint64_t key, uint64_t size) {
+    sizes_[key] = uint64_t{Version(key)} << kSizeBits | size;
+  }
+  bool HasSizes() const { return !sizes_.empty(); }
+
+  // The size of the value of `key` that grows from `root`.
+  uint64_t SizeOf(uint64_t key, uint64_t root, const Values& values) const {
+    if (HasSizes() && key < key_space_ &&
+        sizes_[key] >> kSizeBits == Version(key) && Version(key) != 0) {
+      return sizes_[key] & ((uint64_t{1} << kSizeBits) - 1);
+    }
+    return values.SizeOf(root);
+  }
+
   // Brings the entry of `key` into the processor's cache.
   void Prefetch(uint64_t key) const {
     if (!versions_.empty()) __builtin_prefetch(versions_.data() + key, 1);
@@ -83,11 +101,14 @@ class Oracle {
  private:
   static constexpr uint32_t kDeleted = uint32_t{1} << 31;
 
+  static constexpr int kSizeBits = 16;
+
   uint64_t key_space_ = 0;
   uint64_t value_size_ = 0;
   uint64_t prefix_ = 0;  // meaningful while versions_ is empty
   // 0: never put; kDeleted: absent again.
   std::vector<uint32_t, HugePageAllocator<uint32_t>> versions_;
+  std::vector<uint64_t> sizes_;  // version and size; see UseSizes()
 };
 
 }  // namespace kvmatrix

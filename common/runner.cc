@@ -82,15 +82,16 @@ uint64_t BytesOf(const Workload& w, const LoopResult& loop) {
   if (w.benchmark.kind == Kind::kDelete) return 0;
   const uint64_t entries =
       IsWriting(w.benchmark) ? loop.operations : loop.found;
-  const uint64_t value_bytes = w.values.sizes().fixed()
-                                   ? entries * w.values.value_size()
-                                   : loop.value_bytes;
+  const bool same = w.values.sizes().fixed() &&
+                    (IsWriting(w.benchmark) || !w.oracle.HasSizes());
+  const uint64_t value_bytes =
+      same ? entries * w.values.value_size() : loop.value_bytes;
   return entries * w.config.key_size + value_bytes;
 }
 
 // Of the keys and values that are there.
 uint64_t LiveBytes(const Workload& w) {
-  if (w.values.sizes().fixed()) {
+  if (w.values.sizes().fixed() && !w.oracle.HasSizes()) {
     return w.oracle.Entries() * (w.config.key_size + w.values.value_size());
   }
   const Oracle::Contents all = w.oracle.Sum(w.values);

@@ -1,0 +1,118 @@
+#include "common/graph_mix.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace kvmatrix {
+namespace {
+
+constexpr std::string_view kCorrected = "mixgraph-c";
+
+void Refuse(const std::string& problem) { throw UsageError(problem); }
+
+}  // namespace
+
+void CheckGraph(const Benchmark& benchmark, const Config& config) {
+  const MixgraphParameters& p = config.mix.mixgraph;
+  const std::string name(benchmark.name);
+  if (config.num < p.keyrange_num) {
+    Refuse("--keyrange_num: " + name + " cannot cut " +
+           std::to_string(config.num) + " keys into " +
+           std::to_string(p.keyrange_num) + " ranges; raise --num or lower it");
+  }
+  if (!config.key_distribution.empty()) {
+    Refuse("--key_distribution: " + name +
+           " draws keys by --key_dist_a and --keyrange_dist_a; leave it out");
+  }
+  if (p.sine_mix_rate && config.rate_ops_per_sec > 0) {
+    Refuse("--rate: not with --sine_mix_rate; leave one of them out");
+  }
+  if (benchmark.name == kCorrected) {
+    if (config.value_size_law == SizeLaw::kPareto) return;
+    Refuse("--value_size_distribution_type: " + name +
+           " needs values of the model's sizes, also in what it is run on; "
+           "give pareto, with --value_sigma=25.45 --value_size_min=10 "
+           "--value_size_max=1024");
+  }
+  if (config.threads > 1) {
+    Refuse("--threads: " + name +
+           " takes the size of a value from the number that chose its key, so "
+           "that only one thread's can be checked; choose mixgraph-c or 1");
+  }
+}
+
+std::string GraphLabel(const Benchmark& benchmark) {
+  return benchmark.name == kCorrected
+             ? "a stream each for type, key and length; clamped"
+             : "one number for type, key, size and length";
+}
+
+GraphMix::GraphMix(const Benchmark& benchmark, const Config& config,
+                   Oracle& oracle)
+    : Mix(oracle),
+      parameters_(config.mix.mixgraph),
+      corrected_(benchmark.name == kCorrected),
+      keys_(oracle.key_space()) {
+  if (keys_ < parameters_.keyrange_num) {
+    throw std::runtime_error("needs a key for each range of --keyrange_num");
+  }
+  oracle.UseTable();
+  if (!corrected_) oracle.UseSizes();
+}
+
+std::unique_ptr<MixStream> GraphMix::NewStream(uint64_t stream_seed) {
+  return Stream(stream_seed);
+}
+
+std::unique_ptr<MixStream> GraphMix::Stream(uint64_t stream_seed) const {
+  if (corrected_) {
+    return std::make_unique<CorrectedStream>(parameters_, keys_, stream_seed);
+  }
+  return std::make_unique<MixgraphStream>(parameters_, keys_, stream_seed);
+}
+
+std::vector<Share> GraphMix::Shares(uint64_t stream_seed,
+                                    uint64_t operations) const {
+  const MixgraphParameters& p = parameters_;
+  const std::unique_ptr<MixStream> stream = Stream(stream_seed);
+  const KeyRanges ranges(p);
+  uint64_t hottest = 0;
+  for (uint64_t range = 1; range < ranges.size(); ++range) {
+    if (ranges.Hotness(range) > ranges.Hotness(hottest)) hottest = range;
+  }
+  Weights counts{};
+  double in_hottest = 0, entries = 0, bytes = 0;
+  for (uint64_t i = 0; i < operations; ++i) {
+    const MixStep step = stream->Next();
+    ++counts[static_cast<size_t>(step.operation)];
+    in_hottest += step.key / (keys_ / p.keyrange_num) == hottest;
+    entries += static_cast<double>(step.scan_length);
+    bytes += static_cast<double>(step.value_size.value_or(0));
+  }
+  const auto all = static_cast<double>(operations);
+  std::vector<Share> shares;
+  AddTypeShares(MixgraphWeights(p), counts, shares);
+  if (ranges.total() > 0 && p.key_dist_a != 0 && p.key_dist_b != 0) {
+    shares.push_back({"hottest key range", in_hottest / all,
+                      static_cast<double>(ranges.Hotness(hottest)) /
+                          static_cast<double>(ranges.total())});
+  }
+  const MixgraphStream::Means means =
+      corrected_ ? MixgraphStream::Means{MeanScanLength(p), 0}
+                 : MixgraphStream(p, keys_, 0).ComputeMeans();
+  const double seeks = counts[static_cast<size_t>(Operation::kSeek)];
+  const auto longest = static_cast<double>(p.mix_max_scan_len);
+  if (seeks > 0) {
+    shares.push_back({"mean scan length of --mix_max_scan_len",
+                      entries / seeks / longest, means.scan_length / longest});
+  }
+  const double puts = counts[static_cast<size_t>(Operation::kPut)];
+  const auto largest = static_cast<double>(p.mix_max_value_size);
+  if (puts > 0 && !corrected_) {
+    shares.push_back({"mean value size of --mix_max_value_size",
+                      bytes / puts / largest, means.value_size / largest});
+  }
+  return shares;
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,44 @@
+// mixgraph and mixgraph-c as mixes.
+
+#ifndef COMMON_GRAPH_MIX_H_
+#define COMMON_GRAPH_MIX_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/mix_workload.h"
+#include "common/mixgraph.h"
+
+namespace kvmatrix {
+
+constexpr bool IsMixgraph(const Benchmark& benchmark) {
+  return benchmark.name.starts_with("mixgraph");
+}
+
+// As CheckMix().
+void CheckGraph(const Benchmark& benchmark, const Config& config);
+
+std::string GraphLabel(const Benchmark& benchmark);
+
+// Over a database of any fill: a get of a key that is not there must say so.
+class GraphMix final : public Mix {
+ public:
+  // REQUIRES: IsMixgraph(benchmark)
+  GraphMix(const Benchmark& benchmark, const Config& config, Oracle& oracle);
+
+  std::unique_ptr<MixStream> NewStream(uint64_t stream_seed) override;
+  std::vector<Share> Shares(uint64_t stream_seed,
+                            uint64_t operations) const override;
+
+ private:
+  std::unique_ptr<MixStream> Stream(uint64_t stream_seed) const;
+
+  const MixgraphParameters& parameters_;
+  const bool corrected_;
+  const uint64_t keys_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_GRAPH_MIX_H_

@@ -1,0 +1,166 @@
+// mixgraph and mixgraph-c on an engine: what is checked, and that what the
+// database holds afterwards can be told without it.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "common/mix_workload.h"
+#include "tests/runner_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr std::string_view kBoth[] = {"mixgraph", "mixgraph-c"};
+
+class MixgraphRun : public RunnerFixture {
+ protected:
+  MixgraphRun() {
+    config_.num = 2'000;
+    config_.reads = 4'000;
+    config_.value_size = 43;
+    config_.mix.mixgraph.mix_max_scan_len = 100;
+  }
+
+  void Choose(std::string_view name) {
+    const bool corrected = name == "mixgraph-c";
+    config_.value_size_law = corrected ? SizeLaw::kPareto : SizeLaw::kFixed;
+    config_.value_size_min = corrected ? 10 : 0;
+    config_.value_size_max = corrected ? 1'024 : 0;
+    config_.pareto = {0.2615, corrected ? 25.45 : 0};
+  }
+
+  Measurement RunFilled(const Driver& driver, std::string_view name) {
+    Choose(name);
+    return Run(driver, {"filluniquerandom", name}).back();
+  }
+};
+
+TEST_F(MixgraphRun, PutsValuesOfTheModelsSizes) {
+  config_.num = 30'000;
+  config_.reads = 20'000;
+  for (const std::string_view name : kBoth) {
+    std::set<size_t> sizes;
+    double bytes = 0;
+    uint64_t written = 0;
+    Behaviour behaviour;
+    behaviour.write = [&](Session& session, std::span<const Update> batch) {
+      session.Write(batch);
+      if (++written <= config_.num) return;
+      sizes.insert(batch.front().value->size());
+      bytes += static_cast<double>(batch.front().value->size());
+    };
+    const Measurement m = RunFilled(Wrapped(behaviour), name);
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    const auto puts = static_cast<double>(m.operations_by_type.at("put"));
+    EXPECT_EQ(written, config_.num + m.operations_by_type.at("put"));
+    EXPECT_GT(sizes.size(), 100u) << name;
+    EXPECT_EQ(*sizes.begin(), 10u);
+    EXPECT_LE(*sizes.rbegin(), 1'024u);
+    EXPECT_NEAR(bytes / puts, 36, 3) << name;
+  }
+}
+
+TEST_F(MixgraphRun, LeavesWhatAReplayKnows) {
+  for (const std::string_view name : kBoth) {
+    Choose(name);
+    for (const Measurement& m :
+         Run(Wrapped({}), {"filluniquerandom", name, "overwrite", name,
+                           "verify", "readrandom", "readseq"})) {
+      EXPECT_EQ(m.status, Status::kOk) << m.benchmark->name << m.reason;
+    }
+    const std::vector<PastBenchmark> past = {
+        Past("filluniquerandom"), Past(name), Past("overwrite"), Past(name)};
+    const Measurement audit = RunAfter(Wrapped({}), past, "verify");
+    EXPECT_EQ(audit.status, Status::kOk) << audit.reason;
+    const Measurement wrong =
+        RunAfter(Wrapped({}), {past.begin(), past.end() - 1}, "verify");
+    EXPECT_EQ(wrong.status, Status::kWrong);
+  }
+}
+
+TEST_F(MixgraphRun, CountsBytesOfTheSizesThatAreThere) {
+  Choose("mixgraph");
+  uint64_t bytes = 0;
+  Behaviour behaviour;
+  behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    bytes = 0;
+    session.Scan(start, order, [&](auto key, auto value) {
+      bytes += key.size() + value.size();
+      return visit(key, value);
+    });
+  };
+  const auto m =
+      Run(Wrapped(behaviour), {"filluniquerandom", "mixgraph", "readseq"});
+  EXPECT_EQ(m[1].live_bytes, bytes);
+  EXPECT_EQ(m[2].bytes, bytes);
+}
+
+// The bytes are right, the length is that of another put.
+TEST_F(MixgraphRun, SeesAValueOfAnotherSize) {
+  for (const std::string_view name : kBoth) {
+    uint64_t written = 0;
+    Behaviour behaviour;
+    behaviour.write = [&](Session& session, std::span<const Update> batch) {
+      Update update = batch.front();
+      if (++written > 2'000) update.value->remove_suffix(1);
+      session.Write({&update, 1});
+    };
+    const Measurement m = RunFilled(Wrapped(behaviour), name);
+    EXPECT_EQ(m.status, Status::kWrong) << name;
+    EXPECT_NE(m.reason.find("bytes instead of"), std::string::npos) << m.reason;
+  }
+}
+
+TEST_F(MixgraphRun, SeesAPutThatIsNotKept) {
+  for (const std::string_view name : kBoth) {
+    uint64_t written = 0;
+    Behaviour behaviour;
+    behaviour.write = [&](Session& session, std::span<const Update> batch) {
+      if (++written <= 2'000) session.Write(batch);
+    };
+    EXPECT_EQ(RunFilled(Wrapped(behaviour), name).status, Status::kWrong);
+  }
+}
+
+TEST_F(MixgraphRun, DrawsWhatTheModelPredicts) {
+  config_.num = 30'000;
+  config_.reads = 60'000;
+  for (const std::string_view name : kBoth) {
+    const Measurement m = RunFilled(Wrapped({}), name);
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    ASSERT_GE(m.shares.size(), 5u);
+    for (const Share& share : m.shares) {
+      const bool mean = share.what.starts_with("mean");
+      const double draws = mean ? 1'500 : 60'000;
+      EXPECT_NEAR(share.share, share.theory,
+                  4 * std::sqrt(share.theory * (1 - share.theory) / draws))
+          << name << ": " << share.what;
+    }
+  }
+}
+
+TEST_F(MixgraphRun, RefusesWhatItCannotBe) {
+  const Benchmark& mixgraph = *FindBenchmark("mixgraph");
+  const Benchmark& corrected = *FindBenchmark("mixgraph-c");
+  Choose("mixgraph");
+  EXPECT_NO_THROW(CheckMix(mixgraph, config_));
+  EXPECT_THROW(CheckMix(corrected, config_), UsageError);
+  Choose("mixgraph-c");
+  EXPECT_NO_THROW(CheckMix(corrected, config_));
+  config_.threads = 2;
+  EXPECT_NO_THROW(CheckMix(corrected, config_));
+  EXPECT_THROW(CheckMix(mixgraph, config_), UsageError);
+  config_.threads = 1;
+  config_.key_distribution = "zipf";
+  EXPECT_THROW(CheckMix(mixgraph, config_), UsageError);
+  config_.key_distribution = "";
+  config_.num = 29;
+  EXPECT_THROW(CheckMix(mixgraph, config_), UsageError);
+}
+
+}  // namespace
+}  // namespace kvmatrix
