@@ -279,14 +279,15 @@ void Runner::Conclude(const Workload& workload, const LoopResult& loop,
   m.operations = loop.operations;
   if (Changes(benchmark)) m.operations_by_thread = {loop.operations};
   m.operations_by_type = loop.by_type;
-  for (const auto& [type, calls] : loop.latency_by_type) {
-    m.latency_by_type.emplace(type, workload.meter.ToHistogram(calls));
-  }
   m.loop_ns = loop.loop_ns;
   m.truncated = workload.meter.expired();
   m.timeline = workload.meter.timeline();
   m.stalls = workload.meter.stalls();
   m.latency = workload.meter.Latency();
+  for (const auto& [type, calls] : loop.latency_by_type) {
+    if (!m.latency) break;  // of a saturated open loop
+    m.latency_by_type.emplace(type, workload.meter.ToHistogram(calls));
+  }
   m.service = workload.meter.Service();
   m.open_loop = workload.meter.OpenLoopResult();
   m.found = loop.found;

