@@ -1,22 +1,11 @@
 // Kyoto Cabinet: TreeDB (a B+ tree) or HashDB (a hash table), chosen by the
 // compile definition KYOTO_DB.  https://dbmx.net/kyotocabinet
 
-#include <gflags/gflags.h>
-#include <kchashdb.h>
-#include <kcplantdb.h>
-
 #include "common/driver.h"
-
-DEFINE_uint64(page_size, 1024, "bytes of a page, of which HashDB has none");
-DEFINE_uint64(map_size, 256 << 20, "bytes of the file to memory-map");
-DEFINE_uint64(buckets, 0, "hash buckets; 0: Kyoto's default");
+#include "drivers/kyoto_options.h"
 
 namespace kvmatrix {
 namespace {
-
-namespace kc = kyotocabinet;
-using Db = kc::KYOTO_DB;
-constexpr bool kTree = std::is_same_v<Db, kc::TreeDB>;
 
 void Check(bool ok, const Db& db) {
   if (!ok) throw std::runtime_error(db.error().message());
@@ -24,9 +13,12 @@ void Check(bool ok, const Db& db) {
 
 class KyotoSession final : public Session {
  public:
-  KyotoSession(Db& db, bool sync) : db_(db), sync_(sync) {}
+  KyotoSession(Db& db, const Options& options)
+      : db_(db), sync_(options.sync), shared_(options.threads > 1) {}
 
   void Write(std::span<const Update> batch) override {
+    if (batch.size() > 1 && shared_)
+      throw Unsupported("a transaction is the database's, not one thread's");
     if (batch.size() > 1) Check(db_.begin_transaction(sync_), db_);
     for (const auto& [key, value] : batch) {
       const char* data = value && value->data() ? value->data() : "";
@@ -69,41 +61,30 @@ class KyotoSession final : public Session {
   bool NoRecord() const { return db_.error() == kc::BasicDB::Error::NOREC; }
 
   Db& db_;
-  const bool sync_;
+  const bool sync_, shared_;
   std::unique_ptr<char[]> value_;
 };
 
 class Kyoto final : public Database, kc::BasicDB::Logger {
  public:
-  explicit Kyoto(const Options& options) : sync_(options.sync) {
-    const int compress = options.compression ? Db::TCOMPRESS : 0;
-    if (compress) db_.tune_compressor(&compressor_);
-    db_.tune_options(wanted_["opts"] = Db::TSMALL | Db::TLINEAR | compress);
+  explicit Kyoto(const Options& options) : options_(options) {
+    if (options.compression) db_.tune_compressor(&compressor_);
     db_.tune_logger(this);
-    db_.tune_map(wanted_["msiz"] = FLAGS_map_size);
-    db_.tune_buckets(FLAGS_buckets);
-    [&](auto& db) {
-      if constexpr (kTree) {  // a cache of 0 would mean Kyoto's 64 MiB
-        db.tune_page_cache(wanted_["pccap"] =
-                               std::max<int64_t>(options.cache_size, 1));
-        db.tune_page(wanted_["psiz"] = FLAGS_page_size);
-      }
-    }(db_);
+    wanted_ = Tune(db_, options);
     const auto file = options.path / (kTree ? "db.kct" : "db.kch");
-    const uint32_t autosync = sync_ ? Db::OAUTOSYNC : 0;
+    const uint32_t autosync = options.sync ? Db::OAUTOSYNC : 0;
     Check(db_.open(file, Db::OWRITER | Db::OCREATE | autosync), db_);
     EffectiveSettings();
   }
 
   std::unique_ptr<Session> NewSession() override {
-    return std::make_unique<KyotoSession>(db_, sync_);
+    return std::make_unique<KyotoSession>(db_, options_);
   }
 
   void Flush() override { Check(db_.synchronize(false), db_); }
   void Settle() override { Flush(); }
   void Compact() override { Check(db_.defrag(0), db_); }
 
-  // Kyoto's own names: opts is 1 (small) + 2 (linear) + 4 (compressed).
   std::map<std::string, std::string> EffectiveSettings() override {
     std::map<std::string, std::string> status, settings;
     Check(db_.status(&status), db_);
@@ -115,7 +96,8 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
          {"apow", "bnum", "fpow", "msiz", "opts", "pccap", "psiz", "rcomp"})
       if (status.contains(name)) settings[name] = status[name];
     if (repaired_) settings["repaired"] = "true";
-    settings["sync"] = sync_ ? "true (as requested)" : "false (as requested)";
+    settings["sync"] =
+        options_.sync ? "true (as requested)" : "false (as requested)";
     return settings;
   }
 
@@ -125,7 +107,7 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
     repaired_ |= std::string_view(text).ends_with("reorganizing the database");
   }
 
-  const bool sync_;
+  const Options options_;
   bool repaired_ = false;
   std::map<std::string, int64_t> wanted_;
   kc::LZOCompressor<kc::LZO::RAW> compressor_;  // outlives db_

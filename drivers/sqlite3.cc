@@ -1,9 +1,12 @@
 // SQLite as a key-value store: one table, one key.  https://sqlite.org
 
 #include <gflags/gflags.h>
-#include <sqlite3.h>
+
+#include <mutex>
+#include <vector>
 
 #include "common/driver.h"
+#include "drivers/sqlite3_statement.h"
 
 DEFINE_uint64(page_size, 1024, "bytes of a page; SQLite's own default is 4096");
 DEFINE_uint64(wal_autocheckpoint, 4096, "pages of log before a checkpoint");
@@ -13,37 +16,11 @@ namespace kvmatrix {
 namespace {
 
 using Settings = std::map<std::string, std::string>;
-using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
-
-void Check(int code) {
-  if (code != SQLITE_OK) throw std::runtime_error(sqlite3_errstr(code));
-}
-Statement Prepare(sqlite3* db, const std::string& sql) {
-  sqlite3_stmt* statement = nullptr;
-  Check(sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr));
-  return {statement, &sqlite3_finalize};
-}
-
-// Returns true if there is a row, else resets the statement.
-bool Step(const Statement& statement) {
-  if (sqlite3_step(statement.get()) == SQLITE_ROW) return true;
-  Check(sqlite3_reset(statement.get()));  // the error of sqlite3_step()
-  return false;
-}
-
-void Bind(const Statement& s, int parameter, std::string_view v) {
-  const char* data = v.data() != nullptr ? v.data() : "";  // nullptr is NULL
-  Check(sqlite3_bind_blob64(s.get(), parameter, data, v.size(), SQLITE_STATIC));
-}
-std::string_view Column(const Statement& s, int column) {
-  const void* data = sqlite3_column_blob(s.get(), column);
-  const size_t size = sqlite3_column_bytes(s.get(), column);
-  return {static_cast<const char*>(data), size};
-}
+using Connection = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
 
 class SqliteSession final : public Session {
  public:
-  explicit SqliteSession(sqlite3* db) : db_(db) {}
+  SqliteSession(sqlite3* db, bool shared) : db_(db), shared_(shared) {}
 
   void Write(std::span<const Update> batch) override {
     Check(sqlite3_reset(get_.get()));  // its read mark would hold back the log
@@ -59,7 +36,11 @@ class SqliteSession final : public Session {
   std::optional<std::string_view> Get(std::string_view key) override {
     Check(sqlite3_reset(get_.get()));
     Bind(get_, 1, key);
-    return Step(get_) ? std::optional(Column(get_, 0)) : std::nullopt;
+    if (!Step(get_)) return std::nullopt;
+    if (!shared_) return Column(get_, 0);
+    value_ = Column(get_, 0);  // a read left open would hold the others back
+    Check(sqlite3_reset(get_.get()));
+    return value_;
   }
 
   void Scan(std::string_view start, Order order,
@@ -73,6 +54,8 @@ class SqliteSession final : public Session {
 
  private:
   sqlite3* const db_;
+  const bool shared_;
+  std::string value_;
   Statement begin_ = Prepare(db_, "BEGIN");
   Statement commit_ = Prepare(db_, "COMMIT");
   Statement put_ = Prepare(db_, "REPLACE INTO kv VALUES (?, ?)");
@@ -86,50 +69,65 @@ class SqliteSession final : public Session {
 
 class Sqlite final : public Database {
  public:
-  explicit Sqlite(const Options& options) {
-    sqlite3* db = nullptr;
-    const int code = sqlite3_open((options.path / "db.sqlite3").c_str(), &db);
-    db_.reset(db);
-    Check(code);
-    const auto set = [this](const std::string& name, const std::string& value) {
-      Run("PRAGMA " + name + " = " + (settings_[name] = value));
-    };
-    set("page_size", std::to_string(FLAGS_page_size));  // before WAL fixes it
-    set("locking_mode", "exclusive");
-    set("journal_mode", "wal");
-    set("wal_autocheckpoint", std::to_string(FLAGS_wal_autocheckpoint));
-    set("cache_size",
-        std::to_string(options.cache_size / std::max(FLAGS_page_size, 1ul)));
-    set("synchronous", options.sync ? "2" : "0");
-    set("secure_delete", "0");
+  explicit Sqlite(const Options& options) : options_(options) {
+    sqlite3* db = Open();
     const std::string kind = FLAGS_without_rowid ? "WITHOUT ROWID" : "";
-    Run("CREATE TABLE IF NOT EXISTS kv (k BLOB PRIMARY KEY, v BLOB) " + kind);
-    for (const auto& [name, value] : settings_) Run("PRAGMA " + name, value);
-    settings_["without_rowid"] = Run("SELECT wr FROM pragma_table_list('kv')");
+    Run(db,
+        "CREATE TABLE IF NOT EXISTS kv (k BLOB PRIMARY KEY, v BLOB) " + kind);
+    settings_["without_rowid"] =
+        Run(db, "SELECT wr FROM pragma_table_list('kv')");
   }
 
   std::unique_ptr<Session> NewSession() override {
-    return std::make_unique<SqliteSession>(db_.get());
+    const std::lock_guard lock(mutex_);
+    sqlite3* db = shared_ ? Open() : connections_[0].get();
+    return std::make_unique<SqliteSession>(db, shared_);
   }
 
   void Flush() override {}  // Write() has handed everything over
-  void Settle() override { Run("PRAGMA wal_checkpoint(TRUNCATE)", "0"); }
-  void Compact() override { Run("VACUUM"); }
+  void Settle() override { RunAlone("PRAGMA wal_checkpoint(TRUNCATE)", "0"); }
+  void Compact() override { RunAlone("VACUUM"); }
   Settings EffectiveSettings() override { return settings_; }
-
- private:
-  // The first value of the answer, or "".  Throws if it is not `wanted`.
-  std::string Run(const std::string& sql, std::string_view wanted = "") {
-    sqlite3_stmt* open = nullptr;  // Get() leaves its read open for its view
-    while ((open = sqlite3_next_stmt(db_.get(), open))) sqlite3_reset(open);
-    const Statement statement = Prepare(db_.get(), sql);
-    const std::string found(Step(statement) ? Column(statement, 0) : "");
-    if (found == wanted || wanted.empty()) return found;
-    throw std::runtime_error(sql + ": " + found + ", not " + wanted.data());
+  std::map<std::string, uint64_t> Counters() override {
+    if (!shared_) return {};
+    return {{"busy_retries", busy_retries_}};
   }
 
+ private:
+  // A new connection, all of whose settings are read back.
+  sqlite3* Open() {
+    sqlite3* db = nullptr;
+    const int code = sqlite3_open((options_.path / "db.sqlite3").c_str(), &db);
+    connections_.emplace_back(db, &sqlite3_close);
+    Check(code);
+    if (shared_) Check(sqlite3_busy_handler(db, &CountAndWait, &busy_retries_));
+    const auto set = [&](const std::string& name, const std::string& value) {
+      Run(db, "PRAGMA " + name + " = " + (settings_[name] = value));
+    };
+    const uint64_t cache = options_.cache_size / std::max(FLAGS_page_size, 1ul);
+    set("page_size", std::to_string(FLAGS_page_size));  // before WAL fixes it
+    set("locking_mode", shared_ ? "normal" : "exclusive");
+    set("journal_mode", "wal");
+    set("wal_autocheckpoint", std::to_string(FLAGS_wal_autocheckpoint));
+    set("cache_size", std::to_string(cache / options_.threads));
+    set("synchronous", options_.sync ? "2" : "0");
+    set("secure_delete", "0");
+    for (const auto& [name, value] : settings_)
+      if (name != "without_rowid") Run(db, "PRAGMA " + name, value);
+    return db;
+  }
+
+  void RunAlone(const std::string& sql, const std::string& wanted = "") {
+    for (const Connection& each : connections_) ResetAll(each.get());
+    Run(connections_[0].get(), sql, wanted);
+  }
+
+  const Options options_;
+  const bool shared_ = options_.threads > 1;  // a connection per session
+  std::atomic<uint64_t> busy_retries_ = 0;
   Settings settings_;
-  std::unique_ptr<sqlite3, int (*)(sqlite3*)> db_{nullptr, &sqlite3_close};
+  std::mutex mutex_;
+  std::vector<Connection> connections_;
 };
 
 }  // namespace

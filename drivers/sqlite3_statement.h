@@ -1,0 +1,78 @@
+// Statements of SQLite and waiting for it, for sqlite3.cc: a failure throws
+// SQLite's own words.
+
+#ifndef DRIVERS_SQLITE3_STATEMENT_H_
+#define DRIVERS_SQLITE3_STATEMENT_H_
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace kvmatrix {
+
+using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
+
+inline void Check(int code) {
+  if (code != SQLITE_OK) throw std::runtime_error(sqlite3_errstr(code));
+}
+
+inline Statement Prepare(sqlite3* db, const std::string& sql) {
+  sqlite3_stmt* statement = nullptr;
+  Check(sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr));
+  return {statement, &sqlite3_finalize};
+}
+
+// Returns true if there is a row, else resets the statement.
+inline bool Step(const Statement& statement) {
+  if (sqlite3_step(statement.get()) == SQLITE_ROW) return true;
+  Check(sqlite3_reset(statement.get()));  // the error of sqlite3_step()
+  return false;
+}
+
+// The bytes must stay until the statement is reset.
+inline void Bind(const Statement& s, int parameter, std::string_view v) {
+  const char* data = v.data() != nullptr ? v.data() : "";  // nullptr is NULL
+  Check(sqlite3_bind_blob64(s.get(), parameter, data, v.size(), SQLITE_STATIC));
+}
+
+// Valid until the statement is reset or stepped.
+inline std::string_view Column(const Statement& s, int column) {
+  const void* data = sqlite3_column_blob(s.get(), column);
+  const size_t size = sqlite3_column_bytes(s.get(), column);
+  return {static_cast<const char*>(data), size};
+}
+
+// Ends every read of the connection, such as one whose view is still out.
+inline void ResetAll(sqlite3* db) {
+  sqlite3_stmt* open = nullptr;
+  while ((open = sqlite3_next_stmt(db, open))) sqlite3_reset(open);
+}
+
+// Returns the first value of the answer, or "".  Throws if it is not `wanted`,
+// unless that is "".
+inline std::string Run(sqlite3* db, const std::string& sql,
+                       const std::string& wanted = "") {
+  const Statement statement = Prepare(db, sql);
+  const std::string found(Step(statement) ? Column(statement, 0) : "");
+  if (found == wanted || wanted.empty()) return found;
+  throw std::runtime_error(sql + ": " + found + ", not " + wanted);
+}
+
+// A busy handler that waits as sqlite3_busy_timeout() does, but for as long as
+// it takes, and counts.  `retries` is a std::atomic<uint64_t>.
+inline int CountAndWait(void* retries, int before) {
+  constexpr int kDelaysMs[] = {1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100};
+  ++*static_cast<std::atomic<uint64_t>*>(retries);
+  sqlite3_sleep(kDelaysMs[std::min(before, 11)]);
+  return 1;
+}
+
+}  // namespace kvmatrix
+
+#endif  // DRIVERS_SQLITE3_STATEMENT_H_
