@@ -92,7 +92,7 @@ def _mix(benchmark: Benchmark, flags: Flags) -> Mapping[str, float]:
     name = str(benchmark.get("name"))
     if name == "readrandomwriterandom":
         reads = int(flags.get("readwritepercent", 90)) / 100
-        return {"read": reads, "write": 1 - reads}
+        return {"read": reads, "update": 1 - reads}
     return _YCSB.get(name, {})
 
 

@@ -76,21 +76,9 @@ def _check(verdict: Verdict, outcome: Outcome) -> None:
 
 
 def history_of_cell(plan: Plan, cell: Cell) -> tuple[Step, ...]:
-    """What the database of a cell has been through, for a process that measures it.
-
-    One thread has filled it.  A process of several threads is told the number of its
-    operations: it would take the name alone for the work of as many threads.
-    """
-    start, flags = plan.start(cell), plan.flags(cell)
-    if start is None:
-        return ()
-    is_plain = int(flags.get("threads", 1)) == 1
-    steps: list[Step] = []
-    for name in start.fill:
-        benchmark = plan.engine(cell.engine).benchmark(name)
-        ops = benchmark.planned_ops(flags) if benchmark and not is_plain else 0
-        steps.append((name, (ops,) if ops else ()))
-    return tuple(steps)
+    """What the database of a cell has been through: one thread has filled it."""
+    start = plan.start(cell)
+    return tuple((name, ()) for name in start.fill) if start else ()
 
 
 def provide(bench: Bench, start: Start | None, database: Path) -> None:

@@ -140,7 +140,7 @@ def test_the_share_of_reads_is_the_one_that_was_asked(
     percent: int, reads: int, is_sound: bool
 ) -> None:
     mix = {"name": "readrandomwriterandom", "kind": "mix"}
-    by_type = {"read": reads, "write": 1000 - reads}
+    by_type = {"read": reads, "update": 1000 - reads}
     found = parts.fault(record(ops_by_type=by_type), mix, {"readwritepercent": percent})
     assert (found == "") == is_sound
 
