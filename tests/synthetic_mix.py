@@ -21,13 +21,19 @@ SHARES = [
     {"what": "hottest 1 % of keys", "share": 0.6046, "theory": 0.6051},
     {"what": "reads", "share": 0.503, "theory": 0.5},
 ]
-WRITES_PER_SECOND = 2000
+WRITES = 200
+FLAGS: Document = {
+    **synthetic.FLAGS,
+    **{"reads": synthetic.OPS // THREADS, "threads": THREADS, "stream": "kvmatrix"},
+    **{"zipf_theta": 0.99, "readwritepercent": 90, "writes_per_second": 0},
+}
 
 
 def plan(repetitions: int = 3) -> Document:
     """run.json of one scenario with four threads."""
     rates = {name: rate for name, (_, rate, _, _) in BENCHMARKS.items()}
     made = synthetic.plan(ENGINES, [("mixed", "Threads and mixes", rates)], repetitions)
+    made["scenarios"][0]["flags"] = {name: FLAGS for name, *_ in ENGINES}
     for engine in made["engines"]:
         engine["describe"]["benchmarks"] = [
             {
@@ -61,19 +67,14 @@ def _line(cell: Document, repetition: int, rate: float, order: int) -> Document:
     # The made-up line of a write is the one that is audited.
     named = {**cell, "benchmark": "fillrandom" if writes else "readrandom"}
     line = synthetic.measurement(named, repetition, rate, order)
-    options = {
-        **{**line["options"], "threads": THREADS, "stream": "kvmatrix"},
-        "key_distribution": "ycsb-zipf" if types else "",
-        "zipf_theta": 0.99,
-        "readwritepercent": 90,
-        "writes_per_second": WRITES_PER_SECOND if writer else 0,
-    }
+    options = {**line["options"], **FLAGS}
+    options["key_distribution"] = "ycsb-zipf" if types else ""
     made = {**line, "benchmark": cell["benchmark"], "options": options}
     made |= {"digest": None if writes else line["digest"], "found": synthetic.OPS}
     made |= {"counters": {"busy": 7} if writes else {}}
     made["ops_by_thread"] = [synthetic.OPS // THREADS] * THREADS if types else None
     if writer:
-        made["ops_by_thread"] = [200]
+        made["ops_by_thread"] = [WRITES]
         made["writer"] = _writer(line)
     if types:
         made |= {"ops_by_type": types, "shares": SHARES}
@@ -82,15 +83,15 @@ def _line(cell: Document, repetition: int, rate: float, order: int) -> Document:
 
 def _writer(line: Document) -> Document:
     return {
-        **{"ops": 200, "loop_ns": line["loop_ns"], "bytes": 200 * 116},
-        **{"rate_ops_per_sec": float(WRITES_PER_SECOND), "latency_ns": None},
+        **{"ops": WRITES, "loop_ns": line["loop_ns"], "bytes": WRITES * 116},
+        **{"rate_ops_per_sec": None, "latency_ns": None},
     }
 
 
 def _timed(line: Document, repetition: int) -> Document:
     made = synthetic.latency_of(line, repetition)
     if made["writer"]:
-        times = synthetic.histogram(made["loop_ns"], 200)
+        times = synthetic.histogram(made["loop_ns"], WRITES)
         made["writer"] = {**made["writer"], "latency_ns": times}
     if made["ops_by_type"]:
         made["latency_by_type_ns"] = {
