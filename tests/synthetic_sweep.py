@@ -78,6 +78,7 @@ def _sized(line: Document, size: int) -> Document:
     data = synthetic.OPS * (KEY_BYTES + size)
     on_disk = data + synthetic.OPS * (20 + size // 10)
     options = {**line["options"], "value_size": size, "key_size": KEY_BYTES}
+    options["transactions"] = TRANSACTIONS
     made = {**line, "options": options, "bytes": data, "live_bytes": data}
     made |= {"disk_bytes": on_disk, "peak_disk_bytes": on_disk + 4096}
     return made

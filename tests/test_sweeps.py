@@ -1,0 +1,167 @@
+"""Scenarios of one family become one sweep, in every format."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report import comparison, html, markdown, sweep_view, sweeps
+from report.beside import tables
+from report.results import Run, load_run
+from report.sweep_view import View
+from tests import synthetic, synthetic_sweep
+from tests.html_tree import tree
+
+SIZES = (64, 4, 1024, 8192)
+
+
+def made(folder: Path, change: Any = None) -> Run:
+    plan = synthetic_sweep.plan(SIZES)
+    lines = synthetic_sweep.lines(plan)
+    if change:
+        change(plan, lines)
+    return load_run(synthetic.write_run(folder, plan, lines))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return made(tmp_path_factory.mktemp("run"))
+
+
+def view(run: Run) -> View:
+    (found,) = sweeps.sweeps(comparison.compare(run))
+    return sweep_view.views(run, [found], tables(run))[0]
+
+
+def test_the_made_up_lines_are_believed(run: Run) -> None:
+    assert {cell.status for cell in run.cells.values()} == {"ok", "unsupported"}
+
+
+def test_a_family_is_one_sweep_in_the_order_of_its_values(run: Run) -> None:
+    compared = comparison.compare(run)
+    (found,) = sweeps.sweeps(compared)
+    assert found.values == sorted(SIZES)
+    assert found.title == "Small and large values: value size"
+    assert found.writing == "fillseq"
+    assert [e.name for e in found.engines] == [
+        e[0] for e in synthetic_sweep.ENGINES[:6]
+    ]
+    assert sweeps.single(compared) == []
+    (group,) = comparison.by_family(compared.charts)
+    assert group[0] == found.title
+    assert [c.label for c in group[1]][:2] == [
+        "Sequential writes, 64",
+        "Sequential writes, 4",
+    ]
+
+
+def test_the_six_drawings_are_those_of_the_published_page(run: Run) -> None:
+    found = view(run)
+    titles = [drawing.title for drawing in found.drawings]
+    assert titles == [
+        *("Sequential writes", "Reads in key order"),
+        *("Sequential writes, data", "Reads in key order, data"),
+        *("Overhead", "Database"),
+    ]
+    names = [curve.series.title for curve in found.drawings[0].plot.curves]
+    ours = [title for _, title, role, _ in synthetic_sweep.ENGINES if not role]
+    assert names[:6] == ours
+    assert names[6:] == ["Kyoto HashDB", "Kyoto TreeDB", "CEDA LSS", "CEDA B+Tree"]
+    dashed = [c.series.is_published for c in found.drawings[0].plot.curves]
+    assert dashed == [False] * 6 + [True] * 4
+    looks = [
+        (c.series.look.colour, c.series.look.shape)
+        for c in found.drawings[0].plot.curves
+    ]
+    assert len(set(looks)) == 8  # a published line has the look of its engine
+    assert looks[6:8] == looks[:2]
+
+
+def test_the_table_has_the_figures_of_the_line(run: Run) -> None:
+    found = view(run)
+    row = found.groups[0].lines[0]
+    line = next(
+        m
+        for m in run.measurements
+        if str(m.cell) == "hashdb/kyoto-ceda-4/fillseq" and m.repetition == 2
+    )
+    elapsed_s = (line.elapsed_ns or 0) / 1e9
+    data = synthetic.OPS * (synthetic_sweep.KEY_BYTES + 4)
+    due = {
+        "transactions": synthetic_sweep.TRANSACTIONS,
+        "entries in each": synthetic.OPS / synthetic_sweep.TRANSACTIONS,
+        "data, bytes": data,
+        "database, bytes": line.figure("disk_bytes"),
+        "overhead, B/record": ((line.figure("disk_bytes") or 0) - data) / synthetic.OPS,
+        "fillseq, s": elapsed_s,
+        "fillseq, kops/s": synthetic.OPS / elapsed_s / 1e3,
+        "fillseq, MB/s": data / elapsed_s / 2**20,
+    }
+    shown = dict(zip(found.columns, row.figures, strict=True))
+    assert (row.value, row.source) == ("4", "here")
+    for title, number in due.items():
+        told = float(shown[title].text.replace(",", ""))
+        assert told == pytest.approx(number, rel=0.006), title
+
+
+def test_the_whiskers_are_the_slowest_and_the_fastest(run: Run) -> None:
+    found = view(run).drawings[0].plot.curves[0]
+    spot, mark = found.series.spots[0], found.marks[0]
+    assert spot.low < spot.median < spot.high
+    cell = run.cell("hashdb", "kyoto-ceda-4", "fillseq")
+    assert cell is not None
+    assert spot.low == pytest.approx(min(cell.rates) / 1e3)
+    assert spot.high == pytest.approx(max(cell.rates) / 1e3)
+    assert mark.whisker is not None
+    assert mark.whisker[0] < mark.top_px < mark.whisker[1]
+
+
+def test_a_cell_without_a_rate_is_told_once_with_its_reason(run: Run) -> None:
+    found = view(run)
+    (told,) = found.without
+    assert told.startswith("Kyoto TreeDB, fillseq, 8,192: unsupported, values of")
+    curve = next(
+        c for c in found.drawings[0].plot.curves if c.series.engine == "treedb"
+    )
+    assert len(curve.marks) == 3
+
+
+def test_no_bar_chart_is_repeated_for_each_value(run: Run) -> None:
+    page = tree(html.render(run))
+    assert page.all("div", "panel") == []
+    section = page.at("w-kyoto-ceda")
+    assert len(section.all("figure", "lines")) == 6
+    for svg in (f.all("svg")[0] for f in section.all("figure", "lines")):
+        assert svg.attrs["role"] == "img"
+        parts = svg.attrs["aria-labelledby"].split()
+        texts = [section.at(anchor).text for anchor in parts]
+        assert all(texts)
+        assert "published" in texts[1]
+    assert "p99" in section.text
+    assert "2 repetitions" not in section.text
+
+
+def test_markdown_has_one_table_for_the_family(run: Run) -> None:
+    text = markdown.render(run)
+    assert text.count("## Small and large values: value size") == 1
+    assert "value\\_size 8,192" in text
+
+
+def test_a_failed_cell_is_marked(tmp_path: Path) -> None:
+    def broken(plan: Any, lines: list[dict[str, Any]]) -> None:
+        for line in lines:
+            cell = (line["engine"], line["scenario"], line["benchmark"])
+            if cell == ("lmdb", "kyoto-ceda-64", "getseq"):
+                line |= {"status": "wrong", "reason": "value 7 differs"}
+
+    found = view(made(tmp_path, broken))
+    assert "LMDB, getseq, 64: wrong, value 7 differs" in found.without
+
+
+def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> None:
+    found = view(run)
+    hashdb = [line for line in found.groups[0].lines if line.source != "here"]
+    assert [line.value for line in hashdb if line.source == "published"] == [
+        *("4", "64", "1,024")
+    ]
+    assert len(hashdb) == 11
