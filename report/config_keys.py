@@ -12,6 +12,18 @@ from report.units import UnitError, parse_duration, parse_size
 
 Flag = bool | int | float | str
 
+# mixgraph's own flags, and what they may be, both ends included.
+_MIXGRAPH: dict[str, tuple[str, float, float]] = {
+    **{f"keyrange_dist_{x}": ("number", -1e9, 1e9) for x in "abcd"},
+    "keyrange_num": ("count", 1, 1_000_000),
+    **{f"key_dist_{x}": ("number", 0, 1e9) for x in "ab"},
+    **{f"{what}_theta": ("number", 0, 1e9) for what in ("value", "iter")},
+    **{f"{what}_k": ("number", -1e3, 1e3) for what in ("value", "iter")},
+    **{f"{what}_sigma": ("number", 1e-6, 1e9) for what in ("value", "iter")},
+    **{f"mix_{what}_ratio": ("number", 0, 1e9) for what in ("get", "put", "seek")},
+    "mix_max_scan_len": ("count", 1, 1_000_000),
+    "mix_max_value_size": ("count", 10, 65_535),
+}
 # Flags that every executable takes, spelt as the executables spell them, and the
 # kind of their values.
 COMMON_FLAGS = {
@@ -38,6 +50,7 @@ COMMON_FLAGS = {
     "value_size_max": "count",
     "stream": "choice",
     "writeallfields": "switch",
+    **{flag: kind for flag, (kind, _, _) in _MIXGRAPH.items()},
 }
 # What the executables take of each count and number, both ends included.
 _RANGES: dict[str, tuple[float, float]] = {
@@ -53,6 +66,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "zipf_theta": (0.01, 10),
     "value_size_min": (0, 1 << 30),
     "value_size_max": (0, 1 << 30),
+    **{flag: (least, most) for flag, (_, least, most) in _MIXGRAPH.items()},
 }
 _CHOICES = {
     "key_format": ("decimal", "big", "little"),

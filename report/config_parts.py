@@ -15,7 +15,7 @@ BENCHMARKS = (
     *("readwhilewriting", "seekrandomwhilewriting", "readrandomwriterandom"),
     *("deleteseq", "deleterandom", "compact"),
     *("ycsbload", "ycsba", "ycsbb", "ycsbc", "ycsbd", "ycsbe", "ycsbf"),
-    *("mixgraph", "mixgraphc"),
+    *("mixgraph", "mixgraph-c"),
     *("open", "crc32c", "snappycomp", "snappyuncomp"),
 )
 DEFAULT_NUM = 1_000_000  # the executables' own; the runner counts with it
