@@ -102,6 +102,12 @@ constexpr bool Changes(const Benchmark& benchmark) {
          benchmark.writer;
 }
 
+// True if the benchmark takes one key after another in its key order.
+constexpr bool DrawsKeys(const Benchmark& benchmark) {
+  return IsWriting(benchmark) ||
+         (benchmark.kind == Kind::kRead && !IsOneCall(benchmark));
+}
+
 std::string_view KindName(Kind kind);
 std::string_view PrepareName(Prepare prepare);
 

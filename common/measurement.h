@@ -45,7 +45,8 @@ struct WriterFigures {
 };
 
 // Of the operations of a loop how many went where, beside what the distribution
-// that was asked for predicts; both between 0 and 1.
+// that was asked for predicts; both between 0 and 1, or what `what` says at its
+// end, such as "bytes".
 struct Share {
   std::string what;
   double share = 0;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "common/mix_workload.h"
+#include "common/shares.h"
 #include "common/workload.h"
 #include "common/write_stream.h"
 
@@ -96,6 +97,18 @@ uint64_t LiveBytes(const Workload& w) {
   }
   const Oracle::Contents all = w.oracle.Sum(w.values);
   return all.entries * w.config.key_size + all.value_bytes;
+}
+
+// What was drawn beside what was to be drawn; a mix adds its own.
+void AddShares(const Workload& w, Measurement& m) {
+  if (DrawsKeys(w.benchmark) && m.operations > 0) {
+    m.shares = KeyShares(DrawOf(w.benchmark, w.config), w.oracle.key_space(),
+                         w.stream_seed, m.operations);
+  }
+  if (w.benchmark.kind == Kind::kCompact) return;
+  for (const Share& share : SizeShares(w.values, w.oracle, w.stream_seed)) {
+    m.shares.push_back(share);
+  }
 }
 
 }  // namespace
@@ -306,6 +319,7 @@ void Runner::Conclude(const Workload& workload, const LoopResult& loop,
     m.status = Status::kWrong;
     m.reason = workload.check.Reason();
   }
+  if (m.status == Status::kOk) AddShares(workload, m);
 }
 
 }  // namespace kvmatrix

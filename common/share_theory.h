@@ -5,6 +5,7 @@
 #define COMMON_SHARE_THEORY_H_
 
 #include <cstdint>
+#include <span>
 
 namespace kvmatrix {
 
@@ -16,10 +17,10 @@ double Zeta(uint64_t n, double theta);
 // REQUIRES: count <= n
 double ZipfShare(uint64_t count, uint64_t n, double theta);
 
-// Of draws as YCSB's "zipfian" over `keys` keys those of `distinct` keys, which
-// are all that its `ranks` most frequent ranks are hashed to: the share of
-// these ranks, and of all others, which fall on any key alike.
-double YcsbZipfShare(uint64_t ranks, uint64_t distinct, uint64_t keys);
+// Of draws as YCSB's "zipfian" over `keys` keys those of `hot`, which is sorted
+// and has no key twice.  Rank by rank where these are frequent, and the others
+// as if their hashes fell on all keys alike.
+double YcsbZipfShare(std::span<const uint64_t> hot, uint64_t keys);
 
 }  // namespace kvmatrix
 

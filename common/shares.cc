@@ -77,7 +77,7 @@ std::vector<HotSet> YcsbZipfSets(uint64_t keys) {
     const auto repeated = std::ranges::unique(of_ranks);
     of_ranks.erase(repeated.begin(), repeated.end());
     sets.push_back({"keys of the " + std::to_string(count) + " hottest ranks",
-                    YcsbZipfShare(count, of_ranks.size(), keys),
+                    YcsbZipfShare(of_ranks, keys),
                     [hot = std::move(of_ranks)](uint64_t key) {
                       return std::ranges::binary_search(hot, key);
                     }});

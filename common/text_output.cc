@@ -106,6 +106,19 @@ std::string LatencyText(const Measurement& m) {
          ", service time, open loop:\n" + m.service->ToString();
 }
 
+// What was drawn beside what was to be drawn, a line for each share.
+std::string SharesText(const Measurement& m) {
+  std::string text;
+  for (const Share& share : m.shares) {
+    const bool bytes = share.what.ends_with("bytes");
+    const double scale = bytes ? 1 : 100;
+    const char* const unit = bytes ? "" : " %";
+    text += Format("  %-40s : %9.3f%s; theory %9.3f%s\n", share.what.c_str(),
+                   share.share * scale, unit, share.theory * scale, unit);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string HeaderText(const Config& config, const Driver& driver) {

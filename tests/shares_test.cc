@@ -52,7 +52,7 @@ TEST_P(Drawn, IsWhatTheoryPredicts) {
   for (const Share& share : shares) {
     const double sigma =
         std::sqrt(share.theory * (1 - share.theory) / kMostDraws);
-    const double slack = order == KeyOrder::kYcsbZipf ? 0.003 : 1e-9;
+    const double slack = order == KeyOrder::kYcsbZipf ? 0.002 : 1e-9;
     EXPECT_NEAR(share.share, share.theory, 5 * sigma + slack) << share.what;
   }
 }
