@@ -83,12 +83,15 @@ std::string OpenLoopText(const OpenLoopFigures& figures) {
                 static_cast<double>(figures.max_lag_ns) / 1e3);
 }
 
-// What was drawn, beside what the distributions predict.
+// What was drawn beside what was to be drawn, a line for each share.
 std::string SharesText(const Measurement& m) {
   std::string text;
   for (const Share& share : m.shares) {
-    text += Format("%-40s %8.4f %% drawn, %8.4f %% in theory\n",
-                   share.what.c_str(), 100 * share.share, 100 * share.theory);
+    const bool bytes = share.what.ends_with("bytes");
+    const double scale = bytes ? 1 : 100;
+    const char* const unit = bytes ? "" : " %";
+    text += Format("  %-40s : %9.3f%s; theory %9.3f%s\n", share.what.c_str(),
+                   share.share * scale, unit, share.theory * scale, unit);
   }
   return text;
 }
@@ -104,19 +107,6 @@ std::string LatencyText(const Measurement& m) {
   }
   return unit + ", from the intended start:\n" + m.latency->ToString() + unit +
          ", service time, open loop:\n" + m.service->ToString();
-}
-
-// What was drawn beside what was to be drawn, a line for each share.
-std::string SharesText(const Measurement& m) {
-  std::string text;
-  for (const Share& share : m.shares) {
-    const bool bytes = share.what.ends_with("bytes");
-    const double scale = bytes ? 1 : 100;
-    const char* const unit = bytes ? "" : " %";
-    text += Format("  %-40s : %9.3f%s; theory %9.3f%s\n", share.what.c_str(),
-                   share.share * scale, unit, share.theory * scale, unit);
-  }
-  return text;
 }
 
 }  // namespace
