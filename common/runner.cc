@@ -101,9 +101,10 @@ uint64_t LiveBytes(const Workload& w) {
 
 // What was drawn beside what was to be drawn; a mix adds its own.
 void AddShares(const Workload& w, Measurement& m) {
+  if (w.replay != nullptr) return;
   if (DrawsKeys(w.benchmark) && m.operations > 0) {
-    m.shares = KeyShares(DrawOf(w.benchmark, w.config), w.oracle.key_space(),
-                         w.stream_seed, m.operations);
+    m.shares = KeyShares(DrawOf(w.benchmark, w.config, nullptr),
+                         w.oracle.key_space(), w.stream_seed, m.operations);
   }
   if (w.benchmark.kind == Kind::kCompact) return;
   for (const Share& share : SizeShares(w.values, w.oracle, w.stream_seed)) {
