@@ -48,6 +48,14 @@ class Sweep:
         return f"w-{self.family}"
 
     @property
+    def glob(self) -> str:
+        """What the names of its scenarios match, and those of no other family."""
+        begins = len(self.family) + 1
+        names = [member.scenario.name for member in self.members]
+        letters = "".join(sorted({name[begins : begins + 1] for name in names}))
+        return f"{self.family}-[{letters}]*"
+
+    @property
     def values(self) -> list[Any]:
         """The values of the flag in their order."""
         return [member.value for member in self.members]

@@ -42,7 +42,12 @@ _TITLES = {
     "ycsbd": "YCSB D, read latest",
     "ycsbe": "YCSB E, short ranges",
     "ycsbf": "YCSB F, read-modify-write",
-    "mixgraph": "Mix of the published graph store",
+    "mixgraph": "Social graph, as published",
+    "mixgraph-c": "Social graph, corrected",
+    "overwritebatch": "Overwrites",
+    "readrandomsmall": "Random reads, a thousandth",
+    "readseq100K": "Sequential reads",
+    "readrand100K": "Random reads",
 }
 
 

@@ -5,6 +5,7 @@ Taken from the options that the executables say they had, not from what was aske
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,22 +23,19 @@ _KEYS = {
     "permutation": "each once, in random order",
     "sequential": "in key order",
 }
+_YCSB = re.compile("ycsb[a-f]")  # whose keys are YCSB's unless they are told
 _WITH_THETA = ("zipf", "ycsb-zipf", "latest")
 
 
 def workload(rows: Sequence[Row]) -> list[str]:
     """What to know of a chart's workload; nothing of a usual one."""
-    options = next((found for row in rows if (found := options_of(row))), None)
-    return told(options) if options else []
+    for m in (m for row in rows for m in row.repetitions):
+        if m.status == "ok" and (options := m.record.get("options")):
+            return told(options, m.cell.benchmark)
+    return []
 
 
-def options_of(row: Row) -> Options | None:
-    """The options of its first repetition that has any."""
-    found = (m.record.get("options") for m in row.repetitions if m.status == "ok")
-    return next((options for options in found if options), None)
-
-
-def told(options: Options) -> list[str]:
+def told(options: Options, benchmark: str = "") -> list[str]:
     """The options that change what is measured, in the order of their weight."""
     found = []
     threads = int(options.get("threads") or 1)
@@ -45,6 +43,8 @@ def told(options: Options) -> list[str]:
         found.append(f"{threads} threads")
     if distribution := str(options.get("key_distribution") or ""):
         found.append(f"keys: {_keys(distribution, options)}")
+    elif _YCSB.fullmatch(benchmark):
+        found.append("keys: by YCSB's own formula (YCSB-exact)")
     if (shape := options.get("key_format", "decimal")) != "decimal":
         found.append(f"{options.get('key_size', 8)}-byte {shape}-endian keys")
     if (sizes := options.get("value_size_distribution_type", "fixed")) != "fixed":

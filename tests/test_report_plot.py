@@ -95,6 +95,14 @@ def test_eight_engines_have_eight_colours_and_shapes() -> None:
     assert len({look(place) for place in range(72)}) == 72
 
 
+def test_ycsb_has_its_own_keys_unless_others_are_asked_for() -> None:
+    exact = ["keys: by YCSB's own formula (YCSB-exact)"]
+    assert workloads.told({}, "ycsbd") == exact
+    assert workloads.told({}, "ycsbload") == []
+    true = workloads.told({"key_distribution": "zipf"}, "ycsbd")
+    assert true == ["keys: true Zipf, by rejection-inversion"]
+
+
 @pytest.mark.parametrize(
     ("options", "due"),
     [
