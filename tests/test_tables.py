@@ -1,0 +1,55 @@
+"""The table of the keys is counted as the executables hold it, byte for byte."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scripts.executable import Description, executable_path
+from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
+from scripts.tables import table_bytes
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
+FLOOR = executable_path(BUILD, "null")  # has no memory of its own
+NUM = 2_000_000
+NEARLY = 1 << 20  # bytes of everything else
+
+
+def counted(benchmark: str) -> int:
+    """What table_bytes() says of a cell of this benchmark."""
+    text = subprocess.run(
+        [str(FLOOR), "--describe"], check=True, capture_output=True, text=True
+    ).stdout
+    engine = PlannedEngine("null", "", "", "", Description.of(json.loads(text)), "", "")
+    flags = {"null": {"num": NUM}}
+    scenario = PlannedScenario("base", "", "", (benchmark,), flags, {})
+    cell = Cell("null", "base", benchmark)
+    plan = Plan("", {}, 1, 1, "", (engine,), (scenario,), (cell,), (), {})
+    return table_bytes(plan, cell)
+
+
+@pytest.mark.parametrize(
+    "benchmark",
+    [
+        *("fillseq", "filluniquerandom", "fillrandom", "fillseqbatch"),
+        *("fillrandbatch", "fillrand100K", "readrandom", "readseq"),
+        *("overwrite", "deleteseq", "deleterandom"),
+    ],
+)
+def test_a_table_is_as_large_as_the_executables(benchmark: str, tmp_path: Path) -> None:
+    fresh = benchmark.startswith("fill")
+    named = benchmark if fresh else f"filluniquerandom,{benchmark}"
+    answer = tmp_path / "answer.json"
+    command = [
+        str(FLOOR),
+        f"--benchmarks={named}",
+        f"--num={NUM}",
+        f"--db={tmp_path}/db",
+    ]
+    subprocess.run([*command, f"--json={answer}"], check=True, capture_output=True)
+    line = json.loads(answer.read_text().splitlines()[-1])
+    assert line["benchmark"] == benchmark
+    assert 0 <= line["anonymous_rss_bytes"] - counted(benchmark) < NEARLY
