@@ -90,7 +90,7 @@ def _tell(
     else:
         click.echo("\n".join(text(found, room, measured)))
     if found.unfit:
-        listed = "\n  ".join(found.unfit)
+        listed = "\n  ".join(map(str, found.unfit))
         return complain(f"this run cannot fit:\n  {listed}", _UNFIT)
     if found.unknown:
         told = f"{len(found.unknown)} cells are not predicted: add --measure"

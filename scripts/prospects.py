@@ -43,13 +43,24 @@ class Prospect:
 
 
 @dataclass(frozen=True)
+class Trouble:
+    """What is wrong with a cell, in words that follow its name."""
+
+    cell: Cell
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.cell} {self.words}"
+
+
+@dataclass(frozen=True)
 class Prospects:
     """All cells; `fills_s` are the databases that cells start from."""
 
     cells: tuple[Prospect, ...]
     fills_s: Prediction
-    unfit: tuple[str, ...]  # why the run cannot be
-    doubts: tuple[str, ...]  # what may go wrong
+    unfit: tuple[Trouble, ...]  # why the run cannot be
+    doubts: tuple[Trouble, ...]  # what may go wrong
 
     @property
     def known(self) -> list[Prospect]:
@@ -72,12 +83,13 @@ def prospects(plan: Plan, samples: Samples, room: Room) -> Prospects:
     """What the plan will take, from what was measured of its cells."""
     cells = tuple(_prospect(plan, cell, samples) for cell in plan.cells)
     known = {p.cell: p for p in cells if p.outlook}
-    unfit: list[str] = []
-    doubts: list[str] = []
-    for found in known.values():
+    unfit: list[Trouble] = []
+    doubts: list[Trouble] = []
+    for cell, found in known.items():
         for may_fit, words in _shortages(found, room):
-            (doubts if may_fit else unfit).append(words)
-        doubts += _doubts(plan, found, samples, room)
+            (doubts if may_fit else unfit).append(Trouble(cell, words))
+        told = _doubts(plan, found, samples, room)
+        doubts += [Trouble(cell, words) for words in told]
     fills = (_fill_of(plan, unit.cells, known) for unit in plan.order)
     return Prospects(cells, reduce(add, fills, NOTHING), tuple(unfit), tuple(doubts))
 
@@ -162,22 +174,19 @@ def _shortages(found: Prospect, room: Room) -> Iterable[tuple[bool, str]]:
     disk, memory = found.disk_bytes, found.memory_bytes
     spare = room.disk_bytes - SPARE_BYTES
     if disk and disk.high > spare:
-        yield _shortage(found, "disk", disk, spare, disk.middle <= spare)
+        yield _shortage("disk", disk, spare, disk.middle <= spare)
     free = room.memory_bytes
     if memory and free is not None and memory.high > free:
-        yield _shortage(found, "memory", memory, free, memory.low <= free)
+        yield _shortage("memory", memory, free, memory.low <= free)
 
 
 def _shortage(
-    found: Prospect, what: str, needed: Prediction, free: int, may_fit: bool
+    what: str, needed: Prediction, free: int, may_fit: bool
 ) -> tuple[bool, str]:
     verb = f"may need more {what} than there is" if may_fit else f"needs {what}"
     where = " in --data-dir" if what == "disk" else ""
-    return (
-        may_fit,
-        f"{found.cell} {verb}: {_sized(needed)};"
-        f" {format_size(max(0, free))} are free{where}",
-    )
+    room = f"{format_size(max(0, free))} are free{where}"
+    return may_fit, f"{verb}: {_sized(needed)}; {room}"
 
 
 def _doubts(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterable[str]:
@@ -190,9 +199,8 @@ def _doubts(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterab
         longest = max(longest, outlook.seconds["prepare"].middle)
     if longest > plan.timeout_s:
         yield (
-            f"{found.cell} would be killed: a process of about"
-            f" {format_duration(longest)}, limit {format_duration(plan.timeout_s)}"
-            " (--timeout)"
+            f"would be killed: a process of about {format_duration(longest)}, limit"
+            f" {format_duration(plan.timeout_s)} (--timeout)"
         )
     yield from _unseen(plan, found, samples, room)
 
@@ -207,8 +215,8 @@ def _unseen(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterab
     for name, size in unfilled:
         if database and database.middle > size:
             yield (
-                f"{found.cell}: no database that was measured is larger than {name},"
-                f" {format_size(size)}; this one is: its time and memory are the least"
+                f"exceeds {name}, {format_size(size)}, as no size that was measured"
+                " does: its time and memory are the least"
             )
 
 

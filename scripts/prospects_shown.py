@@ -1,13 +1,13 @@
 """What a run will take, as it is shown: one JSON document, or lines for people."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from report.scaling.growth import LEVEL, Prediction
 from report.units import format_duration, format_size
 from scripts.plan import Cell, Plan
-from scripts.prospects import Prospect, Prospects, Room
+from scripts.prospects import Prospect, Prospects, Room, Trouble
 
 
 def document(
@@ -27,9 +27,13 @@ def document(
         "fills_s": asdict(found.fills_s),
         "total_s": asdict(found.time_s) if not found.unknown else None,
         "free": asdict(room),
-        "unfit": list(found.unfit),
-        "doubts": list(found.doubts),
+        "unfit": [_trouble_document(trouble) for trouble in found.unfit],
+        "doubts": [_trouble_document(trouble) for trouble in found.doubts],
     }
+
+
+def _trouble_document(trouble: Trouble) -> dict[str, str]:
+    return {"cell": str(trouble.cell), "words": trouble.words}
 
 
 def _cell_document(plan: Plan, found: Prospect) -> dict[str, Any]:
@@ -71,7 +75,17 @@ def text(found: Prospects, room: Room, measured: Mapping[Cell, float]) -> list[s
         f"{known}; in all {_timed(total)}, {_timed(found.fills_s)} of it filling",
         f"the interval holds {LEVEL:.0%} of what is to be expected; {_free(room)}",
     ]
-    return [*lines, *(f"doubt: {doubt}" for doubt in found.doubts)]
+    return [*lines, *_doubts(found.doubts)]
+
+
+def _doubts(doubts: Iterable[Trouble]) -> Iterable[str]:
+    """Each doubt once, with the cells that it is about."""
+    cells: dict[str, list[str]] = {}
+    for doubt in doubts:
+        cells.setdefault(doubt.words, []).append(str(doubt.cell))
+    for words, names in cells.items():
+        more = f" and {len(names) - 1} cells more:" if names[1:] else ""
+        yield f"doubt: {names[0]}{more} {words}"
 
 
 def _row(found: Prospect, measured_s: float | None) -> str:

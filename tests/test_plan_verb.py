@@ -17,6 +17,7 @@ from scripts.growth_samples import Samples, growth_key
 from scripts.ladder import default_sizes
 from scripts.plan import Plan
 from scripts.prospects import Prospects, Room, prospects
+from scripts.prospects_shown import text
 from scripts.session import Refused, refuse_small_memory
 from scripts.store import find_run
 from scripts.tables import table_bytes
@@ -101,7 +102,7 @@ def test_what_cannot_fit_is_named_with_its_need_and_what_is_free() -> None:
     small = Room(10 << 30, 2 << 30, None)
     found = prospects(plan, known(plan), small)
     assert len(found.unfit) == 3
-    disk, other, memory = found.unfit
+    disk, other, memory = map(str, found.unfit)
     assert disk.startswith("a/base/readrandom needs disk: 18")
     assert "9.94 GiB are free in --data-dir" in disk
     assert other.startswith("a/base/fillrandom needs disk: 9")
@@ -116,14 +117,29 @@ def test_what_may_not_fit_is_a_doubt() -> None:
     found = prospects(plan, known(plan), room)
     assert not found.unfit
     (doubt,) = found.doubts
-    assert doubt.startswith("a/base/readrandom may need more disk than there is")
+    assert str(doubt).startswith("a/base/readrandom may need more disk than there is")
+
+
+def test_half_a_chance_to_fit_is_none() -> None:
+    plan = made()
+    fill = by_name(prospects(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
+    room = Room(round((fill.low + fill.middle) / 2), None, None)
+    unfit = [str(trouble) for trouble in prospects(plan, known(plan), room).unfit]
+    assert any(told.startswith("a/base/fillrandom needs disk") for told in unfit)
+
+
+def test_a_doubt_of_many_cells_is_told_once() -> None:
+    plan = made()
+    found = prospects(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
+    told = [line for line in text(found, AMPLE, {}) if line.startswith("doubt")]
+    assert len(told) == 1 and "readrandom and 1 cells more: exceeds" in told[0]
 
 
 def test_a_process_that_would_be_killed_is_a_doubt() -> None:
     plan = made(timeout_s=3000.0)
     found = prospects(plan, known(plan), AMPLE)
     assert len(found.doubts) == 1  # the fill takes 4,000 s, all else 2,000 s
-    assert "a/base/readrandom would be killed" in found.doubts[0]
+    assert "a/base/readrandom would be killed" in str(found.doubts[0])
 
 
 def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
@@ -131,7 +147,7 @@ def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
     found = prospects(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
     assert len(found.doubts) == 2
     assert all(
-        "larger than the memory, 1.00 GiB; this one is" in d for d in found.doubts
+        "exceeds the memory, 1.00 GiB, as no size" in d.words for d in found.doubts
     )
 
 
@@ -139,7 +155,7 @@ def test_a_cache_that_no_size_has_filled_makes_one_too() -> None:
     plan = made(cache_size=(300_000 * 100) // 4 + 1)
     found = prospects(plan, known(plan), AMPLE)
     assert len(found.doubts) == 2
-    assert "larger than 4 times cache_size, 28.6 MiB; this one is" in found.doubts[0]
+    assert "exceeds 4 times cache_size, 28.6 MiB, as no size" in str(found.doubts[0])
     plan = made(cache_size=(300_000 * 100) // 4)
     assert not prospects(plan, known(plan), AMPLE).doubts
 
@@ -160,8 +176,8 @@ def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
     filling, filled = found(256 << 20), found(1 << 20)
     assert not filling.unfit and len(filled.unfit) == 2
     assert by_name(filling)["readrandom"].memory_bytes.high == 800 * max(SIZES)
-    assert "its time and memory are the least" in filling.doubts[0]
-    assert "a/base/readrandom needs memory: 7" in filled.unfit[0]
+    assert "its time and memory are the least" in str(filling.doubts[0])
+    assert "a/base/readrandom needs memory: 7" in str(filled.unfit[0])
 
 
 def test_why_a_cell_could_not_be_measured_is_told() -> None:
