@@ -9,17 +9,18 @@ from typing import Any
 import click
 import pytest
 
+from report.cells import Measurement
 from report.results import ResultsError
 from report.scaling.cells import Sample
 from report.scaling.growth import Point
 from scripts.cli_types import CountsType, CountType
-from scripts.growth_samples import Samples, growth_key
+from scripts.growth_samples import Samples, collect, growth_key
 from scripts.ladder import default_sizes
 from scripts.plan import Plan
 from scripts.prospects import Prospects, Room, prospects
 from scripts.prospects_shown import text
 from scripts.session import Refused, refuse_small_memory
-from scripts.store import find_run
+from scripts.store import find_run, read_lines, read_plan
 from scripts.tables import table_bytes
 from tests.lab import Lab, make_lab
 from tests.plans import FLAGS, engine, plan
@@ -295,3 +296,32 @@ def test_what_cannot_fit_ends_with_4(lab: Lab) -> None:
     assert found.returncode == 4
     assert "this run cannot fit" in found.stderr
     assert "good/base/fillrandom needs memory" in found.stderr
+
+
+def test_only_the_last_attempt_counts_and_nothing_cut_short(lab: Lab) -> None:
+    lab.engine("bad", "disturbed")
+    (lab.data / "disturb").write_text("1")
+    words = ("lab", "-n", "1", "-k", "bad/base/fillrandom")
+    assert lab.call("run", *words).returncode == 0
+    plan, lines = read_plan(lab.run_folder), read_lines(lab.run_folder).measurements
+    assert [line.attempt for line in lines] == [1, 2]
+    (cell,) = plan.cells
+
+    def counted(*measurements: Measurement) -> int:
+        samples = Samples()
+        samples.add(plan, measurements)
+        return len(samples.of(plan, cell))
+
+    assert (counted(*lines), counted(lines[1])) == (1, 1)
+    assert counted(replace(lines[1], truncated=True)) == 0
+    assert counted(replace(lines[1], status="wrong")) == 0
+    assert counted(replace(lines[1], pass_="latency")) == 0
+
+
+def test_another_machine_tells_nothing(lab: Lab) -> None:
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    plan = read_plan(lab.run_folder)
+    samples, skipped = collect([lab.run_folder], plan)
+    assert samples.repetitions and not skipped
+    samples, skipped = collect([lab.run_folder], replace(plan, machine={}))
+    assert not samples.repetitions and "made on another machine" in skipped[0]
