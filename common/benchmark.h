@@ -108,6 +108,15 @@ constexpr bool DrawsKeys(const Benchmark& benchmark) {
          (benchmark.kind == Kind::kRead && !IsOneCall(benchmark));
 }
 
+// True of a mix of gets and puts of equal keys; other mixes are of Kind::kMix
+// too, and of more types.
+constexpr bool IsReadsAndWrites(const Benchmark& benchmark) {
+  return benchmark.kind == Kind::kMix && benchmark.access == Access::kGet;
+}
+constexpr bool IsMix(const Benchmark& benchmark) {
+  return benchmark.kind == Kind::kMix && benchmark.access != Access::kGet;
+}
+
 std::string_view KindName(Kind kind);
 std::string_view PrepareName(Prepare prepare);
 

@@ -1,16 +1,70 @@
 #include "common/check.h"
 
+#include <algorithm>
+
 namespace kvmatrix {
+
+std::optional<uint64_t> Check::KeyOf(std::string_view key) {
+  const std::optional<uint64_t> index = ParseKey(key, keys_);
+  if (!index) Fail("a scan visits a key that was never written:", key);
+  return index;
+}
 
 std::optional<uint64_t> Check::Visited(std::string_view key,
                                        std::string_view value) {
-  const std::optional<uint64_t> index = ParseKey(key, keys_);
-  if (!index) {
-    Fail("a scan visits a key that was never written:", key);
-    return std::nullopt;
-  }
-  Got(Expect(*index), value);
+  const std::optional<uint64_t> index = KeyOf(key);
+  if (index) Got(Expect(*index), value);
   return index;
+}
+
+void Check::GotWithin(uint64_t key, const Oracle::Observed& before,
+                      const Oracle::Observed& after,
+                      const std::optional<std::string_view>& value) {
+  const uint32_t first = before.version;
+  const uint32_t last = std::max(before.newest, after.newest);
+  if (!value) {
+    if (first != 0) DisagreeWithin(key, first, last, value);
+    return;
+  }
+  for (uint32_t version = last; version >= first && version > 0; --version) {
+    const uint64_t root = values_.Root(key, version);
+    if (!values_.GrowsFrom(root, *value)) continue;
+    ++found_;
+    value_bytes_ += value->size();
+    digest_ += Values::Fingerprint(root);
+    return;
+  }
+  DisagreeWithin(key, first, last, value);
+}
+
+// Tells which version it is that the engine should not have answered with.
+void Check::DisagreeWithin(uint64_t key, uint32_t first, uint32_t last,
+                           const std::optional<std::string_view>& value) {
+  constexpr uint32_t kAround = 1000;
+  if (failures_ > 0 || !value) {
+    Disagree({key, first, 0}, value);
+    return;
+  }
+  const std::string due = "where versions " + std::to_string(first) + " to " +
+                          std::to_string(last) + " were due, of key";
+  uint32_t version = last > kAround ? last - kAround : 1;
+  for (; version <= last + kAround; ++version) {
+    if (!values_.GrowsFrom(values_.Root(key, version), *value)) continue;
+    const std::string told = "version " + std::to_string(version) + " is read ";
+    Fail((version < first ? "an old value: " : "a value of the future: ") +
+             told + due,
+         KeyText(key));
+    return;
+  }
+  Fail("a value that was never written is read " + due, KeyText(key));
+}
+
+void Check::Merge(const Check& other) {
+  if (failures_ == 0) first_failure_ = other.first_failure_;
+  found_ += other.found_;
+  failures_ += other.failures_;
+  value_bytes_ += other.value_bytes_;
+  digest_ += other.digest_;
 }
 
 void Check::Fail(std::string_view what, std::string_view key) {

@@ -49,15 +49,29 @@ class Check {
     }
   }
 
+  // The engine answered `value` to a get of the key with this index, beside
+  // threads that write: what was observed of the key before the get, and after
+  // it.
+  void GotWithin(uint64_t key, const Oracle::Observed& before,
+                 const Oracle::Observed& after,
+                 const std::optional<std::string_view>& value);
+
   // The engine answered `value` to a get of a key that was never written.
   void GotAbsent(std::string_view key,
                  const std::optional<std::string_view>& value) {
     if (value.has_value()) Fail("a key that was never written is found:", key);
   }
 
+  // The index of that key; if it is no key of ours, the tally has it and the
+  // result is nothing.
+  std::optional<uint64_t> KeyOf(std::string_view key);
+
   // A scan visits an entry.  Returns the index of its key; if that is no key
   // of ours, the tally has it and the result is nothing.
   std::optional<uint64_t> Visited(std::string_view key, std::string_view value);
+
+  // Adds the tally of another thread.
+  void Merge(const Check& other);
 
   // Records a failure that only the benchmark can see.
   void Fail(std::string_view what, std::string_view key);
@@ -88,6 +102,9 @@ class Check {
   }
   void DisagreeFirst(const Expected& expected,
                      const std::optional<std::string_view>& value);
+
+  void DisagreeWithin(uint64_t key, uint32_t first, uint32_t last,
+                      const std::optional<std::string_view>& value);
 
   const Oracle& oracle_;
   const Values& values_;

@@ -49,8 +49,8 @@ double SteadyClock::NsPerTick() {
 uint64_t SteadyClock::WaitUntilNs(uint64_t ns) {
   uint64_t now_ns = NowNs();
   if (ns > now_ns + kSpinNs) {
-    if (!wakes_precisely_) prctl(PR_SET_TIMERSLACK, 1ul);
-    wakes_precisely_ = true;
+    thread_local const int precise = prctl(PR_SET_TIMERSLACK, 1ul);
+    static_cast<void>(precise);
     const uint64_t wake_ns = ns - kSpinNs;
     const timespec wake = {static_cast<time_t>(wake_ns / kNsPerSecond),
                            static_cast<long>(wake_ns % kNsPerSecond)};

@@ -9,7 +9,7 @@
 
 namespace kvmatrix {
 
-// Monotonic time.  Tests put their own in place.
+// Monotonic time.  Thread-safe.  Tests put their own in place.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -67,7 +67,6 @@ class SteadyClock final : public Clock {
   Pair ReadBoth();
 
   const Pair made_;
-  bool wakes_precisely_ = false;
 };
 
 }  // namespace kvmatrix

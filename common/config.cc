@@ -3,7 +3,6 @@
 #include <gflags/gflags.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <string_view>
 
 #include "common/driver.h"
@@ -11,6 +10,7 @@
 #include "common/leveldb_stream.h"
 #include "common/mix_flags.h"
 #include "common/mix_workload.h"
+#include "common/past.h"
 #include "common/zipf.h"
 
 DEFINE_string(benchmarks,
@@ -20,7 +20,15 @@ DEFINE_string(benchmarks,
               "benchmarks to run, in this order");
 DEFINE_uint64(num, 1'000'000, "entries in a database");
 DEFINE_int64(reads, -1, "operations of a read benchmark; -1: --num");
-DEFINE_uint64(threads, 1, "concurrent threads; only 1 for now");
+DEFINE_uint64(
+    threads, 1,
+    "threads that run at once, up to 256: each does --reads reads, and "
+    "they divide what is to be written");
+DEFINE_uint64(writes_per_second, 0,
+              "pace of the one writer of a *whilewriting benchmark; 0: as fast "
+              "as it goes");
+DEFINE_uint64(readwritepercent, 90,
+              "share of gets among the operations of readrandomwriterandom");
 DEFINE_uint64(key_size, 16, "bytes in a key, at least 8");
 DEFINE_string(key_format, "decimal",
               "decimal: digits with zeros in front; big, little: integers of 8 "
@@ -63,7 +71,8 @@ DEFINE_bool(crash, false,
 DEFINE_string(after, "",
               "with --use_existing_db: the benchmarks that the "
               "database has been through, such as filluniquerandom,"
-              "overwrite:5000 (a number of operations where it stopped early)");
+              "overwrite:5000 (a number of operations where it stopped early), "
+              "or overwrite:2500+2500 where two threads wrote");
 DEFINE_string(db, "",
               "directory for the database; default: a directory of "
               "this user's below the one for temporary files");
@@ -73,48 +82,6 @@ DEFINE_string(progress, "", "file in which to count operations, eight bytes");
 namespace kvmatrix {
 namespace {
 
-std::vector<std::string_view> Split(std::string_view list) {
-  std::vector<std::string_view> words;
-  while (!list.empty()) {
-    const size_t comma = list.find(',');
-    words.push_back(list.substr(0, comma));
-    list = comma == list.npos ? "" : list.substr(comma + 1);
-  }
-  return words;
-}
-
-const Benchmark* Named(std::string_view flag, std::string_view name) {
-  if (const Benchmark* benchmark = FindBenchmark(name)) return benchmark;
-  std::string message = "--" + std::string(flag) + ": unknown benchmark '" +
-                        std::string(name) + "'; there are";
-  for (const Benchmark& benchmark : AllBenchmarks()) {
-    message += " " + std::string(benchmark.name);
-  }
-  throw UsageError(message);
-}
-
-PastBenchmark Past(std::string_view word, const Config& config) {
-  const size_t colon = word.find(':');
-  const Benchmark* benchmark = Named("after", word.substr(0, colon));
-  if (!Changes(*benchmark) && config.stream == StreamKind::kOwn) {
-    throw UsageError("--after: " + std::string(benchmark->name) +
-                     " does not write; leave it out");
-  }
-  CheckMix(*benchmark, config);
-  PastBenchmark past{benchmark, IsWriting(*benchmark)
-                                    ? EntriesOf(*benchmark, config)
-                                    : ReadsOf(*benchmark, config)};
-  if (colon == word.npos) return past;
-  const std::string_view digits = word.substr(colon + 1);
-  const auto [end, error] = std::from_chars(
-      digits.data(), digits.data() + digits.size(), past.operations);
-  if (error != std::errc() || end != digits.data() + digits.size()) {
-    throw UsageError("--after: '" + std::string(digits) +
-                     "' is not a number of operations");
-  }
-  return past;
-}
-
 void Require(bool holds, const std::string& message) {
   if (!holds) throw UsageError(message);
 }
@@ -122,7 +89,11 @@ void Require(bool holds, const std::string& message) {
 void CheckRanges() {
   Require(FLAGS_num > 0 && FLAGS_num <= kMaxKeys, "--num: from 1 to 10^16");
   Require(FLAGS_reads == -1 || FLAGS_reads > 0, "--reads: at least 1, or -1");
-  Require(FLAGS_threads == 1, "--threads: only 1 for now");
+  Require(FLAGS_threads >= 1 && FLAGS_threads <= kMostThreads,
+          "--threads: from 1 to 256");
+  Require(FLAGS_writes_per_second <= 1'000'000'000,
+          "--writes_per_second: at most 10^9, or 0: as fast as it goes");
+  Require(FLAGS_readwritepercent <= 100, "--readwritepercent: from 0 to 100");
   Require(FLAGS_key_size >= KeyShape::kSmallest &&
               FLAGS_key_size <= KeyShape::kLargest,
           "--key_size: from 8 to 1024");
@@ -312,6 +283,9 @@ Config ConfigFromFlags() {
   config.stream = StreamKindFromFlag();
   config.settle =
       FLAGS_settle && (config.stream == StreamKind::kOwn || IsGiven("settle"));
+  config.threads = FLAGS_threads;
+  config.writes_per_second = FLAGS_writes_per_second;
+  config.readwritepercent = FLAGS_readwritepercent;
   config.duration_ns = static_cast<uint64_t>(FLAGS_duration * 1e9);
   config.use_existing_db = FLAGS_use_existing_db;
   config.crash = FLAGS_crash;

@@ -32,10 +32,12 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+inline constexpr uint64_t kMostThreads = 256;
+
 // A benchmark that the database has been through, and how far it went.
 struct PastBenchmark {
   const Benchmark* benchmark;
-  uint64_t operations;
+  std::vector<uint64_t> operations;  // of each thread that may have written
 };
 
 struct Config {

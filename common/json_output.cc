@@ -121,7 +121,7 @@ void AddCounts(const Measurement& m, Json& json) {
   json["bytes"] = ok ? m.bytes : 0;
   json["live_bytes"] = FigureJson(m, m.live_bytes);
   json["truncated"] = m.truncated;
-  json["digest"] = m.digest ? Json(Hex(ok ? *m.digest : 0)) : nullptr;
+  json["digest"] = ok && !m.digest ? Json() : Json(Hex(m.digest.value_or(0)));
 }
 
 Json DeferredJson(const Measurement& m) {

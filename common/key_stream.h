@@ -8,6 +8,7 @@
 #include "common/benchmark.h"
 #include "common/key_draw.h"
 #include "common/leveldb_stream.h"
+#include "common/part.h"
 #include "common/permutation.h"
 #include "common/random.h"
 #include "common/zipf.h"
@@ -16,13 +17,20 @@ namespace kvmatrix {
 
 // Endless for random orders; kSequential and kUnique wrap after `key_space`
 // keys.  Holds no memory but itself, however many keys there are.
+//
+// Of several threads each takes every so manieth key of kSequential and of
+// kUnique, whose seed they have in common; of random orders each has a stream
+// by a seed of its own.
 class KeyStream {
  public:
   // Keys from [0, key_space).  REQUIRES: 0 < key_space <= kMaxKeys
-  KeyStream(const KeyDraw& draw, uint64_t key_space, uint64_t seed)
+  KeyStream(const KeyDraw& draw, uint64_t key_space, uint64_t seed,
+            const Part& part = {})
       : order_(draw.replay == nullptr ? draw.order : KeyOrder::kSequential),
         key_space_(order_ == KeyOrder::kHot ? HotKeys(key_space) : key_space),
-        random_(seed),
+        stride_(part.threads),
+        position_(part.thread % key_space_),
+        random_(part.Seed(seed)),
         permutation_(key_space_,
                      order_ == KeyOrder::kZipf ? draw.scatter_seed : seed),
         ranks_(key_space_, draw.zipf_theta),
@@ -39,7 +47,8 @@ class KeyStream {
     }
     if (replay_ != nullptr) return replay_->NextKey();
     const uint64_t index = position_;
-    if (++position_ == key_space_) position_ = 0;
+    position_ += stride_;
+    if (position_ >= key_space_) position_ %= key_space_;
     return order_ == KeyOrder::kUnique ? permutation_(index) : index;
   }
 
@@ -53,7 +62,8 @@ class KeyStream {
 
   const KeyOrder order_;
   const uint64_t key_space_;
-  uint64_t position_ = 0;
+  const uint64_t stride_;
+  uint64_t position_;
   Random random_;
   Permutation permutation_;
   ZipfRanks ranks_;

@@ -71,7 +71,7 @@ struct Measurement {
   bool truncated = false;   // --duration ended the loop
   // Of the entries read, or of all that were written; nothing where several
   // threads make it a matter of chance.
-  std::optional<uint64_t> digest = 0;
+  std::optional<uint64_t> digest;
 
   // Of a benchmark that writes: by each thread that does, as --after takes it.
   std::vector<uint64_t> operations_by_thread;

@@ -1,6 +1,7 @@
 #include "common/meter.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace kvmatrix {
 namespace {
@@ -18,7 +19,11 @@ constexpr uint64_t kGrowth = 64;
 }  // namespace
 
 Meter::Meter(Clock& clock, Progress& progress, const Plan& plan)
-    : clock_(clock), progress_(progress), duration_ns_(plan.duration_ns) {
+    : clock_(clock),
+      progress_(progress),
+      duration_ns_(plan.duration_ns),
+      crew_(plan.crew),
+      helps_(plan.helps) {
   if (plan.rate_ops_per_sec > 0) {
     open_loop_.emplace(clock, plan.rate_ops_per_sec, plan.arrivals_seed);
   } else if (plan.latencies) {
@@ -27,8 +32,12 @@ Meter::Meter(Clock& clock, Progress& progress, const Plan& plan)
 }
 
 void Meter::Start() {
-  before_ = Resources::Now();
-  start_ns_ = clock_.NowNs();
+  if (crew_) {
+    start_ns_ = crew_->Start();
+  } else {
+    before_ = Resources::Now();
+    start_ns_ = clock_.NowNs();
+  }
   if (open_loop_) open_loop_->Start(start_ns_);
   Prepared();
 }
@@ -45,13 +54,15 @@ bool Meter::Look(uint64_t operations) {
   const uint64_t most = operations < kEachOf ? 1 : operations / kGrowth;
   stride_ = std::clamp<uint64_t>(stride_, 1, most);
   next_look_ = operations + stride_;
-  expired_ = duration_ns_ > 0 && elapsed_ns >= duration_ns_;
+  expired_ = (duration_ns_ > 0 && elapsed_ns >= duration_ns_) ||
+             (crew_ && crew_->failed());
   Prepared();  // the look is not a part of the next call
   return !expired_;
 }
 
 void Meter::Note(uint64_t elapsed_ns, uint64_t operations) {
-  progress_.Set(operations);
+  progress_.Add(operations - last_count_);
+  last_count_ = operations;
   timeline_.Add(elapsed_ns, operations);
   const uint64_t idle_ns = open_loop_ ? open_loop_->idle_ns() : 0;
   const uint64_t lasted_ns = elapsed_ns - last_look_ns_;
@@ -63,12 +74,36 @@ void Meter::Note(uint64_t elapsed_ns, uint64_t operations) {
 
 uint64_t Meter::StopNs(uint64_t operations) {
   const uint64_t elapsed_ns = clock_.NowNs() - start_ns_;
-  used_ = Resources::Now().Since(before_);
+  if (crew_) {
+    if (!helps_) crew_->Finish();
+  } else {
+    used_ = Resources::Now().Since(before_);
+  }
   if (operations > 0) {
     Note(elapsed_ns, operations);
     timeline_.Finish(elapsed_ns, operations);
   }
   return elapsed_ns;
+}
+
+void Meter::Merge(const Meter& other) {
+  expired_ |= other.expired_;
+  if (latency_) latency_->Merge(*other.latency_);
+  if (open_loop_) open_loop_->Merge(*other.open_loop_);
+  stalls_ = Overlap(stalls_, other.stalls_);
+}
+
+Course Meter::Together(std::span<const Meter* const> meters) {
+  Meter all = *meters.front();
+  std::vector<const Timeline*> timelines;
+  for (const Meter* meter : meters) timelines.push_back(&meter->timeline_);
+  for (const Meter* meter : meters.subspan(1)) all.Merge(*meter);
+  return {.truncated = all.expired_,
+          .timeline = meters.size() == 1 ? all.timeline_ : Sum(timelines),
+          .stalls = all.stalls_,
+          .latency = all.Latency(),
+          .service = all.Service(),
+          .open_loop = all.OpenLoopResult()};
 }
 
 std::optional<Histogram> Meter::Latency() const {

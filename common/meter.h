@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "common/clock.h"
+#include "common/crew.h"
 #include "common/histogram.h"
 #include "common/open_loop.h"
 #include "common/progress.h"
@@ -15,6 +17,16 @@
 #include "common/timeline.h"
 
 namespace kvmatrix {
+
+// How a loop went, or the loops of several threads together.
+struct Course {
+  bool truncated = false;  // the time limit has ended one
+  Timeline timeline;
+  Stalls stalls;  // of all of them at once
+  std::optional<Histogram> latency;
+  std::optional<Histogram> service;
+  std::optional<OpenLoopFigures> open_loop;
+};
 
 // Looks at the clock every ten microseconds or so: for the timeline, the
 // progress and the time limit.  Reads it for each call only if latencies are
@@ -26,11 +38,14 @@ class Meter {
     bool latencies = false;       // of each call
     double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
     uint64_t arrivals_seed = 0;   // of the open loop's stream
+    Crew* crew = nullptr;         // the threads that run it together
+    bool helps = false;           // the crew, which does not wait for its end
   };
 
-  // `clock` and `progress` outlive the meter.
+  // `clock`, `progress` and the crew outlive the meter.
   Meter(Clock& clock, Progress& progress, const Plan& plan);
 
+  // Of a crew: returns once all have come, and the loops start together.
   void Start();
 
   // What the next calls need has been made ready; that time is none of theirs.
@@ -71,8 +86,9 @@ class Meter {
     return Histogram(calls, open_loop_ ? 1 : clock_.NsPerTick());
   }
 
-  // What the loop that has ended used.
-  const Resources& used() const { return used_; }
+  // What the process used during the loop that has ended; of a crew, until its
+  // last one has.
+  const Resources& used() const { return crew_ ? crew_->used() : used_; }
 
   const Timeline& timeline() const { return timeline_; }
   const Stalls& stalls() const { return stalls_; }
@@ -85,6 +101,9 @@ class Meter {
   std::optional<Histogram> Service() const;
 
   std::optional<OpenLoopFigures> OpenLoopResult() const;
+
+  // Of meters that were started together, with equal plans.
+  static Course Together(std::span<const Meter* const> meters);
 
  private:
   // An ordered reading costs some 8 ns more, which is much beside a call that
@@ -103,12 +122,15 @@ class Meter {
     latency_->Add(last_ticks_);
   }
 
+  void Merge(const Meter& other);
   bool Look(uint64_t operations);
   void Note(uint64_t elapsed_ns, uint64_t operations);
 
   Clock& clock_;
   Progress& progress_;
   const uint64_t duration_ns_;
+  Crew* const crew_;
+  const bool helps_;
   std::optional<TickHistogram> latency_;
   std::optional<OpenLoop> open_loop_;
   bool expired_ = false;
@@ -118,6 +140,7 @@ class Meter {
   uint64_t stamp_ = 0;         // ticks, when the last call ended
   uint64_t last_ticks_ = 0;    // of the last call
   uint64_t last_look_ns_ = 0;  // since Start()
+  uint64_t last_count_ = 0;    // operations at the last look
   uint64_t last_idle_ns_ = 0;  // of the open loop at the last look
   uint64_t stride_ = 1;        // operations between two looks
   uint64_t next_look_ = 1;

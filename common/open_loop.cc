@@ -44,4 +44,16 @@ OpenLoopFigures OpenLoop::Figures() const {
   return figures;
 }
 
+// One loop of the sum of the rates, until the last of both has ended.
+void OpenLoop::Merge(const OpenLoop& other) {
+  rate_ops_per_sec_ += other.rate_ops_per_sec_;
+  schedule_ns_ = std::max(schedule_ns_, other.schedule_ns_);
+  ended_ns_ = std::max(ended_ns_, other.ended_ns_);
+  operations_ += other.operations_;
+  late_starts_ += other.late_starts_;
+  max_lag_ns_ = std::max(max_lag_ns_, other.max_lag_ns_);
+  latency_.Merge(other.latency_);
+  service_.Merge(other.service_);
+}
+
 }  // namespace kvmatrix

@@ -71,9 +71,12 @@ class OpenLoop {
 
   OpenLoopFigures Figures() const;
 
+  // Adds what another loop has done since the same start.
+  void Merge(const OpenLoop& other);
+
  private:
   Clock& clock_;
-  const double rate_ops_per_sec_;
+  double rate_ops_per_sec_;
   Arrivals arrivals_;
   double schedule_ns_ = 0;  // of the call, since the start
   uint64_t start_ns_ = 0;

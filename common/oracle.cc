@@ -1,6 +1,7 @@
 #include "common/oracle.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace kvmatrix {
 
@@ -21,6 +22,21 @@ void Oracle::UseTable() {
   if (!versions_.empty()) return;
   versions_.resize(key_space_);
   std::fill_n(versions_.begin(), prefix_, 1);
+}
+
+uint32_t Oracle::Claim(uint64_t key) {
+  constexpr int kSpins = 64;
+  const std::atomic_ref<uint32_t> slot = Slot(key);
+  uint32_t record = slot.load(std::memory_order_relaxed);
+  for (int spins = 0;; ++spins) {
+    record &= ~kClaimed;
+    if (slot.compare_exchange_weak(record, record | kClaimed,
+                                   std::memory_order_acq_rel,
+                                   std::memory_order_relaxed)) {
+      return (record & ~kDeleted) + 1;
+    }
+    if (spins >= kSpins) std::this_thread::yield();
+  }
 }
 
 bool Oracle::Empty() const { return NextPresent(0) == key_space_; }

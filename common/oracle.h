@@ -3,6 +3,7 @@
 #ifndef COMMON_ORACLE_H_
 #define COMMON_ORACLE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,13 @@ namespace kvmatrix {
 // Versions count the writes of a key: the first put gives 1.  While the present
 // keys are a prefix 0..n-1 at version 1 the oracle is computed and holds no
 // memory; otherwise it holds four bytes per key of the key space.
+//
+// Several threads may write and read at once with Claim(), Publish() and
+// Observe(), and ask what is present; all else wants the oracle for itself.
+// The writes of one key are then one after another: a writer claims the key
+// before its call on the engine and publishes what it wrote after it.  Who
+// observes a key before a get and again after it knows the first version that
+// the engine may answer with and the last.
 class Oracle {
  public:
   Oracle() = default;
@@ -33,8 +41,36 @@ class Oracle {
   uint32_t Version(uint64_t key) const {
     if (versions_.empty()) return key < prefix_ ? 1 : 0;
     if (key >= key_space_) return 0;
-    const uint32_t version = versions_[key];
-    return version & kDeleted ? 0 : version;
+    const uint32_t version = Load(key, std::memory_order_relaxed);
+    return version & kDeleted ? 0 : version & ~kClaimed;
+  }
+
+  // What may be read of a key at one moment.
+  struct Observed {
+    uint32_t version;  // whose write has ended; 0: absent
+    uint32_t newest;   // whose write has begun; 0: none, and absent
+  };
+
+  // Of any key.
+  Observed Observe(uint64_t key) const {
+    if (versions_.empty()) return {Version(key), Version(key)};
+    if (key >= key_space_) return {0, 0};
+    const uint32_t record = Load(key, std::memory_order_acquire);
+    const uint32_t puts = record & ~(kDeleted | kClaimed);
+    const uint32_t version = record & kDeleted ? 0 : puts;
+    return {version, record & kClaimed ? puts + 1 : version};
+  }
+
+  // Waits until no other thread writes `key`, and keeps all others from writing
+  // it until Publish().  Returns the version that a put would give the key.  A
+  // thread that claims several keys does so in ascending order.
+  // REQUIRES: UseTable() was called; key < key_space()
+  uint32_t Claim(uint64_t key);
+
+  // The claimed key has had so many puts in all, and is present unless it was
+  // deleted since.
+  void Publish(uint64_t key, uint32_t puts, bool deleted) {
+    Slot(key).store(puts | (deleted ? kDeleted : 0), std::memory_order_release);
   }
 
   // Records a put and returns the version it gives the key.
@@ -100,6 +136,14 @@ class Oracle {
 
  private:
   static constexpr uint32_t kDeleted = uint32_t{1} << 31;
+  static constexpr uint32_t kClaimed = uint32_t{1} << 30;
+
+  std::atomic_ref<uint32_t> Slot(uint64_t key) const {
+    return std::atomic_ref(const_cast<uint32_t&>(versions_[key]));
+  }
+  uint32_t Load(uint64_t key, std::memory_order order) const {
+    return Slot(key).load(order);
+  }
 
   static constexpr int kSizeBits = 16;
 

@@ -23,11 +23,12 @@ Progress::Progress(const std::filesystem::path& file) {
     throw std::system_error(error, std::generic_category(),
                             "--progress=" + file.string());
   }
-  counter_ = static_cast<volatile uint64_t*>(mapped);
+  counter_ = static_cast<uint64_t*>(mapped);
+  Reset();
 }
 
 Progress::~Progress() {
-  if (watched()) munmap(const_cast<uint64_t*>(counter_), sizeof(uint64_t));
+  if (watched()) munmap(counter_, sizeof(uint64_t));
 }
 
 }  // namespace kvmatrix

@@ -3,6 +3,7 @@
 #ifndef COMMON_PROGRESS_H_
 #define COMMON_PROGRESS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 
@@ -20,11 +21,20 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   bool watched() const { return counter_ != &unwatched_; }
-  void Set(uint64_t operations) { *counter_ = operations; }
+
+  // Begins anew.
+  void Reset() {
+    std::atomic_ref(*counter_).store(0, std::memory_order_relaxed);
+  }
+
+  // So many more have finished.  Thread-safe.
+  void Add(uint64_t operations) {
+    std::atomic_ref(*counter_).fetch_add(operations, std::memory_order_relaxed);
+  }
 
  private:
-  volatile uint64_t unwatched_ = 0;
-  volatile uint64_t* counter_ = &unwatched_;
+  uint64_t unwatched_ = 0;
+  uint64_t* counter_ = &unwatched_;
 };
 
 }  // namespace kvmatrix

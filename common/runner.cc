@@ -9,8 +9,7 @@
 
 #include "common/mix_workload.h"
 #include "common/shares.h"
-#include "common/workload.h"
-#include "common/write_stream.h"
+#include "common/team.h"
 
 namespace kvmatrix {
 namespace {
@@ -46,40 +45,15 @@ bool LeavesWork(const Benchmark& benchmark) {
   return Changes(benchmark) || benchmark.kind == Kind::kCompact;
 }
 
-LoopResult RunLoop(const Workload& workload, const Driver& driver,
-                   Database& database, Session& session) {
-  switch (workload.benchmark.kind) {
-    case Kind::kRead:
-      return RunReads(workload, session);
-    case Kind::kVerify:
-      return RunVerify(workload, session,
-                       driver.ordered && workload.config.key_shape().ordered());
-    case Kind::kCompact:
-      workload.meter.Start();
-      database.Compact();
-      return {1, workload.meter.StopNs(0)};
-    case Kind::kMix:
-      return RunMix(workload, session);
-    default:
-      return RunWrites(workload, session);
-  }
-}
-
-uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
-                           const Oracle& oracle) {
-  if (IsWriting(benchmark)) return EntriesOf(benchmark, config);
-  if (benchmark.kind == Kind::kCompact) return 1;
-  if (benchmark.kind == Kind::kMix) return config.reads * config.threads;
-  const uint64_t entries = oracle.Entries();
-  if (benchmark.kind == Kind::kVerify) return entries;
-  const bool scan = benchmark.access == Access::kForward ||
-                    benchmark.access == Access::kBackward;
-  const uint64_t reads = ReadsOf(benchmark, config);
-  return scan ? std::min(reads, entries) : reads;
+// True if it is a matter of chance what several threads have read or written.
+bool IsOfChance(const Measurement& m, const Config& config) {
+  const bool mixes = m.benchmark->kind == Kind::kMix || m.truncated;
+  return m.benchmark->writer || (config.threads > 1 && mixes);
 }
 
 // Of the keys and values that a loop wrote or found.
-uint64_t BytesOf(const Workload& w, const LoopResult& loop) {
+uint64_t BytesOf(const Job& w, const LoopResult& loop) {
+  if (w.benchmark.kind == Kind::kMix) return loop.bytes;
   if (w.benchmark.kind == Kind::kDelete) return 0;
   const uint64_t entries =
       IsWriting(w.benchmark) ? loop.operations : loop.found;
@@ -91,7 +65,7 @@ uint64_t BytesOf(const Workload& w, const LoopResult& loop) {
 }
 
 // Of the keys and values that are there.
-uint64_t LiveBytes(const Workload& w) {
+uint64_t LiveBytes(const Job& w) {
   if (w.values.sizes().fixed() && !w.oracle.HasSizes()) {
     return w.oracle.Entries() * (w.config.key_size + w.values.value_size());
   }
@@ -100,11 +74,13 @@ uint64_t LiveBytes(const Workload& w) {
 }
 
 // What was drawn beside what was to be drawn; a mix adds its own.
-void AddShares(const Workload& w, Measurement& m) {
+void AddShares(const Job& w, Measurement& m) {
   if (w.replay != nullptr) return;
   if (DrawsKeys(w.benchmark) && m.operations > 0) {
-    m.shares = KeyShares(DrawOf(w.benchmark, w.config, nullptr),
-                         w.oracle.key_space(), w.stream_seed, m.operations);
+    const Part first{0, w.config.threads};
+    m.shares =
+        KeyShares(DrawOf(w.benchmark, w.config, nullptr), w.oracle.key_space(),
+                  first.Seed(w.stream_seed), first.Of(m.operations));
   }
   if (w.benchmark.kind == Kind::kCompact) return;
   for (const Share& share : SizeShares(w.values, w.oracle, w.stream_seed)) {
@@ -138,19 +114,7 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
     const Benchmark& benchmark = *past.benchmark;
     if (replay_) replay_->Begin(benchmark);
     if (benchmark.prepare == Prepare::kFresh) ResetOracle(benchmark);
-    const uint64_t stream_seed = NextStreamSeed(benchmark);
-    if (benchmark.kind == Kind::kMix) {
-      Mix::Make(benchmark, config, oracle_)
-          ->Replay(stream_seed, past.operations);
-      continue;
-    }
-    if (!IsWriting(benchmark)) {
-      replay_->Skip(past.operations);
-      continue;
-    }
-    WriteStream(benchmark, DrawOf(benchmark, config, replay_.get()),
-                stream_seed, oracle_)
-        .Replay(past.operations);
+    Replay(past, config, NextStreamSeed(benchmark), oracle_, replay_.get());
   }
 }
 
@@ -228,41 +192,38 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
       replay_ ? Values(replay_->pool(), oracle_.value_size())
               : Values(config_.seed, SizesOf(config_, oracle_.value_size()),
                        config_.compression_ratio);
-  Check check(oracle_, values, config_.key_shape());
-  const uint64_t stream_seed = NextStreamSeed(benchmark);
-  Meter meter(clock_, progress_,
-              {.duration_ns = config_.duration_ns,
-               .latencies = config_.histogram,
-               .rate_ops_per_sec = config_.rate_ops_per_sec,
-               .arrivals_seed = StreamSeed(stream_seed, "arrivals", 0)});
   std::unique_ptr<Mix> mix;
-  if (benchmark.kind == Kind::kMix) {
-    mix = Mix::Make(benchmark, config_, oracle_);
-  }
-  const Workload workload{benchmark, config_, values,    stream_seed,  oracle_,
-                          check,     meter,   mix.get(), replay_.get()};
+  if (IsMix(benchmark)) mix = Mix::Make(benchmark, config_, oracle_);
+  const Job job{
+      driver_, benchmark, config_,   values,    NextStreamSeed(benchmark),
+      oracle_, clock_,    progress_, mix.get(), replay_.get()};
   m.planned_operations = PlannedOperations(benchmark, config_, oracle_);
 
   std::unique_ptr<Database> database;
   std::unique_ptr<Session> session;
   m.open_ns = TimeNs(clock_, [&] {
-    database = driver_.open({path_, config_.cache_size, config_.compression,
-                             SyncOf(benchmark, config_)});
-    session = database->NewSession();
+    database = driver_.open({.path = path_,
+                             .cache_size = config_.cache_size,
+                             .compression = config_.compression,
+                             .sync = SyncOf(benchmark, config_),
+                             .threads = SessionsOf(benchmark, config_),
+                             .expected_entries = config_.num});
+    if (IsAlone(benchmark, config_)) session = database->NewSession();
   });
   m.settings = database->EffectiveSettings();
-  const LoopResult loop = RunLoop(workload, driver_, *database, *session);
-  m.used = meter.used();
+  const TeamResult result = RunTeam(job, *database, session.get());
+  m.used = result.used;
   const ResidentMemory memory = ResidentMemory::Now();
   m.anonymous_rss_bytes = memory.anonymous_bytes;
   m.file_rss_bytes = memory.file_bytes;
-  if (LeavesWork(benchmark)) {
-    m.flush_ns = Spend(clock_, m.used, [&] { database->Flush(); });
-  }
+  if (LeavesWork(benchmark)) Flush(*database, m);
   m.peak_disk_bytes = DiskBytes(path_);
+  m.counters = database->Counters();
   if (last_act) {
     m.ending = Ending::kKilled;
-    Conclude(workload, loop, m);
+    m.settle_ns = 0;
+    m.deferred = {};
+    Conclude(job, result, m);
     last_act(m);
     Die();
   }
@@ -271,11 +232,22 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
     session.reset();
     database.reset();
   });
-  Conclude(workload, loop, m);
+  Conclude(job, result, m);
+}
+
+// What a writer beside the readers has left to flush is not theirs, whose
+// operations are counted: it is deferred work, as settling is.
+void Runner::Flush(Database& database, Measurement& m) {
+  const auto flush = [&] { database.Flush(); };
+  if (m.benchmark->writer) {
+    m.settle_ns = Spend(clock_, m.deferred, flush);
+  } else {
+    m.flush_ns = Spend(clock_, m.used, flush);
+  }
 }
 
 void Runner::Settle(Database& database, Measurement& m) {
-  m.settle_ns = Spend(clock_, m.deferred, [&] { database.Settle(); });
+  m.settle_ns += Spend(clock_, m.deferred, [&] { database.Settle(); });
   m.peak_disk_bytes = std::max(m.peak_disk_bytes, DiskBytes(path_));
   const Resources idle = UsedWhileIdle();
   m.idle_cpu_ns = idle.cpu_ns();
@@ -284,43 +256,43 @@ void Runner::Settle(Database& database, Measurement& m) {
 
 // What is known once the engine has nothing more to do: kept out of the times
 // and of what was used.
-void Runner::Conclude(const Workload& workload, const LoopResult& loop,
+void Runner::Conclude(const Job& job, const TeamResult& result,
                       Measurement& m) const {
-  const Benchmark& benchmark = workload.benchmark;
+  const Benchmark& benchmark = job.benchmark;
+  const LoopResult& loop = result.loop;
   m.peak_rss_bytes = ResidentMemory::Now().peak_bytes;
   m.disk_bytes = DiskBytes(path_);
   m.peak_disk_bytes = std::max(m.peak_disk_bytes, m.disk_bytes);
   m.operations = loop.operations;
-  if (Changes(benchmark)) m.operations_by_thread = {loop.operations};
+  m.operations_by_thread = result.operations_by_thread;
   m.operations_by_type = loop.by_type;
+  m.latency_by_type = result.latency_by_type;
+  m.writer = result.writer;
   m.loop_ns = loop.loop_ns;
-  m.truncated = workload.meter.expired();
-  m.timeline = workload.meter.timeline();
-  m.stalls = workload.meter.stalls();
-  m.latency = workload.meter.Latency();
-  for (const auto& [type, calls] : loop.latency_by_type) {
-    if (!m.latency) break;  // of a saturated open loop
-    m.latency_by_type.emplace(type, workload.meter.ToHistogram(calls));
-  }
-  m.service = workload.meter.Service();
-  m.open_loop = workload.meter.OpenLoopResult();
+  m.truncated = result.course.truncated;
+  m.timeline = result.course.timeline;
+  m.stalls = result.course.stalls;
+  m.latency = result.course.latency;
+  m.service = result.course.service;
+  m.open_loop = result.course.open_loop;
   m.found = loop.found;
-  m.bytes = BytesOf(workload, loop);
-  if (benchmark.kind == Kind::kMix) {
-    m.bytes = loop.bytes;
+  m.bytes = BytesOf(job, loop);
+  if (job.mix) {
     m.label = MixLabel(benchmark, config_);
-    m.shares = workload.mix->Shares(workload.stream_seed,
-                                    std::min(loop.operations, kSharesOf));
+    m.shares = job.mix->Shares(Part{0, config_.threads}.Seed(job.stream_seed),
+                               std::min(loop.operations, kSharesOf));
   }
-  m.live_bytes = LiveBytes(workload);
-  m.digest =
-      IsWriting(benchmark) ? oracle_.Sum(workload.values).digest : loop.digest;
+  m.live_bytes = LiveBytes(job);
+  if (!IsOfChance(m, config_)) {
+    m.digest =
+        IsWriting(benchmark) ? oracle_.Sum(job.values).digest : loop.digest;
+  }
   m.verified = driver_.stores;
-  if (driver_.stores && workload.check.failures() > 0) {
+  if (driver_.stores && !result.failure.empty()) {
     m.status = Status::kWrong;
-    m.reason = workload.check.Reason();
+    m.reason = result.failure;
   }
-  if (m.status == Status::kOk) AddShares(workload, m);
+  if (m.status == Status::kOk) AddShares(job, m);
 }
 
 }  // namespace kvmatrix

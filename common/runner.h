@@ -16,7 +16,7 @@
 #include "common/measurement.h"
 #include "common/oracle.h"
 #include "common/progress.h"
-#include "common/workload.h"
+#include "common/team.h"
 
 namespace kvmatrix {
 
@@ -44,7 +44,8 @@ class Runner {
   void Attempt(const Benchmark& benchmark, const LastAct& last_act,
                Measurement& measurement);
   void Settle(Database& database, Measurement& measurement);
-  void Conclude(const Workload& workload, const LoopResult& loop,
+  void Flush(Database& database, Measurement& measurement);
+  void Conclude(const Job& job, const TeamResult& result,
                 Measurement& measurement) const;
   void RequireRunnable(const Benchmark& benchmark) const;
   uint64_t NextStreamSeed(const Benchmark& benchmark);

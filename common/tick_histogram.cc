@@ -4,6 +4,13 @@
 
 namespace kvmatrix {
 
+void TickHistogram::Merge(const TickHistogram& other) {
+  for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  long_sum_ += other.long_sum_;
+  long_min_ = std::min(long_min_, other.long_min_);
+  long_max_ = std::max(long_max_, other.long_max_);
+}
+
 uint64_t TickHistogram::count() const {
   return std::accumulate(counts_.begin(), counts_.end(), uint64_t{0});
 }

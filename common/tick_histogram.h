@@ -30,6 +30,9 @@ class TickHistogram {
     }
   }
 
+  // Adds the samples of another.
+  void Merge(const TickHistogram& other);
+
   uint64_t count() const;
   uint64_t sum() const;
   uint64_t min() const;  // 0 of no sample

@@ -1,5 +1,7 @@
 #include "common/timeline.h"
 
+#include <algorithm>
+
 namespace kvmatrix {
 
 void Timeline::Append(Point point) {
@@ -35,6 +37,60 @@ void Timeline::Finish(uint64_t elapsed_ns, uint64_t operations) {
   if (elapsed_ns > 0 && operations > 0) {
     points_.push_back({elapsed_ns, operations});
   }
+}
+
+uint64_t Timeline::At(uint64_t elapsed_ns) const {
+  const auto after =
+      std::ranges::lower_bound(points_, elapsed_ns, {}, &Point::elapsed_ns);
+  if (after == points_.end()) {
+    return points_.empty() ? 0 : points_.back().operations;
+  }
+  const Point before = after == points_.begin() ? Point{0, 0} : *(after - 1);
+  const double share =
+      static_cast<double>(elapsed_ns - before.elapsed_ns) /
+      static_cast<double>(after->elapsed_ns - before.elapsed_ns);
+  const auto more = static_cast<double>(after->operations - before.operations);
+  return before.operations + static_cast<uint64_t>(share * more);
+}
+
+Timeline Sum(std::span<const Timeline* const> timelines) {
+  std::vector<uint64_t> moments;
+  for (const Timeline* timeline : timelines) {
+    for (const auto& point : timeline->points()) {
+      moments.push_back(point.elapsed_ns);
+    }
+  }
+  std::ranges::sort(moments);
+  Timeline sum;
+  uint64_t operations = 0;
+  for (const uint64_t moment : moments) {
+    operations = 0;
+    for (const Timeline* timeline : timelines) {
+      operations += timeline->At(moment);
+    }
+    sum.Add(moment, operations);
+  }
+  if (!moments.empty()) sum.Finish(moments.back(), operations);
+  return sum;
+}
+
+Stalls Overlap(const Stalls& one, const Stalls& other) {
+  Stalls both;
+  auto a = one.all().begin();
+  auto b = other.all().begin();
+  while (a != one.all().end() && b != other.all().end()) {
+    const uint64_t a_end = a->at_ns + a->lasted_ns;
+    const uint64_t b_end = b->at_ns + b->lasted_ns;
+    const uint64_t from = std::max(a->at_ns, b->at_ns);
+    const uint64_t to = std::min(a_end, b_end);
+    if (to > from) both.Add(from, to - from);
+    if (a_end <= b_end) {
+      ++a;
+    } else {
+      ++b;
+    }
+  }
+  return both;
 }
 
 }  // namespace kvmatrix

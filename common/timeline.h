@@ -3,8 +3,10 @@
 #ifndef COMMON_TIMELINE_H_
 #define COMMON_TIMELINE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace kvmatrix {
@@ -32,6 +34,9 @@ class Timeline {
   // The end of the loop, which is the last point.
   void Finish(uint64_t elapsed_ns, uint64_t operations);
 
+  // Finished by that time, by a straight line between the points around it.
+  uint64_t At(uint64_t elapsed_ns) const;
+
   // Strictly increasing in both.
   const std::vector<Point>& points() const { return points_; }
 
@@ -45,6 +50,9 @@ class Timeline {
   Point last_{0, 0};
   uint64_t spacing_ns_ = 1;
 };
+
+// What several loops with one start have finished together.
+Timeline Sum(std::span<const Timeline* const> timelines);
 
 // Times in which no operation finished, as far as they are long.
 class Stalls {
@@ -60,20 +68,24 @@ class Stalls {
   // Nothing finished for `lasted_ns` from `at_ns` on.
   void Add(uint64_t at_ns, uint64_t lasted_ns) {
     if (lasted_ns < kLongNs) return;
-    ++count_;
     total_ns_ += lasted_ns;
-    if (first_.size() < kListed) first_.push_back({at_ns, lasted_ns});
+    all_.push_back({at_ns, lasted_ns});
   }
 
-  uint64_t count() const { return count_; }
+  uint64_t count() const { return all_.size(); }
   uint64_t total_ns() const { return total_ns_; }
-  const std::vector<Stall>& first() const { return first_; }
+  std::span<const Stall> all() const { return all_; }
+  std::span<const Stall> first() const {
+    return all().first(std::min(all_.size(), kListed));
+  }
 
  private:
-  uint64_t count_ = 0;
   uint64_t total_ns_ = 0;
-  std::vector<Stall> first_;
+  std::vector<Stall> all_;  // ten in a second at most
 };
+
+// The times in which both stalled.
+Stalls Overlap(const Stalls& one, const Stalls& other);
 
 }  // namespace kvmatrix
 

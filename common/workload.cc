@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/blocks.h"
+#include "common/contended.h"
 #include "common/key_stream.h"
 #include "common/write_stream.h"
 
@@ -18,7 +19,7 @@ constexpr uint64_t kSampledAbsents = 1'000;
 template <typename Read>
 uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
   KeyStream keys(DrawOf(w.benchmark, w.config, w.replay), w.oracle.key_space(),
-                 w.stream_seed);
+                 w.stream_seed, w.part);
   const uint64_t reads = ReadsOf(w.benchmark, w.config);
   KeyBlock block(w.config.key_shape(), cut);
   uint64_t operations = 0;
@@ -164,11 +165,14 @@ void SampleAbsents(const Workload& w, Session& session) {
 }  // namespace
 
 LoopResult RunWrites(const Workload& w, Session& session) {
-  const uint64_t entries = EntriesOf(w.benchmark, w.config);
-  const uint64_t batch_size =
-      std::min(BatchSizeOf(w.benchmark, w.config), entries);
+  const uint64_t entries = w.part.Of(EntriesOf(w.benchmark, w.config));
+  const uint64_t batch_size = std::min(BatchSizeOf(w.benchmark, w.config),
+                                       std::max<uint64_t>(entries, 1));
   WriteStream stream(w.benchmark, DrawOf(w.benchmark, w.config, w.replay),
-                     w.stream_seed, w.oracle);
+                     w.stream_seed, w.oracle, w.part);
+  if (stream.contended()) {
+    return RunClaimedWrites(w, session, stream, entries, batch_size);
+  }
   UpdateBlock block(stream, w.values, w.config.key_shape(), batch_size,
                     w.benchmark.kind == Kind::kDelete);
   uint64_t operations = 0;
@@ -192,17 +196,18 @@ LoopResult RunWrites(const Workload& w, Session& session) {
     if (!w.values.sizes().fixed()) value_bytes += block.ValueBytes(done);
     block.GiveBack(done);
   }
-  const uint64_t loop_ns = w.meter.StopNs(operations);
-  stream.Finish(operations);
-  return {operations, loop_ns, 0, 0, value_bytes};
+  return {operations, w.meter.StopNs(operations), 0, 0, value_bytes};
 }
 
 LoopResult RunReads(const Workload& w, Session& session) {
   switch (w.benchmark.access) {
     case Access::kGet:
+      if (w.benchmark.writer) return RunContendedGets(w, session);
+      return RunGets(w, session);
     case Access::kGetAbsent:
       return RunGets(w, session);
     case Access::kSeek:
+      if (w.benchmark.writer) return RunContendedSeeks(w, session);
       return RunSeeks(w, session);
     default:
       break;

@@ -5,16 +5,20 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/check.h"
+#include "common/clock.h"
 #include "common/config.h"
+#include "common/crew.h"
 #include "common/driver.h"
 #include "common/leveldb_stream.h"
 #include "common/measurement.h"
 #include "common/meter.h"
 #include "common/oracle.h"
+#include "common/part.h"
 #include "common/tick_histogram.h"
 #include "common/values.h"
 
@@ -33,6 +37,8 @@ struct Workload {
   Meter& meter;
   Mix* mix = nullptr;                // of a benchmark of Kind::kMix
   ReplayedStream* replay = nullptr;  // null: the own stream
+  Part part = {};        // of the thread, which has a check and a meter alone
+  Crew* crew = nullptr;  // of several threads; null: there is one
 };
 
 struct LoopResult {
@@ -48,14 +54,30 @@ struct LoopResult {
   uint64_t bytes = 0;
   std::map<std::string, uint64_t> by_type = {};
   std::map<std::string, TickHistogram> latency_by_type = {};
-  std::vector<Share> shares = {};
 };
 
-// Puts or deletes; leaves in the oracle what the database must hold.
+// Puts or deletes, of several threads the part of one.  Once all have ended,
+// WriteStream::Finish() leaves in the oracle what the database must hold.
 LoopResult RunWrites(const Workload& workload, Session& session);
 
 // Gets, seeks or a scan, each answer checked.
 LoopResult RunReads(const Workload& workload, Session& session);
+
+// Gets and puts, decided by chance one by one, of keys drawn at random.
+LoopResult RunReadsAndWrites(const Workload& workload, Session& session);
+
+// Records so many operations of each thread of RunReadsAndWrites().
+void ReplayReadsAndWrites(const Benchmark& benchmark, const Config& config,
+                          uint64_t stream_seed,
+                          std::span<const uint64_t> operations, Oracle& oracle);
+
+// Overwrites random keys until the readers of the crew have ended, each entry
+// at its moment of a schedule fixed by --writes_per_second.  The workload has a
+// part, a stream seed and a meter of its own.
+LoopResult RunWriter(const Workload& workload, Session& session, Clock& clock);
+
+// Records so many operations of RunWriter().
+void ReplayWriter(uint64_t stream_seed, uint64_t operations, Oracle& oracle);
 
 // A mix of operations: --reads of them.  Defined in mix_loop.cc.
 // REQUIRES: the benchmark is of Kind::kMix

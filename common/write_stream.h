@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "common/benchmark.h"
 #include "common/key_stream.h"
@@ -21,6 +22,9 @@ struct Step {
   uint32_t before = 0;  // what the oracle recorded of the key until then
 };
 
+// True if all keys that it writes are new and different: version 1 each.
+bool WritesDistinct(const Benchmark& benchmark, const KeyDraw& draw);
+
 // The same stream drives the engine in a benchmark and the oracle alone in a
 // replay, so that what was written and what is expected cannot drift apart.
 class WriteStream {
@@ -29,19 +33,29 @@ class WriteStream {
   // database has had it Reset().  `oracle` outlives the stream.
   // REQUIRES: IsWriting(benchmark)
   WriteStream(const Benchmark& benchmark, const KeyDraw& draw,
-              uint64_t stream_seed, Oracle& oracle);
+              uint64_t stream_seed, Oracle& oracle, const Part& part = {});
 
   // The same with keys in the benchmark's own order.
   WriteStream(const Benchmark& benchmark, uint64_t stream_seed, Oracle& oracle)
       : WriteStream(benchmark, benchmark.key_order, stream_seed, oracle) {}
 
-  Step Next() {
-    if (distinct_) return {keys_.Next(), 1};
-    if (draw_.replay != nullptr) return NextReplayed();
+  // True if another thread may write the same keys at once: only NextKey() is
+  // then allowed, and each write is to be claimed and published.
+  bool contended() const { return !distinct_ && part_.threads > 1; }
+
+  // The key of the next update, which is recorded nowhere.
+  uint64_t NextKey() {
     const uint64_t key = ahead_[turn_];
     ahead_[turn_] = keys_.Next();
     oracle_.Prefetch(ahead_[turn_]);
     turn_ = (turn_ + 1) % kAhead;
+    return key;
+  }
+
+  Step Next() {
+    if (distinct_) return {keys_.Next(), 1};
+    if (replay_ != nullptr) return NextReplayed();
+    const uint64_t key = NextKey();
     const uint32_t before = oracle_.Record(key);
     if (deletes_) {
       oracle_.Delete(key);
@@ -56,19 +70,23 @@ class WriteStream {
     if (!distinct_) oracle_.Restore(step.key, step.before);
   }
 
-  // Completes the oracle's record once `steps` updates were taken.
-  void Finish(uint64_t steps);
+  // Completes the oracle's record once each thread has taken its `steps`.
+  static void Finish(const Benchmark& benchmark, const KeyDraw& draw,
+                     uint64_t stream_seed, std::span<const uint64_t> steps,
+                     Oracle& oracle);
 
-  // Records `steps` updates without handing them out.
-  void Replay(uint64_t steps);
+  // Records the `steps` updates of each thread without handing them out.
+  static void Replay(const Benchmark& benchmark, const KeyDraw& draw,
+                     uint64_t stream_seed, std::span<const uint64_t> steps,
+                     Oracle& oracle);
 
  private:
   Step NextReplayed();
 
   const bool deletes_;
   const bool distinct_;  // a fresh database and no key twice: version 1
-  const KeyDraw draw_;
-  const uint64_t seed_;
+  const Part part_;
+  ReplayedStream* const replay_;  // null: the own stream
   Oracle& oracle_;
   KeyStream keys_;
 

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <fstream>
-#include <iterator>
+#include <mutex>
+#include <shared_mutex>
 #include <system_error>
 
 #include "common/driver.h"
@@ -18,7 +18,8 @@ namespace {
 
 constexpr uint32_t kDeleted = UINT32_MAX;  // in place of a value's size
 
-void AppendSize(std::string& log, uint32_t size) {
+void AppendSize(std::string& log, size_t bytes) {
+  const auto size = static_cast<uint32_t>(bytes);
   log.append(reinterpret_cast<const char*>(&size), sizeof(size));
 }
 
@@ -41,13 +42,12 @@ class Memory final : public Database {
   }
 
   void Write(std::span<const Update> batch) {
+    const std::lock_guard lock(mutex_);
     log_.clear();
     for (const Update& update : batch) {
-      const std::string_view value = update.value.value_or("");
-      AppendSize(log_, static_cast<uint32_t>(update.key.size()));
-      AppendSize(log_,
-                 update.value ? static_cast<uint32_t>(value.size()) : kDeleted);
-      log_.append(update.key).append(value);
+      AppendSize(log_, update.key.size());
+      AppendSize(log_, update.value ? update.value->size() : kDeleted);
+      log_.append(update.key).append(update.value.value_or(""));
     }
     Require(write(fd_, log_.data(), log_.size()) ==
             static_cast<ssize_t>(log_.size()));
@@ -55,6 +55,7 @@ class Memory final : public Database {
     for (const Update& update : batch) Apply(update.key, update.value);
   }
 
+  auto Lock() { return std::shared_lock(mutex_); }  // to use entries()
   const auto& entries() const { return entries_; }
 
  private:
@@ -89,6 +90,7 @@ class Memory final : public Database {
   const bool sync_;
   const std::string file_;
   int fd_ = -1;
+  std::shared_mutex mutex_;  // of what is below
   std::string log_;
   std::map<std::string, std::string, std::less<>> entries_;
 };
@@ -100,13 +102,15 @@ class MemorySession final : public Session {
   void Write(std::span<const Update> batch) override { memory_.Write(batch); }
 
   std::optional<std::string_view> Get(std::string_view key) override {
+    const auto lock = memory_.Lock();
     const auto it = memory_.entries().find(key);
     if (it == memory_.entries().end()) return std::nullopt;
-    return it->second;
+    return value_ = it->second;
   }
 
   void Scan(std::string_view start, Order order,
             const Visitor& visit) override {
+    const auto lock = memory_.Lock();
     const auto& entries = memory_.entries();
     if (order == Order::kForward) {
       auto it = entries.lower_bound(start);
@@ -114,12 +118,13 @@ class MemorySession final : public Session {
       return;
     }
     auto it = start.empty() ? entries.end() : entries.upper_bound(start);
-    while (it != entries.begin() && (--it, visit(it->first, it->second))) {
-    }
+    while (it != entries.begin() && (--it, visit(it->first, it->second)))
+      continue;
   }
 
  private:
   Memory& memory_;
+  std::string value_;  // of the last Get()
 };
 
 std::unique_ptr<Session> Memory::NewSession() {

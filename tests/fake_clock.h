@@ -5,6 +5,7 @@
 #define TESTS_FAKE_CLOCK_H_
 
 #include <algorithm>
+#include <atomic>
 
 #include "common/clock.h"
 
@@ -24,14 +25,15 @@ class FakeClock final : public Clock {
   }
   double NsPerTick() override { return ns_per_tick; }
   uint64_t WaitUntilNs(uint64_t ns) override {
-    now_ns = std::max(now_ns, ns);
-    return now_ns;
+    uint64_t then_ns = now_ns;
+    while (then_ns < ns && !now_ns.compare_exchange_weak(then_ns, ns)) continue;
+    return std::max(then_ns, ns);
   }
 
-  uint64_t now_ns = 0;
+  std::atomic<uint64_t> now_ns = 0;
   double ns_per_tick = 1;
   uint64_t step_ns = 0;  // by which each reading moves the time on
-  uint64_t readings = 0;
+  std::atomic<uint64_t> readings = 0;
 };
 
 }  // namespace kvmatrix

@@ -171,7 +171,7 @@ TEST_F(LatencyTest, TheOracleHoldsWhatWasDoneWhenTheTimeIsUp) {
     EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
     std::vector<PastBenchmark> past;
     if (names.size() > 1) past.push_back(Past(names[0]));
-    past.push_back({FindBenchmark(name), m.operations});
+    past.push_back({FindBenchmark(name), m.operations_by_thread});
     config_.duration_ns = 0;
     const Measurement fresh = RunAfter(Wrapped({}), past, "verify");
     EXPECT_EQ(fresh.status, Status::kOk) << name << ": " << fresh.reason;

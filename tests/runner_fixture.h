@@ -47,7 +47,7 @@ class RunnerFixture : public testing::Test {
   PastBenchmark Past(std::string_view name) const {
     const Benchmark* benchmark = FindBenchmark(name);
     const bool mix = benchmark->kind == Kind::kMix;
-    return {benchmark, mix ? config_.reads : EntriesOf(*benchmark, config_)};
+    return {benchmark, {mix ? config_.reads : EntriesOf(*benchmark, config_)}};
   }
 
   Config config_;

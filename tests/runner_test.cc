@@ -105,7 +105,7 @@ TEST_F(RunnerTest, StopsAtTheDurationAndTheAuditKnows) {
   EXPECT_LT(m.operations, 120u);
   PastBenchmark past = Past("filluniquerandom");
   EXPECT_EQ(RunAfter(Wrapped({}), {past}, "verify").status, Status::kWrong);
-  past.operations = m.operations;
+  past.operations = m.operations_by_thread;
   EXPECT_EQ(RunAfter(Wrapped({}), {past}, "verify").status, Status::kOk);
 }
 

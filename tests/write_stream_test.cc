@@ -37,6 +37,16 @@ class Model {
   std::map<uint64_t, uint32_t> present_;
 };
 
+// Of one thread, in the benchmark's own order.
+void Finish(std::string_view name, uint64_t steps, Oracle& oracle) {
+  WriteStream::Finish(Named(name), Named(name).key_order, 7, {&steps, 1},
+                      oracle);
+}
+void Replay(std::string_view name, uint64_t steps, Oracle& oracle) {
+  WriteStream::Replay(Named(name), Named(name).key_order, 7, {&steps, 1},
+                      oracle);
+}
+
 class WriteStreams : public testing::TestWithParam<
                          std::tuple<std::string, std::string, uint64_t>> {};
 
@@ -53,7 +63,7 @@ TEST_P(WriteStreams, RecordWhatTheyHandOut) {
       model.Apply(step, &version);
       ASSERT_EQ(step.version, version);
     }
-    stream.Finish(steps);
+    Finish(name, steps, oracle);
     model.ExpectEqual(oracle);
   }
 }
@@ -66,8 +76,8 @@ TEST_P(WriteStreams, ReplayEqualsTheRun) {
   for (const std::string& name : {first, second}) {
     WriteStream stream(Named(name), 7, run);
     for (uint64_t i = 0; i < steps; ++i) stream.Next();
-    stream.Finish(steps);
-    WriteStream(Named(name), 7, replayed).Replay(steps);
+    Finish(name, steps, run);
+    Replay(name, steps, replayed);
   }
   for (uint64_t key = 0; key < kKeys; ++key) {
     ASSERT_EQ(run.Version(key), replayed.Version(key)) << key;
@@ -95,8 +105,9 @@ TEST(WriteStream, RecordsKeysOfEveryDistribution) {
       for (const std::string name : {"fillrandom", "overwrite"}) {
         WriteStream stream(Named(name), {order, 0.99, 3}, 7, run);
         for (uint64_t i = 0; i < steps; ++i) model.Apply(stream.Next());
-        stream.Finish(steps);
-        WriteStream(Named(name), {order, 0.99, 3}, 7, replayed).Replay(steps);
+        const KeyDraw draw(order, 0.99, 3);
+        WriteStream::Finish(Named(name), draw, 7, {&steps, 1}, run);
+        WriteStream::Replay(Named(name), draw, 7, {&steps, 1}, replayed);
       }
       model.ExpectEqual(run);
       model.ExpectEqual(replayed);
@@ -107,7 +118,7 @@ TEST(WriteStream, RecordsKeysOfEveryDistribution) {
 TEST(Oracle, HoldsNoTableForAFullDatabase) {
   Oracle oracle;
   oracle.Reset(1'000'000'000'000, 100);
-  WriteStream(Named("filluniquerandom"), 7, oracle).Replay(1'000'000'000'000);
+  Replay("filluniquerandom", 1'000'000'000'000, oracle);
   EXPECT_EQ(oracle.Version(999'999'999'999), 1u);
   EXPECT_EQ(oracle.Version(1'000'000'000'000), 0u);
 }

@@ -127,7 +127,7 @@ TEST_F(YcsbRun, LeavesWhatAReplayKnows) {
         RunAfter(Wrapped({}), {Past("ycsbload"), Past(name)}, "verify");
     EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
     PastBenchmark less = Past(name);
-    less.operations /= 2;
+    less.operations[0] /= 2;
     const Measurement wrong =
         RunAfter(Wrapped({}), {Past("ycsbload"), less}, "verify");
     EXPECT_EQ(wrong.status == Status::kOk, name == "ycsbc") << name;
@@ -152,7 +152,8 @@ TEST_F(YcsbRun, EndsEarlyWithWhatAReplayKnows) {
     EXPECT_TRUE(m.truncated);
     EXPECT_LT(m.operations, config_.reads);
     const Measurement audit = RunAfter(
-        Wrapped({}), {Past("ycsbload"), {FindBenchmark(name), m.operations}},
+        Wrapped({}),
+        {Past("ycsbload"), {FindBenchmark(name), m.operations_by_thread}},
         "verify");
     EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
   }

@@ -1,0 +1,77 @@
+#include "common/past.h"
+
+#include <charconv>
+#include <string>
+
+#include "common/mix_workload.h"
+
+namespace kvmatrix {
+namespace {
+
+// Reads "5000" or, of each thread, "2500+2500".
+std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
+                                   std::string_view text) {
+  std::vector<uint64_t> operations;
+  for (const std::string_view digits : Split(text, '+')) {
+    uint64_t& count = operations.emplace_back();
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), count);
+    if (error != std::errc() || end != digits.data() + digits.size()) {
+      throw UsageError("--after: '" + std::string(text) +
+                       "' is not a number of operations, or of each thread's, "
+                       "such as 2500+2500");
+    }
+  }
+  const size_t most = benchmark.writer ? 1 : kMostThreads;
+  if (operations.empty() || operations.size() > most) {
+    throw UsageError("--after: '" + std::string(text) + "' are not the " +
+                     "operations of 1 to " + std::to_string(most) +
+                     " threads that write");
+  }
+  return operations;
+}
+
+}  // namespace
+
+std::vector<std::string_view> Split(std::string_view list, char separator) {
+  std::vector<std::string_view> words;
+  while (!list.empty()) {
+    const size_t comma = list.find(separator);
+    words.push_back(list.substr(0, comma));
+    list = comma == list.npos ? "" : list.substr(comma + 1);
+  }
+  return words;
+}
+
+const Benchmark* Named(std::string_view flag, std::string_view name) {
+  if (const Benchmark* benchmark = FindBenchmark(name)) return benchmark;
+  std::string message = "--" + std::string(flag) + ": unknown benchmark '" +
+                        std::string(name) + "'; there are";
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    message += " " + std::string(benchmark.name);
+  }
+  throw UsageError(message);
+}
+
+PastBenchmark Past(std::string_view word, const Config& config) {
+  const size_t colon = word.find(':');
+  const Benchmark* benchmark = Named("after", word.substr(0, colon));
+  if (!Changes(*benchmark) && config.stream == StreamKind::kOwn) {
+    throw UsageError("--after: " + std::string(benchmark->name) +
+                     " does not write; leave it out");
+  }
+  if (IsMix(*benchmark)) CheckMix(*benchmark, config);
+  if (colon != word.npos) {
+    return {benchmark, OperationsOf(*benchmark, word.substr(colon + 1))};
+  }
+  if (benchmark->writer) {
+    throw UsageError("--after: " + std::string(benchmark->name) +
+                     " needs the number of its writer's operations, such as " +
+                     std::string(benchmark->name) + ":5000");
+  }
+  return {benchmark,
+          {IsWriting(*benchmark) ? EntriesOf(*benchmark, config)
+                                 : ReadsOf(*benchmark, config)}};
+}
+
+}  // namespace kvmatrix
