@@ -132,12 +132,17 @@ class FakeDriver:
             seed = past.pop("seed")
             if past["history"] != after or seed != self.flags["seed"]:
                 return self.answer(benchmark, status="wrong", reason="another database")
-        if benchmark in (*_WRITES, *_DELETES):
-            step = f"{benchmark}:{self.ops}" if self.hurried else benchmark
+        if step := self.step(benchmark):
             past = {"history": [*after, step], "seed": self.flags["seed"]}
             with open(database, "w") as file:
                 json.dump(past, file)
         return self.answer(benchmark)
+
+    def step(self, benchmark: str) -> str:
+        """What --after must say of this process; "" if it writes nothing."""
+        if benchmark not in (*_WRITES, *_DELETES):
+            return ""
+        return f"{benchmark}:{self.ops}" if self.hurried else benchmark
 
     def database(self) -> str:
         """The file that stands for a database."""
