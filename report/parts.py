@@ -115,7 +115,7 @@ def _samples(found: Any, ops: int) -> str:
         return "no histogram"
     buckets = found.get("buckets")
     pairs = buckets if isinstance(buckets, Sequence) else ()
-    if not all(isinstance(p, Sequence) and len(p) == 2 for p in pairs):
+    if not all(isinstance(p, list) and len(p) == 2 and _are_counts(p) for p in pairs):
         return "no histogram"
     if found["count"] != ops or sum(n for _, n in pairs) != ops:
         return f"{found['count']:,} latencies of {ops:,} operations"

@@ -103,6 +103,8 @@ def test_an_honest_line_has_no_fault(
         (timed(read=histogram(489, 5), update=histogram(511, 5)), MIX, {},
          "read: 489 latencies of 490"),
         (timed(read=7, update=histogram(510, 5)), MIX, {}, "read: no histogram"),
+        (timed(read={"count": 490, "buckets": [[1, None]]}, update=0), MIX, {},
+         "read: no histogram"),
         (record(latency_by_type_ns={"read": histogram(1, 5)}), READ, {}, "none in all"),
         (record(), BESIDE, {}, "what each thread wrote"),
         (record(ops_by_thread=[1000]), BESIDE, {}, "nothing of its writer"),
