@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from report import plot, sweep_published, sweep_table, workloads
+from report import plot, sweep_published, sweep_table, sweeps, workloads
 from report.cells import Engine, Run
+from report.comparison import Row
 from report.identity import looks
 from report.plot import Plot, Series, Spot
 from report.published_tables import Table
@@ -50,13 +51,19 @@ def _view(run: Run, sweep: Sweep, tables: Sequence[Table]) -> View:
     rows = [row for chart in sweep.charts for row in chart.rows]
     return View(
         sweep,
-        tuple(workloads.workload(rows)),
+        (*_entries(rows), *workloads.workload(rows)),
         tuple(_drawings(run, sweep, theirs)),
         sweep_table.columns(sweep),
         tuple(sweep_table.groups(run, sweep, theirs)),
         tuple(sweep_table.without(sweep)),
         beside,
     )
+
+
+def _entries(rows: Iterable[Row]) -> Iterable[str]:
+    """How many entries there are, where all cells have as many."""
+    found = {count for row in rows if (count := sweeps.entries(row))}
+    return [f"{count:,} entries" for count in found if len(found) == 1]
 
 
 def _drawings(run: Run, sweep: Sweep, theirs: Sequence[Theirs]) -> Iterable[Drawing]:

@@ -77,6 +77,10 @@ def test_the_six_drawings_are_those_of_the_published_page(run: Run) -> None:
     assert looks[6:8] == looks[:2]
 
 
+def test_what_all_cells_share_is_told_once(run: Run) -> None:
+    assert view(run).workload == ("1,000 entries", "100 transactions")
+
+
 def test_the_table_has_the_figures_of_the_line(run: Run) -> None:
     found = view(run)
     row = found.groups[0].lines[0]
