@@ -265,6 +265,25 @@ constexpr Benchmark kBenchmarks[] = {
      .prepare = Prepare::kFilled,
      .key_order = KeyOrder::kSequential,
      .summary = "audit: every entry, sampled gets, sampled absent keys"},
+    {.name = "crc32c",
+     .kind = Kind::kPrimitive,
+     .prepare = Prepare::kFresh,
+     .key_order = KeyOrder::kSequential,
+     .operations = 128'000,
+     .summary = "checksums of 4 KiB, 500 MiB of them: no operation of a store"},
+    {.name = "snappycomp",
+     .kind = Kind::kPrimitive,
+     .prepare = Prepare::kFresh,
+     .key_order = KeyOrder::kSequential,
+     .operations = 262'144,
+     .summary =
+         "compressions of 4 KiB, 1 GiB of them: no operation of a store"},
+    {.name = "snappyuncomp",
+     .kind = Kind::kPrimitive,
+     .prepare = Prepare::kFresh,
+     .key_order = KeyOrder::kSequential,
+     .operations = 262'144,
+     .summary = "the same blocks uncompressed: no operation of a store"},
 };
 
 }  // namespace
@@ -292,8 +311,8 @@ std::optional<KeyOrder> FindKeyOrder(std::string_view name) {
 }
 
 std::string_view KindName(Kind kind) {
-  constexpr std::string_view kNames[] = {"write",   "read",   "delete",
-                                         "compact", "verify", "mix"};
+  constexpr std::string_view kNames[] = {
+      "write", "read", "delete", "compact", "verify", "mix", "primitive"};
   return kNames[static_cast<int>(kind)];
 }
 

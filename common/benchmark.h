@@ -17,6 +17,7 @@ enum class Kind {
   kCompact,
   kVerify,
   kMix,  // reads, writes and scans by chance; --reads of them, as of a read
+  kPrimitive,  // no operation of a store; see Driver::primitives
 };
 
 // What the database must have been through before the benchmark starts.
@@ -65,6 +66,7 @@ struct Benchmark {
   uint64_t num_divisor = 1;  // of --num, or of --reads where it reads
   uint64_t value_size = 0;   // bytes; 0: --value_size
   uint64_t batch_size = 0;   // entries per batch; 0: --batch_size
+  uint64_t operations = 0;   // fixed, of a primitive
   bool sync = false;         // true: synchronous whatever --sync says
   bool writer = false;       // one writer overwrites beside the readers
   std::string_view fill = "filluniquerandom";  // what prepares its database

@@ -16,7 +16,7 @@
 DEFINE_string(benchmarks,
               "fillseq,fillsync,fillrandom,overwrite,readrandom,readrandom,"
               "readseq,readreverse,compact,readrandom,readseq,readreverse,"
-              "fill100K",
+              "fill100K,crc32c,snappycomp,snappyuncomp",
               "benchmarks to run, in this order");
 DEFINE_uint64(num, 1'000'000, "entries in a database");
 DEFINE_int64(reads, -1, "operations of a read benchmark; -1: --num");

@@ -111,6 +111,14 @@ class Database {
   virtual std::map<std::string, uint64_t> Counters() { return {}; }
 };
 
+// Work that an engine's library also does on a block of bytes that is in no
+// database: its checksum or its codec.
+struct Primitive {
+  std::string_view name;  // of the benchmark
+  // Does it to `input`; what comes of it replaces `output`.
+  void (*run)(std::string_view input, std::string& output);
+};
+
 // What a driver file defines.
 struct Driver {
   const char* name;     // as in configs/engines.toml
@@ -124,6 +132,9 @@ struct Driver {
 
   // Opens the database at options.path, creating it if it is not there.
   std::unique_ptr<Database> (*open)(const Options& options);
+
+  // What it offers beside a store; null: nothing.
+  std::span<const Primitive> (*primitives)() = nullptr;
 };
 
 extern const Driver kDriver;

@@ -227,6 +227,7 @@ Json BenchmarksJson(const Driver& driver) {
                     {"kind", KindName(benchmark.kind)},
                     {"prepare", PrepareName(benchmark.prepare)},
                     {"ops_divisor", benchmark.num_divisor},
+                    {"operations", benchmark.operations},
                     {"value_size", benchmark.value_size},
                     {"batch_size", benchmark.batch_size},
                     {"sync", benchmark.sync},

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "common/leveldb_primitives.h"
 #include "common/mix_workload.h"
 #include "common/shares.h"
 #include "common/team.h"
@@ -45,6 +46,12 @@ bool LeavesWork(const Benchmark& benchmark) {
   return Changes(benchmark) || benchmark.kind == Kind::kCompact;
 }
 
+// True if the benchmark starts with a new database.
+bool IsFresh(const Benchmark& benchmark) {
+  return benchmark.prepare == Prepare::kFresh &&
+         benchmark.kind != Kind::kPrimitive;
+}
+
 // True if it is a matter of chance what several threads have read or written.
 bool IsOfChance(const Measurement& m, const Config& config) {
   const bool mixes = m.benchmark->kind == Kind::kMix || m.truncated;
@@ -53,7 +60,9 @@ bool IsOfChance(const Measurement& m, const Config& config) {
 
 // Of the keys and values that a loop wrote or found.
 uint64_t BytesOf(const Job& w, const LoopResult& loop) {
-  if (w.benchmark.kind == Kind::kMix) return loop.bytes;
+  if (w.benchmark.kind == Kind::kMix || w.benchmark.kind == Kind::kPrimitive) {
+    return loop.bytes;
+  }
   if (w.benchmark.kind == Kind::kDelete) return 0;
   const uint64_t entries =
       IsWriting(w.benchmark) ? loop.operations : loop.found;
@@ -82,7 +91,10 @@ void AddShares(const Job& w, Measurement& m) {
         KeyShares(DrawOf(w.benchmark, w.config, nullptr), w.oracle.key_space(),
                   first.Seed(w.stream_seed), first.Of(m.operations));
   }
-  if (w.benchmark.kind == Kind::kCompact) return;
+  if (w.benchmark.kind == Kind::kCompact ||
+      w.benchmark.kind == Kind::kPrimitive) {
+    return;
+  }
   for (const Share& share : SizeShares(w.values, w.oracle, w.stream_seed)) {
     m.shares.push_back(share);
   }
@@ -94,6 +106,10 @@ std::string_view UnsupportedReason(const Driver& driver,
                                    const Benchmark& benchmark) {
   if (NeedsKeyOrder(benchmark) && !driver.ordered) {
     return "keeps no key order";
+  }
+  if (benchmark.kind == Kind::kPrimitive &&
+      FindPrimitive(driver, benchmark.name) == nullptr) {
+    return "not an operation of a store";
   }
   return {};
 }
@@ -162,6 +178,7 @@ Measurement Runner::Try(const Benchmark& benchmark, const LastAct& last_act) {
 void Runner::RequireRunnable(const Benchmark& benchmark) const {
   const std::string_view reason = UnsupportedReason(driver_, benchmark);
   if (!reason.empty()) throw Unsupported(std::string(reason));
+  if (benchmark.kind == Kind::kPrimitive) return;
   if (benchmark.prepare == Prepare::kFresh) {
     if (!config_.use_existing_db) return;
     throw std::runtime_error(
@@ -184,7 +201,7 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
                      Measurement& m) {
   if (replay_) replay_->Begin(benchmark);
   RequireRunnable(benchmark);
-  if (benchmark.prepare == Prepare::kFresh) {
+  if (IsFresh(benchmark)) {
     MakeFresh();
     ResetOracle(benchmark);
   }
@@ -277,6 +294,7 @@ void Runner::Conclude(const Job& job, const TeamResult& result,
   m.open_loop = result.course.open_loop;
   m.found = loop.found;
   m.bytes = BytesOf(job, loop);
+  m.label = loop.label;
   if (job.mix) {
     m.label = MixLabel(benchmark, config_);
     m.shares = job.mix->Shares(Part{0, config_.threads}.Seed(job.stream_seed),

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "common/crew.h"
+#include "common/leveldb_primitives.h"
 #include "common/mix_workload.h"
 #include "common/part.h"
 #include "common/write_stream.h"
@@ -72,6 +73,8 @@ LoopResult RunLoop(const Workload& workload, const Driver& driver,
     case Kind::kVerify:
       return RunVerify(workload, session,
                        driver.ordered && workload.config.key_shape().ordered());
+    case Kind::kPrimitive:
+      return RunPrimitive(workload, driver);
     case Kind::kCompact:
       workload.meter.Start();
       database.Compact();
@@ -121,6 +124,7 @@ TeamResult Together(const Job& job, const Members& members) {
     }
     if (member != members.front()) check.Merge(member->check);
   }
+  result.loop.label = members.front()->loop.label;
   result.course = Meter::Together(meters);
   result.used = meters.front()->used();
   for (const auto& [type, calls] : result.loop.latency_by_type) {
@@ -148,7 +152,8 @@ void RunCrew(const Job& job, Database& database, Crew& crew,
 }  // namespace
 
 uint64_t SessionsOf(const Benchmark& benchmark, const Config& config) {
-  if (benchmark.kind == Kind::kCompact || benchmark.kind == Kind::kVerify) {
+  if (benchmark.kind == Kind::kCompact || benchmark.kind == Kind::kVerify ||
+      benchmark.kind == Kind::kPrimitive) {
     return 1;
   }
   return config.threads + (benchmark.writer ? 1 : 0);
@@ -158,6 +163,7 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
                            const Oracle& oracle) {
   if (IsWriting(benchmark)) return EntriesOf(benchmark, config);
   if (benchmark.kind == Kind::kCompact) return 1;
+  if (benchmark.kind == Kind::kPrimitive) return benchmark.operations;
   if (benchmark.kind == Kind::kMix) return config.reads * config.threads;
   const uint64_t entries = oracle.Entries();
   if (benchmark.kind == Kind::kVerify) return entries;

@@ -64,6 +64,8 @@ std::string Message(const Measurement& m) {
     message += Format(" (%llu of %llu found)",
                       static_cast<unsigned long long>(m.found),
                       static_cast<unsigned long long>(m.operations));
+  } else if (m.benchmark->kind == Kind::kPrimitive) {
+    if (!m.label.empty()) message += " (" + m.label + ")";
   } else if (m.benchmark->num_divisor > 1 || m.truncated) {
     message +=
         Format(" (%llu ops)", static_cast<unsigned long long>(m.operations));

@@ -54,6 +54,8 @@ struct LoopResult {
   uint64_t bytes = 0;
   std::map<std::string, uint64_t> by_type = {};
   std::map<std::string, TickHistogram> latency_by_type = {};
+
+  std::string label = {};  // of a primitive: what db_bench prints beside it
 };
 
 // Puts or deletes, of several threads the part of one.  Once all have ended,

@@ -1,4 +1,5 @@
-# add_driver(NAME SOURCE [LIBRARIES library...] [DEFINES definition...])
+# add_driver(NAME SOURCE [ALSO source...] [LIBRARIES library...]
+#            [DEFINES definition...])
 #
 # Makes the object library driver_NAME (the driver and its build facts) and the
 # executable db_bench_NAME.  LIBRARIES are link names, the engine's own first.
@@ -95,7 +96,7 @@ function(write_build_facts name packages)
 endfunction()
 
 function(add_driver name source)
-  cmake_parse_arguments(arg "" "" "LIBRARIES;DEFINES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "ALSO;LIBRARIES;DEFINES" ${ARGN})
   if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
     message(STATUS "db_bench_${name}: not built, no drivers/${source}")
     return()
@@ -124,7 +125,7 @@ function(add_driver name source)
     endif()
   endforeach()
   write_build_facts(${name} "${packages}")
-  add_library(driver_${name} OBJECT ${source} ${facts})
+  add_library(driver_${name} OBJECT ${source} ${arg_ALSO} ${facts})
   target_include_directories(driver_${name} SYSTEM PUBLIC ${headers})
   target_compile_definitions(driver_${name} PRIVATE ${arg_DEFINES})
   target_link_libraries(driver_${name}

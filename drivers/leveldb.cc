@@ -2,7 +2,7 @@
 
 #include <gflags/gflags.h>
 
-#include "common/driver.h"
+#include "drivers/leveldb_primitives.h"
 #include "leveldb/cache.h"
 #include "leveldb/db.h"
 #include "leveldb/filter_policy.h"
@@ -96,7 +96,6 @@ class LevelDb final : public Database {
   std::unique_ptr<Session> NewSession() override {
     return std::make_unique<LevelDbSession>(db_.get(), sync_);
   }
-
   void Flush() override {}  // Write() has handed everything over
   void Settle() override { Compact(); }
   void Compact() override {
@@ -144,6 +143,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&leveldb::DestroyDB),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<LevelDb>(options);
-    }};
+    },
+    .primitives = LevelDbPrimitives};
 
 }  // namespace kvmatrix

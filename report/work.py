@@ -52,6 +52,8 @@ def planned_ops(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
     kind = benchmark["kind"]
     if kind == "compact":
         return 1
+    if kind == "primitive":
+        return int(benchmark["operations"])
     is_of_each = kind in ("read", "mix")
     total = reads if is_of_each and reads >= 0 else num
     if kind == "read" and benchmark["one_call"]:

@@ -31,7 +31,7 @@ class Benchmark:
     """One benchmark as an executable declares it."""
 
     name: str
-    kind: str  # write, read, delete, mix, compact or verify
+    kind: str  # write, read, delete, mix, compact, verify or primitive
     prepare: str  # "", "filled" or "unsettled"
     ops_divisor: int
     value_size: int  # bytes; 0: the flag decides
@@ -41,6 +41,7 @@ class Benchmark:
     finds: str  # of what it asks a filled database for: all, none; some: no question
     unsupported: str  # reason, or ""
     fill: str = "filluniquerandom"  # the benchmark that prepares its database
+    operations: int = 0  # fixed, of what is no operation of a store
     writer: bool = False  # one writer overwrites beside the readers it measures
 
     @classmethod

@@ -1,0 +1,92 @@
+// db_bench's benchmarks that are no operations of a store.
+
+#include "common/leveldb_primitives.h"
+
+#include "tests/runner_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+using PrimitiveLoopTest = RunnerFixture;
+
+uint64_t flipped_at = 0;  // the call whose result is damaged; 0: none
+uint64_t calls = 0;
+
+void Damage(std::string& output) {
+  if (++calls == flipped_at) output[0] = static_cast<char>(output[0] ^ 1);
+}
+
+// A checksum that is right, and a codec that turns a block round.
+void Checksum(std::string_view input, std::string& output) {
+  static const uint32_t kCrc = Crc32c(input);
+  output.assign(reinterpret_cast<const char*>(&kCrc), sizeof(kCrc));
+  Damage(output);
+}
+void Reverse(std::string_view input, std::string& output) {
+  output.assign(input.rbegin(), input.rend());
+  Damage(output);
+}
+
+constexpr Primitive kPrimitives[] = {
+    {"crc32c", Checksum}, {"snappycomp", Reverse}, {"snappyuncomp", Reverse}};
+
+Driver WithPrimitives() {
+  Driver driver = Wrapped({});
+  driver.primitives = [] { return std::span<const Primitive>(kPrimitives); };
+  return driver;
+}
+
+TEST(Crc32c, IsThatOfTheStandard) {  // RFC 3720, B.4
+  EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aau);
+}
+
+TEST_F(PrimitiveLoopTest, DoesWhatDbBenchDoes) {
+  calls = flipped_at = 0;
+  const auto m =
+      Run(WithPrimitives(), {"crc32c", "snappycomp", "snappyuncomp"});
+  for (const Measurement& one : m) {
+    EXPECT_EQ(one.status, Status::kOk) << one.reason;
+    EXPECT_EQ(one.operations, one.planned_operations);
+    EXPECT_EQ(one.bytes, one.operations * 4096);
+  }
+  EXPECT_EQ(m[0].operations, 128'000u);
+  EXPECT_EQ(m[0].label, "4K per op");
+  EXPECT_EQ(m[1].operations, 262'144u);
+  EXPECT_EQ(m[1].label, "output: 100.0%");
+}
+
+TEST_F(PrimitiveLoopTest, SeesOneResultThatIsWrong) {
+  for (const std::string_view name : {"crc32c", "snappycomp", "snappyuncomp"}) {
+    for (const uint64_t at : {3, 1000, 128'000}) {
+      calls = 0;
+      flipped_at = at;
+      const auto m = Run(WithPrimitives(), {name});
+      EXPECT_EQ(m[0].status, Status::kWrong) << name << " " << at;
+    }
+  }
+}
+
+TEST_F(PrimitiveLoopTest, SeesACodecThatLosesBytes) {
+  calls = 0;
+  flipped_at = 2;  // what the first, timed by nobody, gives back
+  const auto m = Run(WithPrimitives(), {"snappycomp"});
+  EXPECT_EQ(m[0].status, Status::kWrong);
+}
+
+TEST_F(PrimitiveLoopTest, IsNoOperationOfAStore) {
+  const auto m = Run(Wrapped({}), {"crc32c", "fillseq"});
+  EXPECT_EQ(m[0].status, Status::kUnsupported);
+  EXPECT_EQ(m[0].reason, "not an operation of a store");
+  EXPECT_EQ(m[1].status, Status::kOk);
+}
+
+TEST_F(PrimitiveLoopTest, LeavesTheDatabaseAlone) {
+  calls = flipped_at = 0;
+  const auto m = Run(WithPrimitives(), {"fillseq", "crc32c", "verify"});
+  EXPECT_EQ(m[2].status, Status::kOk) << m[2].reason;
+  EXPECT_EQ(m[2].operations, 500u);
+}
+
+}  // namespace
+}  // namespace kvmatrix
