@@ -20,7 +20,8 @@ class MixLoop {
   MixLoop(const Workload& workload, Session& session)
       : w_(workload),
         session_(session),
-        stream_(workload.mix->NewStream(workload.stream_seed)),
+        stream_(
+            workload.mix->NewStream(workload.part.Seed(workload.stream_seed))),
         key_(workload.config.key_shape()),
         value_(workload.values.buffer_size() +
                workload.config.mix.mixgraph.mix_max_value_size) {}
@@ -46,9 +47,28 @@ class MixLoop {
   }
 
  private:
+  // An entry that was there before a scan.
   struct Ahead {
     uint64_t key;
-    uint32_t version;
+    Oracle::Observed before;
+  };
+
+  // A key that no other thread writes meanwhile.  What was claimed is published
+  // in any case, lest another thread wait for it.
+  class Claim {
+   public:
+    Claim(Oracle& oracle, uint64_t key)
+        : oracle_(oracle), key_(key), version_(oracle.Claim(key)) {}
+    ~Claim() { oracle_.Publish(key_, version_, false); }
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+
+    uint32_t version() const { return version_; }  // of a put
+
+   private:
+    Oracle& oracle_;
+    const uint64_t key_;
+    const uint32_t version_;
   };
 
   static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
@@ -60,34 +80,70 @@ class MixLoop {
            (operation == Operation::kUpdate && !w_.config.mix.writeallfields);
   }
 
-  // All that the harness has to do for an operation.
+  bool alone() const { return w_.crew == nullptr; }
+
+  // All that the harness has to do for an operation, so far as other threads
+  // let it be done before.
   void Prepare(const MixStep& step) {
     wanted_ = key_.Set(step.key);
     if (Scans(step.operation)) return LookAhead(step);
-    if (Gets(step.operation)) expected_ = w_.check.Expect(step.key);
+    if (alone() && Gets(step.operation)) {
+      expected_ = w_.check.Expect(step.key);
+    }
     if (!Puts(step.operation)) return;
-    const uint32_t version = w_.oracle.Put(step.key);
+    if (alone()) {
+      MakeValue(step, w_.oracle.Put(step.key));
+      if (step.value_size) w_.oracle.SetSize(step.key, *step.value_size);
+    } else {
+      MakeValue(step, w_.oracle.Observe(step.key).newest + 1);
+    }
+  }
+
+  void MakeValue(const MixStep& step, uint32_t version) {
+    version_ = version;
     if (!step.value_size) {
       value_size_ = w_.values.Write(step.key, version, value_.data());
       return;
     }
     value_size_ = *step.value_size;
-    w_.oracle.SetSize(step.key, value_size_);
     w_.values.WriteSized(w_.values.Root(step.key, version), value_size_,
                          value_.data());
   }
 
   void Do(const MixStep& step) {
     if (Scans(step.operation)) return Scan(step);
-    if (Gets(step.operation)) {
-      const std::optional<std::string_view> value = session_.Get(wanted_);
-      w_.check.Got(expected_, value);
-      if (value) bytes_ += wanted_.size() + value->size();
+    if (!alone()) return DoBesideOthers(step);
+    if (Gets(step.operation)) w_.check.Got(expected_, Get());
+    if (Puts(step.operation)) Put();
+  }
+
+  void DoBesideOthers(const MixStep& step) {
+    if (!Puts(step.operation)) {
+      const Oracle::Observed before = w_.oracle.Observe(step.key);
+      const std::optional<std::string_view> value = Get();
+      return w_.check.GotWithin(step.key, before, w_.oracle.Observe(step.key),
+                                value);
     }
-    if (!Puts(step.operation)) return;
+    const Claim claim(w_.oracle, step.key);
+    if (Gets(step.operation)) {
+      const uint32_t version = w_.oracle.Observe(step.key).version;
+      const Oracle::Observed due{version, version};
+      w_.check.GotWithin(step.key, due, due, Get());
+    }
+    if (claim.version() != version_) MakeValue(step, claim.version());
+    Put();
+  }
+
+  std::optional<std::string_view> Get() {
+    const std::optional<std::string_view> value = session_.Get(wanted_);
+    if (value) bytes_ += wanted_.size() + value->size();
+    return value;
+  }
+
+  void Put() {
     const Update update{wanted_, std::string_view(value_.data(), value_size_)};
     session_.Write({&update, 1});
-    bytes_ += wanted_.size() + update.value->size();
+    bytes_ += wanted_.size() + value_size_;
   }
 
   // Notes the entries that a scan has to visit, so far as they are there before
@@ -97,7 +153,7 @@ class MixLoop {
     ahead_.clear();
     uint64_t key = w_.oracle.NextPresent(step.key);
     while (ahead_.size() < limit_ && key < w_.oracle.key_space()) {
-      ahead_.push_back({key, w_.oracle.Version(key)});
+      ahead_.push_back({key, w_.oracle.Observe(key)});
       key = w_.oracle.NextPresent(key + 1);
     }
   }
@@ -108,18 +164,30 @@ class MixLoop {
     uint64_t last = kNone;
     session_.Scan(wanted_, Order::kForward,
                   [&](std::string_view key, std::string_view value) {
-                    const auto index = w_.check.Visited(key, value);
-                    if (index && !Follows(*index, last, step.key, met)) {
-                      w_.check.Fail(
-                          "a scan is out of order or skips entries at", key);
+                    const std::optional<uint64_t> index = w_.check.KeyOf(key);
+                    if (index) {
+                      if (!Follows(*index, last, step.key, met)) {
+                        w_.check.Fail(
+                            "a scan is out of order or skips entries at", key);
+                      }
+                      Visit(*index, met, value);
+                      last = *index;
                     }
-                    last = index.value_or(last);
                     bytes_ += key.size() + value.size();
                     return ++visited < limit_;
                   });
     if (visited < limit_ && met < ahead_.size()) {
       w_.check.Fail("a scan ends before", Check::KeyText(ahead_[met].key));
     }
+  }
+
+  // The scan has met so many entries ahead, of which this may be the last.
+  void Visit(uint64_t key, size_t met, std::string_view value) {
+    if (alone()) return w_.check.Got(w_.check.Expect(key), value);
+    const bool ahead = met > 0 && ahead_[met - 1].key == key;
+    const Oracle::Observed before =
+        ahead ? ahead_[met - 1].before : Oracle::Observed{1, 1};
+    w_.check.GotWithin(key, before, w_.oracle.Observe(key), value);
   }
 
   // True if `key` may come after `last` of a scan from `start` on: nothing that
@@ -155,6 +223,7 @@ class MixLoop {
   const std::unique_ptr<MixStream> stream_;
   KeyBuffer key_;
   std::vector<char> value_;
+  uint32_t version_ = 0;  // of the value that is made
   size_t value_size_ = 0;
   std::string_view wanted_;
   Expected expected_{};

@@ -185,9 +185,6 @@ TeamResult RunTeam(const Job& job, Database& database, Session* session) {
   std::optional<Writer> writer;
   if (job.benchmark.writer) writer.emplace(job, &crew);
   if (Claims(job)) job.oracle.UseTable();
-  if (job.mix && !alone) {
-    throw Unsupported("several threads; leave out --threads");
-  }
   job.progress.Reset();
   if (alone) {
     Member& member = *members.front();

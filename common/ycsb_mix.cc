@@ -190,7 +190,7 @@ std::unique_ptr<MixStream> YcsbMix::NewStream(uint64_t stream_seed) {
   return std::make_unique<YcsbStream>(
       workload_, order_, NewChooser(), inserts_,
       [this](uint64_t ordinal) {
-        return oracle_.Version(order_(ordinal)) != 0;
+        return oracle_.Observe(order_(ordinal)).version != 0;
       },
       stream_seed);
 }

@@ -89,6 +89,21 @@ TEST_F(MixgraphRun, LeavesWhatAReplayKnows) {
   }
 }
 
+TEST_F(MixgraphRun, OfThreadsLeavesWhatAReplayKnows) {
+  Choose("mixgraph-c");
+  config_.threads = 3;
+  const auto m = Run(Wrapped({}), {"filluniquerandom", "mixgraph-c", "verify"});
+  for (const Measurement& one : m) {
+    ASSERT_EQ(one.status, Status::kOk) << one.reason;
+  }
+  const auto past = [&](const Measurement& one) {
+    return PastBenchmark{one.benchmark, one.operations_by_thread};
+  };
+  const Measurement audit =
+      RunAfter(Wrapped({}), {past(m[0]), past(m[1])}, "verify");
+  EXPECT_EQ(audit.status, Status::kOk) << audit.reason;
+}
+
 TEST_F(MixgraphRun, CountsBytesOfTheSizesThatAreThere) {
   Choose("mixgraph");
   uint64_t bytes = 0;
