@@ -47,6 +47,20 @@ std::string GraphLabel(const Benchmark& benchmark) {
              : "one number for type, key, size and length";
 }
 
+bool Swings(const Benchmark& benchmark, const Config& config) {
+  return IsMixgraph(benchmark) && config.mix.mixgraph.sine_mix_rate;
+}
+
+Swing SwingOf(const Config& config) {
+  constexpr uint64_t kNsPerMillisecond = 1'000'000;
+  const MixgraphParameters& p = config.mix.mixgraph;
+  return {
+      .part = p.sine_a / p.sine_d,
+      .radians_per_s = p.sine_b,
+      .phase = p.sine_c,
+      .interval_ns = p.sine_mix_rate_interval_milliseconds * kNsPerMillisecond};
+}
+
 GraphMix::GraphMix(const Benchmark& benchmark, const Config& config,
                    Oracle& oracle)
     : Mix(oracle),

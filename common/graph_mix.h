@@ -9,6 +9,7 @@
 
 #include "common/mix_workload.h"
 #include "common/mixgraph.h"
+#include "common/open_loop.h"
 
 namespace kvmatrix {
 
@@ -20,6 +21,10 @@ constexpr bool IsMixgraph(const Benchmark& benchmark) {
 void CheckGraph(const Benchmark& benchmark, const Config& config);
 
 std::string GraphLabel(const Benchmark& benchmark);
+
+// True if the rate of the benchmark's open loop is --sine_d, with a swing.
+bool Swings(const Benchmark& benchmark, const Config& config);
+Swing SwingOf(const Config& config);
 
 // Over a database of any fill: a get of a key that is not there must say so.
 class GraphMix final : public Mix {

@@ -25,7 +25,8 @@ Meter::Meter(Clock& clock, Progress& progress, const Plan& plan)
       crew_(plan.crew),
       helps_(plan.helps) {
   if (plan.rate_ops_per_sec > 0) {
-    open_loop_.emplace(clock, plan.rate_ops_per_sec, plan.arrivals_seed);
+    open_loop_.emplace(clock, plan.rate_ops_per_sec, plan.arrivals_seed,
+                       plan.swing);
   } else if (plan.latencies) {
     latency_.emplace();
   }

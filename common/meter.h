@@ -38,6 +38,7 @@ class Meter {
     bool latencies = false;       // of each call
     double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
     uint64_t arrivals_seed = 0;   // of the open loop's stream
+    Swing swing = {};             // of its rate
     Crew* crew = nullptr;         // the threads that run it together
     bool helps = false;           // the crew, which does not wait for its end
   };

@@ -15,7 +15,7 @@ double PerSecond(uint64_t operations, double ns) {
 
 void OpenLoop::Await(uint64_t operations) {
   schedule_ns_ += arrivals_.NextGap() * static_cast<double>(operations) *
-                  kNsPerSecond / rate_ops_per_sec_;
+                  kNsPerSecond / (rate_ops_per_sec_ * swing_.At(schedule_ns_));
   intended_ns_ = start_ns_ + static_cast<uint64_t>(schedule_ns_);
   operations_ += operations;
   if (ended_ns_ > intended_ns_) {

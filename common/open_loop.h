@@ -42,13 +42,33 @@ struct OpenLoopFigures {
   }
 };
 
+// A rate that swings about its mean: times 1 + part sin(radians_per_s t +
+// phase) after t seconds, and kept for an interval.
+struct Swing {
+  double part = 0;  // 0: it does not
+  double radians_per_s = 0;
+  double phase = 0;
+  uint64_t interval_ns = 1;
+
+  // The factor so long after the start.
+  double At(double ns) const {
+    if (part == 0) return 1;
+    constexpr double kSecondsPerNs = 1e-9;
+    const auto interval = static_cast<double>(interval_ns);
+    const double seconds = std::floor(ns / interval) * interval * kSecondsPerNs;
+    return 1 + part * std::sin(radians_per_s * seconds + phase);
+  }
+};
+
 // One schedule, fixed by rate and seed: what a slow call delays is late against
 // it, and the time that it waits counts (no coordinated omission).
 class OpenLoop {
  public:
-  OpenLoop(Clock& clock, double rate_ops_per_sec, uint64_t stream_seed)
+  OpenLoop(Clock& clock, double rate_ops_per_sec, uint64_t stream_seed,
+           const Swing& swing = {})
       : clock_(clock),
         rate_ops_per_sec_(rate_ops_per_sec),
+        swing_(swing),
         arrivals_(stream_seed) {}
 
   void Start(uint64_t start_ns) { start_ns_ = ended_ns_ = start_ns; }
@@ -77,6 +97,7 @@ class OpenLoop {
  private:
   Clock& clock_;
   double rate_ops_per_sec_;
+  const Swing swing_;
   Arrivals arrivals_;
   double schedule_ns_ = 0;  // of the call, since the start
   uint64_t start_ns_ = 0;

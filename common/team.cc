@@ -4,7 +4,11 @@
 #include <memory>
 
 #include "common/crew.h"
+<<<<<<< HEAD
 #include "common/leveldb_primitives.h"
+=======
+#include "common/graph_mix.h"
+>>>>>>> 6a0b4a4 (mixgraph: an open loop whose rate is a sine)
 #include "common/mix_workload.h"
 #include "common/part.h"
 #include "common/write_stream.h"
@@ -22,12 +26,15 @@ struct Member {
                  job.replay,    part,       crew} {}
 
   static Meter::Plan PlanOf(const Job& job, const Part& part, Crew* crew) {
-    const double rate = job.config.rate_ops_per_sec;
+    const bool swings = Swings(job.benchmark, job.config);
+    const double rate =
+        swings ? job.config.mix.mixgraph.sine_d : job.config.rate_ops_per_sec;
     return {
         .duration_ns = job.config.duration_ns,
         .latencies = job.config.histogram,
         .rate_ops_per_sec = rate / static_cast<double>(part.threads),
         .arrivals_seed = StreamSeed(part.Seed(job.stream_seed), "arrivals", 0),
+        .swing = swings ? SwingOf(job.config) : Swing{},
         .crew = crew};
   }
 

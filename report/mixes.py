@@ -124,6 +124,8 @@ def _shares(row: Row) -> Sequence[dict[str, Any]]:
 def _share(told: dict[str, Any] | None) -> Figure:
     if told is None:
         return Figure()
+    if told["what"].endswith(("bytes", "entries")):
+        return Figure(f"{told['share']:,.1f}, theory {told['theory']:,.1f}")
     drawn, theory = told["share"] * 100, told["theory"] * 100
     return Figure(f"{drawn:.2f} %, theory {theory:.2f} %")
 

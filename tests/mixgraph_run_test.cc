@@ -122,6 +122,16 @@ TEST_F(MixgraphRun, CountsBytesOfTheSizesThatAreThere) {
   EXPECT_EQ(m[2].bytes, bytes);
 }
 
+TEST_F(MixgraphRun, KeepsThePaceOfASine) {
+  config_.mix.mixgraph.sine_mix_rate = true;
+  config_.reads = 9'000;
+  const Measurement m = RunFilled(Wrapped({}), "mixgraph");
+  ASSERT_EQ(m.status, Status::kOk) << m.reason;
+  ASSERT_TRUE(m.open_loop);
+  EXPECT_EQ(m.open_loop->rate_ops_per_sec, 4'500);
+  EXPECT_NEAR(m.open_loop->offered_ops_per_sec, 4'500, 4 * 4'500 / 95);
+}
+
 // The bytes are right, the length is that of another put.
 TEST_F(MixgraphRun, SeesAValueOfAnotherSize) {
   for (const std::string_view name : kBoth) {

@@ -232,5 +232,26 @@ TEST(Rate, IsFiniteAndOfARangeThatItsComplaintNames) {
   }
 }
 
+// A whole period in a second: the first half has more calls than the second.
+TEST(OpenLoopTest, SwingsItsRate) {
+  FakeClock clock;
+  constexpr double kTurn = 6.283185307179586;
+  OpenLoop loop(
+      clock, 10'000, 7,
+      {.part = 0.5, .radians_per_s = kTurn, .interval_ns = 1'000'000});
+  clock.now_ns = 5'000;
+  loop.Start(clock.now_ns);
+  int halves[2] = {};
+  for (int i = 0; i < 11'000; ++i) {
+    loop.Await(1);
+    const uint64_t since_ns = clock.now_ns - 5'000;
+    if (since_ns < 1'000'000'000) ++halves[since_ns / 500'000'000];
+    loop.Finish();
+  }
+  // The mean of a sine over its first half is 2 / pi.
+  EXPECT_NEAR(halves[0], 5'000 * (1 + 0.5 * 4 / kTurn), 4 * 81);
+  EXPECT_NEAR(halves[1], 5'000 * (1 - 0.5 * 4 / kTurn), 4 * 58);
+}
+
 }  // namespace
 }  // namespace kvmatrix
