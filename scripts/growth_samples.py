@@ -1,7 +1,8 @@
 """What earlier runs measured of the cells of a plan, at whatever size.
 
 A run counts if it was made on this machine; a cell of it counts for a cell of the
-plan if engine, version, benchmark and every flag but --num are the same.
+plan if engine, version, benchmark and every flag are the same, but for those that
+say how much: --num, --reads and --rate.
 """
 
 import statistics
@@ -19,6 +20,7 @@ from scripts.settings import canonical
 from scripts.store import read_lines, read_plan
 from scripts.tables import table_bytes
 
+_AMOUNTS = ("num", "reads", "rate")
 _FAILED = ("wrong", "error", "timeout")
 _PARTS_NS = {"settle": ("settle_ns",), "loop": ("loop_ns", "flush_ns")}
 
@@ -76,10 +78,10 @@ class Samples:
 
 
 def growth_key(plan: Plan, cell: Cell) -> str:
-    """Equal for cells that differ in nothing but the size."""
+    """Equal for cells that differ in nothing but the size and the operations."""
     engine = plan.engine(cell.engine)
     version = engine.description.version if engine.description else ""
-    flags = {k: v for k, v in plan.flags(cell).items() if k not in ("num", "rate")}
+    flags = {k: v for k, v in plan.flags(cell).items() if k not in _AMOUNTS}
     start = plan.start(cell)
     state = [list(start.fill), start.settled] if start else []
     return canonical([engine.measures, version, cell.benchmark, flags, state])

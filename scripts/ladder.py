@@ -30,8 +30,9 @@ def default_sizes(num: int) -> tuple[int, ...]:
 def rung(plan: Plan, num: int, samples: Samples, results: Path) -> Plan | None:
     """The plan of those cells that were not measured at this size, each once.
 
-    Its flags are those of the plan but for the size: settings that grow with the
-    size are those of the size that is predicted.  None if nothing is missing.
+    Its flags are those of the plan but for the size, and for --reads beyond it:
+    settings that grow with the size are those of the size that is predicted.  None
+    if nothing is missing.
     """
     sized = replace(
         plan,
@@ -73,9 +74,10 @@ def climb(
 
 
 def _sized(scenario: PlannedScenario, num: int) -> PlannedScenario:
-    flags: dict[str, Flags] = {
-        engine: {**own, "num": num} for engine, own in scenario.flags.items()
-    }
+    flags: dict[str, Flags] = {}
+    for engine, own in scenario.flags.items():
+        fewer = {"reads": min(int(own["reads"]), num)} if "reads" in own else {}
+        flags[engine] = {**own, **fewer, "num": num}
     return replace(scenario, flags=flags)
 
 

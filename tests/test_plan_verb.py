@@ -15,7 +15,7 @@ from report.scaling.cells import Sample
 from report.scaling.growth import Point
 from scripts.cli_types import CountsType, CountType
 from scripts.growth_samples import Samples, collect, growth_key
-from scripts.ladder import default_sizes
+from scripts.ladder import default_sizes, rung
 from scripts.plan import Plan
 from scripts.prospects import Prospects, Room, prospects
 from scripts.prospects_shown import text
@@ -196,6 +196,22 @@ def test_other_settings_are_another_cell() -> None:
     assert [cell.outlook for cell in found.cells] == [None, None]
     assert "needs at least 3 sizes, measured: none" in found.cells[0].reason
     assert len(found.unknown) == 2
+
+
+def test_a_rung_has_the_settings_of_the_goal_and_no_more_reads_than_entries(
+    tmp_path: Path,
+) -> None:
+    goal = made(reads=5000, cache_size=7)
+    for num, reads in ((1000, 1000), (9000, 5000)):
+        small = rung(goal, num, Samples(), tmp_path)
+        assert small is not None and small.repetitions == 1
+        for cell in small.cells:
+            flags = {**FLAGS, "num": num, "reads": reads, "cache_size": 7}
+            assert small.flags(cell) == flags
+            assert growth_key(small, cell) == growth_key(goal, cell)
+    all_of_it = rung(made(reads=-1), 1000, Samples(), tmp_path)
+    assert all_of_it is not None
+    assert {f["a"]["reads"] for f in (s.flags for s in all_of_it.scenarios)} == {-1}
 
 
 def test_the_default_sizes_are_below() -> None:
