@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from report import figures, published, published_tables, sweeps, titles
+from report import figures, published, published_tables, sweeps
 from report.cells import Engine, Run
 from report.charts import Dumbbells
 from report.comparison import Chart, Comparison, Row
@@ -154,7 +154,7 @@ def _ours(compared: Comparison, row: Printed) -> Iterable[tuple[Chart, Row]]:
 
 
 def _line(table: Table, chart: Chart, row: Row) -> Line:
-    label = f"here: {row.engine.title}, {titles.title(chart.benchmark).lower()}"
+    label = f"here: {row.engine.title}, {chart.benchmark}"
     anchor = chart.link
     if row.summary is None:
         empty = (Figure(),) * (len(table.columns) - 1)

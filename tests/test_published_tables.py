@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from report import html, published, published_tables
+from report import config, html, published, published_tables
 from report.documents import ResultsError
 from report.published_tables import NOT_REPRODUCED
 from report.results import load_run
 from tests import synthetic, synthetic_sweep
 
+ROOT = Path(__file__).resolve().parents[1]
 SOURCES = {"kyoto-ceda": 77, "leveldb-1.1": 12, "rocksdb-vs-leveldb": 13}
 
 
@@ -123,6 +124,26 @@ def test_several_sources_stand_on_one_page(tmp_path: Path) -> None:
     plan["suite"]["published"] = ["leveldb-2011", *SOURCES]
     shown = rows(page(tmp_path, plan))
     assert len(shown) == 52 + sum(SOURCES.values())
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_rows_are_mapped_to_is_in_a_suite_that_names_them(name: str) -> None:
+    """A scenario that is renamed must not leave its row without ours in silence."""
+    found = config.load(ROOT / "configs")
+    suites = [s for s in found.suites.values() if name in s.published]
+    assert suites
+    scenarios = [found.scenarios[n] for suite in suites for n in suite.scenarios]
+    for row in published_tables.load(name).rows:
+        if row.target is None:
+            assert name == "kyoto-ceda"  # of record counts that no suite has
+            continue
+        for benchmark in row.target.benchmarks.values():
+            assert any(
+                row.target.is_of(scenario.family or scenario.name)
+                and benchmark in scenario.benchmarks
+                for scenario in scenarios
+            ), (row.label, benchmark)
+        assert set(row.engines) <= set(found.engines)
 
 
 def test_a_table_without_what_it_needs_is_an_error(tmp_path: Path) -> None:
