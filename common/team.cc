@@ -4,11 +4,8 @@
 #include <memory>
 
 #include "common/crew.h"
-<<<<<<< HEAD
-#include "common/leveldb_primitives.h"
-=======
 #include "common/graph_mix.h"
->>>>>>> 6a0b4a4 (mixgraph: an open loop whose rate is a sine)
+#include "common/leveldb_primitives.h"
 #include "common/mix_workload.h"
 #include "common/part.h"
 #include "common/write_stream.h"
