@@ -3,6 +3,7 @@
 #ifndef COMMON_KEY_STREAM_H_
 #define COMMON_KEY_STREAM_H_
 
+#include <array>
 #include <cstdint>
 
 #include "common/benchmark.h"
@@ -53,12 +54,15 @@ class KeyStream {
   }
 
  private:
+  // A dozen keys of a law are drawn at once, step by step for all of them: the
+  // processor works on several where one has to wait for its own numbers.
+  static constexpr size_t kAhead = 16;
+
   uint64_t NextSkewed() {
-    if (order_ == KeyOrder::kYcsbZipf) return ycsb_(random_, key_space_);
-    const uint64_t rank = ranks_(random_);
-    return order_ == KeyOrder::kZipf ? permutation_(rank)
-                                     : key_space_ - 1 - rank;
+    if (turn_ == kAhead) DrawAhead();
+    return ahead_[turn_++];
   }
+  void DrawAhead();
 
   const KeyOrder order_;
   const uint64_t key_space_;
@@ -69,6 +73,8 @@ class KeyStream {
   ZipfRanks ranks_;
   YcsbZipf ycsb_;
   ReplayedStream* const replay_;
+  size_t turn_ = kAhead;
+  std::array<uint64_t, kAhead> ahead_;  // of a skewed order
 };
 
 }  // namespace kvmatrix

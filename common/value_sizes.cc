@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/fast_power.h"
+
 namespace kvmatrix {
 namespace {
 
@@ -29,7 +31,8 @@ double NormalQuantile(double p) {
             3.3871327179) /
            (((67.187563600 * r + 78.757757664) * r + 17.895169469) * r + 1);
   }
-  const double r = std::sqrt(-std::log(std::min(p, 1 - p))) - 1.6;
+  const double r =
+      std::sqrt(-internal::kLn2 * FastLog2(std::min(p, 1 - p))) - 1.6;
   const double z =
       (((0.17023821103 * r + 1.3067284816) * r + 2.7568153900) * r +
        1.4234372777) /
@@ -78,9 +81,10 @@ size_t ValueSizes::NormalOf(uint64_t bits) const {
 }
 
 size_t ValueSizes::ParetoOf(uint64_t bits) const {
-  const double log_u = std::log(Inside(bits));
+  const double log2_u = FastLog2(Inside(bits));
   const double size =
-      k_ == 0 ? -sigma_ * log_u : sigma_ * std::expm1(-k_ * log_u) / k_;
+      k_ == 0 ? -sigma_ * internal::kLn2 * log2_u
+              : sigma_ * (FastExp2(std::min(-k_ * log2_u, 1000.0)) - 1) / k_;
   return Bounded(std::ceil(size));
 }
 

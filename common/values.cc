@@ -50,31 +50,9 @@ void WritePiece(char* piece, size_t random_bytes, size_t size, Words& words) {
   }
 }
 
-// The pieces of `bytes` bytes.  Out of line, and takes the words by value, so
-// that the usual value, which has no such pieces, keeps its words in registers.
-[[gnu::noinline]] void WritePieces(char* piece, size_t random_bytes,
-                                   size_t bytes, Words words) {
-  for (char* const end = piece + bytes; piece < end; piece += kPiece) {
-    const size_t size = std::min<size_t>(kPiece, end - piece);
-    WritePiece(piece, std::min(random_bytes, size), size, words);
-  }
-}
-
-// True if the bytes are what WritePieces() writes.
-[[gnu::noinline]] bool ArePieces(const char* piece, size_t random_bytes,
-                                 size_t bytes, Words words) {
-  uint64_t difference = 0;
-  for (const char* const end = piece + bytes; piece < end; piece += kPiece) {
-    const size_t size = std::min<size_t>(kPiece, end - piece);
-    char expected[kPiece + kWord];
-    WritePiece(expected, std::min(random_bytes, size), size, words);
-    difference |= std::memcmp(piece, expected, size) != 0;
-  }
-  return difference == 0;
-}
-
 // The same for the usual piece, whole and half random, without a branch.
-void WriteHalfRandomPiece(char* piece, Words& words) {
+[[gnu::always_inline]] inline void WriteHalfRandomPiece(char* piece,
+                                                        Words& words) {
   uint64_t random[kHalfWords];
 #pragma GCC unroll 8
   for (size_t i = 0; i < kHalfWords; ++i) {
@@ -85,6 +63,38 @@ void WriteHalfRandomPiece(char* piece, Words& words) {
   for (size_t i = 0; i < kHalfWords; ++i) {
     Store(piece + kHalf + i * kWord, random[i]);
   }
+}
+
+// The pieces of `bytes` bytes.  Out of line, and takes the words by value, so
+// that the usual value, which has no such pieces, keeps its words in registers.
+[[gnu::noinline]] void WritePieces(char* piece, size_t random_bytes,
+                                   size_t bytes, Words words) {
+  if (random_bytes == kHalf) {  // less than a piece: the beginning of one
+    WriteHalfRandomPiece(piece, words);
+    return;
+  }
+  for (char* const end = piece + bytes; piece < end; piece += kPiece) {
+    const size_t size = std::min<size_t>(kPiece, end - piece);
+    WritePiece(piece, std::min(random_bytes, size), size, words);
+  }
+}
+
+// True if the bytes are what WritePieces() writes.
+[[gnu::noinline]] bool ArePieces(const char* piece, size_t random_bytes,
+                                 size_t bytes, Words words) {
+  if (random_bytes == kHalf) {
+    char expected[kPiece + kWord];
+    WriteHalfRandomPiece(expected, words);
+    return std::memcmp(piece, expected, bytes) == 0;
+  }
+  uint64_t difference = 0;
+  for (const char* const end = piece + bytes; piece < end; piece += kPiece) {
+    const size_t size = std::min<size_t>(kPiece, end - piece);
+    char expected[kPiece + kWord];
+    WritePiece(expected, std::min(random_bytes, size), size, words);
+    difference |= std::memcmp(piece, expected, size) != 0;
+  }
+  return difference == 0;
 }
 
 // Zero if the piece is what WriteHalfRandomPiece() writes.  Reads every byte
@@ -110,6 +120,7 @@ uint64_t HalfRandomPieceDifference(const char* piece, Words& words) {
 
 Values::Values(uint64_t seed, const ValueSizes& sizes, double compression_ratio)
     : pool_(),
+      usual_(sizes.fixed()),
       seed_a_(StreamSeed(seed, "values", 0)),
       seed_b_(StreamSeed(seed, "values", 1)),
       sizes_(sizes),
@@ -120,6 +131,7 @@ Values::Values(uint64_t seed, const ValueSizes& sizes, double compression_ratio)
 
 Values::Values(std::string_view pool, size_t value_size)
     : pool_(pool),
+      usual_(false),
       seed_a_(0),
       seed_b_(0),
       sizes_(value_size),
@@ -157,12 +169,12 @@ inline bool Values::IsFilled(uint64_t root, size_t size, size_t fast_bytes,
 
 size_t Values::Write(uint64_t key, uint32_t version, char* buffer) const {
   const uint64_t root = Root(key, version);
-  if (!pool_.empty()) [[unlikely]] {
-    std::memcpy(buffer, Window(root).data(), value_size_);
+  if (usual_) [[likely]] {
+    Fill(root, value_size_, fast_bytes_, buffer);
     return value_size_;
   }
-  if (sizes_.fixed()) [[likely]] {
-    Fill(root, value_size_, fast_bytes_, buffer);
+  if (!pool_.empty()) {
+    std::memcpy(buffer, Window(root).data(), value_size_);
     return value_size_;
   }
   const size_t size = sizes_.Of(root);
@@ -175,12 +187,12 @@ void Values::WriteSized(uint64_t root, size_t size, char* buffer) const {
 }
 
 bool Values::GrowsFrom(uint64_t root, std::string_view value) const {
-  if (!sizes_.fixed()) [[unlikely]]
-    return GrowsFrom(root, sizes_.Of(root), value);
-  if (!pool_.empty()) [[unlikely]]
-    return value == Window(root);
-  return value.size() == value_size_ &&
-         IsFilled(root, value_size_, fast_bytes_, value.data());
+  if (usual_) [[likely]] {
+    return value.size() == value_size_ &&
+           IsFilled(root, value_size_, fast_bytes_, value.data());
+  }
+  if (!pool_.empty()) return value == Window(root);
+  return GrowsFrom(root, sizes_.Of(root), value);
 }
 
 bool Values::GrowsFrom(uint64_t root, size_t size,

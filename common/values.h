@@ -72,7 +72,7 @@ class Values {
   static uint64_t Fingerprint(uint64_t root) { return Mix64(root); }
 
  private:
-  static constexpr size_t kSlack = 64;
+  static constexpr size_t kSlack = 128;
   static constexpr int kOffsetBits = 21;
   static constexpr uint64_t kOffsetMask = (1 << kOffsetBits) - 1;
 
@@ -87,6 +87,7 @@ class Values {
   }
 
   const std::string_view pool_;
+  const bool usual_;  // no pool, and one size for all
   const uint64_t seed_a_;
   const uint64_t seed_b_;
   const ValueSizes sizes_;

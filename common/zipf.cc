@@ -1,5 +1,7 @@
 #include "common/zipf.h"
 
+#include <limits>
+
 namespace kvmatrix {
 namespace {
 
@@ -28,8 +30,37 @@ ZipfRanks::ZipfRanks(uint64_t n, double theta)
       always_within_(2 -
                      Inverse(ZipfIntegral(2.5, theta) - Density(2, theta))) {}
 
-bool ZipfRanks::Accepts(double rank, double area) const {
+bool ZipfRanks::AcceptsFar(double rank, double area) const {
   return area >= ZipfIntegral(rank + 0.5, theta_) - Density(rank, theta_);
+}
+
+void ZipfRanks::Draw(Random& random, std::span<uint64_t> ranks) const {
+  constexpr size_t kAtOnce = 16;
+  double areas[kAtOnce], places[kAtOnce];
+  for (size_t drawn = 0; drawn < ranks.size();) {
+    const size_t count = std::min(kAtOnce, ranks.size() - drawn);
+    for (size_t i = 0; i < count; ++i) {
+      areas[i] = area_end_ - random.Unit() * area_;
+    }
+    for (size_t i = 0; i < count; ++i) places[i] = Inverse(areas[i]);
+    for (size_t i = 0; i < count; ++i) {
+      drawn += Accepts(areas[i], places[i], ranks[drawn]);
+    }
+  }
+}
+
+void YcsbZipf::Draw(Random& random, uint64_t keys,
+                    std::span<uint64_t> drawn) const {
+  for (uint64_t& key : drawn) key = ranks_(random);  // independent: overlaps
+  // The remainder by a product: the quotient is right or one too little.
+  const uint64_t inverse = std::numeric_limits<uint64_t>::max() / keys;
+  for (uint64_t& key : drawn) {
+    const uint64_t hash = YcsbHash(key);
+    const auto quotient = static_cast<uint64_t>(
+        (static_cast<unsigned __int128>(hash) * inverse) >> 64);
+    key = hash - quotient * keys;
+    if (key >= keys) key -= keys;
+  }
 }
 
 GrayZipf::GrayZipf(uint64_t items, double theta, double zeta)

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 
+#include "common/fast_power.h"
 #include "common/random.h"
 
 namespace kvmatrix {
@@ -35,28 +37,39 @@ class ZipfRanks {
   uint64_t operator()(Random& random) const {
     while (true) {
       const double area = area_end_ - random.Unit() * area_;
-      const double x = Inverse(area);
-      const auto rank =
-          std::clamp<int64_t>(static_cast<int64_t>(x + 0.5), 1, last_);
-      const auto exact = static_cast<double>(rank);
-      if (exact - x <= always_within_ || Accepts(exact, area)) {
-        return static_cast<uint64_t>(rank) - 1;
-      }
+      uint64_t rank;
+      if (Accepts(area, Inverse(area), rank)) return rank;
     }
   }
 
+  // As many of them, as if drawn one after another, and faster.
+  void Draw(Random& random, std::span<uint64_t> ranks) const;
+
  private:
-  // The inverse of ZipfIntegral(): exp() and log() but where the exponent is so
-  // near to 1 that they would lose digits.
+  // Where rounding leaves nothing, at the very end of the items.
+  static constexpr double kLeast = 0x1p-1000;
+  static constexpr double kMostBits = 60;
+
+  // The inverse of ZipfIntegral(), to nine digits: where the exponent is so
+  // near to 1 that a quotient would lose them, the first terms of a series.
   double Inverse(double area) const {
     const double scaled = area * exponent_;
-    const double log_x = near_one_
-                             ? area * (1 - scaled * (0.5 - scaled * (1.0 / 3)))
-                             : std::log(1 + scaled) * inverse_exponent_;
-    return std::exp(log_x);
+    const double log2_x =
+        near_one_ ? area * (1 - scaled * (0.5 - scaled * (1.0 / 3))) *
+                        (1 / internal::kLn2)
+                  : FastLog2(std::max(1 + scaled, kLeast)) * inverse_exponent_;
+    return FastExp2(std::min(log2_x, kMostBits));
   }
 
-  bool Accepts(double rank, double area) const;
+  // Whether the place `x` of `area` stands for a rank, and for which.
+  bool Accepts(double area, double x, uint64_t& rank) const {
+    const auto nearest =
+        std::clamp<int64_t>(static_cast<int64_t>(x + 0.5), 1, last_);
+    rank = static_cast<uint64_t>(nearest) - 1;
+    const auto exact = static_cast<double>(nearest);
+    return exact - x <= always_within_ || AcceptsFar(exact, area);
+  }
+  bool AcceptsFar(double rank, double area) const;
 
   const int64_t last_;  // n
   const double theta_;
@@ -94,13 +107,14 @@ class GrayZipf {
   uint64_t items() const { return items_; }
 
   // In [0, items()); 0 is the most frequent.
-  uint64_t operator()(Random& random) const {
-    const double u = random.Unit();
+  uint64_t operator()(Random& random) const { return RankOf(random.Unit()); }
+
+  // The rank that a number in [0, 1) stands for.
+  uint64_t RankOf(double u) const {
     const double uz = u * zeta_;
-    if (uz < 1) return 0;
-    if (uz < second_) return 1;
-    const double share = std::pow(eta_ * u - eta_ + 1, alpha_);
-    return static_cast<uint64_t>(static_cast<double>(items_) * share);
+    const double share = FastExp2(alpha_ * FastLog2(eta_ * u - eta_ + 1));
+    const auto rank = static_cast<int64_t>(static_cast<double>(items_) * share);
+    return static_cast<uint64_t>(uz < 1 ? 0 : uz < second_ ? 1 : rank);
   }
 
   // The share of draws that are below `rank`, by the formula.
@@ -133,6 +147,9 @@ class YcsbZipf {
   uint64_t operator()(Random& random, uint64_t keys) const {
     return KeyOf(ranks_(random), keys);
   }
+
+  // As many of them, as if drawn one after another, and faster.
+  void Draw(Random& random, uint64_t keys, std::span<uint64_t> drawn) const;
 
   static constexpr uint64_t KeyOf(uint64_t rank, uint64_t keys) {
     return YcsbHash(rank) % keys;

@@ -38,15 +38,32 @@ std::string ValueOf(uint64_t key) {
   return buffer;
 }
 
-void DrawKey(benchmark::State& state) {
-  KeyStream keys(static_cast<KeyOrder>(state.range(0)), kKeys, 7);
+// keys 10^6 and 10^9: what a key costs does not depend on how many there are.
+void DrawKey(benchmark::State& state, const char* distribution) {
+  const KeyDraw draw(FindKeyOrder(distribution).value(), 0.99, 3);
+  KeyStream keys(draw, static_cast<uint64_t>(state.range(0)), 7);
   for (auto _ : state) benchmark::DoNotOptimize(keys.Next());
+  state.counters["bytes"] = sizeof(keys);
 }
-BENCHMARK(DrawKey)
-    ->ArgName("order")
-    ->Arg(static_cast<int>(KeyOrder::kSequential))
-    ->Arg(static_cast<int>(KeyOrder::kUniform))
-    ->Arg(static_cast<int>(KeyOrder::kUnique));
+#define DRAW_KEY(name, distribution)             \
+  BENCHMARK_CAPTURE(DrawKey, name, distribution) \
+      ->ArgName("keys")                          \
+      ->Arg(1'000'000)                           \
+      ->Arg(1'000'000'000)
+DRAW_KEY(sequential, "sequential");
+DRAW_KEY(uniform, "uniform");
+DRAW_KEY(permutation, "permutation");
+DRAW_KEY(zipf, "zipf");
+DRAW_KEY(ycsb_zipf, "ycsb-zipf");
+DRAW_KEY(hot, "hot");
+DRAW_KEY(latest, "latest");
+
+void DrawZipfRank(benchmark::State& state) {
+  const ZipfRanks ranks(kKeys, static_cast<double>(state.range(0)) / 100);
+  Random random(7);
+  for (auto _ : state) benchmark::DoNotOptimize(ranks(random));
+}
+BENCHMARK(DrawZipfRank)->ArgName("theta_%")->Arg(50)->Arg(99)->Arg(100);
 
 void FormatKey(benchmark::State& state) {
   KeyBuffer key(kKeySize);
@@ -71,6 +88,21 @@ void WriteValue(benchmark::State& state) {
   }
 }
 BENCHMARK(WriteValue);
+
+// A value of 100 bytes on average, the choice of its size included.
+void WriteValueOfSize(benchmark::State& state, const ValueSizes& sizes) {
+  const Values values(301, sizes, 0.5);
+  std::vector<char> buffer(values.buffer_size());
+  uint64_t key = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(values.Write(++key, 1, buffer.data()));
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK_CAPTURE(WriteValueOfSize, uniform, ValueSizes::Uniform(1, 199));
+BENCHMARK_CAPTURE(WriteValueOfSize, normal, ValueSizes::Normal(25, 175));
+BENCHMARK_CAPTURE(WriteValueOfSize, pareto,
+                  ValueSizes::Pareto(1, 3200, 0.2615, 73.85));
 
 void VerifyValue(benchmark::State& state) {
   const std::string value = ValueOf(123456);

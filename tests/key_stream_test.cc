@@ -122,7 +122,7 @@ TEST(KeyStream, YcsbZipfIsYcsbs) {
 }
 
 TEST(KeyStream, IsSmallWhateverTheNumberOfKeys) {
-  EXPECT_LE(sizeof(KeyStream), 320u);
+  EXPECT_LE(sizeof(KeyStream), 512u);
 }
 
 TEST(KeyStream, OrdersAreFoundByName) {

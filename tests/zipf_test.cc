@@ -68,6 +68,30 @@ TEST(ZipfRanks, DifferFromTheFormulaOfGray) {
   EXPECT_GT(ChiSquareSigmas(law, [&] { return formula(random); }), 100);
 }
 
+TEST(ZipfRanks, AreTheSameDrawnTogether) {
+  for (const double theta : {0.3, 0.99, 1.0, 2.0}) {
+    const ZipfRanks ranks(1000, theta);
+    Random alone(4), together(4);
+    for (const size_t count : {1, 3, 16, 17, 1000}) {
+      std::vector<uint64_t> drawn(count);
+      ranks.Draw(together, drawn);
+      for (const uint64_t rank : drawn) ASSERT_EQ(rank, ranks(alone));
+    }
+  }
+}
+
+TEST(YcsbZipf, IsTheSameDrawnTogether) {
+  const YcsbZipf zipf;
+  Random alone(4), together(4);
+  for (const uint64_t keys :
+       {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000}, uint64_t{4096},
+        uint64_t{999'999'937}, uint64_t{1} << 62}) {
+    std::vector<uint64_t> drawn(100'000);
+    zipf.Draw(together, keys, drawn);
+    for (const uint64_t key : drawn) ASSERT_EQ(key, zipf(alone, keys));
+  }
+}
+
 TEST(ZipfRanks, HaveOneItemOnly) {
   Random random(1);
   const ZipfRanks ranks(1, 0.99);
