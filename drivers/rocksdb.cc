@@ -97,8 +97,8 @@ class RocksDb final : public Database {
     Check(db_->Flush({}));
     Check(db_->CompactRange({}, nullptr, nullptr));
     using P = rocksdb::DB::Properties;
-    uint64_t pending = 1, running = 1;  // RocksDB 7 has no call that waits
-    while (pending + running > 0) {
+    uint64_t pending = !db_->GetOptions().disable_auto_compactions, running = 0;
+    while (pending + running > 0) {  // RocksDB 7 has no call that waits
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       db_->GetIntProperty(P::kCompactionPending, &pending);
       db_->GetIntProperty(P::kNumRunningCompactions, &running);

@@ -18,6 +18,7 @@ namespace {
 constexpr int kThreads = 4;
 constexpr int kKeys = 16;
 constexpr int kWrites = 400;
+constexpr int kScans = 100;
 
 Options Shared() {
   return {.path = {},
@@ -118,16 +119,13 @@ TEST_F(DriverThreadsTest, ShowsAnAcknowledgedWriteToEveryThread) {
 
 TEST_F(DriverThreadsTest, ScansBesideAWriter) {
   for (int i = 0; i < kKeys; ++i) db_.Put(KeyOf(i), ValueOf(1));
-  std::atomic<bool> done = false;
   OnThreads(db_.database(), [&](int thread, Session& session) {
     for (int i = 0; thread == 0 && i < kWrites; ++i) {
       const std::string key = KeyOf(i % kKeys), value = ValueOf(i + 2);
       const Update put{key, value};
       session.Write({&put, 1});
     }
-    if (thread == 0) done = true;
-    for (bool last = false; thread != 0 && !last;) {
-      last = done;
+    for (int i = 0; thread != 0 && i < kScans; ++i) {
       std::string before;
       int found = 0;
       session.Scan("", Order::kForward, [&](auto key, auto value) {
