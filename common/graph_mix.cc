@@ -115,16 +115,14 @@ std::vector<Share> GraphMix::Shares(uint64_t stream_seed,
       corrected_ ? MixgraphStream::Means{MeanScanLength(p), 0}
                  : MixgraphStream(p, keys_, 0).ComputeMeans();
   const double seeks = counts[static_cast<size_t>(Operation::kSeek)];
-  const auto longest = static_cast<double>(p.mix_max_scan_len);
   if (seeks > 0) {
-    shares.push_back({"mean scan length of --mix_max_scan_len",
-                      entries / seeks / longest, means.scan_length / longest});
+    shares.push_back(
+        {"mean scan length, entries", entries / seeks, means.scan_length});
   }
   const double puts = counts[static_cast<size_t>(Operation::kPut)];
-  const auto largest = static_cast<double>(p.mix_max_value_size);
   if (puts > 0 && !corrected_) {
-    shares.push_back({"mean value size of --mix_max_value_size",
-                      bytes / puts / largest, means.value_size / largest});
+    shares.push_back(
+        {"mean size of values put, bytes", bytes / puts, means.value_size});
   }
   return shares;
 }

@@ -89,9 +89,10 @@ std::string OpenLoopText(const OpenLoopFigures& figures) {
 std::string SharesText(const Measurement& m) {
   std::string text;
   for (const Share& share : m.shares) {
-    const bool bytes = share.what.ends_with("bytes");
-    const double scale = bytes ? 1 : 100;
-    const char* const unit = bytes ? "" : " %";
+    const bool amount =
+        share.what.ends_with("bytes") || share.what.ends_with("entries");
+    const double scale = amount ? 1 : 100;
+    const char* const unit = amount ? "" : " %";
     text += Format("  %-40s : %9.3f%s; theory %9.3f%s\n", share.what.c_str(),
                    share.share * scale, unit, share.theory * scale, unit);
   }

@@ -235,9 +235,8 @@ std::vector<Share> YcsbMix::Shares(uint64_t stream_seed,
   }
   const double scans = counted.types[static_cast<size_t>(Operation::kScan)];
   if (scans > 0) {
-    shares.push_back({"mean scan length of 100 entries",
-                      counted.scanned / scans / kMaxYcsbScan,
-                      (kMaxYcsbScan + 1) / 2.0 / kMaxYcsbScan});
+    shares.push_back({"mean scan length, entries", counted.scanned / scans,
+                      (kMaxYcsbScan + 1) / 2.0});
   }
   return shares;
 }
