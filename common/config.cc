@@ -300,6 +300,8 @@ Config ConfigFromFlags() {
   config.progress = FLAGS_progress;
   for (const std::string_view name : Split(FLAGS_benchmarks)) {
     const Benchmark* benchmark = Named("benchmarks", name);
+    Require(FLAGS_threads == 1 || benchmark->kind != Kind::kCompact,
+            "--threads: compact is one call of the engine; run it without");
     Require(FLAGS_rate == 0 || !IsOneCall(*benchmark),
             "--rate: " + std::string(name) +
                 " is one call of the engine, which has no rate");

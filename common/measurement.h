@@ -63,6 +63,7 @@ struct Measurement {
 
   std::string label;  // of what the name of the benchmark leaves open
 
+  uint64_t threads = 1;  // whose operations are counted
   uint64_t planned_operations = 0;
   uint64_t operations = 0;
   uint64_t found = 0;       // entries read

@@ -214,6 +214,7 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
   const Job job{
       driver_, benchmark, config_,   values,    NextStreamSeed(benchmark),
       oracle_, clock_,    progress_, mix.get(), replay_.get()};
+  m.threads = ThreadsOf(benchmark, config_);
   m.planned_operations = PlannedOperations(benchmark, config_, oracle_);
 
   std::unique_ptr<Database> database;

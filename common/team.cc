@@ -155,12 +155,15 @@ void RunCrew(const Job& job, Database& database, Crew& crew,
 
 }  // namespace
 
+uint64_t ThreadsOf(const Benchmark& benchmark, const Config& config) {
+  const bool whole = benchmark.kind == Kind::kCompact ||
+                     benchmark.kind == Kind::kVerify ||
+                     benchmark.kind == Kind::kPrimitive;
+  return whole ? 1 : config.threads;
+}
+
 uint64_t SessionsOf(const Benchmark& benchmark, const Config& config) {
-  if (benchmark.kind == Kind::kCompact || benchmark.kind == Kind::kVerify ||
-      benchmark.kind == Kind::kPrimitive) {
-    return 1;
-  }
-  return config.threads + (benchmark.writer ? 1 : 0);
+  return ThreadsOf(benchmark, config) + (benchmark.writer ? 1 : 0);
 }
 
 uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
@@ -179,7 +182,7 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
 
 TeamResult RunTeam(const Job& job, Database& database, Session* session) {
   const bool alone = IsAlone(job.benchmark, job.config);
-  const uint64_t threads = alone ? 1 : job.config.threads;
+  const uint64_t threads = ThreadsOf(job.benchmark, job.config);
   Crew crew(job.clock, threads, job.benchmark.writer ? 1 : 0);
   Members members;
   for (uint64_t thread = 0; thread < threads; ++thread) {

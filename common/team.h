@@ -46,6 +46,9 @@ struct TeamResult {
   std::string failure;  // the first wrong answer; empty: there was none
 };
 
+// Threads whose operations are counted.
+uint64_t ThreadsOf(const Benchmark& benchmark, const Config& config);
+
 // Sessions that use the database at once.
 uint64_t SessionsOf(const Benchmark& benchmark, const Config& config);
 

@@ -70,6 +70,7 @@ std::string Message(const Measurement& m) {
     message +=
         Format(" (%llu ops)", static_cast<unsigned long long>(m.operations));
   }
+  if (m.threads > 1) message += " (" + std::to_string(m.threads) + " threads)";
   if (m.open_loop) message += " (open loop: with the pauses between calls)";
   if (!m.verified) message += " (not verified)";
   if (m.ending == Ending::kKilled) message += " (killed)";
@@ -83,6 +84,23 @@ std::string OpenLoopText(const OpenLoopFigures& figures) {
          Format("%llu late starts, at most %.3f micros behind the schedule\n",
                 static_cast<unsigned long long>(figures.late_starts),
                 static_cast<double>(figures.max_lag_ns) / 1e3);
+}
+
+// The line of the writer beside the readers.
+std::string WriterText(const WriterFigures& writer) {
+  const double micros = static_cast<double>(writer.loop_ns) / 1e3;
+  const auto operations = static_cast<unsigned long long>(writer.operations);
+  const double per_op =
+      operations == 0 ? 0 : micros / static_cast<double>(operations);
+  std::string text = Format("%-12s : %11.3f micros/op; %llu ops", "writer",
+                            per_op, operations);
+  if (writer.rate_ops_per_sec > 0) {
+    text += Format("; asked %.0f/s", writer.rate_ops_per_sec);
+  }
+  text += "\n";
+  if (!writer.latency || writer.latency->count() == 0) return text;
+  return text + "Microseconds per write of the writer, service time:\n" +
+         writer.latency->ToString();
 }
 
 // What was drawn beside what was to be drawn, a line for each share.
@@ -124,6 +142,12 @@ std::string HeaderText(const Config& config, const Driver& driver) {
   if (HasLiveAssertions(driver.code)) {
     text += "WARNING: Assertions are enabled; benchmarks unnecessarily slow\n";
   }
+  if (config.threads > 1) {
+    text += Format(
+        "Threads:    %llu; micros/op is the time of all, from their common "
+        "start\n            to the end of the last, by the operations of all\n",
+        static_cast<unsigned long long>(config.threads));
+  }
   return text + "------------------------------------------------\n";
 }
 
@@ -147,7 +171,8 @@ std::string StatLine(const Measurement& m) {
       Format("%-12s : %11.3f micros/op;%s%s\n", name.c_str(),
              seconds * 1e6 / operations, rate.c_str(), Message(m).c_str());
   if (m.open_loop) text += OpenLoopText(*m.open_loop);
-  return text + SharesText(m) + LatencyText(m);
+  text += SharesText(m) + LatencyText(m);
+  return m.writer ? text + WriterText(*m.writer) : text;
 }
 
 std::string VersionText(const Driver& driver) {
