@@ -35,6 +35,7 @@ TEST_F(Threads, EveryBenchmarkIsRightAndAuditedByAFreshProcess) {
   for (const Benchmark& benchmark : AllBenchmarks()) {
     if (IsYcsb(benchmark) || IsMix(benchmark)) continue;
     if (benchmark.kind == Kind::kCompact) continue;
+    if (benchmark.kind == Kind::kPrimitive) continue;
     const bool fresh = benchmark.prepare == Prepare::kFresh;
     std::vector<std::string_view> names = {benchmark.name, "verify"};
     if (!fresh) names.insert(names.begin(), "filluniquerandom");
