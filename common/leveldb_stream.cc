@@ -110,6 +110,12 @@ uint64_t ReplayedStream::NextKey() {
   }
 }
 
+uint64_t ReplayedStream::FoundOf(const Benchmark& benchmark) const {
+  const bool prints = config_.stream == StreamKind::kDbBench &&
+                      benchmark.key_order != KeyOrder::kHot;
+  return prints ? config_.num : 0;
+}
+
 void ReplayedStream::Skip(uint64_t operations) {
   for (uint64_t i = 0; i < operations; ++i) NextKey();
 }
@@ -174,6 +180,32 @@ void CheckReplay(const Config& config) {
   };
   for (const Benchmark* benchmark : config.benchmarks) check(*benchmark);
   for (const PastBenchmark& past : config.after) check(*past.benchmark);
+}
+
+std::string DifferenceNotes(const Config& config) {
+  if (config.stream != StreamKind::kOwn) return "";
+  std::string text;
+  const auto note = [&](auto concerns, const char* what) {
+    if (std::ranges::any_of(config.benchmarks, concerns)) {
+      text += std::string("differs from LevelDB's db_bench: ") + what + "\n";
+    }
+  };
+  note([](const Benchmark* b) { return b->key_order == KeyOrder::kUniform; },
+       "random keys have 64-bit streams of their own, each unrelated to the "
+       "others");
+  note(
+      [](const Benchmark* b) {
+        return b->kind == Kind::kWrite && b->num_divisor > 1 &&
+               b->key_order == KeyOrder::kUniform;
+      },
+      "a short fill draws its keys from as many as it writes, not from --num");
+  note([](const Benchmark* b) { return b->kind == Kind::kWrite; },
+       "no two values share bytes; a flush counts into the time of a writing "
+       "benchmark, and the database settles after it (--settle=false: not)");
+  note([](const Benchmark* b) { return b->kind == Kind::kRead; },
+       "each benchmark opens the database anew, and every byte is verified");
+  if (!text.empty()) text += "--stream=leveldb replays its keys and values\n";
+  return text;
 }
 
 }  // namespace kvmatrix

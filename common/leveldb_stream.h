@@ -44,6 +44,10 @@ class ReplayedStream {
     return static_cast<uint32_t>(windows_.Next(value_size_)) + 1;
   }
 
+  // What the program prints a count of found keys as a part of: all entries, as
+  // many as it reads or not; 0 where it prints none.
+  uint64_t FoundOf(const Benchmark& benchmark) const;
+
   // Draws what `operations` of the benchmark that was begun draw, and drops it:
   // a read that an earlier process made.
   void Skip(uint64_t operations);

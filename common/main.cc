@@ -9,6 +9,7 @@
 #include "common/config.h"
 #include "common/driver.h"
 #include "common/json_output.h"
+#include "common/leveldb_stream.h"
 #include "common/runner.h"
 #include "common/text_output.h"
 
@@ -56,6 +57,8 @@ int RunAll(const Config& config) {
   SteadyClock clock;
   Runner runner(kDriver, config, clock);
   if (!config.json.empty()) AppendLine(config.json, "");  // fails early
+  // With --json it is no person's run, and the document says what was done.
+  if (config.json.empty()) std::fputs(DifferenceNotes(config).c_str(), stderr);
   std::fputs(HeaderText(config, kDriver).c_str(), stdout);
   std::fflush(stdout);
   const auto report = [&config](const Measurement& measurement) {

@@ -66,7 +66,9 @@ struct Measurement {
   uint64_t threads = 1;  // whose operations are counted
   uint64_t planned_operations = 0;
   uint64_t operations = 0;
-  uint64_t found = 0;       // entries read
+  uint64_t found = 0;  // entries read
+  // What `found` is printed as a part of; 0: it is not.  Nothing: operations.
+  std::optional<uint64_t> found_of;
   uint64_t bytes = 0;       // of keys and values written or read
   uint64_t live_bytes = 0;  // of keys and values that must be there afterwards
   bool truncated = false;   // --duration ended the loop

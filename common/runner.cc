@@ -294,6 +294,7 @@ void Runner::Conclude(const Job& job, const TeamResult& result,
   m.service = result.course.service;
   m.open_loop = result.course.open_loop;
   m.found = loop.found;
+  if (replay_) m.found_of = replay_->FoundOf(benchmark);
   m.bytes = BytesOf(job, loop);
   m.label = loop.label;
   if (job.mix) {

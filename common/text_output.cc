@@ -61,9 +61,12 @@ std::string Message(const Measurement& m) {
     if (!m.label.empty()) message += " (" + m.label + ")";
   } else if (m.benchmark->access == Access::kGet ||
              m.benchmark->access == Access::kSeek) {
-    message += Format(" (%llu of %llu found)",
-                      static_cast<unsigned long long>(m.found),
-                      static_cast<unsigned long long>(m.operations));
+    const uint64_t of = m.found_of.value_or(m.operations);
+    if (of > 0) {
+      message += Format(" (%llu of %llu found)",
+                        static_cast<unsigned long long>(m.found),
+                        static_cast<unsigned long long>(of));
+    }
   } else if (m.benchmark->kind == Kind::kPrimitive) {
     if (!m.label.empty()) message += " (" + m.label + ")";
   } else if (m.benchmark->num_divisor > 1 || m.truncated) {

@@ -129,6 +129,29 @@ def test_a_later_process_goes_on_where_the_first_one_ended(tmp_path: Path) -> No
     assert later[0]["digest"] == whole[-1]["digest"]
 
 
+def test_found_is_told_as_db_bench_tells_it(tmp_path: Path) -> None:
+    """Of all entries, however many are read; of a hot set it tells nothing."""
+    names = "fillseq,readrandomsmall,readhot,seekordered,crc32c"
+    text, stderr, code = db_bench("null", tmp_path, *SMALL, f"--benchmarks={names}")
+    assert (code, stderr) == (0, "")
+    small, hot, ordered, crc = text.splitlines()[-4:]
+    assert "of 20000 found)" in small
+    assert "found" not in hot
+    assert "of 20000 found)" in ordered
+    assert crc == "crc32c       : unsupported: not an operation of a store"
+
+
+def test_differences_are_told_once_and_to_people(tmp_path: Path) -> None:
+    names = "--benchmarks=fillsync,fillrandom,readrandom,readrandom"
+    _, stderr, _ = db_bench("null", tmp_path, "--num=2000", names)
+    told = stderr.splitlines()
+    assert len(told) == len(set(told)) == 5
+    assert told[-1].startswith("--stream=leveldb replays")
+    assert db_bench("null", tmp_path, "--num=2000", names, *SMALL[1:])[1] == ""
+    file = f"--json={tmp_path / 'lines.jsonl'}"
+    assert db_bench("null", tmp_path, "--num=2000", names, file)[1] == ""
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
