@@ -350,3 +350,12 @@ def test_another_machine_tells_nothing(lab: Lab) -> None:
     assert samples.repetitions and not skipped
     samples, skipped = collect([lab.run_folder], replace(plan, machine={}))
     assert not samples.repetitions and "made on another machine" in skipped[0]
+
+
+def test_a_named_run_that_cannot_be_learnt_from_is_refused(lab: Lab) -> None:
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    path = lab.run_folder / "run.json"
+    path.write_text(json.dumps({**lab.plan(), "machine": {"cpu_model": "other"}}))
+    found = lab.call("plan", "lab", "--num", "2000", "--from", "@last")
+    assert found.returncode == 2 and "made on another machine" in found.stderr
+    assert lab.call("plan", "lab", "--num", "2000").returncode == 5  # nothing to learn
