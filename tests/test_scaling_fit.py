@@ -149,3 +149,15 @@ def test_larger_sizes_are_not_looked_at() -> None:
         outlook(samples, (), 200_000, 200_000)
     with pytest.raises(TooFew, match="measured: none"):
         outlook((), (), 200_000, 200_000)
+
+
+def test_one_more_measurement_is_as_noisy_as_those_before() -> None:
+    """However well the mean is known, the interval is of what is then measured."""
+    rng = random.Random(3)
+    points = [
+        Point(n, linear(n) * math.exp(rng.gauss(0, 0.3)))
+        for n in SIZES
+        for _ in "a" * 20
+    ]
+    found = predict(points, 310_000, LOOP)
+    assert found.high / found.low > math.exp(2 * 1.64 * 0.25)
