@@ -189,7 +189,7 @@ TEST_F(ConcurrentLies, ALostUpdateIsSeen) {
   Behaviour behaviour;
   std::atomic<int> writes = 0;
   behaviour.write = [&](Session& session, std::span<const Update> batch) {
-    if (++writes != 750) session.Write(batch);
+    if (++writes != 1'000) session.Write(batch);  // the last
   };
   const auto m =
       Run(Wrapped(behaviour), {"filluniquerandom", "overwrite", "verify"});
