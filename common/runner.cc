@@ -215,7 +215,8 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
       driver_, benchmark, config_,   values,    NextStreamSeed(benchmark),
       oracle_, clock_,    progress_, mix.get(), replay_.get()};
   m.threads = ThreadsOf(benchmark, config_);
-  m.planned_operations = PlannedOperations(benchmark, config_, oracle_);
+  m.planned_operations =
+      PlannedOperations(benchmark, config_, oracle_, driver_.stores);
 
   std::unique_ptr<Database> database;
   std::unique_ptr<Session> session;

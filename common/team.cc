@@ -167,16 +167,16 @@ uint64_t SessionsOf(const Benchmark& benchmark, const Config& config) {
 }
 
 uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
-                           const Oracle& oracle) {
+                           const Oracle& oracle, bool stores) {
   if (IsWriting(benchmark)) return EntriesOf(benchmark, config);
   if (benchmark.kind == Kind::kCompact) return 1;
   if (benchmark.kind == Kind::kPrimitive) return benchmark.operations;
   if (benchmark.kind == Kind::kMix) return config.reads * config.threads;
-  const uint64_t entries = oracle.Entries();
-  if (benchmark.kind == Kind::kVerify) return entries;
+  if (benchmark.kind == Kind::kVerify) return oracle.Entries();
   const bool scan = benchmark.access == Access::kForward ||
                     benchmark.access == Access::kBackward;
   const uint64_t reads = ReadsOf(benchmark, config);
+  const uint64_t entries = stores ? oracle.Entries() : config.num;
   return (scan ? std::min(reads, entries) : reads) * config.threads;
 }
 

@@ -57,9 +57,10 @@ inline bool IsAlone(const Benchmark& benchmark, const Config& config) {
   return SessionsOf(benchmark, config) == 1;
 }
 
-// Operations of all threads together, as far as no time limit ends them.
+// Operations of all threads together, as far as no time limit ends them.  What
+// `stores` nothing has as many entries to scan as it was asked to write.
 uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
-                           const Oracle& oracle);
+                           const Oracle& oracle, bool stores);
 
 // Runs the loop.  `session` is that of a thread that is alone; the others make
 // their own.  The oracle then records what the database must hold.  Throws what

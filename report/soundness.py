@@ -12,16 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from report import consistency, parts
+from report import consistency, parts, work
 from report.cells import DISPUTED, KILLED
-from report.work import (
-    entries_due,
-    finds,
-    options_fault,
-    plan_is_most,
-    planned_ops,
-    writes,
-)
 
 # They change nothing, and check each entry as they go.
 _UNAUDITED_KINDS = ("read", "verify")
@@ -110,14 +102,14 @@ def _work_fault(
     has as many operations as there are entries.
     """
     is_told = "one_call" in benchmark and "num" in flags
-    if benchmark.get("kind") == "verify" or not is_told:
+    if not work.is_planned(benchmark) or not is_told:
         return ""
-    due, planned = planned_ops(benchmark, flags), record["planned_ops"]
-    if planned != due and not (plan_is_most(benchmark, fill) and planned < due):
+    due, planned = work.planned_ops(benchmark, flags), record["planned_ops"]
+    if planned != due and not (work.plan_is_most(benchmark, fill) and planned < due):
         return f"{planned:,} operations planned, where the plan asks for {due:,}"
     if record["schema"] < _PARTS_SCHEMA:
         return ""
-    return options_fault(record["options"], benchmark, flags) or parts.fault(
+    return work.options_fault(record["options"], benchmark, flags) or parts.fault(
         record, benchmark, flags
     )
 
@@ -132,10 +124,10 @@ def _found_fault(
     if described.get("stores") is False or benchmark.get("kind") != "read":
         return ""
     found, digest = record["found"], record["digest"]
-    told = finds(benchmark, fill)
+    told = work.finds(benchmark, fill)
     if told == "any":
         return ""
-    due = entries_due(record["ops"], digest, told)
+    due = work.entries_due(record["ops"], digest, told)
     if found != due:
         return f"found {found:,} entries of {due:,}"
     if found and digest is not None and not digest.strip("0"):
@@ -152,7 +144,7 @@ def _audit_fault(
     if not kind:
         return "the description of the engine does not have this benchmark"
     if audit is None:
-        is_read = kind in _UNAUDITED_KINDS and not writes(benchmark)
+        is_read = kind in _UNAUDITED_KINDS and not work.writes(benchmark)
         return "" if is_read else "not audited"
     if audit["status"] != "ok":
         what = "audit"
@@ -208,11 +200,11 @@ def _contradictions(
         engine = twins.get(record["engine"], record["engine"])
         groups.setdefault((engine, _work(record)), []).append((index, record))
     found = []
-    for (engine, work), lines in groups.items():
+    for (engine, done), lines in groups.items():
         given = sorted({record["digest"] for _, record in lines})
         if len(given) == 1:
             continue
-        told = f"{engine} contradicts itself in repetition {work[2]}"
+        told = f"{engine} contradicts itself in repetition {done[2]}"
         reason = f"{told}: digests {' and '.join(given)}"
         found += [(index, reason) for index, _ in lines]
     return found

@@ -62,6 +62,11 @@ def planned_ops(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
     return each * threads(benchmark, flags) if is_of_each else each
 
 
+def is_planned(benchmark: Mapping[str, Any]) -> bool:
+    """Whether flags decide the operations: an audit has as many as entries."""
+    return benchmark.get("kind") in ("read", "write", "delete", "mix", "compact")
+
+
 def plan_is_most(benchmark: Mapping[str, Any], fill: Sequence[str]) -> bool:
     """Whether the operations planned are a most: a scan of an unknown number."""
     is_scan = benchmark.get("kind") == "read" and bool(benchmark.get("one_call"))

@@ -211,7 +211,7 @@ def _expected(plan: Plan, call: Call) -> Expected:
     described = vars(benchmark) if benchmark else {}
     fill = start.fill if start and call.measured else ()
     planned = None
-    if benchmark and benchmark.kind != "verify":
+    if benchmark and work.is_planned(described):
         planned = benchmark.planned_ops(flags)
     return Expected(
         engine=engine.executable,

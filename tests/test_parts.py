@@ -154,6 +154,12 @@ def test_the_runner_asks() -> None:
     assert "what each thread wrote is not told" in found.reason
 
 
+def test_the_runner_asks_for_the_flags_that_it_gave() -> None:
+    found = verdict(expected=replace(EXPECTED, flags={"num": 100}))
+    assert found.status == "wrong"
+    assert "option num is None, asked for 100" in found.reason
+
+
 def test_the_report_asks() -> None:
     cell = {"engine": "alpha", "scenario": "base", "benchmark": "readwhilewriting"}
     line = synthetic.measurement(cell, 1, 1e6, 0)
