@@ -134,10 +134,21 @@ TEST_F(Threads, AWriterKeepsToItsScheduleAndTheReadsAreCounted) {
 }
 
 TEST_F(Threads, AnAuditWithOneOperationLessIsWrong) {
+  std::atomic<uint64_t> writes = 0;
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    session.Write(batch);
+    ++writes;
+  };
+  behaviour.get = [&](Session& session, std::string_view key) {
+    while (writes <= config_.num) std::this_thread::yield();
+    return session.Get(key);
+  };
   for (const char* name :
        {"overwrite", "readwhilewriting", "readrandomwriterandom"}) {
     config_.readwritepercent = 0;
-    Measurement m = Over({}, name);
+    writes = 0;
+    Measurement m = Over(behaviour, name);
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
     ASSERT_GE(m.operations_by_thread.back(), 1u);
     --m.operations_by_thread.back();
