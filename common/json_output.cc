@@ -43,6 +43,7 @@ Json OptionsJson(const Benchmark& benchmark, const Config& config) {
           {"value_size_min", config.value_size_min},
           {"value_size_max", config.value_size_max},
           {"transactions", config.transactions},
+          {"writeallfields", config.mix.writeallfields},
           {"cache_size_bytes", config.cache_size},
           {"compression", config.compression},
           {"sync", SyncOf(benchmark, config)},
