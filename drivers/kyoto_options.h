@@ -40,7 +40,8 @@ std::map<std::string, int64_t> Tune(KyotoDb& db, const Options& options) {
   const auto scaled = static_cast<int64_t>(FLAGS_buckets_per_entry * entries);
   const auto buckets = static_cast<int64_t>(FLAGS_buckets) + scaled;
   if (buckets > 0) wanted["bnum"] = buckets;
-  if (buckets > INT16_MAX) wanted["bnum"] = kc::nearbyprime(buckets);
+  if (!kTree && buckets > INT16_MAX)  // TreeDB reports what was asked for
+    wanted["bnum"] = kc::nearbyprime(buckets);
   db.tune_buckets(buckets);
   if constexpr (kTree) {  // a cache of 0 would mean Kyoto's 64 MiB
     const auto cache = static_cast<int64_t>(options.cache_size);
