@@ -51,7 +51,9 @@ DEFINE_uint64(batch_size, 1, "entries written as one atomic batch");
 DEFINE_uint64(transactions, 0,
               "what a benchmark writes is written in so many batches; 0: in "
               "batches of --batch_size");
-DEFINE_uint64(cache_size, 4 << 20, "bytes the engine may use as a cache");
+DEFINE_uint64(cache_size, 4 << 20,
+              "bytes the engine may use as a cache; with --stream=leveldb "
+              "8388608 unless given, as in LevelDB's program");
 DEFINE_bool(compression, true, "compress, if the engine has a codec");
 DEFINE_bool(sync, false, "each write is durable when it returns");
 DEFINE_bool(settle, true,
@@ -136,6 +138,11 @@ KeyFormat KeyFormatFromFlag() {
 
 bool IsGiven(const char* flag) {
   return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default;
+}
+
+uint64_t CacheSizeFromFlag(StreamKind stream) {
+  const bool theirs = stream == StreamKind::kDbBench && !IsGiven("cache_size");
+  return theirs ? kDbBenchCacheSize : FLAGS_cache_size;
 }
 
 SizeLaw SizeLawFromFlag() {
@@ -276,11 +283,11 @@ Config ConfigFromFlags() {
   config.compression_ratio = FLAGS_compression_ratio;
   config.batch_size = FLAGS_batch_size;
   config.transactions = FLAGS_transactions;
-  config.cache_size = FLAGS_cache_size;
   config.compression = FLAGS_compression;
   config.sync = FLAGS_sync;
   config.seed = FLAGS_seed;
   config.stream = StreamKindFromFlag();
+  config.cache_size = CacheSizeFromFlag(config.stream);
   config.settle =
       FLAGS_settle && (config.stream == StreamKind::kOwn || IsGiven("settle"));
   config.threads = FLAGS_threads;

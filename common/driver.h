@@ -41,6 +41,8 @@ struct Options {
   bool sync;                      // Write() returns once the batch is durable
   uint64_t threads = 1;           // sessions that will be used at once
   uint64_t expected_entries = 0;  // a hint: of the filled database; 0: unknown
+
+  bool operator==(const Options&) const = default;
 };
 
 // One put, or a delete when there is no value.

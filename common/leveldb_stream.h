@@ -15,6 +15,10 @@
 
 namespace kvmatrix {
 
+// Bytes of cache of LevelDB's db_bench without --cache_size: what its library
+// takes by itself (db/db_impl.cc, SanitizeOptions).
+inline constexpr uint64_t kDbBenchCacheSize = 8 << 20;
+
 // What one process of LevelDB 1.23's benchmarks/db_bench.cc (or, with one seed
 // for all, of its db_bench_sqlite3.cc and db_bench_tree_db.cc) draws, in the
 // order in which it does: benchmark after benchmark of its list.

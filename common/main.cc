@@ -68,9 +68,10 @@ int RunAll(const Config& config) {
   for (size_t i = 0; i < config.benchmarks.size(); ++i) {
     const Benchmark& benchmark = *config.benchmarks[i];
     const bool last = i + 1 == config.benchmarks.size();
+    const Benchmark* next = last ? nullptr : config.benchmarks[i + 1];
     const Measurement measurement = config.crash && last
                                         ? runner.RunAndCrash(benchmark, report)
-                                        : runner.Run(benchmark);
+                                        : runner.Run(benchmark, next);
     report(measurement);
     if (Failed(measurement)) exit_status = kFailed;
   }

@@ -8,7 +8,7 @@ std::string_view StatusName(Status status) {
 }
 
 std::string_view EndingName(Ending ending) {
-  constexpr std::string_view kNames[] = {"closed", "killed"};
+  constexpr std::string_view kNames[] = {"closed", "killed", "open"};
   return kNames[static_cast<int>(ending)];
 }
 

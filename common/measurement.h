@@ -27,10 +27,11 @@ enum class Status { kOk, kUnsupported, kWrong, kError };
 
 std::string_view StatusName(Status status);
 
-// How the process left the database.
+// How the benchmark left the database.
 enum class Ending {
   kClosed,  // settled and closed by the engine
   kKilled,  // after the flush, as kill -9 does: neither settled nor closed
+  kOpen,    // to the next benchmark of the process; see Runner
 };
 
 std::string_view EndingName(Ending ending);

@@ -150,24 +150,27 @@ uint64_t Runner::NextStreamSeed(const Benchmark& benchmark) {
                     occurrences_[benchmark.name]++);
 }
 
-Measurement Runner::Run(const Benchmark& benchmark) {
-  return Try(benchmark, {});
+Measurement Runner::Run(const Benchmark& benchmark, const Benchmark* next) {
+  return Try(benchmark, next, {});
 }
 
 Measurement Runner::RunAndCrash(const Benchmark& benchmark,
                                 const LastAct& last_act) {
-  return Try(benchmark, last_act);
+  return Try(benchmark, nullptr, last_act);
 }
 
-Measurement Runner::Try(const Benchmark& benchmark, const LastAct& last_act) {
+Measurement Runner::Try(const Benchmark& benchmark, const Benchmark* next,
+                        const LastAct& last_act) {
   Measurement measurement;
   measurement.benchmark = &benchmark;
   try {
-    Attempt(benchmark, last_act, measurement);
+    Attempt(benchmark, next, last_act, measurement);
   } catch (const Unsupported& unsupported) {
+    if (!StaysOpenFor(next)) handle_.Close();
     measurement.status = Status::kUnsupported;
     measurement.reason = unsupported.what();
   } catch (const std::exception& error) {
+    handle_.Close();
     measurement.status = Status::kError;
     measurement.reason = error.what();
     measurement.ending = Ending::kClosed;
@@ -197,8 +200,34 @@ void Runner::RequireRunnable(const Benchmark& benchmark) const {
   }
 }
 
-void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
-                     Measurement& m) {
+Options Runner::OptionsOf(const Benchmark& benchmark) const {
+  return {.path = path_,
+          .cache_size = config_.cache_size,
+          .compression = config_.compression,
+          .sync = SyncOf(benchmark, config_),
+          .threads = SessionsOf(benchmark, config_),
+          .expected_entries = config_.num};
+}
+
+bool Runner::StaysOpenFor(const Benchmark* next) const {
+  return replay_ && handle_.database && next && !IsFresh(*next) &&
+         OptionsOf(*next) == handle_.options;
+}
+
+// Opens the database for the benchmark, unless it is open.
+void Runner::Open(const Benchmark& benchmark, Measurement& m) {
+  if (handle_.database) return;
+  m.open_ns = TimeNs(clock_, [&] {
+    handle_.options = OptionsOf(benchmark);
+    handle_.database = driver_.open(handle_.options);
+    if (IsAlone(benchmark, config_)) {
+      handle_.session = handle_.database->NewSession();
+    }
+  });
+}
+
+void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
+                     const LastAct& last_act, Measurement& m) {
   if (replay_) replay_->Begin(benchmark);
   RequireRunnable(benchmark);
   if (IsFresh(benchmark)) {
@@ -218,26 +247,19 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
   m.planned_operations =
       PlannedOperations(benchmark, config_, oracle_, driver_.stores);
 
-  std::unique_ptr<Database> database;
-  std::unique_ptr<Session> session;
-  m.open_ns = TimeNs(clock_, [&] {
-    database = driver_.open({.path = path_,
-                             .cache_size = config_.cache_size,
-                             .compression = config_.compression,
-                             .sync = SyncOf(benchmark, config_),
-                             .threads = SessionsOf(benchmark, config_),
-                             .expected_entries = config_.num});
-    if (IsAlone(benchmark, config_)) session = database->NewSession();
-  });
-  m.settings = database->EffectiveSettings();
-  const TeamResult result = RunTeam(job, *database, session.get());
+  Open(benchmark, m);
+  Database& database = *handle_.database;
+  m.settings = database.EffectiveSettings();
+  const auto counted_before = database.Counters();
+  const TeamResult result = RunTeam(job, database, handle_.session.get());
   m.used = result.used;
   const ResidentMemory memory = ResidentMemory::Now();
   m.anonymous_rss_bytes = memory.anonymous_bytes;
   m.file_rss_bytes = memory.file_bytes;
-  if (LeavesWork(benchmark)) Flush(*database, m);
+  if (LeavesWork(benchmark)) Flush(database, m);
   m.peak_disk_bytes = DiskBytes(path_);
-  m.counters = database->Counters();
+  m.counters = database.Counters();
+  for (const auto& [name, count] : counted_before) m.counters[name] -= count;
   if (last_act) {
     m.ending = Ending::kKilled;
     m.settle_ns = 0;
@@ -246,11 +268,12 @@ void Runner::Attempt(const Benchmark& benchmark, const LastAct& last_act,
     last_act(m);
     Die();
   }
-  if (LeavesWork(benchmark) && config_.settle) Settle(*database, m);
-  m.close_ns = Spend(clock_, m.deferred, [&] {
-    session.reset();
-    database.reset();
-  });
+  if (LeavesWork(benchmark) && config_.settle) Settle(database, m);
+  if (StaysOpenFor(next)) {
+    m.ending = Ending::kOpen;
+  } else {
+    m.close_ns = Spend(clock_, m.deferred, [&] { handle_.Close(); });
+  }
   Conclude(job, result, m);
 }
 

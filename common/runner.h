@@ -20,17 +20,22 @@
 
 namespace kvmatrix {
 
-// Every benchmark opens the database anew and closes it, so that each starts
-// with what the engine finds on disk; opening and closing are outside the timed
-// loop and recorded.
+// Every benchmark of the own stream opens the database anew and closes it, so
+// that each starts with what the engine finds on disk.  In a stream that is
+// replayed the database stays open for a next benchmark that takes it as it is
+// and asks for the same Options, as in the program replayed: the caches are
+// warm then and compactions may still run.  Opening and closing are outside the
+// timed loop and recorded of the benchmark that did them; where nothing was
+// opened or closed they took 0 ns.
 class Runner {
  public:
   // The arguments outlive the runner.  Unless config.use_existing_db is set,
   // a database that an earlier run left in config.db is removed.
   Runner(const Driver& driver, const Config& config, Clock& clock);
 
-  // Never throws for what an engine does: that becomes the status.
-  Measurement Run(const Benchmark& benchmark);
+  // Never throws for what an engine does: that becomes the status.  `next` is
+  // what will be run after it, null: nothing known, and the database is closed.
+  Measurement Run(const Benchmark& benchmark, const Benchmark* next = nullptr);
 
   // Runs the last benchmark of this process and ends the process as kill -9
   // does.  Once the benchmark has flushed, hands its measurement to `last_act`,
@@ -40,9 +45,25 @@ class Runner {
   Measurement RunAndCrash(const Benchmark& benchmark, const LastAct& last_act);
 
  private:
-  Measurement Try(const Benchmark& benchmark, const LastAct& last_act);
-  void Attempt(const Benchmark& benchmark, const LastAct& last_act,
-               Measurement& measurement);
+  // A database that is open, and the session of a thread that is alone.
+  struct Handle {
+    Options options;
+    std::unique_ptr<Database> database;  // null: it is closed
+    std::unique_ptr<Session> session;    // destroyed first
+
+    void Close() {
+      session.reset();
+      database.reset();
+    }
+  };
+
+  Measurement Try(const Benchmark& benchmark, const Benchmark* next,
+                  const LastAct& last_act);
+  void Attempt(const Benchmark& benchmark, const Benchmark* next,
+               const LastAct& last_act, Measurement& measurement);
+  Options OptionsOf(const Benchmark& benchmark) const;
+  void Open(const Benchmark& benchmark, Measurement& measurement);
+  bool StaysOpenFor(const Benchmark* next) const;
   void Settle(Database& database, Measurement& measurement);
   void Flush(Database& database, Measurement& measurement);
   void Conclude(const Job& job, const TeamResult& result,
@@ -60,6 +81,7 @@ class Runner {
   Oracle oracle_;
   const std::unique_ptr<ReplayedStream> replay_;      // null: the own stream
   std::map<std::string_view, uint64_t> occurrences_;  // of benchmark names
+  Handle handle_;
 };
 
 // Why `driver` cannot run `benchmark` in any configuration; empty if it can.

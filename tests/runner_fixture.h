@@ -58,8 +58,11 @@ class RunnerFixture : public testing::Test {
                                  const std::vector<std::string_view>& names) {
     Runner runner(driver, config_, clock_);
     std::vector<Measurement> measurements;
-    for (const std::string_view name : names) {
-      measurements.push_back(runner.Run(*FindBenchmark(name)));
+    for (size_t i = 0; i < names.size(); ++i) {
+      const bool last = i + 1 == names.size();
+      measurements.push_back(
+          runner.Run(*FindBenchmark(names[i]),
+                     last ? nullptr : FindBenchmark(names[i + 1])));
     }
     return measurements;
   }

@@ -129,6 +129,46 @@ def test_a_later_process_goes_on_where_the_first_one_ended(tmp_path: Path) -> No
     assert later[0]["digest"] == whole[-1]["digest"]
 
 
+def test_the_database_stays_open_until_a_fill(tmp_path: Path) -> None:
+    """Opening and closing are told of the benchmark that did them, and only there."""
+    names = "fillrandom,overwrite,compact,readrandom,fillseq"
+    found = lines("leveldb", tmp_path, *SMALL, f"--benchmarks={names}")
+    assert [line["status"] for line in found] == ["ok"] * 5
+    assert [line["open_ns"] > 0 for line in found] == [True, False, False, False, True]
+    assert [line["close_ns"] > 0 for line in found] == [False] * 3 + [True] * 2
+    assert [line["ending"] for line in found] == ["open"] * 3 + ["closed"] * 2
+    assert {line["settle_ns"] for line in found} == {0}
+    assert all(line["disk_bytes"] > 0 and line["settings"] for line in found)
+
+
+def test_a_crash_ends_a_process_that_kept_it_open(tmp_path: Path) -> None:
+    past = "fillrandom,readrandom,overwrite"
+    file = tmp_path / "crash.jsonl"
+    flags = (*SMALL, f"--benchmarks={past}", "--crash", f"--json={file}")
+    assert db_bench("leveldb", tmp_path, *flags)[2] == -9
+    ended = [json.loads(line)["ending"] for line in file.read_text().splitlines()]
+    assert ended == ["open", "open", "killed"]
+    again = ("--use_existing_db", f"--after={past}", "--benchmarks=verify")
+    (audit,) = lines("leveldb", tmp_path, *SMALL, *again)
+    assert (audit["status"], audit["verified"]) == ("ok", True)
+
+
+@pytest.mark.parametrize(
+    ("flags", "mebibytes"),
+    [
+        (("--stream=leveldb",), 8),
+        (("--stream=leveldb", "--cache_size=4194304"), 4),
+        (("--stream=leveldb-301",), 4),
+        ((), 4),
+    ],
+)
+def test_the_cache_is_that_of_db_bench_unless_given(
+    tmp_path: Path, flags: tuple[str, ...], mebibytes: int
+) -> None:
+    (line,) = lines("null", tmp_path, *flags, "--num=9", "--benchmarks=fillseq")
+    assert line["options"]["cache_size_bytes"] == mebibytes << 20
+
+
 def test_found_is_told_as_db_bench_tells_it(tmp_path: Path) -> None:
     """Of all entries, however many are read; of a hot set it tells nothing."""
     names = "fillseq,readrandomsmall,readhot,seekordered,crc32c"

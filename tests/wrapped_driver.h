@@ -59,7 +59,7 @@ class WrappedSession final : public Session {
   std::unique_ptr<Session> inner_;
 };
 
-class WrappedDatabase final : public Database {
+class WrappedDatabase : public Database {
  public:
   explicit WrappedDatabase(std::unique_ptr<Database> inner)
       : inner_(std::move(inner)) {
