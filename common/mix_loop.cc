@@ -23,8 +23,9 @@ class MixLoop {
         stream_(
             workload.mix->NewStream(workload.part.Seed(workload.stream_seed))),
         key_(workload.config.key_shape()),
-        value_(workload.values.buffer_size() +
-               workload.config.mix.mixgraph.mix_max_value_size) {}
+        value_(Values::BufferSize(std::max<size_t>(
+            workload.values.value_size(),
+            workload.config.mix.mixgraph.mix_max_value_size))) {}
 
   LoopResult Run() {
     uint64_t operations = 0;

@@ -4,8 +4,10 @@
 #ifndef COMMON_VALUE_SIZES_H_
 #define COMMON_VALUE_SIZES_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -49,14 +51,17 @@ class ValueSizes {
   // The size of the value that grows from `root`; see Values.
   size_t Of(uint64_t root) const {
     if (law_ == SizeLaw::kFixed) return max_;
-    const uint64_t bits = Mix64(root ^ 0x76616c7565207369u);
+    const uint64_t bits = BitsOf(root);
     if (law_ == SizeLaw::kUniform) {
       return min_ + static_cast<size_t>((static_cast<unsigned __int128>(bits) *
                                          (max_ - min_ + 1)) >>
                                         64);
     }
-    return law_ == SizeLaw::kNormal ? NormalOf(bits) : ParetoOf(bits);
+    return Guided(bits);
   }
+
+  // The same by the law alone, without the guide: slow, for tests.
+  size_t ComputeOf(uint64_t root) const;
 
   // The share of values that have at least `size` bytes.
   double ShareFrom(size_t size) const;
@@ -67,8 +72,49 @@ class ValueSizes {
   size_t Quantile(double quantile) const;
 
  private:
+  // What is known of the sizes in one of 4,096 equal steps of the random bits,
+  // along which sizes grow, or in one of as many steps of the last sixteenth:
+  // they are `size` before a bound and one more after it.  The bound is known
+  // to one of 65,536 cells of a step; what is in that cell or beside it is
+  // computed.
+  struct Step {
+    uint16_t size;
+    uint16_t bound;
+  };
+  static constexpr int kStepShift = 64 - 12;
+  static constexpr int kCellShift = kStepShift - 16;
+  static constexpr int kTailShift = 4;
+  static constexpr uint64_t kTail = ~uint64_t{0} << (64 - kTailShift);
+  static constexpr uint16_t kComputed = 0xffff;  // the size is not known
+  static constexpr size_t kSteps = size_t{1} << 12;
+  using Guide = std::array<Step, 2 * kSteps>;
+
   ValueSizes(SizeLaw law, size_t min, size_t max, double k, double sigma);
 
+  static uint64_t BitsOf(uint64_t root) {
+    return Mix64(root ^ 0x76616c7565207369u);
+  }
+
+  size_t Guided(uint64_t bits) const {
+    const uint64_t upward = Upward(bits);
+    const bool tail = upward >= kTail;
+    const uint64_t position = upward << (tail ? kTailShift : 0);
+    const Step step = (*guide_)[(position >> kStepShift) + (tail ? kSteps : 0)];
+    const auto cell = static_cast<uint16_t>(position >> kCellShift);
+    const auto from_bound = static_cast<uint16_t>(cell - step.bound + 1);
+    if (step.size == kComputed || from_bound <= 2) [[unlikely]] {
+      return Compute(bits);
+    }
+    return step.size + static_cast<size_t>(cell > step.bound);
+  }
+
+  // Bits along which sizes grow, from those of the law and back.
+  uint64_t Upward(uint64_t bits) const { return bits ^ flip_; }
+
+  bool IsGuided() const;
+  std::shared_ptr<const Guide> MakeGuide() const;
+  Step MakeStep(uint64_t first, int shift) const;
+  size_t Compute(uint64_t bits) const;
   size_t NormalOf(uint64_t bits) const;
   size_t ParetoOf(uint64_t bits) const;
   size_t Bounded(double size) const;
@@ -76,8 +122,10 @@ class ValueSizes {
   SizeLaw law_;
   size_t min_;
   size_t max_;
-  double k_;      // of kPareto
-  double sigma_;  // scale of kPareto, standard deviation of kNormal
+  double k_;       // of kPareto
+  double sigma_;   // scale of kPareto, standard deviation of kNormal
+  uint64_t flip_;  // see Upward()
+  std::shared_ptr<const Guide> guide_;  // of kNormal and kPareto
 };
 
 }  // namespace kvmatrix

@@ -23,6 +23,7 @@ class Words {
 
   uint64_t Next() {
     term_ += 0x2545f491;
+    asm("" : "+r"(term_));  // or each term is made anew from a long constant
     return MixProduct(term_, factor_);
   }
 
@@ -50,29 +51,26 @@ void WritePiece(char* piece, size_t random_bytes, size_t size, Words& words) {
   }
 }
 
-// The same for the usual piece, whole and half random, without a branch.
+// The same for the usual piece, whole and half random, without a branch, and
+// not a byte more.
 [[gnu::always_inline]] inline void WriteHalfRandomPiece(char* piece,
                                                         Words& words) {
-  uint64_t random[kHalfWords];
+  constexpr size_t kWhole = kHalf / kWord * kWord;
 #pragma GCC unroll 8
-  for (size_t i = 0; i < kHalfWords; ++i) {
-    random[i] = words.Next();
-    Store(piece + i * kWord, random[i]);
+  for (size_t at = 0; at < kWhole; at += kWord) {
+    const uint64_t word = words.Next();
+    Store(piece + at, word);
+    Store(piece + kHalf + at, word);
   }
-#pragma GCC unroll 8
-  for (size_t i = 0; i < kHalfWords; ++i) {
-    Store(piece + kHalf + i * kWord, random[i]);
-  }
+  const uint64_t word = words.Next();
+  std::memcpy(piece + kWhole, &word, kHalf - kWhole);
+  std::memcpy(piece + kHalf + kWhole, &word, kHalf - kWhole);
 }
 
 // The pieces of `bytes` bytes.  Out of line, and takes the words by value, so
 // that the usual value, which has no such pieces, keeps its words in registers.
 [[gnu::noinline]] void WritePieces(char* piece, size_t random_bytes,
                                    size_t bytes, Words words) {
-  if (random_bytes == kHalf) {  // less than a piece: the beginning of one
-    WriteHalfRandomPiece(piece, words);
-    return;
-  }
   for (char* const end = piece + bytes; piece < end; piece += kPiece) {
     const size_t size = std::min<size_t>(kPiece, end - piece);
     WritePiece(piece, std::min(random_bytes, size), size, words);
@@ -82,11 +80,6 @@ void WritePiece(char* piece, size_t random_bytes, size_t size, Words& words) {
 // True if the bytes are what WritePieces() writes.
 [[gnu::noinline]] bool ArePieces(const char* piece, size_t random_bytes,
                                  size_t bytes, Words words) {
-  if (random_bytes == kHalf) {
-    char expected[kPiece + kWord];
-    WriteHalfRandomPiece(expected, words);
-    return std::memcmp(piece, expected, bytes) == 0;
-  }
   uint64_t difference = 0;
   for (const char* const end = piece + bytes; piece < end; piece += kPiece) {
     const size_t size = std::min<size_t>(kPiece, end - piece);
@@ -116,6 +109,38 @@ uint64_t HalfRandomPieceDifference(const char* piece, Words& words) {
   return difference;
 }
 
+// The same for the first `size` bytes of a piece.  REQUIRES: 0 < size < kPiece
+uint64_t PartPieceDifference(const char* piece, size_t size, Words& words) {
+  // The piece in words: the second half begins two bytes into one of them.
+  constexpr size_t kShift = 8 * (kHalf % kWord);
+  uint64_t random[kHalfWords];
+  uint64_t expected[2 * kHalfWords - 1];
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kHalfWords; ++i) random[i] = words.Next();
+  uint64_t before = random[kHalfWords - 1] << (64 - kShift);
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kHalfWords; ++i) {
+    if (i + 1 < kHalfWords) expected[i] = random[i];
+    expected[kHalfWords - 1 + i] = before >> (64 - kShift) | random[i]
+                                                                 << kShift;
+    before = random[i];
+  }
+  uint64_t difference = 0;
+  const size_t count = size / kWord;
+  for (size_t i = 0; i < count; ++i) {
+    difference |= Load(piece + i * kWord) ^ expected[i];
+  }
+  const size_t rest = size % kWord;
+  uint64_t last = 0;
+  if (count > 0) {
+    last = Load(piece + size - kWord) >> 1 >> (63 - 8 * rest);
+  } else {
+    std::memcpy(&last, piece, rest);
+  }
+  const uint64_t mask = (uint64_t{1} << (8 * rest)) - 1;
+  return difference | (last ^ (expected[count] & mask));
+}
+
 }  // namespace
 
 Values::Values(uint64_t seed, const ValueSizes& sizes, double compression_ratio)
@@ -140,7 +165,7 @@ Values::Values(std::string_view pool, size_t value_size)
       fast_bytes_(0) {}
 
 size_t Values::FastBytes(size_t size) const {
-  return random_bytes_ == kHalf ? size / kPiece * kPiece : 0;
+  return random_bytes_ == kHalf ? (size + kPiece - 1) / kPiece * kPiece : 0;
 }
 
 inline void Values::Fill(uint64_t root, size_t size, size_t fast_bytes,
@@ -149,21 +174,20 @@ inline void Values::Fill(uint64_t root, size_t size, size_t fast_bytes,
   char* const fast_end = buffer + fast_bytes;
   char* piece = buffer;
   for (; piece < fast_end; piece += kPiece) WriteHalfRandomPiece(piece, words);
-  const size_t rest = size - fast_bytes;
-  if (rest > 0) WritePieces(piece, random_bytes_, rest, words);
+  if (size > fast_bytes) WritePieces(piece, random_bytes_, size, words);
 }
 
-inline bool Values::IsFilled(uint64_t root, size_t size, size_t fast_bytes,
+inline bool Values::IsFilled(uint64_t root, size_t size,
                              const char* piece) const {
   Words words(root);
-  const char* const fast_end = piece + fast_bytes;
+  if (random_bytes_ != kHalf)
+    return ArePieces(piece, random_bytes_, size, words);
   uint64_t difference = 0;
-  for (; piece < fast_end; piece += kPiece) {
+  size_t rest = size;
+  for (; rest >= kPiece; piece += kPiece, rest -= kPiece) {
     difference |= HalfRandomPieceDifference(piece, words);
   }
-  const size_t rest = size - fast_bytes;
-  if (rest > 0)
-    return difference == 0 && ArePieces(piece, random_bytes_, rest, words);
+  if (rest > 0) difference |= PartPieceDifference(piece, rest, words);
   return difference == 0;
 }
 
@@ -183,13 +207,19 @@ size_t Values::Write(uint64_t key, uint32_t version, char* buffer) const {
 }
 
 void Values::WriteSized(uint64_t root, size_t size, char* buffer) const {
-  Fill(root, size, FastBytes(size), buffer);
+  if (random_bytes_ != kHalf) return Fill(root, size, 0, buffer);
+  // Two pieces at a time: how many there are is seldom foreseen.
+  Words words(root);
+  for (char* const end = buffer + size; buffer < end; buffer += 2 * kPiece) {
+    WriteHalfRandomPiece(buffer, words);
+    WriteHalfRandomPiece(buffer + kPiece, words);
+  }
 }
 
 bool Values::GrowsFrom(uint64_t root, std::string_view value) const {
   if (usual_) [[likely]] {
     return value.size() == value_size_ &&
-           IsFilled(root, value_size_, fast_bytes_, value.data());
+           IsFilled(root, value_size_, value.data());
   }
   if (!pool_.empty()) return value == Window(root);
   return GrowsFrom(root, sizes_.Of(root), value);
@@ -197,8 +227,7 @@ bool Values::GrowsFrom(uint64_t root, std::string_view value) const {
 
 bool Values::GrowsFrom(uint64_t root, size_t size,
                        std::string_view value) const {
-  return value.size() == size &&
-         IsFilled(root, size, FastBytes(size), value.data());
+  return value.size() == size && IsFilled(root, size, value.data());
 }
 
 }  // namespace kvmatrix

@@ -35,13 +35,17 @@ class Values {
   size_t value_size() const { return value_size_; }
 
   // Bytes that a buffer given to Write() must have.
-  size_t buffer_size() const { return value_size_ + kSlack; }
+  size_t buffer_size() const { return value_size_ + slack(); }
+
+  // Bytes that a buffer given to WriteSized() must have.
+  static size_t BufferSize(size_t size) { return size + kSlackOfAnySize; }
 
   // Writes the value and returns its size; the bytes past it, up to
   // buffer_size(), are scratch.  REQUIRES: version > 0
   size_t Write(uint64_t key, uint32_t version, char* buffer) const;
 
-  // The same with a size that the caller knows, whatever sizes() says.
+  // The same with a size that the caller knows, whatever sizes() says; the
+  // bytes past it, up to BufferSize(size), are scratch.
   void WriteSized(uint64_t root, size_t size, char* buffer) const;
 
   // Bytes of the value that grows from `root`.
@@ -72,14 +76,16 @@ class Values {
   static uint64_t Fingerprint(uint64_t root) { return Mix64(root); }
 
  private:
+  // The last piece is written whole; where sizes differ, the last two.
   static constexpr size_t kSlack = 128;
+  static constexpr size_t kSlackOfAnySize = 256;
   static constexpr int kOffsetBits = 21;
   static constexpr uint64_t kOffsetMask = (1 << kOffsetBits) - 1;
 
+  size_t slack() const { return sizes_.fixed() ? kSlack : kSlackOfAnySize; }
   size_t FastBytes(size_t size) const;
   void Fill(uint64_t root, size_t size, size_t fast_bytes, char* buffer) const;
-  bool IsFilled(uint64_t root, size_t size, size_t fast_bytes,
-                const char* value) const;
+  bool IsFilled(uint64_t root, size_t size, const char* value) const;
 
   // The value of that root, where values are windows.
   std::string_view Window(uint64_t root) const {
@@ -93,7 +99,7 @@ class Values {
   const ValueSizes sizes_;
   const size_t value_size_;
   const size_t random_bytes_;  // of each piece; the rest repeats them
-  const size_t fast_bytes_;    // in whole pieces that are half random
+  const size_t fast_bytes_;    // of all pieces, if they are half random
 };
 
 }  // namespace kvmatrix

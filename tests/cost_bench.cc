@@ -99,11 +99,6 @@ void WriteValueOfSize(benchmark::State& state, const ValueSizes& sizes) {
     benchmark::ClobberMemory();
   }
 }
-BENCHMARK_CAPTURE(WriteValueOfSize, uniform, ValueSizes::Uniform(1, 199));
-BENCHMARK_CAPTURE(WriteValueOfSize, normal, ValueSizes::Normal(25, 175));
-BENCHMARK_CAPTURE(WriteValueOfSize, pareto,
-                  ValueSizes::Pareto(1, 3200, 0.2615, 73.85));
-
 void VerifyValue(benchmark::State& state) {
   const std::string value = ValueOf(123456);
   for (auto _ : state) {
@@ -111,6 +106,27 @@ void VerifyValue(benchmark::State& state) {
   }
 }
 BENCHMARK(VerifyValue);
+
+void VerifyValueOfSize(benchmark::State& state, const ValueSizes& sizes) {
+  constexpr uint64_t kValues = 4096;
+  const Values values(301, sizes, 0.5);
+  std::vector<std::string> written(kValues);
+  for (uint64_t key = 0; key < kValues; ++key) {
+    std::string buffer(values.buffer_size(), '\0');
+    written[key] = buffer.substr(0, values.Write(key, 1, buffer.data()));
+  }
+  uint64_t key = 0;
+  for (auto _ : state) {
+    key = (key + 1) % kValues;
+    benchmark::DoNotOptimize(values.Matches(key, 1, written[key]));
+  }
+}
+#define OF_SIZES(law, ...)                                           \
+  BENCHMARK_CAPTURE(WriteValueOfSize, law, ValueSizes::__VA_ARGS__); \
+  BENCHMARK_CAPTURE(VerifyValueOfSize, law, ValueSizes::__VA_ARGS__)
+OF_SIZES(uniform, Uniform(1, 199));
+OF_SIZES(normal, Normal(25, 175));
+OF_SIZES(pareto, Pareto(1, 3200, 0.2615, 73.85));
 
 void CheckGet(benchmark::State& state) {
   Oracle oracle;

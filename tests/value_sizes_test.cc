@@ -23,6 +23,9 @@ std::vector<ValueSizes> AllSizes() {
           ValueSizes::Pareto(1, 3200, 0.2615, 73.85),
           ValueSizes::Pareto(10, 1024, 0.2615, 25.45),
           ValueSizes::Pareto(1, 1000, 0, 30),
+          ValueSizes::Pareto(1, 300, 0.0001, 30),
+          ValueSizes::Pareto(0, 65'535, 0.5, 9),
+          ValueSizes::Normal(0, 30'000),
           ValueSizes::Pareto(1, 1 << 30, 2.5, 14)};
 }
 
@@ -30,6 +33,15 @@ class Sizes : public testing::TestWithParam<size_t> {
  protected:
   const ValueSizes sizes_ = AllSizes()[GetParam()];
 };
+
+// The guide changes no size: anywhere, and around every change of size.
+TEST_P(Sizes, AreThoseOfTheLawAlone) {
+  Random random(5);
+  for (int i = 0; i < kDraws; ++i) {
+    const uint64_t root = random.Next();
+    ASSERT_EQ(sizes_.Of(root), sizes_.ComputeOf(root)) << root;
+  }
+}
 
 // Of as many values as there are draws, how many have at least so many bytes.
 TEST_P(Sizes, FollowTheirLaw) {
@@ -124,6 +136,24 @@ TEST(ValueSizes, AreTheRecordedOnes) {
   EXPECT_EQ(ValueSizes::Uniform(1, 199).Of(root), 146u);
   EXPECT_EQ(ValueSizes::Normal(25, 175).Of(root), 115u);
   EXPECT_EQ(ValueSizes::Pareto(1, 3200, 0.2615, 73.85).Of(root), 25u);
+}
+
+// Raise kMethod when this changes: the stream of all measurements changes.
+TEST(ValueSizes, OfManyAreTheRecordedOnes) {
+  std::vector<uint64_t> sums;
+  for (const ValueSizes& sizes : AllSizes()) {
+    uint64_t sum = 0;
+    Random random(6);
+    for (int i = 0; i < 300'000; ++i) sum = sum * 31 + sizes.Of(random.Next());
+    sums.push_back(sum);
+  }
+  const std::vector<uint64_t> recorded = {
+      18446209211191998464u, 5950626237329603349u,  6793838134430728271u,
+      737832322572153344u,   14374187852048487648u, 6797086107117577522u,
+      8854389017754004992u,  12194849133793095587u, 17160572898803290255u,
+      9645135932940750098u,  10811542824141979933u, 17471446902949131532u,
+      7978626315846605025u,  4893007680789126553u};
+  EXPECT_EQ(sums, recorded);
 }
 
 }  // namespace

@@ -74,6 +74,54 @@ TEST(Values, DifferInEveryKeyAndVersion) {
   }
 }
 
+// What is written past a value is within the buffer that it says it needs.
+TEST(Values, KeepWithinTheBuffer) {
+  const auto expect_within = [](const auto& write, size_t buffer_size) {
+    std::string buffer(buffer_size + 1000, '?');
+    write(buffer.data());
+    EXPECT_EQ(buffer.substr(buffer_size), std::string(1000, '?'));
+  };
+  for (size_t size = 0; size < 450; ++size) {
+    const Values fixed(301, size, 0.5);
+    const Values any(301, ValueSizes::Uniform(size, size), 0.5);
+    const auto sized = [&](char* to) { fixed.WriteSized(size + 1, size, to); };
+    expect_within(sized, Values::BufferSize(size));
+    for (const Values* values : {&fixed, &any}) {
+      const auto write = [&](char* to) { values->Write(size, 1, to); };
+      expect_within(write, values->buffer_size());
+    }
+  }
+}
+
+// A value is the same, and is told from others, however its size was chosen.
+TEST(Values, OfOneSizeAreTheSame) {
+  for (const double ratio : {0.25, 0.5}) {
+    for (size_t size = 1; size < 450; ++size) {
+      const Values fixed(301, size, ratio);
+      const Values any(301, ValueSizes::Uniform(size, size), ratio);
+      std::string value = Value(fixed, 7, 1);
+      ASSERT_EQ(value, Value(any, 7, 1)) << size;
+      ASSERT_TRUE(any.Matches(7, 1, value)) << size;
+      value[size / 2] = static_cast<char>(value[size / 2] ^ 4);
+      ASSERT_FALSE(any.Matches(7, 1, value)) << size;
+    }
+  }
+}
+
+// Raise kMethod when this changes: the stream of all measurements changes.
+TEST(Values, OfEverySizeAreTheRecordedOnes) {
+  const Values values(301, ValueSizes::Uniform(0, 999), 0.5);
+  uint64_t sum = 0;
+  for (uint64_t key = 0; key < 20'000; ++key) {
+    std::string buffer(values.buffer_size(), '\0');
+    const size_t size = values.Write(key, 1, buffer.data());
+    for (const char c : buffer.substr(0, size)) {
+      sum = sum * 31 + static_cast<unsigned char>(c);
+    }
+  }
+  EXPECT_EQ(sum, 2478605777562508765u);
+}
+
 // Raise kMethod when this changes: the stream of all measurements changes.
 TEST(Values, AreTheRecordedOnes) {
   const Values values(301, 100, 0.5);
