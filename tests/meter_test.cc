@@ -1,6 +1,7 @@
 #include "common/meter.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -98,7 +99,8 @@ TEST(Meter, AClockThatStepsBackIsNoLongLatency) {
 }
 
 TEST(Meter, ShowsProgressToAnotherProcess) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "progress";
+  const auto file = std::filesystem::path(testing::TempDir()) /
+                    ("progress-" + std::to_string(getpid()));
   FakeClock clock;
   Progress progress(file);
   Meter meter(clock, progress, {});

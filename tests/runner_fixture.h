@@ -1,10 +1,13 @@
-// Runs benchmarks through the real runner on a small database.
+// Runs benchmarks through the real runner on a small database of this process.
 
 #ifndef TESTS_RUNNER_FIXTURE_H_
 #define TESTS_RUNNER_FIXTURE_H_
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "common/runner.h"
@@ -20,9 +23,8 @@ class RunnerFixture : public testing::Test {
     config_.reads = 500;
     config_.db =
         std::filesystem::path(testing::TempDir()) /
-        ("runner-" +
-         std::string(
-             testing::UnitTest::GetInstance()->current_test_info()->name()));
+        ("runner-" + std::to_string(getpid()) + "-" +
+         testing::UnitTest::GetInstance()->current_test_info()->name());
   }
   ~RunnerFixture() override { std::filesystem::remove_all(config_.db); }
 
