@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -67,6 +68,38 @@ def test_a_new_process_finds_what_was_flushed(
     done, (audit,) = db_bench(engine, tmp_path, *reopen)
     assert (done.returncode, audit["status"]) == (0, "ok"), audit["reason"]
     assert audit["live_bytes"] == last["live_bytes"]
+
+
+def audited(folder: Path, engine: str, past: dict[str, list[int]]) -> dict[str, Any]:
+    """What a new process finds where each thread has made so many operations."""
+    after = ",".join(f"{n}:{'+'.join(map(str, ops))}" for n, ops in past.items())
+    reopen = ("--use_existing_db", f"--after={after}", "--benchmarks=verify")
+    return db_bench(engine, folder, *reopen, "--readwritepercent=10")[1][0]
+
+
+@pytest.mark.parametrize("engine", [e for e in ENGINES if e != "null"])
+@pytest.mark.parametrize(
+    "name", ["overwrite", "readrandomwriterandom", "readwhilewriting"]
+)
+def test_what_threads_wrote_before_a_kill_is_replayed_by_their_operations(
+    tmp_path: Path, engine: str, name: str
+) -> None:
+    """And a few writes of one thread less are not what the database holds."""
+    fill = "filluniquerandom"
+    flags = ("--threads=3", "--reads=2000", "--readwritepercent=10", "--crash")
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    done, lines = db_bench(engine, folder, f"--benchmarks={fill},{name}", *flags)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert [line["status"] for line in lines] == ["ok", "ok"], lines[-1]["reason"]
+    assert lines[-1]["ending"] == "killed"
+    past = {line["benchmark"]: line["ops_by_thread"] for line in lines}
+    assert len(past[name]) == (1 if name == "readwhilewriting" else 3)
+    again = shutil.copytree(folder, tmp_path / "again")
+    audit = audited(folder, engine, past)
+    assert audit["status"] == "ok", audit["reason"]
+    past[name][-1] -= min(20, past[name][-1])  # of which some are writes
+    assert audited(again, engine, past)["status"] == "wrong"
 
 
 def test_a_name_that_comes_twice_is_killed_the_second_time(tmp_path: Path) -> None:
