@@ -253,9 +253,9 @@ TEST_F(ConcurrentLies, AnOldValueIsSeen) {
     session.Write(batch);
   };
   config_.threads = 1;
-  thread_local std::string old;
   behaviour.get = [&](Session& session,
                       std::string_view key) -> std::optional<std::string_view> {
+    thread_local std::string old;
     const auto value = session.Get(key);
     const std::lock_guard lock(mutex_);
     const auto found = first_.find(key);
@@ -280,9 +280,9 @@ TEST_F(ConcurrentLies, ALostUpdateIsSeen) {
 
 TEST_F(ConcurrentLies, AValueOfTwoVersionsIsSeen) {
   Behaviour behaviour;
-  thread_local std::string torn;
   behaviour.get = [](Session& session,
                      std::string_view key) -> std::optional<std::string_view> {
+    thread_local std::string torn;
     torn = std::string(session.Get(key).value_or(""));
     std::string other(session.Get("0000000000000007").value_or(""));
     if (torn.size() == other.size() && torn != other) {
