@@ -234,7 +234,7 @@ def test_what_is_not_a_size_is_refused(text: str) -> None:
 
 
 def test_quantities_are_read_and_shown() -> None:
-    assert [parse_size(t) for t in ("7B", "1.5KiB", "2 GiB")] == [7, 1536, 2 << 30]
+    assert [parse_size(t) for t in ("7B", "1.5KiB", "2 TiB")] == [7, 1536, 2 << 40]
     assert [parse_duration(t) for t in ("250ms", "2min", "1.5h")] == [0.25, 120, 5400]
     shown = [format_duration(s) for s in (0.04, 9.96, 59.96, 75, 3661)]
     assert shown == ["0.0 s", "10 s", "1:00", "1:15", "1:01:01"]
