@@ -153,5 +153,16 @@ TEST_F(ReplayOpenTest, CountersAreOfOneBenchmark) {
   EXPECT_EQ(m[2].counters.at("flushes"), 0u);
 }
 
+// Its values are windows of one pool: right bytes, of another put.
+TEST_F(ReplayOpenTest, AValueOfAnotherPutIsSeen) {
+  Behaviour behaviour;
+  behaviour.get = [](Session& session, std::string_view) {
+    return session.Get("0000000000000007");
+  };
+  const auto found = Run(Wrapped(behaviour), {"fillseq", "readrandom"});
+  EXPECT_EQ(found[0].status, Status::kOk) << found[0].reason;
+  EXPECT_EQ(found[1].status, Status::kWrong);
+}
+
 }  // namespace
 }  // namespace kvmatrix

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <barrier>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -186,16 +187,21 @@ TEST_F(Threads, ShareTheRateOfAnOpenLoop) {
   }
 }
 
-// Threads that had the same pauses would all call at once.
+// Threads that had the same pauses would all call at once, the n-th call of
+// each together.
 TEST_F(Threads, HaveAScheduleEach) {
   config_.reads = 500;
   config_.rate_ops_per_sec = 1'000;
   std::mutex mutex;
   std::multiset<uint64_t> began_ns;
+  std::barrier together(4);
   Behaviour behaviour;
   behaviour.get = [&](Session& session, std::string_view key) {
-    const std::lock_guard lock(mutex);
-    began_ns.insert(clock_.now_ns);
+    {
+      const std::lock_guard lock(mutex);
+      began_ns.insert(clock_.now_ns);
+    }
+    together.arrive_and_wait();
     return session.Get(key);
   };
   ASSERT_EQ(Over(behaviour, "readrandom").status, Status::kOk);
@@ -227,6 +233,53 @@ TEST_F(Threads, AnAuditWithOneOperationLessIsWrong) {
         AuditAfter({Filled(), {FindBenchmark(name), m.operations_by_thread}});
     EXPECT_EQ(audit.status, Status::kWrong) << name;
   }
+}
+
+// What a reader may be answered beside a write, before it, during it and after.
+TEST(Oracle, TellsWhichWritesAreUnderWay) {
+  Oracle oracle;
+  oracle.ResetToPrefix(10, 100, 5);
+  oracle.UseTable();
+  const auto observe = [&](uint64_t key) {
+    const Oracle::Observed seen = oracle.Observe(key);
+    return std::pair(seen.version, seen.newest);
+  };
+  using Seen = std::pair<uint32_t, uint32_t>;
+  for (const uint32_t before : {1, 0}) {
+    const uint64_t key = before == 1 ? 3 : 7;
+    EXPECT_EQ(observe(key), Seen(before, before));
+    EXPECT_EQ(oracle.Claim(key), before + 1);
+    EXPECT_EQ(observe(key), Seen(before, before + 1));
+    EXPECT_EQ(oracle.Version(key), before);
+    oracle.Publish(key, before + 1, false);
+    EXPECT_EQ(observe(key), Seen(before + 1, before + 1));
+    EXPECT_EQ(oracle.Claim(key), before + 2);
+    oracle.Publish(key, before + 1, true);
+    EXPECT_EQ(observe(key), Seen(0, 0));
+    EXPECT_EQ(oracle.Claim(key), before + 2);
+    EXPECT_EQ(observe(key), Seen(0, before + 2));
+    oracle.Publish(key, before + 2, false);
+  }
+}
+
+TEST(Oracle, LetsOneWriteOfAKeyWaitForAnother) {
+  Oracle oracle;
+  oracle.ResetToPrefix(10, 100, 5);
+  oracle.UseTable();
+  EXPECT_EQ(oracle.Claim(3), 2u);
+  std::atomic<bool> begun = false, claimed = false;
+  uint32_t version = 0;
+  std::thread other([&] {
+    begun = true;
+    version = oracle.Claim(3);
+    claimed = true;
+  });
+  while (!begun) std::this_thread::yield();
+  for (int i = 0; i < 10'000 && !claimed; ++i) std::this_thread::yield();
+  EXPECT_FALSE(claimed);
+  oracle.Publish(3, 2, false);
+  other.join();
+  EXPECT_EQ(version, 3u);
 }
 
 // The lies of an engine under concurrency: each in few lines, on the reference.
@@ -356,6 +409,18 @@ TEST_F(ConcurrentLies, ASeekThatSkipsAnEntryIsSeen) {
     });
   };
   ExpectWrong(Over(behaviour, "seekrandomwhilewriting"), "a seek lands");
+}
+
+TEST_F(ConcurrentLies, ASeekThatGivesAnotherValueIsSeen) {
+  Behaviour behaviour;
+  behaviour.scan = [](Session& session, std::string_view start, Order order,
+                      const Visitor& visit) {
+    session.Scan(start, order, [&](std::string_view key, std::string_view) {
+      return visit(key, "another");
+    });
+  };
+  ExpectWrong(Over(behaviour, "seekrandomwhilewriting"),
+              "a value that was never");
 }
 
 }  // namespace
