@@ -150,7 +150,9 @@ TEST_F(PhasesTest, AThreadThatGoesOnAfterSettlingIsSeen) {
     if (thread.joinable()) thread.join();
   };
   EXPECT_LT(Fill({}).idle_cpu_ns, 2'000'000u);
-  const Measurement m = Fill(behaviour);
+  Measurement m = Fill(behaviour);
+  // On a busy machine the thread may not run for 10 ms.
+  for (int i = 0; i < 50 && m.idle_cpu_ns < 2'000'000; ++i) m = Fill(behaviour);
   EXPECT_GE(m.idle_cpu_ns, 2'000'000u);
   EXPECT_GE(m.deferred.cpu_ns(), m.idle_cpu_ns);
   config_.settle = false;
