@@ -235,53 +235,6 @@ TEST_F(Threads, AnAuditWithOneOperationLessIsWrong) {
   }
 }
 
-// What a reader may be answered beside a write, before it, during it and after.
-TEST(Oracle, TellsWhichWritesAreUnderWay) {
-  Oracle oracle;
-  oracle.ResetToPrefix(10, 100, 5);
-  oracle.UseTable();
-  const auto observe = [&](uint64_t key) {
-    const Oracle::Observed seen = oracle.Observe(key);
-    return std::pair(seen.version, seen.newest);
-  };
-  using Seen = std::pair<uint32_t, uint32_t>;
-  for (const uint32_t before : {1, 0}) {
-    const uint64_t key = before == 1 ? 3 : 7;
-    EXPECT_EQ(observe(key), Seen(before, before));
-    EXPECT_EQ(oracle.Claim(key), before + 1);
-    EXPECT_EQ(observe(key), Seen(before, before + 1));
-    EXPECT_EQ(oracle.Version(key), before);
-    oracle.Publish(key, before + 1, false);
-    EXPECT_EQ(observe(key), Seen(before + 1, before + 1));
-    EXPECT_EQ(oracle.Claim(key), before + 2);
-    oracle.Publish(key, before + 1, true);
-    EXPECT_EQ(observe(key), Seen(0, 0));
-    EXPECT_EQ(oracle.Claim(key), before + 2);
-    EXPECT_EQ(observe(key), Seen(0, before + 2));
-    oracle.Publish(key, before + 2, false);
-  }
-}
-
-TEST(Oracle, LetsOneWriteOfAKeyWaitForAnother) {
-  Oracle oracle;
-  oracle.ResetToPrefix(10, 100, 5);
-  oracle.UseTable();
-  EXPECT_EQ(oracle.Claim(3), 2u);
-  std::atomic<bool> begun = false, claimed = false;
-  uint32_t version = 0;
-  std::thread other([&] {
-    begun = true;
-    version = oracle.Claim(3);
-    claimed = true;
-  });
-  while (!begun) std::this_thread::yield();
-  for (int i = 0; i < 10'000 && !claimed; ++i) std::this_thread::yield();
-  EXPECT_FALSE(claimed);
-  oracle.Publish(3, 2, false);
-  other.join();
-  EXPECT_EQ(version, 3u);
-}
-
 // The lies of an engine under concurrency: each in few lines, on the reference.
 class ConcurrentLies : public Threads {
  protected:
