@@ -52,8 +52,8 @@ DEFINE_uint64(transactions, 0,
               "what a benchmark writes is written in so many batches; 0: in "
               "batches of --batch_size");
 DEFINE_uint64(cache_size, 4 << 20,
-              "bytes the engine may use as a cache; with --stream=leveldb "
-              "8388608 unless given, as in LevelDB's program");
+              "bytes the engine may use as a cache; 8388608 if not given with "
+              "a --stream whose program has that");
 DEFINE_bool(compression, true, "compress, if the engine has a codec");
 DEFINE_bool(sync, false, "each write is durable when it returns");
 DEFINE_bool(settle, true,
