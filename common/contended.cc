@@ -116,7 +116,7 @@ uint64_t ForEachKey(const Workload& w, Operation operation, After after) {
   uint64_t operations = 0;
   bool more = true;
   w.meter.Start();
-  while (more && operations < reads) {
+  while (more && operations < reads && w.meter.IsInTime(1)) {
     const uint64_t key = std::exchange(ahead[operations % kAhead], keys.Next());
     w.oracle.Prefetch(ahead[operations % kAhead]);
     w.meter.Begin(1);
@@ -140,6 +140,7 @@ LoopResult RunClaimedWrites(const Workload& w, Session& session,
   w.meter.Start();
   while (more && operations < entries) {
     keys.resize(std::min(batch_size, entries - operations));
+    if (!w.meter.IsInTime(keys.size())) break;
     for (uint64_t& key : keys) key = stream.NextKey();
     w.meter.Begin(keys.size());
     const std::span<const Update> batch = updates.Claim(keys);

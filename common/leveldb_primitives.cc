@@ -77,7 +77,7 @@ LoopResult RunPrimitive(const Workload& w, const Driver& driver) {
   uint64_t different = 0;
   bool more = true;
   w.meter.Start();
-  while (more && operations < w.benchmark.operations) {
+  while (more && operations < w.benchmark.operations && w.meter.IsInTime(1)) {
     w.meter.Begin(1);
     primitive.run(task.input, output);
     different += output != task.expected;

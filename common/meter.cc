@@ -1,6 +1,7 @@
 #include "common/meter.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <vector>
 
 namespace kvmatrix {
@@ -15,6 +16,9 @@ constexpr uint64_t kLookNs = 16'000;
 // 64th, so that a short loop has its timeline too.
 constexpr uint64_t kEachOf = 256;
 constexpr uint64_t kGrowth = 64;
+
+// After which a thread that waits looks whether another one has failed.
+constexpr uint64_t kLongestWaitNs = 10'000'000;
 
 }  // namespace
 
@@ -41,6 +45,33 @@ void Meter::Start() {
   }
   if (open_loop_) open_loop_->Start(start_ns_);
   Prepared();
+}
+
+// False if another thread has failed meanwhile.
+bool Meter::WaitUntil(uint64_t ns) {
+  uint64_t now_ns = clock_.NowNs();
+  while (now_ns < ns) {
+    if (crew_ && crew_->failed()) return false;
+    const uint64_t next_ns = crew_ ? now_ns + kLongestWaitNs : ns;
+    now_ns = clock_.WaitUntilNs(std::min(ns, next_ns));
+  }
+  return true;
+}
+
+void Meter::Await(uint64_t operations) {
+  if (crew_ && !WaitUntil(open_loop_->DueNs(operations))) {
+    throw std::runtime_error("another thread has failed");
+  }
+  open_loop_->Await(operations);
+}
+
+bool Meter::IsDueInTime(uint64_t operations) {
+  const uint64_t limit_ns = start_ns_ + duration_ns_;
+  if (open_loop_->DueNs(operations) < limit_ns) return true;
+  expired_ = true;
+  WaitUntil(limit_ns);
+  open_loop_->Idle(limit_ns);
+  return false;
 }
 
 bool Meter::Look(uint64_t operations) {

@@ -49,14 +49,22 @@ class Meter {
   // Of a crew: returns once all have come, and the loops start together.
   void Start();
 
+  // To be called before each call on the engine, of so many operations, is made
+  // ready.  False in an open loop if it is due after the time limit: the limit
+  // has come then, and the loop has to end.
+  bool IsInTime(uint64_t operations) {
+    return !open_loop_ || duration_ns_ == 0 || IsDueInTime(operations);
+  }
+
   // What the next calls need has been made ready; that time is none of theirs.
   void Prepared() {
     if (latency_) stamp_ = Stamped();
   }
 
-  // To be called before each call on the engine, of so many operations.
+  // To be called before each call on the engine, of so many operations.  Throws
+  // std::runtime_error if another thread fails while it waits.
   void Begin(uint64_t operations) {
-    if (open_loop_) open_loop_->Await(operations);
+    if (open_loop_) Await(operations);
   }
 
   // To be called after each call, with the operations finished since Start().
@@ -70,7 +78,7 @@ class Meter {
     return operations < next_look_ || Look(operations);
   }
 
-  // True if Continue() ended the loop.
+  // True if the time limit, or another thread's failure, ended the loop.
   bool expired() const { return expired_; }
 
   // Ends the loop after so many operations and returns its duration.  After
@@ -124,6 +132,9 @@ class Meter {
   }
 
   void Merge(const Meter& other);
+  void Await(uint64_t operations);
+  bool IsDueInTime(uint64_t operations);
+  bool WaitUntil(uint64_t ns);
   bool Look(uint64_t operations);
   void Note(uint64_t elapsed_ns, uint64_t operations);
 

@@ -31,7 +31,7 @@ class MixLoop {
     uint64_t operations = 0;
     bool more = true;
     w_.meter.Start();
-    while (more && operations < w_.config.reads) {
+    while (more && operations < w_.config.reads && w_.meter.IsInTime(1)) {
       const MixStep step = stream_->Next();
       Prepare(step);
       w_.meter.Prepared();

@@ -13,10 +13,15 @@ double PerSecond(uint64_t operations, double ns) {
 
 }  // namespace
 
+double OpenLoop::NextScheduleNs(uint64_t operations) const {
+  return schedule_ns_ + gap_ * static_cast<double>(operations) * kNsPerSecond /
+                            (rate_ops_per_sec_ * swing_.At(schedule_ns_));
+}
+
 void OpenLoop::Await(uint64_t operations) {
-  schedule_ns_ += arrivals_.NextGap() * static_cast<double>(operations) *
-                  kNsPerSecond / (rate_ops_per_sec_ * swing_.At(schedule_ns_));
-  intended_ns_ = start_ns_ + static_cast<uint64_t>(schedule_ns_);
+  intended_ns_ = DueNs(operations);
+  schedule_ns_ = NextScheduleNs(operations);
+  gap_ = arrivals_.NextGap();
   operations_ += operations;
   if (ended_ns_ > intended_ns_) {
     ++late_starts_;

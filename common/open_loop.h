@@ -69,9 +69,18 @@ class OpenLoop {
       : clock_(clock),
         rate_ops_per_sec_(rate_ops_per_sec),
         swing_(swing),
-        arrivals_(stream_seed) {}
+        arrivals_(stream_seed),
+        gap_(arrivals_.NextGap()) {}
 
   void Start(uint64_t start_ns) { start_ns_ = ended_ns_ = start_ns; }
+
+  // When the next call has to begin, if it is of so many operations.
+  uint64_t DueNs(uint64_t operations) const {
+    return start_ns_ + static_cast<uint64_t>(NextScheduleNs(operations));
+  }
+
+  // No call follows, and until `ns` none was due.
+  void Idle(uint64_t ns) { idle_ns_ += ns > ended_ns_ ? ns - ended_ns_ : 0; }
 
   // Returns when the next call, of so many operations, has to begin.
   void Await(uint64_t operations);
@@ -95,10 +104,13 @@ class OpenLoop {
   void Merge(const OpenLoop& other);
 
  private:
+  double NextScheduleNs(uint64_t operations) const;
+
   Clock& clock_;
   double rate_ops_per_sec_;
   const Swing swing_;
   Arrivals arrivals_;
+  double gap_;              // to the next call, by one operation
   double schedule_ns_ = 0;  // of the call, since the start
   uint64_t start_ns_ = 0;
   uint64_t intended_ns_ = 0;

@@ -336,6 +336,10 @@ void Runner::Conclude(const Job& job, const TeamResult& result,
     m.status = Status::kWrong;
     m.reason = result.failure;
   }
+  if (m.status == Status::kOk && m.open_loop && m.operations == 0) {
+    m.status = Status::kError;
+    m.reason = "no operation was due within --duration; raise it or --rate";
+  }
   if (m.status == Status::kOk) AddShares(job, m);
 }
 

@@ -31,6 +31,8 @@ uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
     block.Fill(keys, w.oracle, w.check, size);
     w.meter.Prepared();
     for (uint64_t i = 0; more && i < size; ++i) {
+      more = w.meter.IsInTime(1);
+      if (!more) break;
       w.meter.Begin(1);
       read(block.expected(i), block.key(i));
       more = w.meter.Continue(++operations);
@@ -187,6 +189,8 @@ LoopResult RunWrites(const Workload& w, Session& session) {
     uint64_t done = 0;
     while (more && done < size) {
       const uint64_t count = std::min(batch_size, size - done);
+      more = w.meter.IsInTime(count);
+      if (!more) break;
       w.meter.Begin(count);
       session.Write(block.Range(done, count));
       done += count;

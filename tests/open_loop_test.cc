@@ -197,6 +197,57 @@ TEST_F(OpenLoopRuns, APauseIsNoStall) {
   EXPECT_EQ(m.stalls.first()[0].lasted_ns, 150 * kMilli);
 }
 
+// Calls are due until long after a limit of 1 s, and nobody waits for them.
+TEST_F(OpenLoopRuns, EndAtTheTimeLimitThoughNothingIsDue) {
+  config_.num = 1'000;
+  config_.reads = 1'000;
+  config_.duration_ns = 1'000 * kMilli;
+  config_.rate_ops_per_sec = 16;
+  for (const uint64_t threads : {1, 16}) {
+    config_.threads = threads;
+    for (const Measurement& m :
+         Run(Wrapped({}), {"fillrandom", "overwrite", "readrandom", "ycsbload",
+                           "readrandomwriterandom"})) {
+      SCOPED_TRACE(std::string(m.benchmark->name));
+      EXPECT_EQ(m.status, Status::kOk) << m.reason;
+      EXPECT_EQ(m.loop_ns, 1'000 * kMilli);
+      EXPECT_NEAR(static_cast<double>(m.operations), 16, 4 * 4);
+      EXPECT_EQ(m.stalls.count(), 0u);
+      EXPECT_TRUE(m.truncated);
+    }
+  }
+}
+
+TEST_F(OpenLoopRuns, HaveNoFiguresIfNothingWasDue) {
+  config_.rate_ops_per_sec = 0.01;
+  config_.duration_ns = kMilli;
+  const Measurement m = Run(Wrapped({}), {"fillseq"}).front();
+  EXPECT_EQ(m.status, Status::kError);
+  EXPECT_EQ(m.reason,
+            "no operation was due within --duration; raise it or --rate");
+}
+
+// What is not due within the limit has not been written either.
+TEST_F(OpenLoopRuns, HoldAfterTheTimeLimitWhatWasWritten) {
+  config_.num = 50;
+  config_.rate_ops_per_sec = 10;
+  config_.duration_ns = 1'000 * kMilli;
+  const auto all =
+      Run(Wrapped({}), {"fillseq", "overwrite", "fillrandom", "verify"});
+  for (const Measurement& m : all) EXPECT_EQ(m.status, Status::kOk) << m.reason;
+  EXPECT_LT(all[0].operations, 30u);
+}
+
+// A loop that has done all of its work does not wait for the limit.
+TEST_F(OpenLoopRuns, EndWithTheirLastCallIfThatComesFirst) {
+  config_.num = 2;
+  config_.rate_ops_per_sec = 10;
+  config_.duration_ns = 1'000'000 * kMilli;
+  const Measurement m = Run(Wrapped({}), {"fillseq"}).front();
+  EXPECT_FALSE(m.truncated);
+  EXPECT_LT(m.loop_ns, 2'000 * kMilli);
+}
+
 TEST(Rate, IsRefusedForABenchmarkThatIsOneCall) {
   const gflags::FlagSaver saver;
   gflags::SetCommandLineOption("rate", "1000");
