@@ -34,6 +34,7 @@ from report.config_parts import (
     Suite,
 )
 from report.config_scenarios import scenarios_of
+from report.config_sweeps import check_not_swept
 from report.published import PUBLISHED_DIR
 from report.units import UnitError, parse_duration
 
@@ -122,6 +123,9 @@ def _check_variant(
     if engines[engine.variant_of].variant_of:
         told = f"{engine.variant_of!r} is itself a variant; one level is accepted"
         raise ConfigError(document.file, key, told)
+    if engine.role not in ("", VARIANT):
+        told = f'{engine.role!r} is of no variant; accepted: "", "{VARIANT}"'
+        raise ConfigError(document.file, f"engine[{engine.name}].role", told)
     if engine.sources or engine.sources_of:
         told = "has no sources of its own: it runs another's executable"
         raise ConfigError(document.file, key, told)
@@ -177,11 +181,15 @@ def _suite(
     )
     override = table.table("override")
     override.only(*COMMON_FLAGS)
+    members = _members(table, scenarios)
+    for member in members:
+        scenario = scenarios[member]
+        check_not_swept(table.file, "override", override.values, scenario)
     return Suite(
         name=name,
         title=table.text("title"),
         summary=table.text("summary"),
-        scenarios=_members(table, scenarios),
+        scenarios=members,
         repetitions=table.count("repetitions", 3),
         timeout_s=_duration(table, "timeout", "10min"),
         published=_published(table),

@@ -18,6 +18,9 @@ BENCHMARKS = (
     *("mixgraph", "mixgraph-c"),
     *("open", "crc32c", "snappycomp", "snappyuncomp"),
 )
+# What a fill may be: first one of an empty database, then what writes over it.
+FILLS = (*(name for name in BENCHMARKS if name.startswith("fill")), "ycsbload")
+REFILLS = ("overwrite",)
 DEFAULT_NUM = 1_000_000  # the executables' own; the runner counts with it
 VARIANT = "variant"
 ROLES = ("", "reference", "floor", VARIANT)

@@ -1,9 +1,6 @@
 """Reads scenarios/NAME.toml: one scenario, or one for each value of its sweep."""
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any
 
 from report.config_keys import (
     COMMON_FLAGS,
@@ -11,10 +8,18 @@ from report.config_keys import (
     Flag,
     Table,
     known,
-    read_flag,
     read_flags,
 )
-from report.config_parts import BENCHMARKS, DEFAULT_NUM, STATES, Growth, Scenario
+from report.config_parts import (
+    BENCHMARKS,
+    DEFAULT_NUM,
+    FILLS,
+    REFILLS,
+    STATES,
+    Growth,
+    Scenario,
+)
+from report.config_sweeps import swept
 
 _OWN = (
     *("extends", "title", "analysis", "benchmarks", "settings", "exclude"),
@@ -51,7 +56,8 @@ def scenarios_of(
         state=owner["state"].text("state", ""),
         growth=_growth(parts),
     )
-    return _swept(scenario, owner["sweep"].table("sweep"))
+    later = (table,) if owner["sweep"] is table else parts
+    return swept(scenario, owner["sweep"], later, parts)
 
 
 def _base(table: Table, raw: Mapping[str, Table]) -> Table | None:
@@ -93,8 +99,9 @@ def _fill(table: Table) -> tuple[str, ...]:
     if "fill" not in table.values:
         return ()
     names = tuple(word.strip() for word in table.text("fill").split(","))
-    for benchmark in names:
-        known(table, "fill", benchmark, BENCHMARKS, "benchmark")
+    known(table, "fill", names[0], FILLS, "fill of an empty database")
+    for benchmark in names[1:]:
+        known(table, "fill", benchmark, REFILLS, "second fill")
     return names
 
 
@@ -117,6 +124,7 @@ def _exclude(parts: Iterable[Table]) -> dict[str, str]:
 def _growth(parts: Iterable[Table]) -> tuple[Growth, ...]:
     found = []
     for part in parts:
+        seen: set[Flag] = set()
         for table in part.tables("from_num"):
             flags = read_flags(table, COMMON_FLAGS)
             if "num" not in flags:
@@ -128,40 +136,9 @@ def _growth(parts: Iterable[Table]) -> tuple[Growth, ...]:
                     key = table.at(f"settings.{engine}.num")
                     raise ConfigError(table.file, key, told)
             num = flags.pop("num")
+            if num in seen:
+                told = f"{num:,} twice; put both into one table"
+                raise ConfigError(table.file, table.at("num"), told)
+            seen.add(num)
             found.append(Growth(int(num), flags, settings))
     return tuple(sorted(found, key=lambda growth: growth.num))
-
-
-def _swept(scenario: Scenario, sweep: Table) -> tuple[Scenario, ...]:
-    """The scenario, or one for each value of the flag that is swept."""
-    if not sweep.values:
-        return (scenario,)
-    sweep.only(*COMMON_FLAGS)
-    if len(sweep.values) > 1:
-        told = "sweeps one flag; accepted: one key, a list of values"
-        raise ConfigError(sweep.file, sweep.path, told)
-    ((flag, values),) = sweep.values.items()
-    if not isinstance(values, list) or not values:
-        raise sweep.wrong(flag, "a list of values, not empty")
-    made = [_member(scenario, sweep, flag, value) for value in values]
-    names = [member.name for member in made]
-    if len(set(names)) != len(names):
-        raise sweep.wrong(flag, "a list of values, each of them once")
-    return tuple(made)
-
-
-def _member(scenario: Scenario, sweep: Table, flag: str, written: Any) -> Scenario:
-    # As if the flag stood in the table by itself: complaints name its value.
-    value = read_flag(Table(sweep.file, sweep.path, {flag: written}), flag, written)
-    word = re.sub(r"[^a-z0-9]+", "_", str(written).lower()).strip("_")
-    if not word:
-        raise sweep.wrong(flag, "values that make a name: letters and digits")
-    shown = f"{written:,}" if type(written) is int else str(written)
-    return replace(
-        scenario,
-        name=f"{scenario.name}-{word}",
-        title=f"{scenario.title}: {flag.replace('_', ' ')} {shown}",
-        flags={**scenario.flags, flag: value},
-        family=scenario.name,
-        swept={flag: value},
-    )

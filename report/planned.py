@@ -86,7 +86,7 @@ def _unique(entries: Iterable[Named], path: Path) -> dict[str, Named]:
 
 
 def _check_families(scenarios: Iterable[Scenario], path: Path) -> None:
-    """A family sweeps one flag, and has no value of it twice."""
+    """A family sweeps one flag, as every engine has it, and no value of it twice."""
     flags: dict[str, str] = {}
     values: set[tuple[str, str]] = set()
     for scenario in scenarios:
@@ -100,6 +100,10 @@ def _check_families(scenarios: Iterable[Scenario], path: Path) -> None:
                 told = f"the family {scenario.family} sweeps {flag} oddly"
                 raise ResultsError(f"{path}: {told}, in {scenario.name}")
             values.add(place)
+            other = (own.get(flag, value) for own in scenario.flags.values())
+            if any(found != value for found in other):
+                told = f"{scenario.name} sweeps {flag} at {value}, and has another"
+                raise ResultsError(f"{path}: {told} in its flags")
 
 
 def _check_twins(engines: Mapping[str, Engine], path: Path) -> None:

@@ -78,6 +78,8 @@ def _sized(scenario: PlannedScenario, num: int) -> PlannedScenario:
     for engine, own in scenario.flags.items():
         fewer = {"reads": min(int(own["reads"]), num)} if "reads" in own else {}
         flags[engine] = {**own, **fewer, "num": num}
+    if "num" in scenario.swept:  # of one size there is no sweep over sizes
+        return replace(scenario, flags=flags, family="", swept={})
     return replace(scenario, flags=flags)
 
 

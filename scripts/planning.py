@@ -5,7 +5,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from report.config import CONTROL_SUFFIX, Config, Suite
+from report.config import CONTROL_SUFFIX, Config, Scenario, Suite
+from report.config_combinations import OWN_STREAM, REPLAY_FILL, contradiction
+from report.config_keys import ConfigError
 from scripts.order import shuffled_order
 from scripts.plan import (
     Cell,
@@ -107,6 +109,10 @@ def _planned_scenario(
         for e in engines
     }
     exclude = {e.name: scenario.exclude.get(e.measures) for e in engines}
+    fill = scenario.fill or _usual_fill(scenario, flags)
+    for engine in engines:
+        if not exclude[engine.name]:
+            _check(scenario, engine, flags[engine.name], fill)
     return PlannedScenario(
         name=name,
         title=scenario.title,
@@ -114,11 +120,35 @@ def _planned_scenario(
         benchmarks=scenario.benchmarks,
         flags=flags,
         exclude={engine: reason for engine, reason in exclude.items() if reason},
-        fill=scenario.fill,
+        fill=fill,
         state=scenario.state,
         family=scenario.family,
         swept=scenario.swept,
     )
+
+
+def _usual_fill(scenario: Scenario, flags: Mapping[str, Flags]) -> tuple[str, ...]:
+    """What fills databases if the scenario does not say: what its stream has.
+
+    Raises ConfigError if the engines have several streams.
+    """
+    streams = {own.get("stream", OWN_STREAM) for own in flags.values()}
+    if len(streams) > 1:
+        told = "one for all engines: with others their operations are not the same"
+        raise ConfigError(scenario.file, "stream", told)
+    return () if streams <= {OWN_STREAM} else REPLAY_FILL
+
+
+def _check(
+    scenario: Scenario, engine: PlannedEngine, flags: Flags, fill: tuple[str, ...]
+) -> None:
+    """Raises ConfigError if the flags cannot go together."""
+    fault = contradiction(flags, scenario.benchmarks, fill)
+    if fault:
+        key, problem = fault
+        its_own = key in scenario.settings.get(engine.measures, {})
+        where = f"settings.{engine.measures}.{key}" if its_own else key
+        raise ConfigError(scenario.file, where, problem)
 
 
 def _select(

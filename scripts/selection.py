@@ -11,6 +11,8 @@ from scripts.cli_types import check_globs, names
 from scripts.plan import Selection
 from scripts.planning import control_of
 
+_OPTIONS = {"num": "num", "duration": "max_time", "rate": "rate"}  # flag: option
+
 
 def selection_of(config: Config, suite: Suite, given: Mapping[str, Any]) -> Selection:
     """The selection of these options.  Raises click.UsageError."""
@@ -29,6 +31,7 @@ def selection_of(config: Config, suite: Suite, given: Mapping[str, Any]) -> Sele
             for benchmark in config.scenarios[scenario].benchmarks
         ),
     )
+    _check_sweeps(config, scenarios, _chosen(given))
     repetitions = given["repetitions"] or suite.repetitions
     latency = suite.latency if given["latency"] is None else given["latency"]
     repeats = given["repeat_disturbed"]
@@ -65,8 +68,19 @@ def _scenarios(
 
 def _chosen(given: Mapping[str, Any]) -> dict[str, Flag]:
     """The flags that hold for every engine and scenario."""
-    options = {"num": "num", "duration": "max_time", "rate": "rate"}
-    return {flag: given[name] for flag, name in options.items() if given[name]}
+    return {flag: given[name] for flag, name in _OPTIONS.items() if given[name]}
+
+
+def _check_sweeps(
+    config: Config, scenarios: Iterable[str], chosen: Mapping[str, Flag]
+) -> None:
+    """Raises click.UsageError for an option that a sweep decides."""
+    for name in scenarios:
+        scenario = config.scenarios[name]
+        for flag in chosen.keys() & scenario.swept.keys():
+            option = "--" + _OPTIONS[flag].replace("_", "-")
+            told = f"scenario {scenario.family} sweeps {flag}; leave the option out"
+            raise click.UsageError(f"{option}: {told}, or choose others with -s")
 
 
 def _control(

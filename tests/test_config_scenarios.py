@@ -141,7 +141,7 @@ def test_fill_and_state_are_what_databases_start_from(tmp_path: Path) -> None:
     ("wrong", "key", "told"),
     [
         ('fill = "fillsec"', "fill", "did you mean 'fillseq'"),
-        ('fill = "fillseq,,overwrite"', "fill", "unknown benchmark ''"),
+        ('fill = "fillseq,,overwrite"', "fill", "unknown second fill ''"),
         ("fill = 3", "fill", "a text"),
         ('state = "calm"', "state", "accepted: settled, unsettled"),
         ("[[from_num]]\nsync = true", "from_num[0].num", "missing"),

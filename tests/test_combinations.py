@@ -1,0 +1,188 @@
+"""Flags that cannot go together: told of the plan, and refused by executables too."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from report.config_combinations import REPLAYED, contradiction
+from report.config_keys import ConfigError, Flag
+from scripts.executable import flag_arguments
+from tests.lab import Lab, make_lab
+from tests.test_config_scenarios import BASE, config
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
+UNIFORM: dict[str, Flag] = {"value_size_distribution_type": "uniform"}
+PARETO: dict[str, Flag] = {"value_size_distribution_type": "pareto"}
+THEIRS: dict[str, Flag] = {"stream": "leveldb"}
+# Flags, a benchmark, and the flag that is told of; "": they can.
+CASES: tuple[tuple[Mapping[str, Flag], str, str], ...] = (
+    ({"value_size_min": 5}, "fillseq", "value_size_min"),
+    ({"value_size_max": 5}, "fillseq", "value_size_max"),
+    (UNIFORM | {"value_size_min": 9, "value_size_max": 8}, "fillseq", "value_size_min"),
+    (UNIFORM | {"value_size_min": 200}, "fillseq", "value_size_min"),
+    (UNIFORM | {"value_size_min": 199}, "fillseq", ""),
+    (
+        {"value_size_distribution_type": "normal", "value_size_max": 24},
+        "fillseq",
+        "value_size_min",
+    ),
+    (
+        {"value_size_distribution_type": "normal", "value_size_max": 25},
+        "fillseq",
+        "",
+    ),
+    (PARETO | {"value_size": 1 << 26}, "fillseq", "value_size_max"),
+    (PARETO | {"value_k": 1.5}, "fillseq", "value_k"),
+    (PARETO | {"value_k": 1.5, "value_sigma": 2.0}, "fillseq", ""),
+    ({"transactions": 10, "batch_size": 2}, "fillseq", "transactions"),
+    ({"transactions": 1, "num": 2_000_000}, "fillseq", "transactions"),
+    ({"key_size": 8, "num": 10**8 + 1}, "fillseq", "key_size"),
+    ({"key_format": "little"}, "readseq", "key_format"),
+    ({"key_format": "little"}, "seekrandomwhilewriting", "key_format"),
+    ({"key_format": "little"}, "ycsbe", "key_format"),
+    ({"key_format": "little"}, "mixgraph", "key_format"),
+    ({"key_distribution": "ycsb-zipf", "zipf_theta": 0.5}, "fillrandom", "zipf_theta"),
+    ({"key_distribution": "hot"}, "ycsba", "key_distribution"),
+    ({"key_distribution": "hot"}, "ycsbload", ""),
+    ({"num": 2}, "ycsba", "num"),
+    ({"num": 29}, "mixgraph", "keyrange_num"),
+    ({"key_distribution": "zipf"}, "mixgraph", "key_distribution"),
+    ({"threads": 2}, "mixgraph", "threads"),
+    ({}, "mixgraph-c", "value_size_distribution_type"),
+    (THEIRS | {"threads": 2}, "fillseq", "threads"),
+    (THEIRS | {"batch_size": 2}, "fillseq", "batch_size"),
+    (THEIRS | {"key_format": "big"}, "fillseq", "key_format"),
+    (THEIRS | {"key_distribution": "zipf"}, "fillseq", "key_distribution"),
+    (THEIRS | {"transactions": 7}, "fillseq", "transactions"),
+    (THEIRS | UNIFORM, "fillseq", "value_size_distribution_type"),
+    (THEIRS, "filluniquerandom", "stream"),
+    (THEIRS | {"num": 2_147_482_648}, "fillseq", "num"),
+    (THEIRS | {"value_size": 1_000_001}, "fillseq", "value_size"),
+    ({"stream": "leveldb-301", "duration": 1.0}, "fillseq", "duration"),
+    ({"stream": "leveldb-301"}, "readhot", "stream"),
+)
+
+
+def refused(flags: Mapping[str, Flag], benchmark: str, folder: Path) -> bool:
+    """Whether an executable calls it a usage error, without filling anything."""
+    arguments = [f"--benchmarks={benchmark}", f"--db={folder}/db"]
+    done = subprocess.run(
+        [BUILD / "drivers/db_bench_null", *arguments, *flag_arguments(flags)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode == 2
+
+
+@pytest.mark.parametrize(("flags", "benchmark", "told"), CASES)
+def test_what_an_executable_refuses_is_told_of_the_plan(
+    flags: Mapping[str, Flag], benchmark: str, told: str, tmp_path: Path
+) -> None:
+    found = contradiction(flags, (benchmark,), ())
+    assert (found[0] if found else "") == told
+    assert refused(flags, benchmark, tmp_path) == bool(told)
+
+
+@pytest.mark.parametrize("stream", REPLAYED)
+def test_the_lists_of_replayed_benchmarks_are_the_executables_own(
+    stream: str, tmp_path: Path
+) -> None:
+    small: dict[str, Flag] = {"stream": stream, "num": 1000}
+    assert not refused(small, ",".join(REPLAYED[stream]), tmp_path)
+    done = subprocess.run(
+        [BUILD / "drivers/db_bench_null", f"--stream={stream}", "--benchmarks=ycsba"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    theirs = done.stderr.partition("they have ")[2].split()
+    unknown_here = {"overwritebatch", "readseq100K", "readrand100K"}
+    assert set(theirs) - set(REPLAYED[stream]) <= unknown_here
+
+
+def test_more_transactions_than_entries_are_refused() -> None:
+    assert contradiction({"transactions": 10, "num": 10}, ("fillseq",), ()) is None
+    found = contradiction({"transactions": 11, "num": 10}, ("fillseq",), ())
+    assert found is not None
+    assert found[0] == "transactions"
+    assert "choose a larger num" in found[1]
+
+
+@pytest.mark.parametrize(
+    ("fill", "told"),
+    [
+        ("readrandom", "unknown fill of an empty database 'readrandom'"),
+        ("compact", "unknown fill of an empty database"),
+        ("ycsba", "did you mean 'ycsbload'"),
+        ("overwrite", "unknown fill of an empty database"),
+        ("fillseq,fillrandom", "unknown second fill 'fillrandom'"),
+        ("fillseq,deleteseq", "accepted: overwrite"),
+    ],
+)
+def test_what_fills_nothing_is_no_fill(tmp_path: Path, fill: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told) as caught:
+        config(tmp_path, f'{BASE}fill = "{fill}"\n')
+    assert caught.value.key == "fill"
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    made = make_lab(tmp_path)
+    made.engine("alpha", "honest")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("more", "words", "told"),
+    [
+        ("value_size_min = 5\n", (), "scenarios/base.toml: value_size_min: "),
+        ("transactions = 64\n", ("--num", "63"), "transactions: 64 of them"),
+        ('stream = "leveldb"\nthreads = 2\n', (), "base.toml: threads: with stream"),
+        (
+            'value_size_distribution_type = "normal"\n'
+            "[settings.alpha]\nvalue_size_min = 900\n",
+            (),
+            "base.toml: settings.alpha.value_size_min: 900 is above",
+        ),
+        (
+            'stream = "leveldb"\nfill = "filluniquerandom"\n',
+            (),
+            'stream: "leveldb" has no filluniquerandom',
+        ),
+        ('[settings.beta]\nstream = "leveldb"\n', (), "stream: one for all engines"),
+    ],
+)
+def test_a_dry_run_tells_it(
+    lab: Lab, more: str, words: tuple[str, ...], told: str
+) -> None:
+    lab.engine("beta", "honest")
+    lab.scenario(more=more)
+    lab.suite()
+    done = lab.call("run", "lab", "--dry-run", *words)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_excluded_engine_contradicts_nothing(lab: Lab) -> None:
+    lab.engine("beta", "honest")
+    wrong = "[settings.beta]\nvalue_size_min = 5\n"
+    lab.scenario(more=f'{wrong}[exclude]\nbeta = "not asked"\n')
+    lab.suite()
+    assert lab.call("run", "lab", "--dry-run").returncode == 0
+
+
+def test_leveldb_s_stream_is_filled_as_its_program_does(lab: Lab) -> None:
+    lab.scenario(benchmarks=("readrandom",), more='stream = "leveldb"\n')
+    lab.suite()
+    done = lab.call("run", "lab")
+    assert done.returncode == 0, done.stderr
+    (folder,) = lab.results.iterdir()
+    assert '"fill": ["fillrandom"]' in " ".join(
+        (folder / "run.json").read_text().split()
+    ).replace("[ ", "[").replace(" ]", "]")
