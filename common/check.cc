@@ -28,7 +28,7 @@ void Check::GotWithin(uint64_t key, const Oracle::Observed& before,
   }
   for (uint32_t version = last; version >= first && version > 0; --version) {
     const uint64_t root = values_.Root(key, version);
-    if (!values_.GrowsFrom(root, *value)) continue;
+    if (!IsRight({key, version, root}, *value)) continue;
     ++found_;
     value_bytes_ += value->size();
     digest_ += Values::Fingerprint(root);
@@ -45,11 +45,14 @@ void Check::DisagreeWithin(uint64_t key, uint32_t first, uint32_t last,
     Disagree({key, first, 0}, value);
     return;
   }
+  if (last == 0)
+    return Fail("a key that must be absent is found:", KeyText(key));
   const std::string due = "where versions " + std::to_string(first) + " to " +
                           std::to_string(last) + " were due, of key";
   uint32_t version = last > kAround ? last - kAround : 1;
   for (; version <= last + kAround; ++version) {
-    if (!values_.GrowsFrom(values_.Root(key, version), *value)) continue;
+    const Expected other{key, version, values_.Root(key, version)};
+    if (!IsRight(other, *value)) continue;
     const std::string told = "version " + std::to_string(version) + " is read ";
     Fail((version < first ? "an old value: " : "a value of the future: ") +
              told + due,
@@ -75,7 +78,7 @@ void Check::Fail(std::string_view what, std::string_view key) {
 void Check::DisagreeFirst(const Expected& expected,
                           const std::optional<std::string_view>& value) {
   const auto [key, version, root] = expected;
-  const size_t size = oracle_.SizeOf(key, root, values_);
+  const size_t size = oracle_.SizeOf(key, version, root, values_);
   if (!value) {
     Fail("a key that was written is not found:", KeyText(key));
   } else if (version == 0) {

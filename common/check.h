@@ -89,7 +89,8 @@ class Check {
  private:
   bool IsRight(const Expected& expected, std::string_view value) const {
     if (!oracle_.HasSizes()) return values_.GrowsFrom(expected.root, value);
-    const uint64_t size = oracle_.SizeOf(expected.key, expected.root, values_);
+    const uint64_t size =
+        oracle_.SizeOf(expected.key, expected.version, expected.root, values_);
     return values_.GrowsFrom(expected.root, size, value);
   }
   void Disagree(const Expected& expected,

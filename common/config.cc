@@ -315,9 +315,7 @@ Config ConfigFromFlags() {
     CheckMix(*benchmark, config);
     config.benchmarks.push_back(benchmark);
   }
-  for (const std::string_view word : Split(FLAGS_after)) {
-    config.after.push_back(Past(word, config));
-  }
+  config.after = PastList(FLAGS_after, config);
   CheckKeys(config);
   CheckSizes(config);
   CheckTransactions(config);

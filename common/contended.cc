@@ -89,7 +89,7 @@ class Seeker {
     landed_ = *index;
     landed_bytes_ = value.size();
     const Oracle::Observed before =
-        landed_ == present_ ? before_ : Oracle::Observed{1, 1};
+        landed_ == present_ ? before_ : Oracle::Appeared();
     w_.check.GotWithin(landed_, before, w_.oracle.Observe(landed_), value);
   }
 
@@ -225,7 +225,7 @@ LoopResult RunWriter(const Workload& w, Session& session, Clock& clock) {
   ClaimedUpdates updates(w.oracle, w.values, w.config.key_shape(), 1, false);
   uint64_t operations = 0;
   w.meter.Start();
-  const uint64_t start_ns = w.crew->start_ns();
+  const uint64_t start_ns = w.meter.start_ns();
   const auto is_due = [&] {
     if (w.config.writes_per_second == 0) return true;
     const auto ns = static_cast<unsigned __int128>(operations) * kNsPerSecond /
@@ -244,6 +244,7 @@ LoopResult RunWriter(const Workload& w, Session& session, Clock& clock) {
     session.Write(update);
     updates.Publish();
     w.meter.Continue(++operations);
+    if (operations == 1) w.crew->AtWork();
   }
   return {operations, w.meter.StopNs(operations), 0, 0, updates.value_bytes()};
 }

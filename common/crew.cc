@@ -1,41 +1,84 @@
 #include "common/crew.h"
 
 #include <stdexcept>
-#include <thread>
-#include <vector>
 
 namespace kvmatrix {
 
-void Crew::Run(const std::function<void(uint64_t)>& body) {
-  {
-    std::vector<std::jthread> threads;
-    threads.reserve(members_);
-    for (uint64_t i = 0; i < members_ && !failed(); ++i) {
-      try {
-        threads.emplace_back([this, &body, i] {
-          try {
-            body(i);
-          } catch (...) {
-            Fail();
-          }
-        });
-      } catch (...) {  // no more threads
-        Fail();
-      }
+Crew::~Crew() { Dismiss(); }
+
+void Crew::Run(const Body& body) {
+  const uint64_t members = measured_ + helpers_;
+  threads_.reserve(members);
+  for (uint64_t i = 0; i < members && !failed(); ++i) {
+    try {
+      threads_.emplace_back([this, &body, i] { RunMember(body, i); });
+    } catch (...) {  // no more threads
+      Fail();
     }
   }
-  if (failure_) std::rethrow_exception(failure_);
+  {
+    std::unique_lock lock(mutex_);
+    end_.wait(lock, [this] { return ended_ == threads_.size(); });
+  }
+  if (!failure_) return;
+  Dismiss();
+  std::rethrow_exception(failure_);
+}
+
+void Crew::RunMember(const Body& body, uint64_t member) {
+  std::unique_ptr<Session> session;
+  try {
+    session = body(member);
+  } catch (...) {
+    Fail();
+  }
+  std::unique_lock lock(mutex_);
+  ++ended_;
+  end_.notify_one();
+  dismissal_.wait(lock, [this] { return dismissed_; });
+  lock.unlock();
+  session.reset();
+}
+
+void Crew::Dismiss() {
+  {
+    const std::lock_guard lock(mutex_);
+    dismissed_ = true;
+    dismissal_.notify_all();
+  }
+  threads_.clear();  // joins them
+}
+
+uint64_t Crew::StartHelping() {
+  std::unique_lock lock(mutex_);
+  ++arrived_;
+  start_.notify_all();
+  start_.wait(lock,
+              [this] { return arrived_ == measured_ + helpers_ || failed(); });
+  if (failed()) throw std::runtime_error("another thread has failed");
+  return clock_.NowNs();
+}
+
+void Crew::AtWork() {
+  const std::lock_guard lock(mutex_);
+  ++at_work_;
+  start_.notify_all();
 }
 
 uint64_t Crew::Start() {
   std::unique_lock lock(mutex_);
-  if (++arrived_ == members_) {
+  ++arrived_;
+  start_.notify_all();
+  start_.wait(lock, [this] {
+    return (arrived_ == measured_ + helpers_ && at_work_ == helpers_) ||
+           failed();
+  });
+  if (failed()) throw std::runtime_error("another thread has failed");
+  if (!started_) {
+    started_ = true;
     before_ = Resources::Now();
     start_ns_ = clock_.NowNs();
-    start_.notify_all();
   }
-  start_.wait(lock, [this] { return arrived_ == members_ || failed(); });
-  if (failed()) throw std::runtime_error("another thread has failed");
   return start_ns_;
 }
 

@@ -38,7 +38,7 @@ Meter::Meter(Clock& clock, Progress& progress, const Plan& plan)
 
 void Meter::Start() {
   if (crew_) {
-    start_ns_ = crew_->Start();
+    start_ns_ = helps_ ? crew_->StartHelping() : crew_->Start();
   } else {
     before_ = Resources::Now();
     start_ns_ = clock_.NowNs();

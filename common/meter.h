@@ -46,7 +46,8 @@ class Meter {
   // `clock`, `progress` and the crew outlive the meter.
   Meter(Clock& clock, Progress& progress, const Plan& plan);
 
-  // Of a crew: returns once all have come, and the loops start together.
+  // Of a crew: returns once all have come and the helpers are at work, and the
+  // loops start together; a helper does not wait for that.
   void Start();
 
   // To be called before each call on the engine, of so many operations, is made
@@ -80,6 +81,8 @@ class Meter {
 
   // True if the time limit, or another thread's failure, ended the loop.
   bool expired() const { return expired_; }
+
+  uint64_t start_ns() const { return start_ns_; }
 
   // Ends the loop after so many operations and returns its duration.  After
   // none, a call that is no operation was timed: it has no timeline.

@@ -34,9 +34,11 @@ class MixLoop {
     while (more && operations < w_.config.reads && w_.meter.IsInTime(1)) {
       const MixStep step = stream_->Next();
       Prepare(step);
-      w_.meter.Prepared();
       w_.meter.Begin(1);
+      if (!alone() && Puts(step.operation)) ClaimKey(step);
+      w_.meter.Prepared();
       Do(step);
+      claim_.reset();
       more = w_.meter.Continue(++operations);
       Count(step.operation);
       stream_->Done(step);
@@ -125,14 +127,19 @@ class MixLoop {
       return w_.check.GotWithin(step.key, before, w_.oracle.Observe(step.key),
                                 value);
     }
-    const Claim claim(w_.oracle, step.key);
     if (Gets(step.operation)) {
       const uint32_t version = w_.oracle.Observe(step.key).version;
       const Oracle::Observed due{version, version};
       w_.check.GotWithin(step.key, due, due, Get());
     }
-    if (claim.version() != version_) MakeValue(step, claim.version());
     Put();
+  }
+
+  // The wait for another thread's write of the key is the harness's, no part of
+  // the call.
+  void ClaimKey(const MixStep& step) {
+    claim_.emplace(w_.oracle, step.key);
+    if (claim_->version() != version_) MakeValue(step, claim_->version());
   }
 
   std::optional<std::string_view> Get() {
@@ -187,7 +194,7 @@ class MixLoop {
     if (alone()) return w_.check.Got(w_.check.Expect(key), value);
     const bool ahead = met > 0 && ahead_[met - 1].key == key;
     const Oracle::Observed before =
-        ahead ? ahead_[met - 1].before : Oracle::Observed{1, 1};
+        ahead ? ahead_[met - 1].before : Oracle::Appeared();
     w_.check.GotWithin(key, before, w_.oracle.Observe(key), value);
   }
 
@@ -228,6 +235,7 @@ class MixLoop {
   size_t value_size_ = 0;
   std::string_view wanted_;
   Expected expected_{};
+  std::optional<Claim> claim_;  // of the operation that is done
   std::vector<Ahead> ahead_;
   uint64_t limit_ = 0;  // entries that the next scan visits
   uint64_t bytes_ = 0;

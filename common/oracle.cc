@@ -68,8 +68,9 @@ Oracle::Contents Oracle::Sum(const Values& values) const {
   for (uint64_t key = NextPresent(0); key < key_space_;
        key = NextPresent(key + 1)) {
     ++contents.entries;
-    const uint64_t root = values.Root(key, Version(key));
-    contents.value_bytes += SizeOf(key, root, values);
+    const uint32_t version = Version(key);
+    const uint64_t root = values.Root(key, version);
+    contents.value_bytes += SizeOf(key, version, root, values);
     contents.digest += Values::Fingerprint(root);
   }
   return contents;

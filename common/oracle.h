@@ -51,6 +51,11 @@ class Oracle {
     uint32_t newest;   // whose write has begun; 0: none, and absent
   };
 
+  // Of a key that was absent, and is met all the same: it must have been put
+  // since, to any version.  Nothing was begun by then, so what is observed
+  // afterwards says how far the puts have come.
+  static constexpr Observed Appeared() { return {1, 0}; }
+
   // Of any key.
   Observed Observe(uint64_t key) const {
     if (versions_.empty()) return {Version(key), Version(key)};
@@ -97,10 +102,11 @@ class Oracle {
   }
   bool HasSizes() const { return !sizes_.empty(); }
 
-  // The size of the value of `key` that grows from `root`.
-  uint64_t SizeOf(uint64_t key, uint64_t root, const Values& values) const {
-    if (HasSizes() && key < key_space_ &&
-        sizes_[key] >> kSizeBits == Version(key) && Version(key) != 0) {
+  // The size of the value of `key` at `version`, which grows from `root`.
+  uint64_t SizeOf(uint64_t key, uint32_t version, uint64_t root,
+                  const Values& values) const {
+    if (HasSizes() && key < key_space_ && version != 0 &&
+        sizes_[key] >> kSizeBits == version) {
       return sizes_[key] & ((uint64_t{1} << kSizeBits) - 1);
     }
     return values.SizeOf(root);

@@ -129,7 +129,7 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
   for (const PastBenchmark& past : config.after) {
     const Benchmark& benchmark = *past.benchmark;
     if (replay_) replay_->Begin(benchmark);
-    if (benchmark.prepare == Prepare::kFresh) ResetOracle(benchmark);
+    if (IsFresh(benchmark)) ResetOracle(benchmark);
     Replay(past, config, NextStreamSeed(benchmark), oracle_, replay_.get());
   }
 }
@@ -191,6 +191,12 @@ void Runner::RequireRunnable(const Benchmark& benchmark) const {
       ValueSizeOf(benchmark, config_) != oracle_.value_size()) {
     throw std::runtime_error("would mix values of two sizes");
   }
+  if (broken_off_ != nullptr) {
+    throw std::runtime_error(
+        "what the database holds is not known, because " +
+        std::string(broken_off_->name) +
+        " did not come to its end: run a fill first, or leave it out");
+  }
   // The audit of a database that must be empty is meaningful.
   if (benchmark.kind == Kind::kVerify && oracle_.key_space() > 0) return;
   if (oracle_.Empty()) {
@@ -233,6 +239,7 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
   if (IsFresh(benchmark)) {
     MakeFresh();
     ResetOracle(benchmark);
+    broken_off_ = nullptr;
   }
   const Values values =
       replay_ ? Values(replay_->pool(), oracle_.value_size())
@@ -251,7 +258,8 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
   Database& database = *handle_.database;
   m.settings = database.EffectiveSettings();
   const auto counted_before = database.Counters();
-  const TeamResult result = RunTeam(job, database, handle_.session.get());
+  if (Changes(benchmark)) broken_off_ = &benchmark;
+  TeamResult result = RunTeam(job, database, handle_.session.get());
   m.used = result.used;
   const ResidentMemory memory = ResidentMemory::Now();
   m.anonymous_rss_bytes = memory.anonymous_bytes;
@@ -272,8 +280,12 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
   if (StaysOpenFor(next)) {
     m.ending = Ending::kOpen;
   } else {
-    m.close_ns = Spend(clock_, m.deferred, [&] { handle_.Close(); });
+    m.close_ns = Spend(clock_, m.deferred, [&] {
+      result.crew.reset();
+      handle_.Close();
+    });
   }
+  broken_off_ = nullptr;
   Conclude(job, result, m);
 }
 

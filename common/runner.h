@@ -82,6 +82,9 @@ class Runner {
   const std::unique_ptr<ReplayedStream> replay_;      // null: the own stream
   std::map<std::string_view, uint64_t> occurrences_;  // of benchmark names
   Handle handle_;
+  // The benchmark that has changed the database and did not come to its end, so
+  // that nobody knows what is in it; null: it is known.
+  const Benchmark* broken_off_ = nullptr;
 };
 
 // Why `driver` cannot run `benchmark` in any configuration; empty if it can.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
-#include "common/crew.h"
 #include "common/graph_mix.h"
 #include "common/leveldb_primitives.h"
 #include "common/mix_workload.h"
@@ -116,6 +116,16 @@ void Add(const LoopResult& other, LoopResult& loop) {
 
 using Members = std::vector<std::unique_ptr<Member>>;
 
+// Outside the crew: what the sum takes of the processor is nobody's time.
+void CheckScans(const Job& job, const Members& members) {
+  std::optional<Oracle::Contents> all;
+  for (const auto& member : members) {
+    if (!member->loop.scan_limit) continue;
+    if (!all) all = job.oracle.Sum(job.values);
+    CheckComplete(member->workload, member->loop, *all);
+  }
+}
+
 TeamResult Together(const Job& job, const Members& members) {
   TeamResult result;
   std::vector<const Meter*> meters;
@@ -143,13 +153,14 @@ TeamResult Together(const Job& job, const Members& members) {
 void RunCrew(const Job& job, Database& database, Crew& crew,
              const Members& members, Writer* writer) {
   crew.Run([&](uint64_t i) {
-    const std::unique_ptr<Session> session = database.NewSession();
+    std::unique_ptr<Session> session = database.NewSession();
     if (i < members.size()) {
       Member& member = *members[i];
       member.loop = RunLoop(member.workload, job.driver, database, *session);
     } else {
       writer->loop = RunWriter(writer->workload, *session, job.clock);
     }
+    return session;
   });
 }
 
@@ -183,22 +194,24 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
 TeamResult RunTeam(const Job& job, Database& database, Session* session) {
   const bool alone = IsAlone(job.benchmark, job.config);
   const uint64_t threads = ThreadsOf(job.benchmark, job.config);
-  Crew crew(job.clock, threads, job.benchmark.writer ? 1 : 0);
+  auto crew =
+      std::make_unique<Crew>(job.clock, threads, job.benchmark.writer ? 1 : 0);
   Members members;
   for (uint64_t thread = 0; thread < threads; ++thread) {
     members.push_back(std::make_unique<Member>(job, Part{thread, threads},
-                                               alone ? nullptr : &crew));
+                                               alone ? nullptr : crew.get()));
   }
   std::optional<Writer> writer;
-  if (job.benchmark.writer) writer.emplace(job, &crew);
+  if (job.benchmark.writer) writer.emplace(job, crew.get());
   if (Claims(job)) job.oracle.UseTable();
   job.progress.Reset();
   if (alone) {
     Member& member = *members.front();
     member.loop = RunLoop(member.workload, job.driver, database, *session);
   } else {
-    RunCrew(job, database, crew, members, writer ? &*writer : nullptr);
+    RunCrew(job, database, *crew, members, writer ? &*writer : nullptr);
   }
+  CheckScans(job, members);
   TeamResult result = Together(job, members);
   if (writer) {
     result.writer = writer->Figures(job.config);
@@ -209,6 +222,7 @@ TeamResult RunTeam(const Job& job, Database& database, Session* session) {
         job.benchmark, DrawOf(job.benchmark, job.config, job.replay),
         job.stream_seed, result.operations_by_thread, job.oracle);
   }
+  if (!alone) result.crew = std::move(crew);
   return result;
 }
 

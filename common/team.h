@@ -4,12 +4,14 @@
 #define COMMON_TEAM_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/clock.h"
 #include "common/config.h"
+#include "common/crew.h"
 #include "common/driver.h"
 #include "common/measurement.h"
 #include "common/meter.h"
@@ -44,6 +46,9 @@ struct TeamResult {
   std::map<std::string, Histogram> latency_by_type;
   std::optional<WriterFigures> writer;
   std::string failure;  // the first wrong answer; empty: there was none
+  // Of several threads, which hold their sessions until it is destroyed; null:
+  // there is one thread.
+  std::unique_ptr<Crew> crew;
 };
 
 // Threads whose operations are counted.
@@ -64,7 +69,8 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
 
 // Runs the loop.  `session` is that of a thread that is alone; the others make
 // their own.  The oracle then records what the database must hold.  Throws what
-// the first thread that failed has thrown.
+// the first thread that failed has thrown.  The job and the database outlive
+// the result's crew.
 TeamResult RunTeam(const Job& job, Database& database, Session* session);
 
 // Records what the threads of a past benchmark have done.

@@ -122,17 +122,6 @@ LoopResult RunScan(const Workload& w, Session& session, Order order,
           w.check.digest(), w.check.value_bytes()};
 }
 
-// A scan that nothing cut short has visited the first `limit` present entries.
-void CheckComplete(const Workload& w, uint64_t visited, uint64_t limit) {
-  const Oracle::Contents all = w.oracle.Sum(w.values);
-  if (visited != std::min(limit, all.entries)) {
-    w.check.Fail("a scan visits " + std::to_string(visited) + " entries of",
-                 std::to_string(all.entries));
-  } else if (visited == all.entries && w.check.digest() != all.digest) {
-    w.check.Fail("a scan visits some entries twice and others", "never");
-  }
-}
-
 void SampleGets(const Workload& w, Session& session) {
   KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
   KeyBuffer key(w.config.key_shape());
@@ -165,6 +154,17 @@ void SampleAbsents(const Workload& w, Session& session) {
 }
 
 }  // namespace
+
+void CheckComplete(const Workload& w, const LoopResult& loop,
+                   const Oracle::Contents& all) {
+  const uint64_t visited = loop.operations;
+  if (visited != std::min(*loop.scan_limit, all.entries)) {
+    w.check.Fail("a scan visits " + std::to_string(visited) + " entries of",
+                 std::to_string(all.entries));
+  } else if (visited == all.entries && w.check.digest() != all.digest) {
+    w.check.Fail("a scan visits some entries twice and others", "never");
+  }
+}
 
 LoopResult RunWrites(const Workload& w, Session& session) {
   const uint64_t entries = w.part.Of(EntriesOf(w.benchmark, w.config));
@@ -219,17 +219,19 @@ LoopResult RunReads(const Workload& w, Session& session) {
   const Order order = w.benchmark.access == Access::kForward ? Order::kForward
                                                              : Order::kBackward;
   const uint64_t reads = ReadsOf(w.benchmark, w.config);
-  const LoopResult result = RunScan(w, session, order, reads, true);
-  if (!w.meter.expired()) CheckComplete(w, result.operations, reads);
+  LoopResult result = RunScan(w, session, order, reads, true);
+  if (!w.meter.expired()) result.scan_limit = reads;
   return result;
 }
 
 LoopResult RunVerify(const Workload& w, Session& session, bool ordered) {
   // One entry more than there should be is enough to know.
-  const uint64_t limit = w.oracle.Sum(w.values).entries + 1;
-  const LoopResult result =
-      RunScan(w, session, Order::kForward, limit, ordered);
-  CheckComplete(w, result.operations, limit);
+  const Oracle::Contents all = w.oracle.Sum(w.values);
+  const uint64_t limit = all.entries + 1;
+  LoopResult result = RunScan(w, session, Order::kForward, limit, ordered);
+  result.scan_limit = limit;
+  CheckComplete(w, result, all);
+  result.scan_limit.reset();
   SampleGets(w, session);
   SampleAbsents(w, session);
   return result;

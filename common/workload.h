@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ struct LoopResult {
   std::map<std::string, uint64_t> by_type = {};
   std::map<std::string, TickHistogram> latency_by_type = {};
 
+  // Of a scan that nothing cut short: entries that it visits at most.
+  std::optional<uint64_t> scan_limit = {};
+
   std::string label = {};  // of a primitive: what db_bench prints beside it
 };
 
@@ -62,8 +66,14 @@ struct LoopResult {
 // WriteStream::Finish() leaves in the oracle what the database must hold.
 LoopResult RunWrites(const Workload& workload, Session& session);
 
-// Gets, seeks or a scan, each answer checked.
+// Gets, seeks or a scan, each answer checked; a scan must still be given to
+// CheckComplete().
 LoopResult RunReads(const Workload& workload, Session& session);
+
+// A scan has visited the first entries that `all` holds, its limit of them.
+// Tells the check if it has not.  REQUIRES: loop.scan_limit
+void CheckComplete(const Workload& workload, const LoopResult& loop,
+                   const Oracle::Contents& all);
 
 // Gets and puts, decided by chance one by one, of keys drawn at random.
 LoopResult RunReadsAndWrites(const Workload& workload, Session& session);
@@ -74,8 +84,9 @@ void ReplayReadsAndWrites(const Benchmark& benchmark, const Config& config,
                           std::span<const uint64_t> operations, Oracle& oracle);
 
 // Overwrites random keys until the readers of the crew have ended, each entry
-// at its moment of a schedule fixed by --writes_per_second.  The workload has a
-// part, a stream seed and a meter of its own.
+// at its moment of a schedule fixed by --writes_per_second.  The readers start
+// once the first is written.  The workload has a part, a stream seed and a
+// meter of its own.
 LoopResult RunWriter(const Workload& workload, Session& session, Clock& clock);
 
 // Records so many operations of RunWriter().

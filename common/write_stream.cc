@@ -1,5 +1,6 @@
 #include "common/write_stream.h"
 
+#include <cassert>
 #include <numeric>
 
 namespace kvmatrix {
@@ -42,6 +43,7 @@ void WriteStream::Finish(const Benchmark& benchmark, const KeyDraw& draw,
                          Oracle& oracle) {
   if (!WritesDistinct(benchmark, draw)) return;
   const uint64_t all = std::accumulate(steps.begin(), steps.end(), uint64_t{0});
+  assert(all <= oracle.key_space());
   const bool in_order =
       draw.order == KeyOrder::kSequential && steps.size() == 1;
   if (in_order || all == oracle.key_space()) {

@@ -71,6 +71,7 @@ class WriteStream {
   }
 
   // Completes the oracle's record once each thread has taken its `steps`.
+  // REQUIRES: none has taken more than its part of the key space
   static void Finish(const Benchmark& benchmark, const KeyDraw& draw,
                      uint64_t stream_seed, std::span<const uint64_t> steps,
                      Oracle& oracle);

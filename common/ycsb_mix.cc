@@ -180,6 +180,14 @@ void YcsbMix::RequireLoaded() const {
              oracle_.Version(order_(records_ - 1 - i)) != 0;
   }
   if (loaded) return;
+  if (oracle_.key_space() == KeySpaceOf(benchmark_, config_) &&
+      records_ >= kLeastYcsbRecords && records_ < config_.num) {
+    throw std::runtime_error(
+        "the load was cut short by its threads at " + std::to_string(records_) +
+        " of " + std::to_string(config_.num) +
+        " records, each at another place, so that records are missing among "
+        "the others: load all, without --duration, or with one thread");
+  }
   throw std::runtime_error(
       "needs a database that ycsbload has filled, with the same --num and "
       "--seed, and the same --reads and --threads if these are more than ten "

@@ -104,6 +104,56 @@ TEST_F(MixgraphRun, OfThreadsLeavesWhatAReplayKnows) {
   EXPECT_EQ(audit.status, Status::kOk) << audit.reason;
 }
 
+// Threads that write beside read what mixgraph has put, sizes and all.
+TEST_F(MixgraphRun, LeavesWhatIsRightBesideWriters) {
+  Choose("mixgraph");
+  for (const std::string_view name :
+       {"readrandomwriterandom", "readwhilewriting",
+        "seekrandomwhilewriting"}) {
+    for (const Measurement& m :
+         Run(Wrapped({}), {"filluniquerandom", "mixgraph", name, "verify"})) {
+      EXPECT_EQ(m.status, Status::kOk) << m.benchmark->name << m.reason;
+    }
+    Behaviour longer;
+    longer.get = [](Session& session, std::string_view key) {
+      thread_local std::string value;
+      const auto found = session.Get(key);
+      if (!found) return found;
+      value =
+          std::string(*found) + value.substr(0, found->size() == 43 ? 0 : 1);
+      return std::optional<std::string_view>(value);
+    };
+    longer.scan = [](Session& session, std::string_view start, Order order,
+                     const Visitor& visit) {
+      session.Scan(start, order, [&](auto key, auto value) {
+        return visit(key, value.substr(0, value.size() - (value.size() != 43)));
+      });
+    };
+    const Measurement m =
+        Run(Wrapped(longer), {"filluniquerandom", "mixgraph", name})[2];
+    EXPECT_EQ(m.status, Status::kWrong) << name;
+  }
+}
+
+TEST_F(MixgraphRun, OfThreadsSeesThatADeleteWasLost) {
+  Choose("mixgraph-c");
+  config_.threads = 2;
+  config_.mix.mixgraph.mix_get_ratio = 0;
+  config_.mix.mixgraph.mix_put_ratio = 0.05;
+  config_.mix.mixgraph.mix_seek_ratio = 0.95;
+  Behaviour behaviour;
+  const auto lies = [](Session& session, std::span<const Update> batch) {
+    if (batch.front().value) session.Write(batch);
+  };
+  for (const bool lying : {false, true}) {
+    if (lying) behaviour.write = lies;
+    const Measurement m =
+        Run(Wrapped(behaviour),
+            {"filluniquerandom", "deleterandom", "mixgraph-c"})[2];
+    EXPECT_EQ(m.status, lying ? Status::kWrong : Status::kOk) << m.reason;
+  }
+}
+
 TEST_F(MixgraphRun, CountsBytesOfTheSizesThatAreThere) {
   Choose("mixgraph");
   uint64_t bytes = 0;

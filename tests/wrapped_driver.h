@@ -24,6 +24,7 @@ struct Behaviour {
   Get get;
   Scan scan;
   Event open, flush, settle, compact, close;
+  Event end;             // of a session
   LastWords last_words;  // before `close`, to the database that is closed
 };
 
@@ -42,6 +43,7 @@ class WrappedSession final : public Session {
  public:
   explicit WrappedSession(std::unique_ptr<Session> inner)
       : inner_(std::move(inner)) {}
+  ~WrappedSession() override;
 
   void Write(std::span<const Update> batch) override {
     current.write ? current.write(*inner_, batch) : inner_->Write(batch);
@@ -58,6 +60,8 @@ class WrappedSession final : public Session {
  private:
   std::unique_ptr<Session> inner_;
 };
+
+inline WrappedSession::~WrappedSession() { Happen(current.end); }
 
 class WrappedDatabase : public Database {
  public:

@@ -1,0 +1,86 @@
+"""--after: what cannot have happened is refused, and what has happened is known."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.test_crash import BUILD
+
+
+def memory(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """One process on a database of 1,000 entries."""
+    command = [
+        str(BUILD / "drivers/db_bench_memory"),
+        f"--db={folder}",
+        "--num=1000",
+        "--reads=100",
+        *flags,
+    ]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that fillseq has filled."""
+    folder = tmp_path_factory.mktemp("filled")
+    assert memory(folder, "--benchmarks=fillseq").returncode == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        ("fillseq:200000000", "fillseq:200000000 are more than the 1000 operations"),
+        ("fillseq:2000", "of thread 1 of 1"),
+        ("fillseq:600+400", "fillseq:600 are more than the 500 operations"),
+        ("fillseq,overwrite:0+501", "of thread 2 of 2"),
+        ("fillseq,deleterandom:1001", "deleterandom:1001"),
+        ("overwrite", "overwrite needs a filled database"),
+        ("deleterandom:5", "such as filluniquerandom"),
+        ("readrandomwriterandom:5", "needs a filled database"),
+        ("readwhilewriting:5", "needs a filled database"),
+        ("ycsba:5,ycsbload", "such as ycsbload"),
+        ("fillseq:1000+", "'1000+' is not a number of operations"),
+        ("fillseq:+1000", "'+1000' is not a number of operations"),
+        ("fillseq:500++500", "is not a number of operations"),
+        ("fillseq:", "are not the operations of 1 to 256 threads"),
+    ],
+)
+def test_what_cannot_have_happened_is_refused(
+    filled: Path, after: str, told: str
+) -> None:
+    """Whatever is run then."""
+    for benchmark in ("verify", "overwrite"):
+        done = memory(
+            filled,
+            "--use_existing_db",
+            f"--after={after}",
+            f"--benchmarks={benchmark}",
+        )
+        assert done.returncode == 2, (after, done)
+        assert "--after: " in done.stderr
+        assert told in done.stderr
+
+
+@pytest.mark.parametrize("after", ["fillseq", "fillseq:1000", "fillseq:500+500"])
+def test_what_has_happened_is_taken(filled: Path, after: str) -> None:
+    """All entries are there."""
+    done = memory(
+        filled, "--use_existing_db", f"--after={after}", "--benchmarks=verify"
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_load_cut_short_by_threads_is_told_as_that(tmp_path: Path) -> None:
+    """The remedy is not another --num or --seed."""
+    done = memory(
+        tmp_path,
+        "--benchmarks=ycsbload,ycsba",
+        "--threads=2",
+        "--duration=0.01",
+        "--num=1000000",
+    )
+    assert done.returncode == 1
+    assert "the load was cut short by its threads at" in done.stderr
+    assert "without --duration" in done.stderr
