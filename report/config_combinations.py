@@ -1,6 +1,6 @@
 """Which flags cannot go together: what every executable refuses before it begins.
 
-The rules are those of common/config.cc, common/leveldb_stream.cc and the mixes;
+The rules are those of common/: config.cc, the replayed streams and the mixes;
 here they are told of a plan, before the first database is filled.  Flags are
 resolved: sizes in bytes, and what is absent has the executables' default.
 """
@@ -8,13 +8,13 @@ resolved: sizes in bytes, and what is absent has the executables' default.
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from report.config_keys import Flag
+from report.config_keys import STREAMS, Flag
 
 Flags = Mapping[str, Flag]
 Fault = tuple[str, str]  # the flag, and what is wrong with it
 _Faults = Iterator[Fault]
 
-OWN_STREAM = "kvmatrix"
+OWN_STREAM, _DB_BENCH, _ONE_SEED = STREAMS
 REPLAY_FILL = ("fillrandom",)  # where a scenario has no fill: theirs have no other
 _DEFAULTS: Mapping[str, Flag] = {
     **{"num": 1_000_000, "key_size": 16, "value_size": 100, "batch_size": 1},
@@ -29,13 +29,13 @@ _OURS_ALONE = (
     *("value_size_distribution_type", "value_size_min", "value_size_max"),
 )
 REPLAYED: Mapping[str, tuple[str, ...]] = {
-    "leveldb": (
+    _DB_BENCH: (
         *("fillseq", "fillbatch", "fillrandom", "overwrite", "fillsync", "fill100K"),
         *("readseq", "readreverse", "readrandom", "readmissing", "seekrandom"),
         *("seekordered", "readhot", "readrandomsmall", "deleteseq", "deleterandom"),
         *("compact", "crc32c", "snappycomp", "snappyuncomp"),
     ),
-    "leveldb-301": (
+    _ONE_SEED: (
         *("fillseq", "fillseqbatch", "fillrandom", "fillrandbatch", "overwrite"),
         *("fillseqsync", "fillrandsync", "fillseq100K", "fillrand100K"),
         *("readseq", "readrandom"),
@@ -140,7 +140,7 @@ def _replay(flags: Flags, names: Iterable[str]) -> _Faults:
     if int(flags["value_size"]) > _LARGEST_REPLAYED_VALUE:
         most = f"{_LARGEST_REPLAYED_VALUE:,}"
         yield "value_size", f'accepted with stream "{stream}": at most {most}'
-    if stream == "leveldb-301" and "duration" in flags:
+    if stream == _ONE_SEED and "duration" in flags:
         told = f'not with stream "{stream}": where one benchmark ends decides the keys'
         yield "duration", f"{told} of the next; leave it out"
 

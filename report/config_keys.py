@@ -77,6 +77,7 @@ _CHOICES = {
     "value_size_distribution_type": ("fixed", "uniform", "normal", "pareto"),
     "stream": ("kvmatrix", "leveldb", "leveldb-301"),
 }
+STREAMS = _CHOICES["stream"]  # our own, db_bench's, and that of one seed
 # In operations per second: less than two minutes, and no less than a nanosecond,
 # from one to the next.
 LEAST_RATE, LARGEST_RATE = 0.01, 1e9

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from report import figures
 from report.units import format_duration, format_size
 from scripts.disk import cell_bytes, free_bytes, needed_bytes
 from scripts.order import turns_of
@@ -63,12 +64,13 @@ def dry_run_lines(plan: Plan, places: Places) -> list[str]:
         lines.append(f"{name:<44} {cell['repetitions']:>5} {time:>9} {disk:>9}")
     planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
     guessed = sum(not cell["from_history"] for cell in planned)
+    guesses = figures.count(guessed, "cell is", "cells are")
     lines += [
         "",
-        f"{len(planned)} cells x {document['repetitions']}"
+        f"{figures.count(len(planned), 'cell')} x {document['repetitions']}"
         + (" and once for latency" if document["latency"] else "")
         + f", about {format_duration(document['predicted_s'])}"
-        + (f" ({guessed} cells are a rough guess: ~)" if guessed else ""),
+        + (f" ({guesses} a rough guess: ~)" if guessed else ""),
         f"disk: {format_size(document['needed_bytes'])} needed at once,"
         f" {format_size(document['free_bytes'])} free in the data directory",
     ]

@@ -32,6 +32,8 @@ class Samples:
     repetitions: dict[str, list[Sample]] = field(default_factory=dict)
     fills: dict[str, list[Point]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)  # the newest reason
+    # By the cell's own name, whatever its settings: its sizes by growth_key().
+    sizes: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
 
     def add(self, plan: Plan, measurements: Iterable[Measurement]) -> None:
         """Takes up what a run of this plan measured."""
@@ -46,6 +48,7 @@ class Samples:
             elif _counts(plan, measurement):
                 sample, fill = _sample(plan, cell, measurement)
                 self.repetitions.setdefault(key, []).append(sample)
+                self.sizes.setdefault(str(cell), set()).add((key, sample.num))
                 if fill is not None:
                     self.fills.setdefault(key, []).append(fill)
 
@@ -55,6 +58,7 @@ class Samples:
             {k: [s for s in v if s.num <= num] for k, v in self.repetitions.items()},
             {k: [p for p in v if p.num <= num] for k, v in self.fills.items()},
             self.failures,
+            {k: {(own, n) for own, n in v if n <= num} for k, v in self.sizes.items()},
         )
 
     def wall_s(self, plan: Plan, cell: Cell) -> float | None:
@@ -66,6 +70,11 @@ class Samples:
     def failure(self, plan: Plan, cell: Cell) -> str:
         """Why a repetition of the cell failed, or ""."""
         return self.failures.get(growth_key(plan, cell), "")
+
+    def elsewhere(self, plan: Plan, cell: Cell) -> list[int]:
+        """The sizes at which the cell was measured with other settings alone."""
+        key, found = growth_key(plan, cell), self.sizes.get(str(cell), set())
+        return sorted({num for other, num in found if other != key})
 
     def of(self, plan: Plan, cell: Cell) -> Sequence[Sample]:
         """The repetitions of a cell."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from report.config import Config, Suite
+from report.figures import count
 from scripts.driver_process import Spawner
 from scripts.engines import child_environment, find_engines
 from scripts.plan import Plan, PlannedEngine, Selection
@@ -142,7 +143,7 @@ def _scenario_row(entry: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _suite_row(entry: dict[str, Any]) -> tuple[str, str, str]:
-    size = f"{entry['cells']} cells x {entry['repetitions']}"
+    size = f"{count(entry['cells'], 'cell')} x {entry['repetitions']}"
     size += " + latency" if entry["latency"] else ""
     return entry["name"], size, entry["summary"]
 

@@ -11,6 +11,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from report.figures import count
 from report.units import format_duration
 from scripts.board import STATUS_WORDS, Board, rate_of
 from scripts.driver_process import TICK_S
@@ -111,7 +112,7 @@ def plain_lines(board: Board, event: Event, printed_at_s: float) -> list[str]:
             return [f"heartbeat {elapsed} elapsed, {done_so_far}{rest}"]
         case RunEnded(elapsed_s, failed):
             done_so_far = f"{board.finished}/{board.planned} repetitions"
-            end = f"{len(failed)} cells failed, {format_duration(elapsed_s)}"
+            end = f"{count(len(failed), 'cell')} failed, {format_duration(elapsed_s)}"
             return [f"done {done_so_far}, {end}"]
     return []
 

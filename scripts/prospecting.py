@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from report import figures
 from report.config import load
 from scripts.cli_options import Output
 from scripts.cli_types import suite_name
@@ -93,8 +94,8 @@ def _tell(
         listed = "\n  ".join(map(str, found.unfit))
         return complain(f"this run cannot fit:\n  {listed}", _UNFIT)
     if found.unknown:
-        told = f"{len(found.unknown)} cells are not predicted: add --measure"
-        return complain(told, _UNKNOWN)
+        told = figures.count(len(found.unknown), "cell is", "cells are")
+        return complain(f"{told} not predicted: add --measure", _UNKNOWN)
     return 0
 
 

@@ -104,9 +104,12 @@ def _prospect(plan: Plan, cell: Cell, samples: Samples) -> Prospect:
     try:
         found = outlook(samples.of(plan, cell), fills, num, work)
     except TooFew as error:
-        failure = samples.failure(plan, cell)
-        reason = f"{error}; {failure}" if failure else str(error)
-        return Prospect(cell, "planned", reason, plan.rounds)
+        reasons = (
+            str(error),
+            samples.failure(plan, cell),
+            _others(samples, plan, cell),
+        )
+        return Prospect(cell, "planned", "; ".join(filter(None, reasons)), plan.rounds)
     copies = 2 if plan.start(cell) else 1
     disk = found.disk_bytes
     return Prospect(
@@ -119,6 +122,12 @@ def _prospect(plan: Plan, cell: Cell, samples: Samples) -> Prospect:
         memory_bytes=_memory(plan, cell, found, samples),
         disk_bytes=disk * copies if disk else None,
     )
+
+
+def _others(samples: Samples, plan: Plan, cell: Cell) -> str:
+    """What was measured of the cell and says nothing of it, or ""."""
+    sizes = ", ".join(f"{num:,}" for num in samples.elsewhere(plan, cell))
+    return f"with other settings than of this size: {sizes}" if sizes else ""
 
 
 def _memory(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from report import figures
 from report.scaling.growth import LEVEL, Prediction
 from report.units import format_duration, format_size
 from scripts.plan import Cell, Plan
@@ -67,7 +68,7 @@ def text(found: Prospects, room: Room, measured: Mapping[Cell, float]) -> list[s
     for cell in found.cells:
         lines.append(f"{cell.cell!s:<{width}} {_row(cell, measured.get(cell.cell))}")
     total = found.time_s
-    known = f"{len(found.known)} cells predicted"
+    known = f"{figures.count(len(found.known), 'cell')} predicted"
     if found.unknown:
         known += f", {len(found.unknown)} not: their time is not in the sum"
     lines += [
@@ -84,7 +85,9 @@ def _doubts(doubts: Iterable[Trouble]) -> Iterable[str]:
     for doubt in doubts:
         cells.setdefault(doubt.words, []).append(str(doubt.cell))
     for words, names in cells.items():
-        more = f" and {len(names) - 1} cells more:" if names[1:] else ""
+        more = (
+            f" and {figures.count(len(names) - 1, 'cell')} more:" if names[1:] else ""
+        )
         yield f"doubt: {names[0]}{more} {words}"
 
 

@@ -108,7 +108,8 @@ def disturbed_lines(board: Board) -> list[str]:
             f"disturbed {cell}: {disturbed} of {len(state.lines)}, such as: {marks}"
         )
     if len(stayed) > _DISTURBED_NAMED:
-        lines.append(f"disturbed and {len(stayed) - _DISTURBED_NAMED} cells more")
+        more = count(len(stayed) - _DISTURBED_NAMED, "cell")
+        lines.append(f"disturbed and {more} more")
     return lines
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from report.figures import count
 from report.stats import Outcome, Verdict, verdict
 from report.units import format_duration, format_rate
 from scripts.board import STATUS_WORDS, Board, CellState
@@ -183,7 +184,7 @@ def title_lines(board: Board, glyphs: Glyphs) -> list[Text]:
     plan = board.plan
     title = (
         f"kvmatrix  {plan.run} · suite {plan.suite['name']} ·"
-        f" {len(plan.cells)} cells x {plan.repetitions}"
+        f" {count(len(plan.cells), 'cell')} x {plan.repetitions}"
         f"{' + latency' if plan.suite['latency'] else ''} · seed {plan.seed}"
     )
     return [Text(t.replace("·", glyphs.dot)) for t in (title, board.machine_line)]

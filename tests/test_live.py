@@ -176,7 +176,7 @@ def test_a_pipe_gets_one_line_per_repetition_and_no_escape() -> None:
     ]
     assert "4,029,999 ops/s" in lines[2]
     assert any("b/base/fillrandom  ERROR: made up to fail" in x for x in lines)
-    assert lines[-1] == "done 6/12 repetitions, 1 cells failed, 1:30"
+    assert lines[-1] == "done 6/12 repetitions, 1 cell failed, 1:30"
 
 
 def test_the_heart_beats_each_minute_of_silence() -> None:

@@ -133,7 +133,7 @@ def test_a_doubt_of_many_cells_is_told_once() -> None:
     plan = made()
     found = prospects(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
     told = [line for line in text(found, AMPLE, {}) if line.startswith("doubt")]
-    assert len(told) == 1 and "readrandom and 1 cells more: exceeds" in told[0]
+    assert len(told) == 1 and "readrandom and 1 cell more: exceeds" in told[0]
 
 
 def test_a_process_that_would_be_killed_is_a_doubt() -> None:
@@ -247,6 +247,20 @@ def lab(tmp_path: Path) -> Lab:
 
 def runs(lab: Lab) -> int:
     return len(list((lab.results / "plans").glob("*/run.json")))
+
+
+def test_sizes_of_other_settings_are_told(lab: Lab) -> None:
+    grows = "[[from_num]]\nnum = 3_000\nbatch_size = 2\n"
+    lab.scenario("s", ("fillseq",), grows, flags={"num": 2_000})
+    lab.suite(("s",))
+    assert lab.call("run", "lab", "-e", "good").returncode == 0
+    told = lab.call("plan", "lab", "-e", "good", "--num", "3000")
+    assert told.returncode == 5
+    assert "measured: none; with other settings than of this size: 2,000" in told.stdout
+    assert "1 cell is not predicted: add --measure" in told.stderr
+    assert "0 cells predicted, 1 not" in told.stdout
+    dry = lab.call("run", "lab", "-e", "good", "--dry-run").stdout
+    assert "\n1 cell x 3, about " in dry
 
 
 def test_the_ladder_is_measured_once_and_kept_apart(lab: Lab) -> None:

@@ -1,8 +1,11 @@
 """What the repository ships: suites that plan, results that are worth keeping."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -66,3 +69,15 @@ def test_every_run_in_results_is_told_of_and_none_has_a_wrong_cell() -> None:
         if (path / "run.json").exists():
             cells = load_run(path).cells.values()
             assert all(cell.status != "wrong" for cell in cells), path.name
+
+
+TOML = re.compile(r"^    .*# configs/(scenarios|suites)/(\S+)\n(?:    .*\n)+", re.M)
+
+
+def test_the_scenario_of_the_example_is_one(tmp_path: Path) -> None:
+    configs = shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    for block in TOML.finditer((ROOT / "configs/README.md").read_text()):
+        text = textwrap.dedent(block.group())
+        (configs / block.group(1) / block.group(2)).write_text(text)
+    made = load(configs)
+    assert made.suites["threads"].scenarios == ("threads-1", "threads-2", "threads-4")
