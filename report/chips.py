@@ -104,13 +104,25 @@ def _without_latency(run: Run, rows: Sequence[Row]) -> int:
 
 
 def _settings(run: Run) -> list[str]:
-    """Memory, sizes and number of entries of the first scenario."""
-    flags = [f for f in run.scenarios[0].flags.values() if f]
+    """Memory, sizes and number of entries of the first scenario.
+
+    Without the flag that a sweep varies.
+    """
+    scenario = run.scenarios[0]
+    flags = [
+        {name: value for name, value in own.items() if name not in scenario.swept}
+        for own in scenario.flags.values()
+        if own
+    ]
     caches = [int(f["cache_size"]) for f in flags if _is_count(f.get("cache_size"))]
     found = [f"{figures.size(max(caches))} cache"] if caches else []
     first = flags[0] if flags else {}
-    if _is_count(first.get("key_size")) and _is_count(first.get("value_size")):
-        found.append(f"{first['key_size']} B keys, {first['value_size']} B values")
+    sizes = [
+        f"{first[flag]} B {what}"
+        for flag, what in (("key_size", "keys"), ("value_size", "values"))
+        if _is_count(first.get(flag))
+    ]
+    found += [", ".join(sizes)] if sizes else []
     if _is_count(first.get("num")):
         found.append(f"{int(first['num']):,} entries")
     return found

@@ -67,7 +67,7 @@ class Chart:
     @property
     def label(self) -> str:
         """Its title among the charts of its scenario, or of its whole family."""
-        values = [titles.value(value) for value in self.scenario.swept.values()]
+        values = [titles.value(v, flag) for flag, v in self.scenario.swept.items()]
         return ", ".join([self.title, *values])
 
     @property
@@ -158,12 +158,16 @@ def by_family(charts: Sequence[Chart]) -> list[tuple[str, list[Chart]]]:
         key = (family, "" if family else chart.scenario.name)
         groups.setdefault(key, []).append(chart)
     return [
-        (
-            titles.shared([c.scenario.title for c in found]) or key[0],
-            _by_benchmark(found),
-        )
+        (_group_title(key[0], [c.scenario for c in found]), _by_benchmark(found))
         for key, found in groups.items()
     ]
+
+
+def _group_title(family: str, found: Sequence[Scenario]) -> str:
+    if not family:
+        return found[0].title
+    (flag,) = found[0].swept
+    return titles.family([scenario.title for scenario in found], flag) or family
 
 
 def _by_benchmark(charts: list[Chart]) -> list[Chart]:

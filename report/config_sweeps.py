@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from report import titles
 from report.config_keys import COMMON_FLAGS, ConfigError, Table, read_flag
 from report.config_parts import Scenario
 
@@ -73,11 +74,10 @@ def _member(scenario: Scenario, sweep: Table, flag: str, written: Any) -> Scenar
     word = re.sub(r"[^a-z0-9]+", "_", str(written).lower()).strip("_")
     if not word:
         raise sweep.wrong(flag, "values that make a name: letters and digits")
-    shown = f"{written:,}" if type(written) is int else str(written)
     return replace(
         scenario,
         name=f"{scenario.name}-{word}",
-        title=f"{scenario.title}: {flag.replace('_', ' ')} {shown}",
+        title=titles.member(scenario.title, flag, value),
         flags={**scenario.flags, flag: value},
         family=scenario.name,
         swept={flag: value},

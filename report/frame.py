@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from report import figures, raw, tables
+from report import figures, raw, tables, titles
 
 TEMPLATE_DIR = Path(__file__).with_name("templates")
 STYLE, SCRIPT = "style.css", "script.js"
@@ -41,6 +41,7 @@ def environment() -> jinja2.Environment:
         size=figures.size,
         times=tables.times,
         plain=plain,
+        inside=titles.inside,
         unbroken=figures.unbroken,
     )
     made.globals.update(count=figures.count)

@@ -68,6 +68,7 @@ def render(run: Run) -> str:
         strip=charts.strip(compared),
         tails=overview.tails(run, compared),
         space=overview.bytes_and_space(compared),
+        has_baseline=any(row.off_baseline for _, row in compared.ranked_rows),
         page=page,
         dumbbells=dumbbells,
         unpaired=beside.unpaired(page, dumbbells) if page else [],

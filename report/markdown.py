@@ -68,7 +68,7 @@ def _table(charts: list[Chart]) -> str:
     for chart in charts:
         title = f"{chart.title} (`{chart.benchmark}`, {chart.unit})"
         for flag, value in chart.scenario.swept.items():
-            title += f", {escaped(flag)} {escaped(titles.value(value))}"
+            title += f", {escaped(flag)} {escaped(titles.value(value, flag))}"
         title += "".join(f"; {escaped(said)}" for said in workload(chart.rows))
         cells = [_cell(chart, r) for r in (*chart.rows, *chart.unranked)]
         lines.append(line_of([title, *cells]))
@@ -102,7 +102,8 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
             elif not (text := ", ".join(sentences.notes(row))):
                 continue
             line = " ".join(text.split())
-            at = "".join(f", {titles.value(v)}" for v in chart.scenario.swept.values())
+            swept = chart.scenario.swept.items()
+            at = "".join(f", {titles.value(v, flag)}" for flag, v in swept)
             name = f"{escaped(row.engine.title)}, {chart.benchmark}{escaped(at)}"
             found.append(f"- {name}: {escaped(line)}")
     return ["\n".join(found)] if found else []

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from report import sizes
 from report.cells import LATENCY
 from report.work import threads, writes
 
@@ -19,7 +20,10 @@ Flags = Mapping[str, Any]
 
 # Standard deviations by which a share may be off: one run in 500 million is.
 _MOST_SIGMAS = 6.0
+# Standard errors of its draws by which a share may be off, and how many are drawn.
+_MOST_ERRORS, _MOST_DRAWS = 10.0, 200_000
 _RUSH = 1.01  # by how much a clock may be off when a pace is judged
+_GRAPH = ("get", "put", "seek")
 _YCSB: Mapping[str, Mapping[str, float]] = {
     "ycsba": {"read": 0.5, "update": 0.5},
     "ycsbb": {"read": 0.95, "update": 0.05},
@@ -41,11 +45,12 @@ def fault(record: Record, benchmark: Benchmark, flags: Flags) -> str:
 
 def _digest(record: Record, benchmark: Benchmark, flags: Flags) -> str:
     """What was read is known, but where threads make it a matter of chance."""
-    if record["digest"] is not None:
-        return ""
-    by_chance = writes(benchmark) or record["truncated"]
-    together = threads(benchmark, flags) > 1 or bool(benchmark.get("writer"))
-    return "" if by_chance and together else "no digest, and nothing left to chance"
+    is_mixed = benchmark.get("kind") == "mix" or record["truncated"]
+    if benchmark.get("writer") or (threads(benchmark, flags) > 1 and is_mixed):
+        return "a digest of what is left to chance" if record["digest"] else ""
+    if record["digest"] is None:
+        return "no digest, and nothing left to chance"
+    return ""
 
 
 def _by_thread(record: Record, benchmark: Benchmark, flags: Flags) -> str:
@@ -78,6 +83,9 @@ def _by_type(record: Record, benchmark: Benchmark, flags: Flags) -> str:
     if sum(found.values()) != ops:
         return f"{sum(found.values()):,} operations by type, {ops:,} in all"
     due = _mix(benchmark, flags)
+    for kind in found:
+        if kind not in (due or _GRAPH):
+            return f"operations of type {kind}, which this mix does not have"
     for kind in sorted({*found, *due}) if due else ():
         share = due.get(kind, 0.0)
         slack = _MOST_SIGMAS * math.sqrt(ops * share * (1 - share))
@@ -131,7 +139,11 @@ def _writer(record: Record, benchmark: Benchmark, flags: Flags) -> str:
     figures = [found.get(key) for key in ("ops", "loop_ns", "bytes")]
     if not _are_counts(figures):
         return f"its writer's ops, loop_ns and bytes are {figures}"
-    ops, loop_ns, _ = figures
+    ops, loop_ns, moved = figures
+    if not ops:
+        return "its writer wrote nothing"
+    if told := sizes.of_entries(moved, ops, flags):
+        return f"its writer: {told}"
     if loop_ns < ops:
         return f"less than 1 ns for each of {ops:,} writes beside it"
     asked, told = int(flags.get("writes_per_second", 0)), found["rate_ops_per_sec"]
@@ -154,13 +166,20 @@ def _counters(record: Record, benchmark: Benchmark, flags: Flags) -> str:
 
 
 def _shares(record: Record, benchmark: Benchmark, flags: Flags) -> str:
+    draws = min(_MOST_DRAWS, record["ops"] // threads(benchmark, flags)) or 1
     for entry in record["shares"] or ():
         if not isinstance(entry, Mapping) or not isinstance(entry.get("what"), str):
             return f"shares has {entry!r}"[:200]
+        most = sizes.most_of(entry["what"], flags)
         for key in ("share", "theory"):
             value: Any = entry.get(key)
-            if type(value) not in (int, float) or not 0 <= value < math.inf:
+            if type(value) not in (int, float) or not 0 <= value <= most:
                 return f"{entry['what']}: {key} is {value!r}"[:200]
+        share, theory = entry["share"], entry["theory"]
+        error = math.sqrt(theory * (1 - theory) / draws) if most == 1 else math.inf
+        if abs(share - theory) > _MOST_ERRORS * (error + 1 / draws):
+            told = f"{entry['what']}: a share of {share:.4f}"
+            return f"{told}, where theory has {theory:.4f}"
     return ""
 
 

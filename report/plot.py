@@ -80,24 +80,29 @@ class Plot:
     told: str
 
 
-def plot(series: Sequence[Series], values: Sequence[object]) -> Plot | None:
-    """What can be on a log axis: figures above zero.  None if there are none."""
+def plot(
+    series: Sequence[Series], values: Sequence[object], flag: str = ""
+) -> Plot | None:
+    """What can be on a log axis: figures above zero.  None if there are none.
+
+    `values` are those of `flag`, across.
+    """
     kept = [_above_zero(one) for one in series]
     kept = [one for one in kept if one.spots]
     if not kept:
         return None
     numbers = [n for one in kept for s in one.spots for n in (s.low, s.high)]
     scale = _scale(min(numbers), max(numbers))
-    lefts = places(values)
+    lefts, names = places(values), [titles.value(value, flag) for value in values]
     labels = _label_places([_top(scale, one.spots[-1].median) for one in kept])
     return Plot(
         tuple(
-            _curve(one, scale, lefts, values, label)
+            _curve(one, scale, lefts, names, label)
             for one, label in zip(kept, labels, strict=True)
         ),
-        _across(values, lefts),
+        _across(names, lefts),
         _up(scale),
-        "; ".join(_told(one, values) for one in kept) + ".",
+        "; ".join(_told(one, names) for one in kept) + ".",
     )
 
 
@@ -134,7 +139,7 @@ def _curve(
     series: Series,
     scale: LogScale,
     lefts: Sequence[float],
-    values: Sequence[object],
+    names: Sequence[str],
     label_px: float,
 ) -> Curve:
     marks = []
@@ -143,7 +148,7 @@ def _curve(
     for spot in series.spots:
         left, top = lefts[spot.value], _top(scale, spot.median)
         high, low = _top(scale, spot.high), _top(scale, spot.low)
-        told = f"{titles.value(values[spot.value])}: {figures.compact(spot.median)}"
+        told = f"{names[spot.value]}: {figures.compact(spot.median)}"
         whisker = (high, low) if low - high >= 1 else None
         marks.append(Mark(left, top, whisker, told))
         step = "L" if before is not None and spot.value == before + 1 else "M"
@@ -168,12 +173,12 @@ def _label_places(tops: Sequence[float]) -> list[float]:
     return [round(top, 1) for top in found]
 
 
-def _across(values: Sequence[object], lefts: Sequence[float]) -> tuple[Tick, ...]:
+def _across(names: Sequence[str], lefts: Sequence[float]) -> tuple[Tick, ...]:
     """A tick at each value; every so many have a label."""
-    step = math.ceil(len(values) / _MOST_LABELS)
+    step = math.ceil(len(names) / _MOST_LABELS)
     return tuple(
-        Tick(left, "" if i % step else titles.value(value))
-        for i, (value, left) in enumerate(zip(values, lefts, strict=True))
+        Tick(left, "" if i % step else name)
+        for i, (name, left) in enumerate(zip(names, lefts, strict=True))
     )
 
 
@@ -196,13 +201,13 @@ def _round(number: float) -> str:
     return f"{number:g}"
 
 
-def _told(series: Series, values: Sequence[object]) -> str:
+def _told(series: Series, names: Sequence[str]) -> str:
     first, last = series.spots[0], series.spots[-1]
     return (
         f"{series.title}{', published' if series.is_published else ''}: "
-        f"{figures.compact(first.median)} at {titles.value(values[first.value])}"
+        f"{figures.compact(first.median)} at {names[first.value]}"
         + (
-            f", {figures.compact(last.median)} at {titles.value(values[last.value])}"
+            f", {figures.compact(last.median)} at {names[last.value]}"
             if last is not first
             else ""
         )

@@ -18,7 +18,7 @@ from typing import Any
 
 from report import figures
 from report.documents import ResultsError
-from report.titles import baseline_twin, title
+from report.titles import baseline_twin, inside, title
 
 PUBLISHED_DIR = Path(__file__).with_name("published")
 BASELINE = "baseline"
@@ -224,7 +224,7 @@ def _explain_ratio(page: Page, figure: Figure, base: Figure) -> str:
         if other is not base and _follows(figure, other):
             text += (
                 f" What it prints is the ratio to the baseline's "
-                f"{title(other.benchmark).lower()}, {other.printed_rate}."
+                f"{inside(title(other.benchmark))}, {other.printed_rate}."
             )
     return text
 

@@ -156,7 +156,7 @@ def legend(comparison: Comparison) -> list[tuple[str, str]]:
 
 def chart_name(chart: Chart) -> str:
     """A chart in one line: "Baseline, sequential reads"."""
-    return f"{chart.scenario.title}, {titles.title(chart.benchmark).lower()}"
+    return f"{chart.scenario.title}, {titles.inside(chart.title)}"
 
 
 def noise(run: Run, comparison: Comparison) -> str:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from report import consistency, parts, work
+from report import consistency, parts, sizes, work
 from report.cells import DISPUTED, KILLED
 
 # They change nothing, and check each entry as they go.
@@ -87,6 +87,7 @@ def _line_fault(
         or _work_fault(record, benchmark, flags, fill)
         or _found_fault(record, described, benchmark, fill)
         or _audit_fault(record, described, benchmark)
+        or _bytes_fault(record, benchmark, flags)
     )
 
 
@@ -152,6 +153,14 @@ def _audit_fault(
             what = "not handed to the operating system"
         return f"{what}: {audit.get('reason') or audit['status']}"
     return ""
+
+
+def _bytes_fault(
+    record: Record, benchmark: Mapping[str, Any], flags: Mapping[str, Any]
+) -> str:
+    if record["schema"] < _PARTS_SCHEMA or "num" not in flags:
+        return ""
+    return sizes.fault(record, benchmark, flags)
 
 
 def _usual_seeds(records: Iterable[Record]) -> dict[int, int | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from report import detail, sentences, titles
+from report import detail, sentences
 from report.cells import Engine, Run
 from report.sweeps import Sweep
 from report.tables import Figure, Table
@@ -52,7 +52,7 @@ def _behind(run: Run, sweep: Sweep, benchmark: str) -> Behind:
         chart = member.charts.get(benchmark)
         if chart is None:
             continue
-        title, value = chart.title, titles.value(member.value)
+        title, value = chart.title, sweep.told(member.value)
         parts = detail.behind(run, chart)
         timed = (parts.writer, *parts.types, *parts.latency)
         tables = (*timed, *parts.work, *parts.resources, parts.repetitions)

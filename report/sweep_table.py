@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from report import figures, sweep_figures, sweeps, titles
+from report import figures, sweep_figures, sweeps
 from report.cells import Engine, Run
 from report.comparison import FAILURES, Row
 from report.identity import Look, looks
@@ -79,7 +79,7 @@ def without(sweep: Sweep) -> Iterable[str]:
             for row in (*chart.rows, *chart.controls, *chart.references):
                 if row.summary is None:
                     key = (row.engine.title, benchmark, row.status, row.reason)
-                    found.setdefault(key, []).append(titles.value(member.value))
+                    found.setdefault(key, []).append(sweep.told(member.value))
     for (title, benchmark, status, reason), values in found.items():
         yield f"{title}, {benchmark}, {', '.join(values)}: {status}, {reason}"
 
@@ -112,7 +112,7 @@ def _here(sweep: Sweep, engine: Engine, member: Member) -> Line:
     ]
     for of in (sweeps.elapsed_s, _kops, sweeps.mb_per_sec):
         found += [_rate(row, of) for row in rows.values()]
-    return Line(titles.value(member.value), HERE, tuple(found))
+    return Line(sweep.told(member.value), HERE, tuple(found))
 
 
 def _kops(row: Row) -> float | None:

@@ -85,7 +85,7 @@ def _drawings(run: Run, sweep: Sweep, theirs: Sequence[Theirs]) -> Iterable[Draw
             )
             for one in theirs
         ]
-        if made := plot.plot(lines, sweep.values):
+        if made := plot.plot(lines, sweep.values, sweep.flag):
             yield Drawing(f"{sweep.anchor}-{number}", metric.title, metric.unit, made)
 
 

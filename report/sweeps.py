@@ -38,9 +38,13 @@ class Sweep:
 
     @property
     def title(self) -> str:
-        """What the titles of its scenarios begin with."""
+        """What the titles of its scenarios begin with, and the flag."""
         found = [member.scenario.title for member in self.members]
-        return titles.shared(found) or self.family
+        return titles.family(found, self.flag) or self.family
+
+    def told(self, value: object) -> str:
+        """A value of the flag as text."""
+        return titles.value(value, self.flag)
 
     @property
     def anchor(self) -> str:
@@ -160,5 +164,5 @@ def overhead_bytes(row: Row) -> float | None:
 
 
 def _ordered(members: Sequence[Member]) -> tuple[Member, ...]:
-    numbers = all(isinstance(m.value, int | float) for m in members)
+    numbers = all(type(m.value) in (int, float) for m in members)
     return tuple(sorted(members, key=lambda m: m.value) if numbers else members)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from report import figures
+from report.config_keys import COMMON_FLAGS
+
 _TITLES = {
     "fillseq": "Sequential writes",
     "fillrandom": "Random writes",
@@ -11,8 +14,8 @@ _TITLES = {
     "overwrite": "Overwrites",
     "fillseqbatch": "Sequential writes",
     "fillrandbatch": "Random writes",
-    "fillseqsync": "Sequential writes",
-    "fillrandsync": "Random writes",
+    "fillseqsync": "Synchronous sequential writes",
+    "fillrandsync": "Synchronous random writes",
     "fillseq100K": "Sequential writes",
     "fillrand100K": "Random writes",
     "readseq": "Sequential reads",
@@ -56,19 +59,40 @@ def title(benchmark: str) -> str:
     return _TITLES.get(benchmark, benchmark)
 
 
-def shared(titles: Sequence[str]) -> str:
-    """What the titles of one family begin with; "" if they have nothing in common."""
-    least, most = min(titles), max(titles)
-    pairs = enumerate(zip(least, most, strict=False))
-    apart = next((i for i, (one, other) in pairs if one != other), len(least))
-    return least if least == most else least[:apart].rstrip(" ,:;=(·-")
+def inside(title: str) -> str:
+    """A title within a sentence: a capital stays where it is no sentence's."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
-def value(flag: object) -> str:
-    """A value of a flag as text: whole numbers have separators."""
-    if isinstance(flag, int) and not isinstance(flag, bool):
-        return f"{flag:,}"
-    return str(flag)
+def words(flag: str) -> str:
+    """The name of a flag as words."""
+    return flag.replace("_", " ")
+
+
+def member(title: str, flag: str, swept: object) -> str:
+    """The title of the scenario that a sweep made for one value."""
+    return f"{title}: {words(flag)} {value(swept, flag)}"
+
+
+def family(titles: Sequence[str], flag: str) -> str:
+    """Of scenarios that one sweep made; "" if nothing is before the flag's name."""
+    bases = {title.rpartition(f": {words(flag)} ")[0] for title in titles}
+    base = bases.pop() if len(bases) == 1 else ""
+    return f"{base}: {words(flag)}" if base else ""
+
+
+def value(swept: object, flag: str = "") -> str:
+    """A value of a flag as text: with separators, and sizes with their unit."""
+    if isinstance(swept, bool):
+        return "true" if swept else "false"
+    if not isinstance(swept, int | float):
+        return str(swept)
+    kind = COMMON_FLAGS.get(flag)
+    if kind == "size":
+        return figures.size(swept)
+    shown = f"{swept:,}"
+    shown = shown.removesuffix(".0")
+    return f"{shown} s" if kind == "duration" else shown
 
 
 def unit(benchmark: str) -> str:

@@ -16,6 +16,13 @@ _ALWAYS_TOLD = (
     *("value_size", "value_size_distribution_type"),
     *("writes_per_second", "readwritepercent"),
 )
+# What the executables take where nothing is asked for.
+_USUAL = {
+    **{"stream": "kvmatrix", "key_format": "decimal", "key_distribution": ""},
+    **{"zipf_theta": 0.99, "transactions": 0, "value_size_distribution_type": "fixed"},
+    **{"writes_per_second": 0, "readwritepercent": 90, "writeallfields": False},
+    **{"key_size": 16, "compression_ratio": 0.5, "compression": True},
+}
 _TOLD = (*_ALWAYS_TOLD, "writeallfields")
 # They write every key once: whatever is asked for is found after them.
 _WHOLE = ("fillseq", "fillseqbatch", "filluniquerandom", "ycsbload")
@@ -83,7 +90,8 @@ def options_fault(
     options: Mapping[str, Any], benchmark: Mapping[str, Any], flags: Mapping[str, Any]
 ) -> str:
     """Whether an executable did what its flags say, by the options that it tells."""
-    due = {key: flags[key] for key in _TOLD if key in flags}
+    usual = {key: value for key, value in _USUAL.items() if key in options}
+    due = usual | {key: flags[key] for key in _TOLD if key in flags}
     due["threads"] = threads(benchmark, flags)
     if "value_size" in flags:
         due["value_size"] = benchmark.get("value_size") or flags["value_size"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from report import parts, work
+from report import parts, sizes, work
 
 AUDIT = "verify"  # the benchmark that audits a database
 TIMES = ("open_ns", "loop_ns", "flush_ns", "settle_ns", "close_ns")
@@ -88,8 +88,9 @@ def check_figures(expected: Expected, wall_ns: int, record: Record) -> None:
         _check_audit(expected, record)
         return
     _check_operations(expected, record)
-    if fault := parts.fault(record, expected.described, expected.flags):
-        raise Impossible(fault)
+    for rule in (parts.fault, sizes.fault):
+        if fault := rule(record, expected.described, expected.flags):
+            raise Impossible(fault)
 
 
 def _check_types(record: Record) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.synthetic_line import (
     BUILD,
+    ENTRY_BYTES,
     OPS,
     QUIET,
     RUN_ID,
@@ -28,6 +29,7 @@ from tests.synthetic_line import (
 
 __all__ = [
     "BUILD",
+    "ENTRY_BYTES",
     "OPS",
     "QUIET",
     "RUN_ID",

@@ -13,7 +13,8 @@ Document = dict[str, Any]
 
 RUN_ID = "20260102-030405-synthetic"
 OPS = 1000
-LIVE_BYTES = 116 * OPS
+ENTRY_BYTES = 116
+LIVE_BYTES = ENTRY_BYTES * OPS
 OPTIONS: Document = {
     **{"num": OPS, "reads": OPS, "key_size": 16, "value_size": 100},
     **{"batch_size": 1, "compression_ratio": 0.5, "compression": True, "threads": 1},
@@ -139,6 +140,7 @@ def retimed(line: Mapping[str, Any], loop_ns: int, ops: int | None = None) -> Do
     count = line["ops"] if ops is None else ops
     made = {**line, "ops": count, "loop_ns": loop_ns}
     made["timeline"] = timeline(loop_ns, count)
+    made["bytes"] = line["bytes"] * count // line["ops"]
     if made.get("ops_by_thread") == [line["ops"]]:
         made["ops_by_thread"] = [count]
     made["cpu_user_ns"] = (loop_ns + line["flush_ns"]) * 9 // 10

@@ -25,7 +25,8 @@ WRITES = 200
 FLAGS: Document = {
     **synthetic.FLAGS,
     **{"reads": synthetic.OPS // THREADS, "threads": THREADS, "stream": "kvmatrix"},
-    **{"zipf_theta": 0.99, "readwritepercent": 90, "writes_per_second": 0},
+    **{"key_distribution": "ycsb-zipf", "zipf_theta": 0.99},
+    **{"readwritepercent": 90, "writes_per_second": 0},
 }
 
 
@@ -68,7 +69,6 @@ def _line(cell: Document, repetition: int, rate: float, order: int) -> Document:
     named = {**cell, "benchmark": "fillrandom" if writes else "readrandom"}
     line = synthetic.measurement(named, repetition, rate, order)
     options = {**line["options"], **FLAGS}
-    options["key_distribution"] = "ycsb-zipf" if types else ""
     made = {**line, "benchmark": cell["benchmark"], "options": options}
     made |= {"digest": None if writes else line["digest"], "found": synthetic.OPS}
     made |= {"counters": {"busy": 7} if writes else {}}

@@ -125,7 +125,7 @@ def test_the_csv_has_what_is_new_in_columns_of_its_own(run: Run) -> None:
     assert mixed["digest"] == ""
     beside = next(row for row in rows if row["benchmark"] == "readwhilewriting")
     assert beside["writer_ops"] == "200"
-    assert beside["option_key_distribution"] == ""
+    assert beside["option_key_distribution"] == "ycsb-zipf"
 
 
 @pytest.mark.parametrize("form", [bencher, benchstat, google_benchmark])

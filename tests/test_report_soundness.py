@@ -269,6 +269,7 @@ def test_the_work_is_what_flags_and_description_make_of_it(
                 benchmark |= declared
         for line in lines_of(lines, "alpha", chart):
             with_work(line, ops)
+            line["bytes"] *= "kind" not in declared  # a delete has none
 
     assert status_of(read(tmp_path, change), "alpha", chart) == "ok"
 
@@ -318,6 +319,7 @@ def test_a_read_finds_what_it_asks_for(
         for engine in ("alpha", "beta-tree", "gamma", "floor"):
             for line in lines_of(lines, engine, GET):
                 line |= {"found": found, "digest": digest, "truncated": truncated}
+                line["bytes"] = found * synthetic.ENTRY_BYTES
 
     run = read(tmp_path, change)
     cell = run.cells[CellName("alpha", *GET)]
@@ -328,6 +330,6 @@ def test_what_keeps_nothing_finds_nothing(tmp_path: Path) -> None:
     def change(plan: dict[str, Any], lines: Lines) -> None:
         plan["engines"][-1]["describe"]["stores"] = False
         for line in lines_of(lines, "floor", GET):
-            line |= {"verified": False, "found": 0, "digest": NONE}
+            line |= {"verified": False, "found": 0, "digest": NONE, "bytes": 0}
 
     assert status_of(read(tmp_path, change), "floor", GET) == "ok"

@@ -1,11 +1,12 @@
 """Scenarios of one family become one sweep, in every format."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from report import comparison, html, markdown, sweep_view, sweeps
+from report import chips, comparison, html, markdown, sweep_view, sweeps, titles
 from report.beside import tables
 from report.results import Run, load_run
 from report.sweep_view import View
@@ -169,3 +170,102 @@ def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> N
         *("4", "64", "1,024")
     ]
     assert len(hashdb) == 11
+
+
+def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
+    """The same with another flag, whose values are these."""
+
+    def change(plan: Any, _: Any) -> None:
+        for scenario, value in zip(plan["scenarios"], values, strict=False):
+            scenario["swept"] = {flag: value}
+            scenario["title"] = titles.member("Sizes: of any kind", flag, value)
+        plan["scenarios"] = plan["scenarios"][: len(values)]
+        named = {scenario["name"] for scenario in plan["scenarios"]}
+        plan["cells"] = [c for c in plan["cells"] if c["scenario"] in named]
+        plan["order"] = []
+
+    plan = synthetic_sweep.plan(SIZES)
+    change(plan, None)
+    plan["suite"]["published"] = None
+    lines = synthetic_sweep.lines(plan)
+    return load_run(synthetic.write_run(folder, plan, lines))
+
+
+@pytest.mark.parametrize(
+    ("flag", "values", "told"),
+    [
+        ("threads", [1, 16], ["1", "16"]),
+        ("num", [100, 1000], ["100", "1,000"]),
+        ("sync", [True, False], ["true", "false"]),
+        ("rate", [1000.0, 2500.5], ["1,000", "2,500.5"]),
+        ("zipf_theta", [0.5, 0.99], ["0.5", "0.99"]),
+        ("cache_size", [1 << 20, 4 << 20], ["1 MiB", "4 MiB"]),
+        ("duration", [2.0, 10.0], ["2 s", "10 s"]),
+    ],
+)
+def test_headings_have_the_flag_and_labels_the_value(
+    tmp_path: Path, flag: str, values: Sequence[Any], told: Sequence[str]
+) -> None:
+    run = swept(tmp_path, flag, values)
+    heading = f"Sizes: of any kind: {flag.replace('_', ' ')}"
+    compared = comparison.compare(run)
+    (found,) = sweeps.sweeps(compared)
+    assert found.title == heading
+    assert [title for title, _ in comparison.by_family(compared.charts)] == [heading]
+    page = tree(html.render(run))
+    assert [h.text for h in page.at("w-kyoto-ceda").all("h2")] == [heading]
+    assert heading in [a.text for a in page.all("a")]
+    assert f"## {markdown.escaped(heading)}\n" in markdown.render(run)
+    shown = view(run)
+    across = [tick.label for tick in shown.drawings[0].plot.across]
+    assert across == told
+    assert [line.value for line in shown.groups[0].lines] == told
+    labels = [c.label for c in compared.charts if c.benchmark == "fillseq"]
+    assert labels == [f"Sequential writes, {one}" for one in told]
+
+
+def test_a_family_without_a_title_before_its_flag_has_its_name(tmp_path: Path) -> None:
+    def change(plan: Any, _: Any) -> None:
+        for number, scenario in enumerate(plan["scenarios"]):
+            scenario["title"] = f"1{number}"
+
+    (found,) = sweeps.sweeps(comparison.compare(made(tmp_path, change)))
+    assert found.title == "kyoto-ceda"
+
+
+def test_the_chips_leave_out_what_is_swept(run: Run, tmp_path: Path) -> None:
+    texts = [c.text for c in chips.chips(run, comparison.compare(run))]
+    assert "8 B keys" in texts
+    assert not any("values" in text for text in texts)
+    other = swept(tmp_path, "cache_size", [1 << 20, 4 << 20])
+    texts = [c.text for c in chips.chips(other, comparison.compare(other))]
+    assert not any("cache" in text for text in texts)
+    assert "8 B keys, 64 B values" in texts
+
+
+def test_what_is_published_is_not_said_to_be_missing_here(run: Run) -> None:
+    text = tree(html.render(run)).at("w-kyoto-ceda").text
+    assert "Dashed and hollow: published, as printed in" in text
+    assert "Nothing of the floor is drawn." in text
+
+
+def test_without_a_floor_none_is_told_of(tmp_path: Path) -> None:
+    def change(plan: Any, lines: list[Any]) -> None:
+        plan["engines"] = [e for e in plan["engines"] if e["role"] != "floor"]
+        plan["cells"] = [c for c in plan["cells"] if c["engine"] != "null"]
+        plan["order"] = []
+        lines[:] = [m for m in lines if m["engine"] != "null"]
+
+    text = tree(html.render(made(tmp_path, change))).at("w-kyoto-ceda").text
+    assert "floor" not in text
+
+
+def test_a_ratio_to_the_baseline_is_offered_where_there_is_one(
+    run: Run, tmp_path: Path
+) -> None:
+    plan = synthetic.plan()
+    other = load_run(synthetic.write_run(tmp_path, plan, synthetic.lines(plan)))
+    for found, is_offered in ((run, False), (other, True)):
+        inputs = tree(html.render(found)).at("tools").all("input")
+        values = [i.attrs["value"] for i in inputs if i.attrs.get("name") == "m"]
+        assert values == ["rate", "best", *(["base"] if is_offered else [])]

@@ -11,6 +11,7 @@
     state = { ...start };
     for (const [key, value] of new URLSearchParams(location.hash.slice(1)))
       if (key in start && value) state[key] = value;
+    if (!inputs.some((i) => i.name === "m" && i.value === state.m)) state.m = "rate";
   };
   const write = () => {
     const changed = Object.keys(start).filter((k) => state[k] !== start[k]);

@@ -23,9 +23,13 @@ SIZES = (4, 64, 1024, 8192)
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six engines at four sizes, one cell without a rate, three sources."""
     plan = synthetic_sweep.plan(SIZES)
+    plan["engines"][3]["title"] = "SQLite3, WITHOUT ROWID"
     plan["suite"]["published"] = ["kyoto-ceda", "leveldb-1.1", "rocksdb-vs-leveldb"]
     folder = tmp_path_factory.mktemp("run")
-    lines = synthetic_sweep.lines(plan)
+    lines = [
+        synthetic.disturbed(line, "other processes 31 %") if line["ops"] else line
+        for line in synthetic_sweep.lines(plan)
+    ]
     run = load_run(synthetic.write_run(folder, plan, lines))
     path = folder / "report.html"
     path.write_text(html.render(run), encoding="utf-8")
@@ -51,6 +55,45 @@ def test_no_text_covers_its_neighbour(opened: Opened) -> None:
         }).length"""
     )
     assert lapping == 0
+
+
+def test_no_label_of_a_line_is_cut_off(opened: Opened) -> None:
+    cut = opened.page.evaluate(
+        """() => [...document.querySelectorAll('.ends li')]
+          .filter(i => i.scrollWidth > i.clientWidth).map(i => i.textContent)"""
+    )
+    assert cut == []
+
+
+def test_the_signs_of_the_matrix_are_within_their_cells(opened: Opened) -> None:
+    """Every cell has one here: six engines, the last one at the edge."""
+    found = opened.page.evaluate(
+        """() => [...document.querySelectorAll('#glance .heat sup')].map(s =>
+          s.closest('td').getBoundingClientRect().right -
+          s.getBoundingClientRect().left - s.scrollWidth)"""
+    )
+    assert found
+    assert min(found) >= 0
+
+
+def test_no_heading_of_the_matrix_breaks_within_a_word(opened: Opened) -> None:
+    broken = opened.page.evaluate(
+        """() => [...document.querySelectorAll('.heat thead th')].flatMap(th => {
+          const walker = document.createTreeWalker(th, NodeFilter.SHOW_TEXT);
+          const found = [];
+          while (walker.nextNode()) {
+            const node = walker.currentNode;
+            for (const word of node.data.matchAll(/[^\\s-]+/g)) {
+              const range = document.createRange();
+              range.setStart(node, word.index);
+              range.setEnd(node, word.index + word[0].length);
+              if (range.getClientRects().length > 1) found.push(word[0]);
+            }
+          }
+          return found;
+        })"""
+    )
+    assert broken == []
 
 
 def test_the_drawings_have_the_height_that_their_places_are_for(
