@@ -178,6 +178,8 @@ def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
     def change(plan: Any, _: Any) -> None:
         for scenario, value in zip(plan["scenarios"], values, strict=False):
             scenario["swept"] = {flag: value}
+            for name, own in scenario["flags"].items():
+                scenario["flags"][name] = {**own, flag: value}
             scenario["title"] = titles.member("Sizes: of any kind", flag, value)
         plan["scenarios"] = plan["scenarios"][: len(values)]
         named = {scenario["name"] for scenario in plan["scenarios"]}
@@ -188,6 +190,10 @@ def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
     change(plan, None)
     plan["suite"]["published"] = None
     lines = synthetic_sweep.lines(plan)
+    by_name = {scenario["name"]: scenario["swept"] for scenario in plan["scenarios"]}
+    for line in lines:
+        if flag in (line["options"] or {}):
+            line["options"] = {**line["options"], **by_name[line["scenario"]]}
     return load_run(synthetic.write_run(folder, plan, lines))
 
 
@@ -195,7 +201,7 @@ def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
     ("flag", "values", "told"),
     [
         ("threads", [1, 16], ["1", "16"]),
-        ("num", [100, 1000], ["100", "1,000"]),
+        ("writes_per_second", [100, 1000], ["100", "1,000"]),
         ("sync", [True, False], ["true", "false"]),
         ("rate", [1000.0, 2500.5], ["1,000", "2,500.5"]),
         ("zipf_theta", [0.5, 0.99], ["0.5", "0.99"]),

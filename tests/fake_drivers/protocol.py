@@ -150,7 +150,8 @@ class FakeDriver:
 
     def answer(self, benchmark: str, **changed: Any) -> Record:
         """An honest measurement, with changes."""
-        ops = self.ops
+        ops, options = self.ops, self.options()
+        data = ops * (options["key_size"] + options["value_size"])
         deferred = ("cpu_ns", "read_bytes", "written_bytes", "storage_written_bytes")
         return {
             "schema": 3,
@@ -165,17 +166,17 @@ class FakeDriver:
             "planned_ops": int(self.flags["num"]),
             "ops": ops,
             "found": ops if benchmark in _READS else 0,
-            "bytes": ops * 116,
+            "bytes": 0 if benchmark in _DELETES else data,
             "truncated": self.hurried,
             "digest": ("1" if benchmark in _READS else "0") * 16,
             "loop_ns": ops * NS_PER_OP,
             **dict.fromkeys(_COUNTS, 0),
-            "live_bytes": ops * 116,
+            "live_bytes": data,
             "ending": "killed" if self.crashes else "closed",
             "timeline": timeline(ops),
             "stalls": [],
             "deferred": dict.fromkeys(deferred, 0),
-            "options": self.options(),
+            "options": options,
             "settings": {},
             "ops_by_thread": None if benchmark in _READS else [ops],
             **dict.fromkeys(("ops_by_type", "latency_by_type_ns", "writer", "shares")),

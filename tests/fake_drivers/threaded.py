@@ -52,7 +52,8 @@ class Driver(FakeDriver):
             latency = histogram(WRITES, NS_PER_OP) if timed else None
             writer: Record = {"ops": WRITES, "loop_ns": ops * NS_PER_OP, "bytes": 812}
             writer |= {"rate_ops_per_sec": None, "latency_ns": latency}
-            return made | {"writer": writer, "ops_by_thread": [WRITES], "digest": None}
+            made |= {"found": ops, "writer": writer}
+            return made | {"ops_by_thread": [WRITES], "digest": None}
         if benchmark == _MIX:
             by_type = {"read": ops - ops // 10, "update": ops // 10}
             timings = {k: histogram(n, NS_PER_OP) for k, n in by_type.items()}
