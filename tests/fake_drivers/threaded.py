@@ -26,7 +26,8 @@ class Driver(FakeDriver):
         document = super().describe()
         for name, kind in ((_BESIDE, "read"), (_MIX, "mix")):
             made = {**self._benchmark("readrandom"), "name": name, "kind": kind}
-            made |= {"writer": name == _BESIDE, "finds": "some"}
+            made |= {"writer": name == _BESIDE}
+            made["finds"] = "all" if name == _BESIDE else "some"
             document["benchmarks"].append(made)
         return document
 
