@@ -98,6 +98,12 @@ constexpr bool IsWriting(const Benchmark& benchmark) {
   return benchmark.kind == Kind::kWrite || benchmark.kind == Kind::kDelete;
 }
 
+// True if the benchmark starts with a new database.
+constexpr bool IsFresh(const Benchmark& benchmark) {
+  return benchmark.prepare == Prepare::kFresh &&
+         benchmark.kind != Kind::kPrimitive;
+}
+
 // True if the benchmark leaves another database than it finds.
 constexpr bool Changes(const Benchmark& benchmark) {
   return IsWriting(benchmark) || benchmark.kind == Kind::kMix ||

@@ -48,9 +48,11 @@ DEFINE_uint64(value_size_max, 0,
 DEFINE_double(compression_ratio, 0.5,
               "a simple compressor shrinks values to this share");
 DEFINE_uint64(batch_size, 1, "entries written as one atomic batch");
-DEFINE_uint64(transactions, 0,
-              "what a benchmark writes is written in so many batches; 0: in "
-              "batches of --batch_size");
+DEFINE_uint64(
+    transactions, 0,
+    "a batch has a benchmark's entries divided by this, rounded down, "
+    "at least one: more batches than this where that leaves a rest "
+    "or threads divide the entries; 0: batches of --batch_size");
 DEFINE_uint64(cache_size, 4 << 20,
               "bytes the engine may use as a cache; 8388608 if not given with "
               "a --stream whose program has that");
@@ -110,6 +112,12 @@ void CheckRanges() {
               FLAGS_key_distribution != "ycsb-zipf",
           "--zipf_theta: YCSB knows no other than 0.99; choose "
           "--key_distribution=zipf");
+  Require(gflags::GetCommandLineFlagInfoOrDie("zipf_theta").is_default ||
+              FLAGS_zipf_theta == YcsbZipf::kTheta ||
+              FLAGS_key_distribution == "zipf" ||
+              FLAGS_key_distribution == "latest",
+          "--zipf_theta: only with --key_distribution=zipf or latest; nothing "
+          "else is drawn by it");
   Require(FLAGS_value_size <= ValueSizes::kLargest,
           "--value_size: at most 2^30");
   Require(FLAGS_compression_ratio >= 0 && FLAGS_compression_ratio <= 1,
@@ -331,9 +339,13 @@ std::string HelpText() {
                      kDriver.name +
                      " --benchmarks=fillrandom,readrandom --num=100000\n\n"
                      "Benchmarks:\n";
+  size_t width = 0;
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    width = std::max(width, benchmark.name.size() + 2);
+  }
   for (const Benchmark& benchmark : AllBenchmarks()) {
     std::string name(benchmark.name);
-    name.resize(18, ' ');
+    name.resize(width, ' ');
     text += "  " + name + std::string(benchmark.summary) + "\n";
   }
   text += "\nFlags:\n" + FlagLines(false);

@@ -25,29 +25,42 @@ Json BuildJson(const Driver& driver) {
           {"allocator", AllocatorInForce()}};
 }
 
+// Those that were given, or are not what they usually are.
+void AddMixgraphOptions(const MixFlags& flags, Json& json) {
+  VisitMixgraphFlags([&](const char* name, auto member) {
+    const auto value = flags.mixgraph.*member;
+    if (value != MixgraphParameters().*member || flags.given.contains(name)) {
+      json[name] = value;
+    }
+  });
+}
+
 Json OptionsJson(const Benchmark& benchmark, const Config& config) {
-  return {{"num", config.num},
-          {"reads", config.reads},
-          {"key_size", config.key_size},
-          {"value_size", ValueSizeOf(benchmark, config)},
-          {"compression_ratio", config.compression_ratio},
-          {"batch_size", BatchSizeOf(benchmark, config)},
-          {"threads", config.threads},
-          {"writes_per_second", config.writes_per_second},
-          {"readwritepercent", config.readwritepercent},
-          {"stream", StreamName(config.stream)},
-          {"key_format", KeyFormatName(config.key_format)},
-          {"key_distribution", config.key_distribution},
-          {"zipf_theta", config.zipf_theta},
-          {"value_size_distribution_type", SizeLawName(config.value_size_law)},
-          {"value_size_min", config.value_size_min},
-          {"value_size_max", config.value_size_max},
-          {"transactions", config.transactions},
-          {"writeallfields", config.mix.writeallfields},
-          {"cache_size_bytes", config.cache_size},
-          {"compression", config.compression},
-          {"sync", SyncOf(benchmark, config)},
-          {"duration_s", static_cast<double>(config.duration_ns) / 1e9}};
+  Json json{
+      {"num", config.num},
+      {"reads", config.reads},
+      {"key_size", config.key_size},
+      {"value_size", ValueSizeOf(benchmark, config)},
+      {"compression_ratio", config.compression_ratio},
+      {"batch_size", BatchSizeOf(benchmark, config)},
+      {"threads", config.threads},
+      {"writes_per_second", config.writes_per_second},
+      {"readwritepercent", config.readwritepercent},
+      {"stream", StreamName(config.stream)},
+      {"key_format", KeyFormatName(config.key_format)},
+      {"key_distribution", config.key_distribution},
+      {"zipf_theta", config.zipf_theta},
+      {"value_size_distribution_type", SizeLawName(config.value_size_law)},
+      {"value_size_min", config.value_size_min},
+      {"value_size_max", config.value_size_max},
+      {"transactions", config.transactions},
+      {"writeallfields", config.mix.writeallfields},
+      {"cache_size_bytes", config.cache_size},
+      {"compression", config.compression},
+      {"sync", SyncOf(benchmark, config)},
+      {"duration_s", static_cast<double>(config.duration_ns) / 1e9}};
+  AddMixgraphOptions(config.mix, json);
+  return json;
 }
 
 Json LatencyJson(const std::optional<Histogram>& latency) {

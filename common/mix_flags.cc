@@ -161,6 +161,10 @@ MixFlags MixFlagsFromCommandLine() {
   p.sine_mix_rate_interval_milliseconds =
       FLAGS_sine_mix_rate_interval_milliseconds;
   CheckMixgraph(p);
+  VisitMixgraphFlags([&flags](const char* name, auto) {
+    if (gflags::GetCommandLineFlagInfoOrDie(name).is_default) return;
+    flags.given.insert(name);
+  });
   return flags;
 }
 

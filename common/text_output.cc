@@ -151,6 +151,16 @@ std::string HeaderText(const Config& config, const Driver& driver) {
         "start\n            to the end of the last, by the operations of all\n",
         static_cast<unsigned long long>(config.threads));
   }
+  if (config.stream != StreamKind::kOwn) {
+    text +=
+        "Seeds:      of the program that is replayed; --seed draws only "
+        "what an audit\n            samples\n";
+  }
+  if (config.value_size == 0) {
+    text +=
+        "WARNING: values of no bytes are all alike: keys are checked, and "
+        "an old value\nis not told from a new one\n";
+  }
   return text + "------------------------------------------------\n";
 }
 

@@ -134,6 +134,12 @@ void CheckYcsb(const Benchmark& benchmark, const Config& config) {
                      std::to_string(keys) +
                      " keys, which need more digits; give a larger one");
   }
+  if (!load && config.zipf_theta != YcsbZipf::kTheta &&
+      config.key_distribution != "zipf") {
+    throw UsageError("--zipf_theta: " + name +
+                     " draws by it only with --key_distribution=zipf; YCSB's "
+                     "own generators know no other than 0.99");
+  }
   if (load || RequestOf(*FindYcsb(name), config.key_distribution)) return;
   throw UsageError("--key_distribution: " + name +
                    " knows uniform, zipf, ycsb-zipf and latest, not '" +

@@ -24,6 +24,8 @@ _MIXGRAPH: dict[str, tuple[str, float, float]] = {
     "mix_max_scan_len": ("count", 1, 1_000_000),
     "mix_max_value_size": ("count", 10, 65_535),
 }
+# An executable tells those of them that it was given.
+MIXGRAPH_FLAGS = tuple(_MIXGRAPH)
 # Flags that every executable takes, spelt as the executables spell them, and the
 # kind of their values.
 COMMON_FLAGS = {

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from report.config_keys import MIXGRAPH_FLAGS
+
 # Options of a line that are the flags as they were given.
 _ALWAYS_TOLD = (
     *("num", "key_size", "compression_ratio", "compression", "threads", "stream"),
     *("key_format", "key_distribution", "zipf_theta", "transactions"),
     *("value_size", "value_size_distribution_type"),
-    *("writes_per_second", "readwritepercent"),
+    *("writes_per_second", "readwritepercent", "value_size_min", "value_size_max"),
+    *MIXGRAPH_FLAGS,
 )
 # What the executables take where nothing is asked for.
 _USUAL = {

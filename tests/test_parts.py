@@ -210,6 +210,10 @@ def test_the_report_asks() -> None:
         ({"compression": True}, {"compression": 1}, "option compression is 1"),
         ({"transactions": 5}, {"transactions": None}, "option transactions is None"),
         ({"value_size": 8}, {"value_size": 100}, "option value_size is 100"),
+        ({"value_size_min": 5}, {"value_size_min": 4}, "option value_size_min is 4"),
+        ({"mix_get_ratio": 0.5}, {}, "option mix_get_ratio is None, asked for 0.5"),
+        ({"mix_get_ratio": 0.5}, {"mix_get_ratio": 0.83}, "mix_get_ratio is 0.83"),
+        ({"mix_get_ratio": 0.5}, {"mix_get_ratio": 0.5}, ""),
         ({"writeallfields": True}, {}, ""),
         (
             {"writeallfields": True},
