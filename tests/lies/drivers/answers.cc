@@ -12,12 +12,11 @@ DECLARE_string(json);
 namespace kvmatrix {
 namespace {
 
-// Adds `amount` to the number after `"name":` in the file --json.
-void Edit(std::string_view name, int64_t amount) {
+// Adds `amount` to the number after `key` in the file --json.
+void Edit(std::string_view key, int64_t amount) {
   std::stringstream text;
   text << std::ifstream(FLAGS_json).rdbuf();
   std::string line = text.str();
-  const std::string key = "\"" + std::string(name) + "\":";
   const size_t start = line.find(key) + key.size();
   const size_t end = line.find_first_not_of("0123456789", start);
   const int64_t number = std::stoll(line.substr(start, end - start));
@@ -33,9 +32,12 @@ Behaviour Edits() {
   return lie;
 }
 
-void FindMore() { Edit("found", 1); }
-void FindLess() { Edit("found", -1); }
-void DoLess() { Edit("ops", -1); }
+void FindMore() { Edit("\"found\":", 1); }
+void FindLess() { Edit("\"found\":", -1); }
+void DoLess() {
+  Edit("\"ops\":", -1);
+  Edit("\"ops_by_thread\":[", -1);
+}
 
 constexpr Lie kLies[] = {
     {"found-more", "says that it found an entry more than it did",
