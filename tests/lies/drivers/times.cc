@@ -85,13 +85,13 @@ Behaviour BuffersUntilClose() {
 
 Behaviour WorksInClose() {
   Behaviour lie;
-  lie.close = [] { Spin(milliseconds(100)); };
+  lie.close = [] { Spin(milliseconds(400)); };
   return lie;
 }
 
 Behaviour WorksInOpen() {
   Behaviour lie;
-  lie.open = [] { Spin(milliseconds(100)); };
+  lie.open = [] { Spin(milliseconds(400)); };
   return lie;
 }
 
@@ -154,8 +154,8 @@ Behaviour StallsOften() { return Sleeps(milliseconds(20), Now()); }
 constexpr Lie kLies[] = {
     {"buffer", "keeps all writes in its own memory until it is closed",
      BuffersUntilClose},
-    {"close", "works 100 ms in closing", WorksInClose},
-    {"open", "works 100 ms in opening", WorksInOpen},
+    {"close", "works 400 ms in closing", WorksInClose},
+    {"open", "works 400 ms in opening", WorksInOpen},
     {"threads", "works 30 ms in each of two other threads",
      WorksInOtherThreads},
     {"unsettled", "works on in other threads after it says it is settled",
