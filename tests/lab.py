@@ -59,10 +59,10 @@ class Lab:
         name: str = "base",
         benchmarks: Sequence[str] = BENCHMARKS,
         more: str = "",
-        flags: Mapping[str, int] = _FLAGS,
+        flags: Mapping[str, int | float | str] = _FLAGS,
     ) -> None:
         text = f'title = "T"\nanalysis = "A"\nbenchmarks = {json.dumps(benchmarks)}\n'
-        text += "".join(f"{name} = {value}\n" for name, value in flags.items())
+        text += "".join(f"{k} = {json.dumps(v)}\n" for k, v in flags.items())
         path = self.root / f"configs/scenarios/{name}.toml"
         path.write_text(text + more)
 
