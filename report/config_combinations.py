@@ -38,11 +38,11 @@ REPLAYED: Mapping[str, tuple[str, ...]] = {
     _ONE_SEED: (
         *("fillseq", "fillseqbatch", "fillrandom", "fillrandbatch", "overwrite"),
         *("fillseqsync", "fillrandsync", "fillseq100K", "fillrand100K"),
-        *("readseq", "readrandom"),
+        *("overwritebatch", "readseq", "readrandom", "readseq100K", "readrand100K"),
     ),
 }
 _IN_KEY_ORDER = (
-    *("readseq", "readreverse", "seekrandom", "seekordered"),
+    *("readseq", "readreverse", "readseq100K", "seekrandom", "seekordered"),
     *("seekrandomwhilewriting", "ycsbe", "mixgraph", "mixgraph-c"),
 )
 _YCSB_KEYS = ("", "uniform", "zipf", "ycsb-zipf", "latest")
