@@ -14,6 +14,7 @@ _USUAL_KEY, _USUAL_VALUE = 16, 100  # bytes, where nothing is asked for
 _LARGEST_VALUE = 1 << 30
 # The 100,000 bytes that a fill may have of its own; mixgraph bounds its values.
 _LARGEST_OF_FILLS, _LARGEST_OF_GRAPH = 100_000, 65_535
+_OF_THEIR_OWN = "100K"  # how the names of such fills end, as in db_bench
 _PUTS = ("update", "insert", "readmodifywrite", "put")
 # Entries of one operation at most, and both are written and read.
 _LONGEST = {"scan": 100, "seek": 10_000, "readmodifywrite": 2, "update": 2}
@@ -37,6 +38,8 @@ def fault(record: Mapping[str, Any], benchmark: Mapping[str, Any], flags: Flags)
         return ""
     by_kind = {"write": record["ops"], "read": record["found"]}
     own = benchmark.get("value_size") or None
+    if kind == "read" and str(benchmark.get("fill", "")).endswith(_OF_THEIR_OWN):
+        own = _LARGEST_OF_FILLS
     return of_entries(record["bytes"], by_kind.get(kind, 0), flags, own)
 
 
