@@ -8,6 +8,7 @@ from report.config import Config, load
 from report.config_keys import ConfigError
 from scripts.settings import resolve_flags
 from tests.plans import description
+from tests.test_config import write
 
 ENGINES = """
 [[engine]]
@@ -56,14 +57,7 @@ def config(
     engines: str = ENGINES,
     more: str = "",
 ) -> Config:
-    (folder / "scenarios").mkdir()
-    (folder / "suites").mkdir()
-    (folder / "engines.toml").write_text(engines)
-    (folder / "scenarios/base.toml").write_text(base)
-    if more:
-        (folder / "scenarios/more.toml").write_text(more)
-    (folder / "suites/all.toml").write_text(suite)
-    return load(folder)
+    return load(write(folder, engines, base, suite, more))
 
 
 def flags(made: Config, engine: str, **chosen: int) -> dict[str, object]:

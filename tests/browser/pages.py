@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from report import html
+from report.results import load_run
+from tests import synthetic
+
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # Name, width, height, colour scheme.
@@ -27,6 +31,14 @@ def absent(what: str) -> None:
     if os.environ.get("KVMATRIX_REQUIRE_BROWSER"):
         pytest.fail(f"{what} is required here")
     pytest.skip(f"{what} is not installed")
+
+
+def page_of(folder: Path, plan: Any, lines: Any) -> Path:
+    """The report of a made-up run, in a file of the folder."""
+    run = load_run(synthetic.write_run(folder, plan, lines))
+    path = folder / "report.html"
+    path.write_text(html.render(run), encoding="utf-8")
+    return path
 
 
 @contextmanager

@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from report import html
-from report.results import load_run
-from tests import synthetic, synthetic_mix
+from tests import synthetic_mix
 from tests.browser.pages import (
     Opened,
     assert_accessible,
     assert_contained,
     assert_nothing_covered,
+    page_of,
 )
 
 pytestmark = pytest.mark.browser
@@ -23,10 +22,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = synthetic_mix.plan()
     folder = tmp_path_factory.mktemp("run")
     lines = synthetic_mix.lines(plan)
-    run = load_run(synthetic.write_run(folder, plan, lines))
-    path = folder / "report.html"
-    path.write_text(html.render(run), encoding="utf-8")
-    return path
+    return page_of(folder, plan, lines)
 
 
 def test_no_accessibility_rule_is_violated(opened: Opened) -> None:

@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from report import html
-from report.results import load_run
 from tests import synthetic
 from tests.browser.pages import (
     Opened,
     assert_accessible,
     assert_contained,
     assert_nothing_covered,
+    page_of,
 )
 
 pytestmark = pytest.mark.browser
@@ -33,10 +32,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for made_up, published in (("alpha", "leveldb"), ("beta-tree", "treedb")):
         text = text.replace(f'"{made_up}"', f'"{published}"')
     folder = tmp_path_factory.mktemp("run")
-    run = load_run(synthetic.write_run(folder, *json.loads(text)))
-    path = folder / "report.html"
-    path.write_text(html.render(run), encoding="utf-8")
-    return path
+    return page_of(folder, *json.loads(text))
 
 
 def test_no_accessibility_rule_is_violated(opened: Opened) -> None:

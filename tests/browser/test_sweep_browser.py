@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from report import html
-from report.results import load_run
 from tests import synthetic, synthetic_sweep
 from tests.browser.pages import (
     Opened,
     assert_accessible,
     assert_contained,
     assert_nothing_covered,
+    page_of,
 )
 
 pytestmark = pytest.mark.browser
@@ -30,10 +29,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         synthetic.disturbed(line, "other processes 31 %") if line["ops"] else line
         for line in synthetic_sweep.lines(plan)
     ]
-    run = load_run(synthetic.write_run(folder, plan, lines))
-    path = folder / "report.html"
-    path.write_text(html.render(run), encoding="utf-8")
-    return path
+    return page_of(folder, plan, lines)
 
 
 def test_no_accessibility_rule_is_violated(opened: Opened) -> None:
