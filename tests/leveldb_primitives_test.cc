@@ -7,10 +7,13 @@
 namespace kvmatrix {
 namespace {
 
-using PrimitiveLoopTest = RunnerFixture;
+uint64_t flipped_at;  // the call whose result is damaged; 0: none
+uint64_t calls;
 
-uint64_t flipped_at = 0;  // the call whose result is damaged; 0: none
-uint64_t calls = 0;
+class PrimitiveLoopTest : public RunnerFixture {
+ protected:
+  PrimitiveLoopTest() { calls = flipped_at = 0; }
+};
 
 void Damage(std::string& output) {
   if (++calls == flipped_at) output[0] = static_cast<char>(output[0] ^ 1);
@@ -42,7 +45,6 @@ TEST(Crc32c, IsThatOfTheStandard) {  // RFC 3720, B.4
 }
 
 TEST_F(PrimitiveLoopTest, DoesWhatDbBenchDoes) {
-  calls = flipped_at = 0;
   const auto m =
       Run(WithPrimitives(), {"crc32c", "snappycomp", "snappyuncomp"});
   for (const Measurement& one : m) {
@@ -68,7 +70,6 @@ TEST_F(PrimitiveLoopTest, SeesOneResultThatIsWrong) {
 }
 
 TEST_F(PrimitiveLoopTest, SeesACodecThatLosesBytes) {
-  calls = 0;
   flipped_at = 2;  // what the first, timed by nobody, gives back
   const auto m = Run(WithPrimitives(), {"snappycomp"});
   EXPECT_EQ(m[0].status, Status::kWrong);
@@ -82,7 +83,6 @@ TEST_F(PrimitiveLoopTest, IsNoOperationOfAStore) {
 }
 
 TEST_F(PrimitiveLoopTest, LeavesTheDatabaseAlone) {
-  calls = flipped_at = 0;
   const auto m = Run(WithPrimitives(), {"fillseq", "crc32c", "verify"});
   EXPECT_EQ(m[2].status, Status::kOk) << m[2].reason;
   EXPECT_EQ(m[2].operations, 500u);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "tests/fake_clock.h"
@@ -113,6 +114,7 @@ TEST(Meter, ShowsProgressToAnotherProcess) {
   std::ifstream(file, std::ios::binary)
       .read(reinterpret_cast<char*>(&seen), sizeof(seen));
   EXPECT_EQ(seen, 100u);
+  std::filesystem::remove(file);
 }
 
 }  // namespace
