@@ -44,7 +44,7 @@ class Helpers {
   }
 
  private:
-  static constexpr int kThreads = 2;
+  static constexpr int kThreads = 16;  // a busy machine too runs some at once
 
   std::atomic<bool> working_ = false;
   std::vector<std::thread> threads_;
