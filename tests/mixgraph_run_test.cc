@@ -8,35 +8,10 @@
 #include <string>
 
 #include "common/mix_workload.h"
-#include "tests/runner_fixture.h"
+#include "tests/mixgraph_fixture.h"
 
 namespace kvmatrix {
 namespace {
-
-constexpr std::string_view kBoth[] = {"mixgraph", "mixgraph-c"};
-
-class MixgraphRun : public RunnerFixture {
- protected:
-  MixgraphRun() {
-    config_.num = 2'000;
-    config_.reads = 4'000;
-    config_.value_size = 43;
-    config_.mix.mixgraph.mix_max_scan_len = 100;
-  }
-
-  void Choose(std::string_view name) {
-    const bool corrected = name == "mixgraph-c";
-    config_.value_size_law = corrected ? SizeLaw::kPareto : SizeLaw::kFixed;
-    config_.value_size_min = corrected ? 10 : 0;
-    config_.value_size_max = corrected ? 1'024 : 0;
-    config_.pareto = {0.2615, corrected ? 25.45 : 0};
-  }
-
-  Measurement RunFilled(const Driver& driver, std::string_view name) {
-    Choose(name);
-    return Run(driver, {"filluniquerandom", name}).back();
-  }
-};
 
 TEST_F(MixgraphRun, PutsValuesOfTheModelsSizes) {
   config_.num = 30'000;
@@ -86,71 +61,6 @@ TEST_F(MixgraphRun, LeavesWhatAReplayKnows) {
     const Measurement wrong =
         RunAfter(Wrapped({}), {past.begin(), past.end() - 1}, "verify");
     EXPECT_EQ(wrong.status, Status::kWrong);
-  }
-}
-
-TEST_F(MixgraphRun, OfThreadsLeavesWhatAReplayKnows) {
-  Choose("mixgraph-c");
-  config_.threads = 3;
-  const auto m = Run(Wrapped({}), {"filluniquerandom", "mixgraph-c", "verify"});
-  for (const Measurement& one : m) {
-    ASSERT_EQ(one.status, Status::kOk) << one.reason;
-  }
-  const auto past = [&](const Measurement& one) {
-    return PastBenchmark{one.benchmark, one.operations_by_thread};
-  };
-  const Measurement audit =
-      RunAfter(Wrapped({}), {past(m[0]), past(m[1])}, "verify");
-  EXPECT_EQ(audit.status, Status::kOk) << audit.reason;
-}
-
-// Threads that write beside read what mixgraph has put, sizes and all.
-TEST_F(MixgraphRun, LeavesWhatIsRightBesideWriters) {
-  Choose("mixgraph");
-  for (const std::string_view name :
-       {"readrandomwriterandom", "readwhilewriting",
-        "seekrandomwhilewriting"}) {
-    for (const Measurement& m :
-         Run(Wrapped({}), {"filluniquerandom", "mixgraph", name, "verify"})) {
-      EXPECT_EQ(m.status, Status::kOk) << m.benchmark->name << m.reason;
-    }
-    Behaviour longer;
-    longer.get = [](Session& session, std::string_view key) {
-      thread_local std::string value;
-      const auto found = session.Get(key);
-      if (!found) return found;
-      value =
-          std::string(*found) + value.substr(0, found->size() == 43 ? 0 : 1);
-      return std::optional<std::string_view>(value);
-    };
-    longer.scan = [](Session& session, std::string_view start, Order order,
-                     const Visitor& visit) {
-      session.Scan(start, order, [&](auto key, auto value) {
-        return visit(key, value.substr(0, value.size() - (value.size() != 43)));
-      });
-    };
-    const Measurement m =
-        Run(Wrapped(longer), {"filluniquerandom", "mixgraph", name})[2];
-    EXPECT_EQ(m.status, Status::kWrong) << name;
-  }
-}
-
-TEST_F(MixgraphRun, OfThreadsSeesThatADeleteWasLost) {
-  Choose("mixgraph-c");
-  config_.threads = 2;
-  config_.mix.mixgraph.mix_get_ratio = 0;
-  config_.mix.mixgraph.mix_put_ratio = 0.05;
-  config_.mix.mixgraph.mix_seek_ratio = 0.95;
-  Behaviour behaviour;
-  const auto lies = [](Session& session, std::span<const Update> batch) {
-    if (batch.front().value) session.Write(batch);
-  };
-  for (const bool lying : {false, true}) {
-    if (lying) behaviour.write = lies;
-    const Measurement m =
-        Run(Wrapped(behaviour),
-            {"filluniquerandom", "deleterandom", "mixgraph-c"})[2];
-    EXPECT_EQ(m.status, lying ? Status::kWrong : Status::kOk) << m.reason;
   }
 }
 

@@ -197,27 +197,6 @@ TEST_F(OpenLoopRuns, APauseIsNoStall) {
   EXPECT_EQ(m.stalls.first()[0].lasted_ns, 150 * kMilli);
 }
 
-// Calls are due until long after a limit of 1 s, and nobody waits for them.
-TEST_F(OpenLoopRuns, EndAtTheTimeLimitThoughNothingIsDue) {
-  config_.num = 1'000;
-  config_.reads = 1'000;
-  config_.duration_ns = 1'000 * kMilli;
-  config_.rate_ops_per_sec = 16;
-  for (const uint64_t threads : {1, 16}) {
-    config_.threads = threads;
-    for (const Measurement& m :
-         Run(Wrapped({}), {"fillrandom", "overwrite", "readrandom", "ycsbload",
-                           "readrandomwriterandom"})) {
-      SCOPED_TRACE(std::string(m.benchmark->name));
-      EXPECT_EQ(m.status, Status::kOk) << m.reason;
-      EXPECT_EQ(m.loop_ns, 1'000 * kMilli);
-      EXPECT_NEAR(static_cast<double>(m.operations), 16, 4 * 4);
-      EXPECT_EQ(m.stalls.count(), 0u);
-      EXPECT_TRUE(m.truncated);
-    }
-  }
-}
-
 TEST_F(OpenLoopRuns, HaveNoFiguresIfNothingWasDue) {
   config_.rate_ops_per_sec = 0.01;
   config_.duration_ns = kMilli;

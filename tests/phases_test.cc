@@ -12,7 +12,10 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <functional>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "tests/runner_fixture.h"
 
@@ -46,6 +49,8 @@ void BurnCpuInAChild() {
 
 class PhasesTest : public RunnerFixture {
  protected:
+  using Names = std::vector<std::string_view>;
+
   std::filesystem::path InDatabase(const char* file) const {
     return config_.db / "db_bench_memory" / file;
   }
@@ -59,30 +64,51 @@ class PhasesTest : public RunnerFixture {
   Measurement Fill(const Behaviour& behaviour) {
     return Run(Wrapped(behaviour), {"fillseq"}).front();
   }
+
+  // The last of these benchmarks: a measurement of which that holds, or else
+  // one of many runs.  A busy machine charges a process for what it did not do,
+  // or leaves a thread no time.
+  template <typename Holds>
+  Measurement RunUntil(const Behaviour& behaviour, const Names& names,
+                       Holds holds) {
+    Measurement m;
+    for (int runs = 0; runs == 0 || (runs < 50 && !holds(m)); ++runs) {
+      m = Run(Wrapped(behaviour), names).back();
+    }
+    return m;
+  }
+
+  void ExpectTimed(const Behaviour& behaviour) {
+    const Measurement m =
+        RunUntil(behaviour, {"fillseq"}, [](const Measurement& each) {
+          return each.deferred.cpu_ns() < kLittleNs;
+        });
+    EXPECT_GE(m.used.cpu_ns(), kBurnNs);
+    EXPECT_LT(m.deferred.cpu_ns(), kLittleNs);
+  }
+
+  Measurement ExpectDeferred(const Behaviour& behaviour, const Names& names) {
+    const Measurement m = RunUntil(
+        behaviour, names,
+        [](const Measurement& each) { return each.used.cpu_ns() < kLittleNs; });
+    EXPECT_LT(m.used.cpu_ns(), kLittleNs);
+    EXPECT_GE(m.deferred.cpu_ns(), kBurnNs);
+    return m;
+  }
 };
-
-void ExpectTimed(const Measurement& m) {
-  EXPECT_GE(m.used.cpu_ns(), kBurnNs);
-  EXPECT_LT(m.deferred.cpu_ns(), kLittleNs);
-}
-
-void ExpectDeferred(const Measurement& m) {
-  EXPECT_LT(m.used.cpu_ns(), kLittleNs);
-  EXPECT_GE(m.deferred.cpu_ns(), kBurnNs);
-}
 
 TEST_F(PhasesTest, TheLoopAndTheFlushAreTimed) {
   for (const auto& burn : {BurnCpu, BurnCpuInAThread, BurnCpuInAChild}) {
     Behaviour behaviour;
     behaviour.flush = burn;
-    ExpectTimed(Fill(behaviour));
+    ExpectTimed(behaviour);
     behaviour.flush = {};
-    int calls = 0;
+    uint64_t calls = 0;
     behaviour.write = [&](Session& session, std::span<const Update> batch) {
-      if (++calls == 100) burn();
+      if (++calls % config_.num == 100) burn();
       session.Write(batch);
     };
-    ExpectTimed(Fill(behaviour));
+    ExpectTimed(behaviour);
   }
 }
 
@@ -90,17 +116,20 @@ TEST_F(PhasesTest, SettlingAndClosingAreDeferred) {
   for (const auto& burn : {BurnCpu, BurnCpuInAThread, BurnCpuInAChild}) {
     Behaviour behaviour;
     behaviour.settle = burn;
-    ExpectDeferred(Fill(behaviour));
+    ExpectDeferred(behaviour, {"fillseq"});
     behaviour.settle = {};
     behaviour.close = burn;
-    ExpectDeferred(Fill(behaviour));
+    ExpectDeferred(behaviour, {"fillseq"});
   }
 }
 
 TEST_F(PhasesTest, OpeningIsNeither) {
   Behaviour behaviour;
   behaviour.open = BurnCpu;
-  const Measurement m = Fill(behaviour);
+  const Measurement m =
+      RunUntil(behaviour, {"fillseq"}, [](const Measurement& each) {
+        return each.used.cpu_ns() + each.deferred.cpu_ns() < kLittleNs;
+      });
   EXPECT_LT(m.used.cpu_ns(), kLittleNs);
   EXPECT_LT(m.deferred.cpu_ns(), kLittleNs);
 }
@@ -128,11 +157,11 @@ TEST_F(PhasesTest, BytesAreCountedWhereTheyAreWritten) {
 TEST_F(PhasesTest, AReadUsesWhatItsLoopUses) {
   Behaviour behaviour;
   behaviour.close = BurnCpu;
-  const auto m = Run(Wrapped(behaviour), {"filluniquerandom", "readrandom"});
-  ExpectDeferred(m[1]);
-  EXPECT_LT(m[1].used.read_bytes, 1'000u);
-  EXPECT_LT(m[1].used.written_bytes, 1'000u);
-  EXPECT_EQ(m[1].idle_cpu_ns, 0u);
+  const Measurement m =
+      ExpectDeferred(behaviour, {"filluniquerandom", "readrandom"});
+  EXPECT_LT(m.used.read_bytes, 1'000u);
+  EXPECT_LT(m.used.written_bytes, 1'000u);
+  EXPECT_EQ(m.idle_cpu_ns, 0u);
 }
 
 TEST_F(PhasesTest, AThreadThatGoesOnAfterSettlingIsSeen) {
@@ -149,10 +178,11 @@ TEST_F(PhasesTest, AThreadThatGoesOnAfterSettlingIsSeen) {
     stop = true;
     if (thread.joinable()) thread.join();
   };
-  EXPECT_LT(Fill({}).idle_cpu_ns, 2'000'000u);
-  Measurement m = Fill(behaviour);
-  // On a busy machine the thread may not run for 10 ms.
-  for (int i = 0; i < 50 && m.idle_cpu_ns < 2'000'000; ++i) m = Fill(behaviour);
+  const auto idles = [](const Measurement& each) {
+    return each.idle_cpu_ns < 2'000'000;
+  };
+  EXPECT_LT(RunUntil({}, {"fillseq"}, idles).idle_cpu_ns, 2'000'000u);
+  const Measurement m = RunUntil(behaviour, {"fillseq"}, std::not_fn(idles));
   EXPECT_GE(m.idle_cpu_ns, 2'000'000u);
   EXPECT_GE(m.deferred.cpu_ns(), m.idle_cpu_ns);
   config_.settle = false;
@@ -206,6 +236,7 @@ TEST_F(PhasesTest, MemoryIsThatOfTheEndOfTheLoop) {
       close(file);
     };
     behaviour.flush = [&] { munmap(memory, kBytes); };
+    std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak
     const Measurement m = Fill(behaviour);
     EXPECT_GE(m.peak_rss_bytes, kBytes);
     EXPECT_EQ(m.anonymous_rss_bytes >= small.anonymous_rss_bytes + kBytes / 2,

@@ -36,6 +36,11 @@ class RunnerFixture : public testing::Test {
     return RunOn(driver, names);
   }
 
+  // A benchmark over a filled database.
+  Measurement Over(const Behaviour& behaviour, std::string_view name) {
+    return Run(Wrapped(behaviour), {"filluniquerandom", name})[1];
+  }
+
   // The measurement of one benchmark, run by the process that comes after one
   // that has run `past`, with this many operations each if not all.
   Measurement RunAfter(const Driver& driver,

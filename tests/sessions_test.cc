@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/runner_fixture.h"
+#include "tests/waiting.h"
 
 namespace kvmatrix {
 namespace {
@@ -75,9 +76,8 @@ TEST_F(Sessions, OfReadersWaitForTheFirstWrite) {
   std::atomic<bool> early = false;
   Behaviour behaviour;
   behaviour.write = [&](Session& session, std::span<const Update> batch) {
-    // Long enough for any reader to come first.
-    if (writes == config_.num)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    // By then the readers wait, or have come too early.
+    if (writes == config_.num) AwaitOthersAsleep();
     session.Write(batch);
     ++writes;
   };
@@ -104,9 +104,11 @@ Behaviour KeepsWhatIsDeleted() {
   return behaviour;
 }
 
+// A writer that went on would put all of the keys again.
 TEST_F(Sessions, SeeBesideAWriterThatADeleteWasLost) {
   config_.num = 2'000;
   config_.writes_per_second = 1;
+  clock_.skips_waits = false;
   for (const bool lies : {false, true}) {
     const Measurement m =
         Run(Wrapped(lies ? KeepsWhatIsDeleted() : Behaviour()),

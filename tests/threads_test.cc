@@ -1,10 +1,9 @@
 // Benchmarks run by several threads: what they do, what is recorded of it, and
-// which lies the checks see.
+// which lies the checks see.  When they do it is schedules_test.cc's.
 
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <barrier>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -17,11 +16,6 @@ namespace {
 class Threads : public RunnerFixture {
  protected:
   Threads() { config_.threads = 4; }
-
-  // A benchmark over a filled database.
-  Measurement Over(const Behaviour& behaviour, std::string_view name) {
-    return Run(Wrapped(behaviour), {"filluniquerandom", name})[1];
-  }
 
   Measurement AuditAfter(const std::vector<PastBenchmark>& past) {
     return RunAfter(Wrapped({}), past, "verify");
@@ -110,104 +104,6 @@ TEST_F(Threads, WhatOneThrowsIsTheStatusAndTheOthersEnd) {
     EXPECT_EQ(m.status, Status::kError);
     EXPECT_EQ(m.reason, "disk full");
   }
-}
-
-TEST_F(Threads, AWriterKeepsToItsScheduleAndTheReadsAreCounted) {
-  config_.threads = 1;
-  config_.writes_per_second = 1000;
-  Behaviour behaviour;
-  behaviour.get = [&](Session& session, std::string_view key) {
-    clock_.now_ns += 1'000'000;
-    // Until the writer has made what was due by now.
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-    return session.Get(key);
-  };
-  const Measurement m = Over(behaviour, "readwhilewriting");
-  ASSERT_EQ(m.status, Status::kOk) << m.reason;
-  EXPECT_EQ(m.operations, 500u);
-  EXPECT_EQ(m.found, 500u);
-  EXPECT_EQ(m.flush_ns, 0u);
-  ASSERT_TRUE(m.writer);
-  EXPECT_GE(m.writer->operations, 1u);
-  EXPECT_EQ(m.operations_by_thread,
-            std::vector<uint64_t>{m.writer->operations});
-  EXPECT_EQ(m.digest, std::nullopt);
-}
-
-// Each write begins when it is due, or when the one before has ended: after one
-// that lasts long the writer makes up for all that has become due meanwhile.
-TEST_F(Threads, AWritersScheduleIsAbsolute) {
-  constexpr uint64_t kWrites = 60, kLong = 20;
-  config_.threads = 1;
-  for (const uint64_t per_second : {40, 1'000, 300'000}) {
-    config_.writes_per_second = per_second;
-    const uint64_t long_ns = 10'500'000'000 / per_second;
-    std::atomic<uint64_t> writes = 0;
-    std::vector<uint64_t> began_ns, ended_ns;
-    Behaviour behaviour;
-    behaviour.write = [&](Session& session, std::span<const Update> batch) {
-      session.Write(batch);
-      if (++writes <= config_.num) return;
-      began_ns.push_back(clock_.now_ns);
-      if (began_ns.size() == kLong) clock_.now_ns += long_ns;
-      ended_ns.push_back(clock_.now_ns);
-    };
-    behaviour.get = [&](Session& session, std::string_view key) {
-      while (writes < config_.num + kWrites) std::this_thread::yield();
-      return session.Get(key);
-    };
-    const Measurement m = Over(behaviour, "readwhilewriting");
-    ASSERT_EQ(m.status, Status::kOk) << m.reason;
-    ASSERT_GE(began_ns.size(), kWrites);
-    EXPECT_EQ(m.writer->operations, began_ns.size());
-    EXPECT_EQ(m.writer->rate_ops_per_sec, per_second);
-    for (size_t i = 1; i < kWrites; ++i) {
-      const uint64_t due_ns = began_ns[0] + i * 1'000'000'000 / per_second;
-      ASSERT_EQ(began_ns[i], std::max(due_ns, ended_ns[i - 1])) << i;
-    }
-  }
-}
-
-TEST_F(Threads, ShareTheRateOfAnOpenLoop) {
-  config_.reads = 2'000;
-  for (const uint64_t threads : {1, 4}) {
-    config_.threads = threads;
-    for (const char* name : {"readrandom", "overwrite", "readwhilewriting"}) {
-      config_.rate_ops_per_sec = 1'000;
-      config_.num = 2'000 * threads;
-      const Measurement m = Over({}, name);
-      ASSERT_EQ(m.status, Status::kOk) << m.reason;
-      EXPECT_EQ(m.operations, 2'000 * threads) << name;
-      ASSERT_TRUE(m.open_loop) << name;
-      EXPECT_EQ(m.open_loop->rate_ops_per_sec, 1'000) << name;
-      EXPECT_NEAR(m.open_loop->offered_ops_per_sec, 1'000, 100) << name;
-      EXPECT_NEAR(static_cast<double>(m.loop_ns), 2e9 * threads, 3e8 * threads)
-          << name;
-    }
-  }
-}
-
-// Threads that had the same pauses would all call at once, the n-th call of
-// each together.
-TEST_F(Threads, HaveAScheduleEach) {
-  config_.reads = 500;
-  config_.rate_ops_per_sec = 1'000;
-  std::mutex mutex;
-  std::multiset<uint64_t> began_ns;
-  std::barrier together(4);
-  Behaviour behaviour;
-  behaviour.get = [&](Session& session, std::string_view key) {
-    {
-      const std::lock_guard lock(mutex);
-      began_ns.insert(clock_.now_ns);
-    }
-    together.arrive_and_wait();
-    return session.Get(key);
-  };
-  ASSERT_EQ(Over(behaviour, "readrandom").status, Status::kOk);
-  const std::set<uint64_t> instants(began_ns.begin(), began_ns.end());
-  EXPECT_EQ(began_ns.size(), 2'000u);
-  EXPECT_GT(instants.size(), 500u);
 }
 
 TEST_F(Threads, AnAuditWithOneOperationLessIsWrong) {
@@ -339,7 +235,9 @@ TEST_F(ConcurrentLies, AValueOfTheFutureIsSeen) {
     future.resize(values.Write(index, 900, future.data()));
     return future;
   };
+  // A writer that went on would come near that version.
   config_.writes_per_second = 1;
+  clock_.skips_waits = false;
   ExpectWrong(Over(behaviour, "readwhilewriting"), "a value of the future");
 }
 

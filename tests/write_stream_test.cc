@@ -7,6 +7,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/waiting.h"
+
 namespace kvmatrix {
 namespace {
 
@@ -204,15 +206,15 @@ TEST(Oracle, LetsOneWriteOfAKeyWaitForAnother) {
   oracle.ResetToPrefix(10, 100, 5);
   oracle.UseTable();
   EXPECT_EQ(oracle.Claim(3), 2u);
-  std::atomic<bool> begun = false, claimed = false;
+  const uint64_t yields = Yields();
+  std::atomic<bool> claimed = false;
   uint32_t version = 0;
   std::thread other([&] {
-    begun = true;
     version = oracle.Claim(3);
     claimed = true;
+    std::this_thread::yield();
   });
-  while (!begun) std::this_thread::yield();
-  for (int i = 0; i < 10'000 && !claimed; ++i) std::this_thread::yield();
+  AwaitYields(yields + 1);  // of the claim, or of what comes after it
   EXPECT_FALSE(claimed);
   oracle.Publish(3, 2, false);
   other.join();

@@ -4,14 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <map>
-#include <mutex>
-#include <numeric>
 #include <set>
 #include <string>
-#include <thread>
 
 #include "common/mix_workload.h"
 #include "common/text_output.h"
@@ -160,45 +156,6 @@ TEST_F(YcsbRun, NeedsItsOwnLoad) {
   const Measurement m = Run(Wrapped({}), {"filluniquerandom", "ycsba"}).back();
   EXPECT_EQ(m.status, Status::kError);
   EXPECT_NE(m.reason.find("ycsbload"), std::string::npos) << m.reason;
-}
-
-// One write of the hottest record takes a second, and who wants to write it too
-// waits for the harness.
-TEST_F(YcsbRun, OfThreadsDoesNotTimeTheWaitForARecord) {
-  constexpr uint64_t kSecond = 1'000'000'000;
-  config_.histogram = true;
-  config_.mix.writeallfields = true;
-  config_.threads = 4;
-  std::mutex mutex;
-  uint64_t writes = 0;
-  std::map<std::string, uint64_t, std::less<>> of_key;
-  std::string hottest;
-  bool slow = false;
-  Behaviour behaviour;
-  behaviour.write = [&](Session& session, std::span<const Update> batch) {
-    session.Write(batch);
-    const std::string key(batch.front().key);
-    {
-      const std::lock_guard lock(mutex);
-      if (++writes <= config_.num) return;
-      ++of_key[key];
-      if (slow || key != hottest) return;
-      slow = true;
-    }
-    // Until the others want it.
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    clock_.now_ns += kSecond;
-  };
-  RunLoaded(Wrapped(behaviour), "ycsba");
-  hottest = std::ranges::max_element(of_key, {}, [](const auto& each) {
-              return each.second;
-            })->first;
-  writes = 0;
-  const Measurement m = RunLoaded(Wrapped(behaviour), "ycsba");
-  ASSERT_EQ(m.status, Status::kOk) << m.reason;
-  ASSERT_TRUE(slow);
-  EXPECT_EQ(m.latency->sum_ns(), kSecond);
-  EXPECT_EQ(m.latency_by_type.at("update").sum_ns(), kSecond);
 }
 
 TEST_F(YcsbRun, TimesEachTypeOnItsOwn) {

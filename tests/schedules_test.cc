@@ -1,0 +1,153 @@
+// When threads make their calls: the schedule of a writer beside readers, and
+// those of an open loop.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/runner_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+class Threads : public RunnerFixture {
+ protected:
+  Threads() { config_.threads = 4; }
+};
+
+TEST_F(Threads, AWriterKeepsToItsScheduleAndTheReadsAreCounted) {
+  constexpr uint64_t kGapNs = 1'000'000;
+  config_.threads = 1;
+  config_.writes_per_second = 1000;
+  std::atomic<uint64_t> writes = 0;
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    session.Write(batch);
+    ++writes;
+  };
+  behaviour.get = [&](Session& session, std::string_view key) {
+    const uint64_t due = 1 + (clock_.now_ns += kGapNs) / kGapNs;
+    while (writes < config_.num + due) std::this_thread::yield();
+    return session.Get(key);
+  };
+  const Measurement m = Over(behaviour, "readwhilewriting");
+  ASSERT_EQ(m.status, Status::kOk) << m.reason;
+  EXPECT_EQ(m.operations, 500u);
+  EXPECT_EQ(m.found, 500u);
+  EXPECT_EQ(m.flush_ns, 0u);
+  ASSERT_TRUE(m.writer);
+  EXPECT_GT(m.writer->operations, 500u);
+  EXPECT_LE(m.writer->operations, 1 + m.writer->loop_ns / kGapNs);
+  EXPECT_EQ(m.operations_by_thread,
+            std::vector<uint64_t>{m.writer->operations});
+  EXPECT_EQ(m.digest, std::nullopt);
+}
+
+// Each write begins when it is due, or when the one before has ended: after one
+// that lasts long the writer makes up for all that has become due meanwhile.
+TEST_F(Threads, AWritersScheduleIsAbsolute) {
+  constexpr uint64_t kWrites = 60, kLong = 20;
+  config_.threads = 1;
+  for (const uint64_t per_second : {40, 1'000, 300'000}) {
+    config_.writes_per_second = per_second;
+    const uint64_t long_ns = 10'500'000'000 / per_second;
+    std::atomic<uint64_t> writes = 0;
+    std::vector<uint64_t> began_ns, ended_ns;
+    Behaviour behaviour;
+    behaviour.write = [&](Session& session, std::span<const Update> batch) {
+      session.Write(batch);
+      if (++writes <= config_.num) return;
+      began_ns.push_back(clock_.now_ns);
+      if (began_ns.size() == kLong) clock_.now_ns += long_ns;
+      ended_ns.push_back(clock_.now_ns);
+    };
+    behaviour.get = [&](Session& session, std::string_view key) {
+      while (writes < config_.num + kWrites) std::this_thread::yield();
+      return session.Get(key);
+    };
+    const Measurement m = Over(behaviour, "readwhilewriting");
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    ASSERT_GE(began_ns.size(), kWrites);
+    EXPECT_EQ(m.writer->operations, began_ns.size());
+    EXPECT_EQ(m.writer->rate_ops_per_sec, per_second);
+    for (size_t i = 1; i < kWrites; ++i) {
+      const uint64_t due_ns = began_ns[0] + i * 1'000'000'000 / per_second;
+      ASSERT_EQ(began_ns[i], std::max(due_ns, ended_ns[i - 1])) << i;
+    }
+  }
+}
+
+TEST_F(Threads, ShareTheRateOfAnOpenLoop) {
+  config_.reads = 2'000;
+  for (const uint64_t threads : {1, 4}) {
+    config_.threads = threads;
+    for (const char* name : {"readrandom", "overwrite", "readwhilewriting"}) {
+      config_.rate_ops_per_sec = 1'000;
+      config_.num = 2'000 * threads;
+      const Measurement m = Over({}, name);
+      ASSERT_EQ(m.status, Status::kOk) << m.reason;
+      EXPECT_EQ(m.operations, 2'000 * threads) << name;
+      ASSERT_TRUE(m.open_loop) << name;
+      EXPECT_EQ(m.open_loop->rate_ops_per_sec, 1'000) << name;
+      EXPECT_NEAR(m.open_loop->offered_ops_per_sec, 1'000, 100) << name;
+      EXPECT_NEAR(static_cast<double>(m.loop_ns), 2e9 * threads, 3e8 * threads)
+          << name;
+    }
+  }
+}
+
+// Threads that had the same pauses would all call at once, the n-th call of
+// each together.
+TEST_F(Threads, HaveAScheduleEach) {
+  config_.reads = 500;
+  config_.rate_ops_per_sec = 1'000;
+  std::mutex mutex;
+  std::multiset<uint64_t> began_ns;
+  std::barrier together(4);
+  Behaviour behaviour;
+  behaviour.get = [&](Session& session, std::string_view key) {
+    {
+      const std::lock_guard lock(mutex);
+      began_ns.insert(clock_.now_ns);
+    }
+    together.arrive_and_wait();
+    return session.Get(key);
+  };
+  ASSERT_EQ(Over(behaviour, "readrandom").status, Status::kOk);
+  const std::set<uint64_t> instants(began_ns.begin(), began_ns.end());
+  EXPECT_EQ(began_ns.size(), 2'000u);
+  EXPECT_GT(instants.size(), 500u);
+}
+
+// Calls are due until long after a limit of 1 s, and nobody waits for them.
+TEST_F(Threads, EndAtTheTimeLimitThoughNothingIsDue) {
+  config_.num = 1'000;
+  config_.reads = 1'000;
+  config_.duration_ns = kSecond;
+  config_.rate_ops_per_sec = 16;
+  for (const uint64_t threads : {1, 16}) {
+    config_.threads = threads;
+    for (const Measurement& m :
+         Run(Wrapped({}), {"fillrandom", "overwrite", "readrandom", "ycsbload",
+                           "readrandomwriterandom"})) {
+      SCOPED_TRACE(std::string(m.benchmark->name));
+      EXPECT_EQ(m.status, Status::kOk) << m.reason;
+      EXPECT_EQ(m.loop_ns, kSecond);
+      EXPECT_NEAR(static_cast<double>(m.operations), 16, 4 * 4);
+      EXPECT_EQ(m.stalls.count(), 0u);
+      EXPECT_TRUE(m.truncated);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kvmatrix
