@@ -15,7 +15,7 @@ from scripts.answer import (
     judge,
 )
 from scripts.disk import looks_full
-from scripts.driver_process import Outcome, Spawner, Tick
+from scripts.driver_process import Executor, Outcome, Tick
 from scripts.executable import (
     Benchmark,
     Stamp,
@@ -41,7 +41,7 @@ class Bench:
     build_dir: Path
     stamps: Mapping[str, Stamp | None]  # engine -> its executable as checksummed
     work: Path  # <data dir>/.kvmatrix-work
-    spawner: Spawner
+    executor: Executor
     surroundings: Surroundings
     tick: Tick  # of a measured process: somebody looks how far it is
     starts: Callable[[Turn], None]  # told before each measured process
@@ -108,10 +108,10 @@ def execute(
         _remove(left)
     command, timeout_s = command_of(bench, call), bench.plan.timeout_s
     if observer is None:
-        outcome = bench.spawner.run(command, timeout_s)
+        outcome = bench.executor.run(command, timeout_s)
     else:
         observer.begin()
-        outcome = bench.spawner.run(command, timeout_s, (bench.tick, observer.tick))
+        outcome = bench.executor.run(command, timeout_s, (bench.tick, observer.tick))
         observer.end()
     verdict = _judged(bench, call, outcome)
     if not verdict.ok and looks_full(bench.work, verdict.reason):

@@ -5,19 +5,20 @@ What takes time to import is imported under its guard.
 
 import os
 import sys
+from typing import Any
 
 from scripts import streams
 
 INTERRUPTED = 130  # as a shell reports SIGINT
 
 
-def main() -> None:
-    """Runs the command line."""
+def main(outside: Any = None) -> None:
+    """Runs the command line, with the real outside unless another is given."""
     try:
         streams.mend()
         from scripts.verbs import main as verbs
 
-        verbs(prog_name="kvmatrix")
+        verbs(prog_name="kvmatrix", obj=outside)
     except KeyboardInterrupt:
         print("kvmatrix: interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)  # not past a second Ctrl-C during the exit

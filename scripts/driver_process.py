@@ -16,10 +16,10 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import IO, Protocol
 
 STDERR_TAIL_BYTES = 4096
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
@@ -93,9 +93,36 @@ class Tick:
     period_s: float
 
 
+class Executor(Protocol):
+    """Runs programs one at a time, in one environment, until a stop is requested."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variables of every program."""
+
+    @property
+    def stop(self) -> Stop:
+        """The stop request that ends a program and refuses the next."""
+
+    def with_environment(self, environment: Mapping[str, str]) -> "Executor":
+        """Return the same, with other variables."""
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        timeout_s: float,
+        ticks: Sequence[Tick] = (),
+        stdout: int | IO[bytes] = subprocess.DEVNULL,
+    ) -> Outcome:
+        """Run a command to its end, or end it at the timeout.
+
+        Raises Interrupted when a stop is requested; OSError if it cannot start.
+        """
+
+
 @dataclass(frozen=True)
 class Spawner:
-    """Starts children that share one environment and one stop request."""
+    """The executor of real programs, each a child process that nothing outlives."""
 
     environment: Mapping[str, str]
     stop: Stop = field(default_factory=Stop)
@@ -105,6 +132,10 @@ class Spawner:
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+    def with_environment(self, environment: Mapping[str, str]) -> "Spawner":
+        """Return the same, with other variables."""
+        return replace(self, environment=environment)
 
     def run(
         self,
@@ -264,7 +295,7 @@ class _Tail:
 
     def text(self) -> str:
         """The tail; call once the child is dead."""
-        self._thread.join(timeout=1)  # a process that left the group may hold it
+        self._thread.join(timeout=10)  # a process that left the group may hold it
         if not self._thread.is_alive():
             self._pipe.close()
         last = b"".join(self._last)[-STDERR_TAIL_BYTES:]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from report.config import Config, Engine
 from report.config_parts import VARIANT
-from scripts.driver_process import Spawner
+from scripts.driver_process import Executor
 from scripts.executable import NotUsable, describe, executable_path, sha256_of
 from scripts.plan import PlannedEngine
 
@@ -18,7 +18,7 @@ def child_environment(home: str) -> dict[str, str]:
 
 
 def find_engines(
-    spawner: Spawner,
+    executor: Executor,
     build_dir: Path,
     config: Config,
     names: Iterable[str],
@@ -26,17 +26,17 @@ def find_engines(
 ) -> tuple[PlannedEngine, ...]:
     """Asks the executables of these engines what they are; `scratch` must exist."""
     return tuple(
-        _find(spawner, build_dir, config.engines[name], scratch) for name in names
+        _find(executor, build_dir, config.engines[name], scratch) for name in names
     )
 
 
 def _find(
-    spawner: Spawner, build_dir: Path, engine: Engine, scratch: Path
+    executor: Executor, build_dir: Path, engine: Engine, scratch: Path
 ) -> PlannedEngine:
     path = executable_path(build_dir, engine.executable)
     description, missing, checksum = None, "", ""
     try:
-        description = describe(spawner, path, engine.executable, scratch)
+        description = describe(executor, path, engine.executable, scratch)
         checksum = sha256_of(path)
     except NotUsable as reason:
         missing = str(reason)

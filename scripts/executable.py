@@ -10,7 +10,7 @@ from typing import Any
 from report import work
 from report.config_keys import Flag
 from report.results import METHOD, SCHEMA
-from scripts.driver_process import Outcome, Spawner
+from scripts.driver_process import Executor, Outcome
 
 DESCRIBE_TIMEOUT_S = 20
 _DESCRIBE_LIMIT_BYTES = 4 << 20
@@ -128,7 +128,7 @@ class Stamp:
         return cls(stat.st_ino, stat.st_mtime_ns, stat.st_size)
 
 
-def describe(spawner: Spawner, path: Path, engine: str, scratch: Path) -> Description:
+def describe(executor: Executor, path: Path, engine: str, scratch: Path) -> Description:
     """Asks an executable what it is.  Raises NotUsable."""
     if not path.is_file():
         raise NotUsable(f"{NOT_BUILT}: there is no {path.name}; {_ADVICE}")
@@ -136,7 +136,7 @@ def describe(spawner: Spawner, path: Path, engine: str, scratch: Path) -> Descri
     try:
         with answer.open("wb") as stdout:
             command = (path, "--describe")
-            outcome = spawner.run(command, DESCRIBE_TIMEOUT_S, stdout=stdout)
+            outcome = executor.run(command, DESCRIBE_TIMEOUT_S, stdout=stdout)
         with answer.open("rb") as file:
             text = file.read(_DESCRIBE_LIMIT_BYTES)
     except OSError as error:

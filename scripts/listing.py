@@ -6,8 +6,8 @@ from typing import Any
 
 from report.config import Config, Suite
 from report.figures import count
-from scripts.driver_process import Spawner
 from scripts.engines import child_environment, find_engines
+from scripts.outside import Outside
 from scripts.plan import Plan, PlannedEngine, Selection
 from scripts.planning import control_of, make_plan
 
@@ -15,16 +15,20 @@ Document = dict[str, list[dict[str, Any]]]
 
 
 def list_document(
-    config: Config, build_dir: Path, what: str | None, suite: str | None
+    config: Config,
+    build_dir: Path,
+    what: str | None,
+    suite: str | None,
+    outside: Outside,
 ) -> Document:
     """The lists asked for; without `what`, engines, scenarios and suites."""
     document: Document = {}
     engines: tuple[PlannedEngine, ...] = ()
     if what in (None, "engines", "cells"):
         with tempfile.TemporaryDirectory() as scratch:
-            spawner = Spawner(child_environment(scratch))
+            executor = outside.executor(child_environment(scratch))
             engines = find_engines(
-                spawner, build_dir, config, config.engines, Path(scratch)
+                executor, build_dir, config, config.engines, Path(scratch)
             )
     if what in (None, "engines"):
         document["engines"] = [_engine(engine) for engine in engines]

@@ -63,6 +63,6 @@ def plan(ctx: click.Context, /, suite: str, **given: Any) -> None:
     def work() -> int:
         from scripts.prospecting import foretell  # numpy takes a while to load
 
-        return foretell(suite, given, ctx.meta["command"], output)
+        return foretell(suite, given, ctx.meta["command"], output, ctx.obj)
 
     sys.exit(guarded(work))

@@ -92,7 +92,7 @@ def provide(bench: Bench, start: Start | None, database: Path) -> None:
 
 def _tool(bench: Bench, command: Sequence[str]) -> None:
     """Runs a preparation of the next measurement.  Raises DiskFull or Failed."""
-    outcome = bench.spawner.run(command, max(bench.plan.timeout_s, _TOOL_TIMEOUT_S))
+    outcome = bench.executor.run(command, max(bench.plan.timeout_s, _TOOL_TIMEOUT_S))
     if outcome.exit != "0":
         if looks_full(bench.work, outcome.stderr_tail):
             raise DiskFull("the data directory")

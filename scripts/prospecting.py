@@ -16,6 +16,7 @@ from scripts.disk import free_bytes
 from scripts.growth_samples import Samples, collect
 from scripts.host import environment_document
 from scripts.ladder import climb, default_sizes
+from scripts.outside import Outside
 from scripts.plan import Cell, Plan
 from scripts.prospects import Room, prospects
 from scripts.prospects_shown import document, text
@@ -30,7 +31,13 @@ _TENTH = 10
 _ORDINARY_RUNS = 20  # the newest ones are looked at
 
 
-def foretell(suite: str, given: Mapping[str, Any], command: str, output: Output) -> int:
+def foretell(
+    suite: str,
+    given: Mapping[str, Any],
+    command: str,
+    output: Output,
+    outside: Outside,
+) -> int:
     """Measures if asked to, predicts, and tells; returns the exit code.
 
     Raises what scripts.guard turns into a message.
@@ -45,7 +52,7 @@ def foretell(suite: str, given: Mapping[str, Any], command: str, output: Output)
     chosen = config.suites[suite_name(suite, config.suites)]
     request = Request(config, chosen, selection_of(config, chosen, given), command)
     places = replace(asked, results=asked.results / PLANS)
-    with open_runner(places) as runner:
+    with open_runner(places, outside) as runner:
         made = runner.plan(request)
         if given["measure"]:
             sizes = _sizes(given["sizes"], made)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.calls import WORK_FOLDER, Bench
-from scripts.driver_process import Spawner, Tick
+from scripts.driver_process import Executor, Tick
 from scripts.events import (
     Beat,
     Listener,
@@ -35,7 +35,7 @@ class Session:
     build_dir: Path
     stamps: Mapping[str, Stamp | None]  # of the executables, as checksummed
     data_dir: Path
-    spawner: Spawner
+    executor: Executor
     surroundings: Surroundings
     period_s: float  # between two looks at a running cell
     lines: list[Mapping[str, Any]]  # all on disk, earlier sessions' included
@@ -72,7 +72,7 @@ class Session:
             else (obstacle_line(bench, turn) for turn in pending)
         )
         for done in finished:
-            self.spawner.stop.check()
+            self.executor.stop.check()
             self._store(done, able)
 
     def _store(self, done: Finished, able: bool) -> None:
@@ -109,7 +109,7 @@ class Session:
             build_dir=self.build_dir,
             stamps=self.stamps,
             work=self.data_dir / WORK_FOLDER,
-            spawner=self.spawner,
+            executor=self.executor,
             surroundings=self.surroundings,
             tick=Tick(self._look, self.period_s),
             starts=self._announce,

@@ -1,7 +1,6 @@
 """From a request to an ended run: locks, checks, the loop, and what is left behind."""
 
 import datetime
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,14 +17,14 @@ from scripts.doctor.admission import admit, subject_of
 from scripts.doctor.finding import Finding, Level
 from scripts.doctor.probes import Progress
 from scripts.doctor.screen import summary
-from scripts.driver_process import Interrupted, Spawner
+from scripts.driver_process import Executor, Interrupted
 from scripts.engines import child_environment, find_engines
 from scripts.events import Event, Listener, Note, RunEnded, RunStarted
 from scripts.executable import NOT_BUILT, Stamp, executable_path
 from scripts.host import Machine, environment_document, identity, machine_line
 from scripts.live import View
-from scripts.observing import MachineSurroundings, Surroundings
 from scripts.order import missing_turns
+from scripts.outside import Outside
 from scripts.plan import Plan, Selection
 from scripts.planning import make_plan
 from scripts.predict import Forecast, load_history
@@ -93,10 +92,11 @@ class Request:
 
 @dataclass
 class Runner:
-    """The places and the spawner of one command, with both locks held."""
+    """The places and the executor of one command, with both locks held."""
 
     places: Places
-    spawner: Spawner
+    outside: Outside
+    executor: Executor
     machine: Machine = field(init=False)
     stamps: dict[str, Stamp | None] = field(init=False, default_factory=dict)
 
@@ -108,7 +108,7 @@ class Runner:
         named = request.selection.engines
         self.stamp(request.config.engines[name].executable for name in named)
         engines = find_engines(
-            self.spawner,
+            self.executor,
             self.places.build_dir,
             request.config,
             request.selection.engines,
@@ -138,7 +138,7 @@ class Runner:
         """
 
         def stoppable(text: str) -> None:
-            self.spawner.stop.check()
+            self.executor.stop.check()
             if tell:
                 tell(text)
 
@@ -148,7 +148,8 @@ class Runner:
         subject = subject_of(
             self.machine, environment, plan.engines, needed_bytes(plan)
         )
-        findings = admit(subject, self.places.work, stoppable if tell else None)
+        probes = self.outside.probes(self.places.work)
+        findings = admit(subject, probes, stoppable if tell else None)
         return {**environment, "doctor": [finding.document() for finding in findings]}
 
     def start(
@@ -240,8 +241,8 @@ class Runner:
             build_dir=self.places.build_dir,
             stamps=self.stamps,
             data_dir=self.places.data_dir,
-            spawner=self.spawner,
-            surroundings=surroundings_of(self.machine),
+            executor=self.executor,
+            surroundings=self.outside.surroundings(self.machine),
             period_s=period_s,
             lines=lines,
         )
@@ -262,11 +263,6 @@ def doctors_note(environment: Mapping[str, Any]) -> Note:
     findings = [Finding.of(said) for said in environment["doctor"]]
     failed = any(finding.level is Level.FAIL for finding in findings)
     return Note(summary(findings), "warn" if failed else "note")
-
-
-def surroundings_of(machine: Machine) -> Surroundings:
-    """What can disturb a measurement here; all but this very process."""
-    return MachineSurroundings(machine.reader, machine.data_dir, (os.getpid(),))
 
 
 def outcome_of(execute: Callable[[], None]) -> tuple[int, str]:
@@ -349,21 +345,21 @@ def new_name(results: Path, suite: str) -> str:
 
 
 @contextmanager
-def open_runner(places: Places) -> Iterator[Runner]:
+def open_runner(places: Places, outside: Outside) -> Iterator[Runner]:
     """A runner that holds the locks of both folders.
 
     Raises Refused, Busy or Interrupted.
     """
     refuse_shared_folder(places)
-    spawner = Spawner(child_environment(str(places.work / "tmp")))
+    executor = outside.executor(child_environment(str(places.work / "tmp")))
     with (
         sole_user(places.results, "results folder"),
         sole_user(places.data_dir, "data directory"),
-        spawner.stop.on_signals(),
+        executor.stop.on_signals(),
         work_folder(places.work),
     ):
         (places.work / "tmp").mkdir(exist_ok=True)
-        yield Runner(places, spawner)
+        yield Runner(places, outside, executor)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from scripts.doctor.verb import doctor
 from scripts.dry_run import dry_run_document, dry_run_lines
 from scripts.guard import guarded
 from scripts.listing import list_document, list_lines
+from scripts.outside import Outside
 from scripts.plan import Plan
 from scripts.plan_verb import plan
 from scripts.regressions.ab_verb import BUILDS, ab, resume_ab
@@ -35,7 +36,8 @@ from scripts.store import EVERY_KIND, find_run, is_ab_run
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Measures embedded storage engines, each against the same workloads.
 
     \b
@@ -48,6 +50,7 @@ def main() -> None:
     failed or are missing, the rest is saved; 4 --strict and the machine is unfit;
     5 nothing could be measured or compared; 130 interrupted.
     """
+    ctx.ensure_object(Outside)
 
 
 main.add_command(doctor)
@@ -84,7 +87,7 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
         chosen_suite = config.suites[suite_name(suite, config.suites)]
         selection = selection_of(config, chosen_suite, given)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
-        with open_runner(places) as runner:
+        with open_runner(places, ctx.obj) as runner:
             made = runner.plan(request)
             if given["dry_run"]:
                 return _show_dry_run(made, places, output)
@@ -99,7 +102,8 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
 @main.command("resume")
 @click.argument("name", metavar="RUN")
 @options.stacked(BUILDS, options.PLACES, options.OUTPUT)
-def resume(name: str, **given: Any) -> None:
+@click.pass_obj
+def resume(outside: Outside, /, name: str, **given: Any) -> None:
     """Finishes what is missing of RUN: a name, its beginning, a path or @last.
 
     Refuses if the machine, an executable or the settings are not what they were.
@@ -116,9 +120,9 @@ def resume(name: str, **given: Any) -> None:
     def work() -> int:
         path = find_run(places.results, name, EVERY_KIND)
         if is_ab_run(path):
-            return resume_ab(path, given, output)
+            return resume_ab(path, given, output, outside)
         config = load(places.configs)
-        with open_runner(places) as runner:
+        with open_runner(places, outside) as runner:
             ending = runner.resume(path, config, view_for(output, places))
         return conclude(ending, output, places)
 
@@ -130,7 +134,9 @@ def resume(name: str, **given: Any) -> None:
 @click.argument("suite", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.stacked(options.BUILD, options.CONFIGS)
+@click.pass_obj
 def list_command(
+    outside: Outside,
     what: str | None,
     suite: str | None,
     as_json: bool,
@@ -154,7 +160,7 @@ def list_command(
             if suite is None:
                 raise click.UsageError("list cells needs a suite: list cells quick")
             suite_name(suite, config.suites)
-        document = list_document(config, build_dir, what, suite)
+        document = list_document(config, build_dir, what, suite, outside)
         if as_json:
             click.echo(json.dumps(document, indent=1))
         else:

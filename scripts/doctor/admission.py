@@ -10,7 +10,7 @@ from typing import Any
 from scripts.doctor.examine import examine, probe
 from scripts.doctor.finding import Finding, Level
 from scripts.doctor.judge import Probed
-from scripts.doctor.probes import Progress, SystemProbes
+from scripts.doctor.probes import Probes, Progress
 from scripts.doctor.screen import EXIT_UNFIT, refusal
 from scripts.doctor.subject import Subject
 from scripts.host import Machine
@@ -58,21 +58,21 @@ def _gaps() -> list[str]:
 
 
 def full(
-    subject: Subject, work: Path, progress: Progress
+    subject: Subject, probes: Probes, progress: Progress
 ) -> tuple[list[Finding], Probed]:
-    """Every check and every probe; `work` is a folder of the data directory."""
-    probed = probe(subject.machine, SystemProbes(work), progress)
+    """Every check and every probe."""
+    probed = probe(subject.machine, probes, progress)
     return examine(subject, probed), probed
 
 
-def admit(subject: Subject, work: Path, tell: Progress | None) -> list[Finding]:
+def admit(subject: Subject, probes: Probes, tell: Progress | None) -> list[Finding]:
     """What a run records of its machine.
 
     Strict with `tell`: the probes measure too, and Unfit is raised if anything failed.
     """
     if tell is None:
         return examine(subject)
-    findings, _ = full(subject, work, tell)
+    findings, _ = full(subject, probes, tell)
     if any(finding.level is Level.FAIL for finding in findings):
         raise Unfit(refusal(findings))
     return findings

@@ -21,11 +21,11 @@ from scripts.doctor.judge import Probed
 from scripts.doctor.screen import EXIT_UNFIT, document, lines
 from scripts.doctor.subject import Subject
 from scripts.doctor.telling import telling
-from scripts.driver_process import Spawner
 from scripts.engines import child_environment, find_engines
 from scripts.guard import guarded
 from scripts.host import Machine, environment_document, identity, machine_line
 from scripts.listing import suite_plan
+from scripts.outside import Outside
 from scripts.reader import SystemReader
 from scripts.session import work_folder
 from scripts.store import sole_user
@@ -43,7 +43,8 @@ _WIDTH = 100  # of lines, unless a terminal is narrower
     options.JSON,
     options.COLOR,
 )
-def doctor(**given: Any) -> None:
+@click.pass_obj
+def doctor(outside: Outside, /, **given: Any) -> None:
     """Tells whether this machine can give numbers worth keeping.
 
     Looks at processors, memory and the disk of the data directory, syncs 4 KiB a
@@ -67,12 +68,13 @@ def doctor(**given: Any) -> None:
     def work() -> int:
         config = load(given["configs_dir"])
         with made_for_now(data_dir), sole_user(data_dir, "data directory"):
-            subject = _subject(config, given["build_dir"].absolute(), data_dir)
+            subject = _subject(config, given["build_dir"].absolute(), data_dir, outside)
             with (
                 work_folder(data_dir / WORK_FOLDER),
                 telling(output.stderr(), output.quiet) as tell,
             ):
-                findings, probed = full(subject, data_dir / WORK_FOLDER, tell)
+                probes = outside.probes(data_dir / WORK_FOLDER)
+                findings, probed = full(subject, probes, tell)
             known = identity(subject.machine)  # asks for the data directory's disk
         _show(output, known, findings, probed)
         failed = any(finding.level is Level.FAIL for finding in findings)
@@ -94,13 +96,15 @@ def made_for_now(folder: Path) -> Iterator[None]:
                 place.rmdir()
 
 
-def _subject(config: Config, build_dir: Path, data_dir: Path) -> Subject:
+def _subject(
+    config: Config, build_dir: Path, data_dir: Path, outside: Outside
+) -> Subject:
     """This machine, for the largest of all suites."""
     machine = Machine(SystemReader(), data_dir)
     with tempfile.TemporaryDirectory() as scratch:
-        spawner = Spawner(child_environment(scratch))
+        executor = outside.executor(child_environment(scratch))
         engines = find_engines(
-            spawner, build_dir, config, config.engines, Path(scratch)
+            executor, build_dir, config, config.engines, Path(scratch)
         )
     plans = [suite_plan(config, suite, engines) for suite in config.suites.values()]
     environment = environment_document(machine, [], child_environment("DATA/tmp"))

@@ -55,7 +55,7 @@ class AbEnding:
 
 @dataclass
 class AbRunner:
-    """A runner for each side, which share one spawner, one work folder, the locks."""
+    """A runner for each side, which share one executor, one work folder, the locks."""
 
     a: Runner
     b: Runner
@@ -190,8 +190,8 @@ class AbRunner:
                 build_dir=runner.places.build_dir,
                 stamps=runner.stamps,
                 work=runner.places.work,
-                spawner=runner.spawner,
-                surroundings=session.surroundings_of(runner.machine),
+                executor=runner.executor,
+                surroundings=runner.outside.surroundings(runner.machine),
                 tick=Tick(made.look, view.period_s),
                 starts=_nobody_listens,
             )
@@ -211,7 +211,7 @@ class AbRunner:
 def runner_of(runner: Runner, build_b: Path) -> AbRunner:
     """The runner of both sides, given that of side a."""
     places = replace(runner.places, build_dir=build_b)
-    return AbRunner(runner, Runner(places, runner.spawner))
+    return AbRunner(runner, Runner(places, runner.outside, runner.executor))
 
 
 def _nobody_listens(_turn: Turn) -> None:

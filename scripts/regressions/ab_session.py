@@ -88,7 +88,7 @@ class AbSession:
         stage = stage_of(self.plan.rule, slot.round)
         self.view.measures(f"{stage} {slot.round} {slot.side} {slot.cell}")
         (done,) = run_unit(bench, [turn])
-        bench.spawner.stop.check()
+        bench.executor.stop.check()
         place = {"side": slot.side, "stage": stage, "round": slot.round}
         place |= {"slot": slot.slot, "padding_bytes": padding}
         line = {**done.line, "ab": place}
@@ -168,8 +168,8 @@ class AbSession:
 
 def _padded(bench: Bench, padding: int) -> Bench:
     """The bench whose processes have so many bytes more in their environment."""
-    environment = {**bench.spawner.environment, PADDING: "x" * padding}
-    return replace(bench, spawner=replace(bench.spawner, environment=environment))
+    environment = {**bench.executor.environment, PADDING: "x" * padding}
+    return replace(bench, executor=bench.executor.with_environment(environment))
 
 
 def _cell(name: CellName) -> Cell:

@@ -23,6 +23,7 @@ from scripts.session import Places, Request, open_runner
 from scripts.showing import complain, resume_command, written_report
 
 if TYPE_CHECKING:
+    from scripts.outside import Outside
     from scripts.regressions.ab_runner import AbEnding
 
 _NEEDED = (
@@ -152,7 +153,7 @@ def ab(ctx: click.Context, /, suite: str, **given: Any) -> None:
         asked = {**given, **_NOT_ASKED, "repetitions": rounds}
         selection = selection_of(config, chosen, asked)
         request = Request(config, chosen, selection, ctx.meta["command"])
-        with open_runner(places) as side_a:
+        with open_runner(places, ctx.obj) as side_a:
             runner = runner_of(side_a, builds.b)
             plan = runner.plan(
                 request,
@@ -173,7 +174,9 @@ def ab(ctx: click.Context, /, suite: str, **given: Any) -> None:
     sys.exit(guarded(work))
 
 
-def resume_ab(path: Path, given: Mapping[str, Any], output: Output) -> int:
+def resume_ab(
+    path: Path, given: Mapping[str, Any], output: Output, outside: Outside
+) -> int:
     """Goes on with the A/B run in this folder; the exit code.
 
     One that is finished is shown, whatever builds are given.  What it raises is what
@@ -196,7 +199,7 @@ def resume_ab(path: Path, given: Mapping[str, Any], output: Output) -> int:
     builds = builds_of(given["a_dir"], given["b_dir"], same=plan.same_build)
     places = places_of(given, builds)
     config = load(places.configs)
-    with open_runner(places) as side_a:
+    with open_runner(places, outside) as side_a:
         ending = runner_of(side_a, builds.b).resume(path, config, output)
     return conclude(ending, output, places, builds)
 

@@ -59,7 +59,7 @@ def count_cells(
     sides = {"a": bench_a, "b": bench_b}
     able = [c for c in cells if not any(b.plan.obstacle(c) for b in sides.values())]
     if tools is None:
-        tools = find_tools(bench_a.spawner, fresh(bench_a.work / "tmp"))
+        tools = find_tools(bench_a.executor, fresh(bench_a.work / "tmp"))
     for tool in tools:
         if tool.problem:
             tell(f"{' and '.join(tool.counts)}: {tool.problem} ({_REMEDY})")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.driver_process import Spawner, tied_to_parent
+from scripts.driver_process import Executor, tied_to_parent
 
 # The counts of a line -> the system calls that they add up.
 SYSTEM_CALLS: Mapping[str, tuple[str, ...]] = {
@@ -54,22 +54,22 @@ class Tool:
         return self.parse(text)
 
 
-def find_tools(spawner: Spawner, scratch: Path) -> tuple[Tool, ...]:
+def find_tools(executor: Executor, scratch: Path) -> tuple[Tool, ...]:
     """Both tools, tried on a command that does nothing; `scratch` must exist.
 
     A container may forbid to trace, and a processor may know more than valgrind.
     """
-    return tuple(_tried(tool, spawner, scratch) for tool in (STRACE, VALGRIND))
+    return tuple(_tried(tool, executor, scratch) for tool in (STRACE, VALGRIND))
 
 
-def _tried(tool: Tool, spawner: Spawner, scratch: Path) -> Tool:
+def _tried(tool: Tool, executor: Executor, scratch: Path) -> Tool:
     path, idle = shutil.which(tool.name), shutil.which("true")
     if path is None or idle is None:
         return _found(tool, problem=f"{tool.name} is not installed")
     found = _found(tool, path=path)
     report = scratch / f"{tool.name}.report"
     command = (*found.under(report), idle)
-    outcome = spawner.run(command, _PROBE_TIMEOUT_S)
+    outcome = executor.run(command, _PROBE_TIMEOUT_S)
     report.unlink(missing_ok=True)
     if outcome.exit != "0":
         told = outcome.stderr_tail.splitlines()[-1:] or [
