@@ -4,41 +4,44 @@ Each mutation takes one check out of the source.  What must then go wrong is run
 against the changed source; if nothing goes wrong, the mutation's test fails.
 """
 
-import shutil
+import json
 import subprocess
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.lab import ROOT
-from tests.lies.harness import BUILD, EXECUTABLES, Verdicts, problem_of, run_family
+from tests.lies.harness import EXECUTABLES, Verdicts, problem_of, run_family
 from tests.lies.mutations import Mutation, load_mutations
+from tests.lies.patched import exit_code_of
 from tests.lies.table import FAMILIES, Case, Family, load_family
 from tests.lies.toolchain import Change, Toolchain
+from tests.places import BUILD, ROOT
 
 MUTATIONS = load_mutations()
 FAMILIES_BY_NAME = {name: load_family(name) for name in FAMILIES}
 CASES = {c.cell: c for family in FAMILIES_BY_NAME.values() for c in family.cases}
-COPIED = ("scripts", "report", "tests")
 TOOLCHAIN = Toolchain(ROOT, BUILD)
+SOME_RED = 1  # the exit code of pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda m: m.name)
-def test_without_it_something_turns_red(mutation: Mutation, tmp_path: Path) -> None:
-    tree, executables = ROOT, EXECUTABLES
-    if mutation.of_python:
-        tree = patched_tree(mutation, tmp_path)
-        if mutation.test:
-            return expect_red_pytest(mutation, tree)
-    elif mutation.test:
-        return expect_red_gtest(mutation, tmp_path)
-    else:
-        executables = mutated_executables(mutation, tmp_path)
+def test_without_it_something_turns_red(
+    mutation: Mutation, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    change = Change(mutation.file, mutation.apply())
+    if mutation.test:
+        expect_red = expect_red_pytest if mutation.of_python else expect_red_gtest
+        expect_red(mutation, change, tmp_path)
+        return
+    executables = EXECUTABLES
+    if not mutation.of_python:
+        executables = mutated_executables(mutation, change, tmp_path)
     for family in families_of(mutation):
         folder = tmp_path / family.name
         folder.mkdir()
-        found = run_family(family, folder, tree=tree, executables=executables)
+        found = verdicts_with(change, family, folder, executables)
         for case in family.cases:
             expect_let_through(mutation, case, found)
 
@@ -47,6 +50,26 @@ def families_of(mutation: Mutation) -> list[Family]:
     """What must be run, and no more."""
     some = (family.only(set(mutation.lets)) for family in FAMILIES_BY_NAME.values())
     return [family for family in some if family.cases]
+
+
+def verdicts_with(
+    change: Change, family: Family, folder: Path, executables: Path
+) -> Verdicts:
+    """The verdicts on a family of the harness with the change, if it is of Python."""
+    answer = folder / "verdicts.json"
+
+    def work() -> int:
+        from tests.lies.harness import run_family
+
+        found = run_family(family, folder, executables)
+        answer.write_text(json.dumps(found))
+        return 0
+
+    if not change.file.endswith(".py"):
+        return run_family(family, folder, executables)
+    assert exit_code_of(change, work) == 0
+    found: Verdicts = json.loads(answer.read_text())
+    return found
 
 
 def expect_let_through(mutation: Mutation, case: Case, found: Verdicts) -> None:
@@ -60,9 +83,8 @@ def expect_let_through(mutation: Mutation, case: Case, found: Verdicts) -> None:
         assert (verdict["written"], verdict["shown"]) == ("ok", "ok"), told
 
 
-def mutated_executables(mutation: Mutation, folder: Path) -> Path:
+def mutated_executables(mutation: Mutation, change: Change, folder: Path) -> Path:
     """A folder with the lying executables that the mutation's lies need."""
-    change = Change(mutation.file, mutation.apply())
     target = folder / "mutated"
     for engine in {s.engine for f in families_of(mutation) for s in f.scenarios}:
         path = TOOLCHAIN.link(
@@ -73,27 +95,8 @@ def mutated_executables(mutation: Mutation, folder: Path) -> Path:
     return target
 
 
-def patched_tree(mutation: Mutation, folder: Path) -> Path:
-    """A copy of the Python packages and their tests, with the mutation."""
-    tree = copied_tree(folder)
-    (tree / mutation.file).write_text(mutation.apply())
-    return tree
-
-
-def copied_tree(folder: Path) -> Path:
-    """A copy of the packages and of the tests; all else is where it was."""
-    tree = folder / "tree"
-    for name in COPIED:
-        shutil.copytree(ROOT / name, tree / name)
-    for path in ROOT.iterdir():
-        if path.name not in COPIED:
-            (tree / path.name).symlink_to(path)
-    return tree
-
-
-def expect_red_gtest(mutation: Mutation, folder: Path) -> None:
+def expect_red_gtest(mutation: Mutation, change: Change, folder: Path) -> None:
     binary, _, tests = mutation.test.partition(":")
-    change = Change(mutation.file, mutation.apply())
     path = TOOLCHAIN.link(f"tests/{binary}", change, folder, mutation.units)
     command = [str(path), f"--gtest_filter={tests}"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -101,22 +104,26 @@ def expect_red_gtest(mutation: Mutation, folder: Path) -> None:
     assert done.returncode != 0, f"{mutation.test} is not red without {mutation.name}"
 
 
-def expect_red_pytest(mutation: Mutation, tree: Path) -> None:
-    done = pytest_in(tree, *mutation.test.split())
-    told = f"{mutation.test} is not red without {mutation.name}: {done.stdout[-2000:]}"
-    assert done.returncode == 1, told
+def expect_red_pytest(mutation: Mutation, change: Change, folder: Path) -> None:
+    code = run_tests(change, mutation.test.split(), folder)
+    assert code == SOME_RED, f"{mutation.test} is not red without {mutation.name}"
 
 
-def pytest_in(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The tests of `words`, up to the first that fails; 1: one has failed."""
-    command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", *words]
-    return subprocess.run(command, cwd=tree, capture_output=True, text=True)
+def run_tests(change: Change | None, words: Sequence[str], folder: Path) -> int:
+    """The exit code of pytest with the change, up to the first test that fails."""
+    quiet = ("-qx", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short")
+    places = (f"--rootdir={ROOT}", f"--basetemp={folder / 'inner'}")
+    return exit_code_of(
+        change, lambda: pytest.main([*quiet, *places, *(str(ROOT / w) for w in words)])
+    )
 
 
-def test_all_is_green_where_nothing_is_changed(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_all_is_green_where_nothing_is_changed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     named = {word for m in MUTATIONS if m.of_python for word in m.test.split()}
-    done = pytest_in(copied_tree(tmp_path), *sorted(named))
-    assert done.returncode == 0, done.stdout
+    assert run_tests(None, sorted(named), tmp_path) == 0
 
 
 def test_every_lie_is_guarded() -> None:

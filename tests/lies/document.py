@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.lab import ROOT
 from tests.lies.harness import EXECUTABLES, OWN_FLAGS, Verdicts, run_family, told_of
 from tests.lies.table import (
     FAMILIES,
@@ -25,6 +24,7 @@ from tests.lies.table import (
     load_checks,
     load_family,
 )
+from tests.places import ROOT
 
 PATH = ROOT / "report/LIES.md"
 TIMED = ("times",)  # families whose verdicts have figures that differ each time
@@ -141,8 +141,8 @@ def without_costs(text: str) -> str:
 
 
 def without_figures(text: str) -> str:
-    """The text with a mark in place of each time."""
-    return re.sub(r"\d[\d.,]*(×| [mnµ]?s\b)", r"#\1", text)
+    """The text with a mark in place of each time and number of stalls."""
+    return re.sub(r"\d[\d.,]*(×| [mnµ]?s\b| stalls?\b)", "#", text)
 
 
 def main() -> None:

@@ -1,18 +1,16 @@
 """Runs the real harness over lying executables and asks what it says of them."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.lab import ROOT, Lab, make_lab
+from tests.lab import Lab, make_lab
 from tests.lies.table import Case, Family, Scenario
+from tests.lies.verdicts import verdicts_of
+from tests.places import BUILD
 
-BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
 EXECUTABLES = BUILD / "tests"
 FLAGS = {"num": 500, "key_size": 16, "value_size": 100}
 OWN_FLAGS = ("lie", "lie_every", "lie_later")  # of the lying engine alone
@@ -21,13 +19,13 @@ Verdicts = Mapping[str, Mapping[str, Any]]
 
 
 def run_family(
-    family: Family, folder: Path, *, tree: Path = ROOT, executables: Path = EXECUTABLES
+    family: Family, folder: Path, executables: Path = EXECUTABLES
 ) -> Verdicts:
-    """What the harness in `tree` says of each cell of a family.
+    """What the harness says of each cell of a family.
 
     `executables` holds db_bench_<engine> for the engines that lie.
     """
-    lab = make_lab(folder, tree)
+    lab = make_lab(folder)
     for engine in sorted({scenario.engine for scenario in family.scenarios}):
         lab.engine(engine, None)
         name = lab.executable(engine).name
@@ -40,7 +38,7 @@ def run_family(
     words += [f"-n{family.repetitions}", "--repeat-disturbed=0"]
     done = lab.call("run", "lab", *words)
     assert done.returncode in (0, 3), done.stderr
-    return _verdicts(lab)
+    return verdicts_of(lab.run_folder)
 
 
 def _write_scenario(lab: Lab, scenario: Scenario) -> None:
@@ -52,14 +50,6 @@ def _write_scenario(lab: Lab, scenario: Scenario) -> None:
         f"[settings.{scenario.engine}]\n{''.join(own)}",
         {**FLAGS, **{k: v for k, v in flags.items() if k not in OWN_FLAGS}},
     )
-
-
-def _verdicts(lab: Lab) -> Verdicts:
-    command = [sys.executable, "-m", "tests.lies.verdicts", str(lab.run_folder)]
-    done = subprocess.run(command, cwd=lab.tree, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    found: Verdicts = json.loads(done.stdout)
-    return found
 
 
 def problem_of(case: Case, verdicts: Verdicts) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.lab import ROOT
+from tests.places import ROOT
 
 HERE = Path(__file__).parent / "mutations"
 

@@ -1,11 +1,5 @@
-"""What a run says of each of its cells: `python -m tests.lies.verdicts RUN_FOLDER`.
+"""What a run says of each of its cells."""
 
-A process of its own, so that the packages of a patched tree can be asked as well:
-`scripts` and `report` are those of the current directory.
-"""
-
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +46,3 @@ def _from_tables(row: Row) -> list[str]:
         slowest = figures.seconds(latencies["max"])
         found.append(f"its slowest operation took {slowest}")
     return found
-
-
-if __name__ == "__main__":
-    print(json.dumps(verdicts_of(Path(sys.argv[1]))))
