@@ -7,7 +7,6 @@ import pytest
 
 from scripts.provision import packages, venv
 from scripts.provision.budgets import over_budget
-from scripts.provision.counts import Counts, read_junit
 from scripts.provision.errors import SetupError
 from scripts.provision.packages import Requirement
 from scripts.provision.screen import Screen
@@ -129,14 +128,3 @@ def test_a_long_function_and_a_long_file_are_found(tmp_path: Path) -> None:
     file, function = over_budget(path)
     assert file.endswith("long.cc:1: the file has 403 lines, over 400")
     assert "long.cc:1: Long() has 403 lines, over 60" in function
-
-
-def test_counts_are_read_from_junit_files(tmp_path: Path) -> None:
-    path = tmp_path / "junit.xml"
-    path.write_text(
-        '<testsuites><testsuite tests="7" failures="1" errors="1" skipped="2"/>'
-        '<testsuite tests="3" failures="0" disabled="0" skipped="0"/></testsuites>'
-    )
-    assert read_junit(path) == Counts(6, 2, 2)
-    assert str(Counts(6, 2, 2) + Counts(1, 0, 0)) == "7 passed, 2 failed, 2 skipped"
-    assert read_junit(tmp_path / "absent.xml") == Counts()
