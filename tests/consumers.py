@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.places import ROOT
+
 CONSUMERS = ROOT / "build/consumers"
 COMPARE = Path("/usr/share/benchmark/compare.py")
 # Otava, without the network clients that it imports and does not use for a file.

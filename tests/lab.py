@@ -1,17 +1,25 @@
-"""A place to run the kvmatrix command line against fake executables."""
+"""A place to run the kvmatrix command line against fake executables.
+
+Commands run within the process of the tests; Lab.start() makes a process of one.
+"""
 
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-MACHINE = ROOT / "tests/quiet_machine.py"
+from tests.command import Done, call
+from tests.fake_executor import DeadlyExecutor, FakeExecutor
+from tests.places import PATIENCE_S, ROOT
+from tests.quiet_machine import quiet_machine
+
 BENCHMARKS = ("readseq", "readrandom", "fillseq", "fillrandom")
 
 _FLAGS = {"num": 64, "key_size": 16, "value_size": 100}
@@ -29,7 +37,6 @@ class Lab:
     """Configuration, executables, data and results in one temporary folder."""
 
     root: Path
-    tree: Path = ROOT  # holds the packages of the command line
 
     def engine(
         self, name: str, kind: str | None, role: str = "", more: str = ""
@@ -77,7 +84,9 @@ class Lab:
         (self.root / "configs/suites/lab.toml").write_text(text + more)
 
     def command(self, verb: str, *words: str) -> list[str]:
-        return [sys.executable, str(MACHINE), *self.arguments(verb, *words)]
+        """A command line to be run as a process in ROOT."""
+        program = [sys.executable, "-m", "tests.quiet_machine"]
+        return [*program, *self.arguments(verb, *words)]
 
     def arguments(self, verb: str, *words: str) -> list[str]:
         places = ["--configs-dir", str(self.root / "configs")]
@@ -93,27 +102,46 @@ class Lab:
 
     def call(
         self, verb: str, *words: str, env: Mapping[str, str] | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(verb, *words),
-            cwd=self.tree,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            env={**os.environ, **(env or {})},
-        )
+    ) -> Done:
+        """Runs a command on a quiet machine, fake engines without a process."""
+        return call(self.arguments(verb, *words), quiet_machine(FakeExecutor), env)
 
     def start(self, verb: str, *words: str) -> subprocess.Popen[str]:
-        """Starts a command with a session of its own and does not wait for it."""
+        """Starts a command as a process with a session of its own."""
         return subprocess.Popen(
             self.command(verb, *words),
-            cwd=self.tree,
+            cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
+
+    def wait(self, verb: str, *words: str) -> Done:
+        """Runs a command as start() does, to its end."""
+        process = self.start(verb, *words)
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+        return Done(process.returncode, stdout, stderr)
+
+    def killed(
+        self, programs: int, verb: str, *words: str, before: bool = True
+    ) -> bool:
+        """Runs a command in a fork that kill -9 ends around its Nth program.
+
+        False if the command ended before that.
+        """
+        pid = os.fork()
+        if pid == 0:
+            left = [programs]
+            outside = quiet_machine(
+                lambda variables: DeadlyExecutor(variables, left=left, before=before)
+            )
+            try:
+                call(self.arguments(verb, *words), outside)
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        return os.WIFSIGNALED(status)
 
     @property
     def data(self) -> Path:
@@ -157,12 +185,22 @@ class Lab:
         return sorted(path.name for path in self.data.rglob("*"))
 
 
-def make_lab(folder: Path, tree: Path = ROOT) -> Lab:
+def make_lab(folder: Path) -> Lab:
     """An empty lab."""
     for name in ("configs/scenarios", "configs/suites", "build/drivers", "data"):
         (folder / name).mkdir(parents=True)
     (folder / "configs/engines.toml").write_text("")
-    return Lab(folder, tree)
+    return Lab(folder)
+
+
+def number_in(path: Path, process: "subprocess.Popen[str]") -> int:
+    """The number that a running process writes into a file, once it is all there."""
+    while True:
+        with suppress(FileNotFoundError):
+            if (text := path.read_text()).endswith("\n"):
+                return int(text)
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
 
 
 def is_alive(pid: int) -> bool:

@@ -1,14 +1,18 @@
-"""The kvmatrix command line on a machine where nothing else ever happens.
+"""A machine where nothing else ever happens, and the command line on it.
 
-A script, so that the packages are those of the current directory.  What disturbs a
-measured process is what its fake executable leaves in a file of the data directory.
+What disturbs a measured process is what its fake executable leaves in a file of the
+data directory.  As a program: `python -m tests.quiet_machine VERB ...`.
 """
 
 import json
-import os
-import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from scripts import cli
+from scripts.doctor.probes import Progress
+from scripts.driver_process import Executor, Spawner
+from scripts.outside import Outside
 
 MARKS = "marks.json"  # the marks of the process that ran last
 
@@ -49,14 +53,32 @@ class QuietWatch:
         return {"samples": self._samples, "peak_disk_bytes": int(self._is_there)}
 
 
-def main() -> None:
-    """Runs the command line."""
-    sys.path[0] = os.getcwd()
-    from scripts import cli, session
+class SteadyProbes:
+    """Measures nothing: every time is the same."""
 
-    session.surroundings_of = lambda machine: QuietSurroundings(machine.data_dir)
-    cli.main()
+    def __init__(self, _folder: Path) -> None:
+        pass
+
+    def overwrites_ns(self) -> Sequence[int]:
+        """Times of a disk."""
+        return [200_000] * 100
+
+    def reads_ns(self) -> Sequence[int]:
+        """Times of a disk."""
+        return [80_000] * 100
+
+    def work_ns(self, progress: Progress) -> Sequence[int]:
+        """Times of an idle processor."""
+        progress("noise floor, 1 s to go")
+        return [50_000] * 100_000
+
+
+def quiet_machine(executor: Callable[[Mapping[str, str]], Executor]) -> Outside:
+    """Return the outside of such a machine, whose programs are run by an executor."""
+    return Outside(
+        executor, lambda machine: QuietSurroundings(machine.data_dir), SteadyProbes
+    )
 
 
 if __name__ == "__main__":
-    main()
+    cli.main(quiet_machine(Spawner))

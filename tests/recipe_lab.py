@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab import MACHINE, ROOT, Lab
+from tests.lab import Lab
+from tests.places import PATIENCE_S, ROOT
 
 SCRIPTS = ("compare-commits", "test-the-gate")
 
@@ -28,14 +29,14 @@ mkdir -p build/release/drivers
 }} >build/release/drivers/db_bench_alpha
 chmod +x build/release/drivers/db_bench_alpha
 """
-# The command line, on a machine where nothing else happens.
+# The command line on a machine where nothing else happens, over fake engines.
 _KVMATRIX = """#!/usr/bin/env bash
 set -euo pipefail
 verb="$1"
 echo "kvmatrix $*" >>"{log}"
 export KVMATRIX_CONFIGS_DIR="{lab}/configs" KVMATRIX_DATA_DIR="{lab}/data"
 cd "{root}"
-exec "{python}" "{machine}" "$@"
+exec "{python}" -m tests.fake_executor "$@"
 """
 
 
@@ -74,7 +75,7 @@ class Repository:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=PATIENCE_S,
         )
 
     def compare(
@@ -107,7 +108,6 @@ def repository_in(tmp_path: Path) -> Repository:
         "log": lab.root / "log",
         "root": ROOT,
         "python": sys.executable,
-        "machine": MACHINE,
         "lab": lab.root,
     }
     for name, text in (("setup", _SETUP), ("kvmatrix", _KVMATRIX)):

@@ -38,6 +38,7 @@ def counted(lab: Lab) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.slow
 @needs_a_tool
 def test_counting_that_was_cut_short_is_finished_and_not_repeated(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillrandom",))
@@ -58,6 +59,7 @@ def test_counting_that_was_cut_short_is_finished_and_not_repeated(lab: Lab) -> N
     assert len(counted(lab)) == len(lines)
 
 
+@pytest.mark.slow
 @needs_a_tool
 def test_a_cell_that_failed_is_not_counted(lab: Lab) -> None:
     lab.built("one", "crash", "other")

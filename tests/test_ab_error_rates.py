@@ -36,6 +36,8 @@ from tests.noise_model import (
     one_after_the_other,
 )
 
+pytestmark = pytest.mark.slow
+
 CELLS = 2000
 CHANGES = 1000
 CVS = (0.02, 0.03, 0.05, 0.08)

@@ -21,8 +21,8 @@ from report.regressions.ab_verdicts import AbResult, judge
 from report.regressions.judgement import Verdict
 from tests import ab_showcase, synthetic_ab
 from tests.html_tree import Element, tree
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*7}}"
 
 

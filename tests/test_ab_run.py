@@ -5,15 +5,15 @@ import json
 import os
 import random
 import shutil
-import subprocess
-import sys
-import time
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.lab import MACHINE, Lab, kill, make_lab
+from tests.command import call
+from tests.lab import Lab, is_alive, kill, make_lab, number_in
+from tests.places import PATIENCE_S
 
 CELLS = ("fillrandom", "readrandom")
 SHORT = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")
@@ -274,18 +274,9 @@ def test_the_page_is_written_of_what_is_there(
     lab, _ = measured
     assert not (lab.run_folder / "report.html").exists()
     target = tmp_path / "page.html"
-    command = [sys.executable, str(MACHINE), "report", "@last", "-o", str(target)]
-    command += ["--results-dir", str(lab.results)]
-    subprocess.run(command, cwd=lab.tree, check=True, timeout=60)
+    words = ["report", "@last", "-o", str(target), "--results-dir", str(lab.results)]
+    assert call(words).returncode == 0
     assert target.stat().st_size > 10_000
-
-
-def wait_for_lines(lab: Lab, process: Any, more_than: int) -> None:
-    while process.poll() is None:
-        found = list(lab.results.glob("2*/measurements.jsonl"))
-        if found and found[0].read_bytes().count(b"\n") > more_than:
-            return
-        time.sleep(0.005)
 
 
 def test_a_run_killed_many_times_loses_and_doubles_nothing(lab: Lab) -> None:
@@ -295,18 +286,14 @@ def test_a_run_killed_many_times_loses_and_doubles_nothing(lab: Lab) -> None:
     expected = [(x["benchmark"], x["seed"], x["ab"]) for x in lab.lines()]
     shutil.rmtree(lab.run_folder)
     moments, kept = random.Random(2), b""
-    runner = lab.start("ab", "lab", *sides(lab), *SHORT)
-    for _ in range(7):
-        wait_for_lines(lab, runner, kept.count(b"\n"))
-        time.sleep(moments.uniform(0, 0.2))
-        kill(runner)
-        runner.communicate(timeout=60)
+    assert lab.killed(20, "ab", "lab", *sides(lab), *SHORT)
+    for number in range(12):
+        words = ("resume", "@last", *sides(lab))
+        assert lab.killed(moments.randrange(12), *words, before=number % 2 == 0)
         now = lab.measurements.read_bytes()
         assert now.startswith(kept[: kept.rfind(b"\n") + 1])
         kept = now
-        runner = lab.start("resume", "@last", *sides(lab))
-    runner.communicate(timeout=120)
-    assert runner.returncode == 1
+    assert lab.call("resume", "@last", *sides(lab)).returncode == 1
     assert [(x["benchmark"], x["seed"], x["ab"]) for x in lab.lines()] == expected
     assert lab.left_in_data() == []
     again = lab.call("resume", "@last", *sides(lab))
@@ -332,15 +319,16 @@ def test_a_torn_line_is_done_again(lab: Lab) -> None:
 
 
 def test_an_interrupted_run_tells_how_to_go_on(lab: Lab) -> None:
-    lab.built("one", "slower", "other")
+    lab.built("one", "hang", "other")
     runner = lab.start("ab", "lab", *sides(lab), *SHORT)
-    wait_for_lines(lab, runner, 2)
-    kill(runner, 2)
-    told, errors = runner.communicate(timeout=60)
+    child = number_in(lab.data / "child.pid", runner)
+    kill(runner, signal.SIGINT)
+    told, errors = runner.communicate(timeout=PATIENCE_S)
     assert runner.returncode == 130
     assert f"--a {lab.root}/build --b {lab.root}/other" in " ".join(errors.split())
     assert "resume" not in told
-    assert lab.left_in_data() == []
+    assert not is_alive(child)
+    assert lab.left_in_data() == ["child.pid"]
 
 
 def test_a_rebuilt_side_is_not_resumed(lab: Lab) -> None:
@@ -376,14 +364,13 @@ def test_a_damaged_run_is_not_resumed(lab: Lab) -> None:
 
 
 def test_a_full_disk_keeps_what_is_finished(lab: Lab) -> None:
-    lab.built("one", "full")
-    runner = lab.start("ab", "lab", "--aa", "--a", str(lab.root / "build"), *SHORT)
-    wait_for_lines(lab, runner, 2)
-    (lab.data / "full").touch()
-    _, errors = runner.communicate(timeout=60)
-    assert runner.returncode == 3
-    assert "no space left in the data directory" in errors
-    (lab.data / "full").unlink()
+    lab.built("one", "filling")
+    (lab.data / "free").write_text("30")
+    done = lab.call("ab", "lab", "--aa", "--a", str(lab.root / "build"), *SHORT)
+    assert done.returncode == 3
+    assert "no space left in the data directory" in done.stderr
+    assert 0 < len(lab.lines()) < 24
+    (lab.data / "free").write_text("1000")
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
     assert done.returncode == 0, done.stderr
     assert len(lab.lines()) == 24

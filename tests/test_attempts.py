@@ -9,8 +9,8 @@ import pytest
 from report.documents import ResultsError
 from report.results import NOT_MEASURED, Cell, CellName, Run, load_run
 from tests import synthetic
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 Lines = list[dict[str, Any]]
 CHART = ("baseline", "fillrandom")
 MARK = "steal 3.1 %"

@@ -2,13 +2,12 @@
 
 import json
 import random
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.lab import Lab, kill, make_lab
+from tests.lab import Lab, make_lab
 
 CELL = "bad/fillrandom"
 
@@ -122,17 +121,9 @@ def is_finished(lines: list[dict[str, Any]]) -> bool:
 def test_a_runner_killed_between_attempts_goes_on_with_the_next(lab: Lab) -> None:
     disturb(lab, 10)
     moments = random.Random(3)
-    verb: tuple[str, ...] = ("run", "lab", "-n", "4")
-    for _ in range(12):
-        runner = lab.start(*verb)
-        deadline = time.monotonic() + 60
-        folders: list[Path] = []
-        while not folders and time.monotonic() < deadline:
-            folders = list(lab.results.glob("2*/run.json"))
-        verb = ("resume", "@last")
-        time.sleep(moments.uniform(0.2, 0.9))
-        kill(runner)
-        runner.communicate(timeout=60)
+    assert lab.killed(6, "run", "lab", "-n", "4")
+    for number in range(12):
+        lab.killed(moments.randrange(9), "resume", "@last", before=number % 2 == 0)
     assert lab.call("resume", "@last").returncode == 0
     by_repetition: dict[int, list[dict[str, Any]]] = {}
     for line in lab.lines():

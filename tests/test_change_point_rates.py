@@ -20,6 +20,8 @@ from tests.change_point_rates import (
     outliers,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("noise", "per_thousand"), [(gauss, 1.0), (outliers, 5.0), (drifting, 8.0)]

@@ -1,6 +1,5 @@
 """Flags that cannot go together: told of the plan, and refused by executables too."""
 
-import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,10 +10,9 @@ from report.config_combinations import REPLAYED, contradiction
 from report.config_keys import ConfigError, Flag
 from scripts.executable import flag_arguments
 from tests.lab import Lab, make_lab
+from tests.places import BUILD
 from tests.test_config_scenarios import BASE, config
 
-ROOT = Path(__file__).resolve().parents[1]
-BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
 UNIFORM: dict[str, Flag] = {"value_size_distribution_type": "uniform"}
 PARETO: dict[str, Flag] = {"value_size_distribution_type": "pareto"}
 THEIRS: dict[str, Flag] = {"stream": "leveldb"}

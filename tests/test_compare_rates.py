@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.compare_rates import Pair, called_slower
+
+pytestmark = pytest.mark.slow
 
 PAIRS = 30  # of 60 cells each
 

@@ -17,9 +17,10 @@ import pytest
 from report.exchange import google_benchmark
 from report.results import load_run
 from tests import two_runs
+from tests.command import Done, call
+from tests.places import ROOT
 from tests.two_runs import ALPHA, BETA, scaled
 
-ROOT = Path(__file__).parents[1]
 BASE = "20260101-000000-quick"
 NEW = "20260102-000000-quick"
 
@@ -35,21 +36,8 @@ def results(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def compare(
-    results: Path, *words: str, env: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [
-            *(sys.executable, "-m", "scripts.cli", "compare"),
-            *(*words, "--results-dir", str(results)),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, "PYTHONUTF8": "1", **(env or {})},
-    )
+def compare(results: Path, *words: str, env: Mapping[str, str] | None = None) -> Done:
+    return call(["compare", *words, "--results-dir", str(results)], env=env)
 
 
 def test_the_slower_cell_comes_first_with_its_interval_and_a_next_step(
@@ -180,8 +168,16 @@ def test_a_file_gets_the_table_as_it_is_shown(results: Path) -> None:
 
 
 def test_a_locale_without_the_signs_gets_words_and_ascii(results: Path) -> None:
-    done = compare(
-        results, BASE, NEW, env={"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "scripts.cli", "compare", BASE, NEW),
+            *("--results-dir", str(results)),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"},
     )
     assert done.returncode == 0
     assert done.stdout.isascii()

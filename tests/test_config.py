@@ -15,9 +15,10 @@ from report.units import (
     parse_size,
 )
 from scripts.settings import resolve_flags
+from tests.places import ROOT
 from tests.plans import description
 
-CONFIGS = Path(__file__).parents[1] / "configs"
+CONFIGS = ROOT / "configs"
 ENGINES = '[[engine]]\nname = "one"\ntitle = "One"\nsummary = "S"\n'
 BASE = """
 title = "Base"

@@ -1,17 +1,14 @@
 """Counting the work of two builds: what is run under which tool, and what is kept."""
 
 import json
-import os
 import shutil
-import stat
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import pytest
 
@@ -19,7 +16,7 @@ from report.cells import CellName
 from report.regressions.count_lines import read_count_lines
 from report.regressions.counts import SAME, counted
 from scripts.calls import Bench
-from scripts.driver_process import Spawner, Tick
+from scripts.driver_process import Outcome, Spawner, Tick
 from scripts.engines import child_environment
 from scripts.executable import Stamp, describe, executable_path
 from scripts.plan import Cell, Flags, Plan
@@ -32,34 +29,45 @@ from scripts.regressions.tools import (
     find_tools,
 )
 from tests.count_reports import REFS, TABLE
+from tests.fake_executor import FakeExecutor
 from tests.lab import Lab, is_alive, make_lab
+from tests.places import BUILD, PATIENCE_S
 from tests.plans import description, engine, plan
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
 BENCHMARKS = ("readrandom", "fillseq")
 
-# Runs the rest of its command line, then reports; a made-up tool.
-_TOOL = """#!{python} -IS
-import os, subprocess, sys
-report, rest = sys.argv[1], sys.argv[2:]
-ended = subprocess.run(rest).returncode
-with open({log!r}, "a") as file:
-    file.write(" ".join(rest[:1] + [w for w in rest if w[:3] == "--n"]) + "\\n")
-with open(report, "w") as file:
-    file.write({text!r})
-sys.exit(ended)
-"""
+_TOOL = ".tool"  # how the path of a made-up tool ends; the file is its report
+
+
+@dataclass(frozen=True)
+class ToolExecutor(FakeExecutor):
+    """Runs fake engines under made-up tools too, and logs what ran under them."""
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        timeout_s: float,
+        ticks: Sequence[Tick] = (),
+        stdout: int | IO[bytes] = subprocess.DEVNULL,
+    ) -> Outcome:
+        tool = Path(command[0])
+        if tool.suffix != _TOOL:
+            return super().run(command, timeout_s, ticks, stdout)
+        report, *rest = command[1:]
+        outcome = super().run(rest, timeout_s, ticks, stdout)
+        logged = [str(rest[0]), *(w for w in map(str, rest) if w.startswith("--n"))]
+        with (tool.parent / "ran").open("a") as log:
+            log.write(" ".join(logged) + "\n")
+        shutil.copy(tool, report)
+        return outcome
 
 
 def fake_tool(
     folder: Path, text: str, like: Tool = VALGRIND, name: str = "tool"
 ) -> Tool:
     """A tool that reports the same of every process, and logs what it ran."""
-    path = folder / name
-    log = str(folder / "ran")
-    path.write_text(_TOOL.format(python=sys.executable, log=log, text=text))
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    path = (folder / name).with_suffix(_TOOL)
+    path.write_text(text)
     options: Callable[[Path], Sequence[str]] = lambda report: (str(report),)  # noqa: E731
     return Tool(like.name, like.counts, options, like.parse, str(path), "")
 
@@ -82,11 +90,11 @@ def bench_of(
     build_dir = build_dir or lab.root / "build"
     work = lab.data / "work"
     (work / "tmp").mkdir(parents=True, exist_ok=True)
-    spawner = Spawner(child_environment(str(work / "tmp")))
+    executor = ToolExecutor(child_environment(str(work / "tmp")))
     engines = []
     for name in names:
         path = executable_path(build_dir, name)
-        found = describe(spawner, path, name, work / "tmp")
+        found = describe(executor, path, name, work / "tmp")
         engines.append(replace(engine(name), description=found))
     told = {"num": 64, "key_size": 16, "value_size": 100} if flags is None else flags
     made = plan(engines, benchmarks, flags={e.name: told for e in engines})
@@ -95,7 +103,7 @@ def bench_of(
         build_dir=build_dir,
         stamps={name: Stamp.of(executable_path(build_dir, name)) for name in names},
         work=work,
-        spawner=spawner,
+        executor=executor,
         surroundings=cast(Any, None),
         tick=Tick(lambda _pid: None, 1.0),
         starts=lambda _turn: None,
@@ -230,7 +238,7 @@ def test_without_any_tool_nothing_is_counted(lab: Lab) -> None:
 
 
 def test_a_tool_that_does_not_work_here_says_so(tmp_path: Path) -> None:
-    spawner = Spawner(child_environment(str(tmp_path)))
+    executor = Spawner(child_environment(str(tmp_path)))
     refusing = tmp_path / "bin"
     refusing.mkdir()
     (refusing / "strace").write_text(
@@ -241,18 +249,18 @@ def test_a_tool_that_does_not_work_here_says_so(tmp_path: Path) -> None:
     (refusing / "setpriv").symlink_to(shutil.which("setpriv") or "")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", str(refusing))
-        strace, valgrind = find_tools(spawner, tmp_path)
+        strace, valgrind = find_tools(executor, tmp_path)
     assert strace.problem == "strace does not work here: strace: not permitted"
     assert valgrind.problem == "valgrind is not installed"
 
 
 def test_a_traced_process_dies_with_its_tracer(tmp_path: Path) -> None:
     found = replace(STRACE, path=shutil.which("strace") or "")
-    tracer = subprocess.Popen([*found.under(tmp_path / "report"), "sleep", "60"])
+    tracer = subprocess.Popen([*found.under(tmp_path / "report"), "sleep", "3600"])
     children = Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children")
-    until = time.monotonic() + 20
+    patience_ends_s = time.monotonic() + PATIENCE_S
     traced = 0
-    while time.monotonic() < until and not traced:
+    while time.monotonic() < patience_ends_s and not traced:
         for pid in map(int, children.read_text().split()):
             with suppress(OSError):  # strace tries out what the system can do
                 is_it = Path(f"/proc/{pid}/comm").read_text() == "sleep\n"
@@ -260,7 +268,7 @@ def test_a_traced_process_dies_with_its_tracer(tmp_path: Path) -> None:
     assert traced
     tracer.kill()
     tracer.wait()
-    while time.monotonic() < until and is_alive(traced):
+    while time.monotonic() < patience_ends_s and is_alive(traced):
         time.sleep(0.01)
     assert not is_alive(traced)
 
@@ -344,9 +352,10 @@ def test_only_the_cell_itself_is_reduced() -> None:
     assert small.timeout_s == 120
 
 
+@pytest.mark.slow
 def test_one_real_build_counts_the_same_as_itself(lab: Lab) -> None:
     bench = bench_of(lab, BUILD, benchmarks=["fillseq"], names=["memory"])
-    tools = find_tools(bench.spawner, bench.work / "tmp")
+    tools = find_tools(bench.executor, bench.work / "tmp")
     assert [tool.problem for tool in tools] == ["", ""]
     lines = count(bench, bench, tools)
     assert len(lines) == 2 * 3

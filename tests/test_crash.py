@@ -1,7 +1,6 @@
 """Executables that are told to end as kill -9 does, and what a new process finds."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -10,8 +9,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
+from tests.places import BUILD
+
 ENGINES = (
     "leveldb",
     "treedb",

@@ -5,7 +5,6 @@ db_bench_sqlite3 and db_bench_tree_db leave, with a million entries.
 """
 
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -13,8 +12,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
+from tests.places import BUILD
+
 ENTRY = 16 + 100  # bytes
 
 
@@ -49,6 +48,7 @@ def found_counts(text: str) -> list[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_default_list_finds_what_db_bench_finds(tmp_path: Path) -> None:
     """Each value that is read is verified, and as many reads miss as there."""
     text, stderr, code = db_bench("leveldb", tmp_path, "--stream=leveldb")
@@ -60,6 +60,7 @@ def test_the_default_list_finds_what_db_bench_finds(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_fills_of_db_bench_leave_as_many_rows(tmp_path: Path) -> None:
     fills = "fillseq,fillsync,fillrandom,overwrite"
     held = rows("null", tmp_path, "leveldb", fills)
@@ -67,6 +68,7 @@ def test_the_fills_of_db_bench_leave_as_many_rows(tmp_path: Path) -> None:
     assert held["fillrandom"] == 631_873
 
 
+@pytest.mark.slow
 def test_one_seed_for_a_run_leaves_as_many_rows(tmp_path: Path) -> None:
     """The default lists of the two siblings, up to the last count known of each."""
     first = (

@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +20,11 @@ from scripts.doctor.probes import SystemProbes
 from scripts.doctor.screen import closing, lines, summary
 from scripts.doctor.telling import telling
 from scripts.doctor.verb import made_for_now
+from tests.command import call
+from tests.fake_executor import FakeExecutor
 from tests.lab import Lab, make_lab
 from tests.patients import GOOD, QUEUE, QUIET, STEADY, subject
+from tests.quiet_machine import quiet_machine
 
 # Found by its name alone; the loader says that it is not there, and goes on.
 FOOLED = {"LD_PRELOAD": "libeatmydata-made-up.so"}
@@ -113,18 +115,20 @@ def test_a_strict_run_is_admitted_only_by_a_machine_that_is_fit(
         monkeypatch.setattr(admission, "full", lambda *_: told)
 
     said(FINE, DOUBTED)
-    assert admission.admit(subject(), tmp_path, print) == [FINE, DOUBTED]
+    probes = SystemProbes(tmp_path)
+    assert admission.admit(subject(), probes, print) == [FINE, DOUBTED]
     said(FINE, FAILED)
     with pytest.raises(admission.Unfit, match="data dir: tmpfs") as unfit:
-        admission.admit(subject(), tmp_path, print)
+        admission.admit(subject(), probes, print)
     assert unfit.value.exit_code == 4
     assert "fix: choose another" in str(unfit.value)
-    cheap = admission.admit(subject(), tmp_path, None)
+    cheap = admission.admit(subject(), probes, None)
     assert cheap == examine(subject())
 
 
 def test_without_strict_nothing_is_measured(tmp_path: Path) -> None:
-    names = {f.name for f in admission.admit(subject(), tmp_path, None)}
+    probes = SystemProbes(tmp_path)
+    names = {f.name for f in admission.admit(subject(), probes, None)}
     assert not names & {"fsync", "disk reads", "noise floor", "quiet"}
 
 
@@ -135,7 +139,7 @@ def test_probes_of_this_machine(tmp_path: Path) -> None:
     assert len(probes.overwrites_ns()) == 100
     assert len(probes.reads_ns()) in (0, 100)
     work_ns = probes.work_ns(told.append)
-    assert 0.9e9 < sum(work_ns) < 60e9
+    assert sum(work_ns) >= 1e9
     assert told == ["noise floor, 1 s to go"]
     assert os.sched_getaffinity(0) == allowed
     assert list(tmp_path.iterdir()) == []
@@ -169,7 +173,7 @@ def test_the_verb_answers_and_leaves_nothing(lab: Lab) -> None:
     assert document["failed"] == sum(v == "fail" for v in levels.values())
     assert all(f["remedy"] for f in document["findings"] if f["level"] != "ok")
     assert document["probes"]["overwrite_fdatasync_ns"]["count"] == 100
-    assert document["probes"]["work_unit_ns"]["count"] > 1000
+    assert document["probes"]["work_unit_ns"]["count"] == 100_000
     assert "doctor: noise floor" in done.stderr
     assert lab.left_in_data() == []
     assert not lab.results.exists()
@@ -188,9 +192,9 @@ def test_a_data_directory_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
 def test_the_verb_leaves_no_data_directory(lab: Lab, tmp_path: Path) -> None:
     # The last of an option counts, and the lab has one of its own.
-    command = [*lab.command("doctor", "-q"), "--data-dir", str(tmp_path / "none/data")]
-    done = subprocess.run(
-        command, cwd=lab.tree, capture_output=True, text=True, check=False
+    words = lab.arguments("doctor", "-q")
+    done = call(
+        [*words, "--data-dir", str(tmp_path / "none/data")], quiet_machine(FakeExecutor)
     )
     assert done.returncode == 0, done.stderr
     assert "ok" in done.stdout

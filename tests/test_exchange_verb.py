@@ -13,14 +13,13 @@ from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_run import Failure
 from report.regressions.ab_verdicts import judge
 from tests import consumers, synthetic, synthetic_ab
+from tests.command import Done, call
 
-ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("google", "benchstat", "bencher", "github-bigger", "github-smaller")
 
 
-def report(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [str(ROOT / "scripts/kvmatrix"), "report", str(folder), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def report(folder: Path, *words: str) -> Done:
+    return call(["report", str(folder), *words])
 
 
 @pytest.mark.parametrize("kind", KINDS)

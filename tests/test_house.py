@@ -2,11 +2,11 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.places import ROOT
+
 FOLDERS = ["common", "configs", "drivers", "report", "results", "scripts", "tests"]
 FILES = [
     "CMakeLists.txt",

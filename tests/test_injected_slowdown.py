@@ -4,26 +4,26 @@ What is asserted here was counted, so that a busy machine changes nothing.  That
 finds it too is in report/REGRESSIONS.md, "For real".
 """
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import judge
+from tests.command import Done, call
+from tests.places import BUILD
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
 SMALL = ("--num", "2000", "--screen-rounds", "1", "--confirm-rounds", "4")
 CELLS = ("-e", "leveldb,sqlite3", "-k", "*/baseline/fillrandom", "--no-report")
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("strace") and shutil.which("valgrind")),
-    reason="strace and valgrind are not installed",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (shutil.which("strace") and shutil.which("valgrind")),
+        reason="strace and valgrind are not installed",
+    ),
+]
 
 
 def slower_build(folder: Path, operation: str) -> Path:
@@ -38,12 +38,9 @@ def slower_build(folder: Path, operation: str) -> Path:
     return drivers.parent
 
 
-def ab(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def ab(folder: Path, *words: str) -> Done:
     places = ["--results-dir", f"{folder}/results", "--data-dir", f"{folder}/data"]
-    command = [sys.executable, "-m", "scripts.cli", "ab", "smoke", *words]
-    return subprocess.run(
-        [*command, *SMALL, *CELLS, *places], cwd=ROOT, capture_output=True, text=True
-    )
+    return call(["ab", "smoke", *words, *SMALL, *CELLS, *places])
 
 
 def more_of(folder: Path) -> set[tuple[str, str]]:

@@ -7,6 +7,7 @@ import pytest
 
 from scripts.driver_process import Spawner, Tick
 from scripts.observing import Observer
+from tests.places import PATIENCE_S
 
 
 class Recorder:
@@ -61,18 +62,24 @@ def test_a_process_without_figures_moved_nothing_of_its_own(
     assert recorder.calls[-1] == (1, 2, 0)
 
 
-def test_each_tick_keeps_its_own_period_and_knows_the_process() -> None:
-    often: list[int] = []
-    seldom: list[int] = []
-    ticks = (Tick(often.append, 0.05), Tick(seldom.append, 3600.0))
+def test_each_tick_keeps_its_own_period_and_knows_the_process(tmp_path: Path) -> None:
+    seen, often, seldom = tmp_path / "seen", list[int](), list[int]()
+
+    def look(pid: int) -> None:
+        often.append(pid)
+        if len(often) == 3:
+            seen.touch()
+
+    ticks = (Tick(look, 0.01), Tick(seldom.append, PATIENCE_S))
     spawner = Spawner({"PATH": "/usr/bin:/bin"})
-    outcome = spawner.run(("sleep", "0.6"), 60, ticks)
+    until_seen = ("sh", "-c", f"until [ -e '{seen}' ]; do sleep 0.01; done")
+    outcome = spawner.run(until_seen, PATIENCE_S, ticks)
     assert outcome.exit == "0"
-    assert often and len(set(often)) == 1 and often[0] > 1
+    assert len(often) >= 3 and len(set(often)) == 1 and often[0] > 1
     assert seldom == []
 
 
 def test_ticks_do_not_keep_a_process_from_its_time_limit() -> None:
-    tick = Tick(lambda _pid: None, 0.05)
-    outcome = Spawner({"PATH": "/usr/bin:/bin"}).run(("sleep", "60"), 0.3, (tick,))
+    tick = Tick(lambda _pid: None, 0.01)
+    outcome = Spawner({"PATH": "/usr/bin:/bin"}).run(("sleep", "3600"), 0.3, (tick,))
     assert outcome.timed_out

@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.lab import ROOT
+from tests.places import ROOT
 
 
 def configure(build: Path, *options: str) -> subprocess.CompletedProcess[str]:

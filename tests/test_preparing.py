@@ -68,7 +68,7 @@ def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
     bench = SimpleNamespace(
         work=tmp_path,
         plan=SimpleNamespace(timeout_s=60.0),
-        spawner=SimpleNamespace(run=run),
+        executor=SimpleNamespace(run=run),
     )
     provide(cast(Any, bench), start, tmp_path / "cell")
     found = [path.name for path in (tmp_path / "cell").iterdir()]

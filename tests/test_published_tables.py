@@ -11,8 +11,8 @@ from report.documents import ResultsError
 from report.published_tables import NOT_REPRODUCED
 from report.results import load_run
 from tests import synthetic, synthetic_sweep
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SOURCES = {"kyoto-ceda": 77, "leveldb-1.1": 12, "rocksdb-vs-leveldb": 13}
 
 

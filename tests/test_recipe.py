@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab import ROOT
+from tests.places import ROOT
 from tests.recipe_lab import FAST, SCRIPTS, Repository, repository_in
 
 
@@ -49,6 +49,7 @@ def test_each_commit_is_built_by_its_own_set_up_in_paths_of_one_length(
     assert repository.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_it_can_be_repeated(repository: Repository) -> None:
     commit = repository.commit("honest")
     for _ in range(2):
@@ -121,6 +122,7 @@ def test_nothing_measured_is_no_pass(repository: Repository) -> None:
     assert not (repository.root / "results/history").exists()
 
 
+@pytest.mark.slow
 def test_the_gate_is_tested_with_a_slower_build(repository: Repository) -> None:
     builds = {}
     for kind in ("honest", "slower"):

@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from report import consistency
 from tests import synthetic
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 Line = dict[str, Any]
 WRITE = {"engine": "alpha", "scenario": "sync", "benchmark": "fillseqsync"}
 READ = {"engine": "alpha", "scenario": "baseline", "benchmark": "readseq"}

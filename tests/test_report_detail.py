@@ -14,8 +14,8 @@ from report import figures, html, tables
 from report.results import Run, load_run
 from tests import synthetic
 from tests.html_tables import Tables
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 NAMES = {e[0]: e[1] for e in (*synthetic.ENGINES, synthetic.CONTROL)}
 Line = dict[str, Any]
 

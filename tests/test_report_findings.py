@@ -9,8 +9,8 @@ from report import comparison
 from report.findings import findings, reopen_ns
 from report.results import load_run
 from tests import synthetic
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 FRESH = {"name": "fillseq", "kind": "write", "prepare": ""}
 FILLED = {"name": "overwrite", "kind": "write", "prepare": "filled"}
 READS = {"name": "readseq", "kind": "read", "prepare": "filled"}

@@ -14,8 +14,8 @@ import pytest
 from report import frame, html, identity, markdown, raw
 from report.results import Run, load_run
 from tests import synthetic
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*7}}"
 
 

@@ -5,6 +5,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from report import html
 from report.results import load_run
 from tests import synthetic
@@ -89,6 +91,7 @@ def with_latency(line: dict[str, Any], source: random.Random) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_a_whole_run_stays_under_two_megabytes(tmp_path: Path) -> None:
     document = plan()
     factors = {"memory": 9.0, "null": 60.0}

@@ -1,9 +1,9 @@
 """METHODOLOGY's list of requirements: whole, and naming files that are there."""
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests.places import ROOT
+
 ROW = re.compile(r"^\| (R\d+) \| (.+) \| (met|not yet|refused) \| (.*?) ?\|$", re.M)
 # `R1` to `R66` of the list in METHODOLOGY.
 COUNT = 66

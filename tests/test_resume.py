@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Lab, kill, make_lab
+from tests.places import PATIENCE_S
 
-KILLS = 15
+KILLS = 25
 
 
 @pytest.fixture
@@ -23,28 +24,20 @@ def lab(tmp_path: Path) -> Lab:
     return lab
 
 
-def kill_after(seconds: float, lab: Lab) -> int:
-    """Resumes and kills the runner after some seconds; its exit code."""
-    runner = lab.start("resume", "@last")
-    time.sleep(seconds)
-    kill(runner)
-    runner.communicate(timeout=60)
-    return runner.returncode
+def kill_at(moment_s: float, lab: Lab, verb: str, *words: str) -> None:
+    """Starts a process and kills it some time after it has begun, if it still runs.
 
-
-def kill_after_lines(lab: Lab, verb: str, *words: str, wait_s: float) -> int:
-    """Starts a runner and kills it a moment after its next line; its exit code."""
-    old = len(lab.measurements.read_bytes()) if verb == "resume" else 0
+    A new run has begun with its first line: there is something to resume then.
+    """
     runner = lab.start(verb, *words)
-    while runner.poll() is None:
+    while verb == "run" and runner.poll() is None:
         found = list(lab.results.glob("2*/measurements.jsonl"))
-        if found and len(found[0].read_bytes()) > old:
+        if found and found[0].read_bytes():
             break
         time.sleep(0.001)
-    time.sleep(wait_s)
+    time.sleep(moment_s)
     kill(runner)
-    runner.communicate(timeout=60)
-    return runner.returncode
+    runner.communicate(timeout=PATIENCE_S)
 
 
 def assert_complete(lab: Lab, repetitions: int) -> None:
@@ -55,28 +48,46 @@ def assert_complete(lab: Lab, repetitions: int) -> None:
     assert {line["status"] for line in lab.lines()} == {"ok"}
 
 
+def assert_only_more(lab: Lab, kept: bytes) -> bytes:
+    """Whole lines are kept for ever; what there is now."""
+    now = lab.measurements.read_bytes()
+    assert now.startswith(kept[: kept.rfind(b"\n") + 1])
+    return now
+
+
 def test_a_runner_killed_many_times_loses_and_repeats_nothing(lab: Lab) -> None:
     moments = random.Random(1)
-    kill_after_lines(lab, "run", "lab", "-n", "8", wait_s=0)
+    assert lab.killed(9, "run", "lab", "-n", "8")
     kept = lab.measurements.read_bytes()
     for number in range(KILLS):
-        if number % 3 == 2:  # also while it starts, checks and plans
-            kill_after(moments.uniform(0.1, 1.0), lab)
-        else:
-            wait_s = moments.uniform(0, 0.25)
-            kill_after_lines(lab, "resume", "@last", wait_s=wait_s)
-        now = lab.measurements.read_bytes()
-        assert now.startswith(kept[: kept.rfind(b"\n") + 1])
-        kept = now
+        programs, before = moments.randrange(20), number % 2 == 0
+        assert lab.killed(programs, "resume", "@last", before=before)
+        kept = assert_only_more(lab, kept)
     done = lab.call("resume", "@last")
     assert done.returncode == 0, done.stderr
-    assert lab.measurements.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
+    assert_only_more(lab, kept)
+    assert_complete(lab, 8)
+    assert lab.left_in_data() == []
+
+
+@pytest.mark.slow
+def test_a_process_killed_at_any_moment_loses_and_repeats_nothing(lab: Lab) -> None:
+    """Also while it starts, checks, plans, stores and cleans."""
+    moments = random.Random(1)
+    kill_at(0, lab, "run", "lab", "-n", "8")
+    kept = lab.measurements.read_bytes()
+    for _ in range(12):
+        kill_at(moments.uniform(0.1, 1.5), lab, "resume", "@last")
+        kept = assert_only_more(lab, kept)
+    done = lab.wait("resume", "@last")
+    assert done.returncode == 0, done.stderr
+    assert_only_more(lab, kept)
     assert_complete(lab, 8)
     assert lab.left_in_data() == []
 
 
 def test_resume_goes_on_in_the_recorded_order_with_the_recorded_seeds(lab: Lab) -> None:
-    kill_after_lines(lab, "run", "lab", "-n", "3", "--seed", "9", wait_s=0.1)
+    assert lab.killed(9, "run", "lab", "-n", "3", "--seed", "9")
     assert lab.call("resume", "@last").returncode == 0
     assert [line["order"] for line in lab.lines()] == list(range(24))
     assert len({(x["repetition"], x["seed"]) for x in lab.lines()}) == 3

@@ -8,9 +8,9 @@ import pytest
 from scripts.provision import consumers
 from scripts.provision.consumers import Part
 from scripts.provision.screen import Screen
+from tests.places import ROOT
 from tests.provisioning import put_programs
 
-ROOT = Path(__file__).resolve().parents[1]
 # Stands for Go and for Python's pip: says how it was called, makes a file there.
 MAKER = """
 case "$1" in version|--version) echo "maker $MAKER_VERSION"; exit 0 ;; esac

@@ -12,7 +12,7 @@ from scripts.provision import engine_list, on_request, packages, prefixes, recip
 from scripts.provision.errors import SetupError
 from scripts.provision.pins import Source, read_sources
 from scripts.provision.screen import Screen
-from tests.lab import ROOT
+from tests.places import ROOT
 from tests.provisioning import COMPILER, FLAGS, make_source
 
 COST = "an hour of ten processors"

@@ -7,8 +7,7 @@ import pytest
 from scripts.provision import sourcelist
 from scripts.provision.errors import SetupError
 from scripts.provision.pins import read_flags, read_sources
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.places import ROOT
 
 STANZAS = """\
 # A comment

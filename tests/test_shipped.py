@@ -1,10 +1,8 @@
 """What the repository ships: suites that plan, results that are worth keeping."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
@@ -13,9 +11,9 @@ import pytest
 from report.config import load
 from report.results import load_run
 from report.units import parse_size
+from tests.command import call
+from tests.places import BUILD, ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
-BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
 CONFIG = load(ROOT / "configs")
 # Bytes of a page of LMDB, and of the header of a value that has pages of its own.
 PAGE, HEADER = 4096, 16
@@ -36,13 +34,7 @@ def published() -> list[Path]:
 def test_every_suite_has_a_plan_at_its_own_size(suite: str, tmp_path: Path) -> None:
     words = ("run", suite, "--dry-run", "--build-dir", str(BUILD))
     places = ("--results-dir", str(tmp_path / "r"), "--data-dir", str(tmp_path / "d"))
-    done = subprocess.run(
-        [sys.executable, "-m", "scripts.cli", *words, *places],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = call([*words, *places])
     assert (done.returncode, done.stderr) == (0, "")
     assert " cells x " in done.stdout
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab import ROOT, Lab, make_lab
+from tests.lab import Lab, make_lab
+from tests.places import ROOT
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The table of the keys is counted as the executables hold it, byte for byte."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import pytest
 from scripts.executable import Description, executable_path
 from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
 from scripts.tables import table_bytes
+from tests.places import BUILD
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
 FLOOR = executable_path(BUILD, "null")  # has no memory of its own
 NUM = 2_000_000
 NEARLY = 1 << 20  # bytes of everything else

@@ -9,8 +9,7 @@ from report.config import load
 from report.results import load_run
 from tests import synthetic, synthetic_mix
 from tests.html_tree import tree
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.places import ROOT
 
 
 def test_no_two_charts_of_a_shipped_scenario_have_one_title() -> None:

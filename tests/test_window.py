@@ -157,6 +157,7 @@ def test_a_tail_is_half_in_the_middle_and_falls() -> None:
     assert found == sorted(found, reverse=True)
 
 
+@pytest.mark.slow
 # Of 300 runs with one percent of false alarms more than 8 are seen once in 300 times.
 @pytest.mark.parametrize(
     "world",
@@ -167,12 +168,14 @@ def test_runs_of_60_cells_are_false_alarms_in_one_of_a_hundred(world: World) -> 
     assert measure(world, 300).false_alarms * 300 <= 8
 
 
+@pytest.mark.slow
 def test_outliers_without_agreement_would_be_alarms() -> None:
     """The simulation can fail: without repetitions nothing excuses a point."""
     world = World(noise=0.013, repetitions=0, outlying_points=0.001)
     assert measure(world, 300).false_alarms * 300 > 8
 
 
+@pytest.mark.slow
 def test_a_tenth_is_found_in_ratios_of_30_runs() -> None:
     world = World(noise=0.013, repetitions=0, slowdown=0.1, window=30)
     assert measure(world, 40).found >= 0.9

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab import ROOT
+from tests.places import ROOT
 from tests.recipe_lab import FAST, Repository, repository_in
 
 WORKFLOW = ROOT / ".github/workflows/regressions.yml"

@@ -14,6 +14,6 @@ class Driver(FakeDriver):
             child = os.fork()
             if child:
                 with open(self.flags["db"] + "/../../child.pid", "w") as file:
-                    file.write(str(child))
+                    file.write(f"{child}\n")
             time.sleep(3600)
         return super().measure(benchmark)

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Record = dict[str, Any]
@@ -38,16 +39,27 @@ NS_PER_OP = 50
 BUILD = {"compiler": "none", "assertions": "none"}
 
 
+class Died(Exception):
+    """The process ends by a signal of its own."""
+
+    def __init__(self, signum: int, last_words: str = "") -> None:
+        super().__init__(signum)
+        self.signum, self.last_words = signum, last_words
+
+
 class FakeDriver:
     """Answers like an honest executable; a liar overrides one method."""
 
     version = "1.0"
     stores = True
     unsupported: dict[str, str] = {}  # noqa: RUF012
+    looks = 0  # that a runner has at a process while it runs
 
-    def __init__(self, engine: str, arguments: list[str]) -> None:
-        words = [a.removeprefix("--").partition("=") for a in arguments]
-        self.engine = engine
+    def __init__(
+        self, engine: str, command: Sequence[str], environment: Mapping[str, str]
+    ) -> None:
+        words = [a.removeprefix("--").partition("=") for a in command[1:]]
+        self.engine, self.path, self.environment = engine, command[0], environment
         self.flags = {name: value for name, _, value in words}
 
     @property
@@ -84,7 +96,7 @@ class FakeDriver:
 
     def die(self) -> None:
         """Ends as kill -9 does."""
-        os.kill(os.getpid(), signal.SIGKILL)
+        raise Died(signal.SIGKILL)
 
     def write(self, text: str) -> None:
         """Hands in the answer."""
@@ -238,5 +250,9 @@ def _kind(name: str) -> str:
 
 
 def serve(driver: type[FakeDriver], engine: str) -> None:
-    """Runs a fake executable of this name."""
-    sys.exit(driver(engine, sys.argv[1:]).main())
+    """Runs a fake executable of this name, as a process."""
+    try:
+        sys.exit(driver(engine, sys.argv, os.environ).main())
+    except Died as death:
+        print(death.last_words, file=sys.stderr, flush=True)
+        os.kill(os.getpid(), death.signum)

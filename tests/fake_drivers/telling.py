@@ -10,7 +10,7 @@ class Driver(FakeDriver):
     def measure(self, benchmark: str) -> Record:
         told = {
             "benchmark": benchmark,
-            "padding": len(os.environ["KVMATRIX_PADDING"]),
+            "padding": len(self.environment["KVMATRIX_PADDING"]),
             "seed": int(self.flags["seed"]),
             "database": self.flags["db"],
             "found": os.listdir(self.flags["db"]),

@@ -3,7 +3,7 @@
 Writes down how it was called, next to itself.
 """
 
-import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.fake_drivers.protocol import NS_PER_OP, FakeDriver, Record, histogram
@@ -13,8 +13,10 @@ _BESIDE, _MIX = "readwhilewriting", "readrandomwriterandom"
 
 
 class Driver(FakeDriver):
-    def __init__(self, engine: str, arguments: list[str]) -> None:
-        super().__init__(engine, arguments)
+    def __init__(
+        self, engine: str, command: Sequence[str], environment: Mapping[str, str]
+    ) -> None:
+        super().__init__(engine, command, environment)
         self.threads = int(self.flags.get("threads", 1))
 
     @property
@@ -32,7 +34,7 @@ class Driver(FakeDriver):
         return document
 
     def measure(self, benchmark: str) -> Record:
-        with open(Path(sys.argv[0]).with_suffix(".calls"), "a") as file:
+        with open(Path(self.path).with_suffix(".calls"), "a") as file:
             after = self.flags.get("after", "")
             file.write(f"{benchmark} threads={self.threads} after={after}\n")
         return super().measure(benchmark)

@@ -1,0 +1,38 @@
+"""The kvmatrix command line, run within the process of the tests."""
+
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from click.testing import CliRunner
+
+from scripts import verbs
+from scripts.outside import Outside
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def call(
+    words: Sequence[str],
+    outside: Outside | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Done:
+    """Run `kvmatrix WORDS` to its end; `outside` replaces processes and machine."""
+    made = CliRunner().invoke(
+        verbs.main,
+        list(words),
+        env={"COLUMNS": "80", **(env or {})},
+        prog_name="kvmatrix",
+        obj=outside,
+    )
+    stderr = made.stderr
+    if made.exception and not isinstance(made.exception, SystemExit):
+        stderr += "".join(traceback.format_exception(made.exception))
+    return Done(made.exit_code, made.stdout, stderr)

@@ -1,0 +1,8 @@
+"""Where the sources and the executables under test are, and how long tests wait."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
+PATIENCE_S = 1800.0  # with a process that should have ended long ago
