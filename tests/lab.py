@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.command import Done, call
 from tests.fake_executor import DeadlyExecutor, FakeExecutor
+from tests.forked import forked
 from tests.places import PATIENCE_S, ROOT
 from tests.quiet_machine import quiet_machine
 
@@ -130,18 +131,13 @@ class Lab:
 
         False if the command ended before that.
         """
-        pid = os.fork()
-        if pid == 0:
-            left = [programs]
-            outside = quiet_machine(
-                lambda variables: DeadlyExecutor(variables, left=left, before=before)
-            )
-            try:
-                call(self.arguments(verb, *words), outside)
-            finally:
-                os._exit(0)
-        _, status = os.waitpid(pid, 0)
-        return os.WIFSIGNALED(status)
+        left = [programs]
+        outside = quiet_machine(
+            lambda variables: DeadlyExecutor(variables, left=left, before=before)
+        )
+        arguments = self.arguments(verb, *words)
+        code = forked(lambda: call(arguments, outside).returncode)
+        return code == -signal.SIGKILL
 
     @property
     def data(self) -> Path:

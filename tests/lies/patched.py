@@ -6,18 +6,16 @@ text; all that is not the repository's is there already, which saves most of the
 
 import importlib.abc
 import importlib.machinery
-import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from tests.forked import forked
 from tests.lies.toolchain import Change
 from tests.places import ROOT
 
 PACKAGES = ("scripts", "report", "tests")
-_RAISED = 70  # exit code of work that did not end
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -57,22 +55,12 @@ def exit_code_of(change: Change | None, work: Callable[[], int]) -> int:
 
     `work` must import what it needs of the repository itself, when it is called.
     """
-    sys.stdout.flush()
-    sys.stderr.flush()
-    pid = os.fork()
-    if pid == 0:
-        code = _RAISED
-        try:
-            _import_anew(change)
-            code = work()
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-    _, status = os.waitpid(pid, 0)
-    return os.waitstatus_to_exitcode(status)
+
+    def changed_work() -> int:
+        _import_anew(change)
+        return work()
+
+    return forked(changed_work)
 
 
 def _import_anew(change: Change | None) -> None:
