@@ -21,9 +21,10 @@ _RESULTS = ROOT / "build" / "tests"
 _SLOWEST = 10
 
 _DESCRIPTION = """\
-Sets everything up, builds, and runs the tests: in some minutes those that a person
-waits for, with --full all of them, as continuous integration does.  Names of steps
-run these steps alone."""
+Sets everything up, builds, and runs the tests.
+  scripts/test             check, cpp and python: some minutes on two cores
+  scripts/test --full      every step, as continuous integration runs them
+  scripts/test STEP ...    these steps alone, such as: scripts/test browser"""
 
 
 @dataclass(frozen=True)
@@ -151,14 +152,14 @@ def summary(outcomes: Sequence[Outcome], left_out: Sequence[Step]) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line of scripts/test."""
-    steps = [f"  {s.name:<8} {s.what}{' (--full)' * s.full}" for s in STEPS]
+    steps = [f"  {s.name:<8} {s.what}" for s in STEPS]
     result = argparse.ArgumentParser(
         prog="scripts/test",
         description=_DESCRIPTION,
         epilog="\n".join(["steps:", *steps]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    result.add_argument("step", nargs="*", help="run only these steps")
+    result.add_argument("step", nargs="*", metavar="STEP", help="run this step")
     result.add_argument("--full", action="store_true", help="run all steps")
     return result
 
