@@ -70,6 +70,18 @@ TESTING = (
         "Google's compare.py reads what we write",
         Path("/usr/share/benchmark/compare.py").is_file,
     ),
+    Requirement(
+        "fonts-dejavu-core",
+        "the wide font that the pages are laid out in",
+        Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf").is_file,
+    ),
+    Requirement(
+        "fonts-liberation",
+        "the narrow one",
+        Path(
+            "/usr/share/fonts/truetype/liberation/LiberationSansNarrow-Regular.ttf"
+        ).is_file,
+    ),
     Requirement("strace", "counts writes and syncs for ab", _program("strace")),
     Requirement("valgrind", "counts instructions for ab", _program("valgrind")),
 )
