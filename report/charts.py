@@ -15,6 +15,7 @@ from report.comparison import Chart, Comparison, Standing
 from report.published import Page
 from report.results import Engine, Run
 from report.sentences import chart_name
+from report.ticks import Tick
 
 # Marks nearer than this share of the lane are put on different levels.
 _CROWDED_PERCENT = 2.2
@@ -33,14 +34,6 @@ class LogScale:
         """The place of a number, kept inside the lane."""
         share = math.log(number / self.low) / math.log(self.high / self.low)
         return round(min(max(share, 0.0), 1.0) * 100, 2)
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A labelled place of the axis."""
-
-    at_percent: float
-    label: str
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from report import figures, raw, tables, titles
+from report import figures, raw, tables, ticks, titles
 
 TEMPLATE_DIR = Path(__file__).with_name("templates")
 STYLE, SCRIPT = "style.css", "script.js"
+_AFTER_PART = re.compile(r"(?<=\w)[/_.:=](?=[^\W\d])")
 
 
 def environment() -> jinja2.Environment:
@@ -43,8 +45,9 @@ def environment() -> jinja2.Environment:
         plain=plain,
         inside=titles.inside,
         unbroken=figures.unbroken,
+        breakable=breakable,
     )
-    made.globals.update(count=figures.count)
+    made.globals.update(count=figures.count, ticks=ticks)
     return made
 
 
@@ -78,6 +81,11 @@ def content_hash(script: str) -> str:
 def plain(number: float) -> str:
     """A CSS or SVG number: at most two decimals, none if they are zero."""
     return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def breakable(text: object) -> Markup:
+    """A name that may go on in the next line after each of its parts."""
+    return Markup(_AFTER_PART.sub(r"\g<0><wbr>", str(escape(str(text)))))
 
 
 def _asset(name: str) -> str:

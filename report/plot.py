@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from report import figures, titles
 from report.charts import LogScale
 from report.identity import Look
+from report.ticks import Tick
 
 WIDE, HIGH_PX = 1000, 236  # units of the paths: parts of the width, pixels
 _TOP_PX, _BOTTOM_PX = 10, HIGH_PX - 10  # where the largest and the least lie
@@ -63,14 +65,6 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Tick:
-    """A place of an axis: percent of the width, or pixels from the top."""
-
-    at: float
-    label: str
-
-
-@dataclass(frozen=True)
 class Plot:
     """A whole drawing; `told` is what it shows, in words."""
 
@@ -78,6 +72,28 @@ class Plot:
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
     told: str
+
+    @property
+    def heights(self) -> list[tuple[float, str]]:
+        """The labels of the upright axis: (pixels from the top, label)."""
+        return [(tick.at, tick.label) for tick in self.up]
+
+    @property
+    def ends(self) -> list[tuple[Curve, float]]:
+        """The curves from the highest label down, each with the room down to the next.
+
+        Laid out so, one under the other, a label that takes two lines moves those
+        under it.
+        """
+        order = sorted(self.curves, key=lambda curve: curve.label_px)
+        tops = [curve.label_px for curve in order]
+        steps = [b - a for a, b in pairwise(tops)]
+        return list(zip(order, [*steps, _LABEL_PX], strict=True))
+
+    @property
+    def ends_px(self) -> float:
+        """Where the highest label begins."""
+        return min(curve.label_px for curve in self.curves) - _LABEL_PX / 2
 
 
 def plot(

@@ -160,7 +160,7 @@ def test_every_repetition_is_a_mark_in_the_order_of_measuring() -> None:
     shapes = {(side, m.attrs["href"]) for side, m in zip(sides, marks, strict=True)}
     assert shapes == {("a", "#m0"), ("b", "#m3")}
     assert "1.6" not in panel.all("line", "div")[0].text
-    stages = [text.text for text in panel.all("text", "sn")]
+    stages = [text.text for text in panel.all("span", "sn")]
     assert stages == ["screen", "confirm"]
 
 

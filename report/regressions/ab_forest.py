@@ -16,6 +16,7 @@ from report.regressions import ab_words
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, Repetition
 from report.regressions.judgement import Judgement
 from report.regressions.rule import Rule
+from report.ticks import Tick
 
 # Half widths of the axis, as losses of the rate; what lies beyond is an arrow.
 _LIMITS = (0.06, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7)
@@ -25,16 +26,11 @@ _TICKS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 HEIGHT = 92  # of a cell's drawing, in pixels
 _EDGE = 8  # kept free above and below, in pixels
 _LEAST_RANGE = math.log(1.02)
-_STEPS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+# Of the rate, up and down: so near to each other that the largest one that a drawing
+# reaches lies a line of text away from its middle.
+_STEPS_UP = (99, 49, 19, 9, 4, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+_STEPS_DOWN = (0.99, 0.98, 0.95, 0.9, 0.8, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 _GAP = 1.0  # between the stages, in places of a repetition
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A labelled place of the axis."""
-
-    at: float
-    label: str
 
 
 @dataclass(frozen=True)
@@ -113,7 +109,7 @@ def _reach(share: float) -> float:
 
 def _label(n: float) -> str:
     sign = "−" if n < 0 else "+" if n > 0 else ""
-    return f"{sign}{abs(n) * 100:g} %"
+    return f"{sign}{abs(n) * 100:,g} %"
 
 
 @dataclass(frozen=True)
@@ -220,10 +216,10 @@ def _lines(
     reach: float, down: Callable[[float], float], middle: float
 ) -> tuple[tuple[float, str], ...]:
     """The median of a, and how far up and down the drawing goes."""
-    step = next((n for n in _STEPS if math.log1p(n) <= reach), _STEPS[-1])
     lines = [(down(middle), "a")]
-    for n in (step, -step):
-        log_change = math.log1p(n)
-        if abs(log_change) <= reach:
-            lines.append((down(middle + log_change), _label(n)))
+    for steps, sign in ((_STEPS_UP, 1), (_STEPS_DOWN, -1)):
+        shares = (sign * n for n in steps)
+        found = next((n for n in shares if abs(math.log1p(n)) <= reach), None)
+        if found is not None:
+            lines.append((down(middle + math.log1p(found)), _label(found)))
     return tuple(lines)

@@ -18,10 +18,13 @@ from report.regressions.history_flags import Change, Judged
 # The number of each step on the page, by its key.
 Numbers = Mapping[tuple[SeriesKey, int], int]
 WIDE, HIGH = 1000, 200  # whole units of the paths
+HEIGHT_PX = 128
 _LEAST_SPAN = 0.1  # of the median
 _LABEL_CHARS = 14
 _MOST_DOTS = 60
 _STROKE = 12  # where a band is cut at the edge
+_CROWDED = 20  # percent: steps nearer than this have their numbers in two rows
+_EDGE = 10  # percent
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,23 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Mark:
-    """A step: its place, and the number it has on the page."""
+    """A step: its place, and the number it has on the page.
+
+    A number is written above those of its neighbours that it is too near to, so many
+    rows up as `level` says.
+    """
 
     at_percent: float
     number: int
     change: Change
+    level: int
+
+    @property
+    def side(self) -> str:
+        """How its number is set, so that it does not leave the drawing."""
+        if self.at_percent < _EDGE:
+            return "first"
+        return "last" if self.at_percent > 100 - _EDGE else ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +102,11 @@ class Chart:
     cut: str
     cut_points: int
 
+    @property
+    def heights(self) -> list[tuple[float, str]]:
+        """The labels of the upright axis: (pixels from the top, label)."""
+        return [(top / 100 * HEIGHT_PX, label) for top, label in self.ticks]
+
 
 def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
     """The part of a series in these runs, as at most about so many points."""
@@ -99,11 +119,6 @@ def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
     edges = [(_top(one.high, low, high), _top(one.low, low, high)) for one in drawn]
     beyond = [(one.high > high, one.low < low) for one in drawn]
     lefts = [round((i + 0.5) / len(drawn) * WIDE) for i in range(len(drawn))]
-    marks = tuple(
-        Mark(i / len(drawn) * 100, numbers[one.change.key], one.change)
-        for i, one in enumerate(drawn)
-        if one.change
-    )
     return Chart(
         judged,
         drawn,
@@ -111,7 +126,7 @@ def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
         line=_path(lefts, tops),
         levels=_levels(drawn, low, high),
         ticks=_ticks(low, high, found.is_ratio),
-        marks=marks,
+        marks=_marks(drawn, numbers),
         dots=_dots(drawn, lefts, tops, found.is_ratio),
         runs_per_point=per_point,
         cut=_cut(lefts, beyond),
@@ -211,6 +226,18 @@ def _dots(
         )
         for one, left, top in zip(drawn, lefts, tops, strict=True)
     )
+
+
+def _marks(drawn: Sequence[Drawn], numbers: Numbers) -> tuple[Mark, ...]:
+    found: list[Mark] = []
+    for i, one in enumerate(drawn):
+        if not one.change:
+            continue
+        at = i / len(drawn) * 100
+        taken = {mark.level for mark in found if at - mark.at_percent < _CROWDED}
+        level = next(n for n in range(len(found) + 1) if n not in taken)
+        found.append(Mark(at, numbers[one.change.key], one.change, level))
+    return tuple(found)
 
 
 def _levels(drawn: Sequence[Drawn], low: float, high: float) -> tuple[Level, ...]:

@@ -11,7 +11,14 @@ from report import figures, frame
 from report.chips import Chip
 from report.identity import Look, look
 from report.regressions import change_points, history_flags
-from report.regressions.history_charts import Chart, Numbers, chart, figure, short
+from report.regressions.history_charts import (
+    HEIGHT_PX,
+    Chart,
+    Numbers,
+    chart,
+    figure,
+    short,
+)
 from report.regressions.history_flags import Change
 from report.regressions.history_text import decided
 from report.regressions.history_view import (
@@ -59,6 +66,7 @@ def render(view: View) -> str:
     environment = frame.environment()
     environment.globals.update(
         anchor=anchor,
+        chart_height=HEIGHT_PX,
         confirming=confirming,
         decided=decided,
         figure=figure,
