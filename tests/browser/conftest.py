@@ -1,25 +1,83 @@
-"""The browser that all tests of this folder share."""
+"""The browsers and the pages that all tests of this folder share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser.pages import SCREENS, Opened, launched, on_screen
+from tests.browser import made
+from tests.browser.pages import READINGS, WIDTHS, Opened, absent, launched
+
+Browsers = Callable[[str], Any]
+Pages = Callable[[str], Path]
+Readers = Callable[[str, str], Opened]
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    with launched() as browser:
+def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browsers]:
+    """A browser for each font, launched when a test first needs it."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        absent("the Python package playwright")
+    with sync_playwright() as playwright:
+        found: dict[str, Any] = {}
+
+        def browser(font: str) -> Any:
+            if font not in found:
+                folder = tmp_path_factory.mktemp(font)
+                found[font] = launched(playwright, font, folder)
+            return found[font]
+
         yield browser
+        for one in found.values():
+            one.close()
 
 
-@pytest.fixture(scope="module", params=SCREENS)
-def opened(
-    request: pytest.FixtureRequest, chromium: Any, page_file: Path
-) -> Iterator[Opened]:
-    """The page_file of the test's module, on each screen."""
-    found = on_screen(chromium, page_file, request.param)
-    yield found
-    found.context.close()
+@pytest.fixture(scope="session")
+def chromium(browsers: Browsers) -> Any:
+    """The browser of the tests for which any font will do."""
+    return browsers("wide")
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    """A file for each kind of page, made when a test first needs it."""
+
+    @cache
+    def page(kind: str) -> Path:
+        return made.KINDS[kind](tmp_path_factory.mktemp(kind))
+
+    return page
+
+
+@pytest.fixture(scope="session")
+def readers(browsers: Browsers, pages: Pages) -> Iterator[Readers]:
+    """A kind of page with everything in it open, as it is read; opened once."""
+    found: dict[tuple[str, str], Opened] = {}
+
+    def reader(kind: str, name: str) -> Opened:
+        if (kind, name) not in found:
+            reading = READINGS[name]
+            one = found[kind, name] = Opened(browsers(reading.font), pages(kind))
+            one.restyle(reading.style)
+            one.open_details()
+        return found[kind, name]
+
+    yield reader
+    for one in found.values():
+        one.context.close()
+
+
+@pytest.fixture(
+    scope="module", params=product(READINGS, WIDTHS), ids=lambda at: f"{at[0]}-{at[1]}"
+)
+def opened(request: pytest.FixtureRequest, readers: Readers, kind: str) -> Opened:
+    """The kind of page of the test's module, as it is read, at each width."""
+    reading, width = request.param
+    found = readers(kind, reading)
+    found.resize(width)
+    return found

@@ -1,52 +1,26 @@
-"""The page of an A/B run: accessibility, layout and downloads, judged by Chromium."""
+"""The page of an A/B run: drawings, switches and downloads, judged by Chromium."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from report.regressions import ab_page
-from report.regressions.ab_run import Failure
-from report.regressions.ab_verdicts import judge
 from tests import ab_showcase
-from tests.browser.pages import (
-    Opened,
-    assert_accessible,
-    assert_contained,
-    assert_nothing_covered,
-)
+from tests.browser.conftest import Pages
+from tests.browser.pages import Opened
 
 pytestmark = pytest.mark.browser
 
-LONG = "a reason of many words, " * 12 + "/a/path/without/a/break" * 8
+
+@pytest.fixture(scope="module")
+def kind() -> str:
+    return "ab"
 
 
 @pytest.fixture(scope="module")
-def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with every verdict, counts, long texts and a change off the axis."""
-    run = ab_showcase.varied()
-    cells = list(run.cells)
-    cells[-1] = replace(cells[-1], screen=(), failure=Failure("b", "error", LONG))
-    run = replace(run, cells=tuple(cells), b=replace(run.b, label="next-" * 12))
-    path = tmp_path_factory.mktemp("ab") / "report.html"
-    result = replace(judge(run), counts=ab_showcase.counts())
-    path.write_text(ab_page.render(result), encoding="utf-8")
-    return path
-
-
-def test_no_accessibility_rule_is_violated(opened: Opened) -> None:
-    assert_accessible(opened)
-
-
-def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
-    assert_contained(opened)
-
-
-def test_no_cell_covers_its_neighbour(opened: Opened) -> None:
-    cells = [".forest th", ".forest td", ".pairs th", ".pairs td", ".made td"]
-    assert_nothing_covered(opened, cells)
+def page_file(pages: Pages) -> Path:
+    return pages("ab")
 
 
 def test_every_width_tells_the_verdict_of_every_row(opened: Opened) -> None:

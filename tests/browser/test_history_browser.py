@@ -1,45 +1,24 @@
-"""The page of a history: accessibility and layout, judged by Chromium."""
+"""The page of a history: charts, switches and links, judged by Chromium."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests import synthetic_history as made
-from tests.browser.pages import (
-    Opened,
-    assert_accessible,
-    assert_contained,
-)
-from tests.test_history_page import READS, entries, page
+from tests.browser.conftest import Pages
+from tests.browser.pages import Opened
 
 pytestmark = pytest.mark.browser
 
-LONG = "a-label-of-many-words-without-a-break-" * 5
+
+@pytest.fixture(scope="module")
+def kind() -> str:
+    return "history"
 
 
 @pytest.fixture(scope="module")
-def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every state of a step, rates and ratios, long labels, two machines."""
-    found = entries()
-    found[45] = replace(found[45], label=LONG)
-    there = {**made.MACHINE, "cpu_model": "Another CPU " * 8}
-    ratios = made.history(
-        70, [READS], made.step_at(50, 0.05, cell=READS), reference="pinned"
-    )
-    found += [replace(e, machine=there, run=f"{e.run}-there") for e in ratios]
-    path = tmp_path_factory.mktemp("history") / "report.html"
-    path.write_text(page(found), encoding="utf-8")
-    return path
-
-
-def test_no_accessibility_rule_is_violated(opened: Opened) -> None:
-    assert_accessible(opened)
-
-
-def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
-    assert_contained(opened)
+def page_file(pages: Pages) -> Path:
+    return pages("history")
 
 
 def test_a_chart_is_as_wide_as_it_must_be_to_be_read(opened: Opened) -> None:

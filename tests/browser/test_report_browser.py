@@ -1,4 +1,4 @@
-"""Accessibility, layout, switches and downloads, judged by Chromium."""
+"""Switches and downloads, judged by Chromium."""
 
 import json
 from pathlib import Path
@@ -6,46 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests import synthetic
-from tests.browser.pages import (
-    Opened,
-    assert_accessible,
-    assert_contained,
-    assert_nothing_covered,
-    page_of,
-)
+from tests.browser.conftest import Pages
+from tests.browser.pages import Opened
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report with every status, a tie, long texts and published figures."""
-    plan = synthetic.varied_plan()
-    plan["suite"]["published"] = "leveldb-2011"
-    lines = synthetic.varied_lines(plan)
-    long_text = "a reason of many words, " * 12 + "/a/path/without/a/break" * 8
-    for line in lines:
-        if line["status"] == "error":
-            line["reason"] = long_text
-    text = json.dumps([plan, lines])
-    for made_up, published in (("alpha", "leveldb"), ("beta-tree", "treedb")):
-        text = text.replace(f'"{made_up}"', f'"{published}"')
-    folder = tmp_path_factory.mktemp("run")
-    return page_of(folder, *json.loads(text))
-
-
-def test_no_accessibility_rule_is_violated(opened: Opened) -> None:
-    assert_accessible(opened)
-
-
-def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
-    assert_contained(opened)
-
-
-def test_no_cell_of_a_chart_covers_its_neighbour(opened: Opened) -> None:
-    cells = [".bn th", ".bn td", ".heat td", ".lanes th", ".reps th", ".reps td"]
-    assert_nothing_covered(opened, cells)
+def page_file(pages: Pages) -> Path:
+    return pages("report")
 
 
 def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:

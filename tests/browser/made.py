@@ -1,0 +1,101 @@
+"""The five kinds of page, each made up so that everything that can be in it is."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from report import html
+from report.regressions import ab_page
+from report.regressions.ab_run import Failure
+from report.regressions.ab_verdicts import judge
+from report.results import load_run
+from tests import (
+    ab_showcase,
+    synthetic,
+    synthetic_history,
+    synthetic_mix,
+    synthetic_sweep,
+    test_history_page,
+)
+
+_REASON = "a reason of many words, " * 12 + "/a/path/without/a/break" * 8
+_LABEL = "a-label-of-many-words-without-a-break-" * 5
+_SIZES = (4, 64, 1024, 8192)
+
+
+def report(folder: Path) -> Path:
+    """A report with every status, a tie, long texts and published figures."""
+    plan = synthetic.varied_plan()
+    plan["suite"]["published"] = "leveldb-2011"
+    lines = synthetic.varied_lines(plan)
+    for line in lines:
+        if line["status"] == "error":
+            line["reason"] = _REASON
+    text = json.dumps([plan, lines])
+    for made_up, published in (("alpha", "leveldb"), ("beta-tree", "treedb")):
+        text = text.replace(f'"{made_up}"', f'"{published}"')
+    return _of_run(folder, *json.loads(text))
+
+
+def mix(folder: Path) -> Path:
+    """Four charts of four threads: reads, a writer beside, two mixes."""
+    plan = synthetic_mix.plan()
+    return _of_run(folder, plan, synthetic_mix.lines(plan))
+
+
+def sweep(folder: Path) -> Path:
+    """Six engines at four sizes, one cell without a rate, three sources."""
+    plan = synthetic_sweep.plan(_SIZES)
+    plan["engines"][3]["title"] = "SQLite3, WITHOUT ROWID"
+    plan["suite"]["published"] = ["kyoto-ceda", "leveldb-1.1", "rocksdb-vs-leveldb"]
+    lines = [
+        synthetic.disturbed(line, "other processes 31 %") if line["ops"] else line
+        for line in synthetic_sweep.lines(plan)
+    ]
+    return _of_run(folder, plan, lines)
+
+
+def ab(folder: Path) -> Path:
+    """A page with every verdict, counts, long texts and a change off the axis."""
+    run = ab_showcase.varied()
+    cells = list(run.cells)
+    cells[-1] = replace(cells[-1], screen=(), failure=Failure("b", "error", _REASON))
+    run = replace(run, cells=tuple(cells), b=replace(run.b, label="next-" * 12))
+    result = replace(judge(run), counts=ab_showcase.counts())
+    return _written(folder, ab_page.render(result))
+
+
+def history(folder: Path) -> Path:
+    """Every state of a step, rates and ratios, long labels, two machines."""
+    found = test_history_page.entries()
+    found[45] = replace(found[45], label=_LABEL)
+    cpu = {**synthetic_history.MACHINE, "cpu_model": "Another CPU " * 8}
+    reads = test_history_page.READS
+    step = synthetic_history.step_at(50, 0.05, cell=reads)
+    ratios = synthetic_history.history(70, [reads], step, reference="pinned")
+    found += [replace(e, machine=cpu, run=f"{e.run}-there") for e in ratios]
+    return _written(folder, test_history_page.page(found))
+
+
+KINDS: dict[str, Callable[[Path], Path]] = {
+    "report": report,
+    "mix": mix,
+    "sweep": sweep,
+    "ab": ab,
+    "history": history,
+}
+
+
+def _of_run(folder: Path, plan: Any, lines: Any) -> Path:
+    """The report of a made-up run, in a file of its folder."""
+    return _written(
+        folder, html.render(load_run(synthetic.write_run(folder, plan, lines)))
+    )
+
+
+def _written(folder: Path, text: str) -> Path:
+    path = folder / "report.html"
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -1,0 +1,21 @@
+"""Every page, light on a desktop and dark on a phone, judged by axe."""
+
+from typing import Any
+
+import pytest
+
+from tests.browser import made
+from tests.browser.conftest import Pages
+from tests.browser.pages import SCREENS, assert_accessible, on_screen
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("kind", made.KINDS)
+def test_no_accessibility_rule_is_violated(
+    chromium: Any, pages: Pages, kind: str, screen: str
+) -> None:
+    opened = on_screen(chromium, pages(kind), screen)
+    assert_accessible(opened)
+    opened.context.close()

@@ -1,0 +1,123 @@
+"""Every page in every font: what a wide one and a narrow one may not do to it."""
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.provision.packages import TESTING
+from tests.browser import made
+from tests.browser.conftest import Browsers, Pages, Readers
+from tests.browser.fonts import FONTS, Font
+from tests.browser.pages import READINGS, WIDTHS, Opened, launched
+
+pytestmark = pytest.mark.browser
+Found = dict[str, list[str]]
+PAPER = 718  # pixels: A4 without its margins
+
+# Each has one defect and no other, but for the first, which has none.
+DEFECTS = {
+    "": "<h2>Random writes</h2><table><tr><th>Kyoto HashDB<td>unsupported</table>",
+    "covered": "<p>unsupported<p style='margin-top: -2em'>Kyoto HashDB",
+    "spilled": "<table style='table-layout: fixed; width: 60px; white-space: nowrap'>"
+    "<tr><th>a<td>1<tr><td><td>unsupported</table>",
+    "broken": "<div style='width: 400px'><table style='width: 60px;"
+    " table-layout: fixed; overflow-wrap: anywhere'><tr><th>Synchronous</table></div>",
+    "cut": "<figure style='margin: 0; width: 80px'><svg width='80' height='20'"
+    " style='overflow: visible'><text x='70' y='14'>8,192</text></svg></figure>",
+}
+
+
+@pytest.fixture(
+    scope="module",
+    params=product(made.KINDS, READINGS, WIDTHS),
+    ids=lambda at: "-".join(map(str, at)),
+)
+def opened(request: pytest.FixtureRequest, readers: Readers) -> Opened:
+    kind, reading, width = request.param
+    found = readers(kind, reading)
+    found.resize(width)
+    return found
+
+
+@pytest.fixture(scope="module")
+def found(opened: Opened) -> Found:
+    return opened.layout()
+
+
+def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
+    assert opened.overflow_px() == 0
+    assert opened.errors == []
+    assert opened.requests == []
+
+
+def test_no_text_lies_over_another(found: Found) -> None:
+    assert found["covered"] == []
+
+
+def test_no_text_leaves_its_cell(found: Found) -> None:
+    assert found["spilled"] == []
+
+
+def test_no_word_breaks_that_has_room_on_a_line(found: Found) -> None:
+    assert found["broken"] == []
+
+
+def test_no_label_is_cut_off(found: Found) -> None:
+    assert found["cut"] == []
+
+
+@pytest.mark.parametrize("kind", made.KINDS)
+def test_a_printed_page_is_laid_out_as_well(
+    chromium: Any, pages: Pages, kind: str
+) -> None:
+    shown = Opened(chromium, pages(kind))
+    shown.page.emulate_media(media="print")
+    shown.resize(PAPER)
+    assert shown.overflow_px() == 0
+    assert not any(shown.layout().values())
+    shown.context.close()
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_each_defect_is_seen(chromium: Any, tmp_path: Path, defect: str) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(f"<!DOCTYPE html><main>{DEFECTS[defect]}</main>", encoding="utf-8")
+    shown = Opened(chromium, page)
+    assert {name for name, texts in shown.layout().items() if texts} == {defect} - {""}
+    shown.context.close()
+
+
+@pytest.mark.parametrize("font", FONTS)
+def test_a_page_is_set_in_the_font_of_the_test_alone(
+    browsers: Browsers, pages: Pages, font: str
+) -> None:
+    shown = Opened(browsers(font), pages("history"))
+    session = shown.context.new_cdp_session(shown.page)
+    session.send("DOM.enable")
+    session.send("CSS.enable")
+    root = session.send("DOM.getDocument")["root"]["nodeId"]
+    for selector in ("h1", ".sub", "code", ".cn", ".yl"):
+        where = {"nodeId": root, "selector": selector}
+        node = session.send("DOM.querySelector", where)
+        used = session.send("CSS.getPlatformFontsForNode", node)["fonts"]
+        assert {one["familyName"] for one in used} == {FONTS[font].family}, selector
+    shown.context.close()
+
+
+def test_an_absent_font_is_told_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KVMATRIX_REQUIRE_BROWSER", "1")
+    nowhere = Font("Nobody Sans", "fonts-nobody", (tmp_path / "nobody.ttf",))
+    monkeypatch.setitem(FONTS, "nobody", nowhere)
+    with pytest.raises(pytest.fail.Exception, match=r"Nobody Sans.*fonts-nobody"):
+        launched(None, "nobody", tmp_path)
+    monkeypatch.delenv("KVMATRIX_REQUIRE_BROWSER")
+    with pytest.raises(pytest.skip.Exception, match="fonts-nobody"):
+        launched(None, "nobody", tmp_path)
+
+
+def test_the_packages_of_the_fonts_are_installed_with_the_rest() -> None:
+    assert {f.package for f in FONTS.values()} <= {r.package for r in TESTING}
