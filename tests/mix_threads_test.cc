@@ -17,6 +17,7 @@ namespace {
 
 TEST_F(YcsbRun, OfThreadsLeavesWhatAReplayKnows) {
   config_.threads = 4;
+  config_.reads = 1'000;
   for (const std::string_view name : kAll) {
     const auto m = Run(Wrapped({}), {"ycsbload", name, name, "verify"});
     for (const Measurement& one : m) {
