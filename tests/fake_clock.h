@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "common/clock.h"
@@ -26,6 +27,7 @@ class FakeClock final : public Clock {
   }
   double NsPerTick() override { return ns_per_tick; }
   uint64_t WaitUntilNs(uint64_t ns) override {
+    if (on_wait) on_wait(ns);
     if (!skips_waits) {
       std::this_thread::yield();
       return now_ns;
@@ -41,6 +43,7 @@ class FakeClock final : public Clock {
   // False: only the test moves the time on, and who waits is told at once that
   // it is too early, which no loop but that of the writer beside readers takes.
   bool skips_waits = true;
+  std::function<void(uint64_t ns)> on_wait;  // of any thread; may be empty
   std::atomic<uint64_t> readings = 0;
 };
 
