@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
+
+from tests.html_tree import Element, tree
 
 
 @dataclass
@@ -17,21 +18,20 @@ class HtmlTable:
     scopes: list[str] = field(default_factory=list)
 
 
-class Tables(HTMLParser):
+class Tables:
     """Every table of a page.  What is hidden from sight is read too."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
         self.found: list[HtmlTable] = []
-        self._anchor = ""
-        self._cells: list[str] = []
-        self._inside = False
-        self._caption = False
-        self.feed(text)
-        self.close()
+        anchor = ""
+        for element in tree(text).every():
+            if element.tag in ("div", "section", "article"):
+                anchor = element.attrs.get("id") or anchor
+            if element.tag == "table":
+                self.found.append(_table(anchor, element))
 
     def at(self, anchor: str, caption: str) -> HtmlTable:
-        """The one table of a part of the page whose caption begins like this."""
+        """Return the table of a part of the page whose caption begins like this."""
         (found,) = (
             t
             for t in self.found
@@ -39,42 +39,17 @@ class Tables(HTMLParser):
         )
         return found
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = dict(attrs)
-        if tag in ("div", "section", "article") and attributes.get("id"):
-            self._anchor = str(attributes["id"])
-        if tag == "table":
-            self.found.append(HtmlTable(self._anchor))
-            self._inside = True
-        elif tag == "tr":
-            self._cells = []
-        elif tag in ("th", "td") and self._inside:
-            self._cells.append("")
-            if tag == "th":
-                self.found[-1].scopes.append(attributes.get("scope") or "")
-        elif tag == "caption":
-            self._caption = True
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "table":
-            self._inside = False
-        elif tag == "caption":
-            self._caption = False
-        elif tag == "tr" and self._inside:
-            self._end_row()
-
-    def handle_data(self, data: str) -> None:
-        if self._caption:
-            self.found[-1].caption += data
-        elif self._inside and self._cells:
-            self._cells[-1] += data
-
-    def _end_row(self) -> None:
-        table = self.found[-1]
-        cells = [" ".join(text.split()) for text in self._cells]
-        if not table.header:
-            table.header = cells
-        elif len(cells) == len(table.header):
-            named = dict(zip(table.header[1:], cells[1:], strict=True))
-            table.rows.setdefault(cells[0], named)
-        self._cells = []
+def _table(anchor: str, element: Element) -> HtmlTable:
+    captions = "".join(caption.raw for caption in element.all("caption"))
+    scopes = [cell.attrs.get("scope", "") for cell in element.all("th")]
+    made = HtmlTable(anchor, captions, scopes=scopes)
+    for row in element.all("tr"):
+        found = [cell for cell in row.every() if cell.tag in ("th", "td")]
+        cells = [" ".join(cell.raw.split()) for cell in found]
+        if not made.header:
+            made.header = cells
+        elif len(cells) == len(made.header):
+            named = dict(zip(made.header[1:], cells[1:], strict=True))
+            made.rows.setdefault(cells[0], named)
+    return made

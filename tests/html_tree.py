@@ -23,6 +23,11 @@ class Element:
         """All text inside, with single spaces."""
         return " ".join(" ".join(self._words()).split())
 
+    @property
+    def raw(self) -> str:
+        """All that is inside, as it stands there."""
+        return "".join(p if isinstance(p, str) else p.raw for p in self.parts)
+
     def every(self) -> list[Element]:
         """Itself and everything inside, in the order of the page."""
         inside = [part for part in self.parts if isinstance(part, Element)]
