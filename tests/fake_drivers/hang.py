@@ -4,16 +4,14 @@ import os
 import signal
 import time
 
-from tests.fake_drivers.protocol import FakeDriver, Record
+from tests.fake_drivers.protocol import FakeDriver
 
 
 class Driver(FakeDriver):
-    def measure(self, benchmark: str) -> Record:
-        if benchmark == "fillrandom":
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            child = os.fork()
-            if child:
-                with open(self.flags["db"] + "/../../child.pid", "w") as file:
-                    file.write(f"{child}\n")
-            time.sleep(3600)
-        return super().measure(benchmark)
+    def in_fillrandom(self) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        child = os.fork()
+        if child:
+            with open(self.flags["db"] + "/../../child.pid", "w") as file:
+                file.write(f"{child}\n")
+        time.sleep(3600)
