@@ -6,48 +6,22 @@ from typing import Any
 from scripts.executable import Description
 from scripts.order import shuffled_order
 from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
+from tests import descriptions, records
 
-PREPARED = ("readseq", "readrandom", "overwrite")
 FLAGS = {"num": 1000, "key_size": 16, "value_size": 100}
 
 
 def description(name: str, unsupported: Mapping[str, str] | None = None) -> Description:
-    """What an executable of this name would say."""
-    kinds = {"readseq": "read", "readrandom": "read"}
-    names = ("fillseq", "fillrandom", "fillseqsync", "fill100K", *PREPARED)
-    benchmarks = [
-        {
-            "name": benchmark,
-            "kind": kinds.get(benchmark, "write"),
-            "prepare": "filled" if benchmark in PREPARED else "",
-            "ops_divisor": 100 if benchmark == "fill100K" else 1,
-            "value_size": 100_000 if benchmark == "fill100K" else 0,
-            "batch_size": 1,
-            "sync": benchmark.endswith("sync"),
-            "one_call": benchmark == "readseq",
-            "finds": "all" if benchmark in kinds else "some",
-            "unsupported": (unsupported or {}).get(benchmark, ""),
-        }
-        for benchmark in names
+    """Return what an executable of this name would say, as it is read."""
+    told = [
+        descriptions.benchmark(benchmark, (unsupported or {}).get(benchmark, ""))
+        for benchmark in (*descriptions.NAMES, "fill100K")
     ]
-    return Description.of(
-        {
-            "schema": 3,
-            "method": 1,
-            "engine": name,
-            "version": "1",
-            "licence": "none",
-            "codec": "",
-            "stores": True,
-            "build": {"assertions": "none", "compiler": "none"},
-            "flags": [{"name": "page_size", "type": "uint64"}],
-            "benchmarks": benchmarks,
-        }
-    )
+    return Description.of(descriptions.description(name, told, version="1"))
 
 
 def engine(name: str, missing: str = "", role: str = "", **more: Any) -> PlannedEngine:
-    """An engine that was found, or was not."""
+    """Return an engine that was found, or was not."""
     return PlannedEngine(
         name=name,
         title=name.title(),
@@ -70,7 +44,7 @@ def plan(
     fill: tuple[str, ...] = (),
     state: str = "",
 ) -> Plan:
-    """One scenario "base" over these engines."""
+    """Return one scenario "base" over these engines."""
     scenario = PlannedScenario(
         name="base",
         title="Base",
@@ -115,23 +89,12 @@ def line(
     attempt: int = 1,
     marks: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """A measurement of 1,000 operations at a rate; without a rate it failed."""
-    ok = status == "ok" and rate is not None
-    return {
-        "engine": cell.engine,
-        "scenario": cell.scenario,
-        "benchmark": cell.benchmark,
-        "repetition": repetition,
-        "pass": "latency" if latency else "throughput",
-        "attempt": attempt,
-        "disturbance": {"marks": list(marks)},
-        "status": status,
-        "reason": "" if ok else "made up to fail",
-        "ops": 1000 if ok else None,
-        "loop_ns": round(1e12 / rate) if ok and rate else None,
-        "flush_ns": 0 if ok else None,
-        "settle_ns": 0 if ok else None,
-        "prepare_ns": None,
-        "audit": None,
-        "wall_ns": 2 * round(1e12 / rate) if ok and rate else None,
+    """Return a line of 1,000 operations at a rate; without a rate it failed."""
+    own: dict[str, Any] = {
+        **{"repetition": repetition, "pass": "latency" if latency else "throughput"},
+        **{"attempt": attempt, "disturbance": {"marks": list(marks)}},
     }
+    if status == "ok" and rate is not None:
+        own["wall_ns"] = 2 * round(records.OPS * 1e9 / rate)
+        return records.line(vars(cell), ops_per_sec=rate, **own)
+    return records.failure(vars(cell), status, "made up to fail", **own)

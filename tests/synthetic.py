@@ -11,40 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.synthetic_line import (
-    BUILD,
-    ENTRY_BYTES,
-    OPS,
-    QUIET,
-    RUN_ID,
-    disturbed,
-    histogram,
-    latency_of,
-    measurement,
-    open_loop,
-    retimed,
-    with_stall,
-    without_rate,
-)
-
-__all__ = [
-    "BUILD",
-    "ENTRY_BYTES",
-    "OPS",
-    "QUIET",
-    "RUN_ID",
-    "disturbed",
-    "histogram",
-    "latency_of",
-    "measurement",
-    "open_loop",
-    "retimed",
-    "with_stall",
-    "without_rate",
-]
+from tests import descriptions, records
+from tests.descriptions import BUILD
+from tests.records import RUN_ID
 
 Document = dict[str, Any]
-Change = Callable[[Document], None]
+Make = Callable[[Document, int], Document]
 
 # name, title, role, a factor on the rate of every benchmark
 ENGINES: tuple[tuple[str, str, str, float], ...] = (
@@ -65,12 +37,6 @@ SCENARIOS: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("batch", "Batch writes", {"fillseqbatch": 8.4e5, "fillrandbatch": 2.2e5}),
     ("sync", "Synchronous writes", {"fillseqsync": 100.0, "fillrandsync": 99.0}),
 )
-# What every made-up engine can do.
-KINDS = {
-    benchmark: "read" if benchmark.startswith("read") else "write"
-    for _, _, benchmarks in SCENARIOS
-    for benchmark in benchmarks
-}
 # What varied_lines() makes of some cells: status and reason.
 VARIETY = {
     ("gamma", "readseq"): ("unsupported", "keeps no key order"),
@@ -81,13 +47,8 @@ VARIETY = {
     ("gamma", "fillrandsync"): ("timeout", "no answer after 30 min"),
 }
 FLAGS: Document = {
-    "num": 1000,
-    "key_size": 16,
-    "value_size": 100,
-    "compression_ratio": 0.5,
-    "cache_size": 4194304,
-    "compression": True,
-    "sync": False,
+    **{"num": 1000, "key_size": 16, "value_size": 100, "compression_ratio": 0.5},
+    **{"cache_size": 4194304, "compression": True, "sync": False},
 }
 
 
@@ -96,8 +57,12 @@ def plan(
     scenarios: Sequence[tuple[str, str, Mapping[str, float]]] = SCENARIOS,
     repetitions: int = 3,
     missing: Mapping[str, str] | None = None,
+    flags: Document = FLAGS,
 ) -> Document:
-    """run.json over all cells; `missing` is engine to reason."""
+    """Return run.json over all cells; `missing` is engine to reason."""
+    told = missing or {}
+    names = dict.fromkeys(b for s in (*SCENARIOS, *scenarios) for b in s[2])
+    benchmarks = [descriptions.benchmark(name) for name in names]
     cells = [
         {"engine": engine[0], "scenario": scenario[0], "benchmark": benchmark}
         for scenario in scenarios
@@ -115,8 +80,8 @@ def plan(
         "seed": 301,
         "repetitions": repetitions,
         "command": "kvmatrix run synthetic",
-        "engines": [_engine(*e[:3], (missing or {}).get(e[0], "")) for e in engines],
-        "scenarios": [_scenario(engines, *scenario) for scenario in scenarios],
+        "engines": [_engine(*e[:3], told.get(e[0], ""), benchmarks) for e in engines],
+        "scenarios": [_scenario(engines, flags, *scenario) for scenario in scenarios],
         "cells": cells,
         "order": [
             [n, [i]] for n in range(1, repetitions + 2) for i in range(len(cells))
@@ -127,14 +92,14 @@ def plan(
 
 
 def varied_plan() -> Document:
-    """The plan of varied_lines(): as planned_twice(), with one engine's own num."""
+    """Return the plan of varied_lines(): planned_twice(), with one engine's own num."""
     document = planned_twice()
     document["scenarios"][-1]["flags"]["gamma"] = {**FLAGS, "num": 5000}
     return document
 
 
 def planned_twice() -> Document:
-    """A plan whose first engine is measured twice."""
+    """Return a plan whose first engine is measured twice."""
     document = plan((*ENGINES, CONTROL))
     document["suite"]["control"] = "alpha"
     document["engines"][-1]["twin_of"] = "alpha"
@@ -152,41 +117,68 @@ def environment() -> Document:
 
 
 def lines(document: Document) -> list[Document]:
-    """One ok measurement for each repetition of each cell of the plan.
+    """Return an ok line for each repetition of each cell of the plan.
 
-    A latency repetition follows if the plan has it.  A cell of a missing engine
-    has one line, which says so.
+    A cell of a missing engine has one line, which says so.
     """
     reasons = {engine["name"]: engine["missing"] for engine in document["engines"]}
+
+    def make(cell: Document, repetition: int) -> Document:
+        if reason := reasons[cell["engine"]]:
+            return records.failure(cell, "missing", reason)
+        index = document["cells"].index(cell)
+        wobble = 1 + (repetition - 2) * 0.004 + (index % 3) * 0.002
+        return records.line(cell, repetition, rate_of(cell) * wobble)
+
+    return lines_of(document, make)
+
+
+def rate_of(cell: Mapping[str, str]) -> float:
+    """Return the rate of a cell of these engines and scenarios."""
     rates = {s[0]: s[2] for s in SCENARIOS}
     factors = {e[0]: e[3] for e in (*ENGINES, CONTROL)}
-    found: list[Document] = []
-    for repetition in range(1, document["repetitions"] + 1):
-        for index, cell in enumerate(document["cells"]):
-            if reason := reasons[cell["engine"]]:
-                if repetition == 1:
-                    found.append(without_rate(cell, "missing", reason))
-                continue
-            rate = rates[cell["scenario"]][cell["benchmark"]] * factors[cell["engine"]]
-            wobble = 1 + (repetition - 2) * 0.004 + (index % 3) * 0.002
-            found.append(measurement(cell, repetition, rate * wobble, len(found)))
-    return [*found, *_latency_lines(document, found)]
+    return rates[cell["scenario"]][cell["benchmark"]] * factors[cell["engine"]]
 
 
-def _latency_lines(document: Document, found: Sequence[Document]) -> list[Document]:
-    """One for each cell whose last throughput repetition is ok."""
-    last = document["repetitions"]
-    if not document["suite"]["latency"]:
-        return []
-    ended = [m for m in found if m["status"] == "ok" and m["repetition"] == last]
+def slowed(lines: Sequence[Document], cell: str, factor: float) -> list[Document]:
+    """Return the lines, of which those of a cell took longer."""
     return [
-        {**latency_of(m, last + 1), "order": len(found) + i}
-        for i, m in enumerate(ended)
+        records.retimed(line, int(line["loop_ns"] * factor))
+        if "/".join(_name_of(line).values()) == cell
+        else line
+        for line in lines
     ]
 
 
+def lines_of(document: Document, make: Make) -> list[Document]:
+    """Return what is made of each cell and repetition.
+
+    What fails does so once.  A latency repetition of what is ok follows if the
+    plan has it.
+    """
+    last = document["repetitions"]
+    found: list[Document] = []
+    for repetition in range(1, last + 1):
+        for cell in document["cells"]:
+            made = make(cell, repetition)
+            if made["status"] == "ok" or repetition == 1:
+                found.append(made)
+    if document["suite"]["latency"]:
+        ended = [m for m in found if m["status"] == "ok" and m["repetition"] == last]
+        found += [records.latency_of(made, last + 1) for made in ended]
+    return [{**m, "run": document["run"], "order": i} for i, m in enumerate(found)]
+
+
+def disturbed(line: Mapping[str, Any], mark: str) -> Document:
+    """Return the same with a mark of what else the machine did."""
+    return {
+        **line,
+        "disturbance": {**records.QUIET, "steal_share": 0.031, "marks": [mark]},
+    }
+
+
 def varied_lines(document: Document) -> list[Document]:
-    """lines() with every status, and everything a report must remark upon."""
+    """Return lines() with every status, and everything a report must remark upon."""
     found: list[Document] = []
     for line in lines(document):
         # What changes the rate of the control's twin changes the control's.
@@ -195,7 +187,7 @@ def varied_lines(document: Document) -> list[Document]:
         if line["status"] == "ok" and key in VARIETY:
             status, reason = VARIETY[key]
             if line["repetition"] == 1:
-                found.append(without_rate(_name_of(line), status, reason))
+                found.append(records.failure(_name_of(line), status, reason))
         elif line["status"] == "ok":
             found += _attempts(_varied(line, key), key)
         else:
@@ -204,7 +196,7 @@ def varied_lines(document: Document) -> list[Document]:
 
 
 def _varied(line: Document, key: tuple[str, str]) -> Document:
-    """One line with what its cell is there to show."""
+    """Return one line with what its cell is there to show."""
     line = dict(line)
     throughput = line["pass"] == "throughput"
     if line["engine"] == "gamma" and line["scenario"] == "sync":
@@ -213,28 +205,28 @@ def _varied(line: Document, key: tuple[str, str]) -> Document:
     if line["engine"] == "beta-tree":
         line["build"] = {**BUILD, "assertions": "live"}
     if key == ("alpha", "fillrandom") and throughput:
-        line = retimed(line, line["loop_ns"] * line["repetition"])
+        line = records.retimed(line, line["loop_ns"] * line["repetition"])
     if key == ("alpha", "readseq"):
-        line = retimed(line, line["loop_ns"] // 30)
+        line = records.retimed(line, line["loop_ns"] // 30)
     if key == ("beta-tree", "fillseqsync"):
-        line = retimed(line, line["loop_ns"] * 41 // 100)
+        line = records.retimed(line, line["loop_ns"] * 41 // 100)
     if key == ("beta-tree", "fillrandsync"):  # within the noise of the run
-        line = retimed(line, line["loop_ns"] * 388 // 1000)
+        line = records.retimed(line, line["loop_ns"] * 388 // 1000)
     if line["engine"] == "alpha" and key[1] == "fillseqsync":
-        line = with_stall(line, 2_000_000_000, 300_000_000)
+        line = records.with_stall(line, 2_000_000_000, 300_000_000)
     if key == ("gamma", "fillrandom") and throughput:
         line["close_ns"] = 8 * (line["loop_ns"] + line["flush_ns"])
     if key == ("beta-tree", "fillseqbatch") and throughput:
         line |= {"idle_cpu_ns": 2_500_000, "cpu_user_ns": line["cpu_user_ns"] * 2}
     if line["engine"] == "alpha" and key[1] == "fillrandbatch" and not throughput:
-        line = open_loop(line, saturated=False)
+        line = records.open_loop(line)
     if key == ("gamma", "readrandom") and not throughput:
-        line = open_loop(line, saturated=True)
+        line = records.open_loop(line, saturated=True)
     return line
 
 
 def _attempts(line: Document, key: tuple[str, str]) -> list[Document]:
-    """The line after the disturbed attempts at it, if it is of those."""
+    """Return the line after the disturbed attempts at it, if it is of those."""
     again = key == ("beta-tree", "fillrandom") and line["repetition"] == 2
     in_vain = key == ("gamma", "fillseq") and line["repetition"] == 1
     if not again and not in_vain:
@@ -247,46 +239,42 @@ def _attempts(line: Document, key: tuple[str, str]) -> list[Document]:
     ]
 
 
+def write_varied(folder: Path) -> Path:
+    """Write a run with everything that a report must remark upon; return `folder`."""
+    document = varied_plan()
+    return write_run(folder, document, varied_lines(document))
+
+
 def write_run(
     folder: Path,
     document: Document | None = None,
-    measurements: Sequence[Document] | None = None,
+    measurements: Sequence[Mapping[str, Any]] | None = None,
+    name: str = "run",
 ) -> Path:
-    """Writes the three files; returns `folder`."""
+    """Write the three files; return `folder`."""
     document = plan() if document is None else document
     measurements = lines(document) if measurements is None else measurements
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in (("run", document), ("environment", environment())):
+    for part, content in ((name, document), ("environment", environment())):
         text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-        (folder / f"{name}.json").write_text(text, "utf-8")
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in measurements)
-    (folder / "measurements.jsonl").write_text(text, "utf-8")
+        (folder / f"{part}.json").write_text(text, "utf-8")
+    (folder / "measurements.jsonl").write_text(json_lines(measurements), "utf-8")
     return folder
+
+
+def json_lines(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return the text of a file with these lines."""
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def _name_of(line: Document) -> dict[str, str]:
     return {name: line[name] for name in ("engine", "scenario", "benchmark")}
 
 
-def _engine(name: str, title: str, role: str, missing: str) -> Document:
-    described = {
-        "version": "1.0",
-        "codec": "",
-        "licence": "MIT",
-        "stores": True,
-        "build": BUILD,
-        "benchmarks": [
-            {
-                "name": n,
-                "kind": kind,
-                "prepare": "filled" if kind == "read" else "",
-                "ops_divisor": 1,
-                "one_call": n == "readseq",
-                "finds": "all" if kind == "read" else "some",
-            }
-            for n, kind in KINDS.items()
-        ],
-    }
+def _engine(
+    name: str, title: str, role: str, missing: str, benchmarks: Sequence[Document]
+) -> Document:
+    described = descriptions.description(name, map(dict, benchmarks))
     return {
         "name": name,
         "title": title,
@@ -301,6 +289,7 @@ def _engine(name: str, title: str, role: str, missing: str) -> Document:
 
 def _scenario(
     engines: Sequence[tuple[str, str, str, float]],
+    flags: Document,
     name: str,
     title: str,
     benchmarks: Mapping[str, float],
@@ -310,6 +299,6 @@ def _scenario(
         "title": title,
         "analysis": f"What {title.lower()} show.",
         "benchmarks": list(benchmarks),
-        "flags": {engine[0]: FLAGS for engine in engines},
+        "flags": {engine[0]: flags for engine in engines},
         "exclude": {},
     }

@@ -6,7 +6,6 @@ then changes what it is about.  Nothing here was measured.
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Mapping, Sequence
@@ -16,13 +15,12 @@ from typing import Any
 
 from report.cells import CellName
 from report.regressions.ab_lines import SLOTS, side_at, stage_of
-from report.regressions.ab_results import LINES, load_ab_run
+from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_run import SIDES
 from report.regressions.ab_verdicts import suspects
 from report.regressions.count_lines import end_line
 from report.regressions.rule import Rule
-from tests import synthetic
-from tests.synthetic_line import QUIET, measurement, without_rate
+from tests import records, synthetic
 
 Document = dict[str, Any]
 
@@ -51,7 +49,7 @@ def ab_plan(
     names = [CellName(*cell.split("/")) for cell in cells]
     engines = [e for e in synthetic.ENGINES if e[0] in {n.engine for n in names}]
     whole = synthetic.plan(engines)
-    sides = {side: _side(engines, side, missing or {}) for side in SIDES}
+    sides = {name: side_document(engines, name, missing) for name in SIDES}
     if same_build:
         sides["b"] = {**sides["a"], "label": f"{LABELS['a']} again"}
     used = {(n.scenario, n.benchmark) for n in names}
@@ -96,8 +94,6 @@ def ab_lines(
     a mark to the first repetition of a cell.
     """
     rule, draw = Rule(**plan["rule"]), random.Random(seed)
-    rates = {s[0]: s[2] for s in synthetic.SCENARIOS}
-    factors = {e[0]: e[3] for e in synthetic.ENGINES}
     absent = {e["name"] for s in SIDES for e in _missing(plan, s)}
     found: list[Document] = []
     leads: dict[str, str] = {}
@@ -105,30 +101,28 @@ def ab_lines(
         for cell in plan["cells"]:
             name = "/".join(cell.values())
             screened = number <= rule.screen_rounds
+            failed = (failures or {}).get(name)
             if cell["engine"] in absent or not (screened or name in confirm):
                 continue
-            if (failures or {}).get(name) and number > 1:
+            if failed and number > 1:
                 continue
-            rate = rates[cell["scenario"]][cell["benchmark"]] * factors[cell["engine"]]
             other = SIDES[leads.get(name) == "a"]
-            lead = other if number % 2 == 0 else draw.choice(SIDES)
-            leads[name] = lead
-            failed = (failures or {}).get(name)
-            for slot in range(SLOTS):
-                side = side_at(lead, slot)
+            leads[name] = other if number % 2 == 0 else draw.choice(SIDES)
+            sides = [side_at(leads[name], slot) for slot in range(SLOTS)]
+            for slot, side in enumerate(sides):
                 slower = (effects or {}).get(name, 0.0) if side == "b" else 0.0
-                own_rate = rate / math.exp(draw.gauss(0, sigma) + slower)
-                line = measurement(cell, number, own_rate, len(found))
+                rate = synthetic.rate_of(cell) / math.exp(draw.gauss(0, sigma) + slower)
+                line = records.line(cell, number, rate)
                 if failed and failed[0] == side:
-                    if any(_fails(made, name, side) for made in found):
+                    if side in sides[:slot]:
                         continue
-                    line = without_rate(cell, *failed[1:])
-                mark = (disturbed or {}).get(name)
-                if mark and number == 1 and slot == 0:
-                    line["disturbance"] = {**QUIET, "marks": [mark]}
-                padding = draw.randrange(4096)
-                place = (number, side, slot, len(found), padding)
-                found.append(_placed(line, plan["run"], rule, place))
+                    line = records.failure(cell, *failed[1:])
+                if number == 1 and slot == 0 and name in (disturbed or {}):
+                    line = synthetic.disturbed(line, (disturbed or {})[name])
+                line |= {"run": plan["run"], "repetition": number, "order": len(found)}
+                own = {"side": side, "stage": stage_of(rule, number), "round": number}
+                own |= {"slot": slot, "padding_bytes": draw.randrange(4096)}
+                found.append({**line, "seed": 1000 + number, "ab": own})
     return found
 
 
@@ -136,113 +130,53 @@ def write_ab_run(
     folder: Path,
     *,
     cells: Sequence[str] = CELLS,
-    effects: Mapping[str, float] | None = None,
-    sigma: float = 0.01,
-    seed: int = 1,
     screen_rounds: int = 4,
     confirm_rounds: int = 15,
     confirm: Sequence[str] | None = None,
     same_build: bool = False,
-    failures: Failures | None = None,
     missing: Mapping[str, tuple[str, str]] | None = None,
-    disturbed: Mapping[str, str] | None = None,
     counts: Sequence[Mapping[str, Any]] = (),
+    **drawn: Any,
 ) -> Path:
-    """Writes a run folder and returns it; load_ab_run() accepts it.
+    """Write a run folder and return it; load_ab_run() accepts it.
 
-    `confirm` names the cells that have confirm rounds; None: the suspects of the
-    screen, so that the run is whole.  What load_ab_run() says of other parts of the
-    folder is up to them.
+    `drawn` is what ab_lines() takes.  `confirm` names the cells that have confirm
+    rounds; None: the suspects of the screen, so that the run is whole.  What
+    load_ab_run() says of other parts of the folder is up to them.
     """
     rule = replace(Rule(), screen_rounds=screen_rounds, confirm_rounds=confirm_rounds)
-    plan = ab_plan(
-        cells,
-        rule=rule,
-        same_build=same_build,
-        missing=missing,
-        counted=bool(counts),
-    )
-
-    def lines(confirmed: Sequence[str]) -> list[Document]:
-        return ab_lines(
-            plan,
-            effects=effects,
-            sigma=sigma,
-            seed=seed,
-            confirm=confirmed,
-            failures=failures,
-            disturbed=disturbed,
-        )
-
-    write_documents(folder, plan, lines(confirm or ()))
-    if confirm is None:
-        nominated = suspects(load_ab_run(folder)).all
-        if nominated:
-            write_documents(folder, plan, lines([str(name) for name in nominated]))
+    choices: dict[str, Any] = {"same_build": same_build, "missing": missing}
+    plan = ab_plan(cells, rule=rule, counted=bool(counts), **choices)
+    write_documents(folder, plan, ab_lines(plan, confirm=confirm or (), **drawn))
+    if confirm is None and (nominated := suspects(load_ab_run(folder)).all):
+        confirmed = [str(name) for name in nominated]
+        write_documents(folder, plan, ab_lines(plan, confirm=confirmed, **drawn))
     if counts:
         tools = {"strace": "", "valgrind": ""}
         ended = [*counts, end_line(AB_RUN_ID, len(counts), tools)]
-        (folder / "counts.jsonl").write_text(_json_lines(ended), "utf-8")
+        (folder / "counts.jsonl").write_text(synthetic.json_lines(ended), "utf-8")
     return folder
 
 
 def write_documents(
     folder: Path, plan: Document, lines: Sequence[Mapping[str, Any]]
 ) -> Path:
-    """Writes the files of a run as they are given, and returns the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    documents = {"ab": plan, "environment": synthetic.environment()}
-    for name, document in documents.items():
-        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        (folder / f"{name}.json").write_text(text, "utf-8")
-    (folder / LINES).write_text(_json_lines(lines), "utf-8")
-    return folder
+    """Write the files of a run as they are given, and return the folder."""
+    return synthetic.write_run(folder, plan, lines, "ab")
 
 
-def _placed(
-    line: Document, run: str, rule: Rule, place: tuple[int, str, int, int, int]
-) -> Document:
-    number, side, slot, order, padding = place
-    return {
-        **line,
-        "run": run,
-        "repetition": number,
-        "order": order,
-        "seed": 1000 + number,
-        "ab": {
-            "side": side,
-            "stage": stage_of(rule, number),
-            "round": number,
-            "slot": slot,
-            "padding_bytes": padding,
-        },
-    }
-
-
-def _json_lines(lines: Sequence[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-
-
-def _fails(line: Document, name: str, side: str) -> bool:
-    cell = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
-    is_side = bool(line["ab"]["side"] == side)
-    return cell == name and is_side and line["status"] != "ok"
-
-
-def _side(
+def side_document(
     engines: Sequence[tuple[str, str, str, float]],
     side: str,
-    missing: Mapping[str, tuple[str, str]],
+    missing: Mapping[str, tuple[str, str]] | None = None,
 ) -> Document:
-    absent = {name: why for name, (of, why) in missing.items() if of == side}
+    """Return one side of ab.json, with a build of its own."""
+    absent = {name: why for name, (of, why) in (missing or {}).items() if of == side}
     found = synthetic.plan(engines, missing=absent)["engines"]
     for engine in found:
         if not engine["missing"]:
             engine["binary_sha256"] = ("1" if side == "a" else "2") * 64
-            engine["describe"] = {
-                **engine["describe"],
-                "version": "1.0" if side == "a" else "1.1",
-            }
+            engine["describe"]["version"] = "1.0" if side == "a" else "1.1"
     return {"label": LABELS[side], "engines": found}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tests import synthetic
+from tests import records, synthetic
 
 Document = dict[str, Any]
 
@@ -25,7 +25,6 @@ ENGINES: tuple[tuple[str, str, str, float], ...] = (
     ("rocksdb", "RocksDB, LevelDB-like", "", 0.5),
     ("null", "null", "floor", 20.0),
 )
-DESCRIBED: Document = {"prepare": "", "ops_divisor": 1, "one_call": False}
 KEY_BYTES = 8
 TRANSACTIONS = 100
 # The cell without a rate: engine, size, benchmark.
@@ -33,18 +32,13 @@ UNSUPPORTED = ("treedb", 8192, "fillseq")
 
 
 def plan(sizes: Sequence[int] = SIZES, repetitions: int = 3) -> Document:
-    """run.json of the sweep; cells of one scenario for each size."""
+    """Return run.json of the sweep; cells of one scenario for each size."""
     rates = dict.fromkeys(RATES, 1.0)
     scenarios = [
         (f"{FAMILY}-{size}", f"Small and large values: value size {size:,}", rates)
         for size in sizes
     ]
     made = synthetic.plan(ENGINES, scenarios, repetitions)
-    for engine in made["engines"]:
-        engine["describe"]["benchmarks"] = [
-            {**DESCRIBED, "name": "fillseq", "kind": "write", "finds": "some"},
-            {**DESCRIBED, "name": "getseq", "kind": "read", "finds": "all"},
-        ]
     made["suite"] |= {"name": FAMILY, "published": [FAMILY], "title": "Value sizes"}
     for scenario, size in zip(made["scenarios"], sizes, strict=True):
         flags = {**synthetic.FLAGS, "value_size": size, "key_size": KEY_BYTES}
@@ -56,38 +50,20 @@ def plan(sizes: Sequence[int] = SIZES, repetitions: int = 3) -> Document:
 
 
 def lines(document: Document) -> list[Document]:
-    """All ok but UNSUPPORTED: rates fall and the disk fills as values grow."""
-    found: list[Document] = []
+    """Return all ok but UNSUPPORTED: rates fall and the disk fills as values grow."""
     factors = {name: factor for name, _, _, factor in ENGINES}
-    for repetition in range(1, document["repetitions"] + 1):
-        for cell in document["cells"]:
-            size = int(cell["scenario"].rpartition("-")[2])
-            if (cell["engine"], size, cell["benchmark"]) == UNSUPPORTED:
-                if repetition == 1:
-                    reason = "values of 8,192 bytes do not fit a page"
-                    found.append(synthetic.without_rate(cell, "unsupported", reason))
-                continue
-            rate = RATES[cell["benchmark"]] * factors[cell["engine"]]
-            rate *= (1 + 0.05 * (repetition - 2)) / (1 + size / 600)
-            line = synthetic.measurement(cell, repetition, rate, len(found))
-            found.append(_sized(line, size))
-    return [*found, *_latencies(document, found)]
 
+    def make(cell: Document, repetition: int) -> Document:
+        size = int(cell["scenario"].rpartition("-")[2])
+        if (cell["engine"], size, cell["benchmark"]) == UNSUPPORTED:
+            reason = "values of 8,192 bytes do not fit a page"
+            return records.failure(cell, "unsupported", reason)
+        rate = RATES[cell["benchmark"]] * factors[cell["engine"]]
+        rate *= (1 + 0.05 * (repetition - 2)) / (1 + size / 600)
+        options = {"value_size": size, "key_size": KEY_BYTES}
+        options["transactions"] = TRANSACTIONS
+        disk_bytes = records.OPS * (KEY_BYTES + size + 20 + size // 10)
+        made = records.line(cell, repetition, rate, options=options)
+        return made | {"disk_bytes": disk_bytes, "peak_disk_bytes": disk_bytes + 4096}
 
-def _sized(line: Document, size: int) -> Document:
-    data = synthetic.OPS * (KEY_BYTES + size)
-    on_disk = data + synthetic.OPS * (20 + size // 10)
-    options = {**line["options"], "value_size": size, "key_size": KEY_BYTES}
-    options["transactions"] = TRANSACTIONS
-    made = {**line, "options": options, "bytes": data, "live_bytes": data}
-    made |= {"disk_bytes": on_disk, "peak_disk_bytes": on_disk + 4096}
-    return made
-
-
-def _latencies(document: Document, found: Sequence[Document]) -> list[Document]:
-    last = document["repetitions"]
-    ended = [m for m in found if m["status"] == "ok" and m["repetition"] == last]
-    return [
-        {**synthetic.latency_of(m, last + 1), "order": len(found) + i}
-        for i, m in enumerate(ended)
-    ]
+    return synthetic.lines_of(document, make)

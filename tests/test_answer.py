@@ -8,10 +8,8 @@ import pytest
 from scripts.answer import judge, sound
 from scripts.driver_process import Outcome
 from scripts.figures import Expected
-from scripts.plan import Cell
-from tests.answers import EXPECTED, honest, verdict
-from tests.fake_drivers.protocol import timeline
-from tests.plans import line
+from tests import records
+from tests.answers import EXPECTED, verdict
 
 
 def test_an_honest_answer_is_ok() -> None:
@@ -61,10 +59,9 @@ def test_a_time_limit_may_truncate() -> None:
     half: dict[str, Any] = {
         "ops": 50,
         "found": 50,
-        "timeline": timeline(50),
-        "loop_ns": 2500,
+        "timeline": records.timeline(2500, 50),
     }
-    assert verdict(expected=limited, truncated=True, **half).ok
+    assert verdict(expected=limited, truncated=True, loop_ns=2500, **half).ok
 
 
 @pytest.mark.parametrize(
@@ -148,9 +145,8 @@ def test_an_audit_must_see_every_entry() -> None:
 
 
 def test_a_line_its_schema_refuses_becomes_wrong_and_loses_its_figures() -> None:
-    own = {"run": "r", "order": 0, "prepare_ns": None, "wall_ns": 9, "audit": None}
-    own |= {"pass": "throughput", "attempt": 1, "disturbance": None, "watch": None}
-    good = {**line(Cell("one", "base", "readseq")), **honest(), **own, "exit": "0"}
+    cell = {"engine": "one", "scenario": "base", "benchmark": "readseq"}
+    good = records.line(cell)
     assert sound(good) == good
     bad = sound({**good, "build": {"assertions": "perhaps"}})
     assert bad["status"] == "wrong"

@@ -8,7 +8,7 @@ import pytest
 
 from report.documents import ResultsError
 from report.results import NOT_MEASURED, Cell, CellName, Run, load_run
-from tests import synthetic
+from tests import records, synthetic
 from tests.places import ROOT
 
 Lines = list[dict[str, Any]]
@@ -35,7 +35,7 @@ def again(*made: dict[str, Any]) -> Callable[[Lines], Lines]:
                 found.append(line)
                 continue
             for number, changes in enumerate(made, 1):
-                slower = synthetic.retimed(line, line["loop_ns"] * number)
+                slower = records.retimed(line, line["loop_ns"] * number)
                 found.append({**slower, "attempt": number, **changes})
         return found
 
@@ -51,7 +51,7 @@ def cell_of(run: Run, engine: str = "alpha") -> Cell:
     return run.cells[CellName(engine, *CHART)]
 
 
-MARKED = {"disturbance": {**synthetic.QUIET, "marks": [MARK]}}
+MARKED = {"disturbance": {**records.QUIET, "marks": [MARK]}}
 
 
 def test_the_last_attempt_counts_and_the_others_stay(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from report.results import load_run
 from scripts.verbs import main
-from tests import synthetic, synthetic_ab
+from tests import records, synthetic, synthetic_ab
 
 SLOW = synthetic_ab.CELLS[0]
 
@@ -39,7 +39,7 @@ def run_of(folder: Path, day: int, *, repetitions: int = 4, slower: float = 1.0)
         # No two runs are alike.
         factor = 1 + (day * 7 % 5) / 500
         factor *= slower if line["benchmark"] == "fillseq" else 1
-        lines.append(synthetic.retimed(made, int(line["loop_ns"] * factor)))
+        lines.append(records.retimed(made, int(line["loop_ns"] * factor)))
     synthetic.write_run(folder / name, plan, lines)
     return name
 

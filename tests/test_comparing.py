@@ -22,7 +22,7 @@ from report.regressions.comparing import (
 from report.regressions.deciding import Limits
 from report.regressions.judgement import Verdict
 from report.results import Run, load_run
-from tests import synthetic, two_runs
+from tests import records, synthetic, two_runs
 from tests.two_runs import ALPHA, BETA, STEADY, scaled
 
 Document = dict[str, Any]
@@ -196,7 +196,7 @@ def with_line(folder: Path, name: str, change: Document) -> Run:
             found.append(line)
         elif change.keys() == {"status", "reason"}:
             keys = ("engine", "scenario", "benchmark")
-            bare = synthetic.without_rate({k: line[k] for k in keys}, **change)
+            bare = records.failure({k: line[k] for k in keys}, **change)
             taken = ("run", "repetition", "order", "seed")
             found.append({**bare, **{k: line[k] for k in taken}})
         elif change:
@@ -343,7 +343,7 @@ def test_the_control_of_either_run_gives_the_noise(tmp_path: Path) -> None:
         for line in synthetic.lines(document):
             is_control = line["engine"] == synthetic.CONTROL[0]
             slower = 1 + apart * is_control
-            made = synthetic.retimed(line, round(line["loop_ns"] * slower))
+            made = records.retimed(line, round(line["loop_ns"] * slower))
             found.append({**made, "run": folder.name})
         return load_run(synthetic.write_run(folder, document, found))
 

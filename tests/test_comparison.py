@@ -11,7 +11,7 @@ from report.comparison import Chart, Comparison, Row
 from report.control import MeasuredTwice
 from report.results import Run, load_run
 from report.stats import Noise, Outcome
-from tests import synthetic
+from tests import records, synthetic
 
 Line = dict[str, Any]
 Rates = dict[str, float]  # by engine; of the charts that are not named: 1000.0
@@ -30,10 +30,10 @@ def run_of(
     for cell in plan["cells"]:
         named = {**EVEN, "alpha-again": 1000.0, **rates.get(cell["benchmark"], {})}
         made = [
-            synthetic.measurement(cell, repetition, named[cell["engine"]], 0)
+            records.line(cell, repetition, named[cell["engine"]], 0)
             for repetition in (1, 2, 3)
         ]
-        lines += [*made, synthetic.latency_of(made[-1], 4)]
+        lines += [*made, records.latency_of(made[-1], 4)]
     for line in lines:
         if change:
             change(line)
@@ -132,7 +132,7 @@ def test_the_observer_costs_what_the_clock_adds(tmp_path: Path) -> None:
 
     def change(line: Line) -> None:
         if line["pass"] == "latency" and line["benchmark"] == "readseq":
-            line |= synthetic.open_loop(line, saturated=False)
+            line |= records.open_loop(line, saturated=False)
 
     compared = comparison.compare(run_of(tmp_path / "open", {}, change))
     assert row_of(compared, "readseq").observer_cost is None
@@ -166,9 +166,7 @@ def texts(run: Run) -> list[str]:
 
 
 def varied(folder: Path) -> Run:
-    plan = synthetic.varied_plan()
-    lines = synthetic.varied_lines(plan)
-    return load_run(synthetic.write_run(folder, plan, lines))
+    return load_run(synthetic.write_varied(folder))
 
 
 def test_chips_say_noise_disturbances_and_findings(tmp_path: Path) -> None:

@@ -64,9 +64,7 @@ BENCHER_SCHEMA = {
 @pytest.fixture
 def varied(tmp_path: Path) -> Run:
     """A run with cells of every status."""
-    plan = synthetic.varied_plan()
-    lines = synthetic.varied_lines(plan)
-    return load_run(synthetic.write_run(tmp_path / "varied", plan, lines))
+    return load_run(synthetic.write_varied(tmp_path / "varied"))
 
 
 @pytest.fixture
@@ -201,12 +199,8 @@ def test_benchstat_sees_a_slower_run_and_knows_that_more_is_better(
     many: Run, tmp_path: Path
 ) -> None:
     plan = synthetic.plan(repetitions=7)
-    lines = [
-        synthetic.retimed(line, line["loop_ns"] * 5 // 4)
-        if line["engine"] == "alpha" and line["benchmark"] == "readrandom"
-        else line
-        for line in synthetic.lines(plan)
-    ]
+    cell = "alpha/baseline/readrandom"
+    lines = synthetic.slowed(synthetic.lines(plan), cell, 5 / 4)
     slower = load_run(synthetic.write_run(tmp_path / "slower", plan, lines))
     old, new = tmp_path / "old.txt", tmp_path / "new.txt"
     old.write_text(benchstat.render(many))

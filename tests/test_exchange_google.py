@@ -16,7 +16,7 @@ from report.exchange import google_benchmark
 from report.exchange.google_benchmark import read
 from report.exchange.samples import samples
 from report.results import Run, load_run
-from tests import consumers, synthetic
+from tests import consumers, descriptions, synthetic
 
 Document = dict[str, Any]
 PER_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
@@ -127,7 +127,7 @@ def test_the_context_tells_a_machine_by_its_identity(run: Run, tmp_path: Path) -
 def test_live_assertions_are_a_debug_build(tmp_path: Path) -> None:
     plan = synthetic.plan()
     lines = [
-        line | {"build": {**synthetic.BUILD, "assertions": "live"}}
+        line | {"build": {**descriptions.BUILD, "assertions": "live"}}
         for line in synthetic.lines(plan)
     ]
     run = load_run(synthetic.write_run(tmp_path / "run", plan, lines))
@@ -146,17 +146,12 @@ def compare(old: Path, new: Path) -> str:
 
 def test_compare_py_reads_our_medians_and_tests_them(run: Run, tmp_path: Path) -> None:
     plan = synthetic.plan(repetitions=9)
-    lines = [
-        synthetic.retimed(line, line["loop_ns"] * 5 // 4)
-        if line["engine"] == "alpha" and line["benchmark"] == "readrandom"
-        else line
-        for line in synthetic.lines(plan)
-    ]
+    cell = "alpha/baseline/readrandom"
+    lines = synthetic.slowed(synthetic.lines(plan), cell, 5 / 4)
     slower = load_run(synthetic.write_run(tmp_path / "slower", plan, lines))
     old = write(tmp_path / "old.json", google_benchmark.render(run))
     new = write(tmp_path / "new.json", google_benchmark.render(slower))
     said = compare(old, new)
-    cell = "alpha/baseline/readrandom"
     rows = [line.split() for line in said.splitlines() if line.startswith(f"{cell} ")]
     assert len(rows) == 9
     assert {float(row[1]) for row in rows} == {0.25}

@@ -12,7 +12,7 @@ from report.exchange.benchstat import benchmark_name
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_run import Failure
 from report.regressions.ab_verdicts import judge
-from tests import consumers, synthetic, synthetic_ab
+from tests import consumers, records, synthetic, synthetic_ab
 from tests.command import Done, call
 
 KINDS = ("google", "benchstat", "bencher", "github-bigger", "github-smaller")
@@ -24,9 +24,7 @@ def report(folder: Path, *words: str) -> Done:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_has_no_rate_is_named_on_stderr(tmp_path: Path, kind: str) -> None:
-    plan = synthetic.varied_plan()
-    lines = synthetic.varied_lines(plan)
-    folder = synthetic.write_run(tmp_path / synthetic.RUN_ID, plan, lines)
+    folder = synthetic.write_varied(tmp_path / records.RUN_ID)
     done = report(folder, "--format", kind)
     assert done.returncode == 0, done.stderr
     assert "alpha" in done.stdout
@@ -40,8 +38,8 @@ def test_a_reason_on_stderr_is_one_line_without_controls(tmp_path: Path) -> None
     lines = synthetic.lines(plan)
     cell = plan["cells"][0]
     wrong = "a\nleft out: everything\x1b[2J\x9bb"
-    lines[0] = synthetic.without_rate(cell, "error", wrong)
-    folder = synthetic.write_run(tmp_path / synthetic.RUN_ID, plan, lines)
+    lines[0] = records.failure(cell, "error", wrong)
+    folder = synthetic.write_run(tmp_path / records.RUN_ID, plan, lines)
     done = report(folder, "--format", "benchstat")
     assert done.returncode == 0, done.stderr
     (said,) = done.stderr.splitlines()
@@ -49,7 +47,7 @@ def test_a_reason_on_stderr_is_one_line_without_controls(tmp_path: Path) -> None
 
 
 def test_a_file_is_written_and_its_name_printed(tmp_path: Path) -> None:
-    folder = synthetic.write_run(tmp_path / synthetic.RUN_ID)
+    folder = synthetic.write_run(tmp_path / records.RUN_ID)
     target = tmp_path / "google.json"
     done = report(folder, "--format", "google", "-o", str(target))
     assert (done.returncode, done.stderr) == (0, "")
@@ -63,10 +61,9 @@ def test_a_run_without_any_rate_ends_with_5_and_writes_nothing(
 ) -> None:
     plan = synthetic.plan()
     lines = [
-        synthetic.without_rate(cell, "error", "signal 11 (SIGSEGV)")
-        for cell in plan["cells"]
+        records.failure(cell, "error", "signal 11 (SIGSEGV)") for cell in plan["cells"]
     ]
-    folder = synthetic.write_run(tmp_path / synthetic.RUN_ID, plan, lines)
+    folder = synthetic.write_run(tmp_path / records.RUN_ID, plan, lines)
     target = tmp_path / "out"
     done = report(folder, "--format", kind, "-o", str(target))
     assert done.returncode == 5
@@ -75,7 +72,7 @@ def test_a_run_without_any_rate_ends_with_5_and_writes_nothing(
 
 
 def test_a_damaged_run_ends_with_2(tmp_path: Path) -> None:
-    folder = synthetic.write_run(tmp_path / synthetic.RUN_ID)
+    folder = synthetic.write_run(tmp_path / records.RUN_ID)
     (folder / "measurements.jsonl").write_text('{"schema": NaN}\n')
     done = report(folder, "--format", "google")
     assert done.returncode == 2

@@ -17,7 +17,7 @@ from report.regressions.gate_sources import (
 )
 from report.regressions.history_entries import Band, Entry
 from report.results import load_run
-from tests import synthetic, synthetic_ab, synthetic_history
+from tests import records, synthetic, synthetic_ab, synthetic_history
 
 
 def row(outcome: Outcome, *, judged: bool = True) -> Row:
@@ -140,9 +140,9 @@ def compared(folder: Path, slower: float, repetitions: int = 4, lost: str = "") 
         name = {key: line[key] for key in ("engine", "scenario", "benchmark")}
         if line["benchmark"] == lost and line["engine"] == "alpha":
             if line["repetition"] == 1:
-                new.append(synthetic.without_rate(name, "wrong", "it lost entries"))
+                new.append(records.failure(name, "wrong", "it lost entries"))
         elif line["benchmark"] == "fillseq":
-            new.append(synthetic.retimed(line, int(line["loop_ns"] * slower)))
+            new.append(records.retimed(line, int(line["loop_ns"] * slower)))
         else:
             new.append(line)
     runs = (

@@ -66,8 +66,7 @@ def test_entries_come_in_the_order_of_their_runs(tmp_path: Path) -> None:
 
 
 def test_a_run_gives_its_rates_and_what_failed(tmp_path: Path) -> None:
-    plan = synthetic.varied_plan()
-    run = load_run(synthetic.write_run(tmp_path, plan, synthetic.varied_lines(plan)))
+    run = load_run(synthetic.write_varied(tmp_path))
     entry = entry_of(run, "abc123")
     assert (entry.kind, entry.label, entry.reference) == ("run", "abc123", None)
     assert entry.run == run.run_id

@@ -21,7 +21,7 @@ from report.regressions.history_reading import load
 from report.regressions.history_view import view
 from report.regressions.judgement import Verdict
 from scripts.verbs import main
-from tests import synthetic
+from tests import records, synthetic
 from tests import synthetic_history as made
 from tests.synthetic_ab import AB_RUN_ID, CELLS, LABELS, write_ab_run
 
@@ -153,7 +153,7 @@ def test_a_damaged_history_is_named(folder: Path) -> None:
 
 
 def write_run(results: Path) -> Path:
-    return synthetic.write_run(results / synthetic.RUN_ID)
+    return synthetic.write_run(results / records.RUN_ID)
 
 
 def added(tmp_path: Path, *words: str) -> Result:
@@ -166,11 +166,11 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     done = added(tmp_path, "@last", "--label", "abc123")
     assert done.exit_code == 0, done.stderr
     (entry,) = load(tmp_path / "h")
-    assert (entry.run, entry.label) == (synthetic.RUN_ID, "abc123")
+    assert (entry.run, entry.label) == (records.RUN_ID, "abc123")
     before = (tmp_path / "h" / f"{entry.run}.json").read_bytes()
-    again = added(tmp_path, synthetic.RUN_ID, "--label", "abc123")
+    again = added(tmp_path, records.RUN_ID, "--label", "abc123")
     assert (again.exit_code, "(was there)" in again.stdout) == (0, True)
-    other = added(tmp_path, synthetic.RUN_ID, "--label", "def456")
+    other = added(tmp_path, records.RUN_ID, "--label", "def456")
     assert other.exit_code == 2
     assert "not the same" in other.stderr
     assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before
@@ -216,7 +216,7 @@ def test_nothing_is_added_if_one_of_the_runs_is_damaged(tmp_path: Path) -> None:
     write_run(tmp_path / "results")
     damaged = synthetic.write_run(tmp_path / "results/20260203-040506-damaged")
     (damaged / "run.json").write_text("{")
-    done = added(tmp_path, synthetic.RUN_ID, damaged.name)
+    done = added(tmp_path, records.RUN_ID, damaged.name)
     assert done.exit_code == 2
     assert not (tmp_path / "h").exists()
 

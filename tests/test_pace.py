@@ -8,8 +8,9 @@ import pytest
 
 from scripts.answer import judge
 from scripts.driver_process import Outcome
+from tests import records
 from tests.answers import DEFERRED, EXPECTED, honest, verdict
-from tests.fake_drivers.protocol import histogram, timeline
+from tests.records import histogram, timeline
 
 
 def pace(**changed: Any) -> dict[str, Any]:
@@ -133,7 +134,7 @@ def test_a_long_loop_has_a_hundred_intervals_at_least() -> None:
     loop: dict[str, Any] = {"ops": 1000, "found": 1000, "loop_ns": 50_000}
     long = replace(EXPECTED, planned_ops=1000)
     loop["planned_ops"] = 1000
-    assert verdict(expected=long, timeline=timeline(1000), **loop).ok
+    assert verdict(expected=long, timeline=timeline(50_000, 1000), **loop).ok
     coarse = [[500 * i, 10 * i] for i in range(2, 101)]
     found = verdict(expected=long, timeline=coarse, **loop)
     assert "a timeline of 99 intervals for 1000 calls" in found.reason
@@ -208,10 +209,8 @@ DEAD = Outcome("signal 9", 10_000_000, "")
 
 
 def dead(**changed: Any) -> dict[str, Any]:
-    """An honest line of a process that died with its database open."""
-    nothing = dict.fromkeys(("settle_ns", "close_ns", "idle_cpu_ns"), 0)
-    gone = {"ending": "killed", "deferred": dict.fromkeys(DEFERRED, 0), **nothing}
-    return pace(**gone, **changed)
+    """Return an honest line of a process that died with its database open."""
+    return {**records.killed(honest()), **pace(), **changed}
 
 
 def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:

@@ -10,10 +10,9 @@ import pytest
 
 from report import parts, sizes, soundness, work
 from report.cells import LATENCY
-from tests import synthetic
+from tests import records, synthetic
 from tests.answers import EXPECTED, verdict
-from tests.fake_drivers.protocol import histogram
-from tests.synthetic_line import OPTIONS
+from tests.records import OPTIONS, histogram
 
 READ = {"name": "readrandom", "kind": "read"}
 FILL = {"name": "fillrandom", "kind": "write"}
@@ -28,13 +27,9 @@ FOUR = {"threads": 4}
 
 
 def record(**changed: Any) -> dict[str, Any]:
-    """An honest line of 1,000 operations, with changes."""
-    return {
-        **{"ops": 1000, "truncated": False, "digest": "01", "counters": {"busy": 3}},
-        **dict.fromkeys(("ops_by_thread", "ops_by_type", "latency_by_type_ns")),
-        **{"writer": None, "shares": None, "latency_ns": None, "pass": "throughput"},
-        **changed,
-    }
+    """Return an honest line of 1,000 operations, with changes."""
+    cell = {"engine": "alpha", "scenario": "base", "benchmark": "readrandom"}
+    return records.line(cell, counters={"busy": 3}) | changed
 
 
 def beside(**changed: Any) -> dict[str, Any]:
@@ -179,15 +174,17 @@ def test_the_runner_asks() -> None:
 
 
 def test_the_runner_asks_for_the_flags_that_it_gave() -> None:
-    found = verdict(expected=replace(EXPECTED, flags={"num": 100}))
+    found = verdict(
+        expected=replace(EXPECTED, flags={"num": 100}), options={"threads": 1}
+    )
     assert found.status == "wrong"
     assert "option num is None, asked for 100" in found.reason
 
 
 def test_the_report_asks() -> None:
     cell = {"engine": "alpha", "scenario": "base", "benchmark": "readwhilewriting"}
-    line = synthetic.measurement(cell, 1, 1e6, 0)
-    line |= {"digest": None, "writer": WRITER}
+    line = records.line(cell, 1, 1e6, 0)
+    line |= {"digest": None, "writer": WRITER, "ops_by_thread": None}
     benchmark = {**BESIDE, "one_call": False, "ops_divisor": 1, "finds": "all"}
     described = {"stores": True, "benchmarks": [benchmark]}
     flags = {"base": {"alpha": synthetic.FLAGS}}
@@ -309,7 +306,7 @@ def test_both_ask_for_the_bytes(moved: int) -> None:
     found = verdict(expected=replace(EXPECTED, described=described), bytes=moved)
     assert f"{moved:,} bytes of 100 entries" in found.reason
     cell = {"engine": "alpha", "scenario": "base", "benchmark": "readrandom"}
-    line = synthetic.measurement(cell, 1, 1e6, 0) | {"bytes": moved}
+    line = records.line(cell, 1, 1e6, 0) | {"bytes": moved}
     benchmark = {**READ, "one_call": False, "ops_divisor": 1, "finds": "all"}
     engines = {"alpha": {"stores": True, "benchmarks": [benchmark]}}
     flags = {"base": {"alpha": synthetic.FLAGS}}

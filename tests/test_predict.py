@@ -72,15 +72,7 @@ def stored(folder: Path, name: str, seconds: float, **changed: object) -> None:
     made = type(made)(**{**vars(made), "run": name, **changed})
     run = create_run(folder, made, {"schema": 1})
     run.close()
-    full = {
-        **line(made.cells[0]),
-        **{"schema": 1, "method": 1, "run": name, "order": 0, "seed": 1, "exit": "0"},
-        **{"engine_version": "1", "verified": True, "planned_ops": 1000, "digest": ""},
-        **{"truncated": False, "open_ns": 1, "close_ns": 1, "settings": {}},
-        **{"options": {}, "build": {"assertions": "none"}, "cpu_user_ns": 1},
-        **{"cpu_system_ns": 1, "peak_rss_bytes": 1, "disk_bytes": 1},
-        **{"read_bytes": 1, "written_bytes": 1, "wall_ns": round(seconds * 1e9)},
-    }
+    full = line(made.cells[0]) | {"run": name, "wall_ns": round(seconds * 1e9)}
     (folder / name / "measurements.jsonl").write_text(json.dumps(full) + "\n")
 
 

@@ -11,9 +11,7 @@ from tests import synthetic
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    plan = synthetic.varied_plan()
-    folder = tmp_path_factory.mktemp("run")
-    return load_run(synthetic.write_run(folder, plan, synthetic.varied_lines(plan)))
+    return load_run(synthetic.write_varied(tmp_path_factory.mktemp("run")))
 
 
 def command(run: Run, engines: str = "alpha", **suite: object) -> list[str]:

@@ -10,7 +10,7 @@ from report import config, html, published, published_tables
 from report.documents import ResultsError
 from report.published_tables import NOT_REPRODUCED
 from report.results import load_run
-from tests import synthetic, synthetic_sweep
+from tests import records, synthetic, synthetic_sweep
 from tests.places import ROOT
 
 SOURCES = {"kyoto-ceda": 77, "leveldb-1.1": 12, "rocksdb-vs-leveldb": 13}
@@ -84,7 +84,7 @@ def scale(folder: Path, engines: tuple[str, ...]) -> str:
     plan["suite"]["published"] = ["rocksdb-vs-leveldb"]
     cells = [c for c in plan["cells"] if c["benchmark"] == "fillrandom"]
     lines = [
-        synthetic.measurement(cell, repetition, 1e5, 3 * index + repetition)
+        records.line(cell, repetition, 1e5, 3 * index + repetition)
         for index, cell in enumerate(cells)
         for repetition in (1, 2, 3)
     ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from report import consistency
-from tests import synthetic
+from tests import records
 from tests.places import ROOT
 
 Line = dict[str, Any]
@@ -18,11 +18,11 @@ STALL_NS = 300_000_000
 
 def throughput(cell: dict[str, str] = WRITE) -> Line:
     """Ten seconds of a thousand operations."""
-    return synthetic.measurement(cell, 1, 100.0, 0)
+    return records.line(cell, 1, 100.0, 0)
 
 
 def latency(cell: dict[str, str] = READ) -> Line:
-    return synthetic.latency_of(throughput(cell), 4)
+    return records.latency_of(throughput(cell), 4)
 
 
 def fault(line: Line) -> str:
@@ -37,10 +37,10 @@ def fault(line: Line) -> str:
         throughput(READ),
         latency(),
         latency(WRITE),
-        synthetic.with_stall(throughput(), 10**9, STALL_NS),
-        synthetic.open_loop(latency(), saturated=False),
-        synthetic.open_loop(latency(), saturated=True),
-        synthetic.retimed({**throughput(), "planned_ops": 1}, 10**9, 1),
+        records.with_stall(throughput(), 10**9, STALL_NS),
+        records.open_loop(latency(), saturated=False),
+        records.open_loop(latency(), saturated=True),
+        records.retimed({**throughput(), "planned_ops": 1}, 10**9, 1),
     ],
 )
 def test_an_honest_line_has_no_fault(line: Line) -> None:
@@ -115,7 +115,7 @@ def test_a_throughput_line_that_contradicts_itself(
     ],
 )
 def test_stalls_that_cannot_have_been(changes: Line, told: str) -> None:
-    line = synthetic.with_stall(throughput(), 10**9, STALL_NS)
+    line = records.with_stall(throughput(), 10**9, STALL_NS)
     assert told in fault({**line, **changes})
 
 
@@ -124,7 +124,7 @@ def test_a_hundred_stalls_are_listed_and_all_are_counted() -> None:
     line = throughput() | {"stalls": stalls, "stall_count": 101}
     assert "ns listed" in fault({**line, "stalled_ns": 10**10 // 2})
     assert "longer than its loop" in fault({**line, "stalled_ns": 10**10})
-    line = synthetic.retimed(line, 11 * 10**9)
+    line = records.retimed(line, 11 * 10**9)
     assert fault({**line, "stalled_ns": 10**10 + 10**8}) == ""
     assert "100 stalls listed of 99" in fault({**line, "stall_count": 99})
 
@@ -145,7 +145,7 @@ def test_a_hundred_stalls_are_listed_and_all_are_counted() -> None:
         (histogram(buckets=[[8781824, 1000]]), "a largest latency"),
         (lambda m: m["latency_ns"]["buckets"].reverse(), "buckets out of order"),
         (lambda m: m["latency_ns"]["buckets"][0].__setitem__(1, 899), "another number"),
-        (changed(service_ns=synthetic.histogram(10**9, 1000)), "no open loop"),
+        (changed(service_ns=records.latencies(10**9, 1000)), "no open loop"),
     ],
 )
 def test_a_histogram_that_contradicts_its_line(
@@ -185,7 +185,7 @@ def test_exact_figures_may_round_into_the_next_bucket(
 @pytest.mark.parametrize(("batch", "told"), [(99, "10 latencies of 1,000"), (100, "")])
 def test_a_batch_is_one_latency(batch: int, told: str) -> None:
     line = latency(WRITE)
-    line |= {"latency_ns": synthetic.histogram(line["loop_ns"], 10)}
+    line |= {"latency_ns": records.latencies(line["loop_ns"], 10)}
     assert told in fault(line | {"options": {"num": 1000, "batch_size": batch}})
 
 
@@ -211,8 +211,8 @@ def test_nothing_else_ends_with_a_kill() -> None:
     ("achieved", "told"), [(990.0, ""), (989.9, "kept up with 1,000 a second at 990")]
 )
 def test_an_open_loop_that_fell_behind_is_saturated(achieved: float, told: str) -> None:
-    line = synthetic.retimed(latency(), round(1e12 / achieved))
-    line = synthetic.open_loop(line, saturated=False)
+    line = records.retimed(latency(), round(1e12 / achieved))
+    line = records.open_loop(line, saturated=False)
     rates = {"offered_ops_per_sec": 1000.0, "achieved_ops_per_sec": achieved}
     line["open_loop"] |= rates
     assert fault(line) == told
@@ -236,32 +236,32 @@ def test_an_open_loop_that_fell_behind_is_saturated(achieved: float, told: str) 
     ],
 )
 def test_figures_of_an_open_loop(figures: Line, told: str) -> None:
-    line = synthetic.open_loop(latency(), saturated=False)
+    line = records.open_loop(latency(), saturated=False)
     line["open_loop"] |= figures
     found = fault(line)
     assert told in found if told else found == ""
 
 
 def test_a_call_of_an_open_loop_begins_when_it_is_due_or_later() -> None:
-    line = synthetic.open_loop(latency(), saturated=False)
-    half = synthetic.histogram(line["loop_ns"] // 2, 1000)
+    line = records.open_loop(latency(), saturated=False)
+    half = records.latencies(line["loop_ns"] // 2, 1000)
     assert fault({**line, "service_ns": half}) == ""
     assert "longer time of service" in fault({**line, "latency_ns": half})
 
 
 def test_a_saturated_open_loop_has_no_latencies() -> None:
-    line = synthetic.open_loop(latency(), saturated=True)
+    line = records.open_loop(latency(), saturated=True)
     line["latency_ns"] = latency()["latency_ns"]
     assert "latencies of a saturated open loop" in fault(line)
 
 
 def test_latencies_of_an_open_loop_overlap_and_its_calls_do_not() -> None:
-    line = synthetic.open_loop(latency(), saturated=False)
-    queued = synthetic.histogram(100 * line["loop_ns"], 1000)
+    line = records.open_loop(latency(), saturated=False)
+    queued = records.latencies(100 * line["loop_ns"], 1000)
     assert fault({**line, "latency_ns": queued}) == ""
     assert "ns in calls" in fault({**line, "service_ns": queued})
     assert "service time" in fault({**line, "service_ns": None})
-    fewer = synthetic.histogram(line["loop_ns"], 900)
+    fewer = records.latencies(line["loop_ns"], 900)
     assert "another number of latencies" in fault({**line, "service_ns": fewer})
 
 

@@ -8,7 +8,7 @@ import pytest
 from report import comparison
 from report.findings import findings, reopen_ns
 from report.results import load_run
-from tests import synthetic
+from tests import records, synthetic
 from tests.places import ROOT
 
 FRESH = {"name": "fillseq", "kind": "write", "prepare": ""}
@@ -21,7 +21,7 @@ LEAST_NS = 250_000_000
 
 def line(timed_ns: int = TIMED_NS, **changes: Any) -> dict[str, Any]:
     """A line of the given loop and flush."""
-    made = synthetic.measurement(CELL, 1, 1000 * 1e9 / timed_ns, 0)
+    made = records.line(CELL, 1, 1000 * 1e9 / timed_ns, 0)
     assert made["loop_ns"] + made["flush_ns"] == timed_ns
     assert made["flush_ns"] > 0
     return made | changes
@@ -190,7 +190,7 @@ def test_a_row_tells_what_its_lines_show(
             made |= {"options": made["options"] | ratio}
         elif made["pass"] == "latency":
             made |= {"flush_ns": made["flush_ns"] // 22}
-            made |= synthetic.retimed(made, made["loop_ns"] // 22)
+            made |= records.retimed(made, made["loop_ns"] // 22)
     run = load_run(synthetic.write_run(tmp_path, plan, lines))
     rows = [row for _, row in comparison.compare(run).ranked_rows if row.findings]
     shown = [text for row in rows for text in row.findings]

@@ -13,7 +13,7 @@ import pytest
 
 from report import frame, html, identity, markdown, raw
 from report.results import Run, load_run
-from tests import synthetic
+from tests import descriptions, records, synthetic
 from tests.places import ROOT
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*7}}"
@@ -57,8 +57,7 @@ def made(folder: Path, plan: Any = None, lines: Any = None) -> Run:
 
 @pytest.fixture
 def varied(tmp_path: Path) -> Run:
-    plan = synthetic.varied_plan()
-    return made(tmp_path, plan, synthetic.varied_lines(plan))
+    return load_run(synthetic.write_varied(tmp_path))
 
 
 def test_the_verdict_counts_charts(tmp_path: Path) -> None:
@@ -135,7 +134,7 @@ def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:
     plan = synthetic.plan(repetitions=1)
     slow = {"fillseq": 1_000, "fillseqbatch": 500, "fillseqsync": 50_000}
     lines = [
-        synthetic.retimed({**line, "flush_ns": 0}, slow[line["benchmark"]] * 1000)
+        records.retimed({**line, "flush_ns": 0}, slow[line["benchmark"]] * 1000)
         if line["engine"] == "alpha" and line["benchmark"] in slow
         else line
         for line in synthetic.lines(plan)
@@ -173,7 +172,7 @@ def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
         engine["describe"] |= {
             "version": HOSTILE,
             "codec": HOSTILE,
-            "build": {**synthetic.BUILD, "origin": HOSTILE, "flags": HOSTILE},
+            "build": {**descriptions.BUILD, "origin": HOSTILE, "flags": HOSTILE},
         }
     for scenario in plan["scenarios"]:
         scenario |= {"title": HOSTILE, "analysis": HOSTILE}
@@ -275,7 +274,7 @@ def test_unknown_published_figures_are_said_and_left_out(tmp_path: Path) -> None
 
 def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
     plan = synthetic.plan()
-    most = 2**64 // synthetic.ENTRY_BYTES - 1
+    most = 2**64 // records.ENTRY_BYTES - 1
     extremes, lines = {"alpha": most, "gamma": 1}, []
     for scenario in plan["scenarios"]:
         for engine, num in extremes.items():
@@ -286,15 +285,14 @@ def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
             found = ops if line["found"] else 0
             line |= {"planned_ops": ops, "found": found, "flush_ns": 0}
             line["options"] = {**line["options"], "num": ops}
-            line = synthetic.retimed(line, most, ops)
+            line = records.retimed(line, most, ops)
         lines.append(line)
     text = Page(html.render(made(tmp_path, plan, lines))).text
     assert "Alpha wins 8 of 8 charts" in text
 
 
 def test_the_bytes_depend_on_the_files_alone(tmp_path: Path) -> None:
-    plan = synthetic.varied_plan()
-    synthetic.write_run(tmp_path / "one", plan, synthetic.varied_lines(plan))
+    synthetic.write_varied(tmp_path / "one")
     program = (
         "import sys, pathlib; from report import html, results;"
         "run = results.load_run(pathlib.Path(sys.argv[1]));"

@@ -9,16 +9,11 @@ import pytest
 
 from report import html
 from report.results import load_run
-from tests import synthetic
-from tests.synthetic_line import lower_edge
+from tests import records, synthetic
+from tests.records import lower_edge
 
 OPS = 1_000_000
 INTERVALS = 200
-_COUNTED = (
-    *("ops", "planned_ops", "found", "bytes", "live_bytes", "loop_ns", "flush_ns"),
-    *("settle_ns", "cpu_user_ns", "cpu_system_ns", "disk_bytes", "peak_disk_bytes"),
-    *("written_bytes", "storage_written_bytes"),
-)
 RATES = {"fillseq": 8.1e5, "fillrandom": 1.6e5, "readseq": 4.2e6, "readrandom": 1.3e5}
 
 
@@ -33,37 +28,28 @@ def plan() -> dict[str, Any]:
         (f"scenario-{i}", f"Scenario {i}", dict.fromkeys(names, 1.0))
         for i, names in enumerate(charts)
     ]
-    made = synthetic.plan(engines, scenarios)
-    for scenario in made["scenarios"]:
-        flags = {**synthetic.FLAGS, "num": OPS}
-        scenario["flags"] = {name: flags for name, *_ in engines}
+    made = synthetic.plan(engines, scenarios, flags={**synthetic.FLAGS, "num": OPS})
     made["suite"]["control"] = "engine-0"
     made["engines"][-1]["twin_of"] = "engine-0"
     return made
 
 
 def noisy(line: dict[str, Any], source: random.Random) -> dict[str, Any]:
-    """The line of a million operations, no two of which took the same time."""
-    scaled = {key: line[key] * OPS // synthetic.OPS for key in _COUNTED}
+    """Return the line of operations no two of which took the same time."""
     weights = [source.lognormvariate(0, 0.15) for _ in range(INTERVALS)]
     points, reached = [], 0.0
     for n, weight in enumerate(weights, 1):
         reached += weight
-        elapsed_ns = int(scaled["loop_ns"] * reached / sum(weights))
+        elapsed_ns = int(line["loop_ns"] * reached / sum(weights))
         points.append([elapsed_ns, OPS * n // INTERVALS])
-    points[-1][0] = scaled["loop_ns"]
-    watch = {**line["watch"], "peak_disk_bytes": scaled["peak_disk_bytes"]}
+    points[-1][0] = line["loop_ns"]
     shares = {
         key: round(source.random() / 50, 6)
         for key in line["disturbance"]
         if key.endswith("_share")
     }
     disturbance = {**line["disturbance"], **shares, "wall_ns": source.getrandbits(33)}
-    made = {**line, **scaled, "timeline": points, "watch": watch}
-    made["options"] = {**line["options"], "num": OPS}
-    if made["ops_by_thread"]:
-        made["ops_by_thread"] = [OPS]
-    return {**made, "disturbance": disturbance}
+    return {**line, "timeline": points, "disturbance": disturbance}
 
 
 def with_latency(line: dict[str, Any], source: random.Random) -> dict[str, Any]:
@@ -77,8 +63,7 @@ def with_latency(line: dict[str, Any], source: random.Random) -> dict[str, Any]:
     counts[lower_edge(int(mean_ns))] += OPS - counts.total()
     buckets = sorted(counts.items())
     return {
-        **synthetic.latency_of(line, line["repetition"]),
-        "ops": OPS,
+        **records.latency_of(line, line["repetition"]),
         "loop_ns": line["loop_ns"],
         "timeline": line["timeline"],
         "latency_ns": {
@@ -101,9 +86,7 @@ def test_a_whole_run_stays_under_two_megabytes(tmp_path: Path) -> None:
         for order, cell in enumerate(document["cells"]):
             rate = RATES[cell["benchmark"]] * factors.get(cell["engine"], 1.0)
             rate *= source.uniform(0.9, 1.1)
-            line = noisy(
-                synthetic.measurement(cell, repetition, rate, order + 1), source
-            )
+            line = noisy(records.line(cell, repetition, rate, order + 1, OPS), source)
             lines.append(with_latency(line, source) if repetition == 4 else line)
     run = load_run(synthetic.write_run(tmp_path, document, lines))
     assert {cell.status for cell in run.cells.values()} == {"ok"}

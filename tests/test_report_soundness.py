@@ -10,7 +10,7 @@ import pytest
 
 from report import comparison, csv_out
 from report.results import CellName, Run, load_run
-from tests import synthetic
+from tests import records, synthetic
 
 Lines = list[dict[str, Any]]
 WRITE, READ = ("sync", "fillseqsync"), ("baseline", "readseq")
@@ -146,7 +146,7 @@ def test_unequal_work_may_have_unequal_digests(tmp_path: Path) -> None:
 
     def change(plan: dict[str, Any], lines: Lines) -> None:
         truncated, *_ = lines_of(lines, "alpha", WRITE)
-        truncated |= synthetic.retimed(truncated, truncated["loop_ns"], 700)
+        truncated |= records.retimed(truncated, truncated["loop_ns"], 700)
         truncated |= {"truncated": True, "digest": OTHER}
         for scenario in plan["scenarios"]:
             scenario["flags"]["beta-tree"] = {**synthetic.FLAGS, "num": 500}
@@ -218,7 +218,7 @@ def test_the_raw_lines_stay_as_they_were(tmp_path: Path) -> None:
 
 def with_work(line: dict[str, Any], ops: int) -> None:
     """Makes the line one of other work, all of it planned and done."""
-    line |= synthetic.retimed(line, line["loop_ns"], ops)
+    line |= records.retimed(line, line["loop_ns"], ops)
     line |= {"planned_ops": ops, "found": ops if line["found"] else 0}
 
 
@@ -319,7 +319,7 @@ def test_a_read_finds_what_it_asks_for(
         for engine in ("alpha", "beta-tree", "gamma", "floor"):
             for line in lines_of(lines, engine, GET):
                 line |= {"found": found, "digest": digest, "truncated": truncated}
-                line["bytes"] = found * synthetic.ENTRY_BYTES
+                line["bytes"] = found * records.ENTRY_BYTES
 
     run = read(tmp_path, change)
     cell = run.cells[CellName("alpha", *GET)]

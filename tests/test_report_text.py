@@ -13,9 +13,7 @@ from tests import synthetic
 
 @pytest.fixture
 def varied(tmp_path: Path) -> Run:
-    plan = synthetic.varied_plan()
-    lines = synthetic.varied_lines(plan)
-    return load_run(synthetic.write_run(tmp_path, plan, lines))
+    return load_run(synthetic.write_varied(tmp_path))
 
 
 def section(text: str, title: str) -> list[list[str]]:

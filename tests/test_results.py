@@ -17,7 +17,7 @@ from report.results import (
     load_run,
     read_measurements,
 )
-from tests import synthetic
+from tests import records, synthetic
 
 LINES = "measurements.jsonl"
 HISTOGRAM = {"count": 1, "min": 5, "max": 5, "sum": 5, "buckets": [[5, 1]]}
@@ -45,12 +45,12 @@ def swept(*members: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return synthetic.write_run(tmp_path / synthetic.RUN_ID)
+    return synthetic.write_run(tmp_path / records.RUN_ID)
 
 
 def test_a_whole_run_is_read(folder: Path) -> None:
     run = load_run(folder)
-    assert run.run_id == synthetic.RUN_ID
+    assert run.run_id == records.RUN_ID
     assert [engine.role for engine in run.engines] == ["", "", "", "floor"]
     assert len(run.charts) == 8
     assert len(run.cells) == 8 * 4

@@ -10,7 +10,7 @@ from report import chips, comparison, html, markdown, sweep_view, sweeps, titles
 from report.beside import tables
 from report.results import Run, load_run
 from report.sweep_view import View
-from tests import synthetic, synthetic_sweep
+from tests import records, synthetic, synthetic_sweep
 from tests.html_tree import tree
 
 SIZES = (64, 4, 1024, 8192)
@@ -91,15 +91,15 @@ def test_the_table_has_the_figures_of_the_line(run: Run) -> None:
         if str(m.cell) == "hashdb/kyoto-ceda-4/fillseq" and m.repetition == 2
     )
     elapsed_s = (line.elapsed_ns or 0) / 1e9
-    data = synthetic.OPS * (synthetic_sweep.KEY_BYTES + 4)
+    data = records.OPS * (synthetic_sweep.KEY_BYTES + 4)
     due = {
         "transactions": synthetic_sweep.TRANSACTIONS,
-        "entries in each": synthetic.OPS / synthetic_sweep.TRANSACTIONS,
+        "entries in each": records.OPS / synthetic_sweep.TRANSACTIONS,
         "data, bytes": data,
         "database, bytes": line.figure("disk_bytes"),
-        "overhead, B/record": ((line.figure("disk_bytes") or 0) - data) / synthetic.OPS,
+        "overhead, B/record": ((line.figure("disk_bytes") or 0) - data) / records.OPS,
         "fillseq, s": elapsed_s,
-        "fillseq, kops/s": synthetic.OPS / elapsed_s / 1e3,
+        "fillseq, kops/s": records.OPS / elapsed_s / 1e3,
         "fillseq, MB/s": data / elapsed_s / 2**20,
     }
     shown = dict(zip(found.columns, row.figures, strict=True))

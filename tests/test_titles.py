@@ -7,7 +7,7 @@ import pytest
 from report import comparison, html, sentences, titles
 from report.config import load
 from report.results import load_run
-from tests import synthetic, synthetic_mix
+from tests import records, synthetic, synthetic_mix
 from tests.html_tree import tree
 from tests.places import ROOT
 
@@ -38,7 +38,7 @@ def test_the_cards_keep_them_too(tmp_path: Path) -> None:
     lines = synthetic_mix.lines(plan)
     for line in lines:
         if line["benchmark"] == "ycsba" and line["engine"] == "beta-tree":
-            line |= synthetic.retimed(line, line["loop_ns"] * 9)
+            line |= records.retimed(line, line["loop_ns"] * 9)
     run = load_run(synthetic.write_run(tmp_path, plan, lines))
     cards = tree(html.render(run)).at("glance").all("article", "card")
     told = "Weakest: YCSB, its own Zipf, YCSB A, update heavy, "

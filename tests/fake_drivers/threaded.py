@@ -6,7 +6,9 @@ Writes down how it was called, next to itself.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.fake_drivers.protocol import NS_PER_OP, FakeDriver, Record, histogram
+from tests import records
+from tests.descriptions import benchmark as described
+from tests.fake_drivers.protocol import FakeDriver, Record
 
 WRITES = 7  # of the writer
 _BESIDE, _MIX = "readwhilewriting", "readrandomwriterandom"
@@ -26,11 +28,7 @@ class Driver(FakeDriver):
 
     def describe(self) -> Record:
         document = super().describe()
-        for name, kind in ((_BESIDE, "read"), (_MIX, "mix")):
-            made = {**self._benchmark("readrandom"), "name": name, "kind": kind}
-            made |= {"writer": name == _BESIDE}
-            made["finds"] = "all" if name == _BESIDE else "some"
-            document["benchmarks"].append(made)
+        document["benchmarks"] += [described(_BESIDE), described(_MIX)]
         return document
 
     def measure(self, benchmark: str) -> Record:
@@ -49,19 +47,10 @@ class Driver(FakeDriver):
         )
 
     def answer(self, benchmark: str, **changed: object) -> Record:
-        ops, timed = self.ops, "histogram" in self.flags
-        made = super().answer(benchmark, planned_ops=ops, **changed)
+        made = super().answer(benchmark, planned_ops=self.ops, **changed)
         if benchmark == _BESIDE:
-            latency = histogram(WRITES, NS_PER_OP) if timed else None
-            writer: Record = {"ops": WRITES, "loop_ns": ops * NS_PER_OP, "bytes": 812}
-            writer |= {"rate_ops_per_sec": None, "latency_ns": latency}
-            made |= {"found": ops, "writer": writer}
-            return made | {"ops_by_thread": [WRITES], "digest": None}
+            made = records.beside(made, WRITES)
         if benchmark == _MIX:
-            by_type = {"read": ops - ops // 10, "update": ops // 10}
-            timings = {k: histogram(n, NS_PER_OP) for k, n in by_type.items()}
-            made |= {"ops_by_type": by_type, "digest": None}
-            made |= {"latency_by_type_ns": timings if timed else None}
-        if benchmark not in ("readrandom", "verify"):
-            made |= {"ops_by_thread": [ops // self.threads] * self.threads}
-        return made
+            made["ops_by_type"] = {"read": self.ops - self.ops // 10}
+            made["ops_by_type"]["update"] = self.ops // 10
+        return records.timed(made) if made["latency_ns"] else made
