@@ -152,6 +152,18 @@ def failure(
     return {**blank, "status": status, "reason": reason, **changed}
 
 
+def counted(
+    cell: Mapping[str, str], side: str = "a", number: int = 1, **changed: Any
+) -> Record:
+    """Return a line of an A/B run of a process that is counted and never timed."""
+    return {
+        **{"schema": 1, "run": RUN_ID, **cell, "side": side, "number": number},
+        **{"seed": 301, "status": "ok", "reason": "", "ops": OPS, "num": OPS},
+        **{"instructions": 10**7, "write_calls": 100, "sync_calls": 0},
+        **{"threads_started": 0, "exit": "0", **changed},
+    }
+
+
 def latency_of(line: Mapping[str, Any], repetition: int) -> Record:
     """Return the latency repetition beside a throughput line: a tenth slower."""
     timed_ns = (line["loop_ns"] + line["flush_ns"]) * 11 // 10

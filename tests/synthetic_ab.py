@@ -158,6 +158,12 @@ def write_ab_run(
     return folder
 
 
+def count_line(cell: str, side: str = "a", number: int = 1, **changed: Any) -> Document:
+    """Return a line of the counts of a cell."""
+    name = asdict(CellName(*cell.split("/")))
+    return records.counted(name, side, number, **{"run": AB_RUN_ID, **changed})
+
+
 def write_documents(
     folder: Path, plan: Document, lines: Sequence[Mapping[str, Any]]
 ) -> Path:

@@ -17,6 +17,7 @@ from tests.synthetic_ab import (
     AB_RUN_ID,
     ab_lines,
     ab_plan,
+    count_line,
     write_ab_run,
     write_documents,
 )
@@ -83,20 +84,18 @@ def test_a_failed_side_ends_its_cell_and_no_other(tmp_path: Path) -> None:
     assert judge(run).exit_code == 3
 
 
-def test_an_engine_missing_on_one_side_fails_its_cells(tmp_path: Path) -> None:
-    missing = {"alpha": ("b", "not built")}
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_an_engine_missing_on_one_side_fails_its_cells(
+    tmp_path: Path, side: str
+) -> None:
+    missing = {"alpha": (side, "not built")}
     run = load_ab_run(write_ab_run(tmp_path, sigma=0.001, missing=missing))
     failures = {cell.failure for cell in run.cells if cell.name.engine == "alpha"}
-    assert failures == {Failure("b", "missing", "not built")}
+    assert failures == {Failure(side, "missing", "not built")}
     assert not run.unfinished
 
 
-COUNT = {
-    **{"schema": 1, "run": AB_RUN_ID, "side": "a", "number": 1, "seed": 301},
-    **dict(zip(("engine", "scenario", "benchmark"), ONE.split("/"), strict=True)),
-    **{"status": "ok", "reason": "", "ops": 10, "num": 10, "exit": "0"},
-    **{"instructions": 5, "write_calls": 5, "sync_calls": 0, "threads_started": 0},
-}
+COUNT = count_line(ONE)
 
 
 def test_a_run_is_unfinished_until_its_counting_has_ended(tmp_path: Path) -> None:
@@ -142,14 +141,6 @@ def test_labels_and_reasons_are_one_visible_line(tmp_path: Path) -> None:
     run = load_ab_run(write_documents(tmp_path, plan, lines))
     assert run.a.label == "base ?1"
     assert run.cells[0].failure == Failure("b", "wrong", "audit ?3 differ?[2J")
-
-
-def test_a_build_that_only_side_b_has_is_described_by_it(tmp_path: Path) -> None:
-    missing = {"alpha": ("a", "not built")}
-    run = load_ab_run(write_ab_run(tmp_path, sigma=0.001, missing=missing))
-    failures = {cell.failure for cell in run.cells if cell.name.engine == "alpha"}
-    assert failures == {Failure("a", "missing", "not built")}
-    assert not run.unfinished
 
 
 def test_two_digests_of_one_round_cost_the_cell_its_verdict(tmp_path: Path) -> None:

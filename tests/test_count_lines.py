@@ -11,6 +11,7 @@ from report.cells import CellName
 from report.documents import ResultsError
 from report.regressions.count_lines import read_count_lines
 from scripts.regressions.tools import Unreadable, parse_strace, parse_valgrind
+from tests import records
 from tests.count_reports import REFS, TABLE
 
 
@@ -50,26 +51,9 @@ def test_the_instructions_are_read_from_one_line_alone() -> None:
             parse_valgrind(text)
 
 
-LINE = {
-    "schema": 1,
-    "run": "r",
-    "engine": "one",
-    "scenario": "base",
-    "benchmark": "fillseq",
-    "side": "a",
-    "number": 1,
-    "seed": 5,
-    "status": "ok",
-    "reason": "",
-    "ops": 10,
-    "num": 10,
-    "instructions": 10,
-    "write_calls": None,
-    "sync_calls": 0,
-    "threads_started": 0,
-    "exit": "0",
-}
-CELLS = [CellName("one", "base", "fillseq")]
+CELL = {"engine": "one", "scenario": "base", "benchmark": "fillseq"}
+LINE = records.counted(CELL, run="r", write_calls=None)
+CELLS = [CellName(**CELL)]
 
 
 @pytest.mark.parametrize(

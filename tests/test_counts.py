@@ -1,6 +1,7 @@
 """What a change of a count is believed to be, and how often chance is believed."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy
@@ -17,31 +18,10 @@ from report.regressions.counts import (
     cell_results,
     suspicious,
 )
+from tests import records
 
 CELL = CellName("alpha", "base", "fillrandom")
 TIMED = ("written_bytes", "storage_written_bytes", "disk_bytes", "peak_rss_bytes")
-
-
-def line(
-    side: str, number: int, instructions: int | None, **more: Any
-) -> dict[str, Any]:
-    return {
-        "engine": "alpha",
-        "scenario": "base",
-        "benchmark": "fillrandom",
-        "side": side,
-        "number": number,
-        "seed": 301,
-        "status": "ok",
-        "reason": "",
-        "ops": 1000,
-        "num": 1000,
-        "instructions": instructions,
-        "write_calls": 100,
-        "sync_calls": 0,
-        "threads_started": 0,
-        **more,
-    }
 
 
 def lines(
@@ -49,7 +29,7 @@ def lines(
 ) -> list[dict[str, Any]]:
     """Counting repetitions with these values of one count."""
     return [
-        {**line(side, number, 10**7), name: value}
+        records.counted(asdict(CELL), side, number, **{name: value})
         for side, values in (("a", a), ("b", b))
         for number, value in enumerate(values, 1)
     ]
@@ -204,9 +184,9 @@ def test_less_than_three_counts_of_a_side_are_not_gated() -> None:
 
 def test_a_side_that_failed_decides_nothing_and_says_why() -> None:
     found = lines([10**7] * 3, [10**7] * 2)
-    found.append(
-        line("b", 3, None, status="wrong", reason="audit: 1 is gone", ops=None)
-    )
+    nothing: dict[str, Any] = {"instructions": None, "ops": None}
+    told = {"status": "wrong", "reason": "audit: 1 is gone", **nothing}
+    found.append(records.counted(asdict(CELL), "b", 3, **told))
     results = cell_results(AbCell(CELL, (), ()), found)
     assert {result.verdict for result in results} == {NOT_GATED}
     assert all(result.trouble for result in results)

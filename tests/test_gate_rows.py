@@ -10,7 +10,7 @@ from report.regressions.gate import Gate, Kind, Outcome, Row, row_of
 from report.regressions.gate_sources import of_ab
 from report.regressions.judgement import Judgement, Verdict
 from tests import synthetic_ab
-from tests.test_counts import line
+from tests.synthetic_ab import count_line
 
 
 def judgement(verdict: Verdict = Verdict.INCONCLUSIVE, **more: object) -> Judgement:
@@ -61,23 +61,9 @@ def counted(folder: Path, counts: list[dict[str, object]]) -> Gate:
     return of_ab(judge(load_ab_run(path)))
 
 
-def count_line(side: str, number: int, value: int | None, **more: object) -> Any:
-    engine, scenario, benchmark = CELL_A.split("/")
-    return {
-        "schema": 1,
-        "exit": "0",
-        **line(side, number, value),
-        "run": synthetic_ab.AB_RUN_ID,
-        "engine": engine,
-        "scenario": scenario,
-        "benchmark": benchmark,
-        **more,
-    }
-
-
 def test_a_count_that_is_not_gated_is_shown_with_its_reason(tmp_path: Path) -> None:
     counts = [
-        count_line(side, i, 10**7, num=1000 if side == "a" else 1001)
+        count_line(CELL_A, side, i, num=1000 if side == "a" else 1001)
         for i in range(1, 4)
         for side in "ab"
     ]
@@ -89,17 +75,18 @@ def test_a_count_that_is_not_gated_is_shown_with_its_reason(tmp_path: Path) -> N
 
 
 def test_a_side_b_that_cannot_be_counted_any_more_has_failed(tmp_path: Path) -> None:
-    broken = {"status": "error", "reason": "it ended with signal 11", "ops": None}
+    nothing: dict[str, Any] = {"ops": None, "instructions": None}
+    broken = {"status": "error", "reason": "it ended with signal 11", **nothing}
     counts = [
-        count_line("a", 1, 10**7),
-        count_line("b", 1, None, **broken),
+        count_line(CELL_A, "a"),
+        count_line(CELL_A, "b", **broken),
     ]
     found = counted(tmp_path / "b", counts)
     [failed] = found.of(Outcome.FAILED)
     assert (failed.kind, failed.name) == (Kind.COUNT, f"{CELL_A} counts")
     assert "signal 11" in failed.reason
     assert found.exit_code() == 3
-    both = [count_line(side, 1, None, **broken) for side in "ab"]
+    both = [count_line(CELL_A, side, **broken) for side in "ab"]
     assert not counted(tmp_path / "both", both).of(Outcome.FAILED)
 
 
