@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from report.regressions import compare_text
-from report.regressions.comparing import ComparedCell, ComparedRuns, compare
 from report.regressions.judgement import Verdict
-from report.results import Run, load_run
-from tests import two_runs
-from tests.two_runs import ALPHA, BETA, scaled
+from tests.two_runs import (
+    ALPHA,
+    BASE,
+    BETA,
+    NEW,
+    cell,
+    compared,
+    run,
+    scaled,
+    unchanged,
+)
 
 Document = dict[str, Any]
-BASE = "20260101-000000-quick"
-NEW = "20260102-000000-quick"
-
-
-def run(folder: Path, change: Callable[[Document], None], rates: Any = None) -> Run:
-    document = two_runs.plan(folder.name)
-    change(document)
-    return load_run(two_runs.write(folder, rates, document))
-
-
-def unchanged(_: Document) -> None:
-    pass
-
-
-def compared(base: Run, new: Run) -> ComparedRuns:
-    found = compare(base, new)
-    assert isinstance(found, ComparedRuns), compare_text.refusal(found)
-    return found
-
-
-def cell(found: ComparedRuns, name: str) -> ComparedCell:
-    (only,) = (c for c in found.cells if c.name == name)
-    return only
 
 
 def rebuilt(document: Document) -> None:

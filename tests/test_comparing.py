@@ -13,48 +13,33 @@ import pytest
 
 from report.regressions import compare_text
 from report.regressions.comparing import (
-    ComparedCell,
-    ComparedRuns,
     NotComparable,
     Standing,
     compare,
 )
-from report.regressions.deciding import Limits
 from report.regressions.judgement import Verdict
 from report.results import Run, load_run
 from tests import records, synthetic, two_runs
-from tests.two_runs import ALPHA, BETA, STEADY, scaled
+from tests.two_runs import (
+    ALPHA,
+    BASE,
+    BETA,
+    NEW,
+    STEADY,
+    cell,
+    compared,
+    run,
+    scaled,
+    unchanged,
+)
 
 Document = dict[str, Any]
-BASE = "20260101-000000-quick"
-NEW = "20260102-000000-quick"
-
-
-def run(folder: Path, change: Callable[[Document], None], rates: Any = None) -> Run:
-    document = two_runs.plan(folder.name)
-    change(document)
-    return load_run(two_runs.write(folder, rates, document))
-
-
-def unchanged(_: Document) -> None:
-    pass
-
-
-def compared(base: Run, new: Run, limits: Limits | None = None) -> ComparedRuns:
-    found = compare(base, new, limits)
-    assert isinstance(found, ComparedRuns), compare_text.refusal(found)
-    return found
 
 
 def refused(base: Run, new: Run) -> list[str]:
     found = compare(base, new)
     assert isinstance(found, NotComparable)
     return [str(difference) for difference in found.differences]
-
-
-def cell(found: ComparedRuns, name: str) -> ComparedCell:
-    (only,) = (c for c in found.cells if c.name == name)
-    return only
 
 
 def test_a_table_is_what_the_raw_lines_give_by_hand(tmp_path: Path) -> None:

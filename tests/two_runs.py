@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from report.regressions import compare_text
+from report.regressions.comparing import ComparedCell, ComparedRuns, compare
+from report.regressions.deciding import Limits
+from report.results import Run, load_run
 from tests import records, synthetic
 
 ENGINES = synthetic.ENGINES[:2]  # alpha and beta-tree
 SCENARIOS = synthetic.SCENARIOS[:1]
+BASE = "20260101-000000-quick"
+NEW = "20260102-000000-quick"
 ALPHA = "alpha/baseline/fillrandom"
 BETA = "beta-tree/baseline/readrandom"
 # Rates of a cell that nobody says anything else of, in order of measuring.
@@ -48,3 +54,27 @@ def write(
     """Write a run folder, named as the run is."""
     document = document or plan(folder.name)
     return synthetic.write_run(folder, document, lines(document, rates or {}))
+
+
+def run(folder: Path, change: Callable[[Document], None], rates: Any = None) -> Run:
+    """Return the run of a folder, whose plan is changed."""
+    document = plan(folder.name)
+    change(document)
+    return load_run(write(folder, rates, document))
+
+
+def unchanged(_: Document) -> None:
+    """Change nothing."""
+
+
+def compared(base: Run, new: Run, limits: Limits | None = None) -> ComparedRuns:
+    """Return the comparison of two runs that can be compared."""
+    found = compare(base, new, limits)
+    assert isinstance(found, ComparedRuns), compare_text.refusal(found)
+    return found
+
+
+def cell(found: ComparedRuns, name: str) -> ComparedCell:
+    """Return one cell of a comparison."""
+    (only,) = (c for c in found.cells if c.name == name)
+    return only
