@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from report.cells import CellName
+from report.regressions.ab_lines import side_at
 from report.regressions.ab_run import (
     AbCell,
     AbRun,
@@ -33,18 +34,26 @@ def round_of(
     b: Sequence[float],
     disturbed: Mapping[int, Sequence[str]] | None = None,
 ) -> Round:
-    """A B B A, of times per operation; `disturbed` are marks by slot."""
+    """Return A B B A, of times per operation; `disturbed` are marks by slot."""
+    times = (a[0], b[0], b[1], a[1])
+    return slots_of(number, "a", times, 4 * (number - 1) + 1, disturbed)
 
-    def made(side: str, slot: int, ns_per_op: float) -> Repetition:
-        order = 4 * (number - 1) + slot + 1
+
+def slots_of(
+    number: int,
+    lead: str,
+    times: Sequence[float],
+    first: int,
+    disturbed: Mapping[int, Sequence[str]] | None = None,
+) -> Round:
+    """Return a round that a side leads, whose repetitions are counted from `first`."""
+    made: dict[str, list[Repetition]] = {"a": [], "b": []}
+    for slot, ns_per_op in enumerate(times):
+        side, order = side_at(lead, slot), first + slot
+        record = {"order": order, "ab": {"side": side}}
         marks = tuple((disturbed or {}).get(slot, ()))
-        return Repetition(side, slot, order, ns_per_op, {}, marks)
-
-    return Round(
-        number,
-        (made("a", 0, a[0]), made("a", 3, a[1])),
-        (made("b", 1, b[0]), made("b", 2, b[1])),
-    )
+        made[side].append(Repetition(side, slot, order, ns_per_op, record, marks))
+    return Round(number, (made["a"][0], made["a"][1]), (made["b"][0], made["b"][1]))
 
 
 def rounds_of(a: Floats, b: Floats, first: int = 1) -> Rounds:

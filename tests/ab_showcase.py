@@ -8,25 +8,22 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from report.cells import CellName, Engine, Scenario
-from report.regressions.ab_run import AbCell, AbRun, Failure, Repetition, Round, Side
+from report import planned
+from report.cells import CellName
+from report.regressions.ab_lines import SLOTS, side_at
+from report.regressions.ab_run import AbCell, AbRun, Failure, Round, Side
 from report.regressions.counts import LESS, MORE, NOT_GATED, SAME, CountResult
 from report.regressions.rule import Rule
-from tests import synthetic
+from tests import ab_made, synthetic, synthetic_ab
 
-RUN_ID = "20260102-030405-ab-synthetic"
+RUN_ID = synthetic_ab.AB_RUN_ID
+
 RANKED = synthetic.ENGINES[:3]
-
-
-def engines(version: str, sha: str) -> tuple[Engine, ...]:
-    found = []
-    for entry in synthetic.plan(RANKED)["engines"]:
-        described = {**entry["describe"], "version": version}
-        values = {**entry, "describe": described, "binary_sha256": sha * 64}
-        found.append(Engine(**values))
-    return tuple(found)
+PLAN = synthetic.plan(RANKED)
 
 
 def names() -> list[CellName]:
@@ -54,16 +51,14 @@ class Maker:
         )
 
     def _round(self, ns: float, log_effect: float, sigma: float, number: int) -> Round:
-        sides = self.source.choice(("abba", "baab"))
-        made: dict[str, list[Repetition]] = {"a": [], "b": []}
-        for slot, side in enumerate(sides):
-            self.order += 1
-            noise = self.source.gauss(0, sigma)
-            slower = log_effect if side == "b" else 0.0
-            time_ns = ns * math.exp(noise + slower)
-            record = {"order": self.order, "ab": {"side": side}}
-            made[side].append(Repetition(side, slot, self.order, time_ns, record))
-        return Round(number, (made["a"][0], made["a"][1]), (made["b"][0], made["b"][1]))
+        lead = self.source.choice("ab")
+        slower = {"a": 0.0, "b": log_effect}
+        times = [
+            ns * math.exp(self.source.gauss(0, sigma) + slower[side_at(lead, slot)])
+            for slot in range(SLOTS)
+        ]
+        self.order += SLOTS
+        return ab_made.slots_of(number, lead, times, self.order - SLOTS + 1)
 
 
 def made(
@@ -95,37 +90,24 @@ def made(
         cells.append(AbCell(name, screen, confirm))
     values: dict[str, Any] = {
         "run_id": RUN_ID,
-        "same_build": False,
         "seed": 301,
         "command": "kvmatrix ab synthetic",
-        "rule": rule,
         "suite": {"name": "synthetic", "title": "Made-up figures"},
-        "a": Side("main", engines("1.0", "1")),
-        "b": Side("next", engines("1.1", "2")),
-        "scenarios": scenarios(),
-        "cells": tuple(cells),
-        "unfinished": False,
-        "torn": False,
+        "a": side("a", "main"),
+        "b": side("b", "next"),
+        "scenarios": tuple(planned.scenarios(PLAN["scenarios"], Path()).values()),
         "lines_sha256": "0" * 64,
         "plan": {"machine": {"cpu_model": "Made-up CPU", "logical_cpus": 2}},
         "environment": synthetic.environment(),
         "lines": ({"run": RUN_ID, "order": 1}, {"run": RUN_ID, "order": 2}),
     }
-    return AbRun(**{**values, **changes})
+    return ab_made.run_of(*cells, **{**values, **changes})
 
 
-def scenarios() -> tuple[Scenario, ...]:
-    return tuple(
-        Scenario(
-            entry["name"],
-            entry["title"],
-            entry["analysis"],
-            tuple(entry["benchmarks"]),
-            entry["flags"],
-            entry["exclude"],
-        )
-        for entry in synthetic.plan(RANKED)["scenarios"]
-    )
+def side(name: str, label: str) -> Side:
+    """Return one build of all engines."""
+    entries = synthetic_ab.side_document(RANKED, name)["engines"]
+    return Side(label, tuple(planned.engines(entries, Path()).values()))
 
 
 def varied(**changes: Any) -> AbRun:
@@ -146,20 +128,18 @@ def varied(**changes: Any) -> AbRun:
             "gamma/batch/fillrandbatch": Failure("a", "missing", "no db_bench_gamma"),
         },
     )
-    return with_mark(AbRun(**{**vars(run), **changes}), "alpha/baseline/fillseq")
+    return with_mark(replace(run, **changes), "alpha/baseline/fillseq")
 
 
 def with_mark(run: AbRun, key: str) -> AbRun:
     """The same with one disturbed repetition in a cell."""
-    cells = []
-    for cell in run.cells:
-        if str(cell.name) == key:
-            first, *rest = cell.screen
-            marked = Repetition(**{**vars(first.a[0]), "disturbed": ("steal 3.1 %",)})
-            first = Round(first.number, (marked, first.a[1]), first.b)
-            cell = AbCell(cell.name, (first, *rest), cell.confirm, cell.failure)
-        cells.append(cell)
-    return AbRun(**{**vars(run), "cells": tuple(cells)})
+    cells = list(run.cells)
+    (at,) = (i for i, cell in enumerate(cells) if str(cell.name) == key)
+    first, *rest = cells[at].screen
+    marked = replace(first.a[0], disturbed=("steal 3.1 %",))
+    first = replace(first, a=(marked, first.a[1]))
+    cells[at] = replace(cells[at], screen=(first, *rest))
+    return replace(run, cells=tuple(cells))
 
 
 def counts() -> tuple[CountResult, ...]:
