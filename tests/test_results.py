@@ -236,11 +236,12 @@ def test_a_plan_that_contradicts_itself_is_an_error(
         load_run(folder)
 
 
-def test_damage_anywhere_is_an_error_or_harmless(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [1, 2, 6, 7])
+def test_damage_anywhere_is_an_error_or_harmless(tmp_path: Path, seed: int) -> None:
     """Flipped, lost and doubled bytes: a Run or a ResultsError, nothing else."""
     plan = synthetic.plan(synthetic.ENGINES[:1], synthetic.SCENARIOS[2:], 2)
     folder = synthetic.write_run(tmp_path, plan)
-    generator = random.Random(3)
+    generator = random.Random(seed)
     for name in ("run.json", "environment.json", LINES):
         whole = (folder / name).read_bytes()
         for _ in range(60):
