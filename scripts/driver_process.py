@@ -287,16 +287,15 @@ class _Tail:
         self._thread.start()
 
     def _read(self) -> None:
-        while chunk := os.read(self._pipe.fileno(), 65536):
-            self._last.append(chunk[-STDERR_TAIL_BYTES:])
-            self._bytes += len(self._last[-1])
-            while self._bytes - len(self._last[0]) >= STDERR_TAIL_BYTES:
-                self._bytes -= len(self._last.popleft())
+        with self._pipe:
+            while chunk := os.read(self._pipe.fileno(), 65536):
+                self._last.append(chunk[-STDERR_TAIL_BYTES:])
+                self._bytes += len(self._last[-1])
+                while self._bytes - len(self._last[0]) >= STDERR_TAIL_BYTES:
+                    self._bytes -= len(self._last.popleft())
 
     def text(self) -> str:
         """The tail; call once the child is dead."""
         self._thread.join(timeout=10)  # a process that left the group may hold it
-        if not self._thread.is_alive():
-            self._pipe.close()
         last = b"".join(self._last)[-STDERR_TAIL_BYTES:]
         return last.decode("utf-8", "replace").strip()
