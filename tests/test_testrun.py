@@ -1,12 +1,13 @@
 """What scripts/test runs, and what it says became of the tests."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from scripts.provision import testrun
+from scripts.provision import setup, testrun
 from scripts.provision.counts import Case, counts, read_ctest, read_junit, slowest
 
 PYTEST = """<testsuites><testsuite>
@@ -44,7 +45,7 @@ def test_the_cases_of_a_file_have_names_results_and_times(tmp_path: Path) -> Non
     assert read_junit(path) == []
     path.write_text(PYTEST)
     found = read_junit(path)
-    assert found[0] == Case("tests.test_a.test_b", "passed", 1.5)
+    assert found[0] == Case("tests/test_a.py::test_b", "passed", 1.5)
     assert counts(found) == "1 passed, 2 failed, 1 skipped"
     assert [case.seconds for case in slowest(found, 2)] == [1.5, 0.5]
     path.write_text(PYTEST[:50])
@@ -89,6 +90,16 @@ def test_what_an_earlier_run_left_is_not_counted(places: Path) -> None:
     assert len(testrun.run_step(step("exit(1)", "x")).cases) == 1
 
 
+def test_what_tests_leave_in_their_scratch_folder_goes_with_the_step(
+    places: Path,
+) -> None:
+    left = places / "left"
+    leave = "import os, pathlib; folder = pathlib.Path(os.environ['TMPDIR'])"
+    leave += f"; (folder / 'file').touch(); pathlib.Path({str(left)!r})"
+    assert testrun.run_step(step(leave + ".write_text(str(folder))")).ok
+    assert not Path(left.read_text()).exists()
+
+
 def test_the_end_names_the_slowest_each_step_and_one_line_of_counts() -> None:
     first, second, *rest = testrun.STEPS
     cases = tuple(Case(f"test {i}", "passed", float(i)) for i in range(12))
@@ -104,29 +115,134 @@ def test_the_end_names_the_slowest_each_step_and_one_line_of_counts() -> None:
         ["ok", first.name],
         ["FAILED", second.name],
     ]
+    assert told[-2].startswith(f"not run: {rest[0].name}, ")
     assert told[-1] == "tests: 12 passed, 1 failed"
+    assert "not run" not in testrun.summary(outcomes, [])
+
+
+@pytest.mark.parametrize(
+    ("step", "case", "command"),
+    [
+        ("check", "check", "scripts/test check"),
+        ("cpp", "cpp", "scripts/test cpp"),  # something other than a test failed
+        ("cpp", "driver_test_null", "ctest --preset release -R '^driver_test_null$'"),
+        (
+            "tsan",
+            "zipf_test All/Zipf.Draws/1",
+            "GTEST_FILTER=All/Zipf.Draws/1 ctest --preset tsan -R '^zipf_test$'",
+        ),
+        (
+            "python",
+            "tests/test_a.py::test_b[1 of 2]",
+            "build/venv/bin/python -m pytest 'tests/test_a.py::test_b[1 of 2]'",
+        ),
+        ("slow", "tests.test_that_cannot_be_imported", "scripts/test slow"),
+    ],
+)
+def test_a_failed_test_is_named_with_the_command_that_runs_it_again(
+    step: str, case: str, command: str
+) -> None:
+    (chosen,) = (each for each in testrun.STEPS if each.name == step)
+    cases = (Case("sound", "passed", 9.0), Case(case, "failed", 0.0))
+    told = testrun.summary([testrun.Outcome(chosen, cases, 1.0, False)], [])
+    title, shown, empty, *_ = told.partition("failed; ")[2].splitlines()
+    assert title.startswith("to run one again")
+    assert (shown, empty) == (f"  {command}", "")
+
+
+def test_of_many_failures_some_are_named() -> None:
+    cases = tuple(Case(f"a_test Of.No{i}", "failed", 0.0) for i in range(25))
+    told = testrun.summary([testrun.Outcome(testrun.STEPS[1], cases, 1.0, False)], [])
+    assert told.count("GTEST_FILTER") == 20
+    assert "and 5 more, in" in told
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch, places: Path) -> list[str]:
+    """The names of the steps that scripts/test runs, after a set-up."""
+    found: list[str] = []
+
+    def set_up(arguments: Sequence[str]) -> int:
+        found.append(" ".join(["setup", *arguments]))
+        return 0
+
+    def run_step(step: testrun.Step) -> testrun.Outcome:
+        found.append(step.name)
+        return testrun.Outcome(step, (Case("one", "passed", 0.0),), 0.0, True)
+
+    monkeypatch.setattr(setup, "main", set_up)
+    monkeypatch.setattr(testrun, "run_step", run_step)
+    return found
+
+
+SET_UP = "setup --test --no-build"
 
 
 def test_a_person_waits_for_check_cpp_and_python_alone(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ran: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ran: list[str] = []
-
-    def run_step(step: testrun.Step) -> testrun.Outcome:
-        ran.append(step.name)
-        return testrun.Outcome(step, (Case("one", "passed", 0.0),), 0.0, True)
-
-    monkeypatch.setattr(testrun, "run_step", run_step)
     assert testrun.main([]) == 0
-    assert ran == ["check", "cpp", "python"]
+    assert ran == [SET_UP, "check", "cpp", "python"]
     ran.clear()
     assert testrun.main(["--full"]) == 0
-    assert ran == [step.name for step in testrun.STEPS]
+    assert ran == [SET_UP, *(step.name for step in testrun.STEPS)]
     ran.clear()
-    assert testrun.main(["browser", "cpp"]) == 0
-    assert ran == ["cpp", "browser"]
-    assert "left out: asan" in capsys.readouterr().out
+    assert testrun.main(["browser", "cpp", "browser"]) == 0
+    assert ran == [SET_UP, "cpp", "browser"]
+    assert "not run: check, python, slow, asan, tsan" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["brwoser"], "no step 'brwoser'; the steps are check, "),
+        ([""], "no step ''; "),
+        (["--ful"], "unrecognized arguments: --ful"),
+        (["--full", "cpp"], "--full runs every step"),
+    ],
+)
+def test_a_wrong_command_line_is_refused_before_anything_is_done(
+    ran: list[str], words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as refused:
-        testrun.main(["brwoser"])
-    assert refused.value.code == 2
-    assert "no step brwoser; there are check" in capsys.readouterr().err
+        testrun.main(words)
+    assert (refused.value.code, ran) == (2, [])
+    assert said in capsys.readouterr().err
+
+
+def test_without_a_set_up_nothing_runs(
+    ran: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setup, "main", lambda _: 2)
+    assert testrun.main([]) == 2
+    assert ran == []
+
+
+def test_a_place_that_cannot_be_written_is_named(
+    ran: list[str],
+    places: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (places / "file").touch()
+    monkeypatch.setattr(testrun, "_RESULTS", places / "file" / "tests")
+    assert testrun.main(["check"]) == 2
+    assert f"{places}/file/tests: Not a directory" in capsys.readouterr().err
+
+
+def test_an_interrupt_shows_the_steps_that_were_finished(
+    ran: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_step = testrun.run_step
+
+    def interrupted(step: testrun.Step) -> testrun.Outcome:
+        if step.name == "python":
+            raise KeyboardInterrupt
+        return run_step(step)
+
+    monkeypatch.setattr(testrun, "run_step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        testrun.main([])
+    out = capsys.readouterr().out
+    assert "tests: 2 passed, 0 failed" in out
+    assert "not run: python, slow" in out

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.provision.budgets import all_over_budget
+from scripts.provision.commands import run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 _BIN = Path(sys.executable).parent
@@ -31,7 +32,7 @@ def python_files() -> list[Path]:
 
 def shell_files() -> list[Path]:
     """Return every shell script, relative to the repository."""
-    candidates = [*(ROOT / "scripts").iterdir(), ROOT / ".ci" / "run"]
+    candidates = [*(ROOT / "scripts").rglob("*"), ROOT / ".ci" / "run"]
     return sorted(
         path.relative_to(ROOT)
         for path in candidates
@@ -90,6 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="scripts/check",
         description="Checks " + ", ".join(check.name for check in CHECKS) + ".",
+        epilog="exit status: 0 nothing to mend; 1 something is; 2 set-up failed",
+        allow_abbrev=False,
     )
     parser.add_argument("--fix", action="store_true", help="format the files first")
     if parser.parse_args(arguments).fix:
@@ -106,4 +109,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_program("scripts/check", main)

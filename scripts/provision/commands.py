@@ -1,14 +1,64 @@
-"""Running programs with their output kept in a log."""
+"""Running programs to their end, with their output kept in a log if need be."""
 
+import os
 import re
+import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, NoReturn
 
 from scripts.provision.errors import SetupError
 
 _EXCERPT_LINES = 15
+_PATIENCE_S = 20.0  # with an interrupted program that tidies up
+_EXIT_INTERRUPTED = 130  # as shells have it: 128 and SIGINT
 _TELLING = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |^Could not fetch |\*\*\* ")
+
+
+def call(command: Sequence[str], **options: Any) -> int:
+    """Run `command` without input and return its exit status, as Popen has it.
+
+    `options` are those of Popen.  If this is interrupted, the command and all that it
+    started in its process group are interrupted too, and end before this raises.
+    """
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, process_group=0, **options
+    ) as child:
+        try:
+            return child.wait()
+        except BaseException:
+            _end(child)
+            raise
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(child.pid, signal.SIGINT)
+        child.wait(_PATIENCE_S)
+    except (ProcessLookupError, subprocess.TimeoutExpired):
+        pass
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+
+
+def run_program(name: str, main: Callable[[], int]) -> NoReturn:
+    """Run `main` as the program `name`, and exit with the status it returns.
+
+    Ctrl-C, SIGTERM and SIGHUP end it alike, with one line and status 130.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup stays in force
+            signal.signal(number, signal.default_int_handler)
+    try:
+        status = main()
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+        status = _EXIT_INTERRUPTED
+    sys.exit(status)
 
 
 def run_logged(
@@ -27,15 +77,7 @@ def run_logged(
         out.write(f"$ {' '.join(command)}\n")
         out.flush()
         try:
-            status = subprocess.run(
-                command,
-                cwd=cwd,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                check=False,
-            ).returncode
+            status = call(command, cwd=cwd, env=env, stdout=out, stderr=out)
         except FileNotFoundError as error:
             raise SetupError(f"{command[0]}: no such program") from error
     if status != 0:

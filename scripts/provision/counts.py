@@ -49,7 +49,12 @@ def _case(element: ElementTree.Element) -> Case:
         element.get("result") == "suppressed"  # GoogleTest's disabled tests
     )
     result = "failed" if bad else "skipped" if unrun else "passed"
-    shown = name if group in ("", name) else f"{group}.{name}"
+    if group in ("", name):
+        shown = name
+    elif "." in group:  # a module: pytest's way to name one of its tests
+        shown = f"{group.replace('.', '/')}.py::{name}"
+    else:
+        shown = f"{group}.{name}"
     return Case(shown, result, float(element.get("time") or 0))
 
 

@@ -16,7 +16,7 @@ from scripts.provision import (
     venv,
 )
 from scripts.provision.cache import cache_dir, locked
-from scripts.provision.commands import run_logged
+from scripts.provision.commands import run_logged, run_program
 from scripts.provision.errors import SetupError
 from scripts.provision.pins import Source, read_flags, read_sources
 from scripts.provision.screen import Screen
@@ -38,7 +38,8 @@ environment:
   KVMATRIX_CACHE   where downloads, compiled engines and logs are kept
                    (default: kvmatrix in $XDG_CACHE_HOME or ~/.cache)
   CC, CXX          the compilers (default: cc and c++)
-exit status: 0 ready; 2 something is missing or failed, and stderr says what"""
+exit status: 0 ready; 2 something is missing or failed, and stderr says what;
+130 interrupted"""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -48,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
         description=_DESCRIPTION,
         epilog=_EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     result.add_argument(
         "--engines",
@@ -200,4 +202,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_program("scripts/setup", main)
