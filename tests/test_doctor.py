@@ -179,6 +179,20 @@ def test_the_verb_answers_and_leaves_nothing(lab: Lab) -> None:
     assert not lab.results.exists()
 
 
+def test_room_is_judged_for_the_suite_that_is_named(lab: Lab) -> None:
+    lab.scenario("vast", flags={"num": 10**12, "key_size": 16, "value_size": 100})
+    suites = lab.root / "configs/suites"
+    text = (suites / "lab.toml").read_text()
+    (suites / "all-vast.toml").write_text(text.replace("base", "vast"))
+    for words, level in (([], "ok"), (["lab"], "ok"), (["all-vast"], "fail")):
+        done = lab.call("doctor", *words, "-q", "--json")
+        findings = json.loads(done.stdout)["findings"]
+        assert [f["level"] for f in findings if f["name"] == "room"] == [level]
+    done = lab.call("doctor", "all-fast", "-q")
+    assert done.returncode == 2
+    assert "did you mean 'all-vast'" in done.stderr
+
+
 def test_a_data_directory_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.mkdir()

@@ -6,6 +6,7 @@ from scripts.doctor.subject import Subject
 # Libraries that make a sync do nothing, fail calls, or change the clock.
 LIARS = ("eatmydata", "fiu_", "libfiu", "faketime", "nosync")
 _BUILD = "build with scripts/setup"
+_NO_ASSERTIONS = "scripts/setup --engines bundled --with rocksdb compiles them without"
 
 
 def engines(subject: Subject) -> Finding:
@@ -21,7 +22,7 @@ def engines(subject: Subject) -> Finding:
     )
     if live:
         told = f"{found}; built with live assertions, and slower: {', '.join(live)}"
-        return fail(name, told, "scripts/setup --engines bundled builds without")
+        return fail(name, told, _NO_ASSERTIONS)
     if missing:
         return warn(name, f"{found}; missing: {', '.join(missing)}", _BUILD)
     return ok(name, found)

@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
-from report.config import Config, load
+from report.config import Config, Suite, load
 from scripts import cli_options as options
 from scripts.calls import WORK_FOLDER
 from scripts.cli_options import Output
+from scripts.cli_types import suite_name
 from scripts.disk import needed_bytes
 from scripts.doctor.admission import full, subject_of
 from scripts.doctor.finding import Finding, Level
@@ -34,6 +35,7 @@ _WIDTH = 100  # of lines, unless a terminal is narrower
 
 
 @click.command("doctor")
+@click.argument("suite", required=False)
 @click.option("--strict", is_flag=True, help="Exit 4 if anything failed, not 0.")
 @options.stacked(
     options.DATA,
@@ -44,8 +46,11 @@ _WIDTH = 100  # of lines, unless a terminal is narrower
     options.COLOR,
 )
 @click.pass_obj
-def doctor(outside: Outside, /, **given: Any) -> None:
+def doctor(outside: Outside, /, suite: str | None, **given: Any) -> None:
     """Tells whether this machine can give numbers worth keeping.
+
+    Room and memory are judged by the largest cell of SUITE; without one, by the
+    suite that needs least.
 
     Looks at processors, memory and the disk of the data directory, syncs 4 KiB a
     hundred times and works for five seconds.  Changes nothing.  What is not ok comes
@@ -59,7 +64,7 @@ def doctor(outside: Outside, /, **given: Any) -> None:
     \b
     Example:
       scripts/kvmatrix doctor
-      scripts/kvmatrix doctor --data-dir /mnt/ssd --strict
+      scripts/kvmatrix doctor leveldb-2011 --data-dir /mnt/ssd --strict
       scripts/kvmatrix run quick --strict
     """
     output = Output(given["quiet"], given["as_json"], True, given["color"])
@@ -67,8 +72,11 @@ def doctor(outside: Outside, /, **given: Any) -> None:
 
     def work() -> int:
         config = load(given["configs_dir"])
+        names = [suite_name(suite, config.suites)] if suite else list(config.suites)
+        suites = [config.suites[name] for name in names]
         with made_for_now(data_dir), sole_user(data_dir, "data directory"):
-            subject = _subject(config, given["build_dir"].absolute(), data_dir, outside)
+            build_dir = given["build_dir"].absolute()
+            subject = _subject(config, suites, build_dir, data_dir, outside)
             with (
                 work_folder(data_dir / WORK_FOLDER),
                 telling(output.stderr(), output.quiet) as tell,
@@ -97,18 +105,22 @@ def made_for_now(folder: Path) -> Iterator[None]:
 
 
 def _subject(
-    config: Config, build_dir: Path, data_dir: Path, outside: Outside
+    config: Config,
+    suites: Sequence[Suite],
+    build_dir: Path,
+    data_dir: Path,
+    outside: Outside,
 ) -> Subject:
-    """This machine, for the largest of all suites."""
+    """This machine, for the one of these suites that needs least."""
     machine = Machine(SystemReader(), data_dir)
     with tempfile.TemporaryDirectory() as scratch:
         executor = outside.executor(child_environment(scratch))
         engines = find_engines(
             executor, build_dir, config, config.engines, Path(scratch)
         )
-    plans = [suite_plan(config, suite, engines) for suite in config.suites.values()]
+    plans = [suite_plan(config, suite, engines) for suite in suites]
     environment = environment_document(machine, [], child_environment("DATA/tmp"))
-    needed = max((needed_bytes(plan) for plan in plans), default=0.0)
+    needed = min((needed_bytes(plan) for plan in plans), default=0.0)
     return subject_of(machine, environment, engines, needed)
 
 
