@@ -6,7 +6,7 @@ from scripts.doctor.subject import Subject
 # Libraries that make a sync do nothing, fail calls, or change the clock.
 LIARS = ("eatmydata", "fiu_", "libfiu", "faketime", "nosync")
 _BUILD = "build with scripts/setup"
-_NO_ASSERTIONS = "scripts/setup --engines bundled --with rocksdb compiles them without"
+_NO_ASSERTIONS = "compile them: scripts/setup --engines bundled (--with: see --help)"
 
 
 def engines(subject: Subject) -> Finding:

@@ -45,6 +45,10 @@ exit status: 0 all tests passed; 1 some failed; 2 they could not be run, and std
 says why; 130 interrupted"""
 
 
+def _junit(name: str) -> Path:
+    return _RESULTS / name / "junit.xml"
+
+
 @dataclass(frozen=True)
 class Step:
     """A program that runs tests: its commands in order, the last one counts."""
@@ -63,7 +67,7 @@ class Step:
     @property
     def junit(self) -> Path:
         """The results that the last command writes."""
-        return self.folder / "junit.xml"
+        return _junit(self.name)
 
     @property
     def single(self) -> Path:
@@ -97,15 +101,14 @@ def _build(preset: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _ctest(name: str, preset: str, what: str, full: bool = False) -> Step:
-    junit = str(_RESULTS / name / "junit.xml")
-    jobs = str(processors())
+    jobs, junit = str(processors()), str(_junit(name))
     test = ("ctest", "--preset", preset, "-j", jobs, "--output-junit", junit)
     return Step(name, what, (*_build(preset), test), full, preset)
 
 
 def _pytest(name: str, expression: str, what: str, full: bool = False) -> Step:
-    junit = f"--junit-xml={_RESULTS / name / 'junit.xml'}"
     workers = ("-n", str(processors()), "--dist", "worksteal")
+    junit = f"--junit-xml={_junit(name)}"
     test = (_PYTHON, "-m", "pytest", "-q", *workers, "-m", expression, junit)
     return Step(name, what, (*_build("release"), test), full)
 
@@ -214,8 +217,8 @@ def _chosen(arguments: Sequence[str] | None) -> list[Step]:
     options = parser().parse_args(arguments)
     names = [step.name for step in STEPS]
     if unknown := sorted(set(options.step) - set(names)):
-        told = ", ".join(map(repr, unknown))
-        parser().error(f"no step {told}; the steps are {', '.join(names)}")
+        words = ", ".join(map(repr, unknown))
+        parser().error(f"no step {words}; the steps are {', '.join(names)}")
     if options.step and options.full:
         parser().error("--full runs every step: leave out either it or the names")
     if options.step:
@@ -246,7 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(
             f"scripts/test: {error.filename}: {error.strerror}\n"
-            f"Results are kept in {_RESULTS}: a folder that you can write",
+            f"Results go to {_RESULTS}, which this user must be able to write",
             file=sys.stderr,
         )
         return setup.EXIT_UNFIT
