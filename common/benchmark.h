@@ -51,6 +51,10 @@ constexpr bool IsSkewed(KeyOrder order) {
 // Of so many keys, those that kHot draws: the first hundredth, at least one.
 constexpr uint64_t HotKeys(uint64_t keys) { return (keys + 99) / 100; }
 
+// Of each KeyOrder, its name.
+std::span<const std::string_view> KeyOrderNames();
+std::string_view KeyOrderName(KeyOrder order);
+
 // The order of that name as --key_distribution has it, if there is one.
 std::optional<KeyOrder> FindKeyOrder(std::string_view name);
 
@@ -70,6 +74,7 @@ struct Benchmark {
   bool sync = false;         // true: synchronous whatever --sync says
   bool writer = false;       // one writer overwrites beside the readers
   std::string_view fill = "filluniquerandom";  // what prepares its database
+  std::string_view title;                      // for charts
   std::string_view summary;                    // one line for --help
 };
 

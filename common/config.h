@@ -1,4 +1,4 @@
-// What one executable was asked to do: its flags, checked.
+// What one executable was asked to do, and what follows from it.
 
 #ifndef COMMON_CONFIG_H_
 #define COMMON_CONFIG_H_
@@ -6,14 +6,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/benchmark.h"
 #include "common/key_draw.h"
 #include "common/keys.h"
-#include "common/mix_flags.h"
+#include "common/mixgraph.h"
 #include "common/random.h"
 #include "common/value_sizes.h"
 #include "common/ycsb.h"
@@ -27,12 +29,19 @@ enum class StreamKind {
   kDbBenchOneSeed,  // those of its two siblings
 };
 
+std::string_view StreamName(StreamKind kind);
+
 // The command line is wrong; what() names the flag and what it accepts.
 class UsageError : public std::runtime_error {
-  using std::runtime_error::runtime_error;
+ public:
+  UsageError(const std::string& flag, const std::string& problem)
+      : std::runtime_error("--" + flag + ": " + problem) {}
+  explicit UsageError(const std::string& problem)
+      : std::runtime_error(problem) {}
 };
 
 inline constexpr uint64_t kMostThreads = 256;
+inline constexpr uint64_t kMostBatchEntries = 1'000'000;
 
 // A benchmark that the database has been through, and how far it went.
 struct PastBenchmark {
@@ -72,7 +81,12 @@ struct Config {
   bool crash = false;  // end as kill -9 does once the last benchmark flushed
   bool histogram = false;       // time each call
   double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
-  MixFlags mix;
+  struct {
+    // An update of YCSB writes a whole record and reads nothing; else it writes
+    // one field of ten, which a store of whole values must read first.
+    bool writeallfields = false;
+    MixgraphParameters mixgraph;
+  } mix;
   struct {
     double k = 0.2615;
     double sigma = 0;              // 0: such that the mean is --value_size
@@ -80,6 +94,7 @@ struct Config {
   std::filesystem::path db;        // the directory that holds the database
   std::filesystem::path json;      // measurements are appended; empty: none
   std::filesystem::path progress;  // see progress.h; empty: none
+  std::set<std::string, std::less<>> given;  // flags on the command line
 
   KeyShape key_shape() const { return {key_size, key_format}; }
 };
@@ -143,15 +158,6 @@ inline KeyDraw DrawOf(const Benchmark& benchmark, const Config& config,
   draw.replay = replay;
   return draw;
 }
-
-// Reads the gflags of this executable.  Throws UsageError.
-Config ConfigFromFlags();
-
-// What --help prints.
-std::string HelpText();
-
-// True if the flag is defined in the driver's own file.
-bool IsDriverFlag(const std::string& file_name);
 
 }  // namespace kvmatrix
 

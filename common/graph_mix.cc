@@ -4,45 +4,8 @@
 #include <string>
 
 namespace kvmatrix {
-namespace {
-
-constexpr std::string_view kCorrected = "mixgraph-c";
-
-void Refuse(const std::string& problem) { throw UsageError(problem); }
-
-}  // namespace
-
-void CheckGraph(const Benchmark& benchmark, const Config& config) {
-  const MixgraphParameters& p = config.mix.mixgraph;
-  const std::string name(benchmark.name);
-  if (config.num < p.keyrange_num) {
-    Refuse("--keyrange_num: " + name + " cannot cut " +
-           std::to_string(config.num) + " keys into " +
-           std::to_string(p.keyrange_num) + " ranges; raise --num or lower it");
-  }
-  if (!config.key_distribution.empty()) {
-    Refuse("--key_distribution: " + name +
-           " draws keys by --key_dist_a and --keyrange_dist_a; leave it out");
-  }
-  if (p.sine_mix_rate && config.rate_ops_per_sec > 0) {
-    Refuse("--rate: not with --sine_mix_rate; leave one of them out");
-  }
-  if (benchmark.name == kCorrected) {
-    if (config.value_size_law == SizeLaw::kPareto) return;
-    Refuse("--value_size_distribution_type: " + name +
-           " needs values of the model's sizes, also in what it is run on; "
-           "give pareto, with --value_sigma=25.45 --value_size_min=10 "
-           "--value_size_max=1024");
-  }
-  if (config.threads > 1) {
-    Refuse("--threads: " + name +
-           " takes the size of a value from the number that chose its key, so "
-           "that only one thread's can be checked; choose mixgraph-c or 1");
-  }
-}
-
 std::string GraphLabel(const Benchmark& benchmark) {
-  return benchmark.name == kCorrected
+  return IsCorrectedMixgraph(benchmark)
              ? "a stream each for type, key and length; clamped"
              : "one number for type, key, size and length";
 }
@@ -65,7 +28,7 @@ GraphMix::GraphMix(const Benchmark& benchmark, const Config& config,
                    Oracle& oracle)
     : Mix(oracle),
       parameters_(config.mix.mixgraph),
-      corrected_(benchmark.name == kCorrected),
+      corrected_(IsCorrectedMixgraph(benchmark)),
       keys_(oracle.key_space()) {
   if (keys_ < parameters_.keyrange_num) {
     throw std::runtime_error("needs a key for each range of --keyrange_num");

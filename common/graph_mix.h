@@ -17,8 +17,9 @@ constexpr bool IsMixgraph(const Benchmark& benchmark) {
   return benchmark.name.starts_with("mixgraph");
 }
 
-// As CheckMix().
-void CheckGraph(const Benchmark& benchmark, const Config& config);
+constexpr bool IsCorrectedMixgraph(const Benchmark& benchmark) {
+  return benchmark.name == "mixgraph-c";
+}
 
 std::string GraphLabel(const Benchmark& benchmark);
 

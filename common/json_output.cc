@@ -2,13 +2,15 @@
 
 #include <gflags/gflags.h>
 
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "common/build_facts.h"
-#include "common/leveldb_stream.h"
+#include "common/flags.h"
 #include "common/provenance.h"
 #include "common/runner.h"
+#include "common/ycsb.h"
 
 namespace kvmatrix {
 namespace {
@@ -25,41 +27,16 @@ Json BuildJson(const Driver& driver) {
           {"allocator", AllocatorInForce()}};
 }
 
-// Those that were given, or are not what they usually are.
-void AddMixgraphOptions(const MixFlags& flags, Json& json) {
-  VisitMixgraphFlags([&](const char* name, auto member) {
-    const auto value = flags.mixgraph.*member;
-    if (value != MixgraphParameters().*member || flags.given.contains(name)) {
-      json[name] = value;
-    }
-  });
+Json ValueJson(const FlagValue& value) {
+  return std::visit([](const auto& plain) { return Json(plain); }, value);
 }
 
 Json OptionsJson(const Benchmark& benchmark, const Config& config) {
-  Json json{
-      {"num", config.num},
-      {"reads", config.reads},
-      {"key_size", config.key_size},
-      {"value_size", ValueSizeOf(benchmark, config)},
-      {"compression_ratio", config.compression_ratio},
-      {"batch_size", BatchSizeOf(benchmark, config)},
-      {"threads", config.threads},
-      {"writes_per_second", config.writes_per_second},
-      {"readwritepercent", config.readwritepercent},
-      {"stream", StreamName(config.stream)},
-      {"key_format", KeyFormatName(config.key_format)},
-      {"key_distribution", config.key_distribution},
-      {"zipf_theta", config.zipf_theta},
-      {"value_size_distribution_type", SizeLawName(config.value_size_law)},
-      {"value_size_min", config.value_size_min},
-      {"value_size_max", config.value_size_max},
-      {"transactions", config.transactions},
-      {"writeallfields", config.mix.writeallfields},
-      {"cache_size_bytes", config.cache_size},
-      {"compression", config.compression},
-      {"sync", SyncOf(benchmark, config)},
-      {"duration_s", static_cast<double>(config.duration_ns) / 1e9}};
-  AddMixgraphOptions(config.mix, json);
+  Json json = Json::object();
+  for (const Flag& flag : AllFlags()) {
+    if (!IsOption(flag, config)) continue;
+    json[flag.option] = ValueJson(OptionOf(flag, config, benchmark));
+  }
   return json;
 }
 
@@ -220,7 +197,7 @@ void AddParts(const Measurement& m, Json& json) {
   json["shares"] = ok ? SharesJson(m.shares) : nullptr;
 }
 
-Json FlagsJson() {
+Json DriverFlagsJson() {
   std::vector<gflags::CommandLineFlagInfo> flags;
   gflags::GetAllFlags(&flags);
   Json json = Json::array();
@@ -230,6 +207,46 @@ Json FlagsJson() {
                     {"type", flag.type},
                     {"default", flag.default_value},
                     {"help", flag.description}});
+  }
+  return json;
+}
+
+Json FlagJson(const Flag& flag) {
+  Json json = {{"name", flag.name},
+               {"type", TypeName(flag)},
+               {"default", ValueJson(DefaultOf(flag))},
+               {"unit", flag.unit},
+               {"group", GroupTitle(flag.group)},
+               {"in_scenarios", InScenarios(flag)},
+               {"help", flag.help}};
+  if (flag.choices != nullptr) json["choices"] = flag.choices();
+  if (flag.range.most < FlagRange().most) {
+    const double least = flag.range.scenario_least;
+    json["least"] = std::isnan(least) ? flag.range.least : least;
+    json["most"] = flag.range.most;
+    if (!std::isnan(flag.range.also)) json["also"] = flag.range.also;
+  }
+  if (flag.option != nullptr) {
+    json["option"] = flag.option;
+    json["option_if_set"] = flag.option_if_set;
+  }
+  return json;
+}
+
+Json CommonFlagsJson() {
+  Json json = Json::array();
+  for (const Flag& flag : AllFlags()) json.push_back(FlagJson(flag));
+  return json;
+}
+
+// Of a mix that has its shares by name, the share of each type of operation.
+Json TypesJson(const Benchmark& benchmark) {
+  Json json = Json::object();
+  const YcsbWorkload* workload = FindYcsb(benchmark.name);
+  if (workload == nullptr) return json;
+  for (size_t type = 0; type < kOperations; ++type) {
+    if (workload->weights[type] == 0) continue;
+    json[OperationName(static_cast<Operation>(type))] = workload->weights[type];
   }
   return json;
 }
@@ -249,6 +266,9 @@ Json BenchmarksJson(const Driver& driver) {
                     {"finds", FindsName(benchmark)},
                     {"fill", benchmark.fill},
                     {"writer", benchmark.writer},
+                    {"key_order", KeyOrderName(benchmark.key_order)},
+                    {"types", TypesJson(benchmark)},
+                    {"title", benchmark.title},
                     {"summary", benchmark.summary},
                     {"unsupported", UnsupportedReason(driver, benchmark)}});
   }
@@ -300,7 +320,8 @@ std::string DescribeJson(const Driver& driver) {
                {"ordered", driver.ordered},
                {"stores", driver.stores},
                {"build", BuildJson(driver)},
-               {"flags", FlagsJson()},
+               {"common_flags", CommonFlagsJson()},
+               {"flags", DriverFlagsJson()},
                {"benchmarks", BenchmarksJson(driver)}},
               2);
 }

@@ -1,16 +1,7 @@
 #include "common/leveldb_stream.h"
 
-#include <gflags/gflags.h>
-
 #include <algorithm>
 #include <array>
-#include <span>
-
-DEFINE_string(stream, "kvmatrix",
-              "the operations: kvmatrix, this program's own; leveldb, those "
-              "of LevelDB 1.23's db_bench, generator, seeds and values; "
-              "leveldb-301, those of its db_bench_sqlite3 and "
-              "db_bench_tree_db, which have one seed for a whole run");
 
 namespace kvmatrix {
 namespace {
@@ -38,37 +29,17 @@ constexpr std::array kOneSeed = {
     std::string_view("readseq"),     std::string_view("readseq100K"),
     std::string_view("readrandom"),  std::string_view("readrand100K")};
 
-std::span<const std::string_view> NamesOf(StreamKind kind) {
-  if (kind == StreamKind::kDbBench) return kDbBench;
-  return kOneSeed;
-}
-
 // An audit is ours and draws nothing of their stream.
 bool IsAudit(const Benchmark& benchmark) {
   return benchmark.kind == Kind::kVerify;
 }
 
-// Flags that must have their default: those programs have nothing like them.
-constexpr const char* kOwnFlags[] = {
-    "threads",          "batch_size",    "key_format",
-    "key_distribution", "transactions",  "value_size_distribution_type",
-    "value_size_min",   "value_size_max"};
-
-bool IsDefault(const char* name) {
-  gflags::CommandLineFlagInfo info;
-  return !gflags::GetCommandLineFlagInfo(name, &info) ||
-         info.current_value == info.default_value;
-}
-
-std::string Reason(std::string_view flag) {
-  if (flag == "threads") {
-    return "leave it at 1: the threads of that program write the same keys, in "
-           "an order that nobody can know, so that nothing could be verified";
-  }
-  return "leave it out: that program has nothing like it";
-}
-
 }  // namespace
+
+std::span<const std::string_view> ReplayedBenchmarks(StreamKind kind) {
+  if (kind == StreamKind::kDbBench) return kDbBench;
+  return kOneSeed;
+}
 
 ReplayedStream::ReplayedStream(const Config& config)
     : config_(config),
@@ -123,63 +94,6 @@ void ReplayedStream::Skip(uint64_t operations) {
 std::unique_ptr<ReplayedStream> MakeReplay(const Config& config) {
   if (config.stream == StreamKind::kOwn) return nullptr;
   return std::make_unique<ReplayedStream>(config);
-}
-
-std::string_view StreamName(StreamKind kind) {
-  constexpr std::string_view kNames[] = {"kvmatrix", "leveldb", "leveldb-301"};
-  return kNames[static_cast<int>(kind)];
-}
-
-StreamKind StreamKindFromFlag() {
-  for (const StreamKind kind :
-       {StreamKind::kOwn, StreamKind::kDbBench, StreamKind::kDbBenchOneSeed}) {
-    if (FLAGS_stream == StreamName(kind)) return kind;
-  }
-  throw UsageError("--stream: '" + FLAGS_stream +
-                   "' is none; there are kvmatrix, leveldb, leveldb-301");
-}
-
-void CheckReplayFlags() {
-  if (StreamKindFromFlag() == StreamKind::kOwn) return;
-  for (const char* flag : kOwnFlags) {
-    if (!IsDefault(flag)) {
-      throw UsageError("--" + std::string(flag) +
-                       " with --stream=" + FLAGS_stream + ": " + Reason(flag));
-    }
-  }
-}
-
-void CheckReplay(const Config& config) {
-  if (config.stream == StreamKind::kOwn) return;
-  const std::string stream =
-      " with --stream=" + std::string(StreamName(config.stream));
-  if (config.num > kMostKeys - 1000) {
-    throw UsageError("--num" + stream + ": at most 2147482647, its keys are " +
-                     "31 bits");
-  }
-  if (config.value_size > 1'000'000) {
-    throw UsageError("--value_size" + stream +
-                     ": at most 1000000, its values are windows of a pool of "
-                     "a mebibyte");
-  }
-  if (config.stream == StreamKind::kDbBenchOneSeed && config.duration_ns > 0) {
-    throw UsageError("--duration" + stream +
-                     ": leave it out: where one benchmark ends decides the "
-                     "keys of the next");
-  }
-  const auto names = NamesOf(config.stream);
-  const auto check = [&](const Benchmark& benchmark) {
-    if (IsAudit(benchmark)) return;
-    if (std::ranges::find(names, benchmark.name) != names.end()) return;
-    std::string message = std::string(benchmark.name) + stream +
-                          ": the programs it replays have no such benchmark; "
-                          "they have";
-    for (const std::string_view name : names)
-      message += " " + std::string(name);
-    throw UsageError(message);
-  };
-  for (const Benchmark* benchmark : config.benchmarks) check(*benchmark);
-  for (const PastBenchmark& past : config.after) check(*past.benchmark);
 }
 
 std::string DifferenceNotes(const Config& config) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,13 @@ namespace kvmatrix {
 // takes by itself (db/db_impl.cc, SanitizeOptions).
 inline constexpr uint64_t kDbBenchCacheSize = 8 << 20;
 
+// Of what is replayed: its keys are 31 bits, and its values windows of a pool.
+inline constexpr uint64_t kMostReplayedKeys = 0x7fffffff - 1000;
+inline constexpr uint64_t kMostReplayedValue = 1'000'000;  // bytes
+
+// The benchmarks of the programs that are replayed; REQUIRES: kind is not kOwn
+std::span<const std::string_view> ReplayedBenchmarks(StreamKind kind);
+
 // What one process of LevelDB 1.23's benchmarks/db_bench.cc (or, with one seed
 // for all, of its db_bench_sqlite3.cc and db_bench_tree_db.cc) draws, in the
 // order in which it does: benchmark after benchmark of its list.
@@ -28,7 +36,7 @@ inline constexpr uint64_t kDbBenchCacheSize = 8 << 20;
 // their record unless they put the same bytes.
 class ReplayedStream {
  public:
-  // REQUIRES: config.stream is not kOwn; CheckReplay(config) did not throw
+  // REQUIRES: config.stream is not kOwn; CheckRules(config) did not throw
   explicit ReplayedStream(const Config& config);
 
   std::string_view pool() const { return pool_.bytes(); }
@@ -73,16 +81,6 @@ class ReplayedStream {
 
 // The replay that the configuration asks for, or null for the own stream.
 std::unique_ptr<ReplayedStream> MakeReplay(const Config& config);
-
-// The value of --stream.  Throws UsageError.
-StreamKind StreamKindFromFlag();
-std::string_view StreamName(StreamKind kind);
-
-// Throws UsageError if a stream is replayed and a flag is set that its programs
-// know nothing like; then, if a size is beyond them or they have no such
-// benchmark.
-void CheckReplayFlags();
-void CheckReplay(const Config& config);
 
 // What `config.benchmarks` mean in the own stream and did not in LevelDB's
 // program, for people: lines that end in a newline, or nothing.

@@ -1,13 +1,14 @@
 #include <gflags/gflags.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fstream>
 
 #include "common/clock.h"
-#include "common/config.h"
 #include "common/driver.h"
+#include "common/flags.h"
 #include "common/json_output.h"
 #include "common/leveldb_stream.h"
 #include "common/runner.h"
@@ -19,13 +20,21 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-// True if the command line has the flag, spelt with one dash or two.
-bool Asks(int argc, char** argv, const char* flag) {
+// Where the command line has the flag, spelt with one dash or two; else 0.
+int Find(int argc, char** argv, const char* flag) {
   for (int i = 1; i < argc; ++i) {
     const char* word = argv[i] + (argv[i][0] == '-') + (argv[i][1] == '-');
-    if (argv[i][0] == '-' && std::strcmp(word, flag) == 0) return true;
+    if (argv[i][0] == '-' && std::strcmp(word, flag) == 0) return i;
   }
-  return false;
+  return 0;
+}
+
+// Takes a word off the command line; true if there was one at `index`.
+bool Drop(int index, int& argc, char** argv) {
+  if (index == 0) return false;
+  std::copy(argv + index + 1, argv + argc, argv + index);
+  argv[--argc] = nullptr;
+  return true;
 }
 
 void AppendLine(const std::filesystem::path& file, const std::string& line) {
@@ -79,20 +88,22 @@ int RunAll(const Config& config) {
 }
 
 int Main(int argc, char** argv) {
-  if (Asks(argc, argv, "help")) {
+  if (Find(argc, argv, "help")) {
     std::fputs(HelpText().c_str(), stdout);
-  } else if (Asks(argc, argv, "version")) {
+  } else if (Find(argc, argv, "version")) {
     std::fputs(VersionText(kDriver).c_str(), stdout);
-  } else if (Asks(argc, argv, "describe")) {
+  } else if (Find(argc, argv, "describe")) {
     std::fputs(DescribeJson(kDriver).c_str(), stdout);
   } else {
+    const bool only_check = Drop(Find(argc, argv, "check"), argc, argv);
     gflags::SetUsageMessage("see --help");
     gflags::ParseCommandLineFlags(&argc, &argv, true);
     if (argc > 1) {
       throw UsageError("unexpected argument '" + std::string(argv[1]) +
                        "'; see --help");
     }
-    return RunAll(ConfigFromFlags());
+    const Config config = ConfigFromFlags();
+    return only_check ? 0 : RunAll(config);
   }
   return 0;
 }

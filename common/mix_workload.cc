@@ -8,11 +8,6 @@
 
 namespace kvmatrix {
 
-void CheckMix(const Benchmark& benchmark, const Config& config) {
-  if (IsYcsb(benchmark)) CheckYcsb(benchmark, config);
-  if (IsMixgraph(benchmark)) CheckGraph(benchmark, config);
-}
-
 std::string MixLabel(const Benchmark& benchmark, const Config& config) {
   if (IsYcsb(benchmark)) return YcsbLabel(benchmark, config);
   return IsMixgraph(benchmark) ? GraphLabel(benchmark) : "";

@@ -16,9 +16,6 @@
 
 namespace kvmatrix {
 
-// Throws UsageError if the flags make no such mix, or no database for one.
-void CheckMix(const Benchmark& benchmark, const Config& config);
-
 // What an update does, the request distribution and what else the name of a mix
 // does not tell; for the line of its result.
 std::string MixLabel(const Benchmark& benchmark, const Config& config);

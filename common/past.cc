@@ -3,16 +3,16 @@
 #include <charconv>
 #include <string>
 
-#include "common/mix_workload.h"
 #include "common/part.h"
 
 namespace kvmatrix {
 namespace {
 
 [[noreturn]] void RefuseCounts(std::string_view text) {
-  throw UsageError("--after: '" + std::string(text) +
-                   "' is not a number of operations, or of each thread's, "
-                   "such as 2500+2500");
+  throw UsageError("after",
+                   "'" + std::string(text) +
+                       "' is not a number of operations, or of each thread's, "
+                       "such as 2500+2500");
 }
 
 // A thread of a writing benchmark has at most its part of the entries.
@@ -23,12 +23,12 @@ void RequirePossible(const Benchmark& benchmark, const Config& config,
     const uint64_t most = Part{thread, operations.size()}.Of(entries);
     if (operations[thread] <= most) continue;
     throw UsageError(
-        "--after: " + std::string(benchmark.name) + ":" +
-        std::to_string(operations[thread]) + " are more than the " +
-        std::to_string(most) + " operations of thread " +
-        std::to_string(thread + 1) + " of " +
-        std::to_string(operations.size()) +
-        "; give what ops_by_thread of its result says, and its own --num");
+        "after",
+        std::string(benchmark.name) + ":" + std::to_string(operations[thread]) +
+            " are more than the " + std::to_string(most) +
+            " operations of thread " + std::to_string(thread + 1) + " of " +
+            std::to_string(operations.size()) +
+            "; give what ops_by_thread of its result says, and its own --num");
   }
 }
 
@@ -48,9 +48,9 @@ std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
   }
   const size_t most = benchmark.writer ? 1 : kMostThreads;
   if (operations.empty() || operations.size() > most) {
-    throw UsageError("--after: '" + std::string(text) + "' are not the " +
-                     "operations of 1 to " + std::to_string(most) +
-                     " threads that write");
+    throw UsageError("after", "'" + std::string(text) + "' are not the " +
+                                  "operations of 1 to " + std::to_string(most) +
+                                  " threads that write");
   }
   if (IsWriting(benchmark)) RequirePossible(benchmark, config, operations);
   return operations;
@@ -70,12 +70,12 @@ std::vector<std::string_view> Split(std::string_view list, char separator) {
 
 const Benchmark* Named(std::string_view flag, std::string_view name) {
   if (const Benchmark* benchmark = FindBenchmark(name)) return benchmark;
-  std::string message = "--" + std::string(flag) + ": unknown benchmark '" +
-                        std::string(name) + "'; there are";
+  std::string problem =
+      "unknown benchmark '" + std::string(name) + "'; accepted:";
   for (const Benchmark& benchmark : AllBenchmarks()) {
-    message += " " + std::string(benchmark.name);
+    problem += " " + std::string(benchmark.name);
   }
-  throw UsageError(message);
+  throw UsageError(std::string(flag), problem);
 }
 
 std::vector<PastBenchmark> PastList(std::string_view list,
@@ -88,10 +88,11 @@ std::vector<PastBenchmark> PastList(std::string_view list,
     if (benchmark.kind == Kind::kPrimitive) continue;
     filled |= benchmark.prepare == Prepare::kFresh;
     if (filled) continue;
-    throw UsageError("--after: " + std::string(benchmark.name) +
-                     " needs a filled database; name first what has filled "
-                     "it, such as " +
-                     std::string(benchmark.fill));
+    throw UsageError("after",
+                     std::string(benchmark.name) +
+                         " needs a filled database; name first what has filled "
+                         "it, such as " +
+                         std::string(benchmark.fill));
   }
   return past;
 }
@@ -100,16 +101,16 @@ PastBenchmark Past(std::string_view word, const Config& config) {
   const size_t colon = word.find(':');
   const Benchmark* benchmark = Named("after", word.substr(0, colon));
   if (!Changes(*benchmark) && config.stream == StreamKind::kOwn) {
-    throw UsageError("--after: " + std::string(benchmark->name) +
-                     " does not write; leave it out");
+    throw UsageError("after", std::string(benchmark->name) +
+                                  " does not write; leave it out");
   }
-  if (IsMix(*benchmark)) CheckMix(*benchmark, config);
   if (colon != word.npos) {
     return {benchmark,
             OperationsOf(*benchmark, config, word.substr(colon + 1))};
   }
   if (benchmark->writer) {
-    throw UsageError("--after: " + std::string(benchmark->name) +
+    throw UsageError(
+        "after", std::string(benchmark->name) +
                      " needs the number of its writer's operations, such as " +
                      std::string(benchmark->name) + ":5000");
   }

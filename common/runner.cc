@@ -118,7 +118,7 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
   if (!config.use_existing_db) {
     MakeFresh();
   } else if (!std::filesystem::is_directory(path_)) {
-    throw UsageError("--use_existing_db: no database at " + path_.string());
+    throw UsageError("use_existing_db", "no database at " + path_.string());
   }
   for (const PastBenchmark& past : config.after) {
     const Benchmark& benchmark = *past.benchmark;

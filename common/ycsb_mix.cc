@@ -121,31 +121,6 @@ struct Counted {
 
 }  // namespace
 
-void CheckYcsb(const Benchmark& benchmark, const Config& config) {
-  const bool load = IsYcsbLoad(benchmark);
-  const std::string name(benchmark.name);
-  if (config.num < kLeastYcsbRecords) {
-    throw UsageError("--num: " + name + " needs at least " +
-                     std::to_string(kLeastYcsbRecords) + " records");
-  }
-  const uint64_t keys = KeySpaceOf(benchmark, config);
-  if (keys > config.key_shape().capacity()) {
-    throw UsageError("--key_size: " + name + " spreads the records over " +
-                     std::to_string(keys) +
-                     " keys, which need more digits; give a larger one");
-  }
-  if (!load && config.zipf_theta != YcsbZipf::kTheta &&
-      config.key_distribution != "zipf") {
-    throw UsageError("--zipf_theta: " + name +
-                     " draws by it only with --key_distribution=zipf; YCSB's "
-                     "own generators know no other than 0.99");
-  }
-  if (load || RequestOf(*FindYcsb(name), config.key_distribution)) return;
-  throw UsageError("--key_distribution: " + name +
-                   " knows uniform, zipf, ycsb-zipf and latest, not '" +
-                   config.key_distribution + "'");
-}
-
 std::string YcsbLabel(const Benchmark& benchmark, const Config& config) {
   const YcsbWorkload& workload = *FindYcsb(benchmark.name);
   std::string label(

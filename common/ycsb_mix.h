@@ -13,9 +13,6 @@
 
 namespace kvmatrix {
 
-// As CheckMix(), of ycsbload and the workloads.
-void CheckYcsb(const Benchmark& benchmark, const Config& config);
-
 std::string YcsbLabel(const Benchmark& benchmark, const Config& config);
 
 class YcsbMix final : public Mix {

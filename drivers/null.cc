@@ -4,12 +4,12 @@
 
 #include "common/driver.h"
 
-DECLARE_uint64(key_size);
-DECLARE_uint64(num);
-DECLARE_uint64(value_size);
-
 namespace kvmatrix {
 namespace {
+
+uint64_t FlagOf(const char* name) {
+  return std::stoull(gflags::GetCommandLineFlagInfoOrDie(name).current_value);
+}
 
 class NullSession final : public Session {
  public:
@@ -21,12 +21,13 @@ class NullSession final : public Session {
 
   // The same entry --num times, or until the visitor has enough.
   void Scan(std::string_view, Order, const Visitor& visit) override {
-    for (uint64_t i = 0; i < FLAGS_num && visit(key_, value_); ++i) continue;
+    for (uint64_t i = 0; i < num_ && visit(key_, value_); ++i) continue;
   }
 
  private:
-  const std::string key_ = std::string(FLAGS_key_size, '0');
-  const std::string value_ = std::string(FLAGS_value_size, '\0');
+  const uint64_t num_ = FlagOf("num");
+  const std::string key_ = std::string(FlagOf("key_size"), '0');
+  const std::string value_ = std::string(FlagOf("value_size"), '\0');
 };
 
 class Null final : public Database {

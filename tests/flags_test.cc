@@ -1,5 +1,7 @@
 // What an executable makes of its command line, and what it tells of it.
 
+#include "common/flags.h"
+
 #include <gflags/gflags.h>
 
 #include <nlohmann/json.hpp>
@@ -132,7 +134,9 @@ using Told = RunnerFixture;
 
 TEST_F(Told, AreMixgraphsFlagsThatWereGiven) {
   const auto options = [this](const Flags& flags) {
-    config_.mix = Parse(flags).mix;
+    const Config parsed = Parse(flags);
+    config_.mix = parsed.mix;
+    config_.given = parsed.given;
     const auto m = Run(Wrapped({}), {"filluniquerandom", "mixgraph"});
     return nlohmann::json::parse(
         ToJsonLine(m.back(), config_, kDriver))["options"];

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/mix_workload.h"
+#include "common/rules.h"
 #include "tests/mixgraph_fixture.h"
 
 namespace kvmatrix {
@@ -143,19 +144,19 @@ TEST_F(MixgraphRun, RefusesWhatItCannotBe) {
   const Benchmark& mixgraph = *FindBenchmark("mixgraph");
   const Benchmark& corrected = *FindBenchmark("mixgraph-c");
   Choose("mixgraph");
-  EXPECT_NO_THROW(CheckMix(mixgraph, config_));
-  EXPECT_THROW(CheckMix(corrected, config_), UsageError);
+  EXPECT_NO_THROW(CheckBenchmark(mixgraph, config_));
+  EXPECT_THROW(CheckBenchmark(corrected, config_), UsageError);
   Choose("mixgraph-c");
-  EXPECT_NO_THROW(CheckMix(corrected, config_));
+  EXPECT_NO_THROW(CheckBenchmark(corrected, config_));
   config_.threads = 2;
-  EXPECT_NO_THROW(CheckMix(corrected, config_));
-  EXPECT_THROW(CheckMix(mixgraph, config_), UsageError);
+  EXPECT_NO_THROW(CheckBenchmark(corrected, config_));
+  EXPECT_THROW(CheckBenchmark(mixgraph, config_), UsageError);
   config_.threads = 1;
   config_.key_distribution = "zipf";
-  EXPECT_THROW(CheckMix(mixgraph, config_), UsageError);
+  EXPECT_THROW(CheckBenchmark(mixgraph, config_), UsageError);
   config_.key_distribution = "";
   config_.num = 29;
-  EXPECT_THROW(CheckMix(mixgraph, config_), UsageError);
+  EXPECT_THROW(CheckBenchmark(mixgraph, config_), UsageError);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/flags.h"
 #include "common/json_output.h"
 #include "common/text_output.h"
 #include "tests/runner_fixture.h"

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/mix_workload.h"
+#include "common/rules.h"
 #include "common/text_output.h"
 #include "common/ycsb.h"
 #include "tests/ycsb_fixture.h"
@@ -239,13 +240,13 @@ TEST_F(YcsbRun, TellsTheHottestKeysOfEachZipf) {
 
 TEST_F(YcsbRun, RefusesWhatItCannotBe) {
   config_.key_distribution = "hot";
-  EXPECT_THROW(CheckMix(*FindBenchmark("ycsba"), config_), UsageError);
+  EXPECT_THROW(CheckBenchmark(*FindBenchmark("ycsba"), config_), UsageError);
   config_.key_distribution = "";
   config_.num = 2;
-  EXPECT_THROW(CheckMix(*FindBenchmark("ycsbload"), config_), UsageError);
+  EXPECT_THROW(CheckBenchmark(*FindBenchmark("ycsbload"), config_), UsageError);
   config_.num = 60'000'000;
   config_.key_size = 8;
-  EXPECT_THROW(CheckMix(*FindBenchmark("ycsbload"), config_), UsageError);
+  EXPECT_THROW(CheckBenchmark(*FindBenchmark("ycsbload"), config_), UsageError);
 }
 
 }  // namespace
