@@ -115,18 +115,19 @@ void CheckRange(const Flag& flag, const FlagValue& value) {
     throw UsageError(flag.name, Listed(choices) + ", not '" + *word + "'");
   }
   if (std::holds_alternative<bool>(value)) return;
-  const double number = std::visit(
-      [](const auto& v) {
+  // A long double holds every integer that a flag may have.
+  const auto number = std::visit(
+      [](const auto& v) -> long double {
         if constexpr (std::is_arithmetic_v<std::decay_t<decltype(v)>>) {
-          return static_cast<double>(v);
+          return static_cast<long double>(v);
         }
-        return 0.0;
+        return 0;
       },
       value);
   const FlagRange& range = flag.range;
   if (number == range.also) return;
   if (number >= range.least && number <= range.most) return;
-  throw UsageError(flag.name, RangeText(range) + ", not " + TextOf(number));
+  throw UsageError(flag.name, RangeText(range) + ", not " + TextOf(value));
 }
 
 // Throws UsageError if a flag is set that another one makes meaningless.

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from report.config_keys import (
-    COMMON_FLAGS,
     ConfigError,
     Table,
     known,
@@ -19,7 +18,6 @@ from report.config_keys import (
     unknown,
 )
 from report.config_parts import (
-    BENCHMARKS,
     BUILDS,
     CONTROL_SUFFIX,
     DEFAULT_NUM,
@@ -36,10 +34,10 @@ from report.config_parts import (
 from report.config_scenarios import scenarios_of
 from report.config_sweeps import check_not_swept
 from report.published import PUBLISHED_DIR
+from report.rulebook import SCENARIO_FLAGS
 from report.units import UnitError, parse_duration
 
 __all__ = [
-    "BENCHMARKS",
     "CONTROL_SUFFIX",
     "DEFAULT_NUM",
     "MOST_REPEATS",
@@ -180,7 +178,7 @@ def _suite(
         "engines",
     )
     override = table.table("override")
-    override.only(*COMMON_FLAGS)
+    override.only(*SCENARIO_FLAGS)
     members = _members(table, scenarios)
     for member in members:
         scenario = scenarios[member]

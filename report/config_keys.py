@@ -8,94 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from report.rulebook import SCENARIO_FLAGS, Flag, FlagRule
 from report.units import UnitError, parse_duration, parse_size
-
-Flag = bool | int | float | str
-
-# mixgraph's own flags, and what they may be, both ends included.
-_MIXGRAPH: dict[str, tuple[str, float, float]] = {
-    **{f"keyrange_dist_{x}": ("number", -1e9, 1e9) for x in "abcd"},
-    "keyrange_num": ("count", 1, 1_000_000),
-    **{f"key_dist_{x}": ("number", 0, 1e9) for x in "ab"},
-    **{f"{what}_theta": ("number", 0, 1e9) for what in ("value", "iter")},
-    **{f"{what}_k": ("number", -1e3, 1e3) for what in ("value", "iter")},
-    **{f"{what}_sigma": ("number", 1e-6, 1e9) for what in ("value", "iter")},
-    **{f"mix_{what}_ratio": ("number", 0, 1e9) for what in ("get", "put", "seek")},
-    "mix_max_scan_len": ("count", 1, 1_000_000),
-    "mix_max_value_size": ("count", 10, 65_535),
-}
-# An executable tells those of them that it was given.
-MIXGRAPH_FLAGS = tuple(_MIXGRAPH)
-# Flags that every executable takes, spelt as the executables spell them, and the
-# kind of their values.
-COMMON_FLAGS = {
-    "num": "count",
-    "reads": "reads",
-    "key_size": "count",
-    "value_size": "count",
-    "compression_ratio": "ratio",
-    "batch_size": "count",
-    "cache_size": "size",
-    "sync": "switch",
-    "compression": "switch",
-    "threads": "count",
-    "duration": "duration",
-    "rate": "rate",
-    "writes_per_second": "count",
-    "readwritepercent": "count",
-    "transactions": "count",
-    "key_format": "choice",
-    "key_distribution": "choice",
-    "zipf_theta": "number",
-    "value_size_distribution_type": "choice",
-    "value_size_min": "count",
-    "value_size_max": "count",
-    "stream": "choice",
-    "writeallfields": "switch",
-    **{flag: kind for flag, (kind, _, _) in _MIXGRAPH.items()},
-}
-# What the executables take of each count and number, both ends included.
-_RANGES: dict[str, tuple[float, float]] = {
-    "num": (1, 10**16),
-    "reads": (1, 10**16),
-    "key_size": (8, 1024),
-    "value_size": (1, 1 << 30),
-    "batch_size": (1, 1_000_000),
-    "threads": (1, 256),
-    "writes_per_second": (0, 10**9),
-    "readwritepercent": (0, 100),
-    "transactions": (0, 10**16),
-    "zipf_theta": (0.01, 10),
-    "value_size_min": (0, 1 << 30),
-    "value_size_max": (0, 1 << 30),
-    **{flag: (least, most) for flag, (_, least, most) in _MIXGRAPH.items()},
-}
-_CHOICES = {
-    "key_format": ("decimal", "big", "little"),
-    "key_distribution": (
-        *("", "uniform", "permutation", "zipf", "ycsb-zipf"),
-        *("hot", "latest", "sequential"),
-    ),
-    "value_size_distribution_type": ("fixed", "uniform", "normal", "pareto"),
-    "stream": ("kvmatrix", "leveldb", "leveldb-301"),
-}
-STREAMS = _CHOICES["stream"]  # our own, db_bench's, and that of one seed
-# In operations per second: less than two minutes, and no less than a nanosecond,
-# from one to the next.
-LEAST_RATE, LARGEST_RATE = 0.01, 1e9
-_LARGEST = {  # in bytes and seconds, and as it is written
-    "size": ((1 << 63) - 1, "8589934591GiB"),
-    "duration": (999_999_999, "277777h"),
-}
-_REAL_RANGES = {"ratio": (0.0, 1.0), "rate": (LEAST_RATE, LARGEST_RATE)}
-_ACCEPTED = {
-    "reads": "an integer of at least 1, or -1: as many as num",
-    "ratio": "a number from 0 to 1",
-    "rate": "operations per second, a number from 0.01 to 1e9",
-    "size": 'a size as text, such as "4MiB"',
-    "switch": "true or false",
-    "duration": 'a duration as text, such as "10s"',
-}
 
 
 class ConfigError(Exception):
@@ -183,7 +97,7 @@ class Table:
         """True or false."""
         value = self.values.get(key, default)
         if not isinstance(value, bool):
-            raise self.wrong(key, _ACCEPTED["switch"])
+            raise self.wrong(key, "true or false")
         return value
 
     def table(self, key: str) -> "Table":
@@ -219,21 +133,22 @@ def known(
 
 
 def read_flag(table: Table, key: str, value: Any) -> Flag:
-    """The value of a flag: a size in bytes, a duration in seconds, or as written.
+    """Return a flag's value: a size in bytes, a duration in seconds, or as written.
 
-    A key that is not in COMMON_FLAGS is a flag of one executable; its type is not
-    known here, so any plain value passes.
+    A key that is no flag of every executable is one of a single executable, which
+    checks it; any plain value passes here.
     """
-    kind = COMMON_FLAGS.get(key, "")
-    if kind in _LARGEST and isinstance(value, str):
-        return _quantity(table, key, value, kind)
-    if kind == "choice" and isinstance(value, str):
-        known(table, key, value, _CHOICES[key], "value")
-    elif not _fits(key, kind, value):
-        raise table.wrong(key, _accepted(key, kind))
-    is_real = kind in ("ratio", "rate", "number")
-    plain: Flag = float(value) if is_real else value
-    return plain
+    rule = SCENARIO_FLAGS.get(key)
+    if rule is None:
+        if not isinstance(value, bool | int | float | str):
+            raise table.wrong(key, "a number, a text, true or false")
+        return value
+    if rule.choices and isinstance(value, str):
+        known(table, key, value, rule.choices, "value")
+    read = _quantity(table, key, value, rule) if rule.is_quantity else value
+    if not rule.accepts(read):
+        raise table.wrong(key, rule.accepted)
+    return float(read) if rule.type == "double" else read
 
 
 def read_flags(table: Table, only: Iterable[str] | None = None) -> dict[str, Flag]:
@@ -246,35 +161,10 @@ def read_flags(table: Table, only: Iterable[str] | None = None) -> dict[str, Fla
     }
 
 
-def _quantity(table: Table, key: str, value: str, kind: str) -> Flag:
+def _quantity(table: Table, key: str, value: Any, rule: FlagRule) -> Flag:
+    if not isinstance(value, str):
+        raise table.wrong(key, rule.accepted)
     try:
-        read = parse_size(value) if kind == "size" else parse_duration(value)
+        return parse_size(value) if rule.unit == "bytes" else parse_duration(value)
     except UnitError as error:
         raise ConfigError(table.file, table.at(key), str(error)) from error
-    largest, written = _LARGEST[kind]
-    if read > largest:
-        raise table.wrong(key, f"{_ACCEPTED[kind]}, at most {written}")
-    return read
-
-
-def _accepted(key: str, kind: str) -> str:
-    if kind in ("count", "number"):
-        low, high = _RANGES[key]
-        what = "an integer" if kind == "count" else "a number"
-        return f"{what} of at least {low} and at most {high}"
-    if kind == "choice":
-        return ", ".join(f'"{choice}"' for choice in _CHOICES[key])
-    return _ACCEPTED.get(kind, "a number, a text, true or false")
-
-
-def _fits(key: str, kind: str, value: Any) -> bool:
-    if kind == "":
-        return isinstance(value, bool | int | float | str)
-    if kind == "switch":
-        return isinstance(value, bool)
-    if kind in ("count", "reads"):
-        low, high = _RANGES[key]
-        all_of_them = kind == "reads" and value == -1
-        return type(value) is int and (low <= value <= high or all_of_them)
-    low, high = _REAL_RANGES.get(kind) or _RANGES.get(key, (1, 0))
-    return type(value) in (int, float) and low <= value <= high

@@ -3,28 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from report.config_keys import Flag
+from report.rulebook import BENCHMARKS, FLAGS, Flag
 
-# The table is common/benchmark.cc's; a configuration is read before there are any
-# executables, and tests/test_lies.py compares the two.
-BENCHMARKS = (
-    *("fillseq", "fillrandom", "filluniquerandom", "overwrite"),
-    *("fillseqbatch", "fillrandbatch", "fillbatch", "overwritebatch"),
-    *("fillseqsync", "fillrandsync", "fillsync"),
-    *("fillseq100K", "fillrand100K", "fill100K"),
-    *("readseq", "readreverse", "readrandom", "readmissing", "readhot", "getseq"),
-    *("readrandomsmall", "seekrandom", "seekordered"),
-    *("readseq100K", "readrand100K"),
-    *("readwhilewriting", "seekrandomwhilewriting", "readrandomwriterandom"),
-    *("deleteseq", "deleterandom", "compact"),
-    *("ycsbload", "ycsba", "ycsbb", "ycsbc", "ycsbd", "ycsbe", "ycsbf"),
-    *("mixgraph", "mixgraph-c"),
-    *("crc32c", "snappycomp", "snappyuncomp"),
-)
+# Those that a configuration may name: an audit is no measurement.
+MEASURED = tuple(b.name for b in BENCHMARKS.values() if b.kind != "verify")
 # What a fill may be: first one of an empty database, then what writes over it.
-FILLS = (*(name for name in BENCHMARKS if name.startswith("fill")), "ycsbload")
-REFILLS = ("overwrite",)
-DEFAULT_NUM = 1_000_000  # the executables' own; the runner counts with it
+FILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_fill)
+REFILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_refill)
+DEFAULT_NUM = int(FLAGS["num"].default)
 VARIANT = "variant"
 ROLES = ("", "reference", "floor", VARIANT)
 SETTLED, UNSETTLED = "settled", "unsettled"

@@ -3,23 +3,22 @@
 from collections.abc import Iterable, Mapping
 
 from report.config_keys import (
-    COMMON_FLAGS,
     ConfigError,
-    Flag,
     Table,
     known,
     read_flags,
 )
 from report.config_parts import (
-    BENCHMARKS,
     DEFAULT_NUM,
     FILLS,
+    MEASURED,
     REFILLS,
     STATES,
     Growth,
     Scenario,
 )
 from report.config_sweeps import swept
+from report.rulebook import SCENARIO_FLAGS, Flag
 
 _OWN = (
     *("extends", "title", "analysis", "benchmarks", "settings", "exclude"),
@@ -42,7 +41,7 @@ def scenarios_of(
     }
     flags: dict[str, Flag] = {"num": DEFAULT_NUM}
     for part in parts:
-        flags |= read_flags(part, COMMON_FLAGS)
+        flags |= read_flags(part, SCENARIO_FLAGS)
     scenario = Scenario(
         name=name,
         title=table.text("title"),
@@ -75,16 +74,16 @@ def _base(table: Table, raw: Mapping[str, Table]) -> Table | None:
 
 
 def _check_keys(table: Table, engines: tuple[str, ...]) -> None:
-    table.only(*_OWN, *COMMON_FLAGS)
+    table.only(*_OWN, *SCENARIO_FLAGS)
     if "benchmarks" in table.values:
         for benchmark in table.texts("benchmarks"):
-            known(table, "benchmarks", benchmark, BENCHMARKS, "benchmark")
+            known(table, "benchmarks", benchmark, MEASURED, "benchmark")
     _fill(table)
     if "state" in table.values:
         known(table, "state", table.text("state"), STATES, "state")
     _check_engines(table, ("settings", "exclude"), engines)
     for growth in table.tables("from_num"):
-        growth.only("settings", *COMMON_FLAGS)
+        growth.only("settings", *SCENARIO_FLAGS)
         _check_engines(growth, ("settings",), engines)
 
 
@@ -126,7 +125,7 @@ def _growth(parts: Iterable[Table]) -> tuple[Growth, ...]:
     for part in parts:
         seen: set[Flag] = set()
         for table in part.tables("from_num"):
-            flags = read_flags(table, COMMON_FLAGS)
+            flags = read_flags(table, SCENARIO_FLAGS)
             if "num" not in flags:
                 raise table.wrong("num", "the number of entries from which this holds")
             settings = _settings((table,))

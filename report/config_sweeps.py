@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from report import titles
-from report.config_keys import COMMON_FLAGS, ConfigError, Table, read_flag
+from report.config_keys import ConfigError, Table, read_flag
 from report.config_parts import Scenario
+from report.rulebook import SCENARIO_FLAGS
 
 _REMEDY = "is swept: leave it out here, or sweep another flag"
 
@@ -26,7 +27,7 @@ def swept(
     sweep = owner.table("sweep")
     if not sweep.values:
         return (scenario,)
-    sweep.only(*COMMON_FLAGS)
+    sweep.only(*SCENARIO_FLAGS)
     if len(sweep.values) > 1:
         told = "sweeps one flag; accepted: one key, a list of values"
         raise ConfigError(sweep.file, sweep.path, told)

@@ -5,58 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from report import figures
-from report.config_keys import COMMON_FLAGS
-
-_TITLES = {
-    "fillseq": "Sequential writes",
-    "fillrandom": "Random writes",
-    "filluniquerandom": "Random writes, each key once",
-    "overwrite": "Overwrites",
-    "fillseqbatch": "Sequential writes",
-    "fillrandbatch": "Random writes",
-    "fillseqsync": "Synchronous sequential writes",
-    "fillrandsync": "Synchronous random writes",
-    "fillseq100K": "Sequential writes",
-    "fillrand100K": "Random writes",
-    "readseq": "Sequential reads",
-    "readreverse": "Reverse reads",
-    "readrandom": "Random reads",
-    "readmissing": "Reads of absent keys",
-    "readhot": "Reads of hot keys",
-    "seekrandom": "Random seeks",
-    "deleteseq": "Sequential deletes",
-    "deleterandom": "Random deletes",
-    "compact": "Compaction",
-    "getseq": "Reads in key order",
-    "fillsync": "Random writes, synchronous",
-    "fill100K": "Random writes",
-    "fillbatch": "Sequential writes",
-    "readwhilewriting": "Random reads beside a writer",
-    "seekrandomwhilewriting": "Random seeks beside a writer",
-    "readrandomwriterandom": "Random reads and writes",
-    "seekordered": "Seeks in key order",
-    "crc32c": "Checksums of blocks",
-    "snappycomp": "Compressing blocks",
-    "snappyuncomp": "Uncompressing blocks",
-    "ycsbload": "YCSB, load",
-    "ycsba": "YCSB A, update heavy",
-    "ycsbb": "YCSB B, read mostly",
-    "ycsbc": "YCSB C, read only",
-    "ycsbd": "YCSB D, read latest",
-    "ycsbe": "YCSB E, short ranges",
-    "ycsbf": "YCSB F, read-modify-write",
-    "mixgraph": "Social graph, as published",
-    "mixgraph-c": "Social graph, corrected",
-    "overwritebatch": "Overwrites",
-    "readrandomsmall": "Random reads, a thousandth",
-    "readseq100K": "Sequential reads",
-    "readrand100K": "Random reads",
-}
+from report.rulebook import BENCHMARKS, FLAGS
 
 
 def title(benchmark: str) -> str:
     """A benchmark in words; a name that is not known stays as it is."""
-    return _TITLES.get(benchmark, benchmark)
+    known = BENCHMARKS.get(benchmark)
+    return known.title if known else benchmark
 
 
 def inside(title: str) -> str:
@@ -87,12 +42,12 @@ def value(swept: object, flag: str = "") -> str:
         return "true" if swept else "false"
     if not isinstance(swept, int | float):
         return str(swept)
-    kind = COMMON_FLAGS.get(flag)
-    if kind == "size":
+    unit = FLAGS[flag].unit if flag in FLAGS else ""
+    if unit == "bytes":
         return figures.size(swept)
     shown = f"{swept:,}"
     shown = shown.removesuffix(".0")
-    return f"{shown} s" if kind == "duration" else shown
+    return f"{shown} s" if unit == "seconds" else shown
 
 
 def unit(benchmark: str) -> str:

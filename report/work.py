@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from report.config_keys import MIXGRAPH_FLAGS
+from report.rulebook import SCENARIO_FLAGS
 
 # Options of a line that are the flags as they were given.
 _ALWAYS_TOLD = (
@@ -17,7 +17,7 @@ _ALWAYS_TOLD = (
     *("key_format", "key_distribution", "zipf_theta", "transactions"),
     *("value_size", "value_size_distribution_type"),
     *("writes_per_second", "readwritepercent", "value_size_min", "value_size_max"),
-    *MIXGRAPH_FLAGS,
+    *(name for name, flag in SCENARIO_FLAGS.items() if flag.option_if_set),
 )
 # What the executables take where nothing is asked for.
 _USUAL = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from report import work
-from report.config_keys import Flag
+from report.rulebook import Benchmark, Flag
 from scripts.answer import (
     ANSWER_LIMIT_BYTES,
     REASON_CHARS,
@@ -17,7 +17,6 @@ from scripts.answer import (
 from scripts.disk import looks_full
 from scripts.driver_process import Executor, Outcome, Tick
 from scripts.executable import (
-    Benchmark,
     Stamp,
     Step,
     executable_path,
@@ -28,6 +27,7 @@ from scripts.figures import Expected
 from scripts.observing import Observer, Surroundings
 from scripts.order import repetition_seed
 from scripts.plan import Cell, Flags, Plan, Turn
+from scripts.settings import process_flags
 from scripts.store import DiskFull
 
 WORK_FOLDER = ".kvmatrix-work"
@@ -166,10 +166,7 @@ def _remove(path: Path) -> None:
 def command_of(bench: Bench, call: Call) -> list[str]:
     """The command line of one process."""
     plan = bench.plan
-    flags = _work_flags(plan, call)
-    flags.pop("rate", None)
-    if not call.measured:
-        flags.pop("duration", None)  # only a measurement may be cut short
+    flags = _flags(plan, call)
     if call.latency:
         rate = plan.rate(call.cell)
         flags |= {"histogram": True} if rate is None else {"rate": rate}
@@ -194,19 +191,16 @@ def command_of(bench: Bench, call: Call) -> list[str]:
     return command
 
 
-def _work_flags(plan: Plan, call: Call) -> dict[str, Flag]:
-    """The flags of a cell as one of its processes has them: one thread fills."""
-    flags = dict(plan.flags(call.cell))
+def _flags(plan: Plan, call: Call) -> dict[str, Flag]:
     benchmark = plan.engine(call.cell.engine).benchmark(call.benchmark)
-    if not call.measured or (benchmark and work.threads(vars(benchmark), flags) == 1):
-        flags.pop("threads", None)
-    return flags
+    assert benchmark is not None, "a plan has no cell of an unknown benchmark"
+    return process_flags(benchmark, plan.flags(call.cell), call.measured)
 
 
 def _expected(plan: Plan, call: Call) -> Expected:
     engine = plan.engine(call.cell.engine)
     assert engine.description is not None
-    flags = _work_flags(plan, call)
+    flags = _flags(plan, call)
     benchmark, start = engine.benchmark(call.benchmark), plan.start(call.cell)
     described = vars(benchmark) if benchmark else {}
     fill = start.fill if start and call.measured else ()

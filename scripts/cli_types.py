@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
-from report.config_keys import LARGEST_RATE, LEAST_RATE, nearest, unknown
+from report.config_keys import nearest, unknown
+from report.rulebook import FLAGS
 from report.units import UnitError, parse_duration
 
-MOST_ENTRIES = 10**16
+MOST_ENTRIES = int(FLAGS["num"].most)
 _MOST_DIGITS = 20  # of what is looked at at all
 _PERCENTAGE = re.compile(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*", re.ASCII)
 # Options whose value is a folder of this machine: not part of a recorded command.
@@ -111,8 +112,9 @@ class RateType(click.ParamType[float]):
     ) -> float:
         """The number of a text such as 10000; "nan" is in no range."""
         rate: float = click.FLOAT.convert(value, param, ctx)
-        if not LEAST_RATE <= rate <= LARGEST_RATE:
-            accepted = f"from {LEAST_RATE:g} to {LARGEST_RATE:g}"
+        rule = FLAGS["rate"]
+        if not rule.least <= rate <= rule.most:
+            accepted = f"from {rule.least:g} to {rule.most:g}"
             self.fail(f"{value} is not a rate: {accepted} per second", param, ctx)
         return rate
 

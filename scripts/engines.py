@@ -1,13 +1,20 @@
 """The engines as they are found: described and checksummed, or missing and why."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from report.config import Config, Engine
 from report.config_parts import VARIANT
 from scripts.driver_process import Executor
-from scripts.executable import NotUsable, describe, executable_path, sha256_of
-from scripts.plan import PlannedEngine
+from scripts.executable import (
+    NotUsable,
+    describe,
+    executable_path,
+    refusal,
+    sha256_of,
+)
+from scripts.plan import Flags, PlannedEngine
+from scripts.planning import Refusal
 
 CHILD_PATH = "/usr/bin:/bin"
 
@@ -28,6 +35,18 @@ def find_engines(
     return tuple(
         _find(executor, build_dir, config.engines[name], scratch) for name in names
     )
+
+
+def ask_executables(executor: Executor, build_dir: Path) -> Refusal:
+    """Return what asks an engine's executable whether it can run something."""
+
+    def ask(
+        engine: PlannedEngine, benchmarks: Sequence[str], flags: Flags
+    ) -> tuple[str, str] | None:
+        path = executable_path(build_dir, engine.executable)
+        return refusal(executor, path, benchmarks, flags)
+
+    return ask
 
 
 def _find(

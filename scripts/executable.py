@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report import work
-from report.config_keys import Flag
 from report.results import METHOD, SCHEMA
+from report.rulebook import Benchmark, Flag, is_current
 from scripts.driver_process import Executor, Outcome
 
 DESCRIBE_TIMEOUT_S = 20
@@ -27,46 +27,6 @@ class NotUsable(Exception):
 
 
 @dataclass(frozen=True)
-class Benchmark:
-    """One benchmark as an executable declares it."""
-
-    name: str
-    kind: str  # write, read, delete, mix, compact, verify or primitive
-    prepare: str  # "", "filled" or "unsettled"
-    ops_divisor: int
-    value_size: int  # bytes; 0: the flag decides
-    batch_size: int  # entries; 0 or 1: the flag decides
-    sync: bool
-    one_call: bool  # the whole of it is one call on the engine
-    finds: str  # of what it asks a filled database for: all, none; some: no question
-    unsupported: str  # reason, or ""
-    fill: str = "filluniquerandom"  # the benchmark that prepares its database
-    operations: int = 0  # fixed, of what is no operation of a store
-    writer: bool = False  # one writer overwrites beside the readers it measures
-
-    @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> "Benchmark":
-        """Reads one entry; KeyError or TypeError if something is missing."""
-        required = [f.name for f in fields(cls) if f.default is MISSING]
-        named = {f.name: entry[f.name] for f in fields(cls) if f.name in entry}
-        return cls(**{name: entry[name] for name in required} | named)
-
-    @property
-    def writes(self) -> bool:
-        """Whether it changes the entries that the database holds."""
-        return work.writes(vars(self))
-
-    @property
-    def audited(self) -> bool:
-        """Whether a fresh process checks the database afterwards."""
-        return self.writes or self.kind == "compact"
-
-    def planned_ops(self, flags: Mapping[str, Any]) -> int:
-        """Operations of one repetition under these flags, at least 1."""
-        return work.planned_ops(vars(self), flags)
-
-
-@dataclass(frozen=True)
 class Description:
     """The checked answer to --describe."""
 
@@ -78,7 +38,7 @@ class Description:
     def of(cls, document: Mapping[str, Any]) -> "Description":
         """Reads a document; KeyError or TypeError if it is not a description."""
         return cls(
-            document=document,
+            document={k: v for k, v in document.items() if k != "common_flags"},
             benchmarks={b["name"]: Benchmark.of(b) for b in document["benchmarks"]},
             flags={f["name"]: f["type"] for f in document["flags"]},
         )
@@ -157,6 +117,7 @@ def parse_description(
     try:
         document = json.loads(text)
         description = Description.of(document)
+        is_known = is_current(document)
         texts = {key: document[key] for key in _TEXTS}
         document["build"]["assertions"], document["stores"], document["codec"]
     except (ValueError, TypeError, KeyError) as error:
@@ -166,7 +127,25 @@ def parse_description(
         raise NotUsable(f"{name} --describe says it is {texts['engine']!r}")
     if (document.get("schema"), document.get("method")) != (SCHEMA, METHOD):
         raise NotUsable(f"{name} was built for another method; {_ADVICE}")
+    if not is_known:
+        raise NotUsable(f"{name} was built from another version; {_ADVICE}")
     return description
+
+
+def refusal(
+    executor: Executor, path: Path, benchmarks: Iterable[str], flags: Mapping[str, Flag]
+) -> tuple[str, str] | None:
+    """Ask an executable whether it can run these benchmarks with these flags.
+
+    Return the flag that stands in the way, or "", and what is wrong; None if it can.
+    """
+    command = (path, "--check", f"--benchmarks={','.join(benchmarks)}")
+    outcome = executor.run((*command, *flag_arguments(flags)), DESCRIBE_TIMEOUT_S)
+    if outcome.exit == "0":
+        return None
+    said = outcome.stderr_tail.strip() or f"ended with {outcome.exit}"
+    named = re.fullmatch(r"[\w-]+: --(\w+): (.+)", said, re.DOTALL)
+    return (named[1], named[2]) if named else ("", said)
 
 
 def flag_arguments(flags: Mapping[str, Flag]) -> list[str]:

@@ -6,10 +6,10 @@ from typing import Any
 
 from report.config import Config, Suite
 from report.figures import count
-from scripts.engines import child_environment, find_engines
+from scripts.engines import ask_executables, child_environment, find_engines
 from scripts.outside import Outside
 from scripts.plan import Plan, PlannedEngine, Selection
-from scripts.planning import control_of, make_plan
+from scripts.planning import Refusal, control_of, make_plan
 
 Document = dict[str, list[dict[str, Any]]]
 
@@ -30,14 +30,16 @@ def list_document(
             engines = find_engines(
                 executor, build_dir, config, config.engines, Path(scratch)
             )
+            if what == "cells" and suite is not None:
+                ask = ask_executables(executor, build_dir)
+                plan = suite_plan(config, config.suites[suite], engines, ask)
+                document["cells"] = _cells(plan)
     if what in (None, "engines"):
         document["engines"] = [_engine(engine) for engine in engines]
     if what in (None, "scenarios"):
         document["scenarios"] = _scenarios(config)
     if what in (None, "suites"):
         document["suites"] = [_suite(config, s) for s in config.suites.values()]
-    if what == "cells" and suite is not None:
-        document["cells"] = _cells(config, config.suites[suite], engines)
     return document
 
 
@@ -86,7 +88,10 @@ def _suite(config: Config, suite: Suite) -> dict[str, Any]:
 
 
 def suite_plan(
-    config: Config, suite: Suite, engines: tuple[PlannedEngine, ...]
+    config: Config,
+    suite: Suite,
+    engines: tuple[PlannedEngine, ...],
+    refusal: Refusal,
 ) -> Plan:
     """What a run of a whole suite would be; it has no name and no machine."""
     selection = Selection(
@@ -104,13 +109,10 @@ def suite_plan(
         repeat_disturbed=suite.repeat_disturbed,
     )
     chosen = [e for e in engines if e.name in selection.engines]
-    return make_plan("list", "", config, suite, selection, chosen, {})
+    return make_plan("list", "", config, suite, selection, chosen, {}, refusal)
 
 
-def _cells(
-    config: Config, suite: Suite, engines: tuple[PlannedEngine, ...]
-) -> list[dict[str, Any]]:
-    plan = suite_plan(config, suite, engines)
+def _cells(plan: Plan) -> list[dict[str, Any]]:
     cells = []
     for cell in plan.cells:
         status, reason = plan.obstacle(cell) or ("ready", "")

@@ -4,11 +4,12 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
+from report.rulebook import Benchmark
 from scripts.answer import Verdict, failure_line, nothing
 from scripts.auditing import Audit, audit
 from scripts.calls import Bench, Call, benchmark_of, execute
 from scripts.driver_process import Outcome
-from scripts.executable import Benchmark, Step
+from scripts.executable import Step
 from scripts.observing import Observer
 from scripts.plan import Turn
 from scripts.preparing import history_of_cell, provide

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from report.config_keys import Flag
 from report.config_parts import UNSETTLED
-from scripts.executable import Benchmark, Description
+from report.rulebook import Benchmark, Flag
+from scripts.executable import Description
 
 Flags = Mapping[str, Flag]
 
@@ -165,7 +165,7 @@ class Plan:
         if benchmark is None or benchmark.one_call:
             return None
         rate = self.flags(cell).get("rate")
-        return None if rate is None else float(rate)
+        return float(rate) if rate else None  # 0: a closed loop
 
     def engine(self, name: str) -> PlannedEngine:
         """The engine of this name, which must be part of the plan."""

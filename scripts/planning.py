@@ -1,13 +1,13 @@
 """Making the plan of a new run from the configuration and what was asked for."""
 
 import fnmatch
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from report.config import CONTROL_SUFFIX, Config, Scenario, Suite
-from report.config_combinations import OWN_STREAM, REPLAY_FILL, contradiction
 from report.config_keys import ConfigError
+from report.rulebook import OWN_STREAM
 from scripts.order import shuffled_order
 from scripts.plan import (
     Cell,
@@ -18,9 +18,13 @@ from scripts.plan import (
     Selection,
     Unit,
 )
-from scripts.settings import resolve_flags
+from scripts.settings import canonical, process_flags, resolve_flags
 
 LEAST_REPETITIONS = 3
+# Where a scenario has no fill of its own, of the programs that --stream replays.
+_REPLAY_FILL = ("fillrandom",)
+# Why an engine cannot run benchmarks with flags: the flag and the problem, or None.
+Refusal = Callable[[PlannedEngine, Sequence[str], Flags], tuple[str, str] | None]
 
 
 def make_plan(
@@ -31,11 +35,14 @@ def make_plan(
     selection: Selection,
     engines: Sequence[PlannedEngine],
     machine: Mapping[str, Any],
+    refusal: Refusal,
 ) -> Plan:
-    """The plan of a new run.  Raises ConfigError for flags that cannot be."""
+    """The plan of a new run.  Raises ConfigError for flags that an engine refuses."""
     engines = [*engines, *_control(engines, selection.control)]
     scenarios = tuple(
-        _planned_scenario(config, name, suite.override, selection.chosen, engines)
+        _planned_scenario(
+            config, name, suite.override, selection.chosen, engines, refusal
+        )
         for name in suite.scenarios
         if name in selection.scenarios
     )
@@ -100,6 +107,7 @@ def _planned_scenario(
     override: Flags,
     chosen: Flags,
     engines: Sequence[PlannedEngine],
+    refusal: Refusal,
 ) -> PlannedScenario:
     scenario = config.scenarios[name]
     flags = {
@@ -112,7 +120,7 @@ def _planned_scenario(
     fill = scenario.fill or _usual_fill(scenario, flags)
     for engine in engines:
         if not exclude[engine.name]:
-            _check(scenario, engine, flags[engine.name], fill)
+            _check(scenario, engine, flags[engine.name], fill, refusal)
     return PlannedScenario(
         name=name,
         title=scenario.title,
@@ -136,19 +144,37 @@ def _usual_fill(scenario: Scenario, flags: Mapping[str, Flags]) -> tuple[str, ..
     if len(streams) > 1:
         told = "one for all engines: with others their operations are not the same"
         raise ConfigError(scenario.file, "stream", told)
-    return () if streams <= {OWN_STREAM} else REPLAY_FILL
+    return () if streams <= {OWN_STREAM} else _REPLAY_FILL
 
 
 def _check(
-    scenario: Scenario, engine: PlannedEngine, flags: Flags, fill: tuple[str, ...]
+    scenario: Scenario,
+    engine: PlannedEngine,
+    flags: Flags,
+    fill: tuple[str, ...],
+    refusal: Refusal,
 ) -> None:
-    """Raises ConfigError if the flags cannot go together."""
-    fault = contradiction(flags, scenario.benchmarks, fill)
-    if fault:
-        key, problem = fault
-        its_own = key in scenario.settings.get(engine.measures, {})
-        where = f"settings.{engine.measures}.{key}" if its_own else key
-        raise ConfigError(scenario.file, where, problem)
+    """Raise ConfigError if the engine's executable cannot run what is asked of it.
+
+    Each benchmark is asked about with the flags that its process will have.
+    """
+    if engine.description is None:
+        return
+    known = engine.description.benchmarks
+    asked = [(known[b], True) for b in scenario.benchmarks if b in known]
+    fills = fill or tuple(b.fill for b, _ in asked if b.prepare)
+    asked += [(known[b], False) for b in fills if b in known]
+    by_flags: dict[str, tuple[Flags, list[str]]] = {}
+    for benchmark, measured in asked:
+        own: Flags = process_flags(benchmark, flags, measured)
+        _, names = by_flags.setdefault(canonical(own), (own, []))
+        names.append(benchmark.name)
+    for own, names in by_flags.values():
+        if fault := refusal(engine, names, own):
+            key, problem = fault
+            its_own = key in scenario.settings.get(engine.measures, {})
+            where = f"settings.{engine.measures}.{key}" if its_own else key
+            raise ConfigError(scenario.file, where, problem)
 
 
 def _select(

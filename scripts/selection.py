@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from report.config import Config, Suite
-from report.config_keys import Flag
+from report.rulebook import Flag
 from scripts.cli_types import check_globs, names
 from scripts.plan import Selection
 from scripts.planning import control_of

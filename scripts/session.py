@@ -18,7 +18,7 @@ from scripts.doctor.finding import Finding, Level
 from scripts.doctor.probes import Progress
 from scripts.doctor.screen import summary
 from scripts.driver_process import Executor, Interrupted
-from scripts.engines import child_environment, find_engines
+from scripts.engines import ask_executables, child_environment, find_engines
 from scripts.events import Event, Listener, Note, RunEnded, RunStarted
 from scripts.executable import NOT_BUILT, Stamp, executable_path
 from scripts.host import Machine, environment_document, identity, machine_line
@@ -122,6 +122,7 @@ class Runner:
             request.selection,
             engines,
             identity(self.machine),
+            ask_executables(self.executor, self.places.build_dir),
         )
 
     def stamp(self, engines: Iterable[str]) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.config import Engine, Growth, Scenario
-from report.config_keys import COMMON_FLAGS, ConfigError, Flag, unknown
+from report.config_keys import ConfigError, unknown
+from report.rulebook import SCENARIO_FLAGS, Benchmark, Flag
 from report.units import UnitError, parse_size
 from scripts.executable import Description
 
@@ -52,6 +53,22 @@ def resolve_flags(
     return {**_merged(layers, description), **chosen}
 
 
+def process_flags(
+    benchmark: Benchmark, flags: Mapping[str, Flag], measured: bool
+) -> dict[str, Flag]:
+    """Return the flags of a cell as one of its processes has them.
+
+    One thread fills, and only a measurement may be cut short; a rate is of the
+    latency repetition alone.
+    """
+    own = {key: value for key, value in flags.items() if key != "rate"}
+    if not measured or benchmark.threads(flags) == 1:
+        own.pop("threads", None)
+    if not measured:
+        own.pop("duration", None)
+    return own
+
+
 def _layers(
     scenario: Scenario,
     engine: Engine,
@@ -79,7 +96,7 @@ def _merged(
     flags: dict[str, Flag] = {}
     for layer in layers:
         for key, value in layer.flags.items():
-            if key in COMMON_FLAGS:
+            if key in SCENARIO_FLAGS:
                 flags[key] = value
             elif description is not None:
                 flags[key] = _driver_flag(layer, key, value, description)
@@ -91,7 +108,7 @@ def _driver_flag(
 ) -> Flag:
     where = f"{layer.path}.{key}"
     if key not in description.flags:
-        flags = (*COMMON_FLAGS, *description.flags)
+        flags = (*SCENARIO_FLAGS, *description.flags)
         raise ConfigError(layer.file, where, unknown("flag", key, flags))
     kind = description.flags[key]
     try:

@@ -3,10 +3,15 @@
 Fake executables are processes that import this: nothing but the standard library is.
 """
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 Document = dict[str, Any]
+
+_RULEBOOK = Path(__file__).parents[1] / "report/rulebook.json"
+COMMON_FLAGS = json.loads(_RULEBOOK.read_text())["common_flags"]
 
 NAMES = (
     *("fillseq", "fillrandom", "filluniquerandom", "fillseqsync", "overwrite"),
@@ -85,6 +90,7 @@ def description(
         "ordered": True,
         "stores": True,
         "build": BUILD,
+        "common_flags": COMMON_FLAGS,
         "flags": [{"name": "page_size", "type": "uint64", "default": "0"}],
         "benchmarks": list(benchmarks or map(benchmark, NAMES)),
         **changed,

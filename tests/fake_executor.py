@@ -21,7 +21,7 @@ from typing import IO
 
 from scripts import cli
 from scripts.driver_process import Outcome, Spawner, Stop, Tick
-from tests.fake_drivers.protocol import Died, FakeDriver
+from tests.fake_drivers.protocol import Died, FakeDriver, check_command
 from tests.quiet_machine import quiet_machine
 
 # How a shim of tests/lab.py ends: it serves a module of fake_drivers under a name.
@@ -55,7 +55,10 @@ class FakeExecutor:
         if words[0] == "cp" and Path(words[-2]).is_dir():
             shutil.copytree(words[-2], words[-1])
             return Outcome("0", 1, "")
-        if (driver := self._driver(words)) is None:
+        driver = self._driver(words)
+        if driver and "--check" in words:
+            driver, command = None, check_command(words[1:])
+        if driver is None:
             return Spawner(self.environment, self.stop).run(
                 command, timeout_s, ticks, stdout
             )

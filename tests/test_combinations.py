@@ -1,14 +1,15 @@
-"""Flags that cannot go together: told of the plan, and refused by executables too."""
+"""Flags and benchmarks that cannot go together: the executable says so of a plan."""
 
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from report.config_combinations import REPLAYED, contradiction
-from report.config_keys import ConfigError, Flag
-from scripts.executable import flag_arguments
+from report.config_keys import ConfigError
+from report.rulebook import FLAGS, PATH, SCENARIO_FLAGS, Flag
+from scripts.driver_process import Spawner, Stop
+from scripts.executable import refusal
+from tests import rulebook
 from tests.lab import Lab, make_lab
 from tests.places import BUILD
 from tests.test_config_scenarios import BASE, config
@@ -16,7 +17,7 @@ from tests.test_config_scenarios import BASE, config
 UNIFORM: dict[str, Flag] = {"value_size_distribution_type": "uniform"}
 PARETO: dict[str, Flag] = {"value_size_distribution_type": "pareto"}
 THEIRS: dict[str, Flag] = {"stream": "leveldb"}
-# Flags, a benchmark, and the flag that is told of; "": they can.
+# Flags, a benchmark, and the flag that stands in the way; "": none does.
 CASES: tuple[tuple[Mapping[str, Flag], str, str], ...] = (
     ({"value_size_min": 5}, "fillseq", "value_size_min"),
     ({"value_size_max": 5}, "fillseq", "value_size_max"),
@@ -38,12 +39,19 @@ CASES: tuple[tuple[Mapping[str, Flag], str, str], ...] = (
     (PARETO | {"value_k": 1.5, "value_sigma": 2.0}, "fillseq", ""),
     ({"transactions": 10, "batch_size": 2}, "fillseq", "transactions"),
     ({"transactions": 1, "num": 2_000_000}, "fillseq", "transactions"),
+    ({"transactions": 11, "num": 10}, "fillseq", "transactions"),
+    ({"transactions": 10, "num": 10}, "fillseq", ""),
     ({"key_size": 8, "num": 10**8 + 1}, "fillseq", "key_size"),
+    ({"key_size": 8, "num": 60_000_000}, "fillseq", ""),
+    ({"key_size": 8, "num": 60_000_000}, "ycsba", "key_size"),
     ({"key_format": "little"}, "readseq", "key_format"),
     ({"key_format": "little"}, "seekrandomwhilewriting", "key_format"),
     ({"key_format": "little"}, "ycsbe", "key_format"),
     ({"key_format": "little"}, "mixgraph", "key_format"),
     ({"key_distribution": "ycsb-zipf", "zipf_theta": 0.5}, "fillrandom", "zipf_theta"),
+    ({"zipf_theta": 0.5}, "readrandom", "zipf_theta"),
+    ({"key_distribution": "zipf", "zipf_theta": 0.5}, "readrandom", ""),
+    ({"key_distribution": "latest", "zipf_theta": 0.5}, "ycsbd", "zipf_theta"),
     ({"key_distribution": "hot"}, "ycsba", "key_distribution"),
     ({"key_distribution": "hot"}, "ycsbload", ""),
     ({"num": 2}, "ycsba", "num"),
@@ -65,50 +73,49 @@ CASES: tuple[tuple[Mapping[str, Flag], str, str], ...] = (
 )
 
 
-def refused(flags: Mapping[str, Flag], benchmark: str, folder: Path) -> bool:
-    """Whether an executable calls it a usage error, without filling anything."""
-    arguments = [f"--benchmarks={benchmark}", f"--db={folder}/db"]
-    done = subprocess.run(
-        [BUILD / "drivers/db_bench_null", *arguments, *flag_arguments(flags)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode == 2
+def refused(flags: Mapping[str, Flag], *benchmarks: str) -> tuple[str, str] | None:
+    """Return why the executable that does nothing would not run these."""
+    executor = Spawner({}, Stop())
+    return refusal(executor, BUILD / "drivers/db_bench_null", benchmarks, flags)
 
 
-@pytest.mark.parametrize(("flags", "benchmark", "told"), CASES)
-def test_what_an_executable_refuses_is_told_of_the_plan(
-    flags: Mapping[str, Flag], benchmark: str, told: str, tmp_path: Path
+@pytest.mark.parametrize(("flags", "benchmark", "flag"), CASES)
+def test_an_executable_names_the_flag_that_stands_in_the_way(
+    flags: Mapping[str, Flag], benchmark: str, flag: str
 ) -> None:
-    found = contradiction(flags, (benchmark,), ())
-    assert (found[0] if found else "") == told
-    assert refused(flags, benchmark, tmp_path) == bool(told)
+    fault = refused(flags, benchmark)
+    assert (fault[0] if fault else "") == flag
+    assert fault is None or fault[1]
 
 
-@pytest.mark.parametrize("stream", REPLAYED)
-def test_the_lists_of_replayed_benchmarks_are_the_executables_own(
-    stream: str, tmp_path: Path
-) -> None:
-    small: dict[str, Flag] = {"stream": stream, "num": 1000}
-    assert not refused(small, ",".join(REPLAYED[stream]), tmp_path)
-    done = subprocess.run(
-        [BUILD / "drivers/db_bench_null", f"--stream={stream}", "--benchmarks=ycsba"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    theirs = done.stderr.partition("they have ")[2].split()
-    unknown_here = {"overwritebatch", "readseq100K", "readrand100K"}
-    assert set(theirs) - set(REPLAYED[stream]) <= unknown_here
+def _outside(name: str) -> Flag:
+    """Return a value that is not accepted of this flag."""
+    rule = FLAGS[name]
+    if rule.choices:
+        return "nonsense"
+    return rule.most * 2 if rule.type == "double" else int(rule.most) + 1
 
 
-def test_more_transactions_than_entries_are_refused() -> None:
-    assert contradiction({"transactions": 10, "num": 10}, ("fillseq",), ()) is None
-    found = contradiction({"transactions": 11, "num": 10}, ("fillseq",), ())
-    assert found is not None
-    assert found[0] == "transactions"
-    assert "choose a larger num" in found[1]
+@pytest.mark.parametrize(
+    "name", [name for name, rule in SCENARIO_FLAGS.items() if rule.type != "bool"]
+)
+def test_what_the_rulebook_refuses_the_executable_refuses(name: str) -> None:
+    value = _outside(name)
+    assert not FLAGS[name].accepts(value)
+    fault = refused({name: value}, "fillseq")
+    assert fault is not None
+    assert fault[0] == name
+
+
+def test_the_rulebook_is_what_the_executables_describe() -> None:
+    assert PATH.read_text() == rulebook.text()
+
+
+def test_what_no_executable_knows_is_refused_without_the_name_of_a_flag() -> None:
+    fault = refused({"bogus": 1}, "fillseq")
+    assert fault is not None
+    assert fault[0] == ""
+    assert "unknown command line flag 'bogus'" in fault[1]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +147,11 @@ def lab(tmp_path: Path) -> Lab:
     [
         ("value_size_min = 5\n", (), "scenarios/base.toml: value_size_min: "),
         ("transactions = 64\n", ("--num", "63"), "transactions: 64 of them"),
-        ('stream = "leveldb"\nthreads = 2\n', (), "base.toml: threads: with stream"),
+        (
+            'stream = "leveldb"\nthreads = 2\n',
+            (),
+            "base.toml: threads: with --stream=leveldb: leave it",
+        ),
         (
             'value_size_distribution_type = "normal"\n'
             "[settings.alpha]\nvalue_size_min = 900\n",
@@ -150,7 +161,7 @@ def lab(tmp_path: Path) -> Lab:
         (
             'stream = "leveldb"\nfill = "filluniquerandom"\n',
             (),
-            'stream: "leveldb" has no filluniquerandom',
+            "stream: the programs that leveldb replays have no filluniquerandom",
         ),
         ('[settings.beta]\nstream = "leveldb"\n', (), "stream: one for all engines"),
     ],

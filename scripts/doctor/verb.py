@@ -22,7 +22,7 @@ from scripts.doctor.judge import Probed
 from scripts.doctor.screen import EXIT_UNFIT, document, lines
 from scripts.doctor.subject import Subject
 from scripts.doctor.telling import telling
-from scripts.engines import child_environment, find_engines
+from scripts.engines import ask_executables, child_environment, find_engines
 from scripts.guard import guarded
 from scripts.host import Machine, environment_document, identity, machine_line
 from scripts.listing import suite_plan
@@ -118,7 +118,8 @@ def _subject(
         engines = find_engines(
             executor, build_dir, config, config.engines, Path(scratch)
         )
-    plans = [suite_plan(config, suite, engines) for suite in suites]
+        ask = ask_executables(executor, build_dir)
+        plans = [suite_plan(config, suite, engines, ask) for suite in suites]
     environment = environment_document(machine, [], child_environment("DATA/tmp"))
     needed = min((needed_bytes(plan) for plan in plans), default=0.0)
     return subject_of(machine, environment, engines, needed)

@@ -13,7 +13,7 @@ from report.documents import ResultsError, parse_object, read_bytes, validate
 from report.regressions.ab_results import rule_of
 from report.regressions.ab_run import SIDES
 from report.regressions.rule import Rule
-from scripts.executable import Benchmark
+from report.rulebook import Benchmark
 from scripts.plan import Cell, Flags, Plan
 from scripts.plan_document import plan_document, plan_from_document
 from scripts.planning import narrowed_plan

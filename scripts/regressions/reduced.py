@@ -6,8 +6,7 @@ shows a change as well as the whole of it.  It is the work of the first repetiti
 
 from dataclasses import replace
 
-from report.config_keys import Flag
-from scripts.executable import Benchmark
+from report.rulebook import Benchmark, Flag
 from scripts.plan import Cell, Flags, Plan
 
 MOST_OPS = 5_000
