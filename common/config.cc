@@ -2,11 +2,6 @@
 
 namespace kvmatrix {
 
-std::string_view StreamName(StreamKind kind) {
-  constexpr std::string_view kNames[] = {"kvmatrix", "leveldb", "leveldb-301"};
-  return kNames[static_cast<int>(kind)];
-}
-
 ValueSizes SizesOf(const Config& config, uint64_t value_size) {
   const SizeLaw law = config.value_size_law;
   if (law == SizeLaw::kFixed || value_size != config.value_size) {

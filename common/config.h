@@ -29,8 +29,6 @@ enum class StreamKind {
   kDbBenchOneSeed,  // those of its two siblings
 };
 
-std::string_view StreamName(StreamKind kind);
-
 // The command line is wrong; what() names the flag and what it accepts.
 class UsageError : public std::runtime_error {
  public:

@@ -100,10 +100,7 @@ const Flag kFlags[] = {
     {.name = "stream",
      .field = FIELD(stream),
      .group = FlagGroup::kWorkload,
-     .help = "the operations: kvmatrix, this program's own; leveldb, those "
-             "of LevelDB 1.23's db_bench, generator, seeds and values; "
-             "leveldb-301, those of its db_bench_sqlite3 and "
-             "db_bench_tree_db, which have one seed for a whole run",
+     .help = kStreamHelp,
      .choices = Streams,
      .option = "stream",
      .option_value = [](const Config& config, const Benchmark&) -> FlagValue {

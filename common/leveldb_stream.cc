@@ -41,6 +41,11 @@ std::span<const std::string_view> ReplayedBenchmarks(StreamKind kind) {
   return kOneSeed;
 }
 
+std::string_view StreamName(StreamKind kind) {
+  constexpr std::string_view kNames[] = {"kvmatrix", "leveldb", "leveldb-301"};
+  return kNames[static_cast<int>(kind)];
+}
+
 ReplayedStream::ReplayedStream(const Config& config)
     : config_(config),
       pool_(config.compression_ratio),

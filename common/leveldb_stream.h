@@ -20,6 +20,15 @@ namespace kvmatrix {
 // takes by itself (db/db_impl.cc, SanitizeOptions).
 inline constexpr uint64_t kDbBenchCacheSize = 8 << 20;
 
+std::string_view StreamName(StreamKind kind);
+
+// What --help says of --stream.
+inline constexpr char kStreamHelp[] =
+    "the operations: kvmatrix, this program's own; leveldb, those of LevelDB "
+    "1.23's db_bench, generator, seeds and values; leveldb-301, those of its "
+    "db_bench_sqlite3 and db_bench_tree_db, which have one seed for a whole "
+    "run";
+
 // Of what is replayed: its keys are 31 bits, and its values windows of a pool.
 inline constexpr uint64_t kMostReplayedKeys = 0x7fffffff - 1000;
 inline constexpr uint64_t kMostReplayedValue = 1'000'000;  // bytes

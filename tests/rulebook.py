@@ -1,10 +1,16 @@
-"""report/rulebook.json, made of what an executable says: `python -m tests.rulebook`."""
+"""What executables say of flags and benchmarks, kept: `python -m tests.rulebook`.
+
+Makes report/rulebook.json, and from it the table of flags in configs/README.md.
+"""
 
 import json
 import subprocess
 
-from report.rulebook import PATH
-from tests.places import BUILD
+from report.rulebook import PATH, FlagRule
+from tests.places import BUILD, ROOT
+
+README = ROOT / "configs/README.md"
+_HEAD = "| Flag | Of | Meaning | Accepted | Default |\n|---|---|---|---|---|\n"
 
 _OF_ENGINE = ("unsupported",)
 
@@ -26,6 +32,21 @@ def text() -> str:
     return "{" + ",\n".join(_table(*table) for table in tables.items()) + "}\n"
 
 
+def with_flags(readme: str, rulebook: str) -> str:
+    """Return a README with the table of flags that the rulebook gives."""
+    before, head, rest = readme.partition(_HEAD)
+    _, end, after = rest.partition("\n\n")
+    flags = json.loads(rulebook)["common_flags"]
+    rows = [_row(flag) for flag in flags if flag["in_scenarios"]]
+    return before + head + "\n".join(rows) + end + after
+
+
+def _row(entry: dict[str, object]) -> str:
+    rule = FlagRule.of(entry)
+    cells = (entry["group"], entry["help"], rule.accepted, json.dumps(rule.default))
+    return f"| `{rule.name}` | " + " | ".join(map(str, cells)) + " |"
+
+
 def _table(name: str, entries: list[dict[str, object]]) -> str:
     """Return a list of entries, one in each line."""
     lines = ",\n".join(json.dumps(entry) for entry in entries)
@@ -34,3 +55,4 @@ def _table(name: str, entries: list[dict[str, object]]) -> str:
 
 if __name__ == "__main__":
     PATH.write_text(text())
+    README.write_text(with_flags(README.read_text(), text()))

@@ -108,7 +108,11 @@ def test_what_the_rulebook_refuses_the_executable_refuses(name: str) -> None:
 
 
 def test_the_rulebook_is_what_the_executables_describe() -> None:
-    assert PATH.read_text() == rulebook.text()
+    text = rulebook.text()
+    assert PATH.read_text() == text
+    assert rulebook.README.read_text() == rulebook.with_flags(
+        rulebook.README.read_text(), text
+    )
 
 
 def test_what_no_executable_knows_is_refused_without_the_name_of_a_flag() -> None:

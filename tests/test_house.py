@@ -16,9 +16,8 @@ FILES = [
     "pyproject.toml",
 ]
 # What replays the stream of an engine's own benchmark program says whose it is.
-REPLAYS = re.compile(r"^common/(leveldb_\w+|mixgraph)\.(cc|h)$")
-# The values of --stream, of which one says whose stream it is.
-STREAM = '"stream": ("kvmatrix", "leveldb", "leveldb-301"),'
+# The rulebook is what the executables print of it.
+REPLAYS = re.compile(r"^(common/(leveldb_\w+|mixgraph)\.(cc|h)|report/rulebook\.json)$")
 SOURCES = {".cc", ".h", ".py", ".j2", ".css", ".js", ".json", ".txt"}
 
 
@@ -46,7 +45,6 @@ def test_nothing_in_the_core_names_an_engine(folder: str) -> None:
         if not REPLAYS.match(str(path.relative_to(ROOT)))
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if pattern.search(line) and '#include "common/leveldb_' not in line
-        if line.strip() != STREAM
     ]
     assert not named, "\n".join(named)
 

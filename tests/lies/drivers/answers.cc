@@ -7,22 +7,20 @@
 
 #include "tests/lies/drivers/lies.h"
 
-DECLARE_string(json);
-
 namespace kvmatrix {
 namespace {
 
 // Adds `amount` to the number after `key` in the file --json.
 void Edit(std::string_view key, int64_t amount) {
   std::stringstream text;
-  text << std::ifstream(FLAGS_json).rdbuf();
+  text << std::ifstream(FlagText("json")).rdbuf();
   std::string line = text.str();
   const size_t start = line.find(key) + key.size();
   const size_t end = line.find_first_not_of("0123456789", start);
   const int64_t number = std::stoll(line.substr(start, end - start));
   if (number == 0) return;  // so that the database can be filled
   line.replace(start, end - start, std::to_string(number + amount));
-  std::ofstream(FLAGS_json, std::ios::trunc) << line;
+  std::ofstream(FlagText("json"), std::ios::trunc) << line;
 }
 
 template <void (*kEdit)()>

@@ -2,8 +2,6 @@
 
 #include "tests/lies/drivers/lies.h"
 
-DECLARE_uint64(key_size);
-
 namespace kvmatrix {
 namespace {
 
@@ -79,7 +77,7 @@ Behaviour Forgets() {
 Behaviour FindsShorter() {
   return MakesUp(
       [](Session& session, std::string_view key) -> std::optional<std::string> {
-        if (key.size() >= FLAGS_key_size) return std::nullopt;
+        if (key.size() >= FlagNumber("key_size")) return std::nullopt;
         return FirstValue(session, key, Order::kForward);
       });
 }
@@ -87,16 +85,16 @@ Behaviour FindsShorter() {
 Behaviour FindsLonger() {
   return MakesUp(
       [](Session& session, std::string_view key) -> std::optional<std::string> {
-        if (key.size() <= FLAGS_key_size) return std::nullopt;
+        if (key.size() <= FlagNumber("key_size")) return std::nullopt;
         return std::optional<std::string>(
-            session.Get(key.substr(0, FLAGS_key_size)));
+            session.Get(key.substr(0, FlagNumber("key_size"))));
       });
 }
 
 Behaviour FindsAbsent() {
   return MakesUp(
       [](Session& session, std::string_view key) -> std::optional<std::string> {
-        if (key.size() != FLAGS_key_size) return std::nullopt;
+        if (key.size() != FlagNumber("key_size")) return std::nullopt;
         return FirstValue(session, key, Order::kBackward);
       });
 }

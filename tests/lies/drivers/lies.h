@@ -16,6 +16,14 @@ DECLARE_uint64(lie_every);
 
 namespace kvmatrix {
 
+// A flag of the harness, which a liar reads as no honest driver does.
+inline std::string FlagText(const char* name) {
+  return gflags::GetCommandLineFlagInfoOrDie(name).current_value;
+}
+inline uint64_t FlagNumber(const char* name) {
+  return std::stoull(FlagText(name));
+}
+
 // One lie: its name as --lie takes it, and what an engine that tells it does.
 struct Lie {
   const char* name;

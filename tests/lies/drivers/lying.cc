@@ -47,18 +47,14 @@ DEFINE_string(lie, "none", kvmatrix::ListOfLies());
 DEFINE_uint64(lie_every, 100, "the N of the lies that are told now and then");
 DEFINE_bool(lie_later, false, "tell no lie while a database is prepared");
 
-DECLARE_string(after);
-DECLARE_string(benchmarks);
-DECLARE_string(progress);
-
 namespace kvmatrix {
 namespace {
 
 // The fill that reads start from, or its audit: neither counts its operations.
 bool Prepares() {
   constexpr char kFill[] = "filluniquerandom";
-  return FLAGS_progress.empty() &&
-         (FLAGS_benchmarks == kFill || FLAGS_after == kFill);
+  return FlagText("progress").empty() &&
+         (FlagText("benchmarks") == kFill || FlagText("after") == kFill);
 }
 
 Behaviour Chosen() {

@@ -5,8 +5,6 @@
 #include "common/keys.h"
 #include "tests/lies/drivers/lies.h"
 
-DECLARE_uint64(num);
-
 namespace kvmatrix {
 namespace {
 
@@ -61,13 +59,13 @@ Behaviour DropsOneWrite() {
 
 Behaviour KeepsHalf() {
   return Loses([calls = uint64_t{0}](auto&, auto&) mutable {
-    return ++calls > FLAGS_num / 2;
+    return ++calls > FlagNumber("num") / 2;
   });
 }
 
 Behaviour KeepsLowerHalf() {
   return Loses([](auto&, const Update& update) {
-    return *ParseKey(update.key, update.key.size()) >= FLAGS_num / 2;
+    return *ParseKey(update.key, update.key.size()) >= FlagNumber("num") / 2;
   });
 }
 
