@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from report import figures, published, published_tables, sweeps
+from report import numbers, published, published_tables, sweeps
 from report.cells import Engine, Run
 from report.charts import Dumbbells
 from report.comparison import Chart, Comparison, Row
@@ -163,10 +163,10 @@ def _line(table: Table, chart: Chart, row: Row) -> Line:
     median, elapsed = row.summary.median, sweeps.elapsed_s(row)
     moved = sweeps.mb_per_sec(row)
     cells = {
-        "duration": figures.seconds(elapsed * 1e9) if elapsed else "",
-        "micros_per_op": figures.rounded(1e6 / median),
-        "ops_per_s": figures.rounded(median),
-        "mb_per_s": figures.rounded(moved) if moved else "",
+        "duration": numbers.seconds(elapsed * 1e9) if elapsed else "",
+        "micros_per_op": numbers.rounded(1e6 / median),
+        "ops_per_s": numbers.rounded(median),
+        "mb_per_s": numbers.rounded(moved) if moved else "",
     }
     shown = tuple(Figure(cells.get(c) or Figure().text) for c in table.columns)
     return Line(label, row.engine, anchor, shown, _note(chart, row), False)
@@ -179,5 +179,5 @@ def _note(chart: Chart, row: Row) -> str:
     if (threads := row.threads) > 1:
         found.append(f"{threads} threads")
     if row.settle_ns:
-        found.append(f"settles in {figures.seconds(row.settle_ns)} more")
+        found.append(f"settles in {numbers.seconds(row.settle_ns)} more")
     return ", ".join(found)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report import figures
+from report import numbers
 from report.comparison import Chart, Comparison, Standing
 from report.published import Page
 from report.results import Engine, Run
@@ -168,7 +168,7 @@ def _lane(standing: Standing, comparison: Comparison, scale: LogScale) -> Lane:
             m.level for m in placed if at_percent - m.at_percent < _CROWDED_PERCENT
         }
         level = next((n for n in range(_LEVELS) if n not in taken), _LEVELS - 1)
-        label = f"{name}: {'best' if ratio == 1 else figures.slower(ratio) + ' off'}"
+        label = f"{name}: {'best' if ratio == 1 else numbers.slower(ratio) + ' off'}"
         placed.append(Mark(at_percent, level, label))
     return Lane(standing, tuple(placed))
 
@@ -191,6 +191,6 @@ def _power_under(rate: float) -> float:
 def _decades(scale: LogScale) -> tuple[Tick, ...]:
     first, last = round(math.log10(scale.low)), round(math.log10(scale.high))
     powers = [10.0**power for power in range(first, last + 1)]
-    labels = [f"{n:,.0f}" if n < 1e3 else figures.compact(n) for n in powers]
+    labels = [f"{n:,.0f}" if n < 1e3 else numbers.compact(n) for n in powers]
     short = [label.replace(".00", "").replace("0.0", "0") for label in labels]
     return tuple(Tick(scale.percent(n), s) for n, s in zip(powers, short, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report import figures, published
+from report import numbers, published
 from report.cells import NOT_MEASURED, Cell, Run
 from report.comparison import FAILURES, Comparison, Row
 from report.rows import WIDE_SPREAD
@@ -56,13 +56,13 @@ def chips(run: Run, comparison: Comparison) -> list[Chip]:
     )
     for number, noun, plural in warnings:
         if number:
-            found.append(Chip(figures.count(number, noun, plural), warns=True))
+            found.append(Chip(numbers.count(number, noun, plural), warns=True))
     live = list(dict.fromkeys(r.engine.title for r in rows if r.assertions_live))
     if live:
         found.append(Chip(f"live assertions: {', '.join(live)}", warns=True))
     disputed = sum(chart.disputed for chart in comparison.charts)
     if disputed:
-        told = f"digests disagree in {figures.count(disputed, 'chart')}: not ranked"
+        told = f"digests disagree in {numbers.count(disputed, 'chart')}: not ranked"
         found.append(Chip(told, warns=True))
     if run.torn:
         found.append(Chip("last line torn and left out", warns=True))
@@ -77,7 +77,7 @@ def _noise(comparison: Comparison) -> Chip:
     found = comparison.noise
     if found is None:
         return Chip("noise not measured")
-    share = figures.percent(found.share)
+    share = numbers.percent(found.share)
     told = f"noise of the run {share} ({found.engine} measured twice)"
     return Chip(told, warns=found.share > WIDE_SPREAD)
 
@@ -90,7 +90,7 @@ def _disturbances(cells: Sequence[Cell]) -> list[Chip]:
     number = sum(m.attempt > 1 or bool(m.disturbed) for m in last)
     if not number:
         return []
-    told = figures.count(number, "disturbed repetition")
+    told = numbers.count(number, "disturbed repetition")
     told += f", {repeated} repeated" if repeated else ""
     told += f", {still} disturbed to the last" if still else ""
     return [Chip(told, warns=still > 0)]
@@ -115,7 +115,7 @@ def _settings(run: Run) -> list[str]:
         if own
     ]
     caches = [int(f["cache_size"]) for f in flags if _is_count(f.get("cache_size"))]
-    found = [f"{figures.size(max(caches))} cache"] if caches else []
+    found = [f"{numbers.size(max(caches))} cache"] if caches else []
     first = flags[0] if flags else {}
     sizes = [
         f"{first[flag]} B {what}"

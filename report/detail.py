@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report import columns, figures, latency, mixes, usage
+from report import columns, latency, mixes, numbers, usage
 from report.cells import Measurement, Run
 from report.comparison import Chart
 from report.rows import Row
@@ -99,11 +99,11 @@ def open_loops(run: Run, chart: Chart) -> Table | None:
                 Line(
                     row.engine,
                     (
-                        Figure(figures.rounded(loop.rate_ops_per_sec)),
-                        Figure(figures.rounded(loop.offered_ops_per_sec)),
-                        Figure(figures.rounded(loop.achieved_ops_per_sec)),
-                        Figure(f"{loop.late_starts:,} ({figures.percent(late)})"),
-                        Figure(figures.seconds(loop.max_lag_ns)),
+                        Figure(numbers.rounded(loop.rate_ops_per_sec)),
+                        Figure(numbers.rounded(loop.offered_ops_per_sec)),
+                        Figure(numbers.rounded(loop.achieved_ops_per_sec)),
+                        Figure(f"{loop.late_starts:,} ({numbers.percent(late)})"),
+                        Figure(numbers.seconds(loop.max_lag_ns)),
                         Figure("saturated", warns=True)
                         if loop.saturated
                         else Figure("kept up"),
@@ -130,8 +130,8 @@ def repetitions(run: Run, chart: Chart) -> Table | None:
                 row.engine,
                 (
                     *cells[:-1],
-                    figure(spread, figures.percent),
-                    positive(row.ns_per_op, figures.seconds),
+                    figure(spread, numbers.percent),
+                    positive(row.ns_per_op, numbers.seconds),
                     cells[-1],
                 ),
             )
@@ -178,11 +178,11 @@ def _percentile_figures(m: Measurement, name: str) -> tuple[Figure, ...]:
     why = f"fewer than {latency.LEAST_ABOVE} of {found.count:,} samples lie above"
     return (
         *(
-            Figure(DASH, why) if ns is None else Figure(figures.seconds(ns))
+            Figure(DASH, why) if ns is None else Figure(numbers.seconds(ns))
             for ns in found.at.values()
         ),
-        Figure(figures.seconds(found.max_ns)),
-        Figure(figures.seconds(found.min_ns)),
+        Figure(numbers.seconds(found.max_ns)),
+        Figure(numbers.seconds(found.min_ns)),
         Figure(f"{found.count:,}"),
     )
 
@@ -191,7 +191,7 @@ def _observer(row: Row) -> Figure:
     cost = row.observer_cost
     if cost is None:
         return Figure()
-    return Figure(("+" if cost >= 0 else "−") + figures.percent(abs(cost)))
+    return Figure(numbers.sign(cost) + numbers.percent(abs(cost)))
 
 
 def _attempts(made: Sequence[Measurement]) -> Figure:
@@ -200,8 +200,8 @@ def _attempts(made: Sequence[Measurement]) -> Figure:
     *before, last = sorted(made, key=lambda m: m.attempt)
     rate = last.ops_per_sec
     return Figure(
-        figures.rounded(rate) if rate else last.status,
+        numbers.rounded(rate) if rate else last.status,
         "disturbed: " + ", ".join(last.disturbed) if last.disturbed else "",
         warns=bool(last.disturbed),
-        before=tuple(figures.rounded(m.ops_per_sec or 0) for m in before),
+        before=tuple(numbers.rounded(m.ops_per_sec or 0) for m in before),
     )

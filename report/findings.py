@@ -9,11 +9,10 @@ may be true, so they keep them, and the finding stands beside them.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from report import figures
+from report import numbers, stats
 
 Record = Mapping[str, Any]
 
@@ -73,11 +72,11 @@ def _outside(
     for what, each in spans:
         times = min((_times_too_long(r, span_ns) for r, span_ns in each), default=0.0)
         if times:
-            found.append(f"{what} took {figures.slower(times)} the timed work")
+            found.append(f"{what} took {numbers.slower(times)} the timed work")
     idle_ns = min((r.get("idle_cpu_ns") or 0 for r in records), default=0)
     if idle_ns > MOST_IDLE_CPU_NS:
-        used = f"{figures.seconds(idle_ns)} of processor time"
-        told = f"still works after settling: {used} in {figures.seconds(_IDLE_NS)}"
+        used = f"{numbers.seconds(idle_ns)} of processor time"
+        told = f"still works after settling: {used} in {numbers.seconds(_IDLE_NS)}"
         found.append(told)
     return found
 
@@ -91,8 +90,8 @@ def _too_small(records: Sequence[Record]) -> list[str]:
     disk, due = max(held, key=lambda pair: pair[0] / pair[1])
     if disk >= LEAST_PACKED * due:
         return []
-    least = f"at least {figures.size(due)} that cannot be compressed"
-    return [f"holds {figures.size(disk)} on disk for {least}"]
+    least = f"at least {numbers.size(due)} that cannot be compressed"
+    return [f"holds {numbers.size(disk)} on disk for {least}"]
 
 
 def _unpackable_bytes(record: Record) -> float:
@@ -118,7 +117,7 @@ def _faster_when_timed(records: Sequence[Record], latency: Record) -> list[str]:
     times = fastest_ns / max(1, _timed_ns(latency))
     if fastest_ns < LEAST_NS or times <= MOST_TIMES_FASTER:
         return []
-    return [f"{figures.slower(times)} faster while it was timed call by call"]
+    return [f"{numbers.slower(times)} faster while it was timed call by call"]
 
 
 def _timed_ns(record: Record) -> int:
@@ -135,8 +134,7 @@ def _times_too_long(record: Record, span_ns: int) -> float:
 
 def reopen_ns(records: Sequence[Record]) -> float | None:
     """How long a fresh process took to open what had been closed: the median."""
-    spans_ns = [span_ns for _, span_ns in _reopening(records)]
-    return statistics.median(spans_ns) if spans_ns else None
+    return stats.median(span_ns for _, span_ns in _reopening(records))
 
 
 def _reopening(records: Sequence[Record]) -> list[tuple[Record, int]]:

@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from report import figures, raw, tables, ticks, titles
+from report import numbers, raw, ticks, titles
 
 TEMPLATE_DIR = Path(__file__).with_name("templates")
 STYLE, SCRIPT = "style.css", "script.js"
@@ -34,20 +34,20 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     made.filters.update(
-        rounded=figures.rounded,
-        compact=figures.compact,
-        slower=figures.slower,
-        multiplier=figures.multiplier,
-        percent=figures.percent,
-        seconds=figures.seconds,
-        size=figures.size,
-        times=tables.times,
+        rounded=numbers.rounded,
+        compact=numbers.compact,
+        slower=numbers.slower,
+        multiplier=numbers.multiplier,
+        percent=numbers.percent,
+        seconds=numbers.seconds,
+        size=numbers.size,
+        times=numbers.times,
         plain=plain,
         inside=titles.inside,
-        unbroken=figures.unbroken,
+        unbroken=numbers.unbroken,
         breakable=breakable,
     )
-    made.globals.update(count=figures.count, ticks=ticks)
+    made.globals.update(count=numbers.count, ticks=ticks)
     return made
 
 

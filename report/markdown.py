@@ -12,7 +12,7 @@ from report import (
     chips,
     comparison,
     detail,
-    figures,
+    numbers,
     provenance,
     sentences,
     sweeps,
@@ -83,13 +83,13 @@ def _name(row: Row) -> str:
 def _cell(chart: Chart, row: Row) -> str:
     if row.summary is None:
         return row.status
-    rate = figures.rounded(row.summary.median)
+    rate = numbers.rounded(row.summary.median)
     if not row.engine.ranked:
         return rate
     if row.leads:
         outcome = chart.verdict.outcome.value
         return f"**{rate}**" if outcome == "win" else f"{rate} ({outcome})"
-    return f"{rate} ({figures.slower(row.off_best or 1.0)})"
+    return f"{rate} ({numbers.slower(row.off_best or 1.0)})"
 
 
 def _remarks(charts: Iterable[Chart]) -> list[str]:

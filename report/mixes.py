@@ -10,8 +10,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from report import columns, figures, latency
-from report.cells import Measurement
+from report import columns, latency, numbers, stats
 from report.comparison import Chart
 from report.rows import Row
 from report.tables import DASH, Figure, Line, Table, figure, table
@@ -36,10 +35,10 @@ def writer(chart: Chart) -> Table | None:
             Line(
                 row.engine,
                 (
-                    Figure(figures.rounded(asked) if asked else "as fast as it goes"),
-                    figure(_median(rates), figures.rounded),
-                    figure(_median(moved), figures.rounded),
-                    figure(_median([w["ops"] for w in found]), "{:,.0f}".format),
+                    Figure(numbers.rounded(asked) if asked else "as fast as it goes"),
+                    figure(stats.median(rates), numbers.rounded),
+                    figure(stats.median(moved), numbers.rounded),
+                    figure(stats.median([w["ops"] for w in found]), numbers.whole),
                     *_percentiles((times or {}).get("latency_ns")),
                 ),
             )
@@ -69,8 +68,8 @@ def _type(chart: Chart, name: str) -> Table | None:
                 Line(
                     row.engine,
                     (
-                        Figure(f"{counts[name]:,.0f}"),
-                        Figure(figures.percent(share)),
+                        Figure(numbers.whole(counts[name])),
+                        Figure(numbers.percent(share)),
                         *_percentiles((times or {}).get(name)),
                     ),
                 )
@@ -92,10 +91,13 @@ def shares(chart: Chart) -> Table | None:
 
 def counters(chart: Chart) -> Table | None:
     """What the drivers counted while they waited; medians."""
-    found = [(row, _counters(row.repetitions)) for row in _rated(chart)]
+    found = [
+        (row, _medians([m.record.get("counters") for m in row.repetitions]))
+        for row in _rated(chart)
+    ]
     names = dict.fromkeys(name for _, counted in found for name in counted)
     lines = [
-        Line(row.engine, tuple(figure(counted.get(n), "{:,.0f}".format) for n in names))
+        Line(row.engine, tuple(figure(counted.get(n), numbers.whole) for n in names))
         for row, counted in found
     ]
     titles = [(name, "counted by the driver") for name in names]
@@ -108,12 +110,7 @@ def _rated(chart: Chart) -> Iterable[Row]:
 
 def _counts(row: Row) -> dict[str, float]:
     """Operations by type: medians over the repetitions."""
-    found = [t for m in row.repetitions if (t := m.record.get("ops_by_type"))]
-    names = dict.fromkeys(name for counts in found for name in counts)
-    return {
-        name: statistics.median(counts.get(name, 0) for counts in found)
-        for name in names
-    }
+    return _medians([m.record.get("ops_by_type") for m in row.repetitions])
 
 
 def _shares(row: Row) -> Sequence[dict[str, Any]]:
@@ -130,11 +127,12 @@ def _share(told: dict[str, Any] | None) -> Figure:
     return Figure(f"{drawn:.2f} %, theory {theory:.2f} %")
 
 
-def _counters(repetitions: Sequence[Measurement]) -> dict[str, float]:
-    found = [c for m in repetitions if (c := m.record.get("counters"))]
-    names = dict.fromkeys(name for counted in found for name in counted)
+def _medians(counts: Iterable[dict[str, int] | None]) -> dict[str, float]:
+    """By name; what a repetition does not name happened 0 times in it."""
+    counted = [found for found in counts if found]
+    names = dict.fromkeys(name for found in counted for name in found)
     return {
-        name: statistics.median(counted.get(name, 0) for counted in found)
+        name: statistics.median(found.get(name, 0) for found in counted)
         for name in names
     }
 
@@ -145,10 +143,6 @@ def _percentiles(histogram: Any) -> tuple[Figure, ...]:
         return (Figure(),) * (len(_PERCENTILES) + 1)
     shown = (found.at[name] for name in _PERCENTILES)
     return (
-        *(Figure(DASH if ns is None else figures.seconds(ns)) for ns in shown),
-        Figure(figures.seconds(found.max_ns)),
+        *(Figure(DASH if ns is None else numbers.seconds(ns)) for ns in shown),
+        Figure(numbers.seconds(found.max_ns)),
     )
-
-
-def _median(numbers: Sequence[float]) -> float | None:
-    return statistics.median(numbers) if numbers else None

@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from report import figures, latency
+from report import latency, numbers
 from report.cells import Engine, Run
 from report.comparison import Chart, Comparison, Row, by_family
 from report.detail import latency_of
-from report.tables import DASH, times
+from report.tables import DASH
 
 # How many times twice as much as the least has no colour left.
 _TAIL_HALVINGS = 6
@@ -116,11 +116,11 @@ def _tail(run: Run, chart: Chart, row: Row) -> Spot | None:
     if not found:
         return None
     tail, middle = found.at["p99"], found.at["p50"]
-    small = f"p50 {figures.seconds(middle)}" if middle is not None else ""
+    small = f"p50 {numbers.seconds(middle)}" if middle is not None else ""
     if tail is None:
-        note = f"only {figures.count(found.count, 'sample')}"
+        note = f"only {numbers.count(found.count, 'sample')}"
         return Spot(row.engine, small=small, note=note)
-    return Spot(row.engine, figures.seconds(tail), small, number=tail)
+    return Spot(row.engine, numbers.seconds(tail), small, number=tail)
 
 
 def _writes(chart: Chart, row: Row) -> bool:
@@ -133,8 +133,8 @@ def _space(row: Row) -> Spot | None:
     written, stored = used.written_per_byte, used.storage_written_per_byte
     if row.summary is None or written is None or stored is None:
         return None
-    small = f"{times(written)} → {times(stored)}"
+    small = f"{numbers.times(written)} → {numbers.times(stored)}"
     on_disk = used.space_amplification
     if on_disk is None:
         return Spot(row.engine, small=small, note="bytes of live entries unknown")
-    return Spot(row.engine, times(on_disk), small, number=on_disk)
+    return Spot(row.engine, numbers.times(on_disk), small, number=on_disk)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from report import figures, titles
+from report import numbers, titles
 from report.charts import LogScale
 from report.identity import Look
 from report.ticks import Tick
@@ -164,7 +164,7 @@ def _curve(
     for spot in series.spots:
         left, top = lefts[spot.value], _top(scale, spot.median)
         high, low = _top(scale, spot.high), _top(scale, spot.low)
-        told = f"{names[spot.value]}: {figures.compact(spot.median)}"
+        told = f"{names[spot.value]}: {numbers.compact(spot.median)}"
         whisker = (high, low) if low - high >= 1 else None
         marks.append(Mark(left, top, whisker, told))
         step = "L" if before is not None and spot.value == before + 1 else "M"
@@ -221,9 +221,9 @@ def _told(series: Series, names: Sequence[str]) -> str:
     first, last = series.spots[0], series.spots[-1]
     return (
         f"{series.title}{', published' if series.is_published else ''}: "
-        f"{figures.compact(first.median)} at {names[first.value]}"
+        f"{numbers.compact(first.median)} at {names[first.value]}"
         + (
-            f", {figures.compact(last.median)} at {names[last.value]}"
+            f", {numbers.compact(last.median)} at {names[last.value]}"
             if last is not first
             else ""
         )

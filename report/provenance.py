@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report import figures
+from report import numbers
 from report.cells import Measurement
 from report.comparison import Chart
 from report.results import Engine, Run, Scenario
@@ -109,7 +109,7 @@ def readable(name: str, value: Any) -> str:
     if name == "allowed_cpus":
         return f"processor numbers {value}"
     if isinstance(value, int) and name.endswith("_bytes"):
-        return f"{figures.size(value)} ({value:,} bytes)"
+        return f"{numbers.size(value)} ({value:,} bytes)"
     return str(value)
 
 
@@ -224,7 +224,7 @@ def _codec(described: Mapping[str, Any]) -> str:
     plain, packed = proof.get("plain_disk_bytes"), proof.get("compressed_disk_bytes")
     if not isinstance(plain, int) or not isinstance(packed, int):
         return str(codec)
-    sizes = f"{figures.size(plain)} on disk without it, {figures.size(packed)} with it"
+    sizes = f"{numbers.size(plain)} on disk without it, {numbers.size(packed)} with it"
     return f"{codec}; tried: {sizes}"
 
 

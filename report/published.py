@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report import figures
+from report import numbers
 from report.documents import ResultsError
 from report.titles import baseline_twin, inside, title
 
@@ -216,7 +216,7 @@ def _explain_ratio(page: Page, figure: Figure, base: Figure) -> str:
     ratio = figure.ops_per_sec / base.ops_per_sec
     text = (
         f"The page prints {figure.printed_ratio}×; its own figures give "
-        f"{figure.printed_rate} / {base.printed_rate} = {figures.multiplier(ratio)}."
+        f"{figure.printed_rate} / {base.printed_rate} = {numbers.multiplier(ratio)}."
     )
     for other in page.figures.values():
         if other.scenario != BASELINE or other.engine != figure.engine:

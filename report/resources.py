@@ -8,10 +8,11 @@ the database was closed, and are None here: the two must not stand side by side.
 from __future__ import annotations
 
 import dataclasses
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from report import stats
 
 _FIRST_SCHEMA = 2  # in which the counters cover the headline's window
 
@@ -95,11 +96,8 @@ def resources(record: Record) -> Resources:
 def medians(records: Sequence[Record]) -> Resources:
     """The median of each figure over the lines that tell it."""
     each = [resources(record) for record in records]
-    found: dict[str, float | None] = {}
-    for field in dataclasses.fields(Resources):
-        told = [n for r in each if (n := getattr(r, field.name)) is not None]
-        found[field.name] = statistics.median(told) if told else None
-    return Resources(**found)
+    names = [field.name for field in dataclasses.fields(Resources)]
+    return Resources(**{n: stats.median(getattr(r, n) for r in each) for n in names})
 
 
 def _sum(record: Record, *names: str) -> float | None:

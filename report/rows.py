@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from report import findings, resources, stats, titles
@@ -156,9 +155,9 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         leads=engine.name in field.leaders,
         latency=latency,
         used=resources.medians(records),
-        open_ns=_median(ok, lambda m: m.figure("open_ns")),
-        settle_ns=_median(ok, lambda m: m.settle_ns or None),
-        close_ns=_median(ok, lambda m: m.figure("close_ns")),
+        open_ns=stats.median(m.figure("open_ns") for m in ok),
+        settle_ns=stats.median(m.settle_ns or None for m in ok),
+        close_ns=stats.median(m.figure("close_ns") for m in ok),
         reopen_ns=findings.reopen_ns(records),
         recover_ns=_audit_open_ns(latency) if latency and is_killed else None,
         observer_cost=_observer_cost(summary, latency),
@@ -186,13 +185,6 @@ def _off_baseline(
         return None
     base = summary_of(run.cell(engine.name, BASELINE, twin))
     return summary.median / base.median if base else None
-
-
-def _median(
-    repetitions: Sequence[Measurement], figure: Callable[[Measurement], int | None]
-) -> float | None:
-    found = [n for m in repetitions if (n := figure(m)) is not None]
-    return statistics.median(found) if found else None
 
 
 def _audit_open_ns(m: Measurement) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from report import figures, stats, titles
+from report import numbers, stats, titles
 from report.comparison import Chart, Comparison, Row, Standing
 from report.results import Run
 from report.stats import Outcome
@@ -12,7 +12,7 @@ from report.stats import Outcome
 
 def headline(comparison: Comparison) -> str:
     """Who is fastest, in a few words."""
-    total = figures.count(len(comparison.charts), "chart")
+    total = numbers.count(len(comparison.charts), "chart")
     if not any(standing.rated for standing in comparison.standings):
         return "No engine has a rate yet"
     ranking = _ranking(comparison)
@@ -40,7 +40,7 @@ def verdict_rest(comparison: Comparison) -> str:
     if outcomes[Outcome.SINGLE]:
         sentences.append("One repetition each cannot show a win.")
     if outcomes[Outcome.UNCONTESTED]:
-        alone = figures.count(outcomes[Outcome.UNCONTESTED], "chart")
+        alone = numbers.count(outcomes[Outcome.UNCONTESTED], "chart")
         sentences.append(f"In {alone} one engine alone has a rate, and no win.")
     sentences += _without_rate(comparison)
     return " ".join(sentences)
@@ -56,14 +56,14 @@ def chart_verdict(chart: Chart) -> str:
     match chart.verdict.outcome:
         case Outcome.WIN:
             ahead = sorted(r.off_best for r in chart.rows if r.off_best)[1]
-            told = f"{leaders[0]} wins, {figures.slower(ahead)} ahead of the next"
+            told = f"{leaders[0]} wins, {numbers.slower(ahead)} ahead of the next"
             is_disturbed = any(row.disturbed_rate for row in chart.rows)
             return f"{told} (disturbed)" if is_disturbed else told
         case Outcome.TIE:
             told = f"Tie of {', '.join(leaders[:-1])} and {leaders[-1]}"
             if not chart.verdict.within_noise:
                 return told
-            share = figures.percent(chart.noise_share or 0.0)
+            share = numbers.percent(chart.noise_share or 0.0)
             return f"{told}, which differ by no more than the noise, {share}"
         case Outcome.SINGLE:
             return f"{leaders[0]} is fastest, in one repetition"
@@ -79,7 +79,7 @@ def win_rule(comparison: Comparison) -> str:
     rule = "wins: no repetition of another engine reaches its slowest"
     if comparison.noise is None:
         return rule
-    share = figures.percent(comparison.noise.share)
+    share = numbers.percent(comparison.noise.share)
     return f"{rule}, and no other median is within the noise of the run, {share}"
 
 
@@ -109,9 +109,9 @@ def remarks(row: Row) -> list[str]:
     if row.assertions_live:
         found.append("live assertions")
     if row.wide and row.summary:
-        found.append(f"spread {figures.percent(row.summary.spread)}")
+        found.append(f"spread {numbers.percent(row.summary.spread)}")
     if row.summary and row.repeated:
-        told = figures.count(row.repeated, "disturbed attempt")
+        told = numbers.count(row.repeated, "disturbed attempt")
         found.append(f"{told} made again")
     return found + _facts(row)
 
@@ -125,13 +125,13 @@ def _facts(row: Row) -> list[str]:
         ("recovers in {} after a kill", row.recover_ns),
     ):
         if (told_ns := row.notable(span_ns)) is not None:
-            found.append(form.format(figures.seconds(told_ns)))
+            found.append(form.format(numbers.seconds(told_ns)))
     if row.processors is not None:
         found.append(f"uses {row.processors:.1f} processors")
     if row.most_stalled is not None:
-        count = figures.count(row.most_stalled.figure("stall_count") or 0, "stall")
+        count = numbers.count(row.most_stalled.figure("stall_count") or 0, "stall")
         stalled_ns = row.most_stalled.figure("stalled_ns") or 0
-        found.append(f"{count}, {figures.seconds(stalled_ns)} in all")
+        found.append(f"{count}, {numbers.seconds(stalled_ns)} in all")
     return found
 
 
@@ -166,11 +166,11 @@ def noise(run: Run, comparison: Comparison) -> str:
         asked = run.suite.get("control")
         why = "its control has no rate" if asked else "no engine was measured twice"
         return f"The noise of this run is not known: {why}."
-    most = f"by {figures.percent(found.share)} at most in nine charts of ten"
+    most = f"by {numbers.percent(found.share)} at most in nine charts of ten"
     if found.charts < 10:
-        most = f"by {figures.percent(found.share)} at most"
+        most = f"by {numbers.percent(found.share)} at most"
     elif found.largest > found.share:
-        most += f", {figures.percent(found.largest)} in the worst"
+        most += f", {numbers.percent(found.largest)} in the worst"
     return (
         f"Noise of the run: {found.engine}, measured twice under two names, differs "
         f"from itself {most}. Smaller differences are ties."
@@ -182,7 +182,7 @@ def beside(chart: Chart, row: Row) -> str:
     twin = next((r for r in chart.rows if r.engine.name == row.engine.twin_of), None)
     if twin is None or twin.summary is None or row.summary is None:
         return f"the {row.engine.role}, not ranked"
-    apart = figures.percent(stats.difference(row.summary, twin.summary))
+    apart = numbers.percent(stats.difference(row.summary, twin.summary))
     return f"the {row.engine.role}, {apart} from {twin.engine.title}"
 
 
@@ -206,4 +206,4 @@ def _without_rate(comparison: Comparison) -> list[str]:
     if not without:
         return []
     parts = ", ".join(f"{n} {status}" for status, n in sorted(without.items()))
-    return [f"{figures.count(without.total(), 'cell')} without a rate: {parts}."]
+    return [f"{numbers.count(without.total(), 'cell')} without a rate: {parts}."]

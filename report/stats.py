@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -68,6 +68,12 @@ class Noise:
     engine: str
 
 
+def median(numbers: Iterable[float | None]) -> float | None:
+    """The median of those numbers that are known; None if none of them is."""
+    known = [number for number in numbers if number is not None]
+    return statistics.median(known) if known else None
+
+
 def summarize(rates: Sequence[float]) -> Summary | None:
     """The summary of a cell's repetitions; None if there are none."""
     if not rates:
@@ -118,11 +124,6 @@ def noise(differences: Sequence[float], engine: str) -> Noise | None:
     ranked = sorted(differences)
     rank = -(-len(ranked) * 9 // 10)
     return Noise(ranked[rank - 1], ranked[-1], len(ranked), engine)
-
-
-def times_slower(rate: float, best: float) -> float:
-    """The ratio of a chart: how many times slower than the best; 1.0 is best."""
-    return best / rate
 
 
 def geometric_mean(ratios: Sequence[float]) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from report import figures, sweep_figures, sweeps
+from report import numbers, sweep_figures, sweeps
 from report.cells import Engine, Run
 from report.comparison import FAILURES, Row
 from report.identity import Look, looks
@@ -133,7 +133,7 @@ def _number(number: float | None) -> Figure:
 
 
 def _rounded(number: float | None) -> Figure:
-    return Figure() if number is None else Figure(figures.rounded(number))
+    return Figure() if number is None else Figure(numbers.rounded(number))
 
 
 def _published(

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from report import figures
 from report.cells import Engine
 
 DASH = "–"
@@ -84,17 +83,3 @@ def as_printed(text: str) -> Figure:
     whole, point, digits = text.partition(".")
     shown = f"{int(whole):,}" if whole.isdecimal() else whole
     return Figure(shown + point + digits) if text else Figure()
-
-
-def times(ratio: float) -> str:
-    """A small multiple: "0", "<0.01×", "0.63×", "12×"."""
-    if ratio == 0:
-        return "0"
-    if 0 < ratio < 0.005:
-        return "<0.01×"
-    return figures.slower(ratio)
-
-
-def rare(number: float) -> str:
-    """How often something happens in one operation: "0.106", "<0.001"."""
-    return "<0.001" if 0 < number < 0.0005 else f"{number:,.3f}"

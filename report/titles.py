@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from report import figures
+from report import numbers
 from report.rulebook import BENCHMARKS, FLAGS
 
 
@@ -44,7 +44,7 @@ def value(swept: object, flag: str = "") -> str:
         return str(swept)
     unit = FLAGS[flag].unit if flag in FLAGS else ""
     if unit == "bytes":
-        return figures.size(swept)
+        return numbers.size(swept)
     shown = f"{swept:,}"
     shown = shown.removesuffix(".0")
     return f"{shown} s" if unit == "seconds" else shown

@@ -1,4 +1,4 @@
-"""Sizes, durations and rates as text: reading them and writing them.
+"""Sizes and durations read from text; numbers.py writes them.
 
 Sizes are binary (1 KiB = 1,024 bytes); durations are seconds.  A number without a
 unit is never a size or a duration: both readers raise UnitError and say what would
@@ -43,34 +43,3 @@ def parse_size(text: str) -> int:
 def parse_duration(text: str) -> float:
     """Seconds of a text such as "30s".  Raises UnitError."""
     return _parse(text, DURATION_UNITS, "duration", "30s")
-
-
-def format_size(size_bytes: float) -> str:
-    """A size for people, in three digits: 116000000 -> "111 MiB"."""
-    if size_bytes < 1024:
-        return f"{size_bytes:.0f} B"
-    for unit in ("KiB", "MiB", "GiB", "TiB"):
-        size_bytes /= 1024
-        if size_bytes < 1000 or unit == "TiB":
-            break
-    digits = 2 if size_bytes < 10 else 1 if size_bytes < 100 else 0
-    return f"{size_bytes:.{digits}f} {unit}"
-
-
-def format_duration(seconds: float) -> str:
-    """A duration for people: 0.25 -> "0.3 s", 75 -> "1:15", 4000 -> "1:06:40"."""
-    if seconds < 59.95:
-        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def format_rate(rate: float) -> str:
-    """Operations per second in three digits: 4030000 -> "4.03M"."""
-    scale = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9))
-    suffix, divisor = next((s for s in scale if rate < 999.5 * s[1]), scale[-1])
-    value = rate / divisor
-    if value >= 99.95 or (not suffix and value >= 9.95):
-        return f"{value:.0f}{suffix}"
-    return f"{value:.3g}{suffix}"

@@ -6,12 +6,10 @@ unless they say otherwise; one line for each engine that has a rate.
 
 from __future__ import annotations
 
-import statistics
-
-from report import columns, figures
+from report import columns, numbers, stats
 from report.comparison import Chart
 from report.rows import Row
-from report.tables import Line, Table, figure, positive, rare, table, times
+from report.tables import Line, Table, figure, positive, table
 
 
 def everyone(chart: Chart) -> tuple[Row, ...]:
@@ -23,11 +21,11 @@ def work(chart: Chart) -> Table | None:
     """Where the time goes, timed or not, and how long opening again takes."""
     lines = []
     for row in _rated(chart):
-        numbers = (
+        times_ns = (
             *(row.open_ns, _median(row, "loop_ns"), _median(row, "flush_ns")),
             *(row.settle_ns, row.close_ns, row.reopen_ns, row.recover_ns),
         )
-        shown = tuple(positive(number, figures.seconds) for number in numbers)
+        shown = tuple(positive(time_ns, numbers.seconds) for time_ns in times_ns)
         lines.append(Line(row.engine, shown))
     return table("State of the work", columns.WORK, lines)
 
@@ -43,11 +41,11 @@ def later(chart: Chart) -> Table | None:
             Line(
                 row.engine,
                 (
-                    positive(cpu_ns, figures.seconds),
-                    positive(cpu_ns / ops if cpu_ns and ops else None, figures.seconds),
-                    positive(used.deferred_written_bytes, figures.size),
-                    positive(used.deferred_storage_written_bytes, figures.size),
-                    positive(_median(row, "idle_cpu_ns"), figures.seconds),
+                    positive(cpu_ns, numbers.seconds),
+                    positive(cpu_ns / ops if cpu_ns and ops else None, numbers.seconds),
+                    positive(used.deferred_written_bytes, numbers.size),
+                    positive(used.deferred_storage_written_bytes, numbers.size),
+                    positive(_median(row, "idle_cpu_ns"), numbers.seconds),
                 ),
             )
         )
@@ -67,10 +65,10 @@ def processors(chart: Chart) -> Table | None:
             Line(
                 row.engine,
                 (
-                    figure(used.cpu_user_ns_per_op, figures.seconds),
-                    figure(used.cpu_system_ns_per_op, figures.seconds),
+                    figure(used.cpu_user_ns_per_op, numbers.seconds),
+                    figure(used.cpu_system_ns_per_op, numbers.seconds),
                     figure(used.processors, lambda n: f"{n:.2f}"),
-                    *(positive(number, rare) for number in seldom),
+                    *(positive(number, numbers.rare) for number in seldom),
                 ),
             )
         )
@@ -90,8 +88,8 @@ def memory(chart: Chart) -> Table | None:
             Line(
                 row.engine,
                 (
-                    *(positive(number, figures.size) for number in (*sizes, *disk)),
-                    *(positive(number, times) for number in amplified),
+                    *(positive(number, numbers.size) for number in (*sizes, *disk)),
+                    *(positive(number, numbers.times) for number in amplified),
                 ),
             )
         )
@@ -107,7 +105,7 @@ def bytes_moved(chart: Chart) -> Table | None:
             *(used.read_per_byte, used.storage_read_per_byte),
             *(used.written_per_byte, used.storage_written_per_byte),
         )
-        shown = tuple(positive(number, times) for number in moved)
+        shown = tuple(positive(number, numbers.times) for number in moved)
         lines.append(Line(row.engine, shown))
     return table("Bytes for each byte of entries", columns.BYTES, lines)
 
@@ -117,5 +115,4 @@ def _rated(chart: Chart) -> list[Row]:
 
 
 def _median(row: Row, key: str) -> float | None:
-    told = [n for m in row.repetitions if (n := m.figure(key)) is not None]
-    return statistics.median(told) if told else None
+    return stats.median(m.figure(key) for m in row.repetitions)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from report import figures
+from report import numbers
 from report.rows import Row
 
 Options = Mapping[str, Any]
@@ -52,7 +52,7 @@ def told(options: Options, benchmark: str = "") -> list[str]:
         bounds = f" from {low:,} to {high:,} bytes" if low and high else ""
         found.append(f"values of {sizes} size{bounds}")
     if transactions := int(options.get("transactions") or 0):
-        found.append(f"{figures.count(transactions, 'transaction')}")
+        found.append(f"{numbers.count(transactions, 'transaction')}")
     if (stream := options.get("stream", "kvmatrix")) != "kvmatrix":
         found.append(f"stream {stream}")
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report.units import format_size
+from report import numbers
 from scripts.counters import (
     PRESSURES,
     TICK_NS,
@@ -231,7 +231,7 @@ def _cpu_marks(cpu_ns: Mapping[str, Tally], room_ns: int | None) -> Iterator[str
     for name, (limit, text) in texts.items():
         lost = cpu_ns[name]
         if room_ns and limit.least <= lost.seen > limit.share * room_ns:
-            yield text.format(lost.text(f"{lost.seen / room_ns * 100:.1f} %"))
+            yield text.format(lost.text(numbers.percent(lost.seen / room_ns)))
 
 
 def _byte_marks(moved: Mapping[str, Tally], own_storage_bytes: int) -> Iterator[str]:
@@ -239,7 +239,7 @@ def _byte_marks(moved: Mapping[str, Tally], own_storage_bytes: int) -> Iterator[
     if sum(tally.seen for tally in moved.values()) > limit:
         verbs = {"read": "read", "written": "wrote"}
         parts = [
-            f"{verbs[name]} {tally.text(format_size(tally.seen))}"
+            f"{verbs[name]} {tally.text(numbers.size(tally.seen))}"
             for name, tally in moved.items()
             if tally.seen
         ]
@@ -248,4 +248,4 @@ def _byte_marks(moved: Mapping[str, Tally], own_storage_bytes: int) -> Iterator[
 
 def _memory_marks(share: float | None) -> Iterator[str]:
     if share is not None and share > MEMORY_PRESSURE_SHARE:
-        yield f"memory pressure {share * 100:.1f} %"
+        yield f"memory pressure {numbers.percent(share)}"

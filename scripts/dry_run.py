@@ -3,8 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from report import figures
-from report.units import format_duration, format_size
+from report import numbers
 from scripts.disk import cell_bytes, free_bytes, needed_bytes
 from scripts.order import turns_of
 from scripts.plan import Plan, Turn
@@ -52,26 +51,26 @@ def dry_run_document(plan: Plan, places: Places) -> dict[str, Any]:
 def dry_run_lines(plan: Plan, places: Places) -> list[str]:
     """The same for people."""
     document = dry_run_document(plan, places)
-    lines = [f"{'cell':<44} {'times':>5} {'time':>9} {'disk':>9}"]
+    lines = [f"{'cell':<44} {'times':>5} {'time':>12} {'disk':>9}"]
     for cell in document["cells"]:
         name = f"{cell['engine']}/{cell['scenario']}/{cell['benchmark']}"
         if cell["status"] != "planned":
             lines.append(f"{name:<44} {cell['status']}: {cell['reason']}")
             continue
         about = "" if cell["from_history"] else "~"
-        time = about + format_duration(cell["predicted_s"])
-        disk = format_size(cell["predicted_bytes"])
-        lines.append(f"{name:<44} {cell['repetitions']:>5} {time:>9} {disk:>9}")
+        time = about + numbers.duration(cell["predicted_s"])
+        disk = numbers.size(cell["predicted_bytes"])
+        lines.append(f"{name:<44} {cell['repetitions']:>5} {time:>12} {disk:>9}")
     planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
     guessed = sum(not cell["from_history"] for cell in planned)
-    guesses = figures.count(guessed, "cell is", "cells are")
+    guesses = numbers.count(guessed, "cell is", "cells are")
     lines += [
         "",
-        f"{figures.count(len(planned), 'cell')} x {document['repetitions']}"
+        f"{numbers.count(len(planned), 'cell')} x {document['repetitions']}"
         + (" and once for latency" if document["latency"] else "")
-        + f", about {format_duration(document['predicted_s'])}"
+        + f", about {numbers.duration(document['predicted_s'])}"
         + (f" ({guesses} a rough guess: ~)" if guessed else ""),
-        f"disk: {format_size(document['needed_bytes'])} needed at once,"
-        f" {format_size(document['free_bytes'])} free in the data directory",
+        f"disk: {numbers.size(document['needed_bytes'])} needed at once,"
+        f" {numbers.size(document['free_bytes'])} free in the data directory",
     ]
     return lines

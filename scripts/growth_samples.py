@@ -5,11 +5,11 @@ plan if engine, version, benchmark and every flag are the same, but for those th
 say how much: --num, --reads and --rate.
 """
 
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from report import stats
 from report.cells import THROUGHPUT, Measurement
 from report.results import ResultsError
 from report.scaling.cells import Sample
@@ -65,7 +65,7 @@ class Samples:
         """The median repetition of a cell at the plan's own size, without its fill."""
         num = plan.flags(cell)["num"]
         found = [sum(s.seconds.values()) for s in self.of(plan, cell) if s.num == num]
-        return statistics.median(found) if found else None
+        return stats.median(found)
 
     def failure(self, plan: Plan, cell: Cell) -> str:
         """Why a repetition of the cell failed, or ""."""

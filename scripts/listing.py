@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from report.config import Config, Suite
-from report.figures import count
+from report.numbers import count
 from scripts.engines import ask_executables, child_environment, find_engines
 from scripts.outside import Outside
 from scripts.plan import Plan, PlannedEngine, Selection

@@ -11,8 +11,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from report.figures import count
-from report.units import format_duration
+from report import numbers
 from scripts.board import STATUS_WORDS, Board, rate_of
 from scripts.driver_process import TICK_S
 from scripts.events import (
@@ -106,14 +105,15 @@ def plain_lines(board: Board, event: Event, printed_at_s: float) -> list[str]:
             return [f"{level} {text}"]
         case Beat(elapsed_s) if elapsed_s - printed_at_s >= HEARTBEAT_S:
             left = board.left_s
-            rest = f", ~{format_duration(left)} left" if left is not None else ""
+            rest = f", ~{numbers.clock(left)} left" if left is not None else ""
             done_so_far = f"{board.finished}/{board.planned} repetitions"
-            elapsed = format_duration(elapsed_s)
+            elapsed = numbers.clock(elapsed_s)
             return [f"heartbeat {elapsed} elapsed, {done_so_far}{rest}"]
         case RunEnded(elapsed_s, failed):
             done_so_far = f"{board.finished}/{board.planned} repetitions"
-            end = f"{count(len(failed), 'cell')} failed, {format_duration(elapsed_s)}"
-            return [f"done {done_so_far}, {end}"]
+            cells = numbers.count(len(failed), "cell")
+            elapsed = numbers.clock(elapsed_s)
+            return [f"done {done_so_far}, {cells} failed, {elapsed}"]
     return []
 
 

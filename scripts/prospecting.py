@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from report import figures
+from report import numbers
 from report.config import load
 from scripts.cli_options import Output
 from scripts.cli_types import suite_name
@@ -101,7 +101,7 @@ def _tell(
         listed = "\n  ".join(map(str, found.unfit))
         return complain(f"this run cannot fit:\n  {listed}", _UNFIT)
     if found.unknown:
-        told = figures.count(len(found.unknown), "cell is", "cells are")
+        told = numbers.count(len(found.unknown), "cell is", "cells are")
         return complain(f"{told} not predicted: add --measure", _UNKNOWN)
     return 0
 

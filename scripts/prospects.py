@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
+from report import numbers
 from report.scaling.cells import Outlook, TooFew, outlook
 from report.scaling.growth import NOTHING, Prediction
-from report.units import format_duration, format_size
 from scripts.disk import SPARE_BYTES
 from scripts.growth_samples import Samples, work_of
 from scripts.plan import Cell, Plan
@@ -194,7 +194,7 @@ def _shortage(
 ) -> tuple[bool, str]:
     verb = f"may need more {what} than there is" if may_fit else f"needs {what}"
     where = " in --data-dir" if what == "disk" else ""
-    room = f"{format_size(max(0, free))} are free{where}"
+    room = f"{numbers.size(max(0, free))} are free{where}"
     return may_fit, f"{verb}: {_sized(needed)}; {room}"
 
 
@@ -208,8 +208,8 @@ def _doubts(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterab
         longest = max(longest, outlook.seconds["prepare"].middle)
     if longest > plan.timeout_s:
         yield (
-            f"would be killed: a process of about {format_duration(longest)}, limit"
-            f" {format_duration(plan.timeout_s)} (--timeout)"
+            f"would be killed: a process of about {numbers.duration(longest)}, limit"
+            f" {numbers.duration(plan.timeout_s)} (--timeout)"
         )
     yield from _unseen(plan, found, samples, room)
 
@@ -224,7 +224,7 @@ def _unseen(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterab
     for name, size in unfilled:
         if database and database.middle > size:
             yield (
-                f"exceeds {name}, {format_size(size)}, as no size that was measured"
+                f"exceeds {name}, {numbers.size(size)}, as no size that was measured"
                 " does: its time and memory are the least"
             )
 
@@ -243,5 +243,5 @@ def _largest(plan: Plan, cell: Cell, samples: Samples) -> float:
 
 
 def _sized(found: Prediction) -> str:
-    low, high = format_size(found.low), format_size(found.high)
-    return f"{format_size(found.middle)} ({low} to {high})"
+    low, high = numbers.size(found.low), numbers.size(found.high)
+    return f"{numbers.size(found.middle)} ({low} to {high})"

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from report import figures
+from report import numbers
 from report.scaling.growth import LEVEL, Prediction
-from report.units import format_duration, format_size
 from scripts.plan import Cell, Plan
 from scripts.prospects import Prospect, Prospects, Room, Trouble
 
@@ -62,19 +61,20 @@ def _cell_document(plan: Plan, found: Prospect) -> dict[str, Any]:
 def text(found: Prospects, room: Room, measured: Mapping[Cell, float]) -> list[str]:
     """The same for people."""
     width = max(len(str(cell.cell)) for cell in found.cells)
-    head = f"{'cell':<{width}} {'times':>5} {'one repetition':>32}"
+    head = f"{'cell':<{width}} {'times':>5} {'one repetition':>40}"
     head += f" {'memory':>9} {'disk':>9}"
-    lines = [head + (f" {'measured':>9} {'ratio':>6}" if measured else "")]
+    lines = [head + (f" {'measured':>11} {'ratio':>6}" if measured else "")]
     for cell in found.cells:
         lines.append(f"{cell.cell!s:<{width}} {_row(cell, measured.get(cell.cell))}")
     total = found.time_s
-    known = f"{figures.count(len(found.known), 'cell')} predicted"
+    known = f"{numbers.count(len(found.known), 'cell')} predicted"
     if found.unknown:
         known += f", {len(found.unknown)} not: their time is not in the sum"
     lines += [
         "",
         f"{known}; in all {_timed(total)}, {_timed(found.fills_s)} of it filling",
-        f"the interval holds {LEVEL:.0%} of what is to be expected; {_free(room)}",
+        f"the interval holds {numbers.limit(LEVEL)} of what is to be expected;"
+        f" {_free(room)}",
     ]
     return [*lines, *_doubts(found.doubts)]
 
@@ -86,7 +86,7 @@ def _doubts(doubts: Iterable[Trouble]) -> Iterable[str]:
         cells.setdefault(doubt.words, []).append(str(doubt.cell))
     for words, names in cells.items():
         more = (
-            f" and {figures.count(len(names) - 1, 'cell')} more:" if names[1:] else ""
+            f" and {numbers.count(len(names) - 1, 'cell')} more:" if names[1:] else ""
         )
         yield f"doubt: {names[0]}{more} {words}"
 
@@ -95,25 +95,25 @@ def _row(found: Prospect, measured_s: float | None) -> str:
     if found.outlook is None:
         return f"{found.status if not found.repetitions else 'unknown'}: {found.reason}"
     memory, disk = (
-        format_size(p.middle) if p else "-"
+        numbers.size(p.middle) if p else "-"
         for p in (found.memory_bytes, found.disk_bytes)
     )
     once = _timed(found.outlook.wall_s)
-    row = f"{found.repetitions:>5} {once:>32} {memory:>9} {disk:>9}"
+    row = f"{found.repetitions:>5} {once:>40} {memory:>9} {disk:>9}"
     if measured_s is None:
         return row
     ratio = found.outlook.wall_s.middle / measured_s
-    return f"{row} {format_duration(measured_s):>9} {ratio:>6.2f}"
+    return f"{row} {numbers.duration(measured_s):>11} {ratio:>6.2f}"
 
 
 def _timed(found: Prediction) -> str:
-    low, high = format_duration(found.low), format_duration(found.high)
-    return f"{format_duration(found.middle)} ({low} to {high})"
+    low, high = numbers.duration(found.low), numbers.duration(found.high)
+    return f"{numbers.duration(found.middle)} ({low} to {high})"
 
 
 def _free(room: Room) -> str:
     memory = room.memory_bytes
     told = (
-        f"{format_size(memory)} of memory" if memory is not None else "memory unknown"
+        f"{numbers.size(memory)} of memory" if memory is not None else "memory unknown"
     )
-    return f"free: {format_size(room.disk_bytes)} of disk, {told}"
+    return f"free: {numbers.size(room.disk_bytes)} of disk, {told}"

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from report import numbers
 from report.config import Config, Suite
-from report.units import format_size
 from scripts.board import Board
 from scripts.calls import WORK_FOLDER, Exchanged
 from scripts.disk import SPARE_BYTES, free_bytes, needed_bytes
@@ -300,9 +300,9 @@ def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
     needed = table_bytes(plan, largest)
     if needed > total_bytes:
         raise Refused(
-            f"{largest} records what it has written in {format_size(needed)} of memory,"
-            f" and the machine has {format_size(total_bytes)}; choose a smaller --num"
-            " (kvmatrix plan tells what fits)"
+            f"{largest} records what it has written in {numbers.size(needed)} of"
+            f" memory, and the machine has {numbers.size(total_bytes)}; choose a"
+            " smaller --num (kvmatrix plan tells what fits)"
         )
 
 
@@ -311,9 +311,9 @@ def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
     needed, free = needed_bytes(plan), free_bytes(data_dir)
     if needed > free:
         raise Refused(
-            f"the data directory {data_dir} has {format_size(free)} free, and the"
-            f" largest cell is predicted to need {format_size(needed)} (of which"
-            f" {format_size(SPARE_BYTES)} to spare); choose another with --data-dir"
+            f"the data directory {data_dir} has {numbers.size(free)} free, and the"
+            f" largest cell is predicted to need {numbers.size(needed)} (of which"
+            f" {numbers.size(SPARE_BYTES)} to spare); choose another with --data-dir"
         )
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from rich.text import Text
 
+from report import numbers
 from report.cells import LATENCY
-from report.figures import count
-from report.units import format_duration
 from scripts.board import STATUS_WORDS, Board
 from scripts.order import is_superseded, marks_of
 from scripts.plan import Plan
@@ -59,12 +58,16 @@ def time_shares(plan: Plan, lines: Iterable[Mapping[str, Any]]) -> TimeShares | 
 
 def shares_line(shares: TimeShares) -> str:
     """The shares for people."""
-    return (
-        f"time      {format_duration(shares.wall_s)}:"
-        f" timed {shares.timed:.0%}, settle {shares.settle:.0%},"
-        f" prepare {shares.prepare:.0%}, audit {shares.audit:.0%},"
-        f" disturbed and made again {shares.again:.0%}, rest {shares.rest:.0%}"
-    )
+    parts = {
+        "timed": shares.timed,
+        "settle": shares.settle,
+        "prepare": shares.prepare,
+        "audit": shares.audit,
+        "disturbed and made again": shares.again,
+        "rest": shares.rest,
+    }
+    text = ", ".join(f"{name} {numbers.percent(part)}" for name, part in parts.items())
+    return f"time      {numbers.duration(shares.wall_s)}: {text}"
 
 
 def summary_lines(
@@ -97,7 +100,7 @@ def disturbed_lines(board: Board) -> list[str]:
     if not repeated and not stayed:
         return []
     total = f"{len(stayed)} of {len(board.cells)} cells stayed disturbed"
-    again = count(repeated, "disturbed attempt")
+    again = numbers.count(repeated, "disturbed attempt")
     lines = [f"disturbed {total}; {again} made again"]
     if repeated and len(stayed) * 2 >= len(board.cells):
         lines.append(_STAYS_BUSY)
@@ -108,7 +111,7 @@ def disturbed_lines(board: Board) -> list[str]:
             f"disturbed {cell}: {disturbed} of {len(state.lines)}, such as: {marks}"
         )
     if len(stayed) > _DISTURBED_NAMED:
-        more = count(len(stayed) - _DISTURBED_NAMED, "cell")
+        more = numbers.count(len(stayed) - _DISTURBED_NAMED, "cell")
         lines.append(f"disturbed and {more} more")
     return lines
 

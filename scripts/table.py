@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from report.figures import count
+from report import numbers
 from report.stats import Outcome, Verdict, verdict
-from report.units import format_duration, format_rate
 from scripts.board import STATUS_WORDS, Board, CellState
 from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
 
@@ -149,14 +148,14 @@ def _cell(
     state = board.state(cell)
     if board.running and board.running.cell == cell:
         rate = board.running.rate or state.rate
-        shown = format_rate(rate) if rate else ""
+        shown = numbers.compact(rate) if rate else ""
         return Text(f"{glyphs.running} {shown:>5}", "cyan")
     if state.rate is None:
         return _word(state, glyphs)
     mark = standing.mark(engine.name, glyphs)
     wins = mark == glyphs.star
     style = "bold" if wins else "dim" if len(state.rates) < 2 else ""
-    text = Text(f"{mark} {format_rate(state.rate):>5}", style)
+    text = Text(f"{mark} {numbers.compact(state.rate):>5}", style)
     if layout.spread:
         text.append_text(_spread(state, glyphs))
     if layout.ratio and engine.role == "" and state.rate < standing.best:
@@ -174,7 +173,7 @@ def _word(state: CellState, glyphs: Glyphs) -> Text:
 def _spread(state: CellState, glyphs: Glyphs) -> Text:
     if state.spread is None:
         return Text(" " * 8)
-    shown = f"{glyphs.spread}{state.spread * 100:.1f}%"
+    shown = f"{glyphs.spread}{numbers.percent(state.spread)}"
     return Text(f" {shown:<7}", "yellow" if state.spread > WIDE_SPREAD else "")
 
 
@@ -184,7 +183,7 @@ def title_lines(board: Board, glyphs: Glyphs) -> list[Text]:
     plan = board.plan
     title = (
         f"kvmatrix  {plan.run} · suite {plan.suite['name']} ·"
-        f" {count(len(plan.cells), 'cell')} x {plan.repetitions}"
+        f" {numbers.count(len(plan.cells), 'cell')} x {plan.repetitions}"
         f"{' + latency' if plan.suite['latency'] else ''} · seed {plan.seed}"
     )
     return [Text(t.replace("·", glyphs.dot)) for t in (title, board.machine_line)]
@@ -203,11 +202,11 @@ def status_lines(board: Board, width: int, glyphs: Glyphs, resume: str) -> list[
 
 def _bar(board: Board, width: int, glyphs: Glyphs) -> Text:
     left = (
-        f"~{format_duration(board.left_s)}" if board.left_s is not None else glyphs.none
+        f"~{numbers.clock(board.left_s)}" if board.left_s is not None else glyphs.none
     )
     tail = (
-        f" {board.finished}/{board.planned}  {board.share_done:.0%}"
-        f"  {format_duration(board.elapsed_s)} gone  {left} left"
+        f" {board.finished}/{board.planned}  {numbers.percent(board.share_done)}"
+        f"  {numbers.clock(board.elapsed_s)} gone  {left} left"
     )
     room = max(5, min(60, width - len(tail) - 4))
     full = round(board.share_done * room)
@@ -232,7 +231,8 @@ def _now(board: Board) -> Text:
     if running.attempt > 1:
         text += f"   attempt {running.attempt} of {board.plan.attempts}"
     if running.ops:
-        text += f"   {format_rate(running.ops)} of {format_rate(running.planned_ops)}"
+        ops, planned = map(numbers.compact, (running.ops, running.planned_ops))
+        text += f"   {ops} of {planned}"
     if running.rate:
-        text += f"   {format_rate(running.rate)} ops/s"
+        text += f"   {numbers.compact(running.rate)} ops/s"
     return Text(text, "cyan")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from report import figures, frame, raw
+from report import frame, numbers, raw
 from report.regressions import ab_page
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_run import Failure, Repetition, Round
@@ -181,7 +181,7 @@ def test_every_repetition_is_in_the_table_under_its_drawing() -> None:
         panel = root.at("c-" + str(cell.name).replace("/", "-"))
         every = [r for one in (*cell.screen, *cell.confirm) for r in (*one.a, *one.b)]
         every.sort(key=lambda r: r.order)
-        told = [f"{r.side} {figures.rounded(1e9 / r.ns_per_op)}" for r in every]
+        told = [f"{r.side} {numbers.rounded(1e9 / r.ns_per_op)}" for r in every]
         cells = panel.all("table", "made")[0].all("td")
         assert [c.text.removesuffix(" disturbed") for c in cells] == told
         assert len(panel.all("use", "run")) == len(told) > 0

@@ -27,7 +27,7 @@ def synced(least_ns: int, **machine: Any) -> tuple[str, str]:
 def test_a_sync_that_takes_5_microseconds_reaches_no_disk() -> None:
     level, found = synced(5_000)
     assert (level, "does not reach a disk" in found) == ("fail", True)
-    assert "5.0 µs at least, 55 µs in the median" in found
+    assert "5.00 µs at least, 55.0 µs in the median" in found
 
 
 def test_a_quick_sync_is_doubted_and_a_slow_one_believed() -> None:

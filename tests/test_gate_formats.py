@@ -82,7 +82,7 @@ def test_every_regression_and_failure_is_an_error_and_what_is_unknown_a_warning(
     found = annotations(gate(*ROWS), 1)
     errors = [line for line in found if line.startswith("::error ")]
     assert len(errors) == 4
-    assert any("−11.4 %25 [−13.1, −10.8] at 95%25" in line for line in errors)
+    assert any("−11.4 %25 [−13.1, −10.8] %25 at 95 %25" in line for line in errors)
     [warning] = [line for line in found if line.startswith("::warning ")]
     assert "1 row inconclusive" in warning
     assert "c/base/x" in warning
@@ -153,7 +153,7 @@ def test_the_summary_is_a_table_that_no_text_breaks_out_of() -> None:
 
 def test_the_text_has_what_was_found_and_ends_with_the_conclusion() -> None:
     found = [line.text for line in lines(gate(*ROWS, hint="kvmatrix ab"), 1)]
-    assert any("185k → 164k ops/s  −11.4 %  [−13.1, −10.8]" in line for line in found)
+    assert any("185k → 164k ops/s  −11.4 %  [−13.1, −10.8] %" in line for line in found)
     assert found[-1] == "not passed: 2 regressions"
     assert found[-2] == "confirm   kvmatrix ab"
     assert not any("alpha/base/readseq" in line for line in found)

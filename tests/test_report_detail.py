@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from report import figures, html, tables
+from report import html, numbers
 from report.results import Run, load_run
 from tests import synthetic
 from tests.html_tables import Tables
@@ -78,9 +78,9 @@ def test_latencies_are_those_of_the_latency_repetition(made: Made) -> None:
         shown = made.tables.at(anchor, "Latency").rows[NAMES[engine]]
         for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
             exact = at_rank(line["latency_ns"], share)
-            assert shown[name] == figures.seconds(exact), (engine, benchmark, name)
-        assert shown["max"] == figures.seconds(line["latency_ns"]["max"])
-        assert shown["min"] == figures.seconds(line["latency_ns"]["min"])
+            assert shown[name] == numbers.seconds(exact), (engine, benchmark, name)
+        assert shown["max"] == numbers.seconds(line["latency_ns"]["max"])
+        assert shown["min"] == numbers.seconds(line["latency_ns"]["min"])
         assert shown["samples"] == "1,000"
         checked += 1
     assert checked > 20
@@ -108,7 +108,7 @@ def test_the_observer_s_cost_is_of_both_passes(made: Made) -> None:
         rates = statistics.median(1 / t for t in times)
         cost = with_clock * rates - 1
         sign = "+" if cost >= 0 else "−"
-        assert shown == sign + figures.percent(abs(cost)), (engine, benchmark)
+        assert shown == sign + numbers.percent(abs(cost)), (engine, benchmark)
 
 
 def test_an_open_loop_shows_service_time_beside_latency(made: Made) -> None:
@@ -120,13 +120,13 @@ def test_an_open_loop_shows_service_time_beside_latency(made: Made) -> None:
     assert set(service.rows) == {"Alpha"}  # the others were closed loops
     for found, name in ((latency, "latency_ns"), (service, "service_ns")):
         exact = at_rank(line[name], 0.99)
-        assert found.rows["Alpha"]["p99"] == figures.seconds(exact)
+        assert found.rows["Alpha"]["p99"] == numbers.seconds(exact)
     told = line["open_loop"]
-    assert loop["asked"] == figures.rounded(told["rate_ops_per_sec"])
-    assert loop["offered"] == figures.rounded(told["offered_ops_per_sec"])
-    assert loop["achieved"] == figures.rounded(told["achieved_ops_per_sec"])
+    assert loop["asked"] == numbers.rounded(told["rate_ops_per_sec"])
+    assert loop["offered"] == numbers.rounded(told["offered_ops_per_sec"])
+    assert loop["achieved"] == numbers.rounded(told["achieved_ops_per_sec"])
     assert loop["late starts"] == "12 (1.2 %)"
-    assert loop["longest lag"] == figures.seconds(told["max_lag_ns"])
+    assert loop["longest lag"] == numbers.seconds(told["max_lag_ns"])
     assert loop["verdict"] == "kept up"
 
 
@@ -180,7 +180,7 @@ def test_the_slowest_interval_stands_beside_the_median(made: Made) -> None:
     points = [[0, 0], *lines[len(lines) // 2]["timeline"]]
     rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.pairwise(points)]
     share = min(rates) / statistics.median(rates)
-    assert shown["slowest"] == tables.times(share)
+    assert shown["slowest"] == numbers.times(share)
     assert share < 0.5
 
 
@@ -190,7 +190,7 @@ def reading(key: str, by: str = "") -> Callable[[Line], float]:
 
 
 def seconds(number: float | None) -> str:
-    return figures.seconds(number) if number else "–"
+    return numbers.seconds(number) if number else "–"
 
 
 def test_the_state_of_the_work_is_told_for_every_cell(made: Made) -> None:
@@ -251,7 +251,7 @@ def test_processors_memory_and_bytes_are_told_for_every_cell(made: Made) -> None
 def test_attempts_that_were_made_again_are_still_to_be_seen(made: Made) -> None:
     shown = made.tables.at("c-baseline-fillrandom", "Repetitions").rows["Beta Tree"]
     (rate,) = {
-        figures.rounded(m["ops"] * 1e9 / (m["loop_ns"] + m["flush_ns"]))
+        numbers.rounded(m["ops"] * 1e9 / (m["loop_ns"] + m["flush_ns"]))
         for m in made.lines
         if (m["engine"], m["benchmark"], m["repetition"])
         == ("beta-tree", "fillrandom", 2)
@@ -294,7 +294,7 @@ def test_the_control_stands_beside_the_others_unranked(made: Made) -> None:
             or 0.0
             for name in ("alpha", "alpha-again")
         ]
-        apart = figures.percent(max(rates) / min(rates) - 1)
+        apart = numbers.percent(max(rates) / min(rates) - 1)
         (bars,) = (
             t
             for t in made.tables.found
@@ -319,7 +319,7 @@ def test_tails_and_space_need_no_chart_to_be_opened(made: Made) -> None:
     space = made.tables.at("space", "Space amplification")
     (line,) = made.counted("gamma", "fillseq", "latency")
     p99, p50 = (at_rank(line["latency_ns"], share) for share in (0.99, 0.5))
-    told = f"{figures.seconds(p99)}p50 {figures.seconds(p50)}"
+    told = f"{numbers.seconds(p99)}p50 {numbers.seconds(p50)}"
     assert tails.rows["Sequential writes"]["Gamma"] == told
     assert tails.rows["Sequential reads"]["Gamma"] == "unsupported"
     assert space.rows["Sequential writes"]["Gamma"] == "1.13×1.00× → 1.13×"

@@ -1,10 +1,8 @@
 """Medians, intervals, verdicts, ratios, and the digits people read."""
 
-import math
-
 import pytest
 
-from report import figures, stats, titles
+from report import stats, titles
 from report.stats import Outcome, Summary
 
 
@@ -101,66 +99,6 @@ def test_means_are_over_charts_that_all_engines_share() -> None:
     rated = {"a": frozenset("xyz"), "b": frozenset("yz"), "missing": frozenset[str]()}
     assert stats.shared_charts(rated) == frozenset("yz")
     assert stats.shared_charts({}) == frozenset()
-
-
-def test_times_slower() -> None:
-    assert stats.times_slower(50.0, 100.0) == 2.0
-    assert math.isclose(stats.times_slower(100.0, 100.0), 1.0)
-
-
-@pytest.mark.parametrize(
-    ("number", "full", "short"),
-    [
-        (4_034_999, "4,030,000", "4.03M"),
-        (999_900, "1,000,000", "1.00M"),
-        (48_649, "48,600", "48.6k"),
-        (9_860, "9,860", "9.86k"),
-        (999.6, "1,000", "1.00k"),
-        (88, "88.0", "88.0"),
-        (7.126, "7.13", "7.13"),
-        (0.01234, "0.0123", "0.0123"),
-        (0, "0", "0"),
-    ],
-)
-def test_rates_have_three_digits(number: float, full: str, short: str) -> None:
-    assert figures.rounded(number) == full
-    assert figures.compact(number) == short
-
-
-def test_small_multiples_are_fractions() -> None:
-    assert figures.multiplier(1.0783) == "1.08×"
-    assert figures.multiplier(0.1) == "0.10×"
-    assert figures.multiplier(100 / 779_000) == "1/7,790"
-    assert figures.multiplier(39.96) == "40×"
-    assert figures.slower(9.994) == "9.99×"
-    assert figures.slower(9.996) == "10×"
-
-
-@pytest.mark.parametrize(
-    ("elapsed_ns", "text"),
-    [
-        (18, "18.0 ns"),
-        (1_234, "1.23 µs"),
-        (190_000_000, "190 ms"),
-        (61_000_000_000, "61.0 s"),
-        (125_000_000_000, "2 min 5 s"),
-        (3_725_000_000_000, "1 h 2 min 5 s"),
-    ],
-)
-def test_times_choose_their_unit(elapsed_ns: int, text: str) -> None:
-    assert figures.seconds(elapsed_ns) == text
-
-
-def test_sizes_are_binary() -> None:
-    assert figures.size(0) == "0 B"
-    assert figures.size(4 << 20) == "4 MiB"
-    assert figures.size(116_000_000) == "111 MiB"
-
-
-def test_percents() -> None:
-    assert figures.percent(0.0512) == "5.1 %"
-    assert figures.percent(0.0996) == "10 %"
-    assert figures.percent(0.25) == "25 %"
 
 
 def test_a_benchmark_knows_its_baseline_twin() -> None:

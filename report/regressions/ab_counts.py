@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report import figures, titles
+from report import numbers, titles
 from report.regressions import ab_words
 from report.regressions.ab_verdicts import AbResult
 from report.regressions.counts import LESS, MORE, NOT_GATED, SAME, CountResult
@@ -80,8 +80,8 @@ def _row(result: AbResult, count: CountResult) -> CountRow:
         name=count.name.replace("_", " "),
         a=_number(count.a),
         b=_number(count.b),
-        change="–" if count.change is None else figures.signed(count.change, 2),
-        limit="–" if count.threshold is None else _limit(count.threshold),
+        change="–" if count.change is None else numbers.signed(count.change, 2),
+        limit="–" if count.threshold is None else numbers.about(count.threshold),
     )
 
 
@@ -89,10 +89,4 @@ def _number(count: float | None) -> str:
     """A count is exact: all its digits."""
     if count is None:
         return "–"
-    return f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
-
-
-def _limit(share: float) -> str:
-    """A limit as a share: "0.2 %", "1.4 %", "120 %"."""
-    points = share * 100
-    return f"{points:.2g} %" if points < 99.5 else f"{points:,.0f} %"
+    return numbers.whole(count) if count == int(count) else f"{count:,.1f}"

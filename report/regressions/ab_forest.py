@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from report import figures
+from report import numbers
 from report.regressions import ab_words
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, Repetition
 from report.regressions.judgement import Judgement
@@ -108,8 +108,7 @@ def _reach(share: float) -> float:
 
 
 def _label(n: float) -> str:
-    sign = "−" if n < 0 else "+" if n > 0 else ""
-    return f"{sign}{abs(n) * 100:,g} %"
+    return numbers.sign(n) + numbers.limit(abs(n))
 
 
 @dataclass(frozen=True)
@@ -207,7 +206,7 @@ def _log_rate(repetition: Repetition) -> float:
 
 def _label_of(stage: str, number: int, repetition: Repetition) -> str:
     told = f"{repetition.side}, {stage}, round {number}:"
-    told += f" {figures.rounded(rate(repetition))} ops/s"
+    told += f" {numbers.rounded(rate(repetition))} ops/s"
     marks = ", ".join(repetition.disturbed)
     return f"{told}; disturbed: {marks}" if marks else told
 

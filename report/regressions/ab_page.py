@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report import figures, frame, html, identity, provenance, raw
+from report import frame, html, identity, numbers, provenance, raw
 from report.cells import Engine
 from report.chips import Chip
 from report.regressions import ab_builds, ab_forest, ab_words
@@ -59,7 +59,7 @@ def render(result: AbResult) -> str:
         rates=rates,
         repetitions=repetitions,
         runs=ab_forest.runs,
-        share=ab_words.share,
+        share=numbers.limit,
         slowdown=ab_words.slowdown,
         points=_POINTS,
         height=ab_forest.HEIGHT,
@@ -103,13 +103,13 @@ def render(result: AbResult) -> str:
 def chips(result: AbResult, counts: Sequence[CountRow]) -> list[Chip]:
     """The state of the run, and every reason for care."""
     run, found = result.run, ab_words.tally(result)
-    pairs = figures.count(ab_words.pairs_measured(result), "pair")
-    cells = figures.count(len(result.cells), "cell")
+    pairs = numbers.count(ab_words.pairs_measured(result), "pair")
+    cells = numbers.count(len(result.cells), "cell")
     confirmed = sum(ab_words.is_confirmed(cell) for cell in result.cells)
     disturbed = ab_words.disturbed(result)
     told = [
         Chip(f"{cells}, {pairs} measured"),
-        Chip(f"{figures.count(confirmed, 'cell')} measured again to confirm"),
+        Chip(f"{numbers.count(confirmed, 'cell')} measured again to confirm"),
         Chip("one build on both sides (A/A)")
         if run.same_build
         else Chip(f"a is {run.a.label}, b is {run.b.label}"),
@@ -119,10 +119,10 @@ def chips(result: AbResult, counts: Sequence[CountRow]) -> list[Chip]:
     if run.unfinished:
         told.append(Chip("unfinished: repetitions are missing", warns=True))
     if found[ab_words.FAILED]:
-        failed = figures.count(found[ab_words.FAILED], "cell")
+        failed = numbers.count(found[ab_words.FAILED], "cell")
         told.append(Chip(f"{failed} failed", warns=True))
     if disturbed:
-        repetitions = figures.count(disturbed, "disturbed repetition")
+        repetitions = numbers.count(disturbed, "disturbed repetition")
         told.append(Chip(f"{repetitions}, none dropped", warns=True))
     if run.torn:
         told.append(Chip("last line torn and left out", warns=True))
@@ -146,8 +146,8 @@ def facts(row: Row) -> list[tuple[str, str]]:
     stage = "confirmed in" if ab_words.is_confirmed(cell) else "screened in"
     return [
         ("a → b, ops/s", rates(row)),
-        (stage, figures.count(judged.pairs, "pair")),
-        ("noise of a pair", figures.percent(sigma) if sigma is not None else "–"),
+        (stage, numbers.count(judged.pairs, "pair")),
+        ("noise of a pair", numbers.percent(sigma) if sigma is not None else "–"),
         ("blind below", "–" if smallest is None else ab_words.slowdown(smallest)),
         ("pairs for 5 %", f"{needed:,}" if needed is not None else "–"),
         ("p slower, p faster", ", ".join(map(ab_words.probability, ps))),
@@ -159,7 +159,7 @@ def rates(row: Row) -> str:
     if row.cell is None:
         return ""
     ends = (row.cell.a_median_ops_per_sec, row.cell.b_median_ops_per_sec)
-    return " → ".join("–" if end is None else figures.compact(end) for end in ends)
+    return " → ".join("–" if end is None else numbers.compact(end) for end in ends)
 
 
 def repetitions(cell: AbCell) -> list[MadeRound]:
@@ -168,7 +168,7 @@ def repetitions(cell: AbCell) -> list[MadeRound]:
     for stage in (SCREEN, CONFIRM):
         rounds: dict[int, list[Made]] = {}
         for number, repetition in ab_forest.in_order(cell, stage):
-            rate = figures.rounded(ab_forest.rate(repetition))
+            rate = numbers.rounded(ab_forest.rate(repetition))
             marks = ", ".join(repetition.disturbed)
             rounds.setdefault(number, []).append(Made(repetition.side, rate, marks))
         found += [MadeRound(stage, n, tuple(made)) for n, made in rounds.items()]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from report import figures
+from report import numbers
 from report.regressions import ab_words
 from report.regressions.ab_counts import CountRow, count_rows, counts_told
 from report.regressions.ab_run import Side
@@ -127,8 +127,8 @@ def _title(result: AbResult) -> str:
     sides = f"{run.a.label} → {run.b.label}"
     if run.same_build:
         sides = f"{run.a.label} against itself"
-    pairs = figures.count(ab_words.pairs_measured(result), "pair")
-    cells = figures.count(len(result.cells), "cell")
+    pairs = numbers.count(ab_words.pairs_measured(result), "pair")
+    cells = numbers.count(len(result.cells), "cell")
     return f"kvmatrix ab  {sides}   {run.suite['name']} · {cells}, {pairs}"
 
 
@@ -152,7 +152,7 @@ def _texts(row: Row) -> tuple[str, ...]:
     ends: tuple[float | None, ...] = (None, None)
     if row.cell:
         ends = (row.cell.a_median_ops_per_sec, row.cell.b_median_ops_per_sec)
-    rates = ["" if rate is None else figures.compact(rate) for rate in ends]
+    rates = ["" if rate is None else numbers.compact(rate) for rate in ends]
     judged = row.judgement
     told = ["", "", ""]
     if judged:
@@ -172,7 +172,7 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
             line += f" {ab_words.slowdown(effect)} could go unseen"
         told.append(line)
     if same := found[Verdict.UNCHANGED.value]:
-        within = ab_words.share(result.run.rule.unchanged_within)
+        within = numbers.limit(result.run.rule.unchanged_within)
         told.append(f"= {same} unchanged: within ±{within}")
     if told and not show_all:
         told[-1] += " (all cells: in the report)"
@@ -199,7 +199,7 @@ def _counts(result: AbResult) -> list[Line]:
     shown += [Line(f"  {told}", "lost") for told in _troubles(rows)]
     shown += _count_lines(changed[:_COUNTS_SHOWN])
     if hidden := changed[_COUNTS_SHOWN:]:
-        more = figures.count(len(hidden), "changed count")
+        more = numbers.count(len(hidden), "changed count")
         shown.append(Line(f"  and {more} more in the report", "dim"))
     return shown
 

@@ -8,12 +8,12 @@ twice.  ERROR_RATES.md gives the error rates of the whole.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from report import numbers, stats
 from report.cells import CellName
 from report.regressions import decision, shifts
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun, Failure, Round
@@ -126,7 +126,8 @@ class AbResult:
             return "nothing was measured on both sides: this says nothing"
         if any(_is_judged(judgement) for judgement in every):
             return ""
-        told = f"in no cell a slowdown of {100 * SEEN_EFFECT:g} % would have been seen"
+        seen = numbers.limit(SEEN_EFFECT)
+        told = f"in no cell a slowdown of {seen} would have been seen"
         return f"{told}: this says nothing"
 
     @property
@@ -370,8 +371,8 @@ def _result(
         judgement=judgement,
         failure=cell.failure,
         stage=stage if judged else "",
-        a_median_ops_per_sec=_median(_rates(judged, "a")),
-        b_median_ops_per_sec=_median(_rates(judged, "b")),
+        a_median_ops_per_sec=stats.median(_rates(judged, "a")),
+        b_median_ops_per_sec=stats.median(_rates(judged, "b")),
         a_rates=_rates(every, "a"),
         b_rates=_rates(every, "b"),
         disturbed=sum(bool(r.disturbed) for one in every for r in (*one.a, *one.b)),
@@ -381,7 +382,3 @@ def _result(
 def _rates(rounds: Iterable[Round], side: str) -> tuple[float, ...]:
     found = [r for one in rounds for r in (one.a if side == "a" else one.b)]
     return tuple(1e9 / r.ns_per_op for r in sorted(found, key=lambda r: r.order))
-
-
-def _median(rates: Sequence[float]) -> float | None:
-    return statistics.median(rates) if rates else None

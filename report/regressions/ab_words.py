@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from report import figures, titles
+from report import numbers, titles
 from report.cells import CellName, Engine
 from report.regressions.ab_run import CONFIRM, AbRun
 from report.regressions.ab_verdicts import AbResult, CellResult
@@ -100,7 +100,7 @@ def engine_rows(result: AbResult) -> list[Row]:
         Row(
             engine=engines[found.engine],
             title=engines[found.engine].title,
-            place=figures.count(found.cells, "cell") + " together",
+            place=numbers.count(found.cells, "cell") + " together",
             verdict=found.judgement.verdict.value,
             judgement=_shown(found.judgement),
             told=found.judgement.reason,
@@ -193,7 +193,7 @@ def remarks(result: AbResult) -> list[str]:
 
 def change(judgement: Judgement) -> str:
     """The change of the rate: "−11.4 %"."""
-    return figures.signed(rate_change(judgement.log_shift))
+    return numbers.signed(rate_change(judgement.log_shift))
 
 
 def interval(judgement: Judgement) -> str:
@@ -201,10 +201,8 @@ def interval(judgement: Judgement) -> str:
     ends = interval_logs(judgement)
     if ends is None:
         return "–"
-    low, high = (figures.signed(rate_change(-end)) for end in ends)
-    if low.endswith(_PERCENT) and high.endswith(_PERCENT):
-        return f"[{low.removesuffix(_PERCENT)}, {high.removesuffix(_PERCENT)}] %"
-    return f"[{low}, {high}]"
+    low, high = ends
+    return numbers.interval(rate_change(-low), rate_change(-high))
 
 
 def interval_logs(judgement: Judgement) -> tuple[float, float] | None:
@@ -243,22 +241,17 @@ def largest_unseen(result: AbResult) -> tuple[CellResult, float] | None:
 def rule_told(rule: Rule) -> str:
     """The confidence and the rule in one line."""
     return (
-        f"{share(rule.confidence)} intervals; regressed: confirmed in"
-        f" {figures.count(rule.confirm_rounds * PAIRS_PER_ROUND, 'fresh pair')}"
+        f"{numbers.limit(rule.confidence)} intervals; regressed: confirmed in"
+        f" {numbers.count(rule.confirm_rounds * PAIRS_PER_ROUND, 'fresh pair')}"
         f" at p ≤ {rule.alpha:g} over all suspects, and"
-        f" {share(rule.least_shift)} slower or more; unchanged: the interval within"
-        f" ±{share(rule.unchanged_within)}"
+        f" {numbers.limit(rule.least_shift)} slower or more; unchanged: the interval"
+        f" within ±{numbers.limit(rule.unchanged_within)}"
     )
-
-
-def share(number: float) -> str:
-    """A share of a rule: 0.95 -> "95 %", 0.025 -> "2.5 %"."""
-    return f"{number * 100:g} %"
 
 
 def slowdown(effect: float) -> str:
     """A smallest effect: "7.2 %", or a multiple where a share would be silly."""
-    return figures.percent(effect) if effect < _SILLY else figures.signed(effect)
+    return numbers.percent(effect) if effect < _SILLY else numbers.signed(effect)
 
 
 def probability(p: float) -> str:
@@ -277,6 +270,5 @@ def _shown(judgement: Judgement | None) -> Judgement | None:
 
 
 _CHANGED = (Verdict.REGRESSED.value, Verdict.IMPROVED.value)
-_PERCENT = " %"
 _SILLY = 10.0
 _MOST = 700.0  # e^700 is a float

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from typing import Any
 
 from report.csv_out import field_of
-from report.regressions.compare_text import confirming, median_rate, note
+from report.regressions.compare_text import confirming, note
 from report.regressions.comparing import (
     ComparedCell,
     ComparedRuns,
@@ -124,7 +124,7 @@ def _side(cell: SampledCell | None) -> dict[str, Any] | None:
     return {
         "status": cell.status,
         "reason": cell.reason,
-        "per_sec": median_rate(cell),
+        "per_sec": cell.rate,
         "repetitions_per_sec": list(cell.rates),
         "disturbed": cell.disturbed,
         "truncated": cell.truncated,

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from report.figures import compact, count, percent
+from report import numbers
 from report.markdown import escaped, line_of
 from report.regressions.comparing import (
     BuildChange,
@@ -19,8 +19,8 @@ from report.regressions.comparing import (
     Standing,
     unchanged_builds_drift,
 )
-from report.regressions.deciding import points, repetitions_for
-from report.regressions.judgement import Judgement, Verdict
+from report.regressions.deciding import repetitions_for
+from report.regressions.judgement import Verdict
 from report.regressions.samples import SampledCell
 from report.regressions.terminal import Line, padded, widths
 
@@ -117,8 +117,12 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     found += [(c.engine, _build_change(c)) for c in compared.builds]
     if drift := unchanged_builds_drift(compared):
         middle, most, cells = drift
-        moved = f"{cells} cells of unchanged executables moved by {_change(middle)}"
-        told = f"{moved} (median), {_change(most)} at most: the machine, or chance"
+        moved = (
+            f"{cells} cells of unchanged executables moved by {numbers.signed(middle)}"
+        )
+        told = (
+            f"{moved} (median), {numbers.signed(most)} at most: the machine, or chance"
+        )
         found.append(("drift", told))
     found.append(("sure", _confidence(compared)))
     told = (
@@ -143,8 +147,8 @@ def summary(compared: ComparedRuns) -> str:
         if cells and standing is not Standing.RATED:
             parts.append(f"{cells} {_STANDING_TOLD[standing]}")
     limits = compared.limits
-    rule = f"{points(limits.threshold)} of time per operation"
-    beyond = f"interval beyond ±{points(limits.margin)}"
+    rule = f"{numbers.limit(limits.threshold)} of time per operation"
+    beyond = f"interval beyond ±{numbers.limit(limits.margin)}"
     return f"{' · '.join(parts)} · threshold {rule} and {beyond}"
 
 
@@ -176,14 +180,14 @@ def _confidence(compared: ComparedRuns) -> str:
     if not levels:
         return "nothing: no cell has a rate in both runs"
     wanted, low, high = compared.limits.confidence, levels[0], levels[-1]
-    told = f"intervals of {percent(low)}"
-    if percent(low) != percent(high):
-        told += f" to {percent(high)}"
+    told = f"intervals of {numbers.percent(low)}"
+    if numbers.percent(low) != numbers.percent(high):
+        told += f" to {numbers.percent(high)}"
     if low >= wanted:
         return told
     enough = repetitions_for(wanted)
     few = f"few repetitions allow no more; {enough} and {enough} allow"
-    return f"{told}: {few} {points(wanted)}"
+    return f"{told}: {few} {numbers.limit(wanted)}"
 
 
 def _build_change(change: BuildChange) -> str:
@@ -213,7 +217,9 @@ def _rows(compared: ComparedRuns, show_all: bool) -> tuple[list[Row], str]:
         if same:
             hidden.append(f"{len(same)} unchanged")
         if unrated:
-            hidden.append(f"{count(len(unrated), 'cell')} without a rate in both")
+            hidden.append(
+                f"{numbers.count(len(unrated), 'cell')} without a rate in both"
+            )
         unsure, same, unrated = unsure[:_UNSURE_SHOWN], (), ()
     cells = (
         *compared.lost,
@@ -229,6 +235,7 @@ def _rows(compared: ComparedRuns, show_all: bool) -> tuple[list[Row], str]:
 
 def _row(cell: ComparedCell, show_all: bool) -> Row:
     judgement, verdict = cell.judgement, cell.verdict
+    ends = judgement.rate_interval if judgement else None
     notes = [note(cell)]
     if show_all and cell.q is not None:
         notes.insert(0, f"q {cell.q:.2g}")
@@ -238,8 +245,8 @@ def _row(cell: ComparedCell, show_all: bool) -> Row:
         name=cell.name,
         base=_rate(cell.base),
         new=_rate(cell.new),
-        change=_change(judgement.rate_change) if judgement else "",
-        interval=_interval(judgement) if judgement else "",
+        change=numbers.signed(judgement.rate_change) if judgement else "",
+        interval=numbers.interval(*ends) if ends else "",
         note="; ".join(filter(None, notes)),
     )
 
@@ -269,44 +276,17 @@ def note(cell: ComparedCell) -> str:
 
 def _medians_disagree(cell: ComparedCell) -> bool:
     """Whether the medians that are shown went the other way than the change."""
-    base, new = median_rate(cell.base), median_rate(cell.new)
+    base, new = cell.rates
     if not cell.judgement or base is None or new is None:
         return False
-    shares = _signed(new / base - 1), _signed(cell.judgement.rate_change)
-    return {share[0] for share in shares} == {"+", "−"}
-
-
-def median_rate(cell: SampledCell | None) -> float | None:
-    """The median of its rates; None without any."""
-    if cell is None or not cell.rates:
-        return None
-    ranked = sorted(cell.rates)
-    middle = len(ranked) // 2
-    return (ranked[middle] + ranked[~middle]) / 2
+    shares = new / base - 1, cell.judgement.rate_change
+    return {numbers.sign(round(share, 3)) for share in shares} == {"+", "−"}
 
 
 def _rate(cell: SampledCell | None) -> str:
-    rate = median_rate(cell)
-    if rate is not None:
-        return compact(rate)
-    return cell.status if cell else "–"
-
-
-def _change(share: float) -> str:
-    return f"{_signed(share)} %"
-
-
-def _signed(share: float) -> str:
-    """Percent with a sign, unless it is nothing to one digit."""
-    percents = round(share * 100, 1)
-    return f"{percents:+.1f}".replace("-", "−") if percents else "0.0"
-
-
-def _interval(judgement: Judgement) -> str:
-    interval = judgement.rate_interval
-    if interval is None:
-        return ""
-    return f"[{_signed(interval[0])}, {_signed(interval[1])}]"
+    if cell is None:
+        return "–"
+    return cell.status if cell.rate is None else numbers.compact(cell.rate)
 
 
 def _table(rows: Iterable[Row]) -> list[Line]:

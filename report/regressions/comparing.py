@@ -84,6 +84,12 @@ class ComparedCell:
         return self.standing in (Standing.LOST, Standing.DISPUTED) or bool(gone)
 
     @property
+    def rates(self) -> tuple[float | None, float | None]:
+        """The median rates of base and new; None where there is none."""
+        base, new = self.base, self.new
+        return base.rate if base else None, new.rate if new else None
+
+    @property
     def verdict(self) -> Verdict | None:
         """Of a RATED cell."""
         return self.judgement.verdict if self.judgement else None

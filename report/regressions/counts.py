@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from report import numbers
 from report.cells import CellName
 from report.regressions.ab_run import AbCell, AbRun, Repetition, Round
 from report.regressions.count_lines import CountLine, cell_of_count
@@ -209,8 +210,7 @@ def _few(sides: _Sides) -> CountResult:
 
 
 def _varies(spread: float) -> str:
-    percents = float(f"{100 * spread:.2g}")
-    return f"varies by {percents:,g} % between identical runs"
+    return f"varies by {numbers.about(spread)} between identical runs"
 
 
 _OTHER_WORK = "the processes did not do the same work"

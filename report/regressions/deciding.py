@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from report.figures import percent
+from report.numbers import limit, percent
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.shifts import as_log, as_share, pairs_for, smallest_effect
 from report.regressions.unpaired import Unpaired, highest_confidence, unpaired
@@ -67,7 +67,7 @@ def judge(
         needed = max(enough, pairs_for(sigma, limits.threshold))
     verdict, reason = _verdict(found, (len(base), len(new)), noise, limits)
     if verdict is Verdict.INCONCLUSIVE and not reason:
-        reason = f"interval wider than ±{points(limits.threshold)}"
+        reason = f"interval wider than ±{limit(limits.threshold)}"
         if needed is not None and needed > fewest:
             number = f"about {needed}" if needed <= _MANY else f"more than {_MANY}"
             reason += f": {number} repetitions of each would tell"
@@ -113,11 +113,6 @@ def repetitions_for(confidence: float) -> int:
     return count
 
 
-def points(share: float) -> str:
-    """A limit as it was given: 0.05 -> "5 %", 0.025 -> "2.5 %"."""
-    return f"{share * 100:g} %"
-
-
 def _verdict(
     found: Unpaired, counts: tuple[int, int], noise: float | None, limits: Limits
 ) -> tuple[Verdict, str]:
@@ -125,7 +120,7 @@ def _verdict(
     if not limits.suffices(found.confidence):
         enough = repetitions_for(limits.least_confidence)
         allowed = f"{counts[0]} and {counts[1]} repetitions allow no interval of"
-        level = points(limits.least_confidence)
+        level = limit(limits.least_confidence)
         told = f"{allowed} {level}; {enough} and {enough} do"
         return Verdict.INCONCLUSIVE, told
     threshold, margin = as_log(limits.threshold), as_log(limits.margin)
@@ -141,7 +136,7 @@ def _verdict(
         return Verdict.UNCHANGED, ""
     if nearest > margin:
         told = "slower" if slower else "faster"
-        return Verdict.INCONCLUSIVE, f"{told}, and not by {points(limits.threshold)}"
+        return Verdict.INCONCLUSIVE, f"{told}, and not by {limit(limits.threshold)}"
     return Verdict.INCONCLUSIVE, ""
 
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from report.figures import percent
+from report.numbers import percent
 from report.regressions.judgement import Judgement, Verdict
 
 REGRESSION, INCONCLUSIVE, NEVER = "regression", "inconclusive", "never"

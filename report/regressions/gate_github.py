@@ -5,8 +5,8 @@ and escapeData and escapeProperty of actions/toolkit (packages/core/src/command.
 GitHub shows ten annotations of each level of a step and takes 1 MiB of summary.
 """
 
-from report.figures import count
 from report.markdown import escaped, line_of
+from report.numbers import count
 from report.regressions.gate import PASSED, Gate, Outcome, Row
 from report.regressions.gate_text import (
     GLYPHS,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from report.cells import NOT_MEASURED, CellName, Run
-from report.figures import count
+from report.numbers import count
 from report.regressions import history
 from report.regressions.ab_verdicts import AbResult, CellResult, EngineResult
 from report.regressions.comparing import (
@@ -30,7 +29,6 @@ from report.regressions.deciding import Limits
 from report.regressions.gate import MOST_UNSEEN, Gate, Kind, Outcome, Row, row_of
 from report.regressions.history_entries import Entry, EntryCell
 from report.regressions.judgement import Judgement
-from report.regressions.samples import SampledCell
 from report.regressions.window import (
     LEAST_REFERENCE,
     Point,
@@ -192,7 +190,7 @@ def _of_compared(cell: ComparedCell, limits: Limits) -> Row | None:
             Kind.CELL,
             cell.name,
             cell.judgement,
-            (_median(cell.base), _median(cell.new)),
+            cell.rates,
             _half(cell.judgement, limits.threshold, limits.margin),
             unit=cell.new.unit if cell.new else "ops/s",
             least_confidence=LEAST_CONFIDENCE,
@@ -218,10 +216,6 @@ def _half(judgement: Judgement, threshold: float, margin: float = 0) -> float | 
         return None
     half = (judgement.log_high - judgement.log_low) / 2
     return max(threshold, math.expm1(half + math.log1p(margin)))
-
-
-def _median(cell: SampledCell | None) -> float | None:
-    return statistics.median(cell.rates) if cell and cell.rates else None
 
 
 def of_window(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from report.figures import compact, count, percent, signed
+from report import numbers
 from report.regressions.gate import (
     INCOMPLETE,
     NOTHING,
@@ -90,7 +90,7 @@ def reason_of(row: Row) -> str:
     """Why it came out so, and of an inconclusive one what could go unseen."""
     if row.unseen is None or row.outcome is not Outcome.INCONCLUSIVE:
         return row.reason
-    told = f"a slowdown of up to {percent(row.unseen)} could go unseen"
+    told = f"a slowdown of up to {numbers.percent(row.unseen)} could go unseen"
     return "; ".join(filter(None, (told, row.reason)))
 
 
@@ -100,12 +100,16 @@ def conclusion(gate: Gate, code: int) -> str:
         return f"not passed: nothing was judged: {gate.why_nothing}"
     slower = len(gate.of(Outcome.REGRESSED))
     if code == REGRESSED:
-        told = count(slower, "regression") if slower else "inconclusive is not allowed"
+        told = (
+            numbers.count(slower, "regression")
+            if slower
+            else "inconclusive is not allowed"
+        )
         return f"not passed: {told}" + ("" if slower else f": {verdicts(gate)}")
     if code == INCOMPLETE:
         rows = gate.of(Outcome.FAILED, Outcome.MISSING)
         failed = len({row.name.split(" ")[0] for row in rows})
-        parts = [f"{count(failed, 'cell')} failed or missing"] if failed else []
+        parts = [f"{numbers.count(failed, 'cell')} failed or missing"] if failed else []
         parts += ["the run is unfinished"] if gate.unfinished else []
         return f"not passed: {', and '.join(parts)}"
     if not gate.can_pass and not slower:
@@ -123,7 +127,7 @@ def verdicts(gate: Gate) -> str:
     if unsure := gate.timed(Outcome.INCONCLUSIVE):
         parts.append(f"{len(unsure)} inconclusive")
         if (worst := gate.blindest) is not None and worst.unseen is not None:
-            share = percent(worst.unseen)
+            share = numbers.percent(worst.unseen)
             told = f"a slowdown of up to {share} could go unseen in {what_of(worst)}"
             parts[-1] += f" ({told})"
     for outcome in (Outcome.NOT_GATED, Outcome.UNCOMPARED):
@@ -141,19 +145,22 @@ def figures_of(row: Row) -> tuple[str, str, str]:
     """Base and new, the change, and the interval; "" for what is not known."""
     sides = ""
     if row.base is not None and row.new is not None:
-        sides = f"{compact(row.base)} → {compact(row.new)} {row.unit}"
-    change = signed(row.change) if row.change is not None else ""
+        sides = f"{numbers.compact(row.base)} → {numbers.compact(row.new)} {row.unit}"
+    change = numbers.signed(row.change) if row.change is not None else ""
     interval = ""
     if row.interval is not None:
-        low, high = (signed(end).removesuffix(" %") for end in row.interval)
-        interval = f"[{low}, {high}]"
+        interval = numbers.interval(*row.interval)
     return sides, change, interval
 
 
 def sentence(row: Row) -> str:
     """The row without its name, for a message of one line."""
     sides, change, interval = figures_of(row)
-    level = f"{interval} at {row.confidence:.0%}" if interval and row.confidence else ""
+    level = (
+        f"{interval} at {numbers.limit(row.confidence)}"
+        if interval and row.confidence
+        else ""
+    )
     found = " ".join(filter(None, (change, level, f"({sides})" if sides else "")))
     told = "; ".join(filter(None, (found, reason_of(row))))
     return told or row.outcome.value

@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from report.figures import compact
+from report.numbers import compact
 from report.regressions.history import Point, SeriesKey
 from report.regressions.history_flags import Change, Judged
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from report import figures, frame
+from report import frame, numbers
 from report.chips import Chip
 from report.identity import Look, look
 from report.regressions import change_points, history_flags
@@ -110,14 +110,14 @@ def lede(view: View) -> str:
 
 def chips(view: View, parts: list[Part]) -> list[Chip]:
     """How much there is, and every reason for care."""
-    runs = f"{figures.count(view.runs, 'run')}"
+    runs = f"{numbers.count(view.runs, 'run')}"
     if view.runs < view.all_runs:
         runs = f"the last {view.runs} of {view.all_runs} runs"
     series = sum(len(part.machine.judged) for part in parts)
     steady = sum(part.machine.steady for part in parts)
     found = [
         Chip(runs),
-        Chip(figures.count(len(parts), "machine")),
+        Chip(numbers.count(len(parts), "machine")),
         Chip(f"{steady} of {series} series with nothing open"),
     ]
     few = sum(part.machine.short for part in parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from report.figures import count, signed
+from report.numbers import count, signed
 from report.regressions.history_entries import Entry
 from report.regressions.history_flags import Change, State
 from report.regressions.history_view import (

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from report import figures
+from report import numbers
 from report.cells import CellName
 from report.provenance import machine_words
 from report.regressions.history_entries import Entry
@@ -128,7 +128,7 @@ def view(
 
 def figures_of(change: Change) -> str:
     """The size of a change for people: "−5.1 %"."""
-    return figures.signed(change.step.rate_change)
+    return numbers.signed(change.step.rate_change)
 
 
 def confirming(change: Change) -> str:

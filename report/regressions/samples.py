@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from report import control, provenance, titles
+from report import control, provenance, stats, titles
 from report.cells import Cell, CellName, Engine, Run
 from report.exchange.google_benchmark import GoogleFile
 
@@ -46,6 +46,11 @@ class SampledCell:
     disturbed: int = 0
     truncated: int = 0
     noise: float | None = None
+
+    @property
+    def rate(self) -> float | None:
+        """The median of its rates; None without any."""
+        return stats.median(self.rates)
 
 
 @dataclass(frozen=True)

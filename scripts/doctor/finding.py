@@ -66,8 +66,3 @@ def verdict(findings: Sequence[Finding]) -> str:
     parts = [f"{failed} failed"] if failed else []
     parts += [f"{warned} warning{'s' if warned > 1 else ''}"] if warned else []
     return ", ".join(parts) or "all ok"
-
-
-def percent(share: float) -> str:
-    """A share for people: 0.0312 -> "3.1 %"."""
-    return f"{share * 100:.1f} %"

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scripts.doctor.finding import Finding, fail, ok, percent, unknown, warn
+from report import numbers
+from scripts.doctor.finding import Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
 
 # 4 KiB overwritten and fdatasync, the fastest of 100.  Memory answers in 1 to 3 µs
@@ -70,8 +71,8 @@ def synced(subject: Subject, times_ns: Sequence[int]) -> Finding:
         return unknown(name, "no file could be synced in the data directory", _DISK)
     least_ns = min(times_ns)
     found = (
-        f"4 KiB write + fdatasync {_micros(least_ns)} at least,"
-        f" {_micros(statistics.median(times_ns))} in the median"
+        f"4 KiB write + fdatasync {numbers.seconds(least_ns)} at least,"
+        f" {numbers.seconds(statistics.median(times_ns))} in the median"
     )
     if least_ns < SYNC_FAIL_NS:
         return fail(name, f"{found}: this does not reach a disk", _DISK)
@@ -95,7 +96,8 @@ def disk_reads(times_ns: Sequence[int]) -> Finding:
         told = "the data directory has no reads past the page cache"
         return unknown(name, told, "choose another folder with --data-dir")
     median_ns, tail_ns = statistics.median(times_ns), _rank(times_ns, 0.9)
-    found = f"4 KiB in {_micros(median_ns)} in the median, 90 % in {_micros(tail_ns)}"
+    found = f"4 KiB in {numbers.seconds(median_ns)} in the median,"
+    found += f" 90 % in {numbers.seconds(tail_ns)}"
     if tail_ns > READ_TAIL * median_ns:
         return warn(name, f"{found}: uneven", "stop what else uses the disk")
     return ok(name, found)
@@ -108,8 +110,8 @@ def noise_floor(times_ns: Sequence[int]) -> Finding:
         return unknown(name, "nothing was measured", "run scripts/kvmatrix doctor")
     lost, drift = lost_share(times_ns), drift_share(times_ns)
     found = (
-        f"{percent(lost)} of a processor's time lost in gaps, speed within"
-        f" {percent(drift)}, over {sum(times_ns) / 1e9:.0f} s"
+        f"{numbers.percent(lost)} of a processor's time lost in gaps, speed within"
+        f" {numbers.percent(drift)}, over {numbers.seconds(sum(times_ns))}"
     )
     if lost > LOST_FAIL or drift > DRIFT_FAIL:
         return fail(name, found, _QUIET)
@@ -128,7 +130,10 @@ def quiet(meanwhile: Mapping[str, Any]) -> Finding:
         return fail(name, told, _QUIET) if much else warn(name, told, _QUIET)
     if steal is None or foreign is None:
         return unknown(name, "what else runs is hidden", "run outside of containers")
-    return ok(name, f"steal {percent(steal)}, other processes {percent(foreign)}")
+    return ok(
+        name,
+        f"steal {numbers.percent(steal)}, other processes {numbers.percent(foreign)}",
+    )
 
 
 def lost_share(times_ns: Sequence[int]) -> float:
@@ -168,7 +173,3 @@ def _quantiles(times_ns: Sequence[int]) -> dict[str, float] | None:
     found = {name: _rank(times_ns, share) for name, share in ranks.items()}
     whole = {"count": len(times_ns), "min": min(times_ns), "max": max(times_ns)}
     return {**whole, **found}
-
-
-def _micros(time_ns: float) -> str:
-    return f"{time_ns / 1000:.1f} µs" if time_ns < 9950 else f"{time_ns / 1000:.0f} µs"

@@ -2,7 +2,7 @@
 
 import re
 
-from report.units import format_size
+from report import numbers
 from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
 
@@ -16,13 +16,13 @@ def memory(subject: Subject) -> Finding:
     name, available = "memory", subject.fact("memory", "available_bytes")
     if not isinstance(available, int):
         return unknown(name, "not told by /proc", "run where /proc is mounted")
-    found = f"{format_size(available)} available"
+    found = f"{numbers.size(available)} available"
     needed = subject.needed_bytes
     if available < LEAST_BYTES:
-        more = f"stop what else runs: at least {format_size(LEAST_BYTES)} are needed"
+        more = f"stop what else runs: at least {numbers.size(LEAST_BYTES)} are needed"
         return fail(name, found, more)
     if needed is not None and available < needed:
-        found += f", less than the largest cell's {format_size(needed)}"
+        found += f", less than the largest cell's {numbers.size(needed)}"
         return warn(name, found, "stop what else runs, or choose a smaller --num")
     return ok(name, found)
 
@@ -36,9 +36,9 @@ def swap(subject: Subject) -> Finding:
     if not isinstance(total, int) or not isinstance(free, int):
         return unknown("swap", "not told by /proc", "run where /proc is mounted")
     if free < total:
-        found = f"{format_size(total - free)} in use"
+        found = f"{numbers.size(total - free)} in use"
         return warn("swap", found, "free some memory, then sudo swapoff -a")
-    return ok("swap", f"{format_size(total)}, unused")
+    return ok("swap", f"{numbers.size(total)}, unused")
 
 
 def huge_pages(subject: Subject) -> Finding:

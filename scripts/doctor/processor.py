@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from report import numbers
 from scripts.counters import user_processes
 from scripts.doctor.finding import UNKNOWN, Finding, ok, unknown, warn
 from scripts.doctor.subject import Subject
@@ -120,7 +121,7 @@ def steal(subject: Subject) -> Finding:
     elsewhere = "a host with fewer guests, or a dedicated one"
     if not isinstance(share, float):
         return unknown(name, "not told by /proc/stat", elsewhere)
-    found = f"{share * 100:.2f} % of the CPU time since the machine started"
+    found = f"{numbers.percent(share)} of the CPU time since the machine started"
     return (
         warn(name, found, elsewhere) if share > STEAL_SINCE_START else ok(name, found)
     )

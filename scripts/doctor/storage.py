@@ -2,7 +2,7 @@
 
 import re
 
-from report.units import format_size
+from report import numbers
 from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
 from scripts.mounts import upper_type
@@ -66,9 +66,9 @@ def room(subject: Subject) -> Finding:
     free = subject.environment["file_system"]["free_bytes"]
     needed = subject.needed_bytes
     if needed is None:
-        told = f"{format_size(free)} free; no engine tells how much it needs"
+        told = f"{numbers.size(free)} free; no engine tells how much it needs"
         return unknown("room", told, "build with scripts/setup")
-    found = f"{format_size(free)} free, the largest cell needs {format_size(needed)}"
+    found = f"{numbers.size(free)} free, the largest cell needs {numbers.size(needed)}"
     remedy = "free some, or choose another with --data-dir"
     return fail("room", found, remedy) if free < needed else ok("room", found)
 
@@ -91,7 +91,7 @@ def read_ahead(subject: Subject) -> Finding:
     name, size = "read-ahead", subject.fact("block_device", "read_ahead_bytes")
     if not isinstance(size, int):
         return unknown(name, _NO_DEVICE, _OTHER_DISK)
-    found = format_size(size)
+    found = numbers.size(size)
     if size <= READ_AHEAD_BYTES:
         return ok(name, found)
     told = f"{found}: random reads from the disk measure this, not the engine"

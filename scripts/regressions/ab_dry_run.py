@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from report import numbers
 from report.regressions.ab_lines import SLOTS
 from report.regressions.rule import PAIRS_PER_ROUND
-from report.units import format_duration, format_size
 from scripts.cli_options import Output
 from scripts.disk import cell_bytes, free_bytes, needed_bytes
 from scripts.regressions.ab_plan import AbPlan, same_executables
@@ -64,25 +64,25 @@ def dry_run_document(runner: AbRunner, plan: AbPlan) -> dict[str, Any]:
 def dry_run_lines(document: dict[str, Any]) -> list[str]:
     """The same for people."""
     about = "" if document["from_history"] else "~"
-    lines = [f"{'cell':<44} {'pairs':>5} {'round':>9} {'disk':>9}"]
+    lines = [f"{'cell':<44} {'pairs':>5} {'round':>12} {'disk':>9}"]
     for cell in document["cells"]:
         name = f"{cell['engine']}/{cell['scenario']}/{cell['benchmark']}"
         if cell["status"] != "planned":
             lines.append(f"{name:<44} {cell['status']}: {cell['reason']}")
             continue
-        time = about + format_duration(cell["predicted_round_s"])
-        disk = format_size(cell["predicted_bytes"])
-        lines.append(f"{name:<44} {document['screen_pairs']:>5} {time:>9} {disk:>9}")
+        time = about + numbers.duration(cell["predicted_round_s"])
+        disk = numbers.size(cell["predicted_bytes"])
+        lines.append(f"{name:<44} {document['screen_pairs']:>5} {time:>12} {disk:>9}")
     screen, confirm = document["predicted_screen_s"], document["predicted_confirm_s"]
     planned = sum(cell["status"] == "planned" for cell in document["cells"])
     lines += [
         "",
         f"screen: {planned} cells x {document['screen_pairs']} pairs, about"
-        f" {about}{format_duration(screen)}",
+        f" {about}{numbers.duration(screen)}",
         f"confirm: {document['confirm_pairs']} pairs of each suspect, about"
-        f" {about}{format_duration(confirm)} if nothing has changed",
-        f"disk: {format_size(document['needed_bytes'])} needed at once,"
-        f" {format_size(document['free_bytes'])} free in the data directory",
+        f" {about}{numbers.duration(confirm)} if nothing has changed",
+        f"disk: {numbers.size(document['needed_bytes'])} needed at once,"
+        f" {numbers.size(document['free_bytes'])} free in the data directory",
     ]
     if document["same_executables"] and not document["same_build"]:
         lines.append("both sides are the same executables")

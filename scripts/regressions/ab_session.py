@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from report import numbers
 from report.cells import CellName
 from report.regressions.ab_lines import stage_of
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import suspects
 from report.regressions.count_lines import COUNTS_FILE, CountFile
-from report.units import format_duration
 from scripts.calls import Bench
 from scripts.events import Note
 from scripts.plan import Cell, Turn
@@ -103,7 +103,7 @@ class AbSession:
         found = suspects(load_ab_run(self.folder.path))
         named = {_cell(name) for name in (*found.slower, *found.faster)}
         seconds = self.plan.rule.confirm_rounds * sum(map(self.forecast.round_s, named))
-        about = f", about {format_duration(seconds)}" if named else ""
+        about = f", about {numbers.duration(seconds)}" if named else ""
         directions = f"{len(found.slower)} slower, {len(found.faster)} faster"
         told = f"{len(named)} of {len(self.plan.able)} cells are suspects"
         self.view.show(Note(f"{told} ({directions}){about}"))

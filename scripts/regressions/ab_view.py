@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
+from report import numbers
 from report.regressions.ab_run import CONFIRM
 from report.regressions.rule import Rule
-from report.units import format_duration
 from scripts.board import STATUS_WORDS, rate_of
 from scripts.driver_process import TICK_S
 from scripts.events import Note
@@ -92,9 +92,9 @@ class AbView:
 
     def _draw(self, pace: Pace) -> None:
         if self._bar:
-            left = f"{format_duration(pace.elapsed_s)} elapsed"
+            left = f"{numbers.clock(pace.elapsed_s)} elapsed"
             if pace.left_s is not None:
-                left += f", ~{format_duration(pace.left_s)} left"
+                left += f", ~{numbers.clock(pace.left_s)} left"
             self._bar.update(self._task, completed=pace.share_done, left=left)
             self._bar.refresh()
 
@@ -114,8 +114,8 @@ def _bar(console: Console) -> Progress:
 
 def heartbeat(pace: Pace) -> str:
     """A sign of life for logs."""
-    left = f", ~{format_duration(pace.left_s)} left" if pace.left_s is not None else ""
-    elapsed = format_duration(pace.elapsed_s)
+    left = f", ~{numbers.clock(pace.left_s)} left" if pace.left_s is not None else ""
+    elapsed = numbers.clock(pace.elapsed_s)
     return f"heartbeat {elapsed} elapsed, {pace.done}/{pace.planned} rounds{left}"
 
 

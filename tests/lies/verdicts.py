@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from report import comparison, figures, sentences
+from report import comparison, numbers, sentences
 from report.results import load_run
 from report.rows import Row
 
@@ -40,9 +40,9 @@ def _verdict(row: Row, written: set[str]) -> dict[str, Any]:
 def _from_tables(row: Row) -> list[str]:
     """What the report has in tables beside the chart."""
     used = (row.used.cpu_user_ns_per_op or 0) + (row.used.cpu_system_ns_per_op or 0)
-    found = [f"each operation took {figures.seconds(used)} of processor time"]
+    found = [f"each operation took {numbers.seconds(used)} of processor time"]
     latencies = row.latency.record["latency_ns"] if row.latency else None
     if latencies is not None:
-        slowest = figures.seconds(latencies["max"])
+        slowest = numbers.seconds(latencies["max"])
         found.append(f"its slowest operation took {slowest}")
     return found

@@ -1,0 +1,161 @@
+"""Numbers as a reader sees them, on a page, in a file or on a terminal.
+
+Always the same digits, whatever the locale.  Rates, sizes and ratios are given to
+three significant digits, as on the page of 2011.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+_SIGNIFICANT = 3
+_LARGEST_PERCENT = 9.0  # a larger change is given as a multiple
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMGTPE]iB|B|s|ms|µs|ns)(?!\w))")
+_NS_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+
+
+def rounded(number: float) -> str:
+    """1234567 -> "1,230,000"; 7.1234 -> "7.12"; 0.00123 -> "0.00123"."""
+    if number == 0:
+        return "0"
+    return f"{Decimal(f'{number:.{_SIGNIFICANT - 1}e}'):,f}"
+
+
+def compact(number: float) -> str:
+    """A rate for narrow places: 1234567 -> "1.23M"; 9860 -> "9.86k"."""
+    exact = float(rounded(number).replace(",", ""))
+    for scale, suffix in _SCALES:
+        if exact >= scale:
+            return rounded(exact / scale) + suffix
+    return rounded(exact)
+
+
+def label(number: float) -> str:
+    """A round number on an axis: "0.1", "5", "20k", "1M"."""
+    for scale, suffix in _SCALES:
+        if number >= scale:
+            return f"{number / scale:g}{suffix}"
+    return f"{number:g}"
+
+
+def whole(number: float) -> str:
+    """A count in all of its digits: 1234567 -> "1,234,567"."""
+    return f"{number:,.0f}"
+
+
+def slower(ratio: float) -> str:
+    """A distance from the best: 1.234 -> "1.23×"; 12.34 -> "12×"."""
+    if ratio < 9.995:
+        return f"{ratio:.2f}×"
+    return f"{ratio:,.0f}×"
+
+
+def times(ratio: float) -> str:
+    """A small multiple: "0", "<0.01×", "0.63×", "12×"."""
+    if ratio == 0:
+        return "0"
+    if 0 < ratio < 0.005:
+        return "<0.01×"
+    return slower(ratio)
+
+
+def multiplier(ratio: float) -> str:
+    """Against the baseline: "1.08×"; under 0.1 "1/7,790", being unreadable."""
+    if ratio >= 0.1:
+        return slower(ratio)
+    return f"1/{1 / ratio:,.0f}"
+
+
+def rare(number: float) -> str:
+    """How often something happens in one operation: "0.106", "<0.001"."""
+    return "<0.001" if 0 < number < 0.0005 else f"{number:,.3f}"
+
+
+def percent(share: float) -> str:
+    """A share that was measured: 0.0512 -> "5.1 %"; from 10 % on without decimals."""
+    points = share * 100
+    return f"{points:.1f} %" if points < 9.95 else f"{points:,.0f} %"
+
+
+def limit(share: float) -> str:
+    """A share that was chosen, as it was given: 0.95 -> "95 %", 0.025 -> "2.5 %"."""
+    return f"{share * 100:,g} %"
+
+
+def about(share: float) -> str:
+    """A share to two digits, however small: 0.00213 -> "0.21 %"."""
+    return limit(float(f"{share:.2g}"))
+
+
+def sign(number: float) -> str:
+    """The sign to write before the amount of a change; none before 0."""
+    return "−" if number < 0 else "+" if number > 0 else ""
+
+
+def signed(share: float, digits: int = 1) -> str:
+    """A change: -0.114 -> "−11.4 %"; tenfold and more "×12.0"; 0 without a sign."""
+    if math.isinf(share) or share > _LARGEST_PERCENT:
+        return "×∞" if math.isinf(share) else f"×{rounded(1 + share)}"
+    points = round(share * 100, digits)
+    return f"{sign(points)}{abs(points):.{digits}f} %"
+
+
+def interval(low: float, high: float) -> str:
+    """The interval of a change: "[−13.1, −10.8] %"."""
+    ends = signed(low), signed(high)
+    if not all(end.endswith(" %") for end in ends):
+        return f"[{', '.join(ends)}]"
+    return f"[{', '.join(end.removesuffix(' %') for end in ends)}] %"
+
+
+def seconds(elapsed_ns: float) -> str:
+    """Nanoseconds to three significant digits in s, ms, µs or ns; or h, min, s.
+
+    250e6 -> "250 ms"; 75e9 -> "75 s"; 683e9 -> "11 min 23 s"; from an hour on
+    without seconds: 4000e9 -> "1 h 7 min".
+    """
+    if elapsed_ns == 0:
+        return "0 s"
+    if round(elapsed_ns / 1e9) >= 3600:
+        minutes = round(elapsed_ns / 60e9)
+        return f"{minutes // 60:,} h {minutes % 60} min"
+    if elapsed_ns >= 100e9:
+        whole_s = round(elapsed_ns / 1e9)
+        return f"{whole_s // 60} min {whole_s % 60} s"
+    for scale, unit in _NS_UNITS:
+        if elapsed_ns >= scale:
+            return f"{rounded(elapsed_ns / scale)} {unit}"
+    return f"{rounded(elapsed_ns)} ns"
+
+
+def duration(elapsed_s: float) -> str:
+    """The same of seconds: 0.25 -> "250 ms"; 4000 -> "1 h 7 min"."""
+    return seconds(elapsed_s * 1e9)
+
+
+def clock(elapsed_s: float) -> str:
+    """A time that runs, in whole seconds: 12.34 -> "12 s"; 75 -> "75 s"."""
+    whole_s = round(elapsed_s)
+    return f"{whole_s} s" if whole_s < 100 else duration(whole_s)
+
+
+def size(count_bytes: float) -> str:
+    """Bytes in binary units: 4194304 -> "4 MiB"; 116000000 -> "111 MiB"."""
+    scaled, step = float(count_bytes), 0
+    while scaled >= 1000 and step + 1 < len(_BYTE_UNITS):
+        scaled, step = scaled / 1024, step + 1
+    return f"{float(f'{scaled:.{_SIGNIFICANT}g}'):g} {_BYTE_UNITS[step]}"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: 2 and "tie" -> "2 ties"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def unbroken(text: str) -> str:
+    """The text with spaces that never break a line between a number and its unit."""
+    return _BEFORE_UNIT.sub("\u00a0", text)
