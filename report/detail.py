@@ -29,6 +29,13 @@ class Behind:
     shares: Table | None
     disturbances: tuple[str, ...]
 
+    @property
+    def measured(self) -> tuple[Table, ...]:
+        """All tables but that of shares, which say nothing of an engine."""
+        timed = (self.writer, *self.types, *self.latency)
+        found = (*timed, *self.work, *self.resources, self.repetitions)
+        return tuple(table for table in found if table)
+
 
 def behind(run: Run, chart: Chart) -> Behind:
     """The tables of a chart, in the order of the page."""

@@ -39,10 +39,10 @@ class Sweep:
     @property
     def title(self) -> str:
         """What the titles of its scenarios begin with, and the flag."""
-        found = [member.scenario.title for member in self.members]
-        return titles.family(found, self.flag) or self.family
+        every = [member.scenario.title for member in self.members]
+        return titles.family(every, self.flag) or self.family
 
-    def told(self, value: object) -> str:
+    def label(self, value: object) -> str:
         """A value of the flag as text."""
         return titles.value(value, self.flag)
 
@@ -78,7 +78,7 @@ class Sweep:
     def engines(self) -> list[Engine]:
         """The ranked engines and those beside them, without the floor."""
         chart = next(iter(self.members[0].charts.values()))
-        return [r.engine for r in (*chart.rows, *chart.controls, *chart.references)]
+        return [row.engine for row in shown(chart)]
 
     @property
     def writing(self) -> str:
@@ -93,9 +93,20 @@ class Sweep:
     def row(self, engine: Engine, member: Member, benchmark: str) -> Row | None:
         """The row of an engine; None where it was not part of the plan."""
         chart = member.charts.get(benchmark)
-        rows = (*chart.rows, *chart.controls, *chart.references) if chart else ()
-        found = next((r for r in rows if r.engine.name == engine.name), None)
-        return None if found is None or found.status == NOT_PLANNED else found
+        for row in shown(chart) if chart else ():
+            if row.engine.name == engine.name and row.status != NOT_PLANNED:
+                return row
+        return None
+
+    def is_rated(self, engine: Engine, place: int) -> bool:
+        """Whether an engine has a rate of any benchmark at a value."""
+        rows = (self.row(engine, self.members[place], b) for b in self.benchmarks)
+        return any(row.summary for row in rows if row)
+
+
+def shown(chart: Chart) -> tuple[Row, ...]:
+    """The rows of a chart that a sweep shows: all but those of the floor."""
+    return (*chart.rows, *chart.controls, *chart.references)
 
 
 def sweeps(compared: Comparison) -> list[Sweep]:

@@ -5,7 +5,7 @@ Builders of tables are pure and in other modules; one template draws all of them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from report.cells import Engine
@@ -28,7 +28,10 @@ class Figure:
     @property
     def is_empty(self) -> bool:
         """Whether it says nothing at all."""
-        return self == Figure()
+        return self == EMPTY
+
+
+EMPTY = Figure()
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,32 @@ def table(
     )
 
 
+def merged(heading: str, parts: Sequence[tuple[str, Table]]) -> Table:
+    """Tables of one caption as one, each line with what its table is of.
+
+    Lines of one engine are together; what a table lacks is empty.
+    """
+    columns: list[tuple[str, str]] = []
+    for _, part in parts:
+        place = 0
+        for column in part.columns:
+            if column not in columns:
+                columns.insert(place, column)
+            place = columns.index(column) + 1
+    lines = []
+    for label, part in parts:
+        for line in part.lines:
+            known = dict(zip(part.columns, line.figures, strict=True))
+            cells = (known.get(column, EMPTY) for column in columns)
+            lines.append(Line(line.engine, (Figure(label), *cells)))
+    order = list(dict.fromkeys(line.engine.name for line in lines))
+    lines.sort(key=lambda line: order.index(line.engine.name))
+    return Table(parts[0][1].caption, ((heading, ""), *columns), tuple(lines))
+
+
 def figure(number: float | None, form: Callable[[float], str]) -> Figure:
     """A number in words, or an empty cell."""
-    return Figure() if number is None else Figure(form(number))
+    return EMPTY if number is None else Figure(form(number))
 
 
 def positive(number: float | None, form: Callable[[float], str]) -> Figure:

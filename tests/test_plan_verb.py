@@ -147,9 +147,7 @@ def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
     plan = made()
     found = prospects(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
     assert len(found.doubts) == 2
-    assert all(
-        "exceeds the memory, 1 GiB, as no size" in d.words for d in found.doubts
-    )
+    assert all("exceeds the memory, 1 GiB, as no size" in d.words for d in found.doubts)
 
 
 def test_a_cache_that_no_size_has_filled_makes_one_too() -> None:

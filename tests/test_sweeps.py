@@ -6,10 +6,21 @@ from typing import Any
 
 import pytest
 
-from report import chips, comparison, html, markdown, sweep_view, sweeps, titles
-from report.beside import tables
+from report import (
+    beside,
+    chips,
+    comparison,
+    html,
+    markdown,
+    sweep_panel,
+    sweeps,
+    tables,
+    titles,
+)
+from report.cells import Engine
 from report.results import Run, load_run
-from report.sweep_view import View
+from report.sweep_panel import Panel
+from report.tables import Figure, Line
 from tests import records, synthetic, synthetic_sweep
 from tests.html_tree import tree
 
@@ -29,9 +40,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return made(tmp_path_factory.mktemp("run"))
 
 
-def view(run: Run) -> View:
+def view(run: Run) -> Panel:
     (found,) = sweeps.sweeps(comparison.compare(run))
-    return sweep_view.views(run, [found], tables(run))[0]
+    return sweep_panel.panel(run, found, beside.tables(run))
 
 
 def test_the_made_up_lines_are_believed(run: Run) -> None:
@@ -84,7 +95,7 @@ def test_what_all_cells_share_is_told_once(run: Run) -> None:
 
 def test_the_table_has_the_figures_of_the_line(run: Run) -> None:
     found = view(run)
-    row = found.groups[0].lines[0]
+    row = found.groups[0].points[0]
     line = next(
         m
         for m in run.measurements
@@ -102,10 +113,9 @@ def test_the_table_has_the_figures_of_the_line(run: Run) -> None:
         "fillseq, kops/s": records.OPS / elapsed_s / 1e3,
         "fillseq, MB/s": data / elapsed_s / 2**20,
     }
-    shown = dict(zip(found.columns, row.figures, strict=True))
-    assert (row.value, row.source) == ("4", "here")
+    assert (row.value, row.source) == ("4", "")
     for title, number in due.items():
-        told = float(shown[title].text.replace(",", ""))
+        told = float(row.cells[title].figure.text.replace(",", ""))
         assert told == pytest.approx(number, rel=0.006), title
 
 
@@ -165,11 +175,26 @@ def test_a_failed_cell_is_marked(tmp_path: Path) -> None:
 
 def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> None:
     found = view(run)
-    hashdb = [line for line in found.groups[0].lines if line.source != "here"]
+    hashdb = [line for line in found.groups[0].points if line.source]
     assert [line.value for line in hashdb if line.source == "published"] == [
         *("4", "64", "1,024")
     ]
     assert len(hashdb) == 11
+
+
+def test_the_tables_of_all_values_are_one(run: Run) -> None:
+    one, other = run.engines[:2]
+
+    def part(names: str, *engines: Engine) -> tables.Table:
+        cells = tuple(Figure(name) for name in names)
+        columns = tuple((name, "") for name in names)
+        return tables.Table("t", columns, tuple(Line(e, cells) for e in engines))
+
+    parts = [("4", part("xz", one, other)), ("64", part("xyz", one))]
+    found = tables.merged("value_size", parts)
+    assert [title for title, _ in found.columns] == ["value_size", *"xyz"]
+    shown = [(x.engine, "".join(f.text for f in x.figures)) for x in found.lines]
+    assert shown == [(one, "4x–z"), (one, "64xyz"), (other, "4x–z")]
 
 
 def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
@@ -225,7 +250,7 @@ def test_headings_have_the_flag_and_labels_the_value(
     shown = view(run)
     across = [tick.label for tick in shown.drawings[0].plot.across]
     assert across == told
-    assert [line.value for line in shown.groups[0].lines] == told
+    assert [line.value for line in shown.groups[0].points] == told
     labels = [c.label for c in compared.charts if c.benchmark == "fillseq"]
     assert labels == [f"Sequential writes, {one}" for one in told]
 
