@@ -1,8 +1,4 @@
-"""Where marks go on a log scale: geometry only, templates draw the SVG.
-
-Positions are percentages of a lane's width, so one drawing serves every screen
-and its text is never stretched.  A log scale carries dots, never bars.
-"""
+"""Where marks go on a log scale, which carries dots and never bars."""
 
 from __future__ import annotations
 
@@ -11,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report import numbers
+from report.axes import Dot, LogScale, Tick, free_level, log_steps
 from report.comparison import Chart, Comparison, Standing
 from report.published import Page
 from report.results import Engine, Run
 from report.sentences import chart_name
-from report.ticks import Tick
 
 # Marks nearer than this share of the lane are put on different levels.
 _CROWDED_PERCENT = 2.2
@@ -24,39 +20,11 @@ _LEVEL_PX = 7
 
 
 @dataclass(frozen=True)
-class LogScale:
-    """Maps low..high to 0..100 %."""
-
-    low: float
-    high: float
-
-    def percent(self, number: float) -> float:
-        """The place of a number, kept inside the lane."""
-        share = math.log(number / self.low) / math.log(self.high / self.low)
-        return round(min(max(share, 0.0), 1.0) * 100, 2)
-
-
-@dataclass(frozen=True)
-class Mark:
-    """One dot; `level` 0, 1, 2 ... moves it off its neighbours."""
-
-    at_percent: float
-    level: int
-    label: str
-
-    @property
-    def offset_px(self) -> int:
-        """Down from the middle of the lane: 0, 7, -7, 14, -14."""
-        steps = (self.level + 1) // 2
-        return _LEVEL_PX * (steps if self.level % 2 else -steps)
-
-
-@dataclass(frozen=True)
 class Lane:
     """One engine's marks, from its best chart to its worst."""
 
     standing: Standing
-    marks: tuple[Mark, ...]
+    marks: tuple[Dot, ...]
 
 
 @dataclass(frozen=True)
@@ -107,15 +75,8 @@ def strip(comparison: Comparison) -> Strip | None:
     if not distances:
         return None
     scale = LogScale(1.0, max(2.0, max(distances) * 1.15))
-    steps = [1.0, 2.0, 5.0]
-    ladder = [step * 10**power for power in range(7) for step in steps]
-    if scale.high > 500:
-        ladder = [10.0**power for power in range(8)]
-    ticks = [
-        Tick(scale.percent(n), "best" if n == 1 else f"{n:,.0f}×")
-        for n in ladder
-        if n <= scale.high
-    ]
+    steps = log_steps(1.0, scale.last, (1, 2, 5) if scale.last <= 500 else (1,))
+    ticks = [Tick(scale.percent(n), "best" if n == 1 else f"{n:,.0f}×") for n in steps]
     lanes = (_lane(s, comparison, scale) for s in comparison.standings)
     return Strip(tuple(lanes), tuple(ticks))
 
@@ -152,7 +113,11 @@ def dumbbells(run: Run, comparison: Comparison, page: Page) -> Dumbbells | None:
                 )
             )
         groups.append(Dumbbell(chart, tuple(members), _order(members)))
-    return Dumbbells(tuple(groups), _decades(scale))
+    ticks = [
+        Tick(scale.percent(n), numbers.label(n))
+        for n in log_steps(scale.first, scale.last)
+    ]
+    return Dumbbells(tuple(groups), tuple(ticks))
 
 
 def _lane(standing: Standing, comparison: Comparison, scale: LogScale) -> Lane:
@@ -161,16 +126,22 @@ def _lane(standing: Standing, comparison: Comparison, scale: LogScale) -> Lane:
         for chart, row in comparison.ranked_rows
         if row.engine is standing.engine and row.off_best
     )
-    placed: list[Mark] = []
+    dots: list[Dot] = []
+    levels: list[tuple[float, int]] = []
     for ratio, name in found:
-        at_percent = scale.percent(ratio)
-        taken = {
-            m.level for m in placed if at_percent - m.at_percent < _CROWDED_PERCENT
-        }
-        level = next((n for n in range(_LEVELS) if n not in taken), _LEVELS - 1)
+        x = scale.percent(ratio)
+        taken = [level for before, level in levels if x - before < _CROWDED_PERCENT]
+        level = min(free_level(taken), _LEVELS - 1)
+        levels.append((x, level))
         label = f"{name}: {'best' if ratio == 1 else numbers.slower(ratio) + ' off'}"
-        placed.append(Mark(at_percent, level, label))
-    return Lane(standing, tuple(placed))
+        dots.append(Dot(x, _offset_px(level), label))
+    return Lane(standing, tuple(dots))
+
+
+def _offset_px(level: int) -> int:
+    """Down from the middle of the lane: 0, 7, -7, 14, -14."""
+    steps = (level + 1) // 2
+    return _LEVEL_PX * (steps if level % 2 else -steps)
 
 
 def _order(pairs: Sequence[Pair]) -> str:
@@ -186,11 +157,3 @@ def _order(pairs: Sequence[Pair]) -> str:
 
 def _power_under(rate: float) -> float:
     return float(10.0 ** math.floor(math.log10(rate)))
-
-
-def _decades(scale: LogScale) -> tuple[Tick, ...]:
-    first, last = round(math.log10(scale.low)), round(math.log10(scale.high))
-    powers = [10.0**power for power in range(first, last + 1)]
-    labels = [f"{n:,.0f}" if n < 1e3 else numbers.compact(n) for n in powers]
-    short = [label.replace(".00", "").replace("0.0", "0") for label in labels]
-    return tuple(Tick(scale.percent(n), s) for n, s in zip(powers, short, strict=True))

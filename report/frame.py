@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from report import numbers, raw, ticks, titles
+from report import axes, numbers, raw, titles
 
 TEMPLATE_DIR = Path(__file__).with_name("templates")
 STYLE, SCRIPT = "style.css", "script.js"
@@ -47,7 +47,7 @@ def environment() -> jinja2.Environment:
         unbroken=numbers.unbroken,
         breakable=breakable,
     )
-    made.globals.update(count=numbers.count, ticks=ticks)
+    made.globals.update(count=numbers.count, axes=axes)
     return made
 
 

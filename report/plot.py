@@ -1,8 +1,4 @@
-"""Lines on log axes: geometry only, a template draws the SVG.
-
-Places are percentages from the left and pixels from the top, so one drawing serves
-every width and no text is stretched.
-"""
+"""Lines on log axes: percentages from the left, pixels from the top."""
 
 from __future__ import annotations
 
@@ -12,9 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from report import numbers, titles
-from report.charts import LogScale
+from report.axes import Dot, LogScale, Tick, log_steps
 from report.identity import Look
-from report.ticks import Tick
 
 WIDE, HIGH_PX = 1000, 236  # units of the paths: parts of the width, pixels
 _TOP_PX, _BOTTOM_PX = 10, HIGH_PX - 10  # where the largest and the least lie
@@ -45,22 +40,12 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """One drawn point; a whisker of no length is none."""
-
-    left_percent: float
-    top_px: float
-    whisker: tuple[float, float] | None
-    label: str
-
-
-@dataclass(frozen=True)
 class Curve:
     """A drawn line with its points and the place of its label."""
 
     series: Series
     path: str
-    marks: tuple[Mark, ...]
+    marks: tuple[Dot, ...]
     label_px: float
 
 
@@ -72,11 +57,6 @@ class Plot:
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
     told: str
-
-    @property
-    def heights(self) -> list[tuple[float, str]]:
-        """The labels of the upright axis: (pixels from the top, label)."""
-        return [(tick.at, tick.label) for tick in self.up]
 
     @property
     def ends(self) -> list[tuple[Curve, float]]:
@@ -166,7 +146,7 @@ def _curve(
         high, low = _top(scale, spot.high), _top(scale, spot.low)
         told = f"{names[spot.value]}: {numbers.compact(spot.median)}"
         whisker = (high, low) if low - high >= 1 else None
-        marks.append(Mark(left, top, whisker, told))
+        marks.append(Dot(left, top, told, whisker=whisker))
         step = "L" if before is not None and spot.value == before + 1 else "M"
         path += f"{step}{round(left * WIDE / 100)} {top:g}"
         before = spot.value
@@ -200,21 +180,10 @@ def _across(names: Sequence[str], lefts: Sequence[float]) -> tuple[Tick, ...]:
 
 def _up(scale: LogScale) -> tuple[Tick, ...]:
     """Powers of ten; 1, 2, 5 where they would be fewer than three."""
-    first, last = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
-    powers = [10.0**p for p in range(first, last + 1)]
-    found = [n for n in powers if scale.low <= n <= scale.high]
-    if len(found) < 3:
-        steps = [p * n for p in powers for n in (1, 2, 5)]
-        found = [n for n in steps if scale.low <= n <= scale.high]
-    return tuple(Tick(_top(scale, n), _round(n)) for n in found)
-
-
-def _round(number: float) -> str:
-    """A round figure: "0.1", "5", "20k", "1M"."""
-    for unit, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= unit:
-            return f"{number / unit:g}{suffix}"
-    return f"{number:g}"
+    steps = log_steps(scale.first, scale.last)
+    if len(steps) < 3:
+        steps = log_steps(scale.first, scale.last, (1, 2, 5))
+    return tuple(Tick(_top(scale, n), numbers.label(n)) for n in steps)
 
 
 def _told(series: Series, names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from report import timeline
+from report.axes import Scale
 from report.cells import Measurement
 from report.comparison import Chart, Row
 from report.usage import everyone
@@ -59,8 +60,8 @@ def median_repetition(row: Row) -> Measurement | None:
 def area(line: timeline.Timeline) -> str:
     """An SVG path, COLUMNS wide and HEIGHT high: the area under the rate."""
     rates = line.resampled(COLUMNS)
-    highest = max(rates)
-    tops = [HEIGHT - round(rate / highest * HEIGHT) for rate in rates]
+    scale = Scale(0, max(rates))
+    tops = [HEIGHT - round(scale.share(rate) * HEIGHT) for rate in rates]
     path, at, run = f"M0 {HEIGHT}", HEIGHT, 0
     for top in tops:
         if top != at:

@@ -106,7 +106,7 @@ def test_repetitions_keep_inside_the_drawing() -> None:
         assert drawn is not None
         assert all(0 <= dot.y <= ab_forest.HEIGHT for dot in drawn.dots)
         assert all(0 < dot.x < 100 for dot in drawn.dots)
-        assert all(0 <= y <= ab_forest.HEIGHT for y, _ in drawn.lines)
+        assert all(0 <= line.at <= ab_forest.HEIGHT for line in drawn.lines)
 
 
 def test_the_medians_of_a_stage_lie_among_its_repetitions() -> None:

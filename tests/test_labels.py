@@ -6,13 +6,13 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from report import plot, ticks
+from report import axes, plot
+from report.axes import STEPS, Tick
 from report.frame import TEMPLATE_DIR, breakable
 from report.identity import Look
 from report.plot import Series, Spot
 from report.regressions import ab_forest, history_charts
 from report.regressions.ab_run import AbCell
-from report.ticks import STEPS, Tick
 from tests import ab_showcase
 from tests import synthetic_history as made
 from tests.test_history_page import page
@@ -37,7 +37,7 @@ def from_ch(classes: str) -> int:
 def test_no_label_meets_another_in_a_font_as_wide_as_its_digits(
     name: str, width: int
 ) -> None:
-    there = [t for t, c in ticks.shown(AXES[name]) if from_ch(c) <= width]
+    there = [t for t, c in axes.shown(AXES[name]) if from_ch(c) <= width]
     for one, other in combinations(there, 2):
         apart = abs(one.at - other.at) / 100 * width
         halves = [
@@ -48,7 +48,7 @@ def test_no_label_meets_another_in_a_font_as_wide_as_its_digits(
 
 
 def test_more_room_shows_more_labels_and_the_first_is_always_there() -> None:
-    shown = ticks.shown(AXES["decades"])
+    shown = axes.shown(AXES["decades"])
     counts = [sum(from_ch(c) <= width for _, c in shown) for width in STEPS]
     assert counts == sorted(counts)
     assert 1 <= counts[0] < counts[-1] == 8  # the last two are always too near
@@ -56,12 +56,12 @@ def test_more_room_shows_more_labels_and_the_first_is_always_there() -> None:
 
 
 def test_a_label_at_an_edge_keeps_within_it() -> None:
-    shown = ticks.shown([Tick(0, "best"), Tick(50, "5×"), Tick(99, "10×")])
+    shown = axes.shown([Tick(0, "best"), Tick(50, "5×"), Tick(99, "10×")])
     assert [c.split()[1:2] for _, c in shown] == [["first"], ["from20"], ["last"]]
 
 
 def test_a_place_without_a_label_is_no_label() -> None:
-    assert ticks.shown([Tick(30, "")]) == []
+    assert axes.shown([Tick(30, "")]) == []
 
 
 def test_the_style_sheet_has_a_query_for_every_step() -> None:
@@ -93,7 +93,7 @@ def test_labels_of_repetitions_are_a_line_of_text_apart(sigma: float) -> None:
     for cell in cells:
         drawn = ab_forest.runs(cell)
         assert drawn is not None
-        heights = sorted(y for y, _ in drawn.lines)
+        heights = sorted(tick.at for tick in drawn.lines)
         assert all(b - a >= 14 for a, b in pairwise(heights))
 
 
@@ -105,7 +105,7 @@ def test_a_huge_change_has_a_label_on_both_sides() -> None:
         replace(cell, screen=(replace(first, b=(far, *first.b[1:])), *cell.screen[1:]))
     )
     assert drawn is not None
-    assert {label for _, label in drawn.lines} == {"a", "+4,900 %", "−98 %"}
+    assert {tick.label for tick in drawn.lines} == {"a", "+4,900 %", "−98 %"}
 
 
 def test_numbers_of_near_steps_are_in_rows_of_their_own() -> None:
@@ -119,7 +119,7 @@ def test_numbers_of_near_steps_are_in_rows_of_their_own() -> None:
 
 @pytest.mark.parametrize(("at", "side"), [(0, "first"), (50, ""), (98, "last")])
 def test_the_number_of_a_step_keeps_within_the_drawing(at: float, side: str) -> None:
-    mark = history_charts.Mark(at, 1, None, 0)  # type: ignore[arg-type]
+    mark = history_charts.StepMark(at, 1, None, 0)  # type: ignore[arg-type]
     assert mark.side == side
 
 

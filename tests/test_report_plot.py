@@ -22,8 +22,8 @@ def test_both_axes_are_logarithmic() -> None:
     made = plot.plot([series([1.0, 10.0, 100.0])], [4, 64, 1024])
     assert made is not None
     marks = made.curves[0].marks
-    assert [mark.left_percent for mark in marks] == [0.0, 50.0, 100.0]
-    steps = [one.top_px - two.top_px for one, two in itertools.pairwise(marks)]
+    assert [mark.x for mark in marks] == [0.0, 50.0, 100.0]
+    steps = [one.y - two.y for one, two in itertools.pairwise(marks)]
     assert steps[0] == pytest.approx(steps[1], abs=0.2)
     assert steps[0] > 50
     assert [tick.label for tick in made.up] == ["1", "10", "100"]
@@ -40,7 +40,7 @@ def test_little_noise_does_not_fill_the_height() -> None:
     made = plot.plot([series([1000.0, 1010.0])], [1, 2])
     assert made is not None
     first, last = made.curves[0].marks
-    assert 0 < first.top_px - last.top_px < HIGH_PX / 20
+    assert 0 < first.y - last.y < HIGH_PX / 20
 
 
 def test_a_whisker_goes_from_the_slowest_to_the_fastest() -> None:
@@ -49,7 +49,7 @@ def test_a_whisker_goes_from_the_slowest_to_the_fastest() -> None:
     mark = made.curves[0].marks[0]
     assert mark.whisker is not None
     high, low = mark.whisker
-    assert high < mark.top_px < low
+    assert high < mark.y < low
     plain = plot.plot([series([100.0, 1000.0])], [1, 100])
     assert plain is not None
     assert plain.curves[0].marks[0].whisker is None

@@ -128,7 +128,7 @@ def test_the_whiskers_are_the_slowest_and_the_fastest(run: Run) -> None:
     assert spot.low == pytest.approx(min(cell.rates) / 1e3)
     assert spot.high == pytest.approx(max(cell.rates) / 1e3)
     assert mark.whisker is not None
-    assert mark.whisker[0] < mark.top_px < mark.whisker[1]
+    assert mark.whisker[0] < mark.y < mark.whisker[1]
 
 
 def test_a_cell_without_a_rate_is_told_once_with_its_reason(run: Run) -> None:

@@ -1,8 +1,4 @@
-"""Where the marks of an A/B page lie: geometry only, templates draw the SVG.
-
-Places across are percentages of a drawing's width, so that one drawing serves every
-screen and no text is stretched; places down are pixels.
-"""
+"""Where the marks of an A/B page lie: percentages across, pixels down."""
 
 from __future__ import annotations
 
@@ -12,11 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from report import numbers
+from report.axes import Dot, Level, Scale, Tick
 from report.regressions import ab_words
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, Repetition
 from report.regressions.judgement import Judgement
 from report.regressions.rule import Rule
-from report.ticks import Tick
 
 # Half widths of the axis, as losses of the rate; what lies beyond is an arrow.
 _LIMITS = (0.06, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7)
@@ -58,8 +54,7 @@ class Axis:
 
     def at(self, log_change: float) -> float:
         """The place of a change, kept inside the drawing."""
-        kept = min(max(log_change, -self.limit), self.limit)
-        return round(50 + 50 * kept / self.limit, 2)
+        return Scale(-self.limit, self.limit).percent(log_change)
 
     def side(self, log_change: float) -> int:
         """-1 or 1 if a change lies beyond the axis, else 0."""
@@ -112,27 +107,6 @@ def _label(n: float) -> str:
 
 
 @dataclass(frozen=True)
-class Dot:
-    """One repetition in a cell's drawing."""
-
-    side: str
-    x: float
-    y: float
-    label: str
-    disturbed: bool
-
-
-@dataclass(frozen=True)
-class Level:
-    """A median of one side over one stage: a line across the stage."""
-
-    side: str
-    x1: float
-    x2: float
-    y: float
-
-
-@dataclass(frozen=True)
 class Runs:
     """Every repetition of a cell in the order in which it was made.
 
@@ -141,7 +115,7 @@ class Runs:
 
     dots: tuple[Dot, ...]
     levels: tuple[Level, ...]
-    lines: tuple[tuple[float, str], ...]
+    lines: tuple[Tick, ...]
     names: tuple[tuple[float, str], ...]
     divider: float | None
 
@@ -155,10 +129,10 @@ def runs(cell: AbCell) -> Runs | None:
     middle = statistics.median([_log_rate(r) for r in made if r.side == "a"])
     reach = max(_LEAST_RANGE, *(abs(_log_rate(r) - middle) for r in made))
     places = len(made) + (_GAP if all(own for _, own in stages) else 0.0)
-    room = HEIGHT / 2 - _EDGE
+    across, up = Scale(0, places), Scale(middle + reach, middle - reach)
 
     def down(log_rate: float) -> float:
-        return round(HEIGHT / 2 - (log_rate - middle) / reach * room, 1)
+        return round(_EDGE + up.share(log_rate) * (HEIGHT - 2 * _EDGE), 1)
 
     dots: list[Dot] = []
     levels: list[Level] = []
@@ -168,21 +142,25 @@ def runs(cell: AbCell) -> Runs | None:
         if not own:
             continue
         if dots:
-            divider = round((place + _GAP / 2) / places * 100, 2)
+            divider = across.percent(place + _GAP / 2)
             place += _GAP
         start = place
         for number, repetition in own:
-            at = round((place + 0.5) / places * 100, 2)
-            label = _label_of(stage, number, repetition)
-            y = down(_log_rate(repetition))
-            side, disturbed = repetition.side, bool(repetition.disturbed)
-            dots.append(Dot(side, at, y, label, disturbed))
+            dots.append(
+                Dot(
+                    across.percent(place + 0.5),
+                    down(_log_rate(repetition)),
+                    _label_of(stage, number, repetition),
+                    repetition.side,
+                    bool(repetition.disturbed),
+                )
+            )
             place += 1
-        ends = (round(start / places * 100, 2), round(place / places * 100, 2))
+        ends = across.percent(start), across.percent(place)
         names.append((ends[0], stage))
         for side in ("a", "b"):
             rates = [_log_rate(r) for _, r in own if r.side == side]
-            levels.append(Level(side, *ends, down(statistics.median(rates))))
+            levels.append(Level(*ends, down(statistics.median(rates)), side))
     return Runs(
         tuple(dots), tuple(levels), _lines(reach, down, middle), tuple(names), divider
     )
@@ -213,12 +191,12 @@ def _label_of(stage: str, number: int, repetition: Repetition) -> str:
 
 def _lines(
     reach: float, down: Callable[[float], float], middle: float
-) -> tuple[tuple[float, str], ...]:
+) -> tuple[Tick, ...]:
     """The median of a, and how far up and down the drawing goes."""
-    lines = [(down(middle), "a")]
+    lines = [Tick(down(middle), "a")]
     for steps, sign in ((_STEPS_UP, 1), (_STEPS_DOWN, -1)):
         shares = (sign * n for n in steps)
         found = next((n for n in shares if abs(math.log1p(n)) <= reach), None)
         if found is not None:
-            lines.append((down(middle + math.log1p(found)), _label(found)))
+            lines.append(Tick(down(middle + math.log1p(found)), _label(found)))
     return tuple(lines)

@@ -1,7 +1,6 @@
-"""A series as a drawing: geometry only, a template draws the SVG.
+"""A series as a drawing, in percent from the left and from the top.
 
-Places are shares of the drawing in percent, from the left and from the top.  The
-axis does not begin at zero: it holds all medians, and at least a tenth of them.
+The axis does not begin at zero: it holds all medians, and at least a tenth of them.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from report.axes import Dot, Level, Scale, Tick, even_steps, free_level
 from report.numbers import compact
 from report.regressions.history import Point, SeriesKey
 from report.regressions.history_flags import Change, Judged
@@ -44,7 +44,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Mark:
+class StepMark:
     """A step: its place, and the number it has on the page.
 
     A number is written above those of its neighbours that it is too near to, so many
@@ -65,24 +65,6 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Level:
-    """The median between two steps."""
-
-    left_percent: float
-    right_percent: float
-    top_percent: float
-
-
-@dataclass(frozen=True)
-class Dot:
-    """One point where there are few."""
-
-    left_percent: float
-    top_percent: float
-    label: str
-
-
-@dataclass(frozen=True)
 class Chart:
     """One series drawn; `runs_per_point` is 1 unless there are too many.
 
@@ -95,17 +77,17 @@ class Chart:
     band: str
     line: str
     levels: tuple[Level, ...]
-    ticks: tuple[tuple[float, str], ...]
-    marks: tuple[Mark, ...]
+    ticks: tuple[Tick, ...]
+    marks: tuple[StepMark, ...]
     dots: tuple[Dot, ...]
     runs_per_point: int
     cut: str
     cut_points: int
 
     @property
-    def heights(self) -> list[tuple[float, str]]:
-        """The labels of the upright axis: (pixels from the top, label)."""
-        return [(top / 100 * HEIGHT_PX, label) for top, label in self.ticks]
+    def heights(self) -> list[Tick]:
+        """The labels of the upright axis, in pixels from the top."""
+        return [Tick(tick.at / 100 * HEIGHT_PX, tick.label) for tick in self.ticks]
 
 
 def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
@@ -115,8 +97,9 @@ def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
     steps = {change.step.index: change for change in judged.changes}
     drawn, per_point = _thinned(found.points, points, steps, most)
     low, high = _range(drawn)
-    tops = [_top(one.median, low, high) for one in drawn]
-    edges = [(_top(one.high, low, high), _top(one.low, low, high)) for one in drawn]
+    scale = Scale(high, low)
+    tops = [_top(scale, one.median) for one in drawn]
+    edges = [(_top(scale, one.high), _top(scale, one.low)) for one in drawn]
     beyond = [(one.high > high, one.low < low) for one in drawn]
     lefts = [round((i + 0.5) / len(drawn) * WIDE) for i in range(len(drawn))]
     return Chart(
@@ -124,8 +107,8 @@ def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
         drawn,
         band=_band(lefts, edges),
         line=_path(lefts, tops),
-        levels=_levels(drawn, low, high),
-        ticks=_ticks(low, high, found.is_ratio),
+        levels=_levels(drawn, scale),
+        ticks=_ticks(scale, found.is_ratio),
         marks=_marks(drawn, numbers),
         dots=_dots(drawn, lefts, tops, found.is_ratio),
         runs_per_point=per_point,
@@ -187,9 +170,8 @@ def _range(drawn: Sequence[Drawn]) -> tuple[float, float]:
     return low - max(0.0, missing) / 2, high + max(0.0, missing) / 2
 
 
-def _top(value: float, low: float, high: float) -> int:
-    share = (high - value) / (high - low)
-    return round(min(max(share, 0.0), 1.0) * HIGH)
+def _top(scale: Scale, value: float) -> int:
+    return round(scale.share(value) * HIGH)
 
 
 def _path(lefts: Sequence[int], tops: Sequence[int]) -> str:
@@ -228,35 +210,32 @@ def _dots(
     )
 
 
-def _marks(drawn: Sequence[Drawn], numbers: Numbers) -> tuple[Mark, ...]:
-    found: list[Mark] = []
+def _marks(drawn: Sequence[Drawn], numbers: Numbers) -> tuple[StepMark, ...]:
+    found: list[StepMark] = []
     for i, one in enumerate(drawn):
         if not one.change:
             continue
         at = i / len(drawn) * 100
         taken = {mark.level for mark in found if at - mark.at_percent < _CROWDED}
-        level = next(n for n in range(len(found) + 1) if n not in taken)
-        found.append(Mark(at, numbers[one.change.key], one.change, level))
+        number = numbers[one.change.key]
+        found.append(StepMark(at, number, one.change, free_level(taken)))
     return tuple(found)
 
 
-def _levels(drawn: Sequence[Drawn], low: float, high: float) -> tuple[Level, ...]:
+def _levels(drawn: Sequence[Drawn], scale: Scale) -> tuple[Level, ...]:
     begins = [i for i, one in enumerate(drawn) if i == 0 or one.change]
+    across = Scale(0, len(drawn))
     found = []
     for begin, end in zip(begins, [*begins[1:], len(drawn)], strict=True):
         medians = [p.band.median for one in drawn[begin:end] for p in one.points]
-        top = _top(statistics.median(medians), low, high) / HIGH * 100
-        found.append(Level(begin / len(drawn) * 100, end / len(drawn) * 100, top))
+        y = _top(scale, statistics.median(medians)) / HIGH * 100
+        found.append(Level(across.percent(begin), across.percent(end), y))
     return tuple(found)
 
 
-def _ticks(low: float, high: float, is_ratio: bool) -> tuple[tuple[float, str], ...]:
+def _ticks(scale: Scale, is_ratio: bool) -> tuple[Tick, ...]:
     """Three round figures where there are so many, the highest first."""
-    span = high - low
-    power = 10.0 ** math.floor(math.log10(span / 2))
-    step = next(power * n for n in (5, 2, 1) if power * n <= span / 2)
-    first = math.ceil(low / step)
-    values = [n * step for n in range(first, first + 6) if low <= n * step <= high]
-    labels = (f"{v:.2f}×" if is_ratio else compact(v) for v in values)
-    places = (_top(v, low, high) / HIGH * 100 for v in values)
-    return tuple(zip(places, labels, strict=True))[::-1]
+    return tuple(
+        Tick(_top(scale, n) / HIGH * 100, f"{n:.2f}×" if is_ratio else compact(n))
+        for n in reversed(even_steps(scale.last, scale.first))
+    )
