@@ -118,8 +118,6 @@ def seconds(elapsed_ns: float) -> str:
     250e6 -> "250 ms"; 75e9 -> "75 s"; 683e9 -> "11 min 23 s"; from an hour on
     without seconds: 4000e9 -> "1 h 7 min".
     """
-    if elapsed_ns == 0:
-        return "0 s"
     if round(elapsed_ns / 1e9) >= 3600:
         minutes = round(elapsed_ns / 60e9)
         return f"{minutes // 60:,} h {minutes % 60} min"

@@ -132,8 +132,9 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
     if is_superseded(plan, line):
         again = f"again ({line['attempt'] + 1} of {plan.attempts})"
         return f"{start} {name}  disturbed: {marks}; {again}"
-    told = f"{start} {name:<42} {rate:>13,.0f} ops/s {event.seconds:>7.1f} s"
-    return f"{told}  disturbed: {marks}" if marks else told
+    took = numbers.duration(event.seconds)
+    figures = f"{start} {name:<42} {numbers.whole(rate):>13} ops/s {took:>11}"
+    return f"{figures}  disturbed: {marks}" if marks else figures
 
 
 def _print(console: Console, line: str) -> None:
