@@ -81,8 +81,15 @@ def _row(result: AbResult, count: CountResult) -> CountRow:
         a=_number(count.a),
         b=_number(count.b),
         change="–" if count.change is None else numbers.signed(count.change, 2),
-        limit="–" if count.threshold is None else numbers.about(count.threshold),
+        limit=_limit(count.threshold),
     )
+
+
+def _limit(share: float | None) -> str:
+    """A limit as a share: "0.2 %", "1.4 %", "120 %"."""
+    if share is None:
+        return "–"
+    return numbers.about(share) if share < 0.995 else numbers.percent(share)
 
 
 def _number(count: float | None) -> str:
