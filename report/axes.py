@@ -102,6 +102,13 @@ def free_level(taken: Collection[int]) -> int:
     return next(level for level in itertools.count() if level not in taken)
 
 
+def edge(at_percent: float, within: float) -> str:
+    """Return the end of a drawing that a place is so near to: "first", "last" or ""."""
+    if at_percent < within:
+        return "first"
+    return "last" if at_percent > 100 - within else ""
+
+
 def _kept(share: float) -> float:
     return min(max(share, 0.0), 1.0)
 
@@ -149,6 +156,6 @@ def _reach(tick: Tick, width_ch: float) -> tuple[float, float]:
 
 
 def _classes(tick: Tick, least: int) -> str:
-    side = "first" if tick.at < _EDGE else "last" if tick.at > 100 - _EDGE else ""
+    side = edge(tick.at, _EDGE)
     is_always = least == STEPS[0]
     return " ".join(filter(None, ("tk", side, "" if is_always else f"from{least}")))

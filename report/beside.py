@@ -114,18 +114,12 @@ def _grouped(
     compared: Comparison, table: Table, drawn: Sequence[Sweep]
 ) -> tuple[Group, ...]:
     groups: dict[str, list[Line]] = {}
+    shown = [row for sweep in drawn for row in sweep.published(table)]
     for row in table.rows:
-        if table.kind == TESTS or not _is_drawn(table, row, drawn):
+        if table.kind == TESTS or row not in shown:
             lines = groups.setdefault(row.group, [])
             lines += _lines(compared, table, row)
     return tuple(Group(title, tuple(lines)) for title, lines in groups.items())
-
-
-def _is_drawn(table: Table, row: Printed, drawn: Sequence[Sweep]) -> bool:
-    target = row.target
-    return target is not None and any(
-        sweep.flag == table.flag and target.is_of(sweep.family) for sweep in drawn
-    )
 
 
 def _lines(compared: Comparison, table: Table, row: Printed) -> Iterable[Line]:
@@ -163,7 +157,7 @@ def _line(table: Table, chart: Chart, row: Row) -> Line:
     median, elapsed = row.summary.median, sweeps.elapsed_s(row)
     moved = sweeps.mb_per_sec(row)
     cells = {
-        "duration": numbers.seconds(elapsed * 1e9) if elapsed else "",
+        "duration": numbers.duration(elapsed) if elapsed else "",
         "micros_per_op": numbers.rounded(1e6 / median),
         "ops_per_s": numbers.rounded(median),
         "mb_per_s": numbers.rounded(moved) if moved else "",

@@ -7,14 +7,14 @@ none of it.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from report import columns, latency, numbers, stats
 from report.comparison import Chart
 from report.rows import Row
 from report.tables import DASH, Figure, Line, Table, figure, table
-from report.usage import everyone
+from report.usage import rated
 
 MB = 2**20
 _PERCENTILES = ("p50", "p90", "p99", "p99.9")
@@ -23,7 +23,7 @@ _PERCENTILES = ("p50", "p90", "p99", "p99.9")
 def writer(chart: Chart) -> Table | None:
     """The one writer beside the readers, whose operations the chart does not count."""
     lines = []
-    for row in _rated(chart):
+    for row in rated(chart):
         found = [w for m in row.repetitions if (w := m.record.get("writer"))]
         if not found:
             continue
@@ -49,16 +49,16 @@ def writer(chart: Chart) -> Table | None:
 def types(chart: Chart) -> tuple[Table, ...]:
     """Of each type of operation how many there were, and their latencies."""
     names: dict[str, None] = {}
-    for row in _rated(chart):
-        names |= dict.fromkeys(_counts(row))
+    for row in rated(chart):
+        names |= dict.fromkeys(_medians(row, "ops_by_type"))
     made = (_type(chart, name) for name in names)
     return tuple(t for t in made if t)
 
 
 def _type(chart: Chart, name: str) -> Table | None:
     lines = []
-    for row in _rated(chart):
-        counts = _counts(row)
+    for row in rated(chart):
+        counts = _medians(row, "ops_by_type")
         if name in counts:
             times = (
                 row.latency.record.get("latency_by_type_ns") if row.latency else None
@@ -79,7 +79,7 @@ def _type(chart: Chart, name: str) -> Table | None:
 
 def shares(chart: Chart) -> Table | None:
     """What was drawn, beside what theory expects; of the first repetition."""
-    found = [(row, _shares(row)) for row in _rated(chart)]
+    found = [(row, _shares(row)) for row in rated(chart)]
     names = dict.fromkeys(share["what"] for _, told in found for share in told)
     lines = []
     for row, told in found:
@@ -91,10 +91,7 @@ def shares(chart: Chart) -> Table | None:
 
 def counters(chart: Chart) -> Table | None:
     """What the drivers counted while they waited; medians."""
-    found = [
-        (row, _medians([m.record.get("counters") for m in row.repetitions]))
-        for row in _rated(chart)
-    ]
+    found = [(row, _medians(row, "counters")) for row in rated(chart)]
     names = dict.fromkeys(name for _, counted in found for name in counted)
     lines = [
         Line(row.engine, tuple(figure(counted.get(n), numbers.whole) for n in names))
@@ -102,15 +99,6 @@ def counters(chart: Chart) -> Table | None:
     ]
     titles = [(name, "counted by the driver") for name in names]
     return table("Counted by the drivers", titles, lines)
-
-
-def _rated(chart: Chart) -> Iterable[Row]:
-    return (row for row in everyone(chart) if row.summary)
-
-
-def _counts(row: Row) -> dict[str, float]:
-    """Operations by type: medians over the repetitions."""
-    return _medians([m.record.get("ops_by_type") for m in row.repetitions])
 
 
 def _shares(row: Row) -> Sequence[dict[str, Any]]:
@@ -127,9 +115,9 @@ def _share(told: dict[str, Any] | None) -> Figure:
     return Figure(f"{drawn:.2f} %, theory {theory:.2f} %")
 
 
-def _medians(counts: Iterable[dict[str, int] | None]) -> dict[str, float]:
-    """By name; what a repetition does not name happened 0 times in it."""
-    counted = [found for found in counts if found]
+def _medians(row: Row, key: str) -> dict[str, float]:
+    """Counts by name; what a repetition does not name happened 0 times in it."""
+    counted = [found for m in row.repetitions if (found := m.record.get(key))]
     names = dict.fromkeys(name for found in counted for name in found)
     return {
         name: statistics.median(found.get(name, 0) for found in counted)

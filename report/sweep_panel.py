@@ -106,8 +106,10 @@ class Panel:
 
 def panel(run: Run, sweep: Sweep, tables: Iterable[Table]) -> Panel:
     """Return a sweep with what was published of its flag and family."""
-    beside = tuple(t for t in tables if t.flag == sweep.flag and _rows(t, sweep))
-    columns = _columns(sweep, [row for t in beside for row in _rows(t, sweep)])
+    beside = tuple(table for table in tables if sweep.published(table))
+    columns = _columns(
+        sweep, [row for table in beside for row in sweep.published(table)]
+    )
     ours, theirs = _ours(run, sweep), _theirs(run, sweep, beside, columns)
     ranked = [line for line in ours if line.engine and line.engine.ranked]
     rows = [row for chart in sweep.charts for row in chart.rows]
@@ -121,10 +123,6 @@ def panel(run: Run, sweep: Sweep, tables: Iterable[Table]) -> Panel:
         beside,
         tuple(_behind(run, sweep, benchmark) for benchmark in sweep.benchmarks),
     )
-
-
-def _rows(table: Table, sweep: Sweep) -> list[Printed]:
-    return [r for r in table.rows if r.target and r.target.is_of(sweep.family)]
 
 
 def _columns(sweep: Sweep, printed: Iterable[Printed]) -> dict[str, str]:
@@ -213,7 +211,7 @@ def _theirs(
     lines = []
     for table in tables:
         by_title: dict[str, list[Printed]] = {}
-        for row in _rows(table, sweep):
+        for row in sweep.published(table):
             by_title.setdefault(row.title, []).append(row)
         for title, rows in by_title.items():
             own = next((ours[name] for name in rows[0].engines if name in ours), None)

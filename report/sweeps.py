@@ -13,6 +13,7 @@ from typing import Any
 from report import titles
 from report.cells import Engine, Scenario
 from report.comparison import Chart, Comparison, Row, by_scenario
+from report.published_tables import Printed, Table
 from report.rows import NOT_PLANNED
 
 MB = 2**20
@@ -97,6 +98,12 @@ class Sweep:
             if row.engine.name == engine.name and row.status != NOT_PLANNED:
                 return row
         return None
+
+    def published(self, table: Table) -> list[Printed]:
+        """The rows of a published table that are of the same flag and family."""
+        is_same = table.flag == self.flag
+        rows = table.rows if is_same else ()
+        return [row for row in rows if row.target and row.target.is_of(self.family)]
 
     def is_rated(self, engine: Engine, place: int) -> bool:
         """Whether an engine has a rate of any benchmark at a value."""

@@ -17,10 +17,15 @@ def everyone(chart: Chart) -> tuple[Row, ...]:
     return (*chart.rows, *chart.unranked)
 
 
+def rated(chart: Chart) -> list[Row]:
+    """Those of them that have a rate."""
+    return [row for row in everyone(chart) if row.summary]
+
+
 def work(chart: Chart) -> Table | None:
     """Where the time goes, timed or not, and how long opening again takes."""
     lines = []
-    for row in _rated(chart):
+    for row in rated(chart):
         times_ns = (
             *(row.open_ns, _median(row, "loop_ns"), _median(row, "flush_ns")),
             *(row.settle_ns, row.close_ns, row.reopen_ns, row.recover_ns),
@@ -33,7 +38,7 @@ def work(chart: Chart) -> Table | None:
 def later(chart: Chart) -> Table | None:
     """What settling and closing cost, after the clock had stopped."""
     lines = []
-    for row in _rated(chart):
+    for row in rated(chart):
         used = row.used
         ops = _median(row, "ops")
         cpu_ns = used.deferred_cpu_ns
@@ -55,7 +60,7 @@ def later(chart: Chart) -> Table | None:
 def processors(chart: Chart) -> Table | None:
     """Processor time, faults and switches."""
     lines = []
-    for row in _rated(chart):
+    for row in rated(chart):
         used = row.used
         seldom = (
             *(used.minor_faults_per_op, used.major_faults_per_op),
@@ -79,7 +84,7 @@ def processors(chart: Chart) -> Table | None:
 def memory(chart: Chart) -> Table | None:
     """Memory at its largest, and the database's files."""
     lines = []
-    for row in _rated(chart):
+    for row in rated(chart):
         used = row.used
         sizes = (used.peak_rss_bytes, used.anonymous_bytes, used.file_bytes)
         disk = (used.disk_bytes, used.peak_disk_bytes)
@@ -99,7 +104,7 @@ def memory(chart: Chart) -> Table | None:
 def bytes_moved(chart: Chart) -> Table | None:
     """Bytes read and written for each byte of keys and values."""
     lines = []
-    for row in _rated(chart):
+    for row in rated(chart):
         used = row.used
         moved = (
             *(used.read_per_byte, used.storage_read_per_byte),
@@ -108,10 +113,6 @@ def bytes_moved(chart: Chart) -> Table | None:
         shown = tuple(positive(number, numbers.times) for number in moved)
         lines.append(Line(row.engine, shown))
     return table("Bytes for each byte of entries", columns.BYTES, lines)
-
-
-def _rated(chart: Chart) -> list[Row]:
-    return [row for row in everyone(chart) if row.summary]
 
 
 def _median(row: Row, key: str) -> float | None:

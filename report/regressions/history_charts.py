@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from report.axes import Dot, Level, Scale, Tick, even_steps, free_level
+from report.axes import Dot, Level, Scale, Tick, edge, even_steps, free_level
 from report.numbers import compact
 from report.regressions.history import Point, SeriesKey
 from report.regressions.history_flags import Change, Judged
@@ -59,9 +59,7 @@ class StepMark:
     @property
     def side(self) -> str:
         """How its number is set, so that it does not leave the drawing."""
-        if self.at_percent < _EDGE:
-            return "first"
-        return "last" if self.at_percent > 100 - _EDGE else ""
+        return edge(self.at_percent, _EDGE)
 
 
 @dataclass(frozen=True)
@@ -98,19 +96,22 @@ def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
     drawn, per_point = _thinned(found.points, points, steps, most)
     low, high = _range(drawn)
     scale = Scale(high, low)
-    tops = [_top(scale, one.median) for one in drawn]
-    edges = [(_top(scale, one.high), _top(scale, one.low)) for one in drawn]
     beyond = [(one.high > high, one.low < low) for one in drawn]
     lefts = [round((i + 0.5) / len(drawn) * WIDE) for i in range(len(drawn))]
+    ends = zip(*((one.high, one.median, one.low) for one in drawn), strict=True)
+    upper, line, lower = (
+        [(left, _top(scale, n)) for left, n in zip(lefts, values, strict=True)]
+        for values in ends
+    )
     return Chart(
         judged,
         drawn,
-        band=_band(lefts, edges),
-        line=_path(lefts, tops),
+        band=_path([*upper, *reversed(lower)]) + "z",
+        line=_path(line) + ("h1" if len(line) == 1 else ""),
         levels=_levels(drawn, scale),
         ticks=_ticks(scale, found.is_ratio),
         marks=_marks(drawn, numbers),
-        dots=_dots(drawn, lefts, tops, found.is_ratio),
+        dots=_dots(drawn, line, found.is_ratio),
         runs_per_point=per_point,
         cut=_cut(lefts, beyond),
         cut_points=sum(map(any, beyond)),
@@ -174,16 +175,8 @@ def _top(scale: Scale, value: float) -> int:
     return round(scale.share(value) * HIGH)
 
 
-def _path(lefts: Sequence[int], tops: Sequence[int]) -> str:
-    pairs = zip(lefts, tops, strict=True)
-    path = "M" + "L".join(f"{left} {top}" for left, top in pairs)
-    return path if len(lefts) > 1 else path + "h1"
-
-
-def _band(lefts: Sequence[int], edges: Sequence[tuple[int, int]]) -> str:
-    there = [f"{left} {high}" for left, (high, _) in zip(lefts, edges, strict=True)]
-    back = [f"{left} {low}" for left, (_, low) in zip(lefts, edges, strict=True)]
-    return "M" + "L".join([*there, *reversed(back)]) + "z"
+def _path(places: Iterable[tuple[int, int]]) -> str:
+    return "M" + "L".join(f"{left} {top}" for left, top in places)
 
 
 def _cut(lefts: Sequence[int], beyond: Sequence[tuple[bool, bool]]) -> str:
@@ -196,17 +189,14 @@ def _cut(lefts: Sequence[int], beyond: Sequence[tuple[bool, bool]]) -> str:
 
 
 def _dots(
-    drawn: Sequence[Drawn], lefts: Sequence[int], tops: Sequence[int], is_ratio: bool
+    drawn: Sequence[Drawn], line: Sequence[tuple[int, int]], is_ratio: bool
 ) -> tuple[Dot, ...]:
     if len(drawn) > _MOST_DOTS:
         return ()
+    labels = (f"{one.name}: {figure(one.median, is_ratio)}" for one in drawn)
     return tuple(
-        Dot(
-            left / WIDE * 100,
-            top / HIGH * 100,
-            f"{one.name}: {figure(one.median, is_ratio)}",
-        )
-        for one, left, top in zip(drawn, lefts, tops, strict=True)
+        Dot(left / WIDE * 100, top / HIGH * 100, label)
+        for (left, top), label in zip(line, labels, strict=True)
     )
 
 
