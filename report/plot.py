@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from report import numbers, titles
-from report.axes import Dot, LogScale, Tick, log_steps
+from report.axes import Dot, LogScale, Scale, Tick, log_steps
 from report.identity import Look
 
 WIDE, HIGH_PX = 1000, 236  # units of the paths: parts of the width, pixels
@@ -87,8 +87,8 @@ def plot(
     kept = [one for one in kept if one.spots]
     if not kept:
         return None
-    numbers = [n for one in kept for s in one.spots for n in (s.low, s.high)]
-    scale = _scale(min(numbers), max(numbers))
+    ends = [n for one in kept for s in one.spots for n in (s.low, s.high)]
+    scale = _scale(min(ends), max(ends))
     lefts, names = places(values), [titles.value(value, flag) for value in values]
     labels = _label_places([_top(scale, one.spots[-1].median) for one in kept])
     return Plot(
@@ -98,24 +98,21 @@ def plot(
         ),
         _across(names, lefts),
         _up(scale),
-        "; ".join(_told(one, names) for one in kept) + ".",
+        "; ".join(_in_words(one, names) for one in kept) + ".",
     )
 
 
 def places(values: Sequence[object]) -> list[float]:
     """Where the values lie, in percent: on a log axis if they are far apart."""
-    numbers = [v for v in values if isinstance(v, int | float) and v > 0]
-    is_log = len(numbers) == len(values) and max(numbers) >= _LEAST_RATIO * min(numbers)
-    if not is_log:
-        last = max(len(values) - 1, 1)
-        return [round(i / last * 100, 2) for i in range(len(values))]
-    scale = LogScale(min(numbers), max(numbers))
-    return [scale.percent(number) for number in numbers]
+    known = [v for v in values if isinstance(v, int | float) and v > 0]
+    if len(known) == len(values) and max(known) >= _LEAST_RATIO * min(known):
+        scale = LogScale(min(known), max(known))
+        return [scale.percent(number) for number in known]
+    return [Scale(0, max(len(values) - 1, 1)).percent(i) for i in range(len(values))]
 
 
 def _above_zero(series: Series) -> Series:
-    spots = tuple(s for s in series.spots if s.low > 0)
-    return Series(series.engine, series.title, series.look, series.is_published, spots)
+    return replace(series, spots=tuple(s for s in series.spots if s.low > 0))
 
 
 def _scale(low: float, high: float) -> LogScale:
@@ -186,14 +183,9 @@ def _up(scale: LogScale) -> tuple[Tick, ...]:
     return tuple(Tick(_top(scale, n), numbers.label(n)) for n in steps)
 
 
-def _told(series: Series, names: Sequence[str]) -> str:
+def _in_words(series: Series, names: Sequence[str]) -> str:
     first, last = series.spots[0], series.spots[-1]
-    return (
-        f"{series.title}{', published' if series.is_published else ''}: "
-        f"{numbers.compact(first.median)} at {names[first.value]}"
-        + (
-            f", {numbers.compact(last.median)} at {names[last.value]}"
-            if last is not first
-            else ""
-        )
-    )
+    ends = [first] if last is first else [first, last]
+    shown = (f"{numbers.compact(s.median)} at {names[s.value]}" for s in ends)
+    published = ", published" if series.is_published else ""
+    return f"{series.title}{published}: {', '.join(shown)}"

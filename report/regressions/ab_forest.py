@@ -145,16 +145,10 @@ def runs(cell: AbCell) -> Runs | None:
             divider = across.percent(place + _GAP / 2)
             place += _GAP
         start = place
-        for number, repetition in own:
-            dots.append(
-                Dot(
-                    across.percent(place + 0.5),
-                    down(_log_rate(repetition)),
-                    _label_of(stage, number, repetition),
-                    repetition.side,
-                    bool(repetition.disturbed),
-                )
-            )
+        for number, r in own:
+            x, y = across.percent(place + 0.5), down(_log_rate(r))
+            label = _label_of(stage, number, r)
+            dots.append(Dot(x, y, label, r.side, bool(r.disturbed)))
             place += 1
         ends = across.percent(start), across.percent(place)
         names.append((ends[0], stage))
