@@ -131,8 +131,8 @@ def seconds(elapsed_ns: float) -> str:
 
 
 def duration(elapsed_s: float) -> str:
-    """The same of seconds: 0.25 -> "250 ms"; 4000 -> "1 h 7 min"."""
-    return seconds(elapsed_s * 1e9)
+    """The same of seconds: 0 -> "0 s"; 0.25 -> "250 ms"; 4000 -> "1 h 7 min"."""
+    return seconds(elapsed_s * 1e9) if elapsed_s else "0 s"
 
 
 def clock(elapsed_s: float) -> str:

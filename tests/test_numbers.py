@@ -72,7 +72,7 @@ def test_percents() -> None:
 def test_a_time_that_runs_has_whole_seconds() -> None:
     shown = [numbers.clock(s) for s in (0.4, 12.34, 99.4, 99.6, 4000)]
     assert shown == ["0 s", "12 s", "99 s", "1 min 40 s", "1 h 7 min"]
-    assert numbers.duration(0.25) == "250 ms"
+    assert [numbers.duration(s) for s in (0, 0.25)] == ["0 s", "250 ms"]
 
 
 def test_an_interval_has_its_unit_once_unless_an_end_is_a_multiple() -> None:
