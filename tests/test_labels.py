@@ -127,3 +127,9 @@ def test_a_long_name_may_go_on_after_its_parts() -> None:
     assert breakable("alpha/baseline/fillseq") == "alpha/<wbr>baseline/<wbr>fillseq"
     assert breakable("level0_file_num") == "level0_<wbr>file_<wbr>num"
     assert breakable("1.25 <b>") == "1.25 &lt;b&gt;"
+
+
+def test_round_numbers_keep_within_their_axis() -> None:
+    assert axes.log_steps(2, 5000) == [10, 100, 1000]
+    assert axes.log_steps(3, 40, (1, 2, 5)) == [5, 10, 20]
+    assert axes.even_steps(0.3, 2.2) == [0.5, 1.0, 1.5, 2.0]
