@@ -47,6 +47,12 @@ def whole(number: float) -> str:
     return f"{number:,.0f}"
 
 
+def grouped(text: str) -> str:
+    """A number as it was printed, with separators: "1000.50" -> "1,000.50"."""
+    digits, point, rest = text.partition(".")
+    return (f"{int(digits):,}" if digits.isdecimal() else digits) + point + rest
+
+
 def slower(ratio: float) -> str:
     """A distance from the best: 1.234 -> "1.23×"; 12.34 -> "12×"."""
     if ratio < 9.995:

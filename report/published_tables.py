@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report import published
+from report import numbers, published
 from report.documents import ResultsError
 from report.published import PUBLISHED_DIR, About
 
@@ -95,7 +95,7 @@ def load(name: str, folder: Path = PUBLISHED_DIR) -> Table:
 def _printed(row: Mapping[str, str], document: Mapping[str, Any]) -> Printed:
     engine = row.get("engine") or document.get("engine", "")
     title = document["titles"][engine]
-    shown = {key: _grouped(text) for key, text in row.items()}
+    shown = {key: numbers.grouped(text) for key, text in row.items()}
     return Printed(
         printed=row,
         title=title,
@@ -117,8 +117,3 @@ def _target(row: Mapping[str, str], document: Mapping[str, Any]) -> Target | Non
                 {key: entry[key].format_map(row) for key in keys},
             )
     return None
-
-
-def _grouped(text: str) -> str:
-    """Whole numbers with separators: 1000000 -> "1,000,000"."""
-    return f"{int(text):,}" if text.isdecimal() else text

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from report import numbers
 from report.cells import Engine
 
 DASH = "–"
@@ -106,6 +107,4 @@ def positive(number: float | None, form: Callable[[float], str]) -> Figure:
 
 def as_printed(text: str) -> Figure:
     """A published figure as its source has it, whole numbers with separators."""
-    whole, point, digits = text.partition(".")
-    shown = f"{int(whole):,}" if whole.isdecimal() else whole
-    return Figure(shown + point + digits) if text else Figure()
+    return Figure(numbers.grouped(text)) if text else EMPTY

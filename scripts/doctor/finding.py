@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
+from report import numbers
+
 UNKNOWN = "unknown"
 
 
@@ -64,5 +66,5 @@ def verdict(findings: Sequence[Finding]) -> str:
     """All of them in a few words: "1 failed, 2 warnings"."""
     failed, warned = count(findings, Level.FAIL), count(findings, Level.WARN)
     parts = [f"{failed} failed"] if failed else []
-    parts += [f"{warned} warning{'s' if warned > 1 else ''}"] if warned else []
+    parts += [numbers.count(warned, "warning")] if warned else []
     return ", ".join(parts) or "all ok"
