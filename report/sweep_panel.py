@@ -37,7 +37,7 @@ _ROLES = ("write", "read")  # what the columns of a published sweep begin with
 
 
 @dataclass(frozen=True)
-class Cell:
+class Quantity:
     """One figure of a point, as the table shows it and as it is drawn."""
 
     figure: Figure = EMPTY
@@ -55,11 +55,11 @@ class Point:
     place: int | None
     order: float
     source: str
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, Quantity]
 
 
 @dataclass(frozen=True)
-class Line:
+class Trace:
     """All points of one engine; `engine` is ours, or None."""
 
     title: str
@@ -98,7 +98,7 @@ class Panel:
     workload: tuple[str, ...]
     drawings: tuple[Drawing, ...]
     columns: tuple[str, ...]
-    groups: tuple[Line, ...]
+    groups: tuple[Trace, ...]
     without: tuple[str, ...]  # why some cells have no rate
     published: tuple[Table, ...]
     behind: tuple[Behind, ...]
@@ -106,11 +106,9 @@ class Panel:
 
 def panel(run: Run, sweep: Sweep, tables: Iterable[Table]) -> Panel:
     """Return a sweep with what was published of its flag and family."""
-    beside = tuple(table for table in tables if sweep.published(table))
-    columns = _columns(
-        sweep, [row for table in beside for row in sweep.published(table)]
-    )
-    ours, theirs = _ours(run, sweep), _theirs(run, sweep, beside, columns)
+    printed = tuple(table for table in tables if sweep.published(table))
+    columns = _columns(sweep, [row for t in printed for row in sweep.published(t)])
+    ours, theirs = _ours(run, sweep), _theirs(run, sweep, printed, columns)
     ranked = [line for line in ours if line.engine and line.engine.ranked]
     rows = [row for chart in sweep.charts for row in chart.rows]
     return Panel(
@@ -120,7 +118,7 @@ def panel(run: Run, sweep: Sweep, tables: Iterable[Table]) -> Panel:
         tuple(columns),
         tuple(_groups(ours, theirs)),
         tuple(_without(sweep)),
-        beside,
+        printed,
         tuple(_behind(run, sweep, benchmark) for benchmark in sweep.benchmarks),
     )
 
@@ -137,10 +135,10 @@ def _columns(sweep: Sweep, printed: Iterable[Printed]) -> dict[str, str]:
     return _STORED | rates
 
 
-def _ours(run: Run, sweep: Sweep) -> list[Line]:
+def _ours(run: Run, sweep: Sweep) -> list[Trace]:
     seen = looks(run.engines)
     return [
-        Line(
+        Trace(
             engine.title,
             engine,
             seen[engine.name],
@@ -160,18 +158,18 @@ def _ours(run: Run, sweep: Sweep) -> list[Line]:
     ]
 
 
-def _measured(sweep: Sweep, engine: Engine, member: Member) -> dict[str, Cell]:
+def _measured(sweep: Sweep, engine: Engine, member: Member) -> dict[str, Quantity]:
     rows = {b: sweep.row(engine, member, b) for b in sweep.benchmarks}
     wrote = rows.get(sweep.writing)
     row = wrote if wrote and wrote.summary else None
     batches = int(member.scenario.flags.get(engine.name, {}).get("transactions") or 0)
     entries = sweeps.entries(row) if row else None
     stored = (
-        _cell(batches or None),
-        _cell(entries / batches if batches and entries else None),
-        _cell(sweeps.data_bytes(row) if row else None),
-        _cell(row.used.disk_bytes if row else None),
-        _cell(sweeps.overhead_bytes(row) if row else None, numbers.rounded),
+        _quantity(batches or None),
+        _quantity(entries / batches if batches and entries else None),
+        _quantity(sweeps.data_bytes(row) if row else None),
+        _quantity(row.used.disk_bytes if row else None),
+        _quantity(sweeps.overhead_bytes(row) if row else None, numbers.rounded),
     )
     rates = {
         f"{b}, {unit}": _rate(row, unit) for unit in _RATES for b, row in rows.items()
@@ -179,31 +177,33 @@ def _measured(sweep: Sweep, engine: Engine, member: Member) -> dict[str, Cell]:
     return dict(zip(_STORED, stored, strict=True)) | rates
 
 
-def _cell(number: float | None, form: Callable[[float], str] = numbers.whole) -> Cell:
-    return Cell(figure(number, form), _alone(number))
+def _quantity(
+    number: float | None, form: Callable[[float], str] = numbers.whole
+) -> Quantity:
+    return Quantity(figure(number, form), _alone(number))
 
 
-def _rate(row: Row | None, unit: str) -> Cell:
+def _rate(row: Row | None, unit: str) -> Quantity:
     if row is None:
-        return Cell()
+        return Quantity()
     if row.summary is None:
-        return Cell(Figure(row.status, row.reason, warns=row.status in FAILURES))
+        return Quantity(Figure(row.status, row.reason, warns=row.status in FAILURES))
     if unit == _SECONDS:
-        return _cell(sweeps.elapsed_s(row), numbers.rounded)
+        return _quantity(sweeps.elapsed_s(row), numbers.rounded)
     ends = row.summary.median, row.summary.low, row.summary.high
     if unit == _MB:
         moved = sweeps.bytes_per_op(row)
         if not moved:
-            return Cell()
+            return Quantity()
         median, low, high = (rate * moved / sweeps.MB for rate in ends)
     else:
         median, low, high = (rate / 1e3 for rate in ends)
-    return Cell(Figure(numbers.rounded(median)), (median, low, high))
+    return Quantity(Figure(numbers.rounded(median)), (median, low, high))
 
 
 def _theirs(
     run: Run, sweep: Sweep, tables: Iterable[Table], columns: Mapping[str, str]
-) -> list[Line]:
+) -> list[Trace]:
     """The published engines; one that is none of ours has a look of its own."""
     ours = {engine.name: engine for engine in run.engines}
     seen = looks(run.engines)
@@ -218,7 +218,7 @@ def _theirs(
             shown = seen[own.name] if own else look(new)
             new += own is None
             points = (_printed(sweep, own, table, row, columns) for row in rows)
-            lines.append(Line(title, own, shown, True, tuple(points)))
+            lines.append(Trace(title, own, shown, True, tuple(points)))
     return lines
 
 
@@ -234,9 +234,10 @@ def _printed(
     place = next((i for i, is_same in enumerate(same) if is_same), None)
     rated = engine and place is not None and sweep.is_rated(engine, place)
     source = "published" if rated else NOT_REPRODUCED
+    shown = {title: row.printed.get(column, "") for title, column in columns.items()}
     cells = {
-        title: Cell(as_printed(row.printed.get(column, "")), _alone(row.number(column)))
-        for title, column in columns.items()
+        title: Quantity(as_printed(text), _alone(row.number(columns[title])))
+        for title, text in shown.items()
     }
     return Point(as_printed(value).text, place, _order(sweep, value), source, cells)
 
@@ -253,7 +254,7 @@ def _order(sweep: Sweep, value: str) -> float:
         return [str(known) for known in sweep.values].index(value)
 
 
-def _groups(ours: Iterable[Line], theirs: Sequence[Line]) -> Iterable[Line]:
+def _groups(ours: Iterable[Trace], theirs: Sequence[Trace]) -> Iterable[Trace]:
     """Ours, each with what was published of it, then those that are not ours.
 
     Of one value ours comes first.
@@ -268,11 +269,11 @@ def _groups(ours: Iterable[Line], theirs: Sequence[Line]) -> Iterable[Line]:
             yield _ordered(line, line.points)
 
 
-def _ordered(line: Line, points: Iterable[Point]) -> Line:
+def _ordered(line: Trace, points: Iterable[Point]) -> Trace:
     return replace(line, points=tuple(sorted(points, key=lambda point: point.order)))
 
 
-def _drawings(sweep: Sweep, lines: Sequence[Line]) -> Iterable[Drawing]:
+def _drawings(sweep: Sweep, lines: Sequence[Trace]) -> Iterable[Drawing]:
     charts = [
         (titles.title(b), "thousands a second", f"{b}, {_KOPS}")
         for b in sweep.benchmarks
@@ -295,7 +296,7 @@ def _drawings(sweep: Sweep, lines: Sequence[Line]) -> Iterable[Drawing]:
             yield Drawing(f"{sweep.anchor}-{number}", title, unit, made)
 
 
-def _series(line: Line, column: str) -> Series:
+def _series(line: Trace, column: str) -> Series:
     """The points of a line at values that the sweep has."""
     spots = [
         Spot(point.place, *drawn)
