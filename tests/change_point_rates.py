@@ -13,12 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from report.cells import CellName
 from report.regressions.change_points import STRIDE, WINDOW, change_points
 from report.regressions.critical_values import DRAWS, SEED
+from report.regressions.gate import Outcome
+from report.regressions.gate_history import of_history
+from tests import synthetic_history
 
 NEAR = 5  # points: a step found within them is the one that was made
 BEFORE = 60  # points of history before a step
 PATIENCE = 40  # points after it, within which it is found or missed
+CELLS = tuple(CellName("alpha", "baseline", f"cell{i}") for i in range(60))
 
 Source = np.random.Generator
 Noise = Callable[[Source, int, float], Any]
@@ -29,10 +34,15 @@ def gauss(source: Source, count: int, sigma: float) -> Any:
     return source.normal(0, sigma, count)
 
 
-def outliers(source: Source, count: int, sigma: float) -> Any:
+def outliers(source: Source, count: int, sigma: float, share: float = 0.03) -> Any:
     """The same, with 3 % of the points 10 to 40 % slower."""
-    wild = source.random(count) < 0.03
+    wild = source.random(count) < share
     return source.normal(0, sigma, count) + wild * source.uniform(0.1, 0.4, count)
+
+
+def rare_outliers(source: Source, count: int, sigma: float) -> Any:
+    """The same, with one point in 100."""
+    return outliers(source, count, sigma, 0.01)
 
 
 def drifting(source: Source, count: int, sigma: float) -> Any:
@@ -124,6 +134,33 @@ def accuracy(
     return Rate(hits, replicates), Rate(hits, max(seen, 1))
 
 
+def gate(
+    noise: Noise, sigma: float, runs: int, shift: float = 0, late: int = 0
+) -> tuple[Rate, Rate]:
+    """Of runs of 60 cells: those with a false nomination, and the slow cell's.
+
+    The histories have 12 to 100 runs.  The first cell became slower so many runs
+    before the last.
+    """
+    false = hits = 0
+    for number in range(runs):
+        source = np.random.default_rng((4, number))
+        count = int(source.integers(12, 101))
+        logs = {name: noise(source, count, sigma) for name in CELLS}
+        logs[CELLS[0]][count - 1 - late :] += np.log1p(shift)
+        *older, new = synthetic_history.history(
+            count,
+            CELLS,
+            lambda index, name, logs=logs: float(logs[name][index]),  # type: ignore[misc]
+            noise=0,
+        )
+        found = of_history(new, older, 0.05).of(Outcome.NOMINATED)
+        names = {row.name for row in found}
+        hits += str(CELLS[0]) in names
+        false += bool(names - {str(CELLS[0])})
+    return Rate(false, runs), Rate(hits, runs)
+
+
 def percentile(found: Sequence[int], share: float) -> str:
     """A delay for people: the nearest rank, or that it was never reached."""
     rank = sorted(found)[int(share * (len(found) - 1))]
@@ -157,6 +194,22 @@ def main() -> None:
         recall, precision = accuracy(noise, 0.03, 0.05, 1000)
         told = f"{recall.share:.2f} | {precision.share:.2f}"
         print(f"| {noise.__name__} | {told} | {recall.of:,} |")
+    print_gate()
+
+
+def print_gate() -> None:
+    """Prints the table of `check --against history`."""
+    steps = [(shift, late) for shift in (0.05, 0.1, 0.2) for late in (1, 4, 9)]
+    heads = " | ".join(f"+{shift:.0%}, run {late + 1}" for shift, late in steps)
+    print(f"\n| noise | CV | false | {heads} |")
+    print("|---|---|---|" + "---|" * len(steps))
+    for noise in (gauss, rare_outliers, outliers, drifting):
+        for sigma in (0.013, 0.03):
+            false, _ = gate(noise, sigma, 600)
+            rates = [gate(noise, sigma, 60, *step)[1] for step in steps]
+            told = " | ".join(f"{rate.share:.0%}" for rate in rates)
+            wrong = f"{false.share:.1%} ± {false.error:.1%}"
+            print(f"| {noise.__name__} | {sigma:.1%} | {wrong} | {told} |", flush=True)
 
 
 if __name__ == "__main__":

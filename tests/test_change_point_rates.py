@@ -16,8 +16,10 @@ from tests.change_point_rates import (
     delays,
     drifting,
     false_alarms,
+    gate,
     gauss,
     outliers,
+    rare_outliers,
 )
 
 pytestmark = pytest.mark.slow
@@ -56,3 +58,15 @@ def test_a_step_is_found_and_little_else() -> None:
         recall, precision = accuracy(noise, 0.03, 0.05, 100)
         assert recall.share >= 0.85
         assert precision.share >= 0.85
+
+
+@pytest.mark.parametrize("sigma", [0.013, 0.03])
+def test_a_gate_is_not_failed_by_rare_outliers(sigma: float) -> None:
+    """Of 300 runs of which 2.7 % fail, more than 17 do once in 500 times."""
+    false, _ = gate(rare_outliers, sigma, 300)
+    assert false.found <= 17
+
+
+def test_a_tenth_is_nominated_within_five_runs() -> None:
+    _, found = gate(rare_outliers, 0.03, 40, shift=0.1, late=4)
+    assert found.share >= 0.75

@@ -33,6 +33,8 @@ def run_of(folder: Path, day: int, *, repetitions: int = 4, slower: float = 1.0)
     """One ordinary run; fillseq of every engine takes `slower` times as long."""
     name = f"202601{day:02}-030405-synthetic"
     plan = {**synthetic.plan(repetitions=repetitions), "run": name}
+    builds = [{**e, "binary_sha256": f"{day:064}"} for e in plan["engines"]]
+    plan["engines"] = builds
     lines = []
     for line in synthetic.lines(plan):
         made = {**line, "run": name}
@@ -83,10 +85,6 @@ def test_an_ordinary_run_needs_to_be_told_against_what(tmp_path: Path) -> None:
         ["--against", "20260101"],
         ["--threshold", "5%"],
         ["-k", "nothing/*"],
-        ["--against", "window:4"],
-        ["--against", "window:101"],
-        ["--against", "window:x"],
-        ["--against", "window:²"],
         ["--format", "xml"],
         ["--fail-on", "always"],
     ],
@@ -122,10 +120,10 @@ def test_the_first_run_has_nothing_before_it(tmp_path: Path) -> None:
     assert missing.exit_code == 2
 
 
-def kept(folder: Path, days: range) -> None:
+def kept(folder: Path, days: range, slower: float = 1.0) -> None:
     """Runs of these days, in the history."""
     for day in days:
-        name = run_of(folder, day)
+        name = run_of(folder, day, slower=slower)
         places = ["--results-dir", str(folder)]
         places += ["--history-dir", str(folder / "history")]
         added = CliRunner().invoke(main, ["history", "add", name, *places])
@@ -134,21 +132,37 @@ def kept(folder: Path, days: range) -> None:
 
 def test_a_run_against_the_history(tmp_path: Path) -> None:
     kept(tmp_path, range(1, 13))
-    against = ["--against", "window:12"]
+    against = ["--against", "history"]
     same = run_of(tmp_path, 20)
     assert check(tmp_path, same, *against).exit_code == 0
-    slow = run_of(tmp_path, 21, slower=1.5)
+    for day in (21, 22):  # one run is no step
+        kept(tmp_path, range(day, day + 1), slower=1.5)
+    slow = run_of(tmp_path, 23, slower=1.5)
+    before = sorted((tmp_path / "history").iterdir())
     found = check(tmp_path, slow, *against)
     assert found.exit_code == 1
-    assert "alpha/baseline/fillseq" in found.stdout
+    assert "▼ nominated  alpha/baseline/fillseq" in found.stdout
+    assert "regressed" not in found.stdout
+    first, last = run_of(tmp_path, 21), run_of(tmp_path, 12)
+    command = f"confirm   scripts/kvmatrix ab synthetic --a BUILD_OF_{last} --b BUILD"
+    assert f"{command}_OF_{first} -k alpha/baseline/fillseq -k" in found.stdout
+    assert sorted((tmp_path / "history").iterdir()) == before
     chosen = check(tmp_path, slow, *against, "-k", "*/*/readseq")
     assert chosen.exit_code == 0
+    kept(tmp_path, range(23, 24), slower=1.5)
+    assert check(tmp_path, slow, *against).stdout == found.stdout
+
+
+def test_the_window_names_what_replaced_it(tmp_path: Path) -> None:
+    found = check(tmp_path, run_of(tmp_path, 1), "--against", "window:12")
+    assert found.exit_code == 2
+    assert "--against history" in found.stderr
 
 
 def test_a_young_history_passes_only_if_that_is_allowed(tmp_path: Path) -> None:
     kept(tmp_path, range(1, 4))
     name = run_of(tmp_path, 9, slower=1.5)
-    words = [name, "--against", "window:12"]
+    words = [name, "--against", "history"]
     found = check(tmp_path, *words)
     assert found.exit_code == 5
     assert "3 earlier runs" in found.stdout
@@ -168,7 +182,7 @@ def test_a_young_history_excuses_no_vanished_cell(tmp_path: Path) -> None:
     kept(tmp_path, range(1, 4))
     name = run_of(tmp_path, 9)
     cut(tmp_path / name, '"readseq"')
-    words = [name, "--against", "window:12", "--allow-no-base"]
+    words = [name, "--against", "history", "--allow-no-base"]
     found = check(tmp_path, *words)
     assert found.exit_code == 3
     assert "failed or missing" in found.stdout
@@ -178,11 +192,11 @@ def test_an_unfinished_run_never_passes(tmp_path: Path) -> None:
     kept(tmp_path, range(1, 13))
     name = run_of(tmp_path, 20)
     cut(tmp_path / name, '"repetition": 1,', '"repetition":1,')
-    found = check(tmp_path, name, "--against", "window:12")
+    found = check(tmp_path, name, "--against", "history")
     assert found.exit_code == 3
     assert "unfinished" in found.stdout
     cut(tmp_path / name, "nothing")
-    for against in ("window:12", "20260112"):
+    for against in ("history", "20260112"):
         empty = check(tmp_path, name, "--against", against)
         assert empty.exit_code == 5
         assert "no measurements" in empty.stdout
@@ -207,7 +221,7 @@ def test_damaged_files_exit_2_and_name_the_file(tmp_path: Path) -> None:
     [entry] = (tmp_path / "x/history").iterdir()
     entry.write_text("{")
     name = run_of(tmp_path / "x", 5)
-    damaged = check(tmp_path / "x", name, "--against", "window:5", "--allow-no-base")
+    damaged = check(tmp_path / "x", name, "--against", "history", "--allow-no-base")
     assert damaged.exit_code == 2
     assert entry.name in damaged.stderr
 

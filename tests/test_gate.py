@@ -3,21 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from report.cells import CellName
 from report.regressions import comparing
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import judge
 from report.regressions.deciding import Limits
 from report.regressions.gate import Gate, Kind, Outcome, Row
-from report.regressions.gate_sources import (
-    LEAST_CONFIDENCE,
-    of_ab,
-    of_comparison,
-    of_window,
-)
-from report.regressions.history_entries import Band, Entry
+from report.regressions.gate_sources import LEAST_CONFIDENCE, of_ab, of_comparison
 from report.results import load_run
-from tests import records, synthetic, synthetic_ab, synthetic_history
+from tests import records, synthetic, synthetic_ab
 
 
 def row(outcome: Outcome, *, judged: bool = True) -> Row:
@@ -35,6 +28,7 @@ def gate(*rows: Row, **more: object) -> Gate:
         ((row(Outcome.IMPROVED),), 0),
         ((row(Outcome.INCONCLUSIVE),), 0),
         ((row(Outcome.REGRESSED), row(Outcome.FAILED, judged=False)), 1),
+        ((row(Outcome.NOMINATED), row(Outcome.MISSING, judged=False)), 1),
         ((row(Outcome.UNCHANGED), row(Outcome.FAILED, judged=False)), 3),
         ((row(Outcome.UNCHANGED), row(Outcome.MISSING, judged=False)), 3),
         ((row(Outcome.INCONCLUSIVE, judged=False),), 5),
@@ -190,140 +184,6 @@ def test_runs_of_two_machines_are_not_compared(tmp_path: Path) -> None:
     found = of_comparison(comparing.compare(*runs))
     assert found.exit_code(allow_no_base=True) == 5
     assert "another" in found.why_nothing
-
-
-CELLS = tuple(CellName("alpha", "baseline", name) for name in ("fillseq", "readseq"))
-
-
-def windowed(entries: list[Entry], window: int = 12, threshold: float = 0.05) -> Gate:
-    return of_window(entries[-1], entries[:-1], window, threshold)
-
-
-def test_a_run_out_of_the_ordinary_is_a_regression() -> None:
-    slow = synthetic_history.step_at(12, 0.2)
-    found = windowed(synthetic_history.history(13, CELLS, slow))
-    [slower] = found.of(Outcome.REGRESSED)
-    assert slower.name == "alpha/baseline/fillseq"
-    assert found.exit_code() == 1
-    assert windowed(synthetic_history.history(13, CELLS)).exit_code() == 0
-
-
-def test_ratios_are_judged_as_ratios() -> None:
-    slow = synthetic_history.step_at(12, 0.2)
-    found = windowed(synthetic_history.history(13, CELLS, slow, reference="pinned"))
-    [slower] = found.of(Outcome.REGRESSED)
-    assert slower.unit == "of the reference's rate"
-    assert slower.base == pytest.approx(1.0, abs=0.02)
-
-
-def test_the_interval_of_a_ratio_is_not_that_of_repetitions() -> None:
-    *older, new = synthetic_history.history(13, CELLS, reference="pinned")
-    slow = dataclasses.replace(new.cells[0], ratio=Band(0.8, 0.7, 1.05))
-    new = dataclasses.replace(new, cells=(slow, *new.cells[1:]))
-    found = of_window(new, older, 12, 0.05)
-    assert [r.name for r in found.of(Outcome.REGRESSED)] == [str(slow.name)]
-
-
-def test_the_window_is_the_last_runs_before_this_one() -> None:
-    slow = synthetic_history.step_at(8, 0.2)  # long ago: the last five are as slow
-    entries = synthetic_history.history(14, CELLS, slow)
-    assert windowed(entries, window=5).exit_code() == 0
-
-    def restless(index: int, cell: CellName) -> float:
-        return 0.2 if index == 16 else (index % 3) * 0.3 if index < 8 else 0.0
-
-    calm = synthetic_history.history(17, CELLS, restless)
-    wide = windowed(calm, window=16)
-    assert wide.exit_code() == 5
-    assert "could go unseen" in wide.why_nothing
-    assert windowed(calm, window=8).exit_code() == 1
-    later = of_window(entries[8], entries, 8, 0.05)
-    assert [r.name for r in later.of(Outcome.REGRESSED)] == ["alpha/baseline/fillseq"]
-
-
-def test_a_young_history_is_no_base_and_that_of_another_machine_no_excuse() -> None:
-    young = windowed(synthetic_history.history(5, CELLS))
-    assert young.exit_code() == 5
-    assert young.exit_code(allow_no_base=True) == 0
-    assert "4 earlier runs" in young.why_nothing
-    entries = synthetic_history.history(13, CELLS)
-    moved = dataclasses.replace(entries[-1], machine={"cpu_model": "another"})
-    found = of_window(moved, entries[:-1], 12, 0.05)
-    assert found.exit_code(allow_no_base=True) == 5
-    assert "machine" in found.why_nothing
-
-
-def test_a_run_without_any_rate_never_passes() -> None:
-    entries = synthetic_history.history(3, CELLS)
-    cells = tuple(
-        dataclasses.replace(cell, status="error", rate=None, n=0)
-        for cell in entries[-1].cells
-    )
-    broken = dataclasses.replace(entries[-1], cells=cells)
-    for before in (entries[:-1], []):
-        found = of_window(broken, before, 12, 0.05)
-        assert found.exit_code(allow_no_base=True) == 5
-
-
-def test_a_cell_that_the_history_has_must_be_there_and_ok() -> None:
-    entries = synthetic_history.history(13, (*CELLS, CellName("beta", "x", "readseq")))
-    cells = entries[-1].cells
-    failed = dataclasses.replace(cells[1], status="wrong", rate=None, n=0)
-    now = dataclasses.replace(entries[-1], cells=(cells[0], failed))
-    found = of_window(now, entries[:-1], 12, 0.05)
-    assert [r.name for r in found.of(Outcome.FAILED)] == ["alpha/baseline/readseq"]
-    assert [r.name for r in found.of(Outcome.MISSING)] == ["beta/x/readseq"]
-    assert found.exit_code() == 3
-
-
-def test_what_vanished_stays_missing_as_long_as_the_window_has_it() -> None:
-    both = synthetic_history.history(13, (*CELLS, CellName("beta", "x", "readseq")))
-    without = [dataclasses.replace(e, cells=e.cells[:2]) for e in both[10:]]
-    entries = [*both[:10], *without]
-    found = windowed(entries)
-    assert [r.name for r in found.of(Outcome.MISSING)] == ["beta/x/readseq"]
-    forgotten = windowed(
-        [*both[:7], *(dataclasses.replace(e, cells=e.cells[:2]) for e in both[7:])],
-        window=5,
-    )
-    assert forgotten.exit_code() == 0
-
-
-def test_an_unfinished_run_does_not_pass_a_window() -> None:
-    *older, new = synthetic_history.history(13, CELLS)
-    assert of_window(new, older, 12, 0.05, unfinished=True).exit_code() == 3
-
-
-def test_a_cell_whose_settings_changed_is_told() -> None:
-    entries = synthetic_history.history(13, CELLS)
-    changed = dataclasses.replace(entries[-1].cells[0], settings_sha256="6" * 64)
-    now = dataclasses.replace(entries[-1], cells=(changed, entries[-1].cells[1]))
-    [told] = of_window(now, entries[:-1], 12, 0.05).of(Outcome.UNCOMPARED)
-    assert told.alert
-    assert "settings changed, it was gated before" in told.reason
-    [young] = of_window(now, entries[:4], 12, 0.05).rows[:1]
-    assert not young.alert
-
-
-def test_cells_that_are_judged_need_no_excuse_of_a_young_history() -> None:
-    def restless(index: int, cell: CellName) -> float:
-        return (index % 3) * 0.3
-
-    entries = synthetic_history.history(13, CELLS, restless)
-    other = [dataclasses.replace(e, suite="other") for e in entries[:9]]
-    found = windowed([*other, *entries[9:]])
-    assert not found.no_base
-    assert found.exit_code(allow_no_base=True) == 5
-
-
-def test_a_new_cell_has_no_base_and_fails_nothing() -> None:
-    entries = synthetic_history.history(13, CELLS)
-    extra = synthetic_history.entry_cell(CellName("alpha", "x", "readseq"), 10.0)
-    now = dataclasses.replace(entries[-1], cells=(*entries[-1].cells, extra))
-    found = of_window(now, entries[:-1], 12, 0.05)
-    [new] = found.of(Outcome.UNCOMPARED)
-    assert "0 of at least 5" in new.reason
-    assert found.exit_code() == 0
 
 
 def test_counts_that_are_the_same_are_not_enough_to_pass() -> None:

@@ -99,6 +99,28 @@ def test_github_warns_of_what_passed_without_being_known() -> None:
     assert annotations(gate(ROWS[1]), 0) == []
 
 
+def test_a_nomination_fails_without_being_called_a_regression() -> None:
+    row = replace(SLOWER, outcome=Outcome.NOMINATED, reason="since 1a2b3c4")
+    made = gate(row, ROWS[1], hints=("kvmatrix ab x", "kvmatrix ab y"))
+    assert made.exit_code() == 1
+    texts = [line.text for line in lines(made, 1)]
+    assert texts[-3:] == [
+        "confirm   kvmatrix ab x",
+        "confirm   kvmatrix ab y",
+        "not passed: 1 cell nominated, to be confirmed",
+    ]
+    [error] = annotations(made, 1)
+    assert error.startswith("::error title=nominated%3A alpha/base/fillseq::−11.4")
+    summary = step_summary(made, 1)
+    assert "Confirm with:\n\n    kvmatrix ab x\n    kvmatrix ab y\n" in summary
+    found = document(made, 1)
+    assert found["confirm"] == ["kvmatrix ab x", "kvmatrix ab y"]
+    failure = ElementTree.fromstring(render(made, 1)).find(".//failure")
+    assert failure is not None and failure.attrib["message"].startswith("nominated")
+    every = "\n".join([*texts, error, summary, str(failure.attrib)])
+    assert "regress" not in every
+
+
 def test_labels_cannot_forge_the_summary() -> None:
     label = "x\n\n# passed\x1b[31m\n\nx"
     made = Gate(RUN, label, label, ROWS[:1])
@@ -152,7 +174,7 @@ def test_the_summary_is_a_table_that_no_text_breaks_out_of() -> None:
 
 
 def test_the_text_has_what_was_found_and_ends_with_the_conclusion() -> None:
-    found = [line.text for line in lines(gate(*ROWS, hint="kvmatrix ab"), 1)]
+    found = [line.text for line in lines(gate(*ROWS, hints=("kvmatrix ab",)), 1)]
     assert any("185k → 164k ops/s  −11.4 %  [−13.1, −10.8] %" in line for line in found)
     assert found[-1] == "not passed: 2 regressions"
     assert found[-2] == "confirm   kvmatrix ab"
@@ -166,9 +188,9 @@ def test_the_text_has_what_was_found_and_ends_with_the_conclusion() -> None:
         ((ROWS[1], ROWS[2]), {}, 3, "1 cell failed or missing"),
         ((ROWS[1],), {"unfinished": True}, 3, "unfinished"),
         ((ROWS[4],), {}, 1, "inconclusive is not allowed"),
-        ((SLOWER,), {}, 0, "regressions being allowed"),
+        ((SLOWER,), {}, 0, "passed, as allowed: 1 regression; 0 unchanged"),
         ((ROWS[1],), {}, 0, "no regression found: 1 unchanged"),
-        ((ROWS[1], ROWS[7]), {}, 0, "allowed: 1 of them; 1 unchanged"),
+        ((ROWS[1], ROWS[7]), {}, 0, "allowed: 1 regression; 1 unchanged"),
         ((ROWS[1], UNSURE), {}, 0, f"1 inconclusive ({UP_TO} 8.0 % {IN} d/base/x)"),
         ((ROWS[1], VAGUE), {}, 0, "1 unchanged, 1 not gated"),
         ((VAGUE,), {}, 5, "d/base/y: a slowdown below 30 % could go unseen"),

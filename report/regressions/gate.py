@@ -1,12 +1,13 @@
 """What a gate knows and how it decides, whatever the evidence came from.
 
-gate_sources.py fills it from an A/B run, from two runs or from the history; the
-formats (gate_text, gate_github, gate_junit) show it.
+gate_sources.py fills it from an A/B run or from two runs, gate_history.py from the
+history; the formats (gate_text, gate_github, gate_junit) show it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,6 +19,7 @@ FAIL_ON = (REGRESSION, INCONCLUSIVE, NEVER)
 PASSED, REGRESSED, USAGE, INCOMPLETE, NOTHING = 0, 1, 2, 3, 5
 # A cell that could be so much slower unseen gates nothing (REGRESSIONS.md).
 MOST_UNSEEN = 0.10
+Chosen = Callable[[str], bool]  # whether a cell is, by its name
 
 
 class Outcome(StrEnum):
@@ -26,6 +28,7 @@ class Outcome(StrEnum):
     FAILED = "failed"  # ok in the base and not in the new, or failed in an A/B run
     MISSING = "missing"  # ok in the base, and not part of the new run
     REGRESSED = "regressed"
+    NOMINATED = "nominated"  # a step of the history, not confirmed by an A/B run
     INCONCLUSIVE = "inconclusive"
     IMPROVED = "improved"
     UNCHANGED = "unchanged"
@@ -88,7 +91,7 @@ class Gate:
     unfinished: bool = False
     nothing: str = ""
     no_base: bool = False
-    hint: str = ""  # a command that confirms what was found
+    hints: tuple[str, ...] = ()  # commands that confirm what was found
 
     def of(self, *outcomes: Outcome) -> tuple[Row, ...]:
         """The rows that came out so, the largest change first."""
@@ -98,6 +101,11 @@ class Gate:
     def timed(self, *outcomes: Outcome) -> tuple[Row, ...]:
         """The rows about time that came out so."""
         return tuple(row for row in self.of(*outcomes) if row.timed)
+
+    @property
+    def slower(self) -> tuple[Row, ...]:
+        """The rows that fail the gate: regressed, or nominated for it."""
+        return self.of(Outcome.REGRESSED, Outcome.NOMINATED)
 
     @property
     def judged(self) -> int:
@@ -125,17 +133,17 @@ class Gate:
         return f"{told.name}: {told.reason}" if told else "nothing was measured"
 
     def exit_code(self, fail_on: str = REGRESSION, allow_no_base: bool = False) -> int:
-        """0 passed; 1 regressed; 3 a cell failed or is missing; 5 nothing judged.
+        """0 passed; 1 slower; 3 a cell failed or is missing; 5 nothing judged.
 
         A gate that judged nothing never passes, unless there is no base yet, that is
         allowed, and nothing failed, is missing or unfinished.
         """
         incomplete = bool(self.of(Outcome.FAILED, Outcome.MISSING)) or self.unfinished
-        if not self.can_pass and not self.of(Outcome.REGRESSED):
+        if not self.can_pass and not self.slower:
             if not (self.no_base and allow_no_base):
                 return NOTHING
             return INCOMPLETE if incomplete else PASSED
-        if fail_on != NEVER and self.of(Outcome.REGRESSED):
+        if fail_on != NEVER and self.slower:
             return REGRESSED
         unsure = self.timed(Outcome.INCONCLUSIVE, Outcome.NOT_GATED)
         if fail_on == INCONCLUSIVE and unsure:
@@ -152,12 +160,11 @@ def row_of(
     unit: str = "ops/s",
     least_confidence: float = 0.0,
     most_unseen: float = MOST_UNSEEN,
-    width: float | None = None,
 ) -> Row:
     """The row of a judgement; `sides` are the figures of base and new.
 
     Without an interval of `least_confidence` it is not gated, nor if inconclusive
-    and `unseen` (or what stands for it, `width`) is above `most_unseen`.
+    and `unseen` is above `most_unseen`.
     """
     sure = judgement.confidence >= least_confidence - 1e-9
     known = bool(judgement.pairs) and judgement.rate_interval is not None and sure
@@ -165,8 +172,7 @@ def row_of(
     outcome = Outcome(verdict.value)
     if not known or verdict is Verdict.INCONCLUSIVE:
         unseen = _at_least_seen(judgement, unseen) if known else None
-        width = unseen if width is None else _at_least_seen(judgement, width)
-        if unseen is None or width is None or width > most_unseen:
+        if unseen is None or unseen > most_unseen:
             outcome = Outcome.NOT_GATED
             told = "how large a slowdown could go unseen is not known"
             if unseen is not None:

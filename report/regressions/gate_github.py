@@ -21,7 +21,12 @@ from report.regressions.gate_text import (
 
 MOST_ANNOTATIONS = 10
 MOST_SUMMARY_ROWS = 300
-_BAD = (Outcome.REGRESSED, Outcome.FAILED, Outcome.MISSING)
+_BAD = (
+    Outcome.REGRESSED,
+    Outcome.NOMINATED,
+    Outcome.FAILED,
+    Outcome.MISSING,
+)
 
 
 def annotations(gate: Gate, code: int) -> list[str]:
@@ -80,8 +85,9 @@ def step_summary(gate: Gate, code: int) -> str:
         blocks.append("\n".join(table))
     if len(rows) > MOST_SUMMARY_ROWS:
         blocks.append(f"{len(rows) - MOST_SUMMARY_ROWS} more rows are not shown.")
-    if gate.hint and gate.of(Outcome.REGRESSED):
-        blocks.append(f"Confirm with:\n\n    {one_line(gate.hint)}")
+    if gate.hints and gate.slower:
+        commands = "".join(f"\n    {one_line(hint)}" for hint in gate.hints)
+        blocks.append(f"Confirm with:\n{commands}")
     blocks.append(f"Rule: {escaped(one_line(gate.method))}.")
     return "\n\n".join(blocks) + "\n"
 

@@ -1,9 +1,10 @@
 """A gate's result as JUnit XML, which most CI systems show as tests.
 
-One testcase for each row: a regression is a failure, a cell that failed or is
-missing an error, what is inconclusive, not gated or has no base is skipped.  There is
-no norm; the document keeps to what both the schema of Apache Ant's task (windyroad/
-JUnit-Schema, JUnit.xsd) and that of Jenkins (xunit-plugin, junit-10.xsd) allow.
+One testcase for each row: what regressed or is nominated is a failure, a cell that
+failed or is missing an error, what is inconclusive, not gated or has no base is
+skipped.  There is no norm; the document keeps to what both the schema of Apache Ant's
+task (windyroad/JUnit-Schema, JUnit.xsd) and that of Jenkins (xunit-plugin,
+junit-10.xsd) allow.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from report.regressions.gate_text import conclusion, sentence, summary
 
 _TAGS = {
     Outcome.REGRESSED: "failure",
+    Outcome.NOMINATED: "failure",
     Outcome.FAILED: "error",
     Outcome.MISSING: "error",
     Outcome.INCONCLUSIVE: "skipped",

@@ -1,14 +1,13 @@
-"""A gate's evidence: an A/B run, two runs, or a run and the history before it."""
+"""A gate's evidence: an A/B run, or two runs; gate_history.py has the third."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+import statistics
+from collections.abc import Iterable
 
 from report.cells import NOT_MEASURED, CellName, Run
 from report.numbers import count
-from report.regressions import history
 from report.regressions.ab_verdicts import AbResult, CellResult, EngineResult
 from report.regressions.comparing import (
     ComparedCell,
@@ -26,15 +25,17 @@ from report.regressions.counts import (
     CountResult,
 )
 from report.regressions.deciding import Limits
-from report.regressions.gate import MOST_UNSEEN, Gate, Kind, Outcome, Row, row_of
-from report.regressions.history_entries import Entry, EntryCell
-from report.regressions.judgement import Judgement
-from report.regressions.window import (
-    LEAST_REFERENCE,
-    Point,
-    Watched,
-    judge,
+from report.regressions.gate import (
+    MOST_UNSEEN,
+    Chosen,
+    Gate,
+    Kind,
+    Outcome,
+    Row,
+    row_of,
 )
+from report.regressions.judgement import Judgement
+from report.regressions.samples import SampledCell
 
 LEAST_CONFIDENCE = 0.95  # of two runs; an A/B run has its own rule
 _COUNT_OUTCOMES = {
@@ -44,12 +45,6 @@ _COUNT_OUTCOMES = {
     NOT_GATED: Outcome.NOT_GATED,
 }
 _NO_LINES = "the run has no measurements: measurements.jsonl is empty or missing"
-_WINDOW_RULE = (
-    "prediction from earlier runs, {least} of time or more; where noise is normal"
-    " simulated false alarms are at most 1 % of the runs of 60 cells, and more where"
-    " a run's figure may be an outlier (REGRESSIONS.md)"
-)
-Chosen = Callable[[str], bool]
 
 
 def is_unfinished(run: Run) -> bool:
@@ -218,148 +213,5 @@ def _half(judgement: Judgement, threshold: float, margin: float = 0) -> float | 
     return max(threshold, math.expm1(half + math.log1p(margin)))
 
 
-def of_window(
-    new: Entry,
-    entries: Sequence[Entry],
-    window: int,
-    threshold: float,
-    chosen: Chosen | None = None,
-    *,
-    unfinished: bool = False,
-) -> Gate:
-    """A run against the last `window` entries of each of its series.
-
-    `entries` are the history, oldest first; what is not older than the run, or is
-    the run itself, is left out.  `unfinished` says that repetitions of it are missing.
-    """
-    wanted = chosen or _every
-    older = [entry for entry in entries if entry.run < new.run]
-    found = {
-        series.cell: series
-        for series in history.series((*older, new))
-        if series.points[-1].entry is new and wanted(str(series.cell))
-    }
-    watched = {
-        cell: Watched(
-            tuple(_point(p, series.is_ratio) for p in series.points[-1 - window : -1]),
-            _point(series.points[-1], series.is_ratio),
-        )
-        for cell, series in found.items()
-    }
-    judged = judge(watched, threshold)
-    before = [e for e in older if _comparable(e, new)][-window:]
-    rows = []
-    for cell, series in found.items():
-        if cell in judged:
-            rows.append(_watched_row(series, watched[cell], judged[cell], threshold))
-        else:
-            rows.append(_young(new, cell, before, len(watched[cell].reference)))
-    rows += _lost(new, before, wanted)
-    nothing, no_base = _why_nothing(new, older, rated=bool(found))
-    return Gate(
-        new.run,
-        f"the last {window} runs of each cell in the history",
-        _WINDOW_RULE.format(least=f"{100 * threshold:g} %"),
-        tuple(rows),
-        unfinished,
-        nothing="" if judged else nothing,
-        no_base=no_base and not judged,
-    )
-
-
-def _watched_row(
-    series: history.Series, watched: Watched, judged: Judgement, threshold: float
-) -> Row:
-    """The base is what the reference predicts.
-
-    What could go unseen is by the limit over all cells, which is far beyond the
-    interval of one: by that it is decided whether the cell is gated.
-    """
-    new = watched.new.median
-    return row_of(
-        Kind.CELL,
-        str(series.cell),
-        judged,
-        (new * math.exp(judged.log_shift), new),
-        judged.smallest_effect,
-        unit="of the reference's rate" if series.is_ratio else "ops/s",
-        most_unseen=max(MOST_UNSEEN, threshold),
-        width=_half(judged, threshold),
-    )
-
-
-def _young(new: Entry, cell: CellName, before: Sequence[Entry], points: int) -> Row:
-    """A cell with too few points; an alert if it had enough of other settings."""
-    settings = new.by_name[cell].settings_sha256
-    found = [entry.by_name.get(cell) for entry in before]
-    other = [c for c in found if c and c.rate and c.settings_sha256 != settings]
-    told = f"{points} of at least {LEAST_REFERENCE} earlier runs are there"
-    if not other:
-        return _plain(cell, Outcome.UNCOMPARED, told)
-    gated = len(other) >= LEAST_REFERENCE
-    was = ", it was gated before" if gated else ""
-    told = f"its settings changed{was}: of these settings {told}"
-    return replace(_plain(cell, Outcome.UNCOMPARED, told), alert=gated)
-
-
-def _point(point: history.Point, is_ratio: bool) -> Point:
-    band = point.band
-    repetitions = 0 if is_ratio else point.cell.n
-    return Point(point.entry.run, band.median, band.low, band.high, repetitions)
-
-
-def _plain(cell: CellName, outcome: Outcome, reason: str) -> Row:
-    return Row(Kind.CELL, str(cell), outcome, judged=False, reason=reason)
-
-
-def _lost(new: Entry, before: Sequence[Entry], wanted: Chosen) -> Iterable[Row]:
-    """Cells that any comparable entry of the window rates, and the new run does not.
-
-    The newest one only would forget what is lost as soon as that is in the history.
-    """
-    rated: dict[CellName, Entry] = {}
-    for entry in reversed(before):
-        for cell in entry.cells:
-            if cell.rate is not None and wanted(str(cell.name)):
-                rated.setdefault(cell.name, entry)
-    for name, base in rated.items():
-        now: EntryCell | None = new.by_name.get(name)
-        if now is None:
-            told = f"in {base.title}, and not part of this run"
-            yield _plain(name, Outcome.MISSING, told)
-        elif now.rate is None:
-            yield _plain(name, Outcome.FAILED, f"{now.status}; ok in {base.title}")
-
-
-def _comparable(entry: Entry, new: Entry) -> bool:
-    return (entry.machine_key, entry.method, entry.kind, entry.suite) == (
-        new.machine_key,
-        new.method,
-        new.kind,
-        new.suite,
-    )
-
-
-def _why_nothing(
-    new: Entry, older: Sequence[Entry], *, rated: bool
-) -> tuple[str, bool]:
-    """In words, and whether it is that the history is not there yet.
-
-    A history of another machine is no young history: whoever lets that pass would
-    never compare anything where each run has another machine.
-    """
-    if not rated:
-        return "no cell of this run has a rate", False
-    if len(older) < LEAST_REFERENCE:
-        told = (
-            f"the history has {len(older)} earlier runs of at least {LEAST_REFERENCE}"
-        )
-        return told, True
-    same = [entry for entry in older if _comparable(entry, new)]
-    if not same:
-        told = "none of this machine, method, suite and kind of run"
-        return f"the history has {len(older)} earlier runs, {told}", False
-    if len(same) < LEAST_REFERENCE:
-        told = f"of this machine and suite, of at least {LEAST_REFERENCE}"
-        return f"the history has {len(same)} earlier runs {told}", True
-    return "the cells' settings are not those of the earlier runs", False
+def _median(cell: SampledCell | None) -> float | None:
+    return statistics.median(cell.rates) if cell and cell.rates else None

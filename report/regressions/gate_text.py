@@ -23,6 +23,7 @@ GLYPHS = {
     Outcome.FAILED: "✗",
     Outcome.MISSING: "✗",
     Outcome.REGRESSED: "▼",
+    Outcome.NOMINATED: "▼",
     Outcome.IMPROVED: "▲",
     Outcome.INCONCLUSIVE: "?",
     Outcome.UNCHANGED: "=",
@@ -30,7 +31,13 @@ GLYPHS = {
     Outcome.UNCOMPARED: "–",
 }
 # Outcomes whose rows are all shown; of the others so many.
-_SHOWN = (Outcome.FAILED, Outcome.MISSING, Outcome.REGRESSED, Outcome.IMPROVED)
+_SHOWN = (
+    Outcome.FAILED,
+    Outcome.MISSING,
+    Outcome.REGRESSED,
+    Outcome.NOMINATED,
+    Outcome.IMPROVED,
+)
 _UNSURE_SHOWN = 10
 _STYLES = {
     Outcome.FAILED: "lost",
@@ -51,8 +58,8 @@ def lines(gate: Gate, code: int) -> list[Line]:
     if rows := shown(gate):
         found += [*_table(rows), Line("")]
     found.append(Line(summary(gate)))
-    if code == REGRESSED and gate.hint:
-        found.append(Line(f"confirm   {gate.hint}"))
+    if gate.slower:
+        found += [Line(f"confirm   {hint}") for hint in gate.hints]
     return [*found, Line(conclusion(gate, code), "bold")]
 
 
@@ -98,14 +105,11 @@ def conclusion(gate: Gate, code: int) -> str:
     """One sentence: passed or not, and why."""
     if code == NOTHING:
         return f"not passed: nothing was judged: {gate.why_nothing}"
-    slower = len(gate.of(Outcome.REGRESSED))
+    slower = len(gate.slower)
+    if code == REGRESSED and slower:
+        return f"not passed: {_slower(gate)}"
     if code == REGRESSED:
-        told = (
-            numbers.count(slower, "regression")
-            if slower
-            else "inconclusive is not allowed"
-        )
-        return f"not passed: {told}" + ("" if slower else f": {verdicts(gate)}")
+        return f"not passed: inconclusive is not allowed: {verdicts(gate)}"
     if code == INCOMPLETE:
         rows = gate.of(Outcome.FAILED, Outcome.MISSING)
         failed = len({row.name.split(" ")[0] for row in rows})
@@ -115,8 +119,18 @@ def conclusion(gate: Gate, code: int) -> str:
     if not gate.can_pass and not slower:
         return f"passed without a comparison, as allowed: {gate.why_nothing}"
     if code == PASSED and slower:
-        return f"passed, regressions being allowed: {slower} of them; {verdicts(gate)}"
+        return f"passed, as allowed: {_slower(gate)}; {verdicts(gate)}"
     return f"no regression found: {verdicts(gate)}"
+
+
+def _slower(gate: Gate) -> str:
+    """What regressed, and what is only nominated: an A/B run decides that."""
+    regressed = len(gate.of(Outcome.REGRESSED))
+    nominated = len(gate.of(Outcome.NOMINATED))
+    parts = [count(regressed, "regression")] if regressed else []
+    if nominated:
+        parts.append(f"{count(nominated, 'cell')} nominated, to be confirmed")
+    return ", ".join(parts)
 
 
 def verdicts(gate: Gate) -> str:
@@ -180,6 +194,7 @@ def document(gate: Gate, code: int) -> dict[str, Any]:
         "conclusion": conclusion(gate, code),
         "unfinished": gate.unfinished,
         "no_base": gate.no_base,
+        "confirm": list(gate.hints),
         "rows": [_row_document(row) for row in gate.rows],
     }
 

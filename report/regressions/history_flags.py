@@ -103,10 +103,15 @@ class Judged:
     changes: tuple[Change, ...]
 
 
-def judge(entries: Iterable[Entry]) -> tuple[Judged, ...]:
-    """Every series of a history, with what became of its steps."""
+def judge(
+    entries: Iterable[Entry], evidence: Sequence[Entry] = ()
+) -> tuple[Judged, ...]:
+    """Every series of a history, with what became of its steps.
+
+    The A/B runs that decide are those of `evidence`, or else of the entries.
+    """
     entries = tuple(entries)
-    decisive = [entry for entry in entries if entry.kind == AB]
+    decisive = [entry for entry in evidence or entries if entry.kind == AB]
     return tuple(_judged(found, decisive) for found in series(entries))
 
 

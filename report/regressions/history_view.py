@@ -131,12 +131,13 @@ def figures_of(change: Change) -> str:
     return numbers.signed(change.step.rate_change)
 
 
-def confirming(change: Change) -> str:
-    """The command that would confirm or reject a nomination."""
-    before, after = change.before, change.after
+def confirming(*changes: Change) -> str:
+    """Return the command that confirms or rejects nominations of one pair of builds."""
+    before, after = changes[0].before, changes[0].after
     words = ["scripts/kvmatrix", "ab", after.suite]
     words += ["--a", f"BUILD_OF_{before.title}", "--b", f"BUILD_OF_{after.title}"]
-    return shlex.join([*words, "-k", str(change.series.cell)])
+    cells = [("-k", str(change.series.cell)) for change in changes]
+    return shlex.join([*words, *(word for pair in cells for word in pair)])
 
 
 def _only(entry: Entry, wanted: Callable[[CellName], bool]) -> Entry:

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
 _FORMATS = ("text", "github", "junit", "json")
 _FAIL_ON = ("regression", "inconclusive", "never")
-_WINDOW = "window:"
+_HISTORY, _WINDOW = "history", "window:"
 _BACK = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
-_LEAST_WINDOW, _LARGEST_WINDOW = 5, 100
 _THRESHOLD = 0.05
 
 
@@ -37,9 +36,9 @@ _THRESHOLD = 0.05
 @click.argument("name", metavar="[RUN]", default="@last")
 @click.option(
     "--against",
-    metavar="RUN|window:N",
+    metavar="RUN|history",
     help="What to compare an ordinary run with: another run (4 repetitions of each"
-    " are needed: run -n 4), or the last N runs of the history: --against window:12."
+    " are needed: run -n 4), or the history, in which it is taken for the last run."
     "  An A/B run needs none.",
 )
 @click.option(
@@ -53,12 +52,13 @@ _THRESHOLD = 0.05
     type=click.Choice(_FAIL_ON),
     default="regression",
     show_default=True,
-    help="What exits 1; failed cells exit 3 and a gate that judged nothing 5, always.",
+    help="What exits 1: regression is what regressed, or what the history nominates."
+    "  Failed cells exit 3 and a gate that judged nothing 5, always.",
 )
 @click.option(
     "--allow-no-base",
     is_flag=True,
-    help="Exit 0, and say so, where window:N finds no history or one too young, or"
+    help="Exit 0, and say so, where there is no history or one too young, or"
     " --against @-N no earlier run.  What failed, is missing or unfinished still"
     " exits 3.",
 )
@@ -94,19 +94,21 @@ def check(
     """Says by its exit code whether RUN (the last one, @last) got slower: for CI.
 
     An A/B run is judged by its own rule, written into it.  An ordinary run is
-    compared with another, or with the last runs of the history.  A cell in which a
-    slowdown above 10 % could go unseen is not gated, and is told.
+    compared with another, or with its history.  Both nominate only: an A/B run
+    decides, and its command is shown.  A step in the history shows from its second
+    run on.  A cell in which a slowdown above 10 % could go unseen is not gated.
 
     \b
     Example:
       scripts/kvmatrix check @last
       scripts/kvmatrix check @last --format github
-      scripts/kvmatrix check @last --against window:12 --allow-no-base
+      scripts/kvmatrix check @last --against history --allow-no-base
 
     \b
-    Exit codes: 0 passed; 1 a cell, an engine or a count regressed; 2 usage or
-    damaged files; 3 a cell failed or is missing, or the run is unfinished; 5 nothing
-    was judged, or no time is gated, and why.  Of several 2, 5, 1, 3 is the order.
+    Exit codes: 0 passed; 1 a cell, an engine or a count regressed, or is nominated;
+    2 usage or damaged files; 3 a cell failed or is missing, or the run is unfinished;
+    5 nothing was judged, or no time is gated, and why.  Of several 2, 5, 1, 3 is the
+    order.
     """
 
     def work() -> int:
@@ -131,17 +133,21 @@ def _gate(
     history: Path,
 ) -> Gate:
     path = find_run(results, name, EVERY_KIND)
-    window = _window(against)
     share = _THRESHOLD if threshold is None else threshold
-    if window is not None:
-        return _against_window(path, history, window, share, globs)
+    if against == _HISTORY:
+        return _against_history(path, history, share, globs)
+    if against and against.startswith(_WINDOW):
+        raise click.UsageError(
+            f"--against {against}: there is no window rule any more, it failed runs"
+            " because of outliers; --against history looks for steps instead"
+        )
     if is_ab_run(path):
         _refuse_for_ab(path, against, threshold)
         return _own_verdict(path, globs)
     if against is None:
         raise click.UsageError(
             f"{path.name} is a run of one build: say with what to compare it:"
-            " --against RUN, or --against window:12"
+            " --against RUN, or --against history"
         )
     return _against_run(path, against, share, globs, results)
 
@@ -151,22 +157,8 @@ def _refuse_for_ab(path: Path, against: str | None, threshold: float | None) -> 
         if given is not None:
             raise click.UsageError(
                 f"{path.name} is an A/B run: it has both sides and its own rule, and"
-                f" takes no {option} (but --against window:N)"
+                f" takes no {option} (but --against history)"
             )
-
-
-def _window(against: str | None) -> int | None:
-    """The N of window:N; None of anything else.  Raises click.UsageError."""
-    if against is None or not against.startswith(_WINDOW):
-        return None
-    digits = against.removeprefix(_WINDOW)
-    number = int(digits) if digits.isascii() and digits.isdigit() else 0
-    if not _LEAST_WINDOW <= number <= _LARGEST_WINDOW:
-        raise click.UsageError(
-            f"--against: {against!r} is no window: window:{_LEAST_WINDOW} to"
-            f" window:{_LARGEST_WINDOW} earlier runs"
-        )
-    return number
 
 
 def _own_verdict(path: Path, globs: Sequence[str]) -> Gate:
@@ -211,18 +203,19 @@ def _against_run(
     if not new.measurements:
         return replace(gate, nothing=f"{path.name} has no measurements")
     if isinstance(compared, ComparedRuns):
-        return replace(gate, hint=confirming(compared))
+        return replace(gate, hints=tuple(filter(None, [confirming(compared)])))
     return gate
 
 
-def _against_window(
-    path: Path, history: Path, window: int, threshold: float, globs: Sequence[str]
+def _against_history(
+    path: Path, history: Path, threshold: float, globs: Sequence[str]
 ) -> Gate:
     from dataclasses import replace
 
     from report.regressions.ab_results import load_ab_run
     from report.regressions.ab_verdicts import judge
-    from report.regressions.gate_sources import is_unfinished, of_window
+    from report.regressions.gate_history import of_history
+    from report.regressions.gate_sources import is_unfinished
     from report.regressions.history import load
     from report.regressions.history_making import entry_of
     from report.results import load_run
@@ -237,7 +230,7 @@ def _against_window(
     new, entries = entry_of(made), load(history)
     names = {str(cell.name) for entry in (*entries, new) for cell in entry.cells}
     chosen = _chosen(globs, sorted(names))
-    gate = of_window(new, entries, window, threshold, chosen, unfinished=unfinished)
+    gate = of_history(new, entries, threshold, chosen, unfinished=unfinished)
     if lines:
         return gate
     return replace(gate, nothing=f"{path.name} has no measurements", no_base=False)

@@ -55,7 +55,7 @@ def history(ctx: click.Context, /, history_dir: Path, **given: Any) -> None:
 
     A step in a cell's figures is nominated.  An A/B run of a build before it and one
     after it confirms or rejects it; only what was confirmed is called a regression.
-    The history never gates: `kvmatrix check` does.
+    This verb never gates: `kvmatrix check --against history` does.
 
     \b
     Example:
