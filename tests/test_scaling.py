@@ -1,13 +1,24 @@
 """Growth is predicted: truly within the interval, and near where it is smooth."""
 
+import csv
 import math
 import random
+import statistics
 from collections.abc import Callable, Sequence
 
 import pytest
 
-from report.scaling.cells import PARTS, Sample, TooFew, outlook
-from report.scaling.growth import Point, Prediction, Slope, predict
+from report.scaling import (
+    MEMORY,
+    PARTS,
+    Point,
+    Prediction,
+    Sample,
+    TooFew,
+    estimate_repetition,
+    predict,
+)
+from tests.places import ROOT
 
 SIZES = (30_000, 100_000, 300_000)
 LOOP = PARTS["loop"]
@@ -104,9 +115,9 @@ def test_more_sizes_and_a_nearer_goal_make_a_narrow_one() -> None:
 def test_what_does_not_grow_is_told_from_what_does() -> None:
     """A cache of 8 MiB and a table of 4 bytes for each entry."""
     fixed = [Point(n, 8e6 * (1 + n % 7 / 1000)) for n in SIZES]
-    found = predict(fixed, TENFOLD, Slope(-0.5, 0.5))
+    found = predict(fixed, TENFOLD, MEMORY)
     assert found.low < 8e6 < found.high and found.middle < 2 * 8e6
-    table = predict([Point(n, 4.0 * n) for n in SIZES], TENFOLD, Slope(-0.5, 0.5))
+    table = predict([Point(n, 4.0 * n) for n in SIZES], TENFOLD, MEMORY)
     assert table.middle == pytest.approx(4.0 * TENFOLD, rel=0.1)
 
 
@@ -125,7 +136,7 @@ def sample(num: int, work: int = 0, loop_s: float = 0.0) -> Sample:
 def test_a_cell_is_the_sum_of_its_parts() -> None:
     samples = [sample(n) for n in SIZES]
     fills = [Point(n, n * 4e-6) for n in SIZES]
-    found = outlook(samples, fills, TENFOLD, TENFOLD)
+    found = estimate_repetition(samples, fills, TENFOLD, TENFOLD)
     loop, rest = found.seconds["loop"], found.seconds["rest"]
     assert found.wall_s == loop + rest and "settle" not in found.seconds
     assert loop.middle == pytest.approx(6.0, rel=0.1)
@@ -136,19 +147,19 @@ def test_a_cell_is_the_sum_of_its_parts() -> None:
 
 def test_a_loop_grows_with_its_operations_and_not_with_the_database() -> None:
     samples = [sample(n, work=50_000, loop_s=0.1) for n in SIZES]
-    found = outlook(samples, (), TENFOLD, 50_000)
+    found = estimate_repetition(samples, (), TENFOLD, 50_000)
     assert found.seconds["loop"].middle == pytest.approx(0.1, rel=0.1)
-    doubled = outlook(samples, (), TENFOLD, 100_000)
+    doubled = estimate_repetition(samples, (), TENFOLD, 100_000)
     assert doubled.seconds["loop"].middle == pytest.approx(0.2, rel=0.1)
 
 
 def test_larger_sizes_are_not_looked_at() -> None:
     samples = [sample(n) for n in (*SIZES, 10 * TENFOLD)]
-    assert outlook(samples, (), TENFOLD, TENFOLD).sizes == SIZES
+    assert estimate_repetition(samples, (), TENFOLD, TENFOLD).sizes == SIZES
     with pytest.raises(TooFew, match="at least 3 sizes, measured: 30,000, 100,000"):
-        outlook(samples, (), 200_000, 200_000)
+        estimate_repetition(samples, (), 200_000, 200_000)
     with pytest.raises(TooFew, match="measured: none"):
-        outlook((), (), 200_000, 200_000)
+        estimate_repetition((), (), 200_000, 200_000)
 
 
 def test_one_more_measurement_is_as_noisy_as_those_before() -> None:
@@ -161,3 +172,52 @@ def test_one_more_measurement_is_as_noisy_as_those_before() -> None:
     ]
     found = predict(points, 310_000, LOOP)
     assert found.high / found.low > math.exp(2 * 1.64 * 0.25)
+
+
+RECORDED = ROOT / "tests" / "golden" / "growth.csv"
+TIMES = ("loop", "settle", "audit", "rest")
+
+
+def recorded() -> dict[str, dict[int, Sample]]:
+    """By cell and size: what six sizes of 29 cells took on one machine."""
+    found: dict[str, dict[int, Sample]] = {}
+    with RECORDED.open() as file:
+        for row in csv.DictReader(file):
+            num = int(row["num"])
+            seconds = {p: float(row[f"{p}_s"]) for p in TIMES if row[f"{p}_s"]}
+            sizes = float(row["memory_bytes"]), float(row["disk_bytes"])
+            made = Sample(num, int(row["work"]), seconds, *sizes)
+            found.setdefault(row["cell"], {})[num] = made
+    return found
+
+
+@pytest.mark.parametrize(
+    "sizes, num",
+    [
+        ((10_000, 30_000, 100_000, 300_000), 1_000_000),
+        ((10_000, 30_000, 100_000), 1_000_000),
+        ((3_000, 10_000, 30_000, 100_000), 300_000),
+    ],
+)
+def test_recorded_sizes_are_predicted(sizes: Sequence[int], num: int) -> None:
+    """SCALING.md has the figures; a busy machine made them."""
+    factors: dict[str, list[float]] = {"time": [], "memory": [], "disk": []}
+    inside = 0
+    for cell in recorded().values():
+        truth = cell[num]
+        found = estimate_repetition([cell[n] for n in sizes], (), num, truth.work)
+        took = sum(truth.seconds.values())
+        inside += found.wall_s.low <= took <= found.wall_s.high
+        pairs = {
+            "time": (found.wall_s, took),
+            "memory": (found.memory_bytes, max(truth.memory_bytes or 0, 1 << 20)),
+            "disk": (found.disk_bytes, max(truth.disk_bytes or 0, 1 << 20)),
+        }
+        for kind, (prediction, value) in pairs.items():
+            assert prediction is not None
+            factors[kind].append(math.exp(abs(math.log(prediction.middle / value))))
+    assert inside >= 25
+    medians = {kind: statistics.median(found) for kind, found in factors.items()}
+    assert medians["time"] < 1.35
+    assert medians["memory"] < 1.6
+    assert medians["disk"] < 1.15

@@ -6,8 +6,13 @@ from functools import reduce
 from operator import add
 
 from report import numbers
-from report.scaling.cells import Outlook, TooFew, outlook
-from report.scaling.growth import NOTHING, Prediction
+from report.scaling import (
+    NOTHING,
+    Prediction,
+    RepetitionEstimate,
+    TooFew,
+    estimate_repetition,
+)
 from scripts.disk import SPARE_BYTES
 from scripts.growth_samples import Samples, work_of
 from scripts.plan import Cell, Plan
@@ -29,14 +34,14 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Prospect:
-    """One cell of the plan; without an outlook, `reason` says why."""
+class CellEstimate:
+    """One cell of the plan; where nothing is predicted, `reason` says why."""
 
     cell: Cell
     status: str  # planned, or why it is not
     reason: str
     repetitions: int
-    outlook: Outlook | None = None
+    repetition: RepetitionEstimate | None = None
     time_s: Prediction | None = None  # of all repetitions, without filling
     memory_bytes: Prediction | None = None  # at once, with the table of the keys
     disk_bytes: Prediction | None = None  # at once, with the prepared database
@@ -54,23 +59,23 @@ class Trouble:
 
 
 @dataclass(frozen=True)
-class Prospects:
+class SuiteEstimate:
     """All cells; `fills_s` are the databases that cells start from."""
 
-    cells: tuple[Prospect, ...]
+    cells: tuple[CellEstimate, ...]
     fills_s: Prediction
     unfit: tuple[Trouble, ...]  # why the run cannot be
     doubts: tuple[Trouble, ...]  # what may go wrong
 
     @property
-    def known(self) -> list[Prospect]:
+    def known(self) -> list[CellEstimate]:
         """The cells that are predicted."""
-        return [cell for cell in self.cells if cell.outlook]
+        return [cell for cell in self.cells if cell.repetition]
 
     @property
-    def unknown(self) -> list[Prospect]:
+    def unknown(self) -> list[CellEstimate]:
         """The cells that would run, and of which too little was measured."""
-        return [c for c in self.cells if c.status == "planned" and not c.outlook]
+        return [c for c in self.cells if c.status == "planned" and not c.repetition]
 
     @property
     def time_s(self) -> Prediction:
@@ -79,10 +84,10 @@ class Prospects:
         return reduce(add, times, self.fills_s)
 
 
-def prospects(plan: Plan, samples: Samples, room: Room) -> Prospects:
+def estimate_suite(plan: Plan, samples: Samples, room: Room) -> SuiteEstimate:
     """What the plan will take, from what was measured of its cells."""
-    cells = tuple(_prospect(plan, cell, samples) for cell in plan.cells)
-    known = {p.cell: p for p in cells if p.outlook}
+    cells = tuple(_estimate(plan, cell, samples) for cell in plan.cells)
+    known = {p.cell: p for p in cells if p.repetition}
     unfit: list[Trouble] = []
     doubts: list[Trouble] = []
     for cell, found in known.items():
@@ -91,28 +96,32 @@ def prospects(plan: Plan, samples: Samples, room: Room) -> Prospects:
         told = _doubts(plan, found, samples, room)
         doubts += [Trouble(cell, words) for words in told]
     fills = (_fill_of(plan, unit.cells, known) for unit in plan.order)
-    return Prospects(cells, reduce(add, fills, NOTHING), tuple(unfit), tuple(doubts))
+    return SuiteEstimate(
+        cells, reduce(add, fills, NOTHING), tuple(unfit), tuple(doubts)
+    )
 
 
-def _prospect(plan: Plan, cell: Cell, samples: Samples) -> Prospect:
+def _estimate(plan: Plan, cell: Cell, samples: Samples) -> CellEstimate:
     obstacle = plan.obstacle(cell)
     if obstacle:
-        return Prospect(cell, *obstacle, repetitions=0)
+        return CellEstimate(cell, *obstacle, repetitions=0)
     num, work = int(plan.flags(cell)["num"]), work_of(plan, cell)
     shared = {c for u in plan.order for c in u.cells if _holds(plan, u.cells, cell)}
     fills = samples.fills_of(plan, (plan.cells[index] for index in sorted(shared)))
     try:
-        found = outlook(samples.of(plan, cell), fills, num, work)
+        found = estimate_repetition(samples.of(plan, cell), fills, num, work)
     except TooFew as error:
         reasons = (
             str(error),
             samples.failure(plan, cell),
             _others(samples, plan, cell),
         )
-        return Prospect(cell, "planned", "; ".join(filter(None, reasons)), plan.rounds)
+        return CellEstimate(
+            cell, "planned", "; ".join(filter(None, reasons)), plan.rounds
+        )
     copies = 2 if plan.start(cell) else 1
     disk = found.disk_bytes
-    return Prospect(
+    return CellEstimate(
         cell,
         "planned",
         "",
@@ -131,7 +140,7 @@ def _others(samples: Samples, plan: Plan, cell: Cell) -> str:
 
 
 def _memory(
-    plan: Plan, cell: Cell, found: Outlook, samples: Samples
+    plan: Plan, cell: Cell, found: RepetitionEstimate, samples: Samples
 ) -> Prediction | None:
     """The engine's share and the table of the keys.
 
@@ -152,7 +161,9 @@ def _holds(plan: Plan, indexes: Iterable[int], cell: Cell) -> bool:
     return any(plan.cells[index] == cell for index in indexes)
 
 
-def _all_repetitions(plan: Plan, cell: Cell, found: Outlook, work: int) -> Prediction:
+def _all_repetitions(
+    plan: Plan, cell: Cell, found: RepetitionEstimate, work: int
+) -> Prediction:
     """The wall time of every repetition; one that offers a rate takes its time."""
     times, rate = found.wall_s * plan.repetitions, plan.rate(cell)
     if plan.rounds == plan.repetitions:
@@ -165,17 +176,17 @@ def _all_repetitions(plan: Plan, cell: Cell, found: Outlook, work: int) -> Predi
 
 
 def _fill_of(
-    plan: Plan, indexes: Iterable[int], known: Mapping[Cell, Prospect]
+    plan: Plan, indexes: Iterable[int], known: Mapping[Cell, CellEstimate]
 ) -> Prediction:
     """The database that a unit fills, counted once."""
     for index in indexes:
         found = known.get(plan.cells[index])
-        if found and found.outlook and "prepare" in found.outlook.seconds:
-            return found.outlook.seconds["prepare"]
+        if found and found.repetition and "prepare" in found.repetition.seconds:
+            return found.repetition.seconds["prepare"]
     return NOTHING
 
 
-def _shortages(found: Prospect, room: Room) -> Iterable[tuple[bool, str]]:
+def _shortages(found: CellEstimate, room: Room) -> Iterable[tuple[bool, str]]:
     """What the cell lacks; False: it cannot be, True: it may.
 
     Disk is lacking if its median does not fit, memory if nothing less is expected.
@@ -198,14 +209,16 @@ def _shortage(
     return may_fit, f"{verb}: {_sized(needed)}; {room}"
 
 
-def _doubts(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterable[str]:
+def _doubts(
+    plan: Plan, found: CellEstimate, samples: Samples, room: Room
+) -> Iterable[str]:
     """What the fit cannot see, or the runner would not wait for."""
-    outlook = found.outlook
-    assert outlook is not None, "only cells that are predicted have doubts"
-    own = [outlook.seconds[p] for p in ("loop", "settle") if p in outlook.seconds]
+    once = found.repetition
+    assert once is not None, "only cells that are predicted have doubts"
+    own = [once.seconds[p] for p in ("loop", "settle") if p in once.seconds]
     longest = reduce(add, own, NOTHING).middle
-    if "prepare" in outlook.seconds:
-        longest = max(longest, outlook.seconds["prepare"].middle)
+    if "prepare" in once.seconds:
+        longest = max(longest, once.seconds["prepare"].middle)
     if longest > plan.timeout_s:
         yield (
             f"would be killed: a process of about {numbers.duration(longest)}, limit"
@@ -214,9 +227,11 @@ def _doubts(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterab
     yield from _unseen(plan, found, samples, room)
 
 
-def _unseen(plan: Plan, found: Prospect, samples: Samples, room: Room) -> Iterable[str]:
+def _unseen(
+    plan: Plan, found: CellEstimate, samples: Samples, room: Room
+) -> Iterable[str]:
     """The memories that no measured database has filled, and this one does."""
-    database = found.outlook.disk_bytes if found.outlook else None
+    database = found.repetition.disk_bytes if found.repetition else None
     unfilled = list(_unfilled(plan, found.cell, samples))
     total = room.total_memory_bytes
     if total and _largest(plan, found.cell, samples) < total:

@@ -27,7 +27,7 @@ def default_sizes(num: int) -> tuple[int, ...]:
     return tuple(below[-_DEFAULT_SIZES:])
 
 
-def rung(plan: Plan, num: int, samples: Samples, results: Path) -> Plan | None:
+def plan_at_size(plan: Plan, num: int, samples: Samples, results: Path) -> Plan | None:
     """The plan of those cells that were not measured at this size, each once.
 
     Its flags are those of the plan but for the size, and for --reads beyond it:
@@ -55,7 +55,7 @@ def rung(plan: Plan, num: int, samples: Samples, results: Path) -> Plan | None:
     return replace(narrowed, order=shuffled_order(narrowed))
 
 
-def climb(
+def measure_sizes(
     runner: Runner,
     plan: Plan,
     sizes: Sequence[int],
@@ -64,7 +64,7 @@ def climb(
 ) -> Ending | None:
     """Measures what is missing at each size; the last run that ended early."""
     for num in sorted(sizes):
-        missing = rung(plan, num, samples, runner.places.results)
+        missing = plan_at_size(plan, num, samples, runner.places.results)
         if missing is None:
             continue
         ending = runner.start(missing, runner.admit(missing, None), view_of)

@@ -1,1 +1,0 @@
-"""How what a cell takes grows with the number of entries."""
