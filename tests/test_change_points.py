@@ -16,8 +16,8 @@ from report.regressions.change_points import (
     critical,
     despiked,
     largest_t,
-    simulated_critical,
 )
+from tests.change_point_limits import simulated_critical
 from tests.effort import Effort, effort
 
 Array = NDArray[np.float64]

@@ -12,11 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from report.regressions.unpaired import (
-    highest_confidence,
-    median_interval,
-    unpaired,
-)
+from report.regressions.unpaired import highest_confidence, unpaired
 
 Sample = Sequence[float]
 
@@ -38,46 +34,12 @@ COMPARED: list[tuple[Sample, Sample, float]] = [
     ([1, 2, 3, 4], [9, 8, 7, 6, 5, 10, 11], 0.0060606060606060615),
     ([7, 7, 7, 7], [7, 7, 7, 7], 1.0),
 ]
-# Of the values 1 to n: n, and benchstat's interval of the median and its level.
-MEDIANS = [
-    (6, 1, 6, 0.96875),
-    (7, 1, 7, 0.984375),
-    (8, 1, 7, 0.9609375),
-    (9, 2, 8, 0.9609375),
-    (10, 2, 9, 0.978515625),
-    (12, 3, 10, 0.96142578125),
-    (17, 5, 13, 0.950958251953125),
-    (20, 6, 15, 0.9586105346679688),
-    (25, 8, 18, 0.9567147493362438),
-    (30, 10, 21, 0.9572260547429379),
-]
 
 
 @pytest.mark.parametrize(("base", "new", "p"), COMPARED)
 def test_the_p_is_that_of_benchstat(base: Sample, new: Sample, p: float) -> None:
     found = unpaired(base, new)
     assert min(1, 2 * min(found.p_slower, found.p_faster)) == pytest.approx(p)
-
-
-@pytest.mark.parametrize(("count", "low", "high", "level"), MEDIANS)
-def test_the_interval_of_a_median_is_that_of_benchstat(
-    count: int, low: float, high: float, level: float
-) -> None:
-    found = median_interval(range(1, count + 1))
-    assert (found.low, found.high) == (low, high)
-    assert found.confidence == pytest.approx(level)
-    assert found.median == (count + 1) / 2
-
-
-@pytest.mark.parametrize(
-    ("count", "level"), [(1, 0.0), (2, 0.5), (3, 0.75), (4, 0.875), (5, 0.9375)]
-)
-def test_few_values_give_their_extremes_and_a_lower_level(
-    count: int, level: float
-) -> None:
-    found = median_interval(range(count))
-    assert (found.low, found.high) == (0, count - 1)
-    assert found.confidence == pytest.approx(level)
 
 
 @pytest.mark.parametrize(("base", "new"), [(3, 3), (5, 7), (12, 3), (40, 40)])
@@ -157,9 +119,3 @@ def test_what_is_no_time_is_refused(bad: list[float]) -> None:
         unpaired([1.0, 2.0], bad)
     with pytest.raises(ValueError, match=r"sample|positive"):
         unpaired(bad, [1.0, 2.0])
-
-
-@pytest.mark.parametrize("bad", [[], [math.nan, 1.0]])
-def test_a_median_of_nothing_is_refused(bad: list[float]) -> None:
-    with pytest.raises(ValueError, match="finite"):
-        median_interval(bad)

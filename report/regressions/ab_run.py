@@ -14,7 +14,6 @@ from report.regressions.rule import Rule
 
 SIDES = ("a", "b")
 SCREEN, CONFIRM = "screen", "confirm"
-STAGES = (SCREEN, CONFIRM)
 
 
 @dataclass(frozen=True)

@@ -117,16 +117,6 @@ def largest_t(points: Array) -> tuple[Array, NDArray[np.int64]]:
     return np.sqrt((count - 2) * largest / within), places[best]
 
 
-def simulated_critical(length: int, draws: int, seed: int) -> float:
-    """critical() by simulation: what CRITICAL is made of."""
-    source = np.random.default_rng((seed, length))
-    largest: list[Array] = []
-    for start in range(0, draws, 10_000):
-        noise = source.standard_normal((min(10_000, draws - start), length))
-        largest.append(largest_t(despiked(noise))[0])
-    return float(np.quantile(np.concatenate(largest), 0.999))
-
-
 def _splits(points: Array) -> list[int]:
     """Where a part of a window is split, and its parts in turn."""
     if len(points) < 2 * LEAST_POINTS:

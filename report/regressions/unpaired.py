@@ -4,9 +4,8 @@ Weaker than the aligned ranks of an A/B run: what the machine did between the tw
 runs is part of the difference.
 
 Sources: M. Hollander and D. A. Wolfe, Nonparametric Statistical Methods, 4.1-4.3
-(Mann-Whitney test, Hodges-Lehmann estimate and its interval) and 3.6 (the order
-statistics of a median).  benchstat's figures are the same: benchmath/anone.go of
-golang.org/x/perf.
+(Mann-Whitney test, Hodges-Lehmann estimate and its interval).  benchstat's p is the
+same: benchmath/anone.go of golang.org/x/perf.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom, mannwhitneyu, norm, rankdata
+from scipy.stats import mannwhitneyu, norm, rankdata
 
 from report.regressions.aligned_ranks import Floats
 
@@ -43,16 +42,6 @@ class Unpaired:
     p_faster: float
 
 
-@dataclass(frozen=True)
-class MedianInterval:
-    """A median between two order statistics, and the level of that interval."""
-
-    median: float
-    low: float
-    high: float
-    confidence: float
-
-
 def unpaired(
     base: Sequence[float], new: Sequence[float], confidence: float = CONFIDENCE
 ) -> Unpaired:
@@ -70,42 +59,9 @@ def unpaired(
     )
 
 
-def median_interval(
-    values: Sequence[float], confidence: float = CONFIDENCE
-) -> MedianInterval:
-    """The median between order statistics, whatever the distribution.
-
-    6 values are the first that reach 95 % (96.9 %); fewer give their extremes and
-    say which level that is: 75 % for 3.  Where a value can be left out at one end
-    alone it is the largest, as benchstat has it.  ValueError of no values, or of
-    one that is not finite.
-    """
-    ranked = np.sort(np.asarray(values, float))
-    if not len(ranked) or not np.isfinite(ranked).all():
-        raise ValueError("a median needs finite values")
-    below, above, level = 0, 0, _median_level(len(ranked), 0, 0)
-    # One more at the upper end, then as many at the lower end, and so on.
-    for ends in ((n // 2, (n + 1) // 2) for n in range(1, len(ranked))):
-        inner = _median_level(len(ranked), *ends)
-        if inner < confidence:
-            break
-        (below, above), level = ends, inner
-    return MedianInterval(
-        float(np.median(ranked)),
-        float(ranked[below]),
-        float(ranked[-1 - above]),
-        level,
-    )
-
-
 def highest_confidence(base: int, new: int) -> float:
     """The level between the extremes of all differences; 0.9 of 3 and 3."""
     return 1 - 2 / math.comb(base + new, base)
-
-
-def _median_level(count: int, below: int, above: int) -> float:
-    """Leaving out so many values at each end."""
-    return float(1 - binom.cdf(below, count, 0.5) - binom.cdf(above, count, 0.5))
 
 
 def _logs(times: Sequence[float]) -> Floats:
