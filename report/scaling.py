@@ -39,11 +39,11 @@ class Growth:
 
 # What a repetition's wall time is made of.  Work grows as n log n does (1 / ln n more
 # than n, between a million and a billion), more or less; starting processes hardly.
-_WORK = Growth(1.05, 0.15)
+_WORK = Growth(1.05, 0.1)
 PARTS: Mapping[str, Growth] = {
     "prepare": _WORK,
     "loop": _WORK,
-    "settle": Growth(1.05, 0.2),
+    "settle": Growth(1.05, 0.15),
     "audit": _WORK,
     "rest": Growth(0.7, 0.4),
 }

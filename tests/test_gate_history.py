@@ -106,6 +106,18 @@ def test_a_step_up_fails_nothing() -> None:
     assert (faster.reason, found.exit_code(), found.hints) == (SINCE, 0, ())
 
 
+def test_a_speed_up_does_not_hide_what_is_left_of_a_slowdown() -> None:
+    both: Effect = lambda index, cell: 0.3 * (index >= 12) - 0.1 * (index >= 18)  # noqa: E731
+    found = against_history(history(26, CELLS[:1], both))
+    assert [row.outcome for row in found.rows] == [Outcome.NOMINATED]
+
+
+def test_a_rare_outlier_does_not_blind_a_long_series() -> None:
+    wild: Effect = lambda index, cell: 0.4 * (index in (10, 33))  # noqa: E731
+    found = against_history(history(50, CELLS, wild))
+    assert {row.outcome for row in found.rows} == {Outcome.UNCHANGED}
+
+
 def test_what_began_long_ago_is_the_new_normal() -> None:
     for later, code in ((RECENT, 1), (RECENT + 1, 0)):
         entries = history(12 + later, CELLS, SLOW)

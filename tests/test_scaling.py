@@ -100,7 +100,7 @@ def test_a_knee_that_was_seen_makes_a_wide_interval() -> None:
     rng = random.Random(1)
     smooth = predict(measured(n_log_n, rng), TENFOLD, LOOP)
     bent = predict(measured(cache_exceeded, rng), TENFOLD, LOOP)
-    assert bent.high / bent.low > 5 * smooth.high / smooth.low
+    assert bent.high / bent.low > 4 * smooth.high / smooth.low
 
 
 def test_more_sizes_and_a_nearer_goal_make_a_narrow_one() -> None:
@@ -139,8 +139,8 @@ def test_a_cell_is_the_sum_of_its_parts() -> None:
     found = estimate_repetition(samples, fills, TENFOLD, TENFOLD)
     loop, rest = found.seconds["loop"], found.seconds["rest"]
     assert found.wall_s == loop + rest and "settle" not in found.seconds
-    assert loop.middle == pytest.approx(6.0, rel=0.1)
-    assert found.seconds["prepare"].middle == pytest.approx(12.0, rel=0.1)
+    assert loop.middle == pytest.approx(6.0, rel=0.15)
+    assert found.seconds["prepare"].middle == pytest.approx(12.0, rel=0.15)
     assert found.disk_bytes and found.sizes == SIZES
     assert found.disk_bytes.middle == pytest.approx(120.0 * TENFOLD, rel=0.1)
 
@@ -148,9 +148,9 @@ def test_a_cell_is_the_sum_of_its_parts() -> None:
 def test_a_loop_grows_with_its_operations_and_not_with_the_database() -> None:
     samples = [sample(n, work=50_000, loop_s=0.1) for n in SIZES]
     found = estimate_repetition(samples, (), TENFOLD, 50_000)
-    assert found.seconds["loop"].middle == pytest.approx(0.1, rel=0.1)
+    assert found.seconds["loop"].middle == pytest.approx(0.1, rel=0.15)
     doubled = estimate_repetition(samples, (), TENFOLD, 100_000)
-    assert doubled.seconds["loop"].middle == pytest.approx(0.2, rel=0.1)
+    assert doubled.seconds["loop"].middle == pytest.approx(0.2, rel=0.15)
 
 
 def test_larger_sizes_are_not_looked_at() -> None:
