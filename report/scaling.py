@@ -13,8 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 LEAST_SIZES = 3
 LEVEL = 0.9  # of an interval: a true value lies above it, or below, once in twenty
@@ -78,7 +76,12 @@ class Prediction:
         return Prediction(self.middle * factor, self.low * factor, self.high * factor)
 
 
-NOTHING = Prediction(0.0, 0.0, 0.0)
+def exactly(value: float) -> Prediction:
+    """Return a prediction without any doubt."""
+    return Prediction(value, value, value)
+
+
+NOTHING = exactly(0.0)
 
 
 @dataclass(frozen=True)
@@ -109,9 +112,13 @@ class RepetitionEstimate:
     @property
     def wall_s(self) -> Prediction:
         """All of one repetition but the filling of its database."""
-        return reduce(
-            add, (p for part, p in self.seconds.items() if part != "prepare"), NOTHING
-        )
+        parts = (p for part, p in self.seconds.items() if part != "prepare")
+        return sum(parts, NOTHING)
+
+    @property
+    def fill_s(self) -> Prediction:
+        """The filling of its database; NOTHING if it starts from none."""
+        return self.seconds.get("prepare", NOTHING)
 
 
 class TooFew(Exception):

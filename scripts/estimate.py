@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 from report import numbers
 from report.scaling import (
@@ -12,6 +10,7 @@ from report.scaling import (
     RepetitionEstimate,
     TooFew,
     estimate_repetition,
+    exactly,
 )
 from scripts.disk import SPARE_BYTES
 from scripts.growth_samples import Samples, work_of
@@ -81,24 +80,23 @@ class SuiteEstimate:
     def time_s(self) -> Prediction:
         """Of the whole run, as far as it is known."""
         times = (cell.time_s for cell in self.known if cell.time_s)
-        return reduce(add, times, self.fills_s)
+        return sum(times, self.fills_s)
 
 
 def estimate_suite(plan: Plan, samples: Samples, room: Room) -> SuiteEstimate:
     """What the plan will take, from what was measured of its cells."""
     cells = tuple(_estimate(plan, cell, samples) for cell in plan.cells)
-    known = {p.cell: p for p in cells if p.repetition}
+    known = {found.cell: found.repetition for found in cells if found.repetition}
     unfit: list[Trouble] = []
     doubts: list[Trouble] = []
-    for cell, found in known.items():
+    for found in cells:
         for may_fit, words in _shortages(found, room):
-            (doubts if may_fit else unfit).append(Trouble(cell, words))
-        told = _doubts(plan, found, samples, room)
-        doubts += [Trouble(cell, words) for words in told]
+            (doubts if may_fit else unfit).append(Trouble(found.cell, words))
+        if once := found.repetition:
+            words_of = _doubts(plan, found.cell, once, samples, room)
+            doubts += [Trouble(found.cell, words) for words in words_of]
     fills = (_fill_of(plan, unit.cells, known) for unit in plan.order)
-    return SuiteEstimate(
-        cells, reduce(add, fills, NOTHING), tuple(unfit), tuple(doubts)
-    )
+    return SuiteEstimate(cells, sum(fills, NOTHING), tuple(unfit), tuple(doubts))
 
 
 def _estimate(plan: Plan, cell: Cell, samples: Samples) -> CellEstimate:
@@ -152,9 +150,8 @@ def _memory(
         return None
     if any(_unfilled(plan, cell, samples)):
         least = max(s.memory_bytes or 0 for s in samples.of(plan, cell))
-        engine = Prediction(least, least, least)
-    table = float(table_bytes(plan, cell))
-    return engine + Prediction(table, table, table)
+        engine = exactly(least)
+    return engine + exactly(table_bytes(plan, cell))
 
 
 def _holds(plan: Plan, indexes: Iterable[int], cell: Cell) -> bool:
@@ -170,20 +167,16 @@ def _all_repetitions(
         return times
     if rate is None:
         return times + found.wall_s
-    offered = Prediction(work / rate, work / rate, work / rate)
     others = (p for part, p in found.seconds.items() if part not in ("prepare", "loop"))
-    return times + reduce(add, others, offered)
+    return sum(others, times + exactly(work / rate))
 
 
 def _fill_of(
-    plan: Plan, indexes: Iterable[int], known: Mapping[Cell, CellEstimate]
+    plan: Plan, indexes: Iterable[int], known: Mapping[Cell, RepetitionEstimate]
 ) -> Prediction:
     """The database that a unit fills, counted once."""
-    for index in indexes:
-        found = known.get(plan.cells[index])
-        if found and found.repetition and "prepare" in found.repetition.seconds:
-            return found.repetition.seconds["prepare"]
-    return NOTHING
+    of = [known[c] for index in indexes if (c := plan.cells[index]) in known]
+    return next((once.fill_s for once in of if "prepare" in once.seconds), NOTHING)
 
 
 def _shortages(found: CellEstimate, room: Room) -> Iterable[tuple[bool, str]]:
@@ -210,34 +203,25 @@ def _shortage(
 
 
 def _doubts(
-    plan: Plan, found: CellEstimate, samples: Samples, room: Room
+    plan: Plan, cell: Cell, once: RepetitionEstimate, samples: Samples, room: Room
 ) -> Iterable[str]:
-    """What the fit cannot see, or the runner would not wait for."""
-    once = found.repetition
-    assert once is not None, "only cells that are predicted have doubts"
-    own = [once.seconds[p] for p in ("loop", "settle") if p in once.seconds]
-    longest = reduce(add, own, NOTHING).middle
-    if "prepare" in once.seconds:
-        longest = max(longest, once.seconds["prepare"].middle)
+    """What the fit cannot see, or the runner would not wait for.
+
+    The memories are those that no measured database has filled, and this one does.
+    """
+    own = sum((once.seconds.get(p, NOTHING) for p in ("loop", "settle")), NOTHING)
+    longest = max(own.middle, once.fill_s.middle)
     if longest > plan.timeout_s:
         yield (
             f"would be killed: a process of about {numbers.duration(longest)}, limit"
             f" {numbers.duration(plan.timeout_s)} (--timeout)"
         )
-    yield from _unseen(plan, found, samples, room)
-
-
-def _unseen(
-    plan: Plan, found: CellEstimate, samples: Samples, room: Room
-) -> Iterable[str]:
-    """The memories that no measured database has filled, and this one does."""
-    database = found.repetition.disk_bytes if found.repetition else None
-    unfilled = list(_unfilled(plan, found.cell, samples))
+    unfilled = list(_unfilled(plan, cell, samples))
     total = room.total_memory_bytes
-    if total and _largest(plan, found.cell, samples) < total:
+    if total and _largest(plan, cell, samples) < total:
         unfilled.append(("the memory", total))
     for name, size in unfilled:
-        if database and database.middle > size:
+        if once.disk_bytes and once.disk_bytes.middle > size:
             yield (
                 f"exceeds {name}, {numbers.size(size)}, as no size that was measured"
                 " does: its time and memory are the least"

@@ -21,8 +21,6 @@ from scripts.reporting import write_whole
 from scripts.store import EVERY_KIND, all_runs, find_run, is_ab_run
 
 if TYPE_CHECKING:
-    from report.cells import Run
-    from report.regressions.ab_verdicts import AbResult
     from report.regressions.gate import Gate
 
 _FORMATS = ("text", "github", "junit", "json")
@@ -210,30 +208,14 @@ def _against_run(
 def _against_history(
     path: Path, history: Path, threshold: float, globs: Sequence[str]
 ) -> Gate:
-    from dataclasses import replace
-
-    from report.regressions.ab_results import load_ab_run
-    from report.regressions.ab_verdicts import judge
     from report.regressions.gate_history import of_history
-    from report.regressions.gate_sources import is_unfinished
     from report.regressions.history import load
-    from report.regressions.history_making import entry_of
-    from report.results import load_run
+    from scripts.regressions.history_store import read_entry
 
-    made: Run | AbResult
-    if is_ab_run(path):
-        ab = load_ab_run(path)
-        made, unfinished, lines = judge(ab), ab.unfinished, len(ab.lines)
-    else:
-        run = load_run(path)
-        made, unfinished, lines = run, is_unfinished(run), len(run.measurements)
-    new, entries = entry_of(made), load(history)
+    (new, finished), entries = read_entry(path), load(history)
     names = {str(cell.name) for entry in (*entries, new) for cell in entry.cells}
     chosen = _chosen(globs, sorted(names))
-    gate = of_history(new, entries, threshold, chosen, unfinished=unfinished)
-    if lines:
-        return gate
-    return replace(gate, nothing=f"{path.name} has no measurements", no_base=False)
+    return of_history(new, entries, threshold, chosen, unfinished=not finished)
 
 
 def _chosen(globs: Sequence[str], names: Sequence[str]) -> Callable[[str], bool] | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from report.documents import ResultsError, read_bytes
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import judge
+from report.regressions.gate_sources import is_unfinished
 from report.regressions.history_entries import Entry, text
 from report.regressions.history_making import entry_of
 from report.results import load_run
@@ -14,21 +15,30 @@ from scripts.reporting import write_whole
 from scripts.store import is_ab_run, sole_user
 
 
+def read_entry(path: Path, label: str = "") -> tuple[Entry, bool]:
+    """Return the entry of a run folder of either kind, and whether it is finished.
+
+    Raises ResultsError if the run is damaged.
+    """
+    if is_ab_run(path):
+        ab = load_ab_run(path)
+        return entry_of(judge(ab), label), not ab.unfinished
+    run = load_run(path)
+    return entry_of(run, label), not is_unfinished(run)
+
+
 def entry_of_folder(path: Path, label: str) -> Entry:
-    """The entry of a run folder of either kind.
+    """Return the entry of a run folder.
 
     Raises ResultsError if the run is damaged, or not finished: what is added once
     is not changed again.
     """
-    if is_ab_run(path):
-        ab = load_ab_run(path)
-        _check_finished(path, not ab.unfinished)
-        return entry_of(judge(ab), label)
-    run = load_run(path)
-    measured = (c for c in run.cells.values() if c.status in ("ok", "not measured"))
-    whole = all(len(cell.repetitions) == run.repetitions for cell in measured)
-    _check_finished(path, whole)
-    return entry_of(run, label)
+    entry, finished = read_entry(path, label)
+    if not finished:
+        raise ResultsError(
+            f"{path}: this run is not finished; scripts/kvmatrix resume {path.name}"
+        )
+    return entry
 
 
 def add(folder: Path, entry: Entry) -> tuple[Path, bool]:
@@ -49,10 +59,3 @@ def add(folder: Path, entry: Entry) -> tuple[Path, bool]:
             " it made anew"
         )
     return target, False
-
-
-def _check_finished(path: Path, whole: bool) -> None:
-    if not whole:
-        raise ResultsError(
-            f"{path}: this run is not finished; scripts/kvmatrix resume {path.name}"
-        )
