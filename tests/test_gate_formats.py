@@ -109,7 +109,8 @@ def test_a_nomination_fails_without_being_called_a_regression() -> None:
         "confirm   kvmatrix ab y",
         "not passed: 1 cell nominated, to be confirmed",
     ]
-    [error] = annotations(made, 1)
+    error, *notices = annotations(made, 1)
+    assert notices == [f"::notice title=confirm::kvmatrix ab {x}" for x in "xy"]
     assert error.startswith("::error title=nominated%3A alpha/base/fillseq::−11.4")
     summary = step_summary(made, 1)
     assert "Confirm with:\n\n    kvmatrix ab x\n    kvmatrix ab y\n" in summary
@@ -117,6 +118,7 @@ def test_a_nomination_fails_without_being_called_a_regression() -> None:
     assert found["confirm"] == ["kvmatrix ab x", "kvmatrix ab y"]
     failure = ElementTree.fromstring(render(made, 1)).find(".//failure")
     assert failure is not None and failure.attrib["message"].startswith("nominated")
+    assert "confirm: kvmatrix ab x\nconfirm: kvmatrix ab y\n" in render(made, 1)
     every = "\n".join([*texts, error, summary, str(failure.attrib)])
     assert "regress" not in every
 

@@ -40,6 +40,8 @@ def annotations(gate: Gate, code: int) -> list[str]:
     found = [command(level, _title(row), sentence(row)) for row in shown_rows]
     if rest := bad[len(shown_rows) :]:
         found.append(command(level, f"{len(rest)} more", "; ".join(map(what_of, rest))))
+    if gate.slower:
+        found += [command("notice", "confirm", hint) for hint in gate.hints]
     found += _warnings(gate)
     if code != PASSED and not bad:
         found.append(command("error", "kvmatrix check", conclusion(gate, code)))

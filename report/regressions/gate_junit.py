@@ -85,7 +85,8 @@ def render(gate: Gate, code: int) -> str:
 
 
 def _told(gate: Gate, code: int) -> str:
-    return f"{summary(gate)}\n{conclusion(gate, code)}"
+    hints = [f"confirm: {hint}" for hint in gate.hints] if gate.slower else []
+    return "\n".join([summary(gate), *hints, conclusion(gate, code)])
 
 
 def _name(row: Row) -> tuple[str, str]:
