@@ -83,7 +83,8 @@ def _table(
     yield ""
     filling = f"{_timed(found.fills_s)} of it filling"
     yield f"{known}; in all {_timed(found.time_s)}, {filling}"
-    yield f"the interval holds {numbers.limit(LEVEL)} of what is to be expected; {_free(room)}"
+    level = numbers.limit(LEVEL)
+    yield f"the interval holds {level} of what is to be expected; {_free(room)}"
 
 
 def _why_not(cell: CellEstimate) -> str:

@@ -127,9 +127,9 @@ def _slower(gate: Gate) -> str:
     """What regressed, and what is only nominated: an A/B run decides that."""
     regressed = len(gate.of(Outcome.REGRESSED))
     nominated = len(gate.of(Outcome.NOMINATED))
-    parts = [count(regressed, "regression")] if regressed else []
+    parts = [numbers.count(regressed, "regression")] if regressed else []
     if nominated:
-        parts.append(f"{count(nominated, 'cell')} nominated, to be confirmed")
+        parts.append(f"{numbers.count(nominated, 'cell')} nominated, to be confirmed")
     return ", ".join(parts)
 
 
