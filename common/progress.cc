@@ -28,7 +28,7 @@ Progress::Progress(const std::filesystem::path& file) {
 }
 
 Progress::~Progress() {
-  if (watched()) munmap(counter_, sizeof(uint64_t));
+  if (counter_ != &unwatched_) munmap(counter_, sizeof(uint64_t));
 }
 
 }  // namespace kvmatrix

@@ -20,8 +20,6 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  bool watched() const { return counter_ != &unwatched_; }
-
   // Begins anew.
   void Reset() {
     std::atomic_ref(*counter_).store(0, std::memory_order_relaxed);

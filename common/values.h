@@ -61,10 +61,7 @@ class Values {
     return MixProduct(key ^ seed_a_, version + seed_b_);
   }
 
-  // True if `value` is, in every byte, what Write() writes.
-  bool Matches(uint64_t key, uint32_t version, std::string_view value) const {
-    return GrowsFrom(Root(key, version), value);
-  }
+  // True if `value` is, in every byte, what Write() writes of that root.
   bool GrowsFrom(uint64_t root, std::string_view value) const;
   bool GrowsFrom(uint64_t root, size_t size, std::string_view value) const;
 

@@ -102,7 +102,8 @@ void WriteValueOfSize(benchmark::State& state, const ValueSizes& sizes) {
 void VerifyValue(benchmark::State& state) {
   const std::string value = ValueOf(123456);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(TheValues().Matches(123456, 1, value));
+    benchmark::DoNotOptimize(
+        TheValues().GrowsFrom(TheValues().Root(123456, 1), value));
   }
 }
 BENCHMARK(VerifyValue);
@@ -118,7 +119,8 @@ void VerifyValueOfSize(benchmark::State& state, const ValueSizes& sizes) {
   uint64_t key = 0;
   for (auto _ : state) {
     key = (key + 1) % kValues;
-    benchmark::DoNotOptimize(values.Matches(key, 1, written[key]));
+    benchmark::DoNotOptimize(
+        values.GrowsFrom(values.Root(key, 1), written[key]));
   }
 }
 #define OF_SIZES(law, ...)                                           \
