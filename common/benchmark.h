@@ -64,8 +64,8 @@ enum class Access { kNone, kGet, kGetAbsent, kSeek, kForward, kBackward };
 struct Benchmark {
   std::string_view name;
   Kind kind;
-  Prepare prepare;
-  KeyOrder key_order;
+  Prepare prepare = Prepare::kFilled;
+  KeyOrder key_order = KeyOrder::kUniform;
   Access access = Access::kNone;
   uint64_t num_divisor = 1;  // of --num, or of --reads where it reads
   uint64_t value_size = 0;   // bytes; 0: --value_size
@@ -121,13 +121,9 @@ constexpr bool DrawsKeys(const Benchmark& benchmark) {
          (benchmark.kind == Kind::kRead && !IsOneCall(benchmark));
 }
 
-// True of a mix of gets and puts of equal keys; other mixes are of Kind::kMix
-// too, and of more types.
-constexpr bool IsReadsAndWrites(const Benchmark& benchmark) {
-  return benchmark.kind == Kind::kMix && benchmark.access == Access::kGet;
-}
+// True if the operations of the benchmark are of types drawn by chance.
 constexpr bool IsMix(const Benchmark& benchmark) {
-  return benchmark.kind == Kind::kMix && benchmark.access != Access::kGet;
+  return benchmark.kind == Kind::kMix;
 }
 
 std::string_view KindName(Kind kind);

@@ -27,9 +27,12 @@ constexpr size_t BlockEntries(size_t entry_bytes) {
   return std::clamp<size_t>(kBlockBytes / entry_bytes, 1, kMostEntries);
 }
 
-// The next updates of a WriteStream.
+// The next updates of a WriteStream, made and recorded in the oracle before
+// they are written: where no other thread writes the same keys.
 class UpdateBlock {
  public:
+  static constexpr bool kMadeAhead = true;
+
   // Holds whole batches, at least one.  `stream` and `values` outlive it.
   UpdateBlock(WriteStream& stream, const Values& values, KeyShape keys,
               size_t batch_size, bool deletes)
@@ -55,8 +58,9 @@ class UpdateBlock {
 
   size_t capacity() const { return updates_.size(); }
 
-  // Takes the next `count` updates.  REQUIRES: count <= capacity()
-  void Fill(size_t count) {
+  // Takes the next updates, `left` of them if they fit.  Returns how many.
+  size_t Fill(size_t left) {
+    const size_t count = std::min(capacity(), left);
     char* key = keys_.data();
     char* value = bytes_.data();
     for (size_t i = 0; i < count; ++i) {
@@ -72,31 +76,35 @@ class UpdateBlock {
         value += value_stride_;
       }
     }
-    filled_ = count;
+    return filled_ = count;
   }
 
   std::span<const Update> Range(size_t first, size_t count) const {
     return std::span(updates_).subspan(first, count);
   }
 
-  // Bytes of the values of the first `count` updates.
-  uint64_t ValueBytes(size_t count) const {
-    uint64_t bytes = 0;
-    for (const Update& update : Range(0, count)) {
-      bytes += update.value ? update.value->size() : 0;
-    }
-    return bytes;
-  }
+  // The batch was written.
+  void Written() {}
 
-  // Returns to the stream what was taken beyond the first `done`.
+  // The first `done` updates were written; returns the others to the stream.
   void GiveBack(size_t done) {
+    value_bytes_ += ValueBytes(done);
     while (filled_ > done) stream_.TakeBack(steps_[--filled_]);
   }
+
+  // Bytes of all values written.
+  uint64_t value_bytes() const { return value_bytes_; }
 
  private:
   size_t MeanValueBytes() const {
     return packed_ ? static_cast<size_t>(values_.sizes().Mean())
                    : value_stride_;
+  }
+  uint64_t ValueBytes(size_t count) const {
+    if (!packed_) return value_stride_ == 0 ? 0 : count * values_.value_size();
+    uint64_t bytes = 0;
+    for (const Update& update : Range(0, count)) bytes += update.value->size();
+    return bytes;
   }
 
   WriteStream& stream_;
@@ -109,6 +117,7 @@ class UpdateBlock {
   std::vector<char> bytes_;
   std::vector<Update> updates_;
   size_t filled_ = 0;
+  uint64_t value_bytes_ = 0;
 };
 
 // The next keys to read.
@@ -124,8 +133,7 @@ class KeyBlock {
   size_t capacity() const { return expected_.size(); }
 
   // Takes the next `count` keys.  REQUIRES: count <= capacity()
-  void Fill(KeyStream& stream, const Oracle& oracle, const Check& check,
-            size_t count) {
+  void Fill(KeyStream& stream, const Oracle& oracle, size_t count) {
     char* key = keys_.data();
     for (size_t i = 0; i < count; ++i) {
       const uint64_t index = expected_[i].key = stream.Next();
@@ -133,6 +141,11 @@ class KeyBlock {
       writer_.Write(index, key);
       key += writer_.shape().size();
     }
+  }
+
+  // Looks up what gets of the first `count` keys must return; until then only
+  // their indices are known.
+  void Expect(const Check& check, size_t count) {
     for (size_t i = 0; i < count; ++i) {
       expected_[i] = check.Expect(expected_[i].key);
     }

@@ -37,8 +37,9 @@ GraphMix::GraphMix(const Benchmark& benchmark, const Config& config,
   if (!corrected_) oracle.UseSizes();
 }
 
-std::unique_ptr<MixStream> GraphMix::NewStream(uint64_t stream_seed) {
-  return Stream(stream_seed);
+std::unique_ptr<MixStream> GraphMix::NewStream(uint64_t stream_seed,
+                                               const Part& part) {
+  return Stream(part.Seed(stream_seed));
 }
 
 std::unique_ptr<MixStream> GraphMix::Stream(uint64_t stream_seed) const {

@@ -94,12 +94,12 @@ Json FigureJson(const Measurement& m, uint64_t figure) {
 void AddTimes(const Measurement& m, Json& json) {
   const auto time = [&](uint64_t ns) { return FigureJson(m, ns); };
   json["open_ns"] = time(m.open_ns);
-  json["loop_ns"] = time(m.loop_ns);
+  json["loop_ns"] = time(m.run.loop.loop_ns);
   json["flush_ns"] = time(m.flush_ns);
   json["settle_ns"] = time(m.settle_ns);
   json["close_ns"] = time(m.close_ns);
-  json["cpu_user_ns"] = time(m.used.cpu_user_ns);
-  json["cpu_system_ns"] = time(m.used.cpu_system_ns);
+  json["cpu_user_ns"] = time(m.run.used.cpu_user_ns);
+  json["cpu_system_ns"] = time(m.run.used.cpu_system_ns);
   json["idle_cpu_ns"] = time(m.idle_cpu_ns);
 }
 
@@ -107,11 +107,11 @@ void AddCounts(const Measurement& m, Json& json) {
   const bool ok = m.status == Status::kOk;
   json["verified"] = ok && m.verified;
   json["planned_ops"] = m.planned_operations;
-  json["ops"] = ok ? m.operations : 0;
-  json["found"] = ok ? m.found : 0;
-  json["bytes"] = ok ? m.bytes : 0;
+  json["ops"] = ok ? m.run.loop.operations : 0;
+  json["found"] = ok ? m.run.loop.found : 0;
+  json["bytes"] = ok ? m.run.loop.bytes : 0;
   json["live_bytes"] = FigureJson(m, m.live_bytes);
-  json["truncated"] = m.truncated;
+  json["truncated"] = m.run.trace.truncated;
   json["digest"] = ok && !m.digest ? Json() : Json(Hex(m.digest.value_or(0)));
 }
 
@@ -125,49 +125,51 @@ Json DeferredJson(const Measurement& m) {
 
 void AddResources(const Measurement& m, Json& json) {
   const auto figure = [&](uint64_t n) { return FigureJson(m, n); };
+  const Resources& used = m.run.used;
   json["peak_rss_bytes"] = m.peak_rss_bytes;
   json["anonymous_rss_bytes"] = figure(m.anonymous_rss_bytes);
   json["file_rss_bytes"] = figure(m.file_rss_bytes);
-  json["minor_faults"] = m.used.minor_faults;
-  json["major_faults"] = m.used.major_faults;
-  json["voluntary_switches"] = m.used.voluntary_switches;
-  json["involuntary_switches"] = m.used.involuntary_switches;
-  json["read_bytes"] = m.used.read_bytes;
-  json["written_bytes"] = m.used.written_bytes;
-  json["storage_read_bytes"] = figure(m.used.storage_read_bytes);
-  json["storage_written_bytes"] = figure(m.used.storage_written_bytes);
+  json["minor_faults"] = used.minor_faults;
+  json["major_faults"] = used.major_faults;
+  json["voluntary_switches"] = used.voluntary_switches;
+  json["involuntary_switches"] = used.involuntary_switches;
+  json["read_bytes"] = used.read_bytes;
+  json["written_bytes"] = used.written_bytes;
+  json["storage_read_bytes"] = figure(used.storage_read_bytes);
+  json["storage_written_bytes"] = figure(used.storage_written_bytes);
   json["disk_bytes"] = m.disk_bytes;
   json["peak_disk_bytes"] = figure(m.peak_disk_bytes);
   json["deferred"] = DeferredJson(m);
 }
 
 // How the loop went, call by call and over its time.
-void AddCourse(const Measurement& m, Json& json) {
+void AddTrace(const Measurement& m, Json& json) {
   const bool ok = m.status == Status::kOk;
-  json["timeline"] = ok ? TimelineJson(m.timeline) : nullptr;
-  json["stalls"] = ok ? StallsJson(m.stalls) : nullptr;
-  json["stall_count"] = FigureJson(m, m.stalls.count());
-  json["stalled_ns"] = FigureJson(m, m.stalls.total_ns());
-  json["latency_ns"] = ok ? LatencyJson(m.latency) : nullptr;
-  json["service_ns"] = ok ? LatencyJson(m.service) : nullptr;
-  json["open_loop"] = ok ? OpenLoopJson(m.open_loop) : nullptr;
+  const LoopTrace& trace = m.run.trace;
+  json["timeline"] = ok ? TimelineJson(trace.timeline) : nullptr;
+  json["stalls"] = ok ? StallsJson(trace.stalls) : nullptr;
+  json["stall_count"] = FigureJson(m, trace.stalls.count());
+  json["stalled_ns"] = FigureJson(m, trace.stalls.total_ns());
+  json["latency_ns"] = ok ? LatencyJson(trace.latency) : nullptr;
+  json["service_ns"] = ok ? LatencyJson(trace.service) : nullptr;
+  json["open_loop"] = ok ? OpenLoopJson(trace.open_loop) : nullptr;
 }
 
 Json LatencyByTypeJson(const Measurement& m) {
-  if (m.latency_by_type.empty()) return nullptr;
+  if (m.run.latency_by_type.empty()) return nullptr;
   Json json = Json::object();
-  for (const auto& [type, latency] : m.latency_by_type) {
+  for (const auto& [type, latency] : m.run.latency_by_type) {
     json[type] = LatencyJson(latency);
   }
   return json;
 }
 
-Json WriterJson(const std::optional<WriterFigures>& writer) {
+Json WriterJson(const std::optional<WriterResult>& writer) {
   if (!writer) return nullptr;
   const double rate = writer->rate_ops_per_sec;
-  return {{"ops", writer->operations},
-          {"loop_ns", writer->loop_ns},
-          {"bytes", writer->bytes},
+  return {{"ops", writer->loop.operations},
+          {"loop_ns", writer->loop.loop_ns},
+          {"bytes", writer->loop.bytes},
           {"rate_ops_per_sec", rate > 0 ? Json(rate) : Json(nullptr)},
           {"latency_ns", LatencyJson(writer->latency)}};
 }
@@ -189,10 +191,10 @@ void AddParts(const Measurement& m, Json& json) {
   const auto some = [ok](const auto& parts) {
     return ok && !parts.empty() ? Json(parts) : Json(nullptr);
   };
-  json["ops_by_thread"] = some(m.operations_by_thread);
-  json["ops_by_type"] = some(m.operations_by_type);
+  json["ops_by_thread"] = some(m.run.operations_by_thread);
+  json["ops_by_type"] = some(m.run.loop.by_type);
   json["latency_by_type_ns"] = ok ? LatencyByTypeJson(m) : nullptr;
-  json["writer"] = ok ? WriterJson(m.writer) : nullptr;
+  json["writer"] = ok ? WriterJson(m.run.writer) : nullptr;
   json["counters"] = m.counters;
   json["shares"] = ok ? SharesJson(m.shares) : nullptr;
 }
@@ -298,7 +300,7 @@ std::string ToJsonLine(const Measurement& m, const Config& config,
   json["options"] = OptionsJson(*m.benchmark, config);
   json["settings"] = m.settings;
   AddResources(m, json);
-  AddCourse(m, json);
+  AddTrace(m, json);
   AddParts(m, json);
   json["build"] = BuildJson(driver);
   return Dump(json, -1);

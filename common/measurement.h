@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "common/benchmark.h"
-#include "common/histogram.h"
-#include "common/open_loop.h"
+#include "common/loop_result.h"
+#include "common/parallel_run.h"
 #include "common/resources.h"
-#include "common/timeline.h"
 
 namespace kvmatrix {
 
@@ -25,7 +24,10 @@ inline constexpr int kMethod = 1;
 
 enum class Status { kOk, kUnsupported, kWrong, kError };
 
-std::string_view StatusName(Status status);
+constexpr std::string_view StatusName(Status status) {
+  constexpr std::string_view kNames[] = {"ok", "unsupported", "wrong", "error"};
+  return kNames[static_cast<int>(status)];
+}
 
 // How the benchmark left the database.
 enum class Ending {
@@ -34,25 +36,10 @@ enum class Ending {
   kOpen,    // to the next benchmark of the process; see Runner
 };
 
-std::string_view EndingName(Ending ending);
-
-// The writer that runs beside the readers of a benchmark with `writer`.
-struct WriterFigures {
-  uint64_t operations = 0;
-  uint64_t loop_ns = 0;
-  uint64_t bytes = 0;           // of keys and values
-  double rate_ops_per_sec = 0;  // asked for; 0: as fast as it goes
-  std::optional<Histogram> latency;
-};
-
-// Of the operations of a loop how many went where, beside what the distribution
-// that was asked for predicts; both between 0 and 1, or what `what` says at its
-// end, such as "bytes".
-struct Share {
-  std::string what;
-  double share = 0;
-  double theory = 0;
-};
+constexpr std::string_view EndingName(Ending ending) {
+  constexpr std::string_view kNames[] = {"closed", "killed", "open"};
+  return kNames[static_cast<int>(ending)];
+}
 
 // Figures are meaningful only if the status is kOk: a benchmark that failed has
 // a reason and no time.
@@ -62,31 +49,20 @@ struct Measurement {
   std::string reason;     // why the status is not kOk
   bool verified = false;  // every answer was compared with the oracle
 
-  std::string label;  // of what the name of the benchmark leaves open
-
   uint64_t threads = 1;  // whose operations are counted
   uint64_t planned_operations = 0;
-  uint64_t operations = 0;
-  uint64_t found = 0;  // entries read
-  // What `found` is printed as a part of; 0: it is not.  Nothing: operations.
+  RunResult run;  // what they did; `used` has the flush too
+  // What the entries found are printed as a part of; 0: it is not.  Nothing:
+  // operations.
   std::optional<uint64_t> found_of;
-  uint64_t bytes = 0;       // of keys and values written or read
   uint64_t live_bytes = 0;  // of keys and values that must be there afterwards
-  bool truncated = false;   // --duration ended the loop
   // Of the entries read, or of all that were written; nothing where several
   // threads make it a matter of chance.
   std::optional<uint64_t> digest;
 
-  // Of a benchmark that writes: by each thread that does, as --after takes it.
-  std::vector<uint64_t> operations_by_thread;
-  // Of a benchmark that mixes types of operations; empty of any other.
-  std::map<std::string, uint64_t> operations_by_type;
-  std::map<std::string, Histogram> latency_by_type;
-  std::optional<WriterFigures> writer;
   std::vector<Share> shares;
 
   uint64_t open_ns = 0;
-  uint64_t loop_ns = 0;
   uint64_t flush_ns = 0;
   uint64_t settle_ns = 0;
   uint64_t close_ns = 0;
@@ -94,7 +70,6 @@ struct Measurement {
 
   std::map<std::string, std::string> settings;  // read back from the engine
   std::map<std::string, uint64_t> counters;     // see Database::Counters()
-  Resources used;            // by the loop and the flush, as the headline
   Resources deferred;        // by settling, the idle time after it and closing
   uint64_t idle_cpu_ns = 0;  // CPU time in the 10 ms after settling
 
@@ -104,12 +79,6 @@ struct Measurement {
   uint64_t file_rss_bytes = 0;       // when the loop had ended
   uint64_t disk_bytes = 0;           // at the end
   uint64_t peak_disk_bytes = 0;  // the most after flush, settling and closing
-
-  Timeline timeline;  // none of a benchmark that is one call
-  Stalls stalls;
-  std::optional<Histogram> latency;  // of each call; see Meter
-  std::optional<Histogram> service;  // of each call of an open loop
-  std::optional<OpenLoopFigures> open_loop;
 };
 
 }  // namespace kvmatrix

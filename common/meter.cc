@@ -26,8 +26,7 @@ Meter::Meter(Clock& clock, Progress& progress, const Plan& plan)
     : clock_(clock),
       progress_(progress),
       duration_ns_(plan.duration_ns),
-      crew_(plan.crew),
-      helps_(plan.helps) {
+      gate_(plan.gate) {
   if (plan.rate_ops_per_sec > 0) {
     open_loop_.emplace(clock, plan.rate_ops_per_sec, plan.arrivals_seed,
                        plan.swing);
@@ -37,8 +36,8 @@ Meter::Meter(Clock& clock, Progress& progress, const Plan& plan)
 }
 
 void Meter::Start() {
-  if (crew_) {
-    start_ns_ = helps_ ? crew_->StartHelping() : crew_->Start();
+  if (gate_) {
+    start_ns_ = gate_->Start();
   } else {
     before_ = Resources::Now();
     start_ns_ = clock_.NowNs();
@@ -51,15 +50,15 @@ void Meter::Start() {
 bool Meter::WaitUntil(uint64_t ns) {
   uint64_t now_ns = clock_.NowNs();
   while (now_ns < ns) {
-    if (crew_ && crew_->failed()) return false;
-    const uint64_t next_ns = crew_ ? now_ns + kLongestWaitNs : ns;
+    if (gate_ && gate_->failed()) return false;
+    const uint64_t next_ns = gate_ ? now_ns + kLongestWaitNs : ns;
     now_ns = clock_.WaitUntilNs(std::min(ns, next_ns));
   }
   return true;
 }
 
 void Meter::Await(uint64_t operations) {
-  if (crew_ && !WaitUntil(open_loop_->DueNs(operations))) {
+  if (gate_ && !WaitUntil(open_loop_->DueNs(operations))) {
     throw std::runtime_error("another thread has failed");
   }
   open_loop_->Await(operations);
@@ -87,7 +86,7 @@ bool Meter::Look(uint64_t operations) {
   stride_ = std::clamp<uint64_t>(stride_, 1, most);
   next_look_ = operations + stride_;
   expired_ = (duration_ns_ > 0 && elapsed_ns >= duration_ns_) ||
-             (crew_ && crew_->failed());
+             (gate_ && gate_->failed());
   Prepared();  // the look is not a part of the next call
   return !expired_;
 }
@@ -106,8 +105,8 @@ void Meter::Note(uint64_t elapsed_ns, uint64_t operations) {
 
 uint64_t Meter::StopNs(uint64_t operations) {
   const uint64_t elapsed_ns = clock_.NowNs() - start_ns_;
-  if (crew_) {
-    if (!helps_) crew_->Finish();
+  if (gate_) {
+    gate_->Finish();
   } else {
     used_ = Resources::Now().Since(before_);
   }
@@ -125,7 +124,7 @@ void Meter::Merge(const Meter& other) {
   stalls_ = Overlap(stalls_, other.stalls_);
 }
 
-Course Meter::Together(std::span<const Meter* const> meters) {
+LoopTrace Meter::Together(std::span<const Meter* const> meters) {
   Meter all = *meters.front();
   std::vector<const Timeline*> timelines;
   for (const Meter* meter : meters) timelines.push_back(&meter->timeline_);

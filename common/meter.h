@@ -8,18 +8,18 @@
 #include <span>
 
 #include "common/clock.h"
-#include "common/crew.h"
 #include "common/histogram.h"
 #include "common/open_loop.h"
 #include "common/progress.h"
 #include "common/resources.h"
+#include "common/start_gate.h"
 #include "common/tick_histogram.h"
 #include "common/timeline.h"
 
 namespace kvmatrix {
 
 // How a loop went, or the loops of several threads together.
-struct Course {
+struct LoopTrace {
   bool truncated = false;  // the time limit has ended one
   Timeline timeline;
   Stalls stalls;  // of all of them at once
@@ -39,15 +39,13 @@ class Meter {
     double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
     uint64_t arrivals_seed = 0;   // of the open loop's stream
     Swing swing = {};             // of its rate
-    Crew* crew = nullptr;         // the threads that run it together
-    bool helps = false;           // the crew, which does not wait for its end
+    StartGate* gate = nullptr;    // of several threads; null: there is one
   };
 
-  // `clock`, `progress` and the crew outlive the meter.
+  // `clock`, `progress` and the gate outlive the meter.
   Meter(Clock& clock, Progress& progress, const Plan& plan);
 
-  // Of a crew: returns once all have come and the helpers are at work, and the
-  // loops start together; a helper does not wait for that.
+  // Returns when the loop has to start, as the gate says if there is one.
   void Start();
 
   // To be called before each call on the engine, of so many operations, is made
@@ -98,12 +96,9 @@ class Meter {
     return Histogram(calls, open_loop_ ? 1 : clock_.NsPerTick());
   }
 
-  // What the process used during the loop that has ended; of a crew, until its
-  // last one has.
-  const Resources& used() const { return crew_ ? crew_->used() : used_; }
-
-  const Timeline& timeline() const { return timeline_; }
-  const Stalls& stalls() const { return stalls_; }
+  // What the process used during the loop that has ended; of several threads,
+  // until the last one has.
+  const Resources& used() const { return gate_ ? gate_->used() : used_; }
 
   // Of each call; in an open loop from its intended start, and nothing if that
   // is saturated.
@@ -115,7 +110,7 @@ class Meter {
   std::optional<OpenLoopFigures> OpenLoopResult() const;
 
   // Of meters that were started together, with equal plans.
-  static Course Together(std::span<const Meter* const> meters);
+  static LoopTrace Together(std::span<const Meter* const> meters);
 
  private:
   // An ordered reading costs some 8 ns more, which is much beside a call that
@@ -144,8 +139,7 @@ class Meter {
   Clock& clock_;
   Progress& progress_;
   const uint64_t duration_ns_;
-  Crew* const crew_;
-  const bool helps_;
+  StartGate* const gate_;
   std::optional<TickHistogram> latency_;
   std::optional<OpenLoop> open_loop_;
   bool expired_ = false;

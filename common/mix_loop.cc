@@ -1,4 +1,4 @@
-// The loop of a mix: one operation after another, each answer checked.
+#include "common/mix_loop.h"
 
 #include <algorithm>
 #include <array>
@@ -8,20 +8,22 @@
 #include <string>
 #include <vector>
 
+#include "common/contention.h"
+#include "common/keys.h"
 #include "common/mix.h"
 #include "common/mix_workload.h"
-#include "common/workload.h"
 
 namespace kvmatrix {
 namespace {
 
+// One operation after another, each answer checked.
+template <typename Contention>
 class MixLoop {
  public:
   MixLoop(const Workload& workload, Session& session)
       : w_(workload),
         session_(session),
-        stream_(
-            workload.mix->NewStream(workload.part.Seed(workload.stream_seed))),
+        stream_(workload.mix->NewStream(workload.stream_seed, workload.part)),
         key_(workload.config.key_shape()),
         value_(Values::BufferSize(std::max<size_t>(
             workload.values.value_size(),
@@ -35,7 +37,7 @@ class MixLoop {
       const MixStep step = stream_->Next();
       Prepare(step);
       w_.meter.Begin(1);
-      if (!alone() && Puts(step.operation)) ClaimKey(step);
+      if (Contention::kOthersWrite && Puts(step.operation)) ClaimKey(step);
       w_.meter.Prepared();
       Do(step);
       claim_.reset();
@@ -44,8 +46,13 @@ class MixLoop {
       stream_->Done(step);
     }
     const uint64_t loop_ns = w_.meter.StopNs(operations);
-    LoopResult result{operations, loop_ns, w_.check.found(), w_.check.digest()};
-    Tell(result);
+    LoopResult result{.operations = operations,
+                      .loop_ns = loop_ns,
+                      .found = w_.check.found(),
+                      .digest = w_.check.digest(),
+                      .bytes = bytes_,
+                      .label = MixLabel(w_.benchmark, w_.config)};
+    FillTypes(result);
     return result;
   }
 
@@ -53,7 +60,7 @@ class MixLoop {
   // An entry that was there before a scan.
   struct Ahead {
     uint64_t key;
-    Oracle::Observed before;
+    typename Contention::Known known;
   };
 
   // A key that no other thread writes meanwhile.  What was claimed is published
@@ -80,26 +87,22 @@ class MixLoop {
   bool Gets(Operation operation) const {
     return operation == Operation::kRead || operation == Operation::kGet ||
            operation == Operation::kReadModifyWrite ||
-           (operation == Operation::kUpdate && !w_.config.mix.writeallfields);
+           (operation == Operation::kUpdate && w_.mix->UpdatesGet());
   }
-
-  bool alone() const { return w_.crew == nullptr; }
 
   // All that the harness has to do for an operation, so far as other threads
   // let it be done before.
   void Prepare(const MixStep& step) {
     wanted_ = key_.Set(step.key);
     if (Scans(step.operation)) return LookAhead(step);
-    if (alone() && Gets(step.operation)) {
-      expected_ = w_.check.Expect(step.key);
+    if (Contention::kOthersWrite) {
+      if (!Puts(step.operation)) return;
+      return MakeValue(step, w_.oracle.Observe(step.key).newest + 1);
     }
+    if (Gets(step.operation)) expected_ = w_.check.Expect(step.key);
     if (!Puts(step.operation)) return;
-    if (alone()) {
-      MakeValue(step, w_.oracle.Put(step.key));
-      if (step.value_size) w_.oracle.SetSize(step.key, *step.value_size);
-    } else {
-      MakeValue(step, w_.oracle.Observe(step.key).newest + 1);
-    }
+    MakeValue(step, w_.oracle.Put(step.key));
+    if (step.value_size) w_.oracle.SetSize(step.key, *step.value_size);
   }
 
   void MakeValue(const MixStep& step, uint32_t version) {
@@ -115,30 +118,25 @@ class MixLoop {
 
   void Do(const MixStep& step) {
     if (Scans(step.operation)) return Scan(step);
-    if (!alone()) return DoBesideOthers(step);
-    if (Gets(step.operation)) w_.check.Got(expected_, Get());
+    if (Gets(step.operation)) CheckedGet(step);
     if (Puts(step.operation)) Put();
   }
 
-  void DoBesideOthers(const MixStep& step) {
-    if (!Puts(step.operation)) {
-      const Oracle::Observed before = w_.oracle.Observe(step.key);
-      const std::optional<std::string_view> value = Get();
-      return w_.check.GotWithin(step.key, before, w_.oracle.Observe(step.key),
-                                value);
+  // What this thread has claimed, no other one writes.
+  void CheckedGet(const MixStep& step) {
+    if (!Contention::kOthersWrite || Puts(step.operation)) {
+      w_.check.Got(expected_, Get());
+      return;
     }
-    if (Gets(step.operation)) {
-      const uint32_t version = w_.oracle.Observe(step.key).version;
-      const Oracle::Observed due{version, version};
-      w_.check.GotWithin(step.key, due, due, Get());
-    }
-    Put();
+    const auto known = Contention::Observe(w_, step.key);
+    Contention::Compare(w_, step.key, known, Get());
   }
 
   // The wait for another thread's write of the key is the harness's, no part of
   // the call.
   void ClaimKey(const MixStep& step) {
     claim_.emplace(w_.oracle, step.key);
+    if (Gets(step.operation)) expected_ = w_.check.Expect(step.key);
     if (claim_->version() != version_) MakeValue(step, claim_->version());
   }
 
@@ -161,7 +159,7 @@ class MixLoop {
     ahead_.clear();
     uint64_t key = w_.oracle.NextPresent(step.key);
     while (ahead_.size() < limit_ && key < w_.oracle.key_space()) {
-      ahead_.push_back({key, w_.oracle.Observe(key)});
+      ahead_.push_back({key, Contention::Observe(w_, key)});
       key = w_.oracle.NextPresent(key + 1);
     }
   }
@@ -191,11 +189,9 @@ class MixLoop {
 
   // The scan has met so many entries ahead, of which this may be the last.
   void Visit(uint64_t key, size_t met, std::string_view value) {
-    if (alone()) return w_.check.Got(w_.check.Expect(key), value);
     const bool ahead = met > 0 && ahead_[met - 1].key == key;
-    const Oracle::Observed before =
-        ahead ? ahead_[met - 1].before : Oracle::Appeared();
-    w_.check.GotWithin(key, before, w_.oracle.Observe(key), value);
+    Contention::Compare(
+        w_, key, ahead ? ahead_[met - 1].known : Contention::Absent(), value);
   }
 
   // True if `key` may come after `last` of a scan from `start` on: nothing that
@@ -216,13 +212,12 @@ class MixLoop {
     latencies_[type]->Add(w_.meter.last_call());
   }
 
-  void Tell(LoopResult& result) const {
-    result.bytes = bytes_;
+  void FillTypes(LoopResult& result) const {
     for (size_t type = 0; type < kOperations; ++type) {
       if (counts_[type] == 0) continue;
       const std::string name(OperationName(static_cast<Operation>(type)));
       result.by_type[name] = counts_[type];
-      if (latencies_[type]) result.latency_by_type[name] = *latencies_[type];
+      if (latencies_[type]) result.ticks_by_type[name] = *latencies_[type];
     }
   }
 
@@ -246,7 +241,8 @@ class MixLoop {
 }  // namespace
 
 LoopResult RunMix(const Workload& workload, Session& session) {
-  return MixLoop(workload, session).Run();
+  return workload.group ? MixLoop<Contended>(workload, session).Run()
+                        : MixLoop<Alone>(workload, session).Run();
 }
 
 }  // namespace kvmatrix

@@ -1,9 +1,9 @@
 #include "common/mix_workload.h"
 
 #include <numeric>
-#include <stdexcept>
 
 #include "common/graph_mix.h"
+#include "common/read_write_mix.h"
 #include "common/ycsb_mix.h"
 
 namespace kvmatrix {
@@ -21,7 +21,7 @@ std::unique_ptr<Mix> Mix::Make(const Benchmark& benchmark, const Config& config,
   if (IsMixgraph(benchmark)) {
     return std::make_unique<GraphMix>(benchmark, config, oracle);
   }
-  throw std::logic_error("no mix is called " + std::string(benchmark.name));
+  return std::make_unique<ReadWriteMix>(benchmark, config, oracle);
 }
 
 void AddTypeShares(const Weights& weights, const Weights& counts,
@@ -35,8 +35,8 @@ void AddTypeShares(const Weights& weights, const Weights& counts,
   }
 }
 
-void Mix::Replay(uint64_t stream_seed, uint64_t operations) {
-  const std::unique_ptr<MixStream> stream = NewStream(stream_seed);
+void Mix::Replay(uint64_t stream_seed, const Part& part, uint64_t operations) {
+  const std::unique_ptr<MixStream> stream = NewStream(stream_seed, part);
   for (uint64_t i = 0; i < operations; ++i) {
     const MixStep step = stream->Next();
     if (!Puts(step.operation)) continue;

@@ -10,9 +10,10 @@
 
 #include "common/benchmark.h"
 #include "common/config.h"
-#include "common/measurement.h"
+#include "common/loop_result.h"
 #include "common/mix.h"
 #include "common/oracle.h"
+#include "common/part.h"
 
 namespace kvmatrix {
 
@@ -38,15 +39,19 @@ class Mix {
 
   virtual ~Mix() = default;
 
-  // The operations of the thread whose stream has this seed.  Thread-safe.
-  virtual std::unique_ptr<MixStream> NewStream(uint64_t stream_seed) = 0;
+  // The operations of one thread.  Thread-safe.
+  virtual std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
+                                               const Part& part) = 0;
+
+  // True if an update gets the entry before it puts it.
+  virtual bool UpdatesGet() const { return false; }
 
   // What the stream of a thread gives in so many operations, beside theory.
   virtual std::vector<Share> Shares(uint64_t stream_seed,
                                     uint64_t operations) const = 0;
 
   // Records what a thread has done, in the oracle that Make() was given.
-  void Replay(uint64_t stream_seed, uint64_t operations);
+  void Replay(uint64_t stream_seed, const Part& part, uint64_t operations);
 
  protected:
   explicit Mix(Oracle& oracle) : oracle_(oracle) {}

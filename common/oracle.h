@@ -54,7 +54,7 @@ class Oracle {
   // Of a key that was absent, and is met all the same: it must have been put
   // since, to any version.  Nothing was begun by then, so what is observed
   // afterwards says how far the puts have come.
-  static constexpr Observed Appeared() { return {1, 0}; }
+  static constexpr Observed AbsentBefore() { return {1, 0}; }
 
   // Of any key.
   Observed Observe(uint64_t key) const {

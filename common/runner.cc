@@ -10,7 +10,6 @@
 #include "common/leveldb_primitives.h"
 #include "common/mix_workload.h"
 #include "common/shares.h"
-#include "common/team.h"
 
 namespace kvmatrix {
 namespace {
@@ -48,23 +47,8 @@ bool LeavesWork(const Benchmark& benchmark) {
 
 // True if it is a matter of chance what several threads have read or written.
 bool IsOfChance(const Measurement& m, const Config& config) {
-  const bool mixes = m.benchmark->kind == Kind::kMix || m.truncated;
+  const bool mixes = IsMix(*m.benchmark) || m.run.trace.truncated;
   return m.benchmark->writer || (config.threads > 1 && mixes);
-}
-
-// Of the keys and values that a loop wrote or found.
-uint64_t BytesOf(const Job& w, const LoopResult& loop) {
-  if (w.benchmark.kind == Kind::kMix || w.benchmark.kind == Kind::kPrimitive) {
-    return loop.bytes;
-  }
-  if (w.benchmark.kind == Kind::kDelete) return 0;
-  const uint64_t entries =
-      IsWriting(w.benchmark) ? loop.operations : loop.found;
-  const bool same = w.values.sizes().fixed() &&
-                    (IsWriting(w.benchmark) || !w.oracle.HasSizes());
-  const uint64_t value_bytes =
-      same ? entries * w.values.value_size() : loop.value_bytes;
-  return entries * w.config.key_size + value_bytes;
 }
 
 // Of the keys and values that are there.
@@ -79,11 +63,12 @@ uint64_t LiveBytes(const Job& w) {
 // What was drawn beside what was to be drawn; a mix adds its own.
 void AddShares(const Job& w, Measurement& m) {
   if (w.replay != nullptr) return;
-  if (DrawsKeys(w.benchmark) && m.operations > 0) {
+  const uint64_t operations = m.run.loop.operations;
+  if (DrawsKeys(w.benchmark) && operations > 0) {
     const Part first{0, w.config.threads};
     m.shares =
         KeyShares(DrawOf(w.benchmark, w.config, nullptr), w.oracle.key_space(),
-                  first.Seed(w.stream_seed), first.Of(m.operations));
+                  first.Seed(w.stream_seed), first.Of(operations));
   }
   if (w.benchmark.kind == Kind::kCompact ||
       w.benchmark.kind == Kind::kPrimitive) {
@@ -249,12 +234,15 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
       PlannedOperations(benchmark, config_, oracle_, driver_.stores);
 
   Open(benchmark, m);
+  if (!IsAlone(benchmark, config_)) {
+    handle_.group = std::make_unique<ThreadGroup>(
+        clock_, ThreadsOf(benchmark, config_), benchmark.writer ? 1 : 0);
+  }
   Database& database = *handle_.database;
   m.settings = database.EffectiveSettings();
   const auto counted_before = database.Counters();
   if (Changes(benchmark)) broken_off_ = &benchmark;
-  TeamResult result = RunTeam(job, database, handle_.session.get());
-  m.used = result.used;
+  m.run = RunLoops(job, database, handle_.session.get(), handle_.group.get());
   const ResidentMemory memory = ResidentMemory::Now();
   m.anonymous_rss_bytes = memory.anonymous_bytes;
   m.file_rss_bytes = memory.file_bytes;
@@ -266,21 +254,19 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
     m.ending = Ending::kKilled;
     m.settle_ns = 0;
     m.deferred = {};
-    Conclude(job, result, m);
+    Conclude(job, m);
     last_act(m);
     Die();
   }
   if (LeavesWork(benchmark) && config_.settle) Settle(database, m);
   if (StaysOpenFor(next)) {
     m.ending = Ending::kOpen;
+    handle_.group.reset();
   } else {
-    m.close_ns = Spend(clock_, m.deferred, [&] {
-      result.crew.reset();
-      handle_.Close();
-    });
+    m.close_ns = Spend(clock_, m.deferred, [&] { handle_.Close(); });
   }
   broken_off_ = nullptr;
-  Conclude(job, result, m);
+  Conclude(job, m);
 }
 
 // What a writer beside the readers has left to flush is not theirs, whose
@@ -290,7 +276,7 @@ void Runner::Flush(Database& database, Measurement& m) {
   if (m.benchmark->writer) {
     m.settle_ns = Spend(clock_, m.deferred, flush);
   } else {
-    m.flush_ns = Spend(clock_, m.used, flush);
+    m.flush_ns = Spend(clock_, m.run.used, flush);
   }
 }
 
@@ -304,31 +290,14 @@ void Runner::Settle(Database& database, Measurement& m) {
 
 // What is known once the engine has nothing more to do: kept out of the times
 // and of what was used.
-void Runner::Conclude(const Job& job, const TeamResult& result,
-                      Measurement& m) const {
+void Runner::Conclude(const Job& job, Measurement& m) const {
   const Benchmark& benchmark = job.benchmark;
-  const LoopResult& loop = result.loop;
+  const LoopResult& loop = m.run.loop;
   m.peak_rss_bytes = ResidentMemory::Now().peak_bytes;
   m.disk_bytes = DiskBytes(path_);
   m.peak_disk_bytes = std::max(m.peak_disk_bytes, m.disk_bytes);
-  m.operations = loop.operations;
-  m.operations_by_thread = result.operations_by_thread;
-  m.operations_by_type = loop.by_type;
-  m.latency_by_type = result.latency_by_type;
-  m.writer = result.writer;
-  m.loop_ns = loop.loop_ns;
-  m.truncated = result.course.truncated;
-  m.timeline = result.course.timeline;
-  m.stalls = result.course.stalls;
-  m.latency = result.course.latency;
-  m.service = result.course.service;
-  m.open_loop = result.course.open_loop;
-  m.found = loop.found;
   if (replay_) m.found_of = replay_->FoundOf(benchmark);
-  m.bytes = BytesOf(job, loop);
-  m.label = loop.label;
   if (job.mix) {
-    m.label = MixLabel(benchmark, config_);
     m.shares = job.mix->Shares(Part{0, config_.threads}.Seed(job.stream_seed),
                                std::min(loop.operations, kSharesOf));
   }
@@ -340,11 +309,12 @@ void Runner::Conclude(const Job& job, const TeamResult& result,
   // Values of no bytes are all alike.
   m.verified = driver_.stores &&
                (benchmark.kind == Kind::kPrimitive || oracle_.value_size() > 0);
-  if (driver_.stores && !result.failure.empty()) {
+  if (driver_.stores && !m.run.failure.empty()) {
     m.status = Status::kWrong;
-    m.reason = result.failure;
+    m.reason = m.run.failure;
   }
-  if (m.status == Status::kOk && m.open_loop && m.operations == 0) {
+  if (m.status == Status::kOk && m.run.trace.open_loop &&
+      loop.operations == 0) {
     m.status = Status::kError;
     m.reason = "no operation was due within --duration; raise it or --rate";
   }

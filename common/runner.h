@@ -16,7 +16,8 @@
 #include "common/measurement.h"
 #include "common/oracle.h"
 #include "common/progress.h"
-#include "common/team.h"
+#include "common/thread_group.h"
+#include "common/workload.h"
 
 namespace kvmatrix {
 
@@ -45,13 +46,16 @@ class Runner {
   Measurement RunAndCrash(const Benchmark& benchmark, const LastAct& last_act);
 
  private:
-  // A database that is open, and the session of a thread that is alone.
+  // A database that is open, and its sessions: that of a thread that is alone,
+  // or those of the threads of a group.
   struct Handle {
     Options options;
     std::unique_ptr<Database> database;  // null: it is closed
-    std::unique_ptr<Session> session;    // destroyed first
+    std::unique_ptr<Session> session;    // destroyed before
+    std::unique_ptr<ThreadGroup> group;  // of one benchmark; destroyed before
 
     void Close() {
+      group.reset();
       session.reset();
       database.reset();
     }
@@ -66,8 +70,7 @@ class Runner {
   bool StaysOpenFor(const Benchmark* next) const;
   void Settle(Database& database, Measurement& measurement);
   void Flush(Database& database, Measurement& measurement);
-  void Conclude(const Job& job, const TeamResult& result,
-                Measurement& measurement) const;
+  void Conclude(const Job& job, Measurement& measurement) const;
   void RequireRunnable(const Benchmark& benchmark) const;
   uint64_t NextStreamSeed(const Benchmark& benchmark);
   void MakeFresh();

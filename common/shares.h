@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/key_draw.h"
-#include "common/measurement.h"
+#include "common/loop_result.h"
 #include "common/oracle.h"
 #include "common/values.h"
 

@@ -45,9 +45,9 @@ std::string SizesText(const Config& config) {
 }
 
 // What was done how often: "500123 read, 499877 update".
-std::string TypesText(const Measurement& m) {
+std::string TypesText(const LoopResult& loop) {
   std::string text;
-  for (const auto& [type, operations] : m.operations_by_type) {
+  for (const auto& [type, operations] : loop.by_type) {
     text += text.empty() ? "" : ", ";
     text += std::to_string(operations) + " " + type;
   }
@@ -56,25 +56,25 @@ std::string TypesText(const Measurement& m) {
 
 std::string Message(const Measurement& m) {
   std::string message;
-  if (m.benchmark->kind == Kind::kMix) {
-    message += " (" + TypesText(m) + ")";
-    if (!m.label.empty()) message += " (" + m.label + ")";
+  const LoopResult& loop = m.run.loop;
+  if (IsMix(*m.benchmark)) {
+    message += " (" + TypesText(loop) + ")";
   } else if (m.benchmark->access == Access::kGet ||
              m.benchmark->access == Access::kSeek) {
-    const uint64_t of = m.found_of.value_or(m.operations);
+    const uint64_t of = m.found_of.value_or(loop.operations);
     if (of > 0) {
       message += Format(" (%llu of %llu found)",
-                        static_cast<unsigned long long>(m.found),
+                        static_cast<unsigned long long>(loop.found),
                         static_cast<unsigned long long>(of));
     }
-  } else if (m.benchmark->kind == Kind::kPrimitive) {
-    if (!m.label.empty()) message += " (" + m.label + ")";
-  } else if (m.benchmark->num_divisor > 1 || m.truncated) {
+  } else if (m.benchmark->num_divisor > 1 || m.run.trace.truncated) {
     message +=
-        Format(" (%llu ops)", static_cast<unsigned long long>(m.operations));
+        Format(" (%llu ops)", static_cast<unsigned long long>(loop.operations));
   }
+  if (!loop.label.empty()) message += " (" + loop.label + ")";
   if (m.threads > 1) message += " (" + std::to_string(m.threads) + " threads)";
-  if (m.open_loop) message += " (open loop: with the pauses between calls)";
+  if (m.run.trace.open_loop)
+    message += " (open loop: with the pauses between calls)";
   if (!m.verified) message += " (not verified)";
   if (m.ending == Ending::kKilled) message += " (killed)";
   return message;
@@ -90,9 +90,10 @@ std::string OpenLoopText(const OpenLoopFigures& figures) {
 }
 
 // The line of the writer beside the readers.
-std::string WriterText(const WriterFigures& writer) {
-  const double micros = static_cast<double>(writer.loop_ns) / 1e3;
-  const auto operations = static_cast<unsigned long long>(writer.operations);
+std::string WriterText(const WriterResult& writer) {
+  const double micros = static_cast<double>(writer.loop.loop_ns) / 1e3;
+  const auto operations =
+      static_cast<unsigned long long>(writer.loop.operations);
   const double per_op =
       operations == 0 ? 0 : micros / static_cast<double>(operations);
   std::string text = Format("%-12s : %11.3f micros/op; %llu ops", "writer",
@@ -122,15 +123,17 @@ std::string SharesText(const Measurement& m) {
 
 // A histogram, under the words that say where its latencies begin.
 std::string LatencyText(const Measurement& m) {
-  if (!m.latency || m.latency->count() == 0) return "";
-  const std::string unit = m.latency->count() == m.operations
+  const std::optional<Histogram>& latency = m.run.trace.latency;
+  const std::optional<Histogram>& service = m.run.trace.service;
+  if (!latency || latency->count() == 0) return "";
+  const std::string unit = latency->count() == m.run.loop.operations
                                ? "Microseconds per op"
                                : "Microseconds per batch";
-  if (!m.service) {
-    return unit + ", service time, closed loop:\n" + m.latency->ToString();
+  if (!service) {
+    return unit + ", service time, closed loop:\n" + latency->ToString();
   }
-  return unit + ", from the intended start:\n" + m.latency->ToString() + unit +
-         ", service time, open loop:\n" + m.service->ToString();
+  return unit + ", from the intended start:\n" + latency->ToString() + unit +
+         ", service time, open loop:\n" + service->ToString();
 }
 
 }  // namespace
@@ -170,22 +173,22 @@ std::string StatLine(const Measurement& m) {
     return Format("%-12s : %s: %s\n", name.c_str(),
                   std::string(StatusName(m.status)).c_str(), m.reason.c_str());
   }
-  const double seconds = static_cast<double>(m.loop_ns + m.flush_ns) / 1e9;
+  const LoopResult& loop = m.run.loop;
+  const double seconds = static_cast<double>(loop.loop_ns + m.flush_ns) / 1e9;
   const double operations =
-      static_cast<double>(std::max<uint64_t>(m.operations, 1));
+      static_cast<double>(std::max<uint64_t>(loop.operations, 1));
   std::string rate;
-  if (m.bytes > 0 && m.benchmark->access != Access::kGet &&
-      (m.benchmark->access != Access::kSeek ||
-       m.benchmark->kind == Kind::kMix)) {
+  if (loop.bytes > 0 && m.benchmark->access != Access::kGet &&
+      (m.benchmark->access != Access::kSeek || IsMix(*m.benchmark))) {
     rate = Format(" %6.1f MB/s",
-                  static_cast<double>(m.bytes) / kMegabyte / seconds);
+                  static_cast<double>(loop.bytes) / kMegabyte / seconds);
   }
   std::string text =
       Format("%-12s : %11.3f micros/op;%s%s\n", name.c_str(),
              seconds * 1e6 / operations, rate.c_str(), Message(m).c_str());
-  if (m.open_loop) text += OpenLoopText(*m.open_loop);
+  if (m.run.trace.open_loop) text += OpenLoopText(*m.run.trace.open_loop);
   text += SharesText(m) + LatencyText(m);
-  return m.writer ? text + WriterText(*m.writer) : text;
+  return m.run.writer ? text + WriterText(*m.run.writer) : text;
 }
 
 std::string VersionText(const Driver& driver) {

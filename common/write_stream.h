@@ -43,6 +43,8 @@ class WriteStream {
   // then allowed, and each write is to be claimed and published.
   bool contended() const { return !distinct_ && part_.threads > 1; }
 
+  Oracle& oracle() const { return oracle_; }
+
   // The key of the next update, which is recorded nowhere.
   uint64_t NextKey() {
     const uint64_t key = ahead_[turn_];

@@ -175,13 +175,14 @@ void YcsbMix::RequireLoaded() const {
       "operations a record");
 }
 
-std::unique_ptr<MixStream> YcsbMix::NewStream(uint64_t stream_seed) {
+std::unique_ptr<MixStream> YcsbMix::NewStream(uint64_t stream_seed,
+                                              const Part& part) {
   return std::make_unique<YcsbStream>(
       workload_, order_, NewChooser(), inserts_,
       [this](uint64_t ordinal) {
         return oracle_.Observe(order_(ordinal)).version != 0;
       },
-      stream_seed);
+      part.Seed(stream_seed));
 }
 
 std::vector<Share> YcsbMix::Shares(uint64_t stream_seed,

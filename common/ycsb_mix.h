@@ -20,7 +20,9 @@ class YcsbMix final : public Mix {
   // REQUIRES: FindYcsb(benchmark.name) is not null
   YcsbMix(const Benchmark& benchmark, const Config& config, Oracle& oracle);
 
-  std::unique_ptr<MixStream> NewStream(uint64_t stream_seed) override;
+  std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
+                                       const Part& part) override;
+  bool UpdatesGet() const override { return !config_.mix.writeallfields; }
   std::vector<Share> Shares(uint64_t stream_seed,
                             uint64_t operations) const override;
 

@@ -198,7 +198,7 @@ TEST_F(Told, ThatAPrimitiveHasPassedChangesNothing) {
   const Measurement m = RunAfter(
       Wrapped({}), {Past("fillseq"), {FindBenchmark("crc32c"), {1}}}, "verify");
   EXPECT_EQ(m.status, Status::kOk) << m.reason;
-  EXPECT_EQ(m.operations, config_.num);
+  EXPECT_EQ(m.run.loop.operations, config_.num);
 }
 
 TEST_F(Told, ATransactionHasItsShareRoundedDown) {

@@ -87,13 +87,13 @@ TEST_F(LatencyTest, ShowsExactlyTheStallsThatHappened) {
        {"fillseq", "fillrandom", "overwrite", "deleterandom", "readrandom",
         "readmissing", "readhot", "seekrandom", "readseq", "readreverse"}) {
     const Measurement m = Measure(Taking(cost_ns), WithFill(name));
-    ASSERT_EQ(m.operations, 40'000u) << name;
+    ASSERT_EQ(m.run.loop.operations, 40'000u) << name;
     ASSERT_EQ(calls_, 40'000u) << name;
-    EXPECT_EQ(m.latency->count(), 40'000u) << name;
-    EXPECT_EQ(CountAt(*m.latency, 500), 40'000u - 400) << name;
-    EXPECT_EQ(CountAt(*m.latency, 1 * kMilli), 400u - 2) << name;
-    EXPECT_EQ(CountAt(*m.latency, 20 * kMilli), 2u) << name;
-    EXPECT_EQ(m.latency->sum_ns(), m.loop_ns) << name;
+    EXPECT_EQ(m.run.trace.latency->count(), 40'000u) << name;
+    EXPECT_EQ(CountAt(*m.run.trace.latency, 500), 40'000u - 400) << name;
+    EXPECT_EQ(CountAt(*m.run.trace.latency, 1 * kMilli), 400u - 2) << name;
+    EXPECT_EQ(CountAt(*m.run.trace.latency, 20 * kMilli), 2u) << name;
+    EXPECT_EQ(m.run.trace.latency->sum_ns(), m.run.loop.loop_ns) << name;
   }
 }
 
@@ -104,18 +104,18 @@ TEST_F(LatencyTest, HasTheFirstCallAndTheLast) {
   for (const char* name : {"fillseq", "overwrite", "readrandom", "readmissing",
                            "seekrandom", "readseq"}) {
     const Measurement m = Measure(Taking(cost_ns), WithFill(name));
-    EXPECT_EQ(CountAt(*m.latency, 3 * kMilli), 1u) << name;
-    EXPECT_EQ(CountAt(*m.latency, 7 * kMilli), 1u) << name;
-    EXPECT_EQ(m.latency->max_ns(), 7 * kMilli) << name;
-    EXPECT_EQ(m.latency->min_ns(), 500u) << name;
+    EXPECT_EQ(CountAt(*m.run.trace.latency, 3 * kMilli), 1u) << name;
+    EXPECT_EQ(CountAt(*m.run.trace.latency, 7 * kMilli), 1u) << name;
+    EXPECT_EQ(m.run.trace.latency->max_ns(), 7 * kMilli) << name;
+    EXPECT_EQ(m.run.trace.latency->min_ns(), 500u) << name;
   }
 }
 
 TEST_F(LatencyTest, ABatchIsOneCall) {
   const auto cost_ns = [](uint64_t call) { return call * kMicro; };
   const Measurement m = Measure(Taking(cost_ns), {"fillseqbatch"});
-  EXPECT_EQ(m.latency->count(), 40u);
-  EXPECT_EQ(m.latency->max_ns(), 40 * kMicro);
+  EXPECT_EQ(m.run.trace.latency->count(), 40u);
+  EXPECT_EQ(m.run.trace.latency->max_ns(), 40 * kMicro);
   EXPECT_NE(StatLine(m).find("per batch, service time, closed loop"),
             std::string::npos);
 }
@@ -141,8 +141,8 @@ TEST_F(LatencyTest, AThroughputRepetitionDoesTheSameOperations) {
     config_.histogram = false;
     const Measurement untimed = Measure({}, WithFill(name));
     EXPECT_EQ(timed.digest, untimed.digest) << name;
-    EXPECT_EQ(timed.found, untimed.found) << name;
-    EXPECT_FALSE(untimed.latency) << name;
+    EXPECT_EQ(timed.run.loop.found, untimed.run.loop.found) << name;
+    EXPECT_FALSE(untimed.run.trace.latency) << name;
   }
 }
 
@@ -163,15 +163,15 @@ TEST_F(LatencyTest, TheOracleHoldsWhatWasDoneWhenTheTimeIsUp) {
     calls_ = 0;
     const Measurement m = runner.Run(*FindBenchmark(name));
     slow = false;
-    EXPECT_TRUE(m.truncated) << name;
-    EXPECT_EQ(m.operations, 100u) << name;
+    EXPECT_TRUE(m.run.trace.truncated) << name;
+    EXPECT_EQ(m.run.loop.operations, 100u) << name;
     EXPECT_EQ(calls_, 100u) << name;
-    EXPECT_EQ(m.timeline.points().back().operations, 100u);
+    EXPECT_EQ(m.run.trace.timeline.points().back().operations, 100u);
     const Measurement audit = runner.Run(*FindBenchmark("verify"));
     EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
     std::vector<PastBenchmark> past;
     if (names.size() > 1) past.push_back(Past(names[0]));
-    past.push_back({FindBenchmark(name), m.operations_by_thread});
+    past.push_back({FindBenchmark(name), m.run.operations_by_thread});
     config_.duration_ns = 0;
     const Measurement fresh = RunAfter(Wrapped({}), past, "verify");
     EXPECT_EQ(fresh.status, Status::kOk) << name << ": " << fresh.reason;
@@ -191,12 +191,13 @@ TEST_F(LatencyTest, IsWrittenWithTheCourseOfTheLoop) {
   EXPECT_EQ(latency["count"], 40'000);
   EXPECT_EQ(latency["min"], kMicro);
   EXPECT_EQ(latency["max"], 300 * kMilli);
-  EXPECT_EQ(latency["sum"], m.loop_ns);
+  EXPECT_EQ(latency["sum"], m.run.loop.loop_ns);
   EXPECT_EQ(latency["buckets"][0], nlohmann::json({1'000, 39'999}));
   EXPECT_TRUE(json["service_ns"].is_null());
   EXPECT_TRUE(json["open_loop"].is_null());
   EXPECT_GE(json["timeline"].size(), 100u);
-  EXPECT_EQ(json["timeline"].back(), nlohmann::json({m.loop_ns, 40'000}));
+  EXPECT_EQ(json["timeline"].back(),
+            nlohmann::json({m.run.loop.loop_ns, 40'000}));
   EXPECT_EQ(json["stall_count"], 1);
   EXPECT_EQ(json["stalls"][0]["lasted_ns"], json["stalled_ns"]);
   EXPECT_NEAR(json["stalls"][0]["at_ns"], 30 * kMilli, 20 * kMicro);
@@ -219,8 +220,8 @@ TEST_F(LatencyTest, OfABenchmarkThatFailedThereIsNone) {
 
 TEST_F(LatencyTest, ACompactionHasNoCourse) {
   const Measurement m = Measure({}, {"fillseq", "compact"});
-  EXPECT_TRUE(m.timeline.points().empty());
-  EXPECT_EQ(m.stalls.count(), 0u);
+  EXPECT_TRUE(m.run.trace.timeline.points().empty());
+  EXPECT_EQ(m.run.trace.stalls.count(), 0u);
   const auto json = nlohmann::json::parse(ToJsonLine(m, config_, kDriver));
   EXPECT_TRUE(json["latency_ns"].is_null());
   EXPECT_EQ(json["timeline"], nlohmann::json::array());

@@ -49,13 +49,13 @@ TEST_F(PrimitiveLoopTest, DoesWhatDbBenchDoes) {
       Run(WithPrimitives(), {"crc32c", "snappycomp", "snappyuncomp"});
   for (const Measurement& one : m) {
     EXPECT_EQ(one.status, Status::kOk) << one.reason;
-    EXPECT_EQ(one.operations, one.planned_operations);
-    EXPECT_EQ(one.bytes, one.operations * 4096);
+    EXPECT_EQ(one.run.loop.operations, one.planned_operations);
+    EXPECT_EQ(one.run.loop.bytes, one.run.loop.operations * 4096);
   }
-  EXPECT_EQ(m[0].operations, 128'000u);
-  EXPECT_EQ(m[0].label, "4K per op");
-  EXPECT_EQ(m[1].operations, 262'144u);
-  EXPECT_EQ(m[1].label, "output: 100.0%");
+  EXPECT_EQ(m[0].run.loop.operations, 128'000u);
+  EXPECT_EQ(m[0].run.loop.label, "4K per op");
+  EXPECT_EQ(m[1].run.loop.operations, 262'144u);
+  EXPECT_EQ(m[1].run.loop.label, "output: 100.0%");
 }
 
 TEST_F(PrimitiveLoopTest, SeesOneResultThatIsWrong) {
@@ -85,7 +85,7 @@ TEST_F(PrimitiveLoopTest, IsNoOperationOfAStore) {
 TEST_F(PrimitiveLoopTest, LeavesTheDatabaseAlone) {
   const auto m = Run(WithPrimitives(), {"fillseq", "crc32c", "verify"});
   EXPECT_EQ(m[2].status, Status::kOk) << m[2].reason;
-  EXPECT_EQ(m[2].operations, 500u);
+  EXPECT_EQ(m[2].run.loop.operations, 500u);
 }
 
 }  // namespace

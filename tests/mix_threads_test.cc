@@ -23,14 +23,14 @@ TEST_F(YcsbRun, OfThreadsLeavesWhatAReplayKnows) {
     for (const Measurement& one : m) {
       ASSERT_EQ(one.status, Status::kOk) << name << ": " << one.reason;
     }
-    EXPECT_EQ(m[1].operations, 4 * config_.reads);
+    EXPECT_EQ(m[1].run.loop.operations, 4 * config_.reads);
     uint64_t operations = 0;
-    for (const auto& [type, count] : m[1].operations_by_type) {
+    for (const auto& [type, count] : m[1].run.loop.by_type) {
       operations += count;
     }
     EXPECT_EQ(operations, 4 * config_.reads);
     const auto past = [&](std::string_view of, const Measurement& one) {
-      return PastBenchmark{FindBenchmark(of), one.operations_by_thread};
+      return PastBenchmark{FindBenchmark(of), one.run.operations_by_thread};
     };
     const Measurement audit = RunAfter(
         Wrapped({}),
@@ -126,8 +126,8 @@ TEST_F(YcsbRun, OfThreadsDoesNotTimeTheWaitForARecord) {
   const Measurement m = RunLoaded(Wrapped(behaviour), "ycsba");
   ASSERT_EQ(m.status, Status::kOk) << m.reason;
   ASSERT_TRUE(slow);
-  EXPECT_EQ(m.latency->sum_ns(), kSecond);
-  EXPECT_EQ(m.latency_by_type.at("update").sum_ns(), kSecond);
+  EXPECT_EQ(m.run.trace.latency->sum_ns(), kSecond);
+  EXPECT_EQ(m.run.latency_by_type.at("update").sum_ns(), kSecond);
 }
 
 TEST_F(MixgraphRun, OfThreadsLeavesWhatAReplayKnows) {
@@ -138,7 +138,7 @@ TEST_F(MixgraphRun, OfThreadsLeavesWhatAReplayKnows) {
     ASSERT_EQ(one.status, Status::kOk) << one.reason;
   }
   const auto past = [&](const Measurement& one) {
-    return PastBenchmark{one.benchmark, one.operations_by_thread};
+    return PastBenchmark{one.benchmark, one.run.operations_by_thread};
   };
   const Measurement audit =
       RunAfter(Wrapped({}), {past(m[0]), past(m[1])}, "verify");

@@ -30,8 +30,8 @@ TEST_F(MixgraphRun, PutsValuesOfTheModelsSizes) {
     };
     const Measurement m = RunFilled(Wrapped(behaviour), name);
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
-    const auto puts = static_cast<double>(m.operations_by_type.at("put"));
-    EXPECT_EQ(written, config_.num + m.operations_by_type.at("put"));
+    const auto puts = static_cast<double>(m.run.loop.by_type.at("put"));
+    EXPECT_EQ(written, config_.num + m.run.loop.by_type.at("put"));
     EXPECT_GT(sizes.size(), 40u) << name;
     EXPECT_EQ(*sizes.begin(), 10u);
     EXPECT_LE(*sizes.rbegin(), 1'024u);
@@ -80,7 +80,7 @@ TEST_F(MixgraphRun, CountsBytesOfTheSizesThatAreThere) {
   const auto m =
       Run(Wrapped(behaviour), {"filluniquerandom", "mixgraph", "readseq"});
   EXPECT_EQ(m[1].live_bytes, bytes);
-  EXPECT_EQ(m[2].bytes, bytes);
+  EXPECT_EQ(m[2].run.loop.bytes, bytes);
 }
 
 TEST_F(MixgraphRun, KeepsThePaceOfASine) {
@@ -88,9 +88,10 @@ TEST_F(MixgraphRun, KeepsThePaceOfASine) {
   config_.reads = 9'000;
   const Measurement m = RunFilled(Wrapped({}), "mixgraph");
   ASSERT_EQ(m.status, Status::kOk) << m.reason;
-  ASSERT_TRUE(m.open_loop);
-  EXPECT_EQ(m.open_loop->rate_ops_per_sec, 4'500);
-  EXPECT_NEAR(m.open_loop->offered_ops_per_sec, 4'500, 4 * 4'500 / 95);
+  ASSERT_TRUE(m.run.trace.open_loop);
+  EXPECT_EQ(m.run.trace.open_loop->rate_ops_per_sec, 4'500);
+  EXPECT_NEAR(m.run.trace.open_loop->offered_ops_per_sec, 4'500,
+              4 * 4'500 / 95);
 }
 
 // The bytes are right, the length is that of another put.

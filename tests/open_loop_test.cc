@@ -146,18 +146,18 @@ TEST_F(OpenLoopRuns, ShowWhatAClosedLoopHides) {
                                                "seekrandom", "overwrite"};
   config_.histogram = true;
   for (const Measurement& m : Run(Wrapped(Stalling()), names)) {
-    EXPECT_LE(*m.latency->At(9900), 1'010u);
-    EXPECT_FALSE(m.service);
-    EXPECT_FALSE(m.open_loop);
+    EXPECT_LE(*m.run.trace.latency->At(9900), 1'010u);
+    EXPECT_FALSE(m.run.trace.service);
+    EXPECT_FALSE(m.run.trace.open_loop);
     EXPECT_NE(StatLine(m).find("service time, closed loop"), std::string::npos);
   }
   config_.rate_ops_per_sec = 100'000;
   for (const Measurement& m : Run(Wrapped(Stalling()), names)) {
     EXPECT_EQ(m.status, Status::kOk) << m.reason;
-    EXPECT_GT(*m.latency->At(9900), 10 * kMilli);
-    EXPECT_LE(*m.service->At(9900), 1'010u);
-    EXPECT_EQ(m.latency->count(), 210'000u);
-    EXPECT_NEAR(m.open_loop->achieved_ops_per_sec, 1e5, 1e3);
+    EXPECT_GT(*m.run.trace.latency->At(9900), 10 * kMilli);
+    EXPECT_LE(*m.run.trace.service->At(9900), 1'010u);
+    EXPECT_EQ(m.run.trace.latency->count(), 210'000u);
+    EXPECT_NEAR(m.run.trace.open_loop->achieved_ops_per_sec, 1e5, 1e3);
     const std::string text = StatLine(m);
     EXPECT_NE(text.find("from the intended start"), std::string::npos);
     EXPECT_NE(text.find("service time, open loop"), std::string::npos);
@@ -167,9 +167,9 @@ TEST_F(OpenLoopRuns, ShowWhatAClosedLoopHides) {
 TEST_F(OpenLoopRuns, GiveNoPercentilesOfASaturatedEngine) {
   config_.rate_ops_per_sec = 600'000;  // the engine can do 512,000
   const Measurement m = Run(Wrapped(Stalling()), {"fillseq"}).front();
-  EXPECT_TRUE(m.open_loop->saturated());
-  EXPECT_FALSE(m.latency);
-  EXPECT_FALSE(m.service);
+  EXPECT_TRUE(m.run.trace.open_loop->saturated());
+  EXPECT_FALSE(m.run.trace.latency);
+  EXPECT_FALSE(m.run.trace.service);
   const std::string text = StatLine(m);
   EXPECT_NE(text.find("saturated: achieved 496133 of 597291 ops/s offered"),
             std::string::npos)
@@ -180,22 +180,23 @@ TEST_F(OpenLoopRuns, GiveNoPercentilesOfASaturatedEngine) {
   EXPECT_TRUE(json["service_ns"].is_null());
   EXPECT_EQ(json["open_loop"]["saturated"], true);
   EXPECT_EQ(json["open_loop"]["rate_ops_per_sec"], 600'000);
-  EXPECT_EQ(json["open_loop"]["late_starts"], m.open_loop->late_starts);
+  EXPECT_EQ(json["open_loop"]["late_starts"],
+            m.run.trace.open_loop->late_starts);
 }
 
 TEST_F(OpenLoopRuns, APauseIsNoStall) {
   config_.num = 300;
   config_.rate_ops_per_sec = 2;
   Measurement m = Run(Wrapped({}), {"fillseq"}).front();
-  EXPECT_EQ(m.stalls.count(), 0u);
+  EXPECT_EQ(m.run.trace.stalls.count(), 0u);
   Behaviour behaviour;
   behaviour.write = [&](Session& session, std::span<const Update> batch) {
     if (++calls_ == 200) clock_.now_ns += 150 * kMilli;
     session.Write(batch);
   };
   m = Run(Wrapped(behaviour), {"fillseq"}).front();
-  ASSERT_EQ(m.stalls.count(), 1u);
-  EXPECT_EQ(m.stalls.first()[0].lasted_ns, 150 * kMilli);
+  ASSERT_EQ(m.run.trace.stalls.count(), 1u);
+  EXPECT_EQ(m.run.trace.stalls.first()[0].lasted_ns, 150 * kMilli);
 }
 
 TEST_F(OpenLoopRuns, HaveNoFiguresIfNothingWasDue) {
@@ -215,7 +216,7 @@ TEST_F(OpenLoopRuns, HoldAfterTheTimeLimitWhatWasWritten) {
   const auto all =
       Run(Wrapped({}), {"fillseq", "overwrite", "fillrandom", "verify"});
   for (const Measurement& m : all) EXPECT_EQ(m.status, Status::kOk) << m.reason;
-  EXPECT_LT(all[0].operations, 30u);
+  EXPECT_LT(all[0].run.loop.operations, 30u);
 }
 
 // A loop that has done all of its work does not wait for the limit.
@@ -224,8 +225,8 @@ TEST_F(OpenLoopRuns, EndWithTheirLastCallIfThatComesFirst) {
   config_.rate_ops_per_sec = 10;
   config_.duration_ns = 1'000'000 * kMilli;
   const Measurement m = Run(Wrapped({}), {"fillseq"}).front();
-  EXPECT_FALSE(m.truncated);
-  EXPECT_LT(m.loop_ns, 2'000 * kMilli);
+  EXPECT_FALSE(m.run.trace.truncated);
+  EXPECT_LT(m.run.loop.loop_ns, 2'000 * kMilli);
 }
 
 TEST(Rate, IsRefusedForABenchmarkThatIsOneCall) {

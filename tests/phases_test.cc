@@ -83,15 +83,16 @@ class PhasesTest : public RunnerFixture {
         RunUntil(behaviour, {"fillseq"}, [](const Measurement& each) {
           return each.deferred.cpu_ns() < kLittleNs;
         });
-    EXPECT_GE(m.used.cpu_ns(), kBurnNs);
+    EXPECT_GE(m.run.used.cpu_ns(), kBurnNs);
     EXPECT_LT(m.deferred.cpu_ns(), kLittleNs);
   }
 
   Measurement ExpectDeferred(const Behaviour& behaviour, const Names& names) {
-    const Measurement m = RunUntil(
-        behaviour, names,
-        [](const Measurement& each) { return each.used.cpu_ns() < kLittleNs; });
-    EXPECT_LT(m.used.cpu_ns(), kLittleNs);
+    const Measurement m =
+        RunUntil(behaviour, names, [](const Measurement& each) {
+          return each.run.used.cpu_ns() < kLittleNs;
+        });
+    EXPECT_LT(m.run.used.cpu_ns(), kLittleNs);
     EXPECT_GE(m.deferred.cpu_ns(), kBurnNs);
     return m;
   }
@@ -128,9 +129,9 @@ TEST_F(PhasesTest, OpeningIsNeither) {
   behaviour.open = BurnCpu;
   const Measurement m =
       RunUntil(behaviour, {"fillseq"}, [](const Measurement& each) {
-        return each.used.cpu_ns() + each.deferred.cpu_ns() < kLittleNs;
+        return each.run.used.cpu_ns() + each.deferred.cpu_ns() < kLittleNs;
       });
-  EXPECT_LT(m.used.cpu_ns(), kLittleNs);
+  EXPECT_LT(m.run.used.cpu_ns(), kLittleNs);
   EXPECT_LT(m.deferred.cpu_ns(), kLittleNs);
 }
 
@@ -138,9 +139,9 @@ TEST_F(PhasesTest, BytesAreCountedWhereTheyAreWritten) {
   Measurement m = Fill({});
   const uint64_t logged = 500 * (2 * sizeof(uint32_t) + 16 + 100);
   const uint64_t of_sanitizers = 1'000;  // they talk to themselves by pipes
-  EXPECT_GE(m.used.written_bytes, logged);
-  EXPECT_LT(m.used.written_bytes, logged + of_sanitizers);
-  EXPECT_LT(m.used.read_bytes, of_sanitizers);
+  EXPECT_GE(m.run.used.written_bytes, logged);
+  EXPECT_LT(m.run.used.written_bytes, logged + of_sanitizers);
+  EXPECT_LT(m.run.used.read_bytes, of_sanitizers);
   EXPECT_LT(m.deferred.written_bytes, of_sanitizers);
   EXPECT_LT(m.deferred.read_bytes, of_sanitizers);
   Behaviour behaviour;
@@ -148,8 +149,8 @@ TEST_F(PhasesTest, BytesAreCountedWhereTheyAreWritten) {
   behaviour.settle = Writes("more", 60'000);
   behaviour.close = Writes("more", 7'000);
   m = Fill(behaviour);
-  EXPECT_GE(m.used.written_bytes, logged + 50'000);
-  EXPECT_LT(m.used.written_bytes, logged + 50'000 + of_sanitizers);
+  EXPECT_GE(m.run.used.written_bytes, logged + 50'000);
+  EXPECT_LT(m.run.used.written_bytes, logged + 50'000 + of_sanitizers);
   EXPECT_GE(m.deferred.written_bytes, 67'000u);
   EXPECT_LT(m.deferred.written_bytes, 67'000 + of_sanitizers);
 }
@@ -159,8 +160,8 @@ TEST_F(PhasesTest, AReadUsesWhatItsLoopUses) {
   behaviour.close = BurnCpu;
   const Measurement m =
       ExpectDeferred(behaviour, {"filluniquerandom", "readrandom"});
-  EXPECT_LT(m.used.read_bytes, 1'000u);
-  EXPECT_LT(m.used.written_bytes, 1'000u);
+  EXPECT_LT(m.run.used.read_bytes, 1'000u);
+  EXPECT_LT(m.run.used.written_bytes, 1'000u);
   EXPECT_EQ(m.idle_cpu_ns, 0u);
 }
 
@@ -254,7 +255,7 @@ TEST_F(PhasesTest, LiveBytesAreWhatTheAuditFinds) {
   EXPECT_EQ(m[0].live_bytes, 500 * entry);
   EXPECT_EQ(m[1].live_bytes, 500 * entry);
   EXPECT_LT(m[2].live_bytes, 500 * entry);
-  EXPECT_EQ(m[2].live_bytes, m[3].found * entry);
+  EXPECT_EQ(m[2].live_bytes, m[3].run.loop.found * entry);
   EXPECT_EQ(m[2].live_bytes, m[3].live_bytes);
   EXPECT_LT(m[4].live_bytes, 500 * entry);
   EXPECT_EQ(m[4].live_bytes, m[5].live_bytes);
@@ -279,7 +280,7 @@ class CrashDeathTest : public RunnerFixture {
     std::fprintf(stderr, "%s %s %llu %llu+%llu ",
                  std::string(m.benchmark->name).c_str(),
                  std::string(EndingName(m.ending)).c_str(),
-                 static_cast<unsigned long long>(m.operations),
+                 static_cast<unsigned long long>(m.run.loop.operations),
                  static_cast<unsigned long long>(m.settle_ns + m.close_ns),
                  static_cast<unsigned long long>(m.deferred.cpu_ns()));
   }

@@ -1,6 +1,7 @@
 // How long the runner keeps a database open, counted by a driver that says so.
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "common/leveldb_stream.h"
@@ -76,16 +77,16 @@ TEST_F(ReplayOpenTest, SettlingIsDoneIfAskedFor) {
 
 TEST_F(ReplayOpenTest, OpeningAndClosingAreOfTheOneThatDidThem) {
   Events({"fillrandom", "overwrite", "readrandom", "fillseq"});
-  const auto times = [this](auto member) {
-    std::vector<uint64_t> found;
-    for (const Measurement& m : last_) found.push_back(m.*member);
-    return found;
+  const auto times = [this](auto time_of) {
+    std::vector<uint64_t> all;
+    for (const Measurement& m : last_) all.push_back(std::invoke(time_of, m));
+    return all;
   };
   EXPECT_EQ(times(&Measurement::open_ns),
             (std::vector<uint64_t>{1'000, 0, 0, 1'000}));
   EXPECT_EQ(times(&Measurement::close_ns),
             (std::vector<uint64_t>{0, 0, 70, 70}));
-  EXPECT_EQ(times(&Measurement::loop_ns),
+  EXPECT_EQ(times([](const Measurement& m) { return m.run.loop.loop_ns; }),
             (std::vector<uint64_t>{0, 0, 500 * 3, 0}));
   for (const Measurement& m : last_) EXPECT_FALSE(m.settings.empty());
 }

@@ -20,7 +20,8 @@ TEST_F(RunnerTest, EveryBenchmarkIsRightOnTheReference) {
       EXPECT_EQ(m.status, Status::kOk) << benchmark.name << " then "
                                        << m.benchmark->name << ": " << m.reason;
       EXPECT_TRUE(m.verified);
-      EXPECT_EQ(m.operations, m.planned_operations) << m.benchmark->name;
+      EXPECT_EQ(m.run.loop.operations, m.planned_operations)
+          << m.benchmark->name;
     }
   }
 }
@@ -29,10 +30,10 @@ TEST_F(RunnerTest, CountsTheOperationsOfTheNames) {
   config_.num = 100'000;
   const auto m =
       Run(Wrapped({}), {"fillseqsync", "fillseq100K", "fillseqbatch"});
-  EXPECT_EQ(m[0].operations, 1'000u);
-  EXPECT_EQ(m[1].operations, 100u);
-  EXPECT_EQ(m[1].bytes, 100u * (16 + 100'000));
-  EXPECT_EQ(m[2].operations, 100'000u);
+  EXPECT_EQ(m[0].run.loop.operations, 1'000u);
+  EXPECT_EQ(m[1].run.loop.operations, 100u);
+  EXPECT_EQ(m[1].run.loop.bytes, 100u * (16 + 100'000));
+  EXPECT_EQ(m[2].run.loop.operations, 100'000u);
 }
 
 TEST_F(RunnerTest, WritesBatchesOfTheSizeItSays) {
@@ -62,7 +63,7 @@ TEST_F(RunnerTest, TimesEachPartOnItsOwn) {
   behaviour.close = take(70'000);
   const Measurement m = Run(Wrapped(behaviour), {"fillseq"}).front();
   EXPECT_EQ(m.open_ns, 1'000'000u);
-  EXPECT_EQ(m.loop_ns, 500u * 10);
+  EXPECT_EQ(m.run.loop.loop_ns, 500u * 10);
   EXPECT_EQ(m.flush_ns, 300u);
   EXPECT_EQ(m.settle_ns, 2'000u);
   EXPECT_EQ(m.close_ns, 70'000u);
@@ -85,11 +86,11 @@ TEST_F(RunnerTest, LatencyIsStampedAfterTheCall) {
   };
   config_.histogram = true;
   const Measurement m = Run(Wrapped(behaviour), {"fillseq"}).front();
-  ASSERT_TRUE(m.latency);
-  EXPECT_EQ(m.latency->count(), 500u);
-  EXPECT_EQ(m.latency->max_ns(), 1'000'000u);
-  EXPECT_EQ(m.latency->min_ns(), 1'000u);
-  EXPECT_EQ(m.latency->sum_ns(), m.loop_ns);
+  ASSERT_TRUE(m.run.trace.latency);
+  EXPECT_EQ(m.run.trace.latency->count(), 500u);
+  EXPECT_EQ(m.run.trace.latency->max_ns(), 1'000'000u);
+  EXPECT_EQ(m.run.trace.latency->min_ns(), 1'000u);
+  EXPECT_EQ(m.run.trace.latency->sum_ns(), m.run.loop.loop_ns);
 }
 
 TEST_F(RunnerTest, StopsAtTheDurationAndTheAuditKnows) {
@@ -101,12 +102,12 @@ TEST_F(RunnerTest, StopsAtTheDurationAndTheAuditKnows) {
   config_.duration_ns = 1'000'000'000;
   const Measurement m = Run(Wrapped(behaviour), {"filluniquerandom"}).front();
   config_.duration_ns = 0;
-  EXPECT_TRUE(m.truncated);
+  EXPECT_TRUE(m.run.trace.truncated);
   EXPECT_EQ(m.planned_operations, 500u);
-  EXPECT_LT(m.operations, 120u);
+  EXPECT_LT(m.run.loop.operations, 120u);
   PastBenchmark past = Past("filluniquerandom");
   EXPECT_EQ(RunAfter(Wrapped({}), {past}, "verify").status, Status::kWrong);
-  past.operations = m.operations_by_thread;
+  past.operations = m.run.operations_by_thread;
   EXPECT_EQ(RunAfter(Wrapped({}), {past}, "verify").status, Status::kOk);
 }
 
@@ -126,8 +127,8 @@ TEST_F(RunnerTest, AFreshProcessKnowsWhatTheDatabaseHolds) {
 TEST_F(RunnerTest, ASeekFindsOnlyTheKeyThatItSought) {
   const auto m = Run(Wrapped({}), {"fillrandom", "readrandom", "seekrandom"});
   for (const size_t read : {1u, 2u}) {  // 63 % of the keys are there
-    EXPECT_GT(m[read].found, config_.reads / 2);
-    EXPECT_LT(m[read].found, config_.reads * 3 / 4);
+    EXPECT_GT(m[read].run.loop.found, config_.reads / 2);
+    EXPECT_LT(m[read].run.loop.found, config_.reads * 3 / 4);
   }
 }
 
@@ -141,7 +142,7 @@ TEST_F(RunnerTest, TheSameSeedGivesTheSameDigestAndAnotherAnother) {
     EXPECT_EQ(first[i].digest, again[i].digest);
     EXPECT_NE(first[i].digest, other[i].digest);
   }
-  EXPECT_EQ(first[1].found, again[1].found);
+  EXPECT_EQ(first[1].run.loop.found, again[1].run.loop.found);
 }
 
 // Reads that ask for the keys of the reads before find them in a cache.
@@ -154,8 +155,8 @@ TEST_F(RunnerTest, TheAuditSeesTheEntriesThatWereWritten) {
   const auto m = Run(Wrapped({}), {"fillrandom", "verify", "readseq"});
   EXPECT_EQ(m[1].digest, m[0].digest);
   EXPECT_EQ(m[2].digest, m[0].digest);
-  EXPECT_EQ(m[1].found, m[1].operations);
-  EXPECT_EQ(m[1].bytes, m[1].operations * (16 + 100));
+  EXPECT_EQ(m[1].run.loop.found, m[1].run.loop.operations);
+  EXPECT_EQ(m[1].run.loop.bytes, m[1].run.loop.operations * (16 + 100));
 }
 
 TEST_F(RunnerTest, ReadsNeedADatabase) {

@@ -41,14 +41,15 @@ TEST_F(Threads, AWriterKeepsToItsScheduleAndTheReadsAreCounted) {
   };
   const Measurement m = Over(behaviour, "readwhilewriting");
   ASSERT_EQ(m.status, Status::kOk) << m.reason;
-  EXPECT_EQ(m.operations, 20u);
-  EXPECT_EQ(m.found, 20u);
+  EXPECT_EQ(m.run.loop.operations, 20u);
+  EXPECT_EQ(m.run.loop.found, 20u);
   EXPECT_EQ(m.flush_ns, 0u);
-  ASSERT_TRUE(m.writer);
-  EXPECT_GT(m.writer->operations, 500u);
-  EXPECT_LE(m.writer->operations, 1 + m.writer->loop_ns / kGapNs);
-  EXPECT_EQ(m.operations_by_thread,
-            std::vector<uint64_t>{m.writer->operations});
+  ASSERT_TRUE(m.run.writer);
+  EXPECT_GT(m.run.writer->loop.operations, 500u);
+  EXPECT_LE(m.run.writer->loop.operations,
+            1 + m.run.writer->loop.loop_ns / kGapNs);
+  EXPECT_EQ(m.run.operations_by_thread,
+            std::vector<uint64_t>{m.run.writer->loop.operations});
   EXPECT_EQ(m.digest, std::nullopt);
 }
 
@@ -77,8 +78,8 @@ TEST_F(Threads, AWritersScheduleIsAbsolute) {
     const Measurement m = Over(behaviour, "readwhilewriting");
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
     ASSERT_GE(began_ns.size(), kWrites);
-    EXPECT_EQ(m.writer->operations, began_ns.size());
-    EXPECT_EQ(m.writer->rate_ops_per_sec, per_second);
+    EXPECT_EQ(m.run.writer->loop.operations, began_ns.size());
+    EXPECT_EQ(m.run.writer->rate_ops_per_sec, per_second);
     for (size_t i = 1; i < kWrites; ++i) {
       const uint64_t due_ns = began_ns[0] + i * 1'000'000'000 / per_second;
       ASSERT_EQ(began_ns[i], std::max(due_ns, ended_ns[i - 1])) << i;
@@ -95,11 +96,13 @@ TEST_F(Threads, ShareTheRateOfAnOpenLoop) {
       config_.num = 2'000 * threads;
       const Measurement m = Over({}, name);
       ASSERT_EQ(m.status, Status::kOk) << m.reason;
-      EXPECT_EQ(m.operations, 2'000 * threads) << name;
-      ASSERT_TRUE(m.open_loop) << name;
-      EXPECT_EQ(m.open_loop->rate_ops_per_sec, 1'000) << name;
-      EXPECT_NEAR(m.open_loop->offered_ops_per_sec, 1'000, 100) << name;
-      EXPECT_NEAR(static_cast<double>(m.loop_ns), 2e9 * threads, 3e8 * threads)
+      EXPECT_EQ(m.run.loop.operations, 2'000 * threads) << name;
+      ASSERT_TRUE(m.run.trace.open_loop) << name;
+      EXPECT_EQ(m.run.trace.open_loop->rate_ops_per_sec, 1'000) << name;
+      EXPECT_NEAR(m.run.trace.open_loop->offered_ops_per_sec, 1'000, 100)
+          << name;
+      EXPECT_NEAR(static_cast<double>(m.run.loop.loop_ns), 2e9 * threads,
+                  3e8 * threads)
           << name;
     }
   }
@@ -133,10 +136,10 @@ TEST_F(Threads, EndAtTheTimeLimitThoughNothingIsDue) {
                            "readrandomwriterandom"})) {
       SCOPED_TRACE(std::string(m.benchmark->name));
       EXPECT_EQ(m.status, Status::kOk) << m.reason;
-      EXPECT_EQ(m.loop_ns, kSecond);
-      EXPECT_NEAR(static_cast<double>(m.operations), 16, 4 * 4);
-      EXPECT_EQ(m.stalls.count(), 0u);
-      EXPECT_TRUE(m.truncated);
+      EXPECT_EQ(m.run.loop.loop_ns, kSecond);
+      EXPECT_NEAR(static_cast<double>(m.run.loop.operations), 16, 4 * 4);
+      EXPECT_EQ(m.run.trace.stalls.count(), 0u);
+      EXPECT_TRUE(m.run.trace.truncated);
     }
   }
 }

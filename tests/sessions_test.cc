@@ -51,7 +51,7 @@ TEST_F(Sessions, EndWithinTheTimeOfTheClose) {
   const auto m = Run(Wrapped(behaviour), {"fillrandom", "readrandom"});
   for (const Measurement& one : m) {
     EXPECT_EQ(one.close_ns, 4'000u);
-    EXPECT_EQ(one.loop_ns + one.flush_ns, 0u);
+    EXPECT_EQ(one.run.loop.loop_ns + one.flush_ns, 0u);
   }
 }
 
@@ -90,7 +90,7 @@ TEST_F(Sessions, OfReadersWaitForTheFirstWrite) {
       Run(Wrapped(behaviour), {"filluniquerandom", "readwhilewriting"})[1];
   ASSERT_EQ(m.status, Status::kOk) << m.reason;
   EXPECT_FALSE(early);
-  EXPECT_GE(m.writer->operations, 1u);
+  EXPECT_GE(m.run.writer->loop.operations, 1u);
 }
 
 // An engine whose deletes do nothing.

@@ -53,7 +53,7 @@ TEST_F(ShapesRun, ValuesOfEverySizeAreRightAndCounted) {
       bytes += 16 + values.SizeOf(values.Root(key, 1));
     }
     for (const Measurement& one : m) {
-      EXPECT_EQ(one.bytes, bytes) << one.benchmark->name;
+      EXPECT_EQ(one.run.loop.bytes, bytes) << one.benchmark->name;
       EXPECT_EQ(one.live_bytes, bytes) << one.benchmark->name;
     }
   }

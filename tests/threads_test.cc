@@ -38,16 +38,17 @@ TEST_F(Threads, EveryBenchmarkIsRightAndAuditedByAFreshProcess) {
     for (const Measurement& m : all) {
       EXPECT_EQ(m.status, Status::kOk) << benchmark.name << " then "
                                        << m.benchmark->name << ": " << m.reason;
-      EXPECT_EQ(m.operations, m.planned_operations) << m.benchmark->name;
+      EXPECT_EQ(m.run.loop.operations, m.planned_operations)
+          << m.benchmark->name;
     }
     if (!Changes(benchmark)) continue;
     const Measurement& m = all[fresh ? 0 : 1];
     std::vector<PastBenchmark> past;
     if (!fresh) past.push_back(Filled());
-    past.push_back({&benchmark, m.operations_by_thread});
+    past.push_back({&benchmark, m.run.operations_by_thread});
     const Measurement audit = AuditAfter(past);
     EXPECT_EQ(audit.status, Status::kOk) << benchmark.name << audit.reason;
-    EXPECT_EQ(m.operations_by_thread.size(), benchmark.writer ? 1u : 4u);
+    EXPECT_EQ(m.run.operations_by_thread.size(), benchmark.writer ? 1u : 4u);
   }
 }
 
@@ -55,10 +56,10 @@ TEST_F(Threads, DivideTheWritesAndEachMakesTheReads) {
   config_.num = 502;
   config_.reads = 100;
   const auto m = Run(Wrapped({}), {"fillrandom", "readrandom", "readseq"});
-  EXPECT_EQ(m[0].operations_by_thread,
+  EXPECT_EQ(m[0].run.operations_by_thread,
             (std::vector<uint64_t>{126, 126, 125, 125}));
-  EXPECT_EQ(m[1].operations, 400u);
-  EXPECT_EQ(m[2].operations, 400u);
+  EXPECT_EQ(m[1].run.loop.operations, 400u);
+  EXPECT_EQ(m[2].run.loop.operations, 400u);
 }
 
 TEST_F(Threads, HaveASessionEach) {
@@ -87,8 +88,8 @@ TEST_F(Threads, DrawKeysOfTheirOwn) {
 TEST_F(Threads, MergeTheirLatenciesAndTimelines) {
   config_.histogram = true;
   const Measurement m = Over({}, "readrandom");
-  ASSERT_TRUE(m.latency);
-  EXPECT_EQ(m.latency->count(), 2'000u);
+  ASSERT_TRUE(m.run.trace.latency);
+  EXPECT_EQ(m.run.trace.latency->count(), 2'000u);
 }
 
 TEST_F(Threads, WhatOneThrowsIsTheStatusAndTheOthersEnd) {
@@ -123,10 +124,10 @@ TEST_F(Threads, AnAuditWithOneOperationLessIsWrong) {
     writes = 0;
     Measurement m = Over(behaviour, name);
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
-    ASSERT_GE(m.operations_by_thread.back(), 1u);
-    --m.operations_by_thread.back();
-    const Measurement audit =
-        AuditAfter({Filled(), {FindBenchmark(name), m.operations_by_thread}});
+    ASSERT_GE(m.run.operations_by_thread.back(), 1u);
+    --m.run.operations_by_thread.back();
+    const Measurement audit = AuditAfter(
+        {Filled(), {FindBenchmark(name), m.run.operations_by_thread}});
     EXPECT_EQ(audit.status, Status::kWrong) << name;
   }
 }
@@ -154,7 +155,6 @@ TEST_F(ConcurrentLies, AnOldValueIsSeen) {
     }
     session.Write(batch);
   };
-  config_.threads = 1;
   behaviour.get = [&](Session& session,
                       std::string_view key) -> std::optional<std::string_view> {
     thread_local std::string old;

@@ -37,8 +37,10 @@ Loop RunLoop(uint64_t calls, const std::function<uint64_t(uint64_t)>& cost_ns,
   }
   Loop loop;
   loop.loop_ns = meter.StopNs(calls * per_call);
-  loop.timeline = meter.timeline();
-  loop.stalls = meter.stalls();
+  const Meter* const meters[] = {&meter};
+  const LoopTrace trace = Meter::Together(meters);
+  loop.timeline = trace.timeline;
+  loop.stalls = trace.stalls;
   loop.readings = clock.readings;
   return loop;
 }

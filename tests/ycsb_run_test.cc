@@ -26,7 +26,7 @@ TEST_F(YcsbRun, LoadsEveryRecordOnceInNoOrderOfKeys) {
     session.Write(batch);
   };
   const auto m = Run(Wrapped(behaviour), {"ycsbload", "verify"});
-  EXPECT_EQ(m[1].operations, 400u);
+  EXPECT_EQ(m[1].run.loop.operations, 400u);
   EXPECT_EQ(m[1].status, Status::kOk) << m[1].reason;
   EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), 400u);
   EXPECT_FALSE(std::ranges::is_sorted(keys));
@@ -53,7 +53,7 @@ TEST_F(YcsbRun, CountsWhatItDoes) {
     name = workload;
     const Measurement m = RunLoaded(Wrapped(behaviour), workload);
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
-    auto types = m.operations_by_type;
+    auto types = m.run.loop.by_type;
     uint64_t sum = 0;
     for (const auto& [type, operations] : types) sum += operations;
     EXPECT_EQ(sum, config_.reads) << name;
@@ -62,7 +62,7 @@ TEST_F(YcsbRun, CountsWhatItDoes) {
     EXPECT_EQ(puts[name] - config_.num,
               types["insert"] + types["update"] + types["readmodifywrite"]);
     EXPECT_EQ(scans[name], types["scan"]);
-    EXPECT_EQ(m.operations_by_thread, std::vector<uint64_t>{config_.reads});
+    EXPECT_EQ(m.run.operations_by_thread, std::vector<uint64_t>{config_.reads});
   }
 }
 
@@ -76,7 +76,7 @@ TEST_F(YcsbRun, WritesAllFieldsUnreadIfAskedTo) {
   config_.mix.writeallfields = true;
   Measurement m = RunLoaded(Wrapped(behaviour), "ycsba");
   EXPECT_EQ(m.status, Status::kOk) << m.reason;
-  EXPECT_EQ(gets, m.operations_by_type["read"]);
+  EXPECT_EQ(gets, m.run.loop.by_type["read"]);
   EXPECT_NE(StatLine(m).find("an update is a put"), std::string::npos);
 }
 
@@ -132,11 +132,11 @@ TEST_F(YcsbRun, EndsEarlyWithWhatAReplayKnows) {
     };
     const Measurement m = RunLoaded(Wrapped(behaviour), name);
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
-    EXPECT_TRUE(m.truncated);
-    EXPECT_LT(m.operations, config_.reads);
+    EXPECT_TRUE(m.run.trace.truncated);
+    EXPECT_LT(m.run.loop.operations, config_.reads);
     const Measurement audit = RunAfter(
         Wrapped({}),
-        {Past("ycsbload"), {FindBenchmark(name), m.operations_by_thread}},
+        {Past("ycsbload"), {FindBenchmark(name), m.run.operations_by_thread}},
         "verify");
     EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
   }
@@ -149,8 +149,8 @@ TEST_F(YcsbRun, InsertsGoOnWhereAnEarlierWorkloadStopped) {
     EXPECT_EQ(one.status, Status::kOk) << one.reason;
   }
   uint64_t inserts = 0;
-  for (Measurement one : m) inserts += one.operations_by_type["insert"];
-  EXPECT_EQ(m.back().operations, config_.num + inserts);
+  for (Measurement one : m) inserts += one.run.loop.by_type["insert"];
+  EXPECT_EQ(m.back().run.loop.operations, config_.num + inserts);
 }
 
 TEST_F(YcsbRun, NeedsItsOwnLoad) {
@@ -172,11 +172,11 @@ TEST_F(YcsbRun, TimesEachTypeOnItsOwn) {
   config_.histogram = true;
   config_.mix.writeallfields = true;
   const Measurement m = RunLoaded(Wrapped(behaviour), "ycsba");
-  ASSERT_EQ(m.latency_by_type.size(), 2u);
-  const Histogram& reads = m.latency_by_type.at("read");
-  const Histogram& updates = m.latency_by_type.at("update");
-  EXPECT_EQ(reads.count() + updates.count(), m.latency->count());
-  EXPECT_EQ(reads.count(), m.operations_by_type.at("read"));
+  ASSERT_EQ(m.run.latency_by_type.size(), 2u);
+  const Histogram& reads = m.run.latency_by_type.at("read");
+  const Histogram& updates = m.run.latency_by_type.at("update");
+  EXPECT_EQ(reads.count() + updates.count(), m.run.trace.latency->count());
+  EXPECT_EQ(reads.count(), m.run.loop.by_type.at("read"));
   EXPECT_GE(reads.min_ns(), 1'000u);
   EXPECT_LT(reads.max_ns(), 10'000u);
   EXPECT_GE(updates.min_ns(), 10'000u);

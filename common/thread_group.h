@@ -1,8 +1,8 @@
-// Threads that run one loop together: a common start, a common end, and a word
-// that one of them has failed.
+// Threads that run one loop together, with a common start and a common end, and
+// notification of failure.
 
-#ifndef COMMON_CREW_H_
-#define COMMON_CREW_H_
+#ifndef COMMON_THREAD_GROUP_H_
+#define COMMON_THREAD_GROUP_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -17,55 +17,64 @@
 #include "common/clock.h"
 #include "common/driver.h"
 #include "common/resources.h"
+#include "common/start_gate.h"
 
 namespace kvmatrix {
 
-// All members are threads of one Run(), each of which calls Start() or
-// StartHelping() once.
-class Crew {
+// All members are threads of one Run(), and the group is the gate of those that
+// measure: it starts once every member has come and every helper is at work.
+class ThreadGroup final : public StartGate {
  public:
   // What one member does; the session that it has used.
   using Body = std::function<std::unique_ptr<Session>(uint64_t)>;
 
   // So many members measure, and so many more help them until they are done.
-  Crew(Clock& clock, uint64_t measured, uint64_t helpers)
+  ThreadGroup(Clock& clock, uint64_t measured, uint64_t helpers)
       : clock_(clock), measured_(measured), helpers_(helpers) {}
 
   // Each thread that is left destroys its session and ends.
-  ~Crew();
+  ~ThreadGroup();
 
   // Calls `body` with 0, 1, ... on a thread of its own for each member, the
   // measured ones first; returns when all have ended.  The threads and their
-  // sessions are there until the crew is destroyed: what an engine does at the
+  // sessions are there until the group is destroyed: what an engine does at the
   // end of a session is no part of a loop.  Throws what the first that failed
   // has thrown; then no thread is left.
   void Run(const Body& body);
 
-  // Returns once every member has come and every helper is at work, with the
-  // time of that moment.  Throws std::runtime_error if a member has failed.
-  uint64_t Start();
+  uint64_t Start() override;
+  void Finish() override;
+  bool failed() const override {
+    return failed_.load(std::memory_order_relaxed);
+  }
+  const Resources& used() const override { return used_; }
 
-  // Of a helper: returns once every member has come.  Throws as Start() does.
-  uint64_t StartHelping();
+  // The gate of a helper, which starts once every member has come and is not
+  // waited for at the end.
+  StartGate& helper_gate() { return helper_gate_; }
 
   // Of a helper, once: it is at work.
   void AtWork();
-
-  // A measured member has ended its loop.
-  void Finish();
 
   // True once every measured member has ended its loop, or one has failed.
   bool finished() const {
     return unfinished_.load(std::memory_order_acquire) == 0 || failed();
   }
 
-  // True once a member has failed: the others are to end their loops.
-  bool failed() const { return failed_.load(std::memory_order_relaxed); }
-
-  // What the process used from the start until the last measured loop ended.
-  const Resources& used() const { return used_; }
-
  private:
+  class HelperGate final : public StartGate {
+   public:
+    explicit HelperGate(ThreadGroup& group) : group_(group) {}
+    uint64_t Start() override { return group_.StartHelper(); }
+    void Finish() override {}
+    bool failed() const override { return group_.failed(); }
+    const Resources& used() const override { return group_.used(); }
+
+   private:
+    ThreadGroup& group_;
+  };
+
+  uint64_t StartHelper();
   void Fail();
   void RunMember(const Body& body, uint64_t member);
   void Dismiss();
@@ -73,10 +82,11 @@ class Crew {
   Clock& clock_;
   const uint64_t measured_;
   const uint64_t helpers_;
+  HelperGate helper_gate_{*this};
   std::mutex mutex_;  // guards those below it
   std::condition_variable start_;
   std::condition_variable end_;        // of a member's body
-  std::condition_variable dismissal_;  // waited for without a word till then
+  std::condition_variable dismissal_;  // waited on silently until then
   uint64_t arrived_ = 0;
   uint64_t at_work_ = 0;  // helpers
   uint64_t ended_ = 0;
@@ -94,4 +104,4 @@ class Crew {
 
 }  // namespace kvmatrix
 
-#endif  // COMMON_CREW_H_
+#endif  // COMMON_THREAD_GROUP_H_

@@ -1,12 +1,12 @@
-#include "common/crew.h"
+#include "common/thread_group.h"
 
 #include <stdexcept>
 
 namespace kvmatrix {
 
-Crew::~Crew() { Dismiss(); }
+ThreadGroup::~ThreadGroup() { Dismiss(); }
 
-void Crew::Run(const Body& body) {
+void ThreadGroup::Run(const Body& body) {
   const uint64_t members = measured_ + helpers_;
   threads_.reserve(members);
   for (uint64_t i = 0; i < members && !failed(); ++i) {
@@ -25,7 +25,7 @@ void Crew::Run(const Body& body) {
   std::rethrow_exception(failure_);
 }
 
-void Crew::RunMember(const Body& body, uint64_t member) {
+void ThreadGroup::RunMember(const Body& body, uint64_t member) {
   std::unique_ptr<Session> session;
   try {
     session = body(member);
@@ -40,7 +40,7 @@ void Crew::RunMember(const Body& body, uint64_t member) {
   session.reset();
 }
 
-void Crew::Dismiss() {
+void ThreadGroup::Dismiss() {
   {
     const std::lock_guard lock(mutex_);
     dismissed_ = true;
@@ -49,7 +49,7 @@ void Crew::Dismiss() {
   threads_.clear();  // joins them
 }
 
-uint64_t Crew::StartHelping() {
+uint64_t ThreadGroup::StartHelper() {
   std::unique_lock lock(mutex_);
   ++arrived_;
   start_.notify_all();
@@ -59,13 +59,13 @@ uint64_t Crew::StartHelping() {
   return clock_.NowNs();
 }
 
-void Crew::AtWork() {
+void ThreadGroup::AtWork() {
   const std::lock_guard lock(mutex_);
   ++at_work_;
   start_.notify_all();
 }
 
-uint64_t Crew::Start() {
+uint64_t ThreadGroup::Start() {
   std::unique_lock lock(mutex_);
   ++arrived_;
   start_.notify_all();
@@ -82,13 +82,13 @@ uint64_t Crew::Start() {
   return start_ns_;
 }
 
-void Crew::Finish() {
+void ThreadGroup::Finish() {
   if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   const std::lock_guard lock(mutex_);
   used_ = Resources::Now().Since(before_);
 }
 
-void Crew::Fail() {
+void ThreadGroup::Fail() {
   const std::lock_guard lock(mutex_);
   if (!failure_) failure_ = std::current_exception();
   failed_.store(true, std::memory_order_relaxed);

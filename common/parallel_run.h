@@ -1,54 +1,43 @@
 // One benchmark's loop, run by as many threads as --threads says.
 
-#ifndef COMMON_TEAM_H_
-#define COMMON_TEAM_H_
+#ifndef COMMON_PARALLEL_RUN_H_
+#define COMMON_PARALLEL_RUN_H_
 
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "common/clock.h"
 #include "common/config.h"
-#include "common/crew.h"
 #include "common/driver.h"
-#include "common/measurement.h"
+#include "common/histogram.h"
+#include "common/loop_result.h"
 #include "common/meter.h"
 #include "common/oracle.h"
-#include "common/progress.h"
 #include "common/resources.h"
-#include "common/values.h"
+#include "common/thread_group.h"
 #include "common/workload.h"
 
 namespace kvmatrix {
 
-// What a team works on and with.
-struct Job {
-  const Driver& driver;
-  const Benchmark& benchmark;
-  const Config& config;
-  const Values& values;
-  uint64_t stream_seed;
-  Oracle& oracle;
-  Clock& clock;
-  Progress& progress;
-  Mix* mix = nullptr;                // of a benchmark of Kind::kMix
-  ReplayedStream* replay = nullptr;  // null: the own stream
+// What the writer of a benchmark with `writer` has done.
+struct WriterResult {
+  LoopResult loop;
+  double rate_ops_per_sec = 0;  // asked for; 0: as fast as it goes
+  std::optional<Histogram> latency;
 };
 
 // What all threads have done together.
-struct TeamResult {
-  LoopResult loop{};
-  Course course;
-  Resources used;
-  std::vector<uint64_t> operations_by_thread;  // of those that may write
-  std::map<std::string, Histogram> latency_by_type;
-  std::optional<WriterFigures> writer;
+struct RunResult {
+  LoopResult loop;
+  LoopTrace trace;
+  Resources used;  // by the loop
+  // Of a benchmark that writes: by each thread that does, as --after takes it.
+  std::vector<uint64_t> operations_by_thread;
+  std::map<std::string, Histogram> latency_by_type;  // of a mix
+  std::optional<WriterResult> writer;
   std::string failure;  // the first wrong answer; empty: there was none
-  // Of several threads, which hold their sessions until it is destroyed; null:
-  // there is one thread.
-  std::unique_ptr<Crew> crew;
 };
 
 // Threads whose operations are counted.
@@ -67,11 +56,14 @@ inline bool IsAlone(const Benchmark& benchmark, const Config& config) {
 uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
                            const Oracle& oracle, bool stores);
 
-// Runs the loop.  `session` is that of a thread that is alone; the others make
-// their own.  The oracle then records what the database must hold.  Throws what
-// the first thread that failed has thrown.  The job and the database outlive
-// the result's crew.
-TeamResult RunTeam(const Job& job, Database& database, Session* session);
+// Runs the loop: on this thread with `session` if it is alone, else on the
+// threads of `group`, which make their sessions and hold them until it is
+// destroyed.  The oracle then records what the database must hold.  Throws what
+// the first thread that failed has thrown.
+// REQUIRES: one of both is not null; `group` is of ThreadsOf(), and of a helper
+// if the benchmark has a writer
+RunResult RunLoops(const Job& job, Database& database, Session* session,
+                   ThreadGroup* group);
 
 // Records what the threads of a past benchmark have done.
 void Replay(const PastBenchmark& past, const Config& config,
@@ -79,4 +71,4 @@ void Replay(const PastBenchmark& past, const Config& config,
 
 }  // namespace kvmatrix
 
-#endif  // COMMON_TEAM_H_
+#endif  // COMMON_PARALLEL_RUN_H_
