@@ -4,12 +4,6 @@
 #include <string>
 
 namespace kvmatrix {
-std::string GraphLabel(const Benchmark& benchmark) {
-  return IsCorrectedMixgraph(benchmark)
-             ? "a stream each for type, key and length; clamped"
-             : "one number for type, key, size and length";
-}
-
 bool Swings(const Benchmark& benchmark, const Config& config) {
   return IsMixgraph(benchmark) && config.mix.mixgraph.sine_mix_rate;
 }
@@ -47,6 +41,11 @@ std::unique_ptr<MixStream> GraphMix::Stream(uint64_t stream_seed) const {
     return std::make_unique<CorrectedStream>(parameters_, keys_, stream_seed);
   }
   return std::make_unique<MixgraphStream>(parameters_, keys_, stream_seed);
+}
+
+std::string GraphMix::Label() const {
+  return corrected_ ? "a stream each for type, key and length; clamped"
+                    : "one number for type, key, size and length";
 }
 
 std::vector<Share> GraphMix::Shares(uint64_t stream_seed,

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "common/benchmark.h"
+#include "common/config.h"
 #include "common/mix_workload.h"
 #include "common/mixgraph.h"
 #include "common/open_loop.h"
@@ -21,8 +23,6 @@ constexpr bool IsCorrectedMixgraph(const Benchmark& benchmark) {
   return benchmark.name == "mixgraph-c";
 }
 
-std::string GraphLabel(const Benchmark& benchmark);
-
 // True if the rate of the benchmark's open loop is --sine_d, with a swing.
 bool Swings(const Benchmark& benchmark, const Config& config);
 Swing SwingOf(const Config& config);
@@ -35,6 +35,7 @@ class GraphMix final : public Mix {
 
   std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
                                        const Part& part) override;
+  std::string Label() const override;
   std::vector<Share> Shares(uint64_t stream_seed,
                             uint64_t operations) const override;
 

@@ -51,7 +51,7 @@ class MixLoop {
                       .found = w_.check.found(),
                       .digest = w_.check.digest(),
                       .bytes = bytes_,
-                      .label = MixLabel(w_.benchmark, w_.config)};
+                      .label = w_.mix->Label()};
     FillTypes(result);
     return result;
   }

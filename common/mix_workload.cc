@@ -2,27 +2,7 @@
 
 #include <numeric>
 
-#include "common/graph_mix.h"
-#include "common/read_write_mix.h"
-#include "common/ycsb_mix.h"
-
 namespace kvmatrix {
-
-std::string MixLabel(const Benchmark& benchmark, const Config& config) {
-  if (IsYcsb(benchmark)) return YcsbLabel(benchmark, config);
-  return IsMixgraph(benchmark) ? GraphLabel(benchmark) : "";
-}
-
-std::unique_ptr<Mix> Mix::Make(const Benchmark& benchmark, const Config& config,
-                               Oracle& oracle) {
-  if (IsYcsb(benchmark)) {
-    return std::make_unique<YcsbMix>(benchmark, config, oracle);
-  }
-  if (IsMixgraph(benchmark)) {
-    return std::make_unique<GraphMix>(benchmark, config, oracle);
-  }
-  return std::make_unique<ReadWriteMix>(benchmark, config, oracle);
-}
 
 void AddTypeShares(const Weights& weights, const Weights& counts,
                    std::vector<Share>& shares) {

@@ -8,18 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "common/benchmark.h"
-#include "common/config.h"
 #include "common/loop_result.h"
 #include "common/mix.h"
 #include "common/oracle.h"
 #include "common/part.h"
 
 namespace kvmatrix {
-
-// What an update does, the request distribution and what else the name of a mix
-// does not tell; for the line of its result.
-std::string MixLabel(const Benchmark& benchmark, const Config& config);
 
 // One run of a mix, or its replay.
 //
@@ -31,17 +25,15 @@ std::string MixLabel(const Benchmark& benchmark, const Config& config);
 // there is one thread.)
 class Mix {
  public:
-  // Throws std::runtime_error if the database that `oracle` records is not the
-  // one that the mix needs; what() names the benchmark that fills it.  The
-  // arguments outlive the mix.
-  static std::unique_ptr<Mix> Make(const Benchmark& benchmark,
-                                   const Config& config, Oracle& oracle);
-
   virtual ~Mix() = default;
 
   // The operations of one thread.  Thread-safe.
   virtual std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
                                                const Part& part) = 0;
+
+  // What an update does, the request distribution and what else the name of the
+  // mix does not say; for the line of its result.
+  virtual std::string Label() const { return ""; }
 
   // True if an update gets the entry before it puts it.
   virtual bool UpdatesGet() const { return false; }
@@ -50,7 +42,7 @@ class Mix {
   virtual std::vector<Share> Shares(uint64_t stream_seed,
                                     uint64_t operations) const = 0;
 
-  // Records what a thread has done, in the oracle that Make() was given.
+  // Records what a thread has done, in the oracle of the mix.
   void Replay(uint64_t stream_seed, const Part& part, uint64_t operations);
 
  protected:

@@ -7,7 +7,7 @@
 #include "common/graph_mix.h"
 #include "common/leveldb_primitives.h"
 #include "common/mix_loop.h"
-#include "common/mix_workload.h"
+#include "common/mixes.h"
 #include "common/part.h"
 #include "common/read_loop.h"
 #include "common/scan_loop.h"
@@ -225,7 +225,7 @@ void Replay(const PastBenchmark& past, const Config& config,
   if (benchmark.writer) {
     ReplayWriter(stream_seed, operations.front(), oracle);
   } else if (IsMix(benchmark)) {
-    const std::unique_ptr<Mix> mix = Mix::Make(benchmark, config, oracle);
+    const std::unique_ptr<Mix> mix = MakeMix(benchmark, config, oracle);
     for (uint64_t thread = 0; thread < operations.size(); ++thread) {
       mix->Replay(stream_seed, {thread, operations.size()}, operations[thread]);
     }

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "common/benchmark.h"
+#include "common/config.h"
 #include "common/mix_workload.h"
 
 namespace kvmatrix {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "common/leveldb_primitives.h"
-#include "common/mix_workload.h"
+#include "common/mixes.h"
 #include "common/shares.h"
 
 namespace kvmatrix {
@@ -225,7 +225,7 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
               : Values(config_.seed, SizesOf(config_, oracle_.value_size()),
                        config_.compression_ratio);
   std::unique_ptr<Mix> mix;
-  if (IsMix(benchmark)) mix = Mix::Make(benchmark, config_, oracle_);
+  if (IsMix(benchmark)) mix = MakeMix(benchmark, config_, oracle_);
   const Job job{
       driver_, benchmark, config_,   values,    NextStreamSeed(benchmark),
       oracle_, clock_,    progress_, mix.get(), replay_.get()};

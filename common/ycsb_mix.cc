@@ -121,20 +121,6 @@ struct Counted {
 
 }  // namespace
 
-std::string YcsbLabel(const Benchmark& benchmark, const Config& config) {
-  const YcsbWorkload& workload = *FindYcsb(benchmark.name);
-  std::string label(
-      RequestLabel(RequestOf(workload, config.key_distribution).value()));
-  if (workload.weights[static_cast<size_t>(Operation::kUpdate)] > 0) {
-    label += config.mix.writeallfields ? "; an update is a put"
-                                       : "; an update is a get and a put";
-  }
-  if (config.value_size != kYcsbRecord) {
-    label += "; YCSB's records have 1000 bytes";
-  }
-  return label;
-}
-
 YcsbMix::YcsbMix(const Benchmark& benchmark, const Config& config,
                  Oracle& oracle)
     : Mix(oracle),
@@ -183,6 +169,18 @@ std::unique_ptr<MixStream> YcsbMix::NewStream(uint64_t stream_seed,
         return oracle_.Observe(order_(ordinal)).version != 0;
       },
       part.Seed(stream_seed));
+}
+
+std::string YcsbMix::Label() const {
+  std::string label(RequestLabel(request_));
+  if (workload_.weights[static_cast<size_t>(Operation::kUpdate)] > 0) {
+    label += UpdatesGet() ? "; an update is a get and a put"
+                          : "; an update is a put";
+  }
+  if (config_.value_size != kYcsbRecord) {
+    label += "; YCSB's records have 1000 bytes";
+  }
+  return label;
 }
 
 std::vector<Share> YcsbMix::Shares(uint64_t stream_seed,

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "common/benchmark.h"
+#include "common/config.h"
 #include "common/mix_workload.h"
 #include "common/permutation.h"
 #include "common/ycsb.h"
 
 namespace kvmatrix {
-
-std::string YcsbLabel(const Benchmark& benchmark, const Config& config);
 
 class YcsbMix final : public Mix {
  public:
@@ -23,6 +23,7 @@ class YcsbMix final : public Mix {
   std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
                                        const Part& part) override;
   bool UpdatesGet() const override { return !config_.mix.writeallfields; }
+  std::string Label() const override;
   std::vector<Share> Shares(uint64_t stream_seed,
                             uint64_t operations) const override;
 

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from graphlib import TopologicalSorter
 
 import pytest
 
@@ -18,6 +19,7 @@ FILES = [
 # What replays the stream of an engine's own benchmark program says whose it is.
 # The rulebook is what the executables print of it.
 REPLAYS = re.compile(r"^(common/(leveldb_\w+|mixgraph)\.(cc|h)|report/rulebook\.json)$")
+INCLUDE = re.compile(r'^#include "common/(\w+)\.h"', re.MULTILINE)
 SOURCES = {".cc", ".h", ".py", ".j2", ".css", ".js", ".json", ".txt"}
 
 
@@ -47,6 +49,15 @@ def test_nothing_in_the_core_names_an_engine(folder: str) -> None:
         if pattern.search(line) and '#include "common/leveldb_' not in line
     ]
     assert not named, "\n".join(named)
+
+
+def test_no_units_of_the_core_include_one_another() -> None:
+    """A unit, its header and its source, can be read once those it includes are."""
+    units: TopologicalSorter[str] = TopologicalSorter()
+    for path in (ROOT / "common").glob("*.[hc]*"):
+        included = set(INCLUDE.findall(path.read_text())) - {path.stem}
+        units.add(path.stem, *included)
+    units.prepare()  # raises CycleError, which names the units
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
