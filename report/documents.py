@@ -9,17 +9,20 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-import jsonschema
-import referencing
-from referencing.jsonschema import DRAFT202012
+from fastjsonschema import JsonSchemaValueException
+from fastjsonschema.draft04 import CodeGeneratorDraft04
+from fastjsonschema.draft07 import CodeGeneratorDraft07
+from fastjsonschema.ref_resolver import RefResolver
 
 SCHEMA_DIR = Path(__file__).with_name("schema")
 _REASON_CHARS = 200
+_SHOWN_CHARS = 60
+_BOUNDS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above"}
 _MOST = 2**64 - 1
 _DEEPEST = 32  # of a document; ours are a third as deep
 
@@ -67,7 +70,7 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         # A lone surrogate is valid JSON, and no text that could be written.
         json.dumps(document, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
-        raise ResultsError(f"{place}: not valid JSON: {_short(error)}") from None
+        raise ResultsError(f"{place}: not valid JSON: {_short(str(error))}") from None
     if not isinstance(document, dict):
         raise ResultsError(f"{place}: expected a JSON object")
     if _is_deeper(document, _DEEPEST):
@@ -76,57 +79,106 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
 
 
 def validate(document: Mapping[str, Any], schema_name: str, place: str) -> None:
-    """Checks `document` against report/schema/<schema_name>.schema.json."""
-    errors = _validator(schema_name).iter_errors(document)
-    found = jsonschema.exceptions.best_match(errors)
-    if found is not None:
-        where = ".".join(str(step) for step in found.absolute_path)
-        raise ResultsError(f"{place}: {where + ': ' if where else ''}{_short(found)}")
+    """Check `document` against report/schema/<schema_name>.schema.json."""
+    try:
+        _validator(schema_name)(document)
+    except JsonSchemaValueException as error:
+        where = ".".join(error.path[1:])
+        problem = _problem(error)
+        raise ResultsError(
+            f"{place}: {where + ': ' if where else ''}{problem}"
+        ) from None
 
 
-@functools.cache
-def _validator(schema_name: str) -> Any:
-    file = f"{schema_name}.schema.json"
-    return _Validator(_registry()[file].contents, registry=_registry())
+def keys_of(schema_name: str, part: str) -> tuple[str, ...]:
+    """Return the keys that a part of a schema names."""
+    return tuple(_schema(f"{schema_name}.schema.json")["$defs"][part]["properties"])
 
 
-@functools.cache
-def _registry() -> referencing.Registry[Any]:
-    """Every schema under the name of its file, so that one can refer to another."""
-    found = (
-        (path.name, json.loads(path.read_text("utf-8")))
-        for path in sorted(SCHEMA_DIR.glob("*.schema.json"))
-    )
-    resources = ((name, DRAFT202012.create_resource(text)) for name, text in found)
-    return referencing.Registry[Any]().with_resources(resources)
+def _problem(error: JsonSchemaValueException) -> str:
+    """Return what is wrong with a value, and what is accepted."""
+    value, accepted = error.value, error.rule_definition
+    if error.rule == "required":
+        missing = next(key for key in accepted if key not in value)
+        return f"{missing!r} is missing"
+    if error.rule == "additionalProperties":
+        known = (error.definition or {}).get("properties", {})
+        odd = next(key for key in value if key not in known)
+        return f"{shown(odd)} is not known"
+    if error.rule == "countPairs":
+        pairs = enumerate(value)
+        at, odd = next((at, p) for at, p in pairs if not _are_pairs([p], accepted))
+        return f"{shown(odd)} at {at} is not a pair of counts"
+    if error.rule == "propertyNames":
+        value = list(value)
+    if error.rule in ("anyOf", "propertyNames"):
+        return f"{shown(value)} is not accepted"
+    told = error.message.removeprefix(f"{error.name} ")
+    if error.rule in _BOUNDS:
+        told = f"must be {_BOUNDS[error.rule]} {accepted}"
+    return _short(f"{shown(value)} {told}")
 
 
-def _count_pairs(
-    validator: Any, least: Sequence[int], instance: Any, schema: Any
-) -> Iterator[jsonschema.ValidationError]:
-    """The keyword "countPairs": an array of two counts each, of those or more.
+def shown(value: object) -> str:
+    """Return a value for people: short, and as every terminal shows it."""
+    if isinstance(value, int) and abs(value) > _MOST:
+        return "an integer that is too large"
+    text = ascii(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
 
-    Timelines and histograms have hundreds of them in each line.  In the words of
-    JSON Schema the same rule takes seven times as long as reading all the rest.
+
+class _Generator(CodeGeneratorDraft07):
+    """JSON Schema, with integers that are written as such, and pairs of counts.
+
+    "countPairs" is a list of two counts each, of those or more.  Timelines and
+    histograms have hundreds of them in each line: one call checks them all.
     """
-    if not isinstance(instance, list):
-        return
-    for index, pair in enumerate(instance):
-        if not (
-            type(pair) is list
-            and len(pair) == 2
-            and type(pair[0]) is type(pair[1]) is int
-            and least[0] <= pair[0] <= _MOST
-            and least[1] <= pair[1] <= _MOST
-        ):
-            told = f"{pair!r} at {index} is not a pair of counts"
-            yield jsonschema.ValidationError(told)
-            return
+
+    def __init__(self, schema: Mapping[str, Any], resolver: RefResolver) -> None:
+        super().__init__(  # type: ignore[no-untyped-call]
+            schema, resolver=resolver, use_default=False
+        )
+        self._json_keywords_to_function["countPairs"] = self.generate_count_pairs
+
+    def generate_type(self) -> None:
+        """Take 1.0 for no integer, as draft 4 does."""
+        CodeGeneratorDraft04.generate_type(self)  # type: ignore[no-untyped-call]
+
+    def generate_count_pairs(self) -> None:
+        """Generate the call that checks the pairs of a list."""
+        told = "{name} must be pairs of counts"
+        with self.l("if not are_pairs({variable}, {countPairs}):"):
+            self.exc(told, rule="countPairs")  # type: ignore[no-untyped-call]
 
 
-_Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
-    jsonschema.Draft202012Validator, {"countPairs": _count_pairs}
-)
+def _are_pairs(values: object, least: Sequence[int]) -> bool:
+    """Return whether a list has nothing but pairs; what is no list is not judged."""
+    first, second = least
+    return type(values) is not list or all(
+        type(pair) is list
+        and len(pair) == 2
+        and type(pair[0]) is type(pair[1]) is int
+        and first <= pair[0] <= _MOST
+        and second <= pair[1] <= _MOST
+        for pair in values
+    )
+
+
+@functools.cache
+def _validator(schema_name: str) -> Callable[[object], object]:
+    """Compile a schema: the code is made of files of this repository alone."""
+    schema = _schema(f"{schema_name}.schema.json")
+    resolver = RefResolver.from_schema(schema, handlers={"": _schema}, store={})
+    generator = _Generator(schema, resolver)
+    state: dict[str, Any] = {**generator.global_state, "are_pairs": _are_pairs}
+    exec(generator.func_code, state)
+    compiled: Callable[[object], object] = state[resolver.get_scope_name()]
+    return compiled
+
+
+def _schema(file: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads((SCHEMA_DIR / file).read_text("utf-8"))
+    return schema
 
 
 def _is_deeper(document: Mapping[str, Any], most: int) -> bool:
@@ -160,8 +212,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return document
 
 
-def _short(error: Exception) -> str:
-    reason = getattr(error, "message", None) or str(error)
+def _short(reason: str) -> str:
     if len(reason) <= _REASON_CHARS:
         return reason
     return f"{reason[: _REASON_CHARS // 2]} ... {reason[-_REASON_CHARS // 2 :]}"

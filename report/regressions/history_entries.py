@@ -18,13 +18,11 @@ from report.regressions.judgement import Verdict
 
 SCHEMA = 1
 RUN, AB = "run", "ab"
-# Of any figure of an entry: no machine is beyond them, and all can be drawn.
-SMALLEST, LARGEST = 1e-9, 1e15
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A figure and how sure it is: SMALLEST <= low <= median <= high <= LARGEST."""
+    """A figure and how sure it is: 1e-9 <= low <= median <= high <= 1e15."""
 
     median: float
     low: float
