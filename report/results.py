@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from report import attempts, planned, soundness
+from report import attempts, planned
 from report.cells import (
     LATENCY,
     NOT_MEASURED,
@@ -32,6 +32,8 @@ from report.documents import (
     split_lines,
     validate,
 )
+from report.trust import expected_work as work
+from report.trust.lines import verdicts
 
 __all__ = [
     "METHOD",
@@ -96,7 +98,7 @@ def load_run(path: Path) -> Run:
     scenarios = planned.scenarios(plan["scenarios"], plan_path)
     names = planned.cell_names(plan["cells"], engines, scenarios, plan_path)
     for m in found.measurements:
-        _check_membership(m, plan, engines, f"{lines_path}:{m.line}")
+        _check_membership(m, plan, f"{lines_path}:{m.line}")
     offered = _with_loops(found.measurements, engines, scenarios)
     measurements = _judged(offered, engines, scenarios)
     repetitions = int(plan["repetitions"])
@@ -164,23 +166,13 @@ def _measurement(line: Line, place: str) -> Measurement:
     )
 
 
-def _check_membership(
-    m: Measurement, plan: Mapping[str, Any], engines: Mapping[str, Engine], place: str
-) -> None:
+def _check_membership(m: Measurement, plan: Mapping[str, Any], place: str) -> None:
     """Whether a line belongs to this run at all."""
     if m.record["run"] != plan["run"]:
         raise ResultsError(f"{place}: belongs to run {m.record['run']}")
     if m.record["schema"] != plan["schema"]:
         told = f"schema {m.record['schema']} in a run of schema {plan['schema']}"
         raise ResultsError(f"{place}: {told}")
-    check_verified(m, engines.get(m.cell.engine), place)
-
-
-def check_verified(m: Measurement, engine: Engine | None, place: str) -> None:
-    """Only an engine that keeps nothing has nothing to verify."""
-    unverified = m.status == "ok" and not m.record["verified"]
-    if unverified and engine is not None and engine.stores:
-        raise ResultsError(f"{place}: {m.cell} is ok but was not verified")
 
 
 def _with_loops(
@@ -207,7 +199,7 @@ def _is_offered(
         return False
     benchmark = engines[cell.engine].benchmark(cell.benchmark) or {}
     flags = scenarios[cell.scenario].flags.get(cell.engine, {})
-    return float(flags.get("rate") or 0) > 0 and not benchmark.get("one_call")
+    return work.rate(benchmark, flags) is not None
 
 
 def _judged(
@@ -216,7 +208,7 @@ def _judged(
     scenarios: Mapping[str, Scenario],
 ) -> tuple[Measurement, ...]:
     """The same, with the status of what cannot be believed changed."""
-    verdicts = soundness.verdicts(
+    judged = verdicts(
         [m.record for m in measurements],
         {engine.name: engine.describe for engine in engines.values()},
         {scenario.name: scenario.flags for scenario in scenarios.values()},
@@ -225,5 +217,5 @@ def _judged(
     )
     return tuple(
         replace(m, status=status, reason=reason)
-        for m, (status, reason) in zip(measurements, verdicts, strict=True)
+        for m, (status, reason) in zip(measurements, judged, strict=True)
     )

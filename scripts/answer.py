@@ -7,32 +7,37 @@ cannot be true is "wrong"; an answer that is no answer is "error".
 import json
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from report.documents import ResultsError, parse_object, validate
+from report.documents import ResultsError, keys_of, parse_object, validate
 from report.results import METHOD, SCHEMA
+from report.trust.rule import Context
+from report.trust.rules import fault_of_answer, fault_of_line
 from scripts.driver_process import Outcome
-from scripts.figures import (
-    AUDIT,
-    COUNTS,
-    LISTS,
-    OBJECTS,
-    PACE,
-    PARTS,
-    TEXTS,
-    TIMES,
-    Expected,
-    Impossible,
-    check_figures,
-)
-from scripts.pace import check_pace
 
 REASON_CHARS = 500
 ANSWER_LIMIT_BYTES = 16 << 20
 _STATUSES = ("ok", "unsupported", "wrong", "error")
 _KEPT_ON_FAILURE = ("engine_version", "options", "settings", "build")
 _KILLED = f"signal {signal.SIGKILL.value}"
+# What a line says whether or not it has figures.
+_IDENTITY = ("schema", "method", "engine", "benchmark", "seed", "status", "reason")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the runner knows of an answer before it is given."""
+
+    engine: str
+    version: str
+    benchmark: str
+    seed: int
+    context: Context
+
+
+class _Impossible(Exception):
+    """An answer that cannot be true."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,8 @@ class Verdict:
 
 def blank_line() -> dict[str, Any]:
     """Every key of a measurement that an executable fills in, without a figure."""
-    keys = ("verified", "truncated", *TEXTS, *OBJECTS, *LISTS, *PACE, *PARTS)
-    return dict.fromkeys((*COUNTS, *TIMES, *keys))
+    keys = keys_of("measurement", "answer")
+    return {key: None for key in keys if key not in _IDENTITY}
 
 
 def failure_line(verdict: Verdict) -> dict[str, Any]:
@@ -65,7 +70,7 @@ def judge(expected: Expected, outcome: Outcome, answer: bytes) -> Verdict:
     """The verdict on one process and the JSON line it wrote."""
     if outcome.timed_out:
         return _failed("timeout", "killed at the time limit", outcome)
-    as_asked = expected.killed and outcome.exit == _KILLED
+    as_asked = expected.context.killed and outcome.exit == _KILLED
     if outcome.exit.startswith("signal") and not as_asked:
         return _failed("error", f"crashed: {_signal_name(outcome.exit)}", outcome)
     lines = answer.splitlines()
@@ -85,25 +90,29 @@ def judge(expected: Expected, outcome: Outcome, answer: bytes) -> Verdict:
 def _judge_record(
     expected: Expected, outcome: Outcome, record: Mapping[str, Any]
 ) -> Verdict:
+    is_killed = expected.context.killed
     try:
         _check_identity(expected, record)
         status = record["status"]
         if status != "ok":
             reason = record["reason"] or f"says {status} without a reason"
             return _failed(status, reason, outcome, record)
-        if outcome.exit != (_KILLED if expected.killed else "0"):
+        if outcome.exit != (_KILLED if is_killed else "0"):
             problem = f"says ok and ended with {_exit_name(outcome.exit)}"
-            if expected.killed:
+            if is_killed:
                 problem += f", asked to end with {_signal_name(_KILLED)}"
             return _failed("error", problem, outcome)
         if outcome.left_behind:
             processes = "process" if outcome.left_behind == 1 else "processes"
             problem = f"leaves {outcome.left_behind} {processes} behind"
             return _failed("wrong", problem, outcome)
-        check_figures(expected, outcome.wall_ns, record)
-        if expected.benchmark != AUDIT:
-            check_pace(expected, record)
-    except Impossible as problem:
+        validate(record, "answer", "impossible answer")
+        context = replace(expected.context, process_ns=outcome.wall_ns)
+        if fault := fault_of_answer(record, context):
+            raise _Impossible(fault)
+    except ResultsError as problem:
+        return _failed("wrong", str(problem), outcome)
+    except _Impossible as problem:
         return _failed("wrong", f"impossible answer: {problem}", outcome)
     return Verdict("ok", "", record)
 
@@ -119,24 +128,26 @@ def _check_identity(expected: Expected, record: Mapping[str, Any]) -> None:
     }
     for key, value in wanted.items():
         if record.get(key) != value or type(record.get(key)) is not type(value):
-            raise Impossible(f"{key} is {record.get(key)!r}, asked for {value!r}")
+            raise _Impossible(f"{key} is {record.get(key)!r}, asked for {value!r}")
     if record.get("status") not in _STATUSES:
-        raise Impossible(f"status is {record.get('status')!r}")
+        raise _Impossible(f"status is {record.get('status')!r}")
     if not isinstance(record.get("reason"), str):
-        raise Impossible("reason is not a text")
+        raise _Impossible("reason is not a text")
 
 
-def sound(line: Mapping[str, Any]) -> dict[str, Any]:
-    """The line if its schema accepts it; else the same repetition as "wrong".
+def sound(line: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    """The line if it will be believed when it is read; else the same as "wrong".
 
-    The last gate before the results file: what passes can be read again.
+    The last gate before the results file asks what load_run() asks.
     """
     try:
         json.dumps(line, allow_nan=False)
         validate(line, "measurement", "impossible answer")
+        fault = fault_of_line(line, context) if line["status"] == "ok" else ""
     except (ResultsError, ValueError) as error:
-        reason = str(error)[:REASON_CHARS]
-        return {**line, **blank_line(), **nothing("wrong", reason)}
+        fault = str(error)
+    if fault:
+        return {**line, **blank_line(), **nothing("wrong", fault[:REASON_CHARS])}
     return dict(line)
 
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from report.trust.rule import AUDIT
 from scripts.answer import Verdict
 from scripts.calls import Bench, Call, execute
 from scripts.driver_process import Outcome
 from scripts.executable import Step
-from scripts.figures import AUDIT
 from scripts.plan import Cell, Plan
 
 

@@ -3,14 +3,15 @@
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from report import work
-from report.rulebook import Benchmark, Flag
+from report.rulebook import Flag
+from report.trust.rule import AUDIT, Context, context_of
 from scripts.answer import (
     ANSWER_LIMIT_BYTES,
     REASON_CHARS,
+    Expected,
     Verdict,
     judge,
 )
@@ -23,10 +24,9 @@ from scripts.executable import (
     flag_arguments,
     history_of,
 )
-from scripts.figures import Expected
 from scripts.observing import Observer, Surroundings
 from scripts.order import repetition_seed
-from scripts.plan import Cell, Flags, Plan, Turn
+from scripts.plan import Cell, Plan, Turn
 from scripts.settings import process_flags
 from scripts.store import DiskFull
 
@@ -200,39 +200,29 @@ def _flags(plan: Plan, call: Call) -> dict[str, Flag]:
 def _expected(plan: Plan, call: Call) -> Expected:
     engine = plan.engine(call.cell.engine)
     assert engine.description is not None
-    flags = _flags(plan, call)
-    benchmark, start = engine.benchmark(call.benchmark), plan.start(call.cell)
-    described = vars(benchmark) if benchmark else {}
-    fill = start.fill if start and call.measured else ()
-    planned = None
-    if benchmark and work.is_planned(described):
-        planned = benchmark.planned_ops(flags)
-    return Expected(
-        engine=engine.executable,
-        version=engine.description.version,
-        benchmark=call.benchmark,
-        seed=repetition_seed(plan.seed, call.repetition),
-        planned_ops=planned,
-        may_truncate=call.measured and bool(flags.get("duration")),
-        stores=engine.description.stores,
-        kind=benchmark.kind if benchmark else "",
-        finds=work.finds(described, fill) if benchmark else "some",
-        plan_is_most=bool(fill) and work.plan_is_most(described, fill),
-        described=described,
-        flags=flags,
-        batch_size=_batch_size(benchmark, flags),
-        latency=call.latency,
-        rate=plan.rate(call.cell) if call.latency else None,
-        killed=call.killed,
+    seed = repetition_seed(plan.seed, call.repetition)
+    version, context = engine.description.version, _context(plan, call)
+    return Expected(engine.executable, version, call.benchmark, seed, context)
+
+
+def _context(plan: Plan, call: Call) -> Context:
+    if call.measured:
+        return context_of_cell(plan, call.cell, call.latency)
+    description = plan.engine(call.cell.engine).description
+    document = description.document if description else None
+    context = context_of(document, call.benchmark, _flags(plan, call))
+    if call.benchmark == AUDIT and not context.benchmark:
+        return replace(context, benchmark={"name": AUDIT, "kind": AUDIT})
+    return context
+
+
+def context_of_cell(plan: Plan, cell: Cell, latency: bool) -> Context:
+    """What the plan says of the work of a cell, as the report will know it."""
+    description = plan.engine(cell.engine).description
+    return context_of(
+        description.document if description else None,
+        cell.benchmark,
+        plan.flags(cell),
+        plan.scenario(cell.scenario).fill,
+        latency,
     )
-
-
-def _batch_size(benchmark: Benchmark | None, flags: Flags) -> int:
-    """Operations of one call on the engine."""
-    if benchmark is None or benchmark.kind not in ("write", "delete"):
-        return 1
-    if benchmark.batch_size > 1:
-        return benchmark.batch_size
-    if transactions := int(flags.get("transactions", 0)):
-        return max(1, benchmark.planned_ops(flags) // transactions)
-    return int(flags.get("batch_size", 1))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from report.results import ResultsError
-from report.work import threads
+from report.trust.expected_work import threads
 from scripts.plan import Cell, Plan, Turn
 from scripts.settings import canonical
 from scripts.store import all_runs, read_lines, read_plan

@@ -12,7 +12,7 @@ from typing import Any
 from report.cells import LATENCY, THROUGHPUT
 from report.results import METHOD, SCHEMA
 from scripts.answer import blank_line, nothing, sound
-from scripts.calls import Bench
+from scripts.calls import Bench, context_of_cell
 from scripts.disk import is_full_error
 from scripts.measuring import measure
 from scripts.order import is_superseded, repetition_seed
@@ -98,6 +98,7 @@ def _fields(bench: Bench, turn: Turn, failure: Failed | None) -> dict[str, Any]:
 def _line(bench: Bench, turn: Turn, fields: dict[str, Any]) -> dict[str, Any]:
     cell = bench.plan.cells[turn.index]
     is_latency = bench.plan.is_latency(turn.repetition)
+    context = context_of_cell(bench.plan, cell, is_latency)
     return sound(
         {
             "schema": SCHEMA,
@@ -112,7 +113,8 @@ def _line(bench: Bench, turn: Turn, fields: dict[str, Any]) -> dict[str, Any]:
             "order": turn.order,
             "seed": repetition_seed(bench.plan.seed, turn.repetition),
             **{k: v for k, v in fields.items() if k not in _OWN},
-        }
+        },
+        context,
     )
 
 

@@ -29,6 +29,7 @@ BUILD: Document = {
 _KINDS = {
     **{"fill": "write", "overwrite": "write", "delete": "delete", "verify": "verify"},
     **{"ycsb": "mix", "readrandomwriterandom": "mix"},
+    "mixgraph": "mix",
 }
 
 

@@ -139,7 +139,7 @@ def line(
         "prepare_ns": None if is_writing else 20000000,
         "audit": audit if is_writing else None,
         **{"disturbance": QUIET, "watch": {**watch, "runner_cpu_ns": 900000}},
-        **{"wall_ns": 2 * timed_ns + 40000000, "exit": "0", **changed},
+        **{"wall_ns": 2 * timed_ns + 10**12, "exit": "0", **changed},
     }
 
 
@@ -218,6 +218,16 @@ def with_stall(record: Mapping[str, Any], at_ns: int, lasted_ns: int) -> Record:
         "stall_count": 1,
         "stalled_ns": lasted_ns,
     }
+
+
+def offered(record: Mapping[str, Any], rate: float) -> Record:
+    """Return the same of an open loop at this rate, which it may be too slow for."""
+    if record["ops"] * 1e9 / record["loop_ns"] < rate:
+        made = open_loop(record, saturated=True)
+    else:
+        made = open_loop(retimed(record, round(record["ops"] * 1e9 / rate)))
+    made["open_loop"]["rate_ops_per_sec"] = rate
+    return made
 
 
 def open_loop(record: Mapping[str, Any], saturated: bool = False) -> Record:

@@ -37,6 +37,8 @@ SCENARIOS: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("batch", "Batch writes", {"fillseqbatch": 8.4e5, "fillrandbatch": 2.2e5}),
     ("sync", "Synchronous writes", {"fillseqsync": 100.0, "fillrandsync": 99.0}),
 )
+# Operations per second of open loops in varied_plan().
+RATES = {("alpha", "batch"): 2.0e5, ("gamma", "baseline"): 2.4e4}
 # What varied_lines() makes of some cells: status and reason.
 VARIETY = {
     ("gamma", "readseq"): ("unsupported", "keeps no key order"),
@@ -92,9 +94,14 @@ def plan(
 
 
 def varied_plan() -> Document:
-    """Return the plan of varied_lines(): planned_twice(), with one engine's own num."""
+    """Return the plan of varied_lines(): planned_twice(), and flags of engines."""
     document = planned_twice()
-    document["scenarios"][-1]["flags"]["gamma"] = {**FLAGS, "num": 5000}
+    limited = {**FLAGS, "num": 5000, "duration": 10}
+    document["scenarios"][-1]["flags"]["gamma"] = limited
+    for scenario in document["scenarios"]:
+        for engine, flags in scenario["flags"].items():
+            if rate := RATES.get((engine, scenario["name"])):
+                scenario["flags"][engine] = {**flags, "rate": rate}
     return document
 
 
@@ -218,11 +225,10 @@ def _varied(line: Document, key: tuple[str, str]) -> Document:
         line["close_ns"] = 8 * (line["loop_ns"] + line["flush_ns"])
     if key == ("beta-tree", "fillseqbatch") and throughput:
         line |= {"idle_cpu_ns": 2_500_000, "cpu_user_ns": line["cpu_user_ns"] * 2}
-    if line["engine"] == "alpha" and key[1] == "fillrandbatch" and not throughput:
-        line = records.open_loop(line)
-    if key == ("gamma", "readrandom") and not throughput:
-        line = records.open_loop(line, saturated=True)
-    return line
+    rate = RATES.get((line["engine"], line["scenario"]))
+    if rate is None or throughput:
+        return line
+    return records.offered(line, rate)
 
 
 def _attempts(line: Document, key: tuple[str, str]) -> list[Document]:

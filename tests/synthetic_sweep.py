@@ -66,4 +66,11 @@ def lines(document: Document) -> list[Document]:
         made = records.line(cell, repetition, rate, options=options)
         return made | {"disk_bytes": disk_bytes, "peak_disk_bytes": disk_bytes + 4096}
 
-    return synthetic.lines_of(document, make)
+    return [_of_transactions(line) for line in synthetic.lines_of(document, make)]
+
+
+def _of_transactions(line: Document) -> Document:
+    """Return the line with one latency of each transaction."""
+    if line["latency_ns"] is None or line["benchmark"] != "fillseq":
+        return line
+    return line | {"latency_ns": records.latencies(line["loop_ns"], TRANSACTIONS)}

@@ -261,7 +261,6 @@ DAMAGE: dict[str, tuple[Callable[[Lines], None], str]] = {
     "an attempt too many": (_in_line(0, attempt=2), "1: attempt 2"),
     "a latency line": (_in_line(0, **{"pass": "latency"}), "1: attempt 1 of a latency"),
     "measured after it failed": (_measured_after_failing, "5: alpha/baseline/fill"),
-    "not verified": (_in_line(0, verified=False), "1: alpha/baseline/fillrandom is ok"),
     "another schema": (_in_line(0, schema=1), "1: schema 1"),
     "no number": (_in_line(0, loop_ns=float("nan")), "1: not valid JSON"),
     "a huge number": (_in_line(0, loop_ns=1e308), "1: loop_ns"),

@@ -1,15 +1,18 @@
 """What an executable answers, judged."""
 
+import json
+import math
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from scripts.answer import judge, sound
+from report.trust.rule import context_of
+from scripts.answer import Expected, judge, sound
 from scripts.driver_process import Outcome
-from scripts.figures import Expected
-from tests import records
-from tests.answers import EXPECTED, verdict
+from tests import descriptions, records
+from tests.answers import EXPECTED, FLAGS, verdict
+from tests.honest import READ
 
 
 def test_an_honest_answer_is_ok() -> None:
@@ -27,41 +30,27 @@ def test_an_honest_answer_is_ok() -> None:
         ({"method": 2}, "method is 2"),
         ({"schema": True}, "schema is True"),
         ({"status": "fine"}, "status is 'fine'"),
+        ({"status": "missing"}, "status is 'missing'"),
         ({"reason": None}, "reason is not a text"),
-        ({"verified": False}, "verified is False"),
-        ({"planned_ops": 99}, "asked for 100"),
-        ({"ops": 101}, "101 operations of 100"),
-        ({"ops": 99}, "not truncated"),
-        ({"ops": 99, "truncated": True}, "without a time limit"),
-        ({"ops": 0, "planned_ops": 0, "found": 0}, "asked for 100"),
-        ({"found": 101}, "found 101"),
-        ({"loop_ns": 0}, "0 ns"),
-        ({"loop_ns": 99}, "less than 1 ns"),
-        ({"loop_ns": -5}, "loop_ns is -5"),
-        ({"loop_ns": 5.5}, "loop_ns is 5.5"),
-        ({"loop_ns": True}, "loop_ns is True"),
-        ({"loop_ns": None}, "loop_ns is None"),
-        ({"loop_ns": 10_000_001}, "in a process of 10000000 ns"),
-        ({"settle_ns": 9_999_999}, "in a process of"),
-        ({"truncated": 0}, "truncated is 0"),
-        ({"settings": []}, "settings is []"),
-        ({"digest": 3}, "digest is 3"),
+        ({"loop_ns": -5}, "loop_ns: -5 must be at least 0"),
+        ({"loop_ns": 5.0}, "loop_ns: 5.0 must be integer"),
+        ({"loop_ns": True}, "loop_ns: True must be integer"),
+        ({"loop_ns": None}, "loop_ns: None must be integer"),
+        ({"truncated": 0}, "truncated: 0 must be boolean"),
+        ({"settings": []}, "settings: [] must be object"),
+        ({"digest": 3}, "digest: 3 must be string or null"),
+        ({"minor_faults": None}, "minor_faults: None must be integer"),
+        ({"deferred": {}}, "deferred: 'cpu_ns' is missing"),
+        ({"timeline": [[5000]]}, "timeline: [5000] at 0 is not a pair of counts"),
+        ({"ops": 0}, "ops: 0 must be at least 1"),
+        ({"ops": 99}, "99 operations of 100 planned"),
+        ({"loop_ns": 10_000_001}, "in a process of 10,000,000 ns"),
     ],
 )
 def test_an_impossible_answer_is_wrong(changed: dict[str, Any], told: str) -> None:
     found = verdict(**changed)
     assert found.status == "wrong"
     assert told in found.reason
-
-
-def test_a_time_limit_may_truncate() -> None:
-    limited = Expected("one", "1.0", "readseq", 7, 100, may_truncate=True, stores=True)
-    half: dict[str, Any] = {
-        "ops": 50,
-        "found": 50,
-        "timeline": records.timeline(2500, 50),
-    }
-    assert verdict(expected=limited, truncated=True, loop_ns=2500, **half).ok
 
 
 @pytest.mark.parametrize(
@@ -104,29 +93,6 @@ def test_ok_with_a_bad_exit_code_is_an_error() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("finds", "found", "ok"),
-    [
-        ("all", 100, True),
-        ("all", 99, False),
-        ("all", 0, False),
-        ("none", 0, True),
-        ("none", 1, False),
-        ("some", 42, True),
-    ],
-)
-def test_a_read_finds_all_that_it_asks_for_or_nothing(
-    finds: str, found: int, ok: bool
-) -> None:
-    assert verdict(expected=replace(EXPECTED, finds=finds), found=found).ok == ok
-
-
-def test_ok_needs_an_operation() -> None:
-    scan = replace(EXPECTED, planned_ops=None)
-    found = verdict(expected=scan, ops=0, planned_ops=0, found=0)
-    assert found.reason == "impossible answer: ok without an operation"
-
-
 def test_what_stderr_repeats_is_told_once() -> None:
     for tail, told in (
         ("db_bench_one: readseq: a value differs", "a value differs"),
@@ -138,17 +104,65 @@ def test_what_stderr_repeats_is_told_once() -> None:
         assert ("stderr" in found.reason) == ("dying" in tail)
 
 
+def of(benchmark: str, latency: bool = False) -> Expected:
+    """Return what is known of another benchmark's answer."""
+    context = context_of(descriptions.description("one"), benchmark, FLAGS, (), latency)
+    return replace(EXPECTED, benchmark=benchmark, context=context)
+
+
 def test_an_audit_must_see_every_entry() -> None:
-    audit = Expected("one", "1.0", "verify", 7, None, may_truncate=False, stores=True)
-    assert verdict(expected=audit, benchmark="verify", found=200).ok
-    assert verdict(expected=audit, benchmark="verify", ops=99).status == "wrong"
+    many: dict[str, Any] = {"benchmark": "verify", "found": 200, "bytes": 0}
+    assert verdict(expected=of("verify"), **many).ok
+    assert verdict(expected=of("verify"), **many, ops=99).status == "wrong"
+
+
+KILLED = of("fillseq", latency=True)
+DEAD = Outcome("signal 9", 10_000_000, "")
+
+
+def dead(**changed: Any) -> dict[str, Any]:
+    """Return an honest answer of a process that died with its database open."""
+    answer = records.answer("fillseq", 100, 5000) | {"seed": 7}
+    return records.killed(records.timed(answer)) | changed
+
+
+def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:
+    assert verdict(outcome=DEAD, expected=KILLED, **dead()).ok
+    closed = verdict(outcome=DEAD, expected=KILLED, **dead(ending="closed"))
+    assert "ending is 'closed', asked for 'killed'" in closed.reason
+
+
+@pytest.mark.parametrize(
+    ("exit_text", "end", "told"),
+    [
+        ("0", b"\n", "ended with exit code 0, asked to end with signal 9 (SIGKILL)"),
+        ("signal 15", b"\n", "crashed: signal 15 (SIGTERM)"),
+        ("signal 9", b"", "half a measurement"),
+        ("signal 9", b"\n{}\n", "2 measurements"),
+    ],
+)
+def test_any_other_end_of_it_is_an_error(exit_text: str, end: bytes, told: str) -> None:
+    answer = json.dumps(dead()).encode() + end
+    found = judge(KILLED, Outcome(exit_text, 10_000_000, ""), answer)
+    assert found.status == "error"
+    assert told in found.reason
+
+
+def test_a_kill_that_nobody_asked_for_is_a_crash() -> None:
+    found = verdict(outcome=DEAD)
+    assert (found.status, found.reason) == ("error", "crashed: signal 9 (SIGKILL)")
+
+
+def test_what_failed_before_it_could_be_killed_says_so() -> None:
+    failed = {**dead(), "status": "wrong", "reason": "a get is absent"}
+    found = verdict(outcome=Outcome("1", 1, ""), expected=KILLED, **failed)
+    assert (found.status, found.reason) == ("wrong", "a get is absent")
 
 
 def test_a_line_its_schema_refuses_becomes_wrong_and_loses_its_figures() -> None:
-    cell = {"engine": "one", "scenario": "base", "benchmark": "readseq"}
-    good = records.line(cell)
-    assert sound(good) == good
-    bad = sound({**good, "build": {"assertions": "perhaps"}})
-    assert bad["status"] == "wrong"
-    assert bad["ops"] is bad["loop_ns"] is bad["wall_ns"] is None
-    assert "perhaps" in bad["reason"]
+    assert sound(READ.line, READ.context) == READ.line
+    for build, told in (({"assertions": "perhaps"}, "perhaps"), (math.nan, "JSON")):
+        bad = sound({**READ.line, "build": build}, READ.context)
+        assert bad["status"] == "wrong"
+        assert bad["ops"] is bad["loop_ns"] is bad["wall_ns"] is None
+        assert told in bad["reason"]

@@ -204,8 +204,7 @@ def test_processors_of_less_than_a_millisecond_are_not_told(
 ) -> None:
     def busy(line: Line) -> None:
         if line["pass"] == "throughput":
-            timeline = [[timed_ns, line["ops"]]]
-            line |= {"loop_ns": timed_ns, "flush_ns": 0, "timeline": timeline}
+            line |= records.retimed(line, timed_ns) | {"flush_ns": 0}
             line["cpu_user_ns"] = 9 * timed_ns
 
     compared = comparison.compare(run_of(tmp_path, {}, busy))

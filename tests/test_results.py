@@ -107,7 +107,6 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"method": 2}, "method 2"),
         ({"schema": 4}, "schema 4"),
         ({"schema": 1}, "schema 1 in a run of schema 3"),
-        ({"verified": False}, "not verified"),
         ({"pass": "other"}, "pass"),
         ({"attempt": 4}, "attempt"),
         ({"ending": "left"}, "ending"),

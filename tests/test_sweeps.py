@@ -219,6 +219,8 @@ def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
     for line in lines:
         if flag in (line["options"] or {}):
             line["options"] = {**line["options"], **by_name[line["scenario"]]}
+        if flag == "rate" and line["latency_ns"]:
+            line |= records.offered(line, by_name[line["scenario"]]["rate"])
     return load_run(synthetic.write_run(folder, plan, lines))
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from report import planned, soundness
+from report import planned
 from report.cells import GRAVEST_FIRST, CellName, Engine, Measurement, Scenario
 from report.documents import ResultsError, parse_object, read_bytes, validate
 from report.regressions.ab_lines import RoundLines, rounds_of, side_of, slot_of
@@ -31,9 +31,9 @@ from report.results import (
     METHOD,
     NO_MEASUREMENTS,
     SCHEMA,
-    check_verified,
     read_measurements,
 )
+from report.trust.lines import verdicts
 
 AB_SCHEMA = 1
 _FIRST_SCHEMA = 2  # of the lines of A/B runs
@@ -59,7 +59,7 @@ def load_ab_run(path: Path) -> AbRun:
     lines = path / LINES
     found = read_measurements(lines) if lines.exists() else NO_MEASUREMENTS
     for m in found.measurements:
-        _check_membership(m, plan["run"], engines, f"{lines}:{m.line}")
+        _check_membership(m, plan["run"], f"{lines}:{m.line}")
     rounds = rounds_of(found.measurements, names, rule, str(lines))
     judged = _judged(found.measurements, engines, scenarios)
     obstacles = {name: obstacle(name, engines, scenarios) for name in names}
@@ -147,9 +147,7 @@ def _work(engine: Engine, name: CellName) -> dict[str, Any] | None:
     return {key: benchmark.get(key) for key in WORK_KEYS} if benchmark else None
 
 
-def _check_membership(
-    m: Measurement, run: str, engines: Mapping[str, Engines], place: str
-) -> None:
+def _check_membership(m: Measurement, run: str, place: str) -> None:
     """Whether a line belongs to this run at all."""
     record = m.record
     if record["run"] != run:
@@ -160,7 +158,6 @@ def _check_membership(
         raise ResultsError(f"{place}: {told} are not of an A/B run")
     if "ab" not in record:
         raise ResultsError(f"{place}: not a line of an A/B run: it has no side")
-    check_verified(m, engines["a"].get(m.cell.engine), place)
 
 
 def _check_able(
@@ -202,14 +199,15 @@ def _judged(
         name: engine.describe or engines["b"][name].describe
         for name, engine in engines["a"].items()
     }
-    verdicts = soundness.verdicts(
+    shown = verdicts(
         [m.record for m in measurements],
         described,
         {scenario.name: scenario.flags for scenario in scenarios.values()},
+        fills={scenario.name: scenario.fill for scenario in scenarios.values()},
     )
     found = {
         m.line: replace(m, status=status, reason=reason)
-        for m, (status, reason) in zip(measurements, verdicts, strict=True)
+        for m, (status, reason) in zip(measurements, shown, strict=True)
     }
     return {**found, **_disagreeing(found.values())}
 

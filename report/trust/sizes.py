@@ -1,12 +1,12 @@
-"""Whether the bytes that a line tells of can be those of its keys and values.
-
-Each rule returns what is wrong as a text, or "".
-"""
+"""Rules of bytes: whether they can be those of keys and values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+from report.trust.expected_work import GRAPH_TYPES
+from report.trust.rule import ONE_CALL_ALONE, Context, Record, Rule
 
 Flags = Mapping[str, Any]
 
@@ -21,7 +21,7 @@ _LONGEST = {"scan": 100, "seek": 10_000, "readmodifywrite": 2, "update": 2}
 
 
 def most_of(what: str, flags: Flags) -> float:
-    """The largest figure of report/mixes.py shares(): 1, but for means."""
+    """Return the largest figure of a share: 1, but for means."""
     if what.endswith("bytes"):
         return _LARGEST_VALUE
     if what.endswith("entries"):
@@ -29,24 +29,10 @@ def most_of(what: str, flags: Flags) -> float:
     return 1
 
 
-def fault(record: Mapping[str, Any], benchmark: Mapping[str, Any], flags: Flags) -> str:
-    """Of all that a line wrote or found; deletes and what is no store's have none."""
-    kind = benchmark.get("kind")
-    if kind == "mix":
-        return _of_mix(record, flags)
-    if kind not in ("read", "write", "delete", "compact"):
-        return ""
-    by_kind = {"write": record["ops"], "read": record["found"]}
-    own = benchmark.get("value_size") or None
-    if kind == "read" and str(benchmark.get("fill", "")).endswith(_OF_THEIR_OWN):
-        own = _LARGEST_OF_FILLS
-    return of_entries(record["bytes"], by_kind.get(kind, 0), flags, own)
-
-
 def of_entries(
     moved: int, entries: int, flags: Flags, value_size: int | None = None
 ) -> str:
-    """Whether so many bytes are those of so many entries."""
+    """Return what is wrong if so many bytes cannot be those of so many entries."""
     key_size = int(flags.get("key_size", _USUAL_KEY))
     least, most = _range(flags) if value_size is None else (value_size, value_size)
     if entries * (key_size + least) <= moved <= entries * (key_size + most):
@@ -65,14 +51,34 @@ def _range(flags: Flags) -> tuple[int, int]:
     return size, size
 
 
-def _of_mix(record: Mapping[str, Any], flags: Flags) -> str:
-    moved, by_type = record["bytes"], record["ops_by_type"]
+def bytes_of_entries(record: Record, context: Context) -> str:
+    """The bytes that it wrote or found are those of its keys and values."""
+    kind, benchmark = context.kind, context.benchmark
+    if kind not in ("read", "write", "delete", ONE_CALL_ALONE):
+        return ""
+    by_kind = {"write": record["ops"], "read": record["found"]}
+    own = benchmark.get("value_size") or None
+    if kind == "read" and str(benchmark.get("fill", "")).endswith(_OF_THEIR_OWN):
+        own = _LARGEST_OF_FILLS
+    return of_entries(record["bytes"], by_kind.get(kind, 0), context.flags, own)
+
+
+def bytes_of_mix(record: Record, context: Context) -> str:
+    """The bytes of a mix are those that its operations can have moved."""
+    moved, by_type, flags = record["bytes"], record["ops_by_type"], context.flags
+    if context.kind != "mix" or by_type is None:
+        return ""
     key_size = int(flags.get("key_size", _USUAL_KEY))
     _, largest = _range(flags)
-    if any(kind in ("get", "put", "seek") for kind in by_type):
+    if any(kind in GRAPH_TYPES for kind in by_type):
         largest = max(largest, _LARGEST_OF_GRAPH)
     least = sum(n for kind, n in by_type.items() if kind in _PUTS) * key_size
     entries = sum(n * _LONGEST.get(kind, 1) for kind, n in by_type.items())
     if least <= moved <= entries * (key_size + largest):
         return ""
     return f"{moved:,} bytes of {record['ops']:,} operations"
+
+
+RULES = tuple(
+    Rule(fault, since=3, planned=True) for fault in (bytes_of_entries, bytes_of_mix)
+)

@@ -1,7 +1,6 @@
 """How much work a benchmark is, and what must come of it, by its description.
 
-The runner asks this of an answer before it writes a line; the report asks it
-again of the line.
+What is known of flags and benchmarks by their names is here and nowhere else.
 """
 
 from __future__ import annotations
@@ -27,6 +26,16 @@ _USUAL = {
     **{"key_size": 16, "compression_ratio": 0.5, "compression": True},
 }
 _TOLD = (*_ALWAYS_TOLD, "writeallfields")
+# Types of operations of a mix, and the share of each as YCSB has it.
+GRAPH_TYPES = ("get", "put", "seek")
+_YCSB: Mapping[str, Mapping[str, float]] = {
+    "ycsba": {"read": 0.5, "update": 0.5},
+    "ycsbb": {"read": 0.95, "update": 0.05},
+    "ycsbc": {"read": 1.0},
+    "ycsbd": {"read": 0.95, "insert": 0.05},
+    "ycsbe": {"scan": 0.95, "insert": 0.05},
+    "ycsbf": {"read": 0.5, "readmodifywrite": 0.5},
+}
 # They write every key once: whatever is asked for is found after them.
 _WHOLE = ("fillseq", "fillseqbatch", "filluniquerandom", "ycsbload")
 
@@ -72,9 +81,32 @@ def planned_ops(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
     return each * threads(benchmark, flags) if is_of_each else each
 
 
-def is_planned(benchmark: Mapping[str, Any]) -> bool:
-    """Whether flags decide the operations: an audit has as many as entries."""
-    return benchmark.get("kind") in ("read", "write", "delete", "mix", "compact")
+def batch_size(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> int:
+    """Return the operations of one call on the engine."""
+    if benchmark.get("kind") not in ("write", "delete"):
+        return 1
+    if int(benchmark.get("batch_size", 0)) > 1:
+        return int(benchmark["batch_size"])
+    if transactions := int(flags.get("transactions", 0)):
+        return max(1, planned_ops(benchmark, flags) // transactions)
+    return int(flags.get("batch_size", 1))
+
+
+def rate(benchmark: Mapping[str, Any], flags: Mapping[str, Any]) -> float | None:
+    """Return the operations per second of a latency repetition; None: no open loop."""
+    asked = flags.get("rate")
+    return None if benchmark.get("one_call") or not asked else float(asked)
+
+
+def shares_of_mix(
+    benchmark: Mapping[str, Any], flags: Mapping[str, Any]
+) -> Mapping[str, float]:
+    """Return the share of each type of operation; {}: it is not known here."""
+    name = str(benchmark.get("name"))
+    if name == "readrandomwriterandom":
+        reads = int(flags.get("readwritepercent", 90)) / 100
+        return {"read": reads, "update": 1 - reads}
+    return _YCSB.get(name, {})
 
 
 def plan_is_most(benchmark: Mapping[str, Any], fill: Sequence[str]) -> bool:

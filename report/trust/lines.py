@@ -1,7 +1,7 @@
 """Which ok lines cannot be believed, by what they and their neighbours say.
 
-A line that contradicts itself, its engine's description or the other lines of
-its repetition is wrong.  So are the lines of an engine that gives two digests for
+A line that breaks a rule, or has another seed than the other lines of its
+repetition, is wrong.  So are the lines of an engine that gives two digests for
 the same work.  Where the digests of different engines disagree somebody is wrong
 and nobody knows who: all lines of the chart are DISPUTED.
 """
@@ -12,14 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from report import consistency, parts, sizes, work
-from report.cells import DISPUTED, KILLED
+from report.cells import DISPUTED, LATENCY
+from report.trust.rule import Record, context_of
+from report.trust.rules import fault_of_line
 
-# They change nothing, and check each entry as they go.
-_UNAUDITED_KINDS = ("read", "verify")
-_PARTS_SCHEMA = 3
-
-Record = Mapping[str, Any]
 Descriptions = Mapping[str, Mapping[str, Any] | None]
 # The resolved flags of each engine, by scenario.
 Flags = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -44,10 +40,14 @@ def verdicts(
     for record in records:
         fault = ""
         if record["status"] == "ok":
-            engine = described.get(record["engine"]) or {}
-            own_flags = flags.get(record["scenario"], {}).get(record["engine"], {})
-            fill = (fills or {}).get(record["scenario"], ())
-            fault = _line_fault(record, engine, own_flags, fill)
+            context = context_of(
+                described.get(record["engine"]),
+                record["benchmark"],
+                flags.get(record["scenario"], {}).get(record["engine"], {}),
+                (fills or {}).get(record["scenario"], ()),
+                record.get("pass") == LATENCY,
+            )
+            fault = fault_of_line(record, context)
             fault = fault or _seed_fault(record, seeds[record["repetition"]])
         own = (record["status"], record["reason"])
         found.append(("wrong", fault) if fault else own)
@@ -71,96 +71,6 @@ def _believed(
         for index, record in enumerate(records)
         if found[index][0] == "ok" and record["verified"] and record["digest"]
     ]
-
-
-def _line_fault(
-    record: Record,
-    described: Mapping[str, Any],
-    flags: Mapping[str, Any],
-    fill: Sequence[str],
-) -> str:
-    benchmarks = {b["name"]: b for b in described.get("benchmarks", ())}
-    benchmark = benchmarks.get(record["benchmark"], {})
-    fill = fill or (benchmark.get("fill", "filluniquerandom"),)
-    return (
-        consistency.fault(record, benchmark)
-        or _work_fault(record, benchmark, flags, fill)
-        or _found_fault(record, described, benchmark, fill)
-        or _audit_fault(record, described, benchmark)
-        or _bytes_fault(record, benchmark, flags)
-    )
-
-
-def _work_fault(
-    record: Record,
-    benchmark: Mapping[str, Any],
-    flags: Mapping[str, Any],
-    fill: Sequence[str],
-) -> str:
-    """Whether the line is of the work that the plan asks for.
-
-    A description of schema 1 does not say which benchmarks are scans, and an audit
-    has as many operations as there are entries.
-    """
-    is_told = "one_call" in benchmark and "num" in flags
-    if not work.is_planned(benchmark) or not is_told:
-        return ""
-    due, planned = work.planned_ops(benchmark, flags), record["planned_ops"]
-    if planned != due and not (work.plan_is_most(benchmark, fill) and planned < due):
-        return f"{planned:,} operations planned, where the plan asks for {due:,}"
-    if record["schema"] < _PARTS_SCHEMA:
-        return ""
-    return work.options_fault(record["options"], benchmark, flags) or parts.fault(
-        record, benchmark, flags
-    )
-
-
-def _found_fault(
-    record: Record,
-    described: Mapping[str, Any],
-    benchmark: Mapping[str, Any],
-    fill: Sequence[str],
-) -> str:
-    """Whether a read has found what it was to find, by its count and its digest."""
-    if described.get("stores") is False or benchmark.get("kind") != "read":
-        return ""
-    found, digest = record["found"], record["digest"]
-    told = work.finds(benchmark, fill)
-    if told == "any":
-        return ""
-    due = work.entries_due(record["ops"], digest, told)
-    if found != due:
-        return f"found {found:,} entries of {due:,}"
-    if found and digest is not None and not digest.strip("0"):
-        return f"found {found:,} entries, with a digest of none"
-    return ""
-
-
-def _audit_fault(
-    record: Record, described: Mapping[str, Any], benchmark: Mapping[str, Any]
-) -> str:
-    if described.get("stores") is False:
-        return ""
-    audit, kind = record["audit"], benchmark.get("kind", "")
-    if not kind:
-        return "the description of the engine does not have this benchmark"
-    if audit is None:
-        is_read = kind in _UNAUDITED_KINDS and not work.writes(benchmark)
-        return "" if is_read else "not audited"
-    if audit["status"] != "ok":
-        what = "audit"
-        if record.get("ending") == KILLED:
-            what = "not handed to the operating system"
-        return f"{what}: {audit.get('reason') or audit['status']}"
-    return ""
-
-
-def _bytes_fault(
-    record: Record, benchmark: Mapping[str, Any], flags: Mapping[str, Any]
-) -> str:
-    if record["schema"] < _PARTS_SCHEMA or "num" not in flags:
-        return ""
-    return sizes.fault(record, benchmark, flags)
 
 
 def _usual_seeds(records: Iterable[Record]) -> dict[int, int | None]:
