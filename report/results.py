@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from report import attempts, planned
 from report.cells import (
-    LATENCY,
     NOT_MEASURED,
     THROUGHPUT,
     Cell,
@@ -32,8 +31,7 @@ from report.documents import (
     split_lines,
     validate,
 )
-from report.trust import expected_work as work
-from report.trust.lines import verdicts
+from report.trust.lines import judged
 
 __all__ = [
     "METHOD",
@@ -99,8 +97,12 @@ def load_run(path: Path) -> Run:
     names = planned.cell_names(plan["cells"], engines, scenarios, plan_path)
     for m in found.measurements:
         _check_membership(m, plan, f"{lines_path}:{m.line}")
-    offered = _with_loops(found.measurements, engines, scenarios)
-    measurements = _judged(offered, engines, scenarios)
+    twins = {
+        engine.name: engine.twin_of for engine in engines.values() if engine.twin_of
+    }
+    measurements = judged(
+        found.measurements, lambda m: engines.get(m.cell.engine), scenarios, twins
+    )
     repetitions = int(plan["repetitions"])
     has_latency = bool(plan["suite"].get("latency"))
     due = attempts.Planned(names, repetitions, has_latency)
@@ -173,49 +175,3 @@ def _check_membership(m: Measurement, plan: Mapping[str, Any], place: str) -> No
     if m.record["schema"] != plan["schema"]:
         told = f"schema {m.record['schema']} in a run of schema {plan['schema']}"
         raise ResultsError(f"{place}: {told}")
-
-
-def _with_loops(
-    measurements: tuple[Measurement, ...],
-    engines: Mapping[str, Engine],
-    scenarios: Mapping[str, Scenario],
-) -> tuple[Measurement, ...]:
-    """The same; those of an open loop say so, as the plan does.
-
-    A line that has failed has no figures to tell it by.
-    """
-    return tuple(
-        replace(m, open_loop=True)
-        if m.pass_ == LATENCY and _is_offered(m.cell, engines, scenarios)
-        else m
-        for m in measurements
-    )
-
-
-def _is_offered(
-    cell: CellName, engines: Mapping[str, Engine], scenarios: Mapping[str, Scenario]
-) -> bool:
-    if cell.engine not in engines or cell.scenario not in scenarios:
-        return False
-    benchmark = engines[cell.engine].benchmark(cell.benchmark) or {}
-    flags = scenarios[cell.scenario].flags.get(cell.engine, {})
-    return work.rate(benchmark, flags) is not None
-
-
-def _judged(
-    measurements: tuple[Measurement, ...],
-    engines: Mapping[str, Engine],
-    scenarios: Mapping[str, Scenario],
-) -> tuple[Measurement, ...]:
-    """The same, with the status of what cannot be believed changed."""
-    judged = verdicts(
-        [m.record for m in measurements],
-        {engine.name: engine.describe for engine in engines.values()},
-        {scenario.name: scenario.flags for scenario in scenarios.values()},
-        {engine.name: engine.twin_of for engine in engines.values() if engine.twin_of},
-        {scenario.name: scenario.fill for scenario in scenarios.values()},
-    )
-    return tuple(
-        replace(m, status=status, reason=reason)
-        for m, (status, reason) in zip(measurements, judged, strict=True)
-    )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from report.rulebook import Flag
+from report.rulebook import BENCHMARKS, Flag
 from report.trust.rule import AUDIT, Context, context_of
 from scripts.answer import (
     ANSWER_LIMIT_BYTES,
@@ -193,7 +193,8 @@ def command_of(bench: Bench, call: Call) -> list[str]:
 
 def _flags(plan: Plan, call: Call) -> dict[str, Flag]:
     benchmark = plan.engine(call.cell.engine).benchmark(call.benchmark)
-    assert benchmark is not None, "a plan has no cell of an unknown benchmark"
+    if benchmark is None:
+        benchmark = BENCHMARKS[call.benchmark]
     return process_flags(benchmark, plan.flags(call.cell), call.measured)
 
 

@@ -33,7 +33,7 @@ from report.results import (
     SCHEMA,
     read_measurements,
 )
-from report.trust.lines import verdicts
+from report.trust.lines import judged
 
 AB_SCHEMA = 1
 _FIRST_SCHEMA = 2  # of the lines of A/B runs
@@ -195,20 +195,10 @@ def _judged(
     In a round both sides do the same work from the same seed, and are judged as the
     lines of one engine: two digests of one work cost the cell its verdict.
     """
-    described = {
-        name: engine.describe or engines["b"][name].describe
-        for name, engine in engines["a"].items()
-    }
-    shown = verdicts(
-        [m.record for m in measurements],
-        described,
-        {scenario.name: scenario.flags for scenario in scenarios.values()},
-        fills={scenario.name: scenario.fill for scenario in scenarios.values()},
+    shown = judged(
+        measurements, lambda m: engines[side_of(m)].get(m.cell.engine), scenarios
     )
-    found = {
-        m.line: replace(m, status=status, reason=reason)
-        for m, (status, reason) in zip(measurements, shown, strict=True)
-    }
+    found = {m.line: m for m in shown}
     return {**found, **_disagreeing(found.values())}
 
 

@@ -9,44 +9,58 @@ and nobody knows who: all lines of the chart are DISPUTED.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from report.cells import DISPUTED, LATENCY
-from report.trust.rule import Record, context_of
+from report.cells import DISPUTED, LATENCY, Engine, Measurement, Scenario
+from report.trust.rule import Context, Record, context_of
 from report.trust.rules import fault_of_line
 
-Descriptions = Mapping[str, Mapping[str, Any] | None]
-# The resolved flags of each engine, by scenario.
-Flags = Mapping[str, Mapping[str, Mapping[str, Any]]]
 # scenario, benchmark, repetition, operations, entries: equal work, equal digests.
 Work = tuple[str, str, int, int, str]
 
 
+def judged(
+    measurements: Sequence[Measurement],
+    engine_of: Callable[[Measurement], Engine | None],
+    scenarios: Mapping[str, Scenario],
+    twins: Mapping[str, str] | None = None,
+) -> tuple[Measurement, ...]:
+    """Return the lines with the plan's word on each, and the status to be shown.
+
+    `twins` gives the engine that another one is the control of.
+    """
+    contexts = [_context(m, engine_of(m), scenarios) for m in measurements]
+    shown = verdicts([m.record for m in measurements], contexts, twins)
+    return tuple(
+        replace(m, status=status, reason=reason, open_loop=context.rate is not None)
+        for m, context, (status, reason) in zip(
+            measurements, contexts, shown, strict=True
+        )
+    )
+
+
+def _context(
+    m: Measurement, engine: Engine | None, scenarios: Mapping[str, Scenario]
+) -> Context:
+    scenario = scenarios.get(m.cell.scenario)
+    flags = scenario.flags.get(m.cell.engine, {}) if scenario else {}
+    fill = scenario.fill if scenario else ()
+    described = engine.describe if engine else None
+    return context_of(described, m.cell.benchmark, flags, fill, m.pass_ == LATENCY)
+
+
 def verdicts(
     records: Sequence[Record],
-    described: Descriptions,
-    flags: Flags,
+    contexts: Sequence[Context],
     twins: Mapping[str, str] | None = None,
-    fills: Mapping[str, Sequence[str]] | None = None,
 ) -> list[tuple[str, str]]:
-    """(status, reason) of each line, to be shown in place of its own.
-
-    `twins` gives the engine that another one is the control of, `fills` what fills
-    the databases of a scenario that says so.
-    """
+    """Return (status, reason) of each line, to be shown in place of its own."""
     seeds = _usual_seeds(records)
     found = []
-    for record in records:
+    for record, context in zip(records, contexts, strict=True):
         fault = ""
         if record["status"] == "ok":
-            context = context_of(
-                described.get(record["engine"]),
-                record["benchmark"],
-                flags.get(record["scenario"], {}).get(record["engine"], {}),
-                (fills or {}).get(record["scenario"], ()),
-                record.get("pass") == LATENCY,
-            )
             fault = fault_of_line(record, context)
             fault = fault or _seed_fault(record, seeds[record["repetition"]])
         own = (record["status"], record["reason"])

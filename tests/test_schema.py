@@ -1,0 +1,57 @@
+"""Every schema says what the library that compiles it understands, and no more."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastjsonschema.draft07 import CodeGeneratorDraft07
+
+from report.documents import SCHEMA_DIR, ResultsError, validate
+from tests.places import ROOT
+
+FILES = sorted(path.name for path in SCHEMA_DIR.glob("*.schema.json"))
+WORDS = {"$schema", "$defs", "title", "description", "then", "else", "countPairs"}
+KNOWN = WORDS | {"$ref", *CodeGeneratorDraft07({})._json_keywords_to_function}  # type: ignore[no-untyped-call]
+OF_NAMES = ("properties", "$defs", "dependencies")
+
+
+def schemas_in(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield a schema and every schema inside of it."""
+    if not isinstance(schema, dict):
+        return
+    yield schema
+    for key, value in schema.items():
+        inner = list(value.values()) if key in OF_NAMES else value
+        for one in inner if isinstance(inner, list) else [inner]:
+            yield from schemas_in(one)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_keyword_is_ignored(file: str) -> None:
+    for schema in schemas_in(json.loads((SCHEMA_DIR / file).read_text())):
+        assert schema.keys() <= KNOWN
+        if "$ref" in schema:  # what stands beside it would be ignored
+            assert schema.keys() <= {"$ref", "description"}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_names_are_defined_once(file: str) -> None:
+    text = (SCHEMA_DIR / file).read_text()
+    assert ("[a-z0-9]+([-" in text) == (file == "names.schema.json")
+
+
+def test_whatever_is_shipped_has_a_name_that_results_may_have() -> None:
+    def entry(name: str, **named: str) -> dict[str, Any]:
+        path = ROOT / "results/20261121-121446-leveldb-1.1/run.json"
+        plan: dict[str, Any] = json.loads(path.read_text())
+        plan["suite"]["name"] = name
+        plan["cells"] = [{**plan["cells"][0], **named}]
+        return plan
+
+    for path in (ROOT / "configs/suites").glob("*.toml"):
+        validate(entry(path.stem), "run", path.stem)
+    for path in (ROOT / "configs/scenarios").glob("*.toml"):
+        validate(entry("quick", scenario=path.stem), "run", path.stem)
+    with pytest.raises(ResultsError, match=r"suite.name: 'A b' must match pattern"):
+        validate(entry("A b"), "run", "run.json")
