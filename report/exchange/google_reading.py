@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from report.documents import ResultsError, parse_object, read_bytes
+from report.documents import ResultsError, parse_object, read_bytes, shown
 
 SCHEMA = 1  # json_schema_version
 _LARGEST_BYTES = 64 << 20
@@ -116,13 +116,13 @@ def _check_context(context: object) -> None:
         raise ValueError("context: not an object")
     version = context.get("json_schema_version", SCHEMA)
     if type(version) is not int or version != SCHEMA:
-        raise ValueError(f"json_schema_version: {_told(version)} is not {SCHEMA}")
+        raise ValueError(f"json_schema_version: {shown(version)} is not {SCHEMA}")
     for key, kind in _IDENTITY.items():
         value = context.get(key)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, kind):  # type: ignore[arg-type]
-            raise ValueError(f"context.{key}: {_told(value)} is of the wrong type")
+            raise ValueError(f"context.{key}: {shown(value)} is of the wrong type")
         if isinstance(value, str):
             _check_text(value, f"context.{key}")
 
@@ -132,7 +132,7 @@ def _is_aggregate(entry: Mapping[str, Any], where: str) -> bool:
     has_name = "aggregate_name" in entry
     kind = entry.get("run_type", "aggregate" if has_name else "iteration")
     if kind not in ("iteration", "aggregate"):
-        raise ValueError(f"{where}.run_type: {_told(kind)} is not known")
+        raise ValueError(f"{where}.run_type: {shown(kind)} is not known")
     if kind == "iteration" and has_name:
         raise ValueError(f"{where}: an aggregate that says it is a repetition")
     return bool(kind == "aggregate")
@@ -142,7 +142,7 @@ def _failure(entry: Mapping[str, Any], where: str) -> str:
     for mark, reason in (("error_occurred", "error_message"), ("skipped", "")):
         found = entry.get(mark, False)
         if not isinstance(found, bool):
-            raise ValueError(f"{where}.{mark}: {_told(found)} is not true or false")
+            raise ValueError(f"{where}.{mark}: {shown(found)} is not true or false")
         if found:
             return _text(entry, reason, where) if reason in entry else mark
     return ""
@@ -151,13 +151,13 @@ def _failure(entry: Mapping[str, Any], where: str) -> str:
 def _rate(entry: Mapping[str, Any], where: str) -> float:
     unit = entry.get("time_unit")
     if not isinstance(unit, str) or unit not in _PER_SECOND:
-        raise ValueError(f"{where}.time_unit: {_told(unit)} is none of ns us ms s")
+        raise ValueError(f"{where}.time_unit: {shown(unit)} is none of ns us ms s")
     found = entry.get("real_time")
     if isinstance(found, bool) or not isinstance(found, int | float):
-        raise ValueError(f"{where}.real_time: {_told(found)} is not a number")
+        raise ValueError(f"{where}.real_time: {shown(found)} is not a number")
     per_second = _PER_SECOND[unit]
     if not _SHORTEST_S * per_second <= found <= _LONGEST_S * per_second:
-        raise ValueError(f"{where}.real_time: {_told(found)} {unit} is out of range")
+        raise ValueError(f"{where}.real_time: {shown(found)} {unit} is out of range")
     return per_second / found
 
 
@@ -177,7 +177,7 @@ def _count(entry: Mapping[str, Any], key: str, least: int, where: str) -> int | 
     if found is None:
         return None
     if type(found) is not int or not least <= found <= _MOST:
-        raise ValueError(f"{where}.{key}: {_told(found)} is not a count")
+        raise ValueError(f"{where}.{key}: {shown(found)} is not a count")
     return found
 
 
@@ -192,7 +192,7 @@ def _check_places(name: str, places: list[int | None]) -> None:
 def _text(entry: Mapping[str, Any], key: str, where: str) -> str:
     found = entry.get(key)
     if not isinstance(found, str) or not found.strip():
-        raise ValueError(f"{where}.{key}: {_told(found)} is not a text")
+        raise ValueError(f"{where}.{key}: {shown(found)} is not a text")
     _check_text(found, f"{where}.{key}")
     return found
 
@@ -201,12 +201,4 @@ def _check_text(text: str, where: str) -> None:
     if len(text) > _LONGEST_NAME:
         raise ValueError(f"{where}: longer than {_LONGEST_NAME} characters")
     if any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text):
-        raise ValueError(f"{where}: {_told(text)} has control characters")
-
-
-def _told(found: object) -> str:
-    """A value for people: short, and in characters that every terminal shows."""
-    if isinstance(found, int) and abs(found) > _MOST:
-        return "an integer that is too large"
-    shown = ascii(found)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+        raise ValueError(f"{where}: {shown(text)} has control characters")
