@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from report.rulebook import Benchmark
+from report.trust.ending import NOT_HANDED_OVER
 from scripts.answer import Verdict, failure_line, nothing
 from scripts.auditing import Audit, audit
 from scripts.calls import Bench, Call, benchmark_of, execute
@@ -13,9 +14,6 @@ from scripts.executable import Step
 from scripts.observing import Observer
 from scripts.plan import Turn
 from scripts.preparing import history_of_cell, provide
-
-# Of a process that died right after its flush: what it wrote is not all there.
-NOT_HANDED_OVER = "not handed to the operating system"
 
 
 def measure(bench: Bench, turn: Turn) -> dict[str, Any]:

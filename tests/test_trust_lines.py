@@ -11,6 +11,7 @@ import pytest
 from report import comparison, csv_out
 from report.results import CellName, Run, load_run
 from tests import records, synthetic
+from tests.places import ROOT
 
 Lines = list[dict[str, Any]]
 WRITE, READ = ("sync", "fillseqsync"), ("baseline", "readseq")
@@ -201,3 +202,19 @@ def test_the_raw_lines_stay_as_they_were(tmp_path: Path) -> None:
         tmp_path, lambda _, lines: lines_of(lines, "alpha", WRITE)[0].update(audit=None)
     )
     assert {m.record["status"] for m in run.measurements} == {"ok"}
+
+
+@pytest.mark.parametrize("name", ["022802-leveldb-2011", "055430-quick"])
+def test_lines_of_older_schemas_are_judged_by_what_they_have(name: str) -> None:
+    run = load_run(ROOT / f"results/20261121-{name}")
+    assert {m.status for m in run.measurements} == {"ok", "excluded", "unsupported"}
+
+
+def test_an_older_description_does_not_tell_the_work(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        for benchmark in plan["engines"][0]["describe"]["benchmarks"]:
+            del benchmark["one_call"]
+        for line in lines_of(lines, "alpha", WRITE):
+            line |= records.retimed(line, line["loop_ns"], 500) | {"planned_ops": 500}
+
+    assert status_of(read(tmp_path, change), "alpha", WRITE) == "ok"

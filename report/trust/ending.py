@@ -5,6 +5,8 @@ from __future__ import annotations
 from report.cells import KILLED
 from report.trust.rule import AUDIT, Context, Record, Rule
 
+# Of a process that died right after its flush: what it wrote is not all there.
+NOT_HANDED_OVER = "not handed to the operating system"
 _KINDS_OF_NO_CHANGE = ("read", AUDIT, "primitive")
 
 
@@ -44,7 +46,7 @@ def audit(record: Record, context: Context) -> str:
     found = record["audit"]
     if found is None or found["status"] == "ok" or not context.stores:
         return ""
-    what = "not handed to the operating system" if context.killed else "audit"
+    what = NOT_HANDED_OVER if context.killed else "audit"
     return f"{what}: {found.get('reason') or found['status']}"
 
 
