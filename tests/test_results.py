@@ -170,6 +170,20 @@ def test_a_plan_says_what_is_measured_besides(folder: Path, key: str) -> None:
         load_run(folder)
 
 
+@pytest.mark.parametrize(
+    "flag", [{"threads": "four"}, {"batch_size": 0}, {"num": True}, {"rate": [1]}]
+)
+def test_flags_that_decide_the_work_are_numbers(
+    folder: Path, flag: dict[str, Any]
+) -> None:
+    scenarios = synthetic.plan()["scenarios"]
+    scenarios[0]["flags"]["alpha"] = flag
+    changed_plan(folder, scenarios=scenarios)
+    told = f"run.json: scenarios.0.flags.alpha.{next(iter(flag))}: "
+    with pytest.raises(ResultsError, match=told):
+        load_run(folder)
+
+
 def test_an_engine_that_keeps_nothing_need_not_be_verified(tmp_path: Path) -> None:
     plan = synthetic.plan()
     plan["engines"][-1]["describe"]["stores"] = False
