@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from report.cells import KILLED
-from report.trust.rule import AUDIT, Context, Record, Rule
+from report.trust import expected_work as work
+from report.trust.rule import Context, Record, Rule
 
 # Of a process that died right after its flush: what it wrote is not all there.
 NOT_HANDED_OVER = "not handed to the operating system"
-_KINDS_OF_NO_CHANGE = ("read", AUDIT, "primitive")
 
 
 def ending(record: Record, context: Context) -> str:
@@ -35,10 +35,8 @@ def peak_on_disk(record: Record, context: Context) -> str:
 
 def audited(record: Record, context: Context) -> str:
     """What may have changed a database was audited afterwards."""
-    is_unchanged = context.kind in _KINDS_OF_NO_CHANGE and not context.writes
-    if record["audit"] is not None or is_unchanged or not context.stores:
-        return ""
-    return "not audited"
+    is_due = context.stores and work.needs_audit(context.benchmark)
+    return "not audited" if is_due and record["audit"] is None else ""
 
 
 def audit(record: Record, context: Context) -> str:

@@ -49,6 +49,15 @@ def writes(benchmark: Mapping[str, Any]) -> bool:
     return is_writing or bool(benchmark.get("writer"))
 
 
+def needs_audit(benchmark: Mapping[str, Any]) -> bool:
+    """Return whether a fresh process is to check the database afterwards.
+
+    Reads change nothing, audits check each entry, a primitive needs no database.
+    """
+    is_harmless = benchmark.get("kind") in ("read", "verify", "primitive")
+    return writes(benchmark) or not is_harmless
+
+
 def holds_all(fill: Sequence[str]) -> bool:
     """Whether a database has every key after these benchmarks."""
     return any(name in _WHOLE for name in fill)
