@@ -131,7 +131,7 @@ def kept(folder: Path, days: range, slower: float = 1.0) -> None:
 
 
 def test_a_run_against_the_history(tmp_path: Path) -> None:
-    kept(tmp_path, range(1, 13))
+    kept(tmp_path, range(1, 8))
     against = ["--against", "history"]
     same = run_of(tmp_path, 20)
     assert check(tmp_path, same, *against).exit_code == 0
@@ -143,7 +143,7 @@ def test_a_run_against_the_history(tmp_path: Path) -> None:
     assert found.exit_code == 1
     assert "▼ nominated  alpha/baseline/fillseq" in found.stdout
     assert "regressed" not in found.stdout
-    first, last = run_of(tmp_path, 21), run_of(tmp_path, 12)
+    first, last = "20260121-030405-synthetic", "20260107-030405-synthetic"
     command = f"confirm   scripts/kvmatrix ab synthetic --a BUILD_OF_{last} --b BUILD"
     assert f"{command}_OF_{first} -k alpha/baseline/fillseq -k" in found.stdout
     assert sorted((tmp_path / "history").iterdir()) == before
@@ -189,14 +189,14 @@ def test_a_young_history_excuses_no_vanished_cell(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_run_never_passes(tmp_path: Path) -> None:
-    kept(tmp_path, range(1, 13))
+    kept(tmp_path, range(1, 7))
     name = run_of(tmp_path, 20)
     cut(tmp_path / name, '"repetition": 1,', '"repetition":1,')
     found = check(tmp_path, name, "--against", "history")
     assert found.exit_code == 3
     assert "unfinished" in found.stdout
     cut(tmp_path / name, "nothing")
-    bases = {"history": "no cell of this run has a rate", "20260112": "no measurements"}
+    bases = {"history": "no cell of this run has a rate", "20260106": "no measurements"}
     for against, reason in bases.items():
         empty = check(tmp_path, name, "--against", against)
         assert empty.exit_code == 5
