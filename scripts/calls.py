@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from report.rulebook import BENCHMARKS, Flag
+from report.rulebook import BENCHMARKS, Benchmark, Flag
 from report.trust.rule import AUDIT, Context, context_of
 from scripts.answer import (
     ANSWER_LIMIT_BYTES,
