@@ -8,9 +8,15 @@ void KeyStream::DrawAhead() {
     ycsb_.Draw(random_, key_space_, ahead_);
     return;
   }
-  ranks_.Draw(random_, ahead_);
-  for (uint64_t& key : ahead_) {
-    key = order_ == KeyOrder::kZipf ? permutation_(key) : key_space_ - 1 - key;
+  if (order_ == KeyOrder::kUnique) {
+    for (uint64_t& key : ahead_) key = NextPosition();
+  } else {
+    ranks_.Draw(random_, ahead_);
+  }
+  if (order_ == KeyOrder::kLatest) {
+    for (uint64_t& key : ahead_) key = key_space_ - 1 - key;
+  } else {
+    permutation_.Apply(ahead_);
   }
 }
 

@@ -17,7 +17,7 @@
 namespace kvmatrix {
 
 // Endless for random orders; kSequential and kUnique wrap after `key_space`
-// keys.  Holds no memory but itself, however many keys there are.
+// keys.  Holds 33 KiB at most, however many keys there are.
 //
 // Of several threads each takes every so manieth key of kSequential and of
 // kUnique, whose seed they have in common; of random orders each has a stream
@@ -41,24 +41,29 @@ class KeyStream {
     if (order_ == KeyOrder::kUniform || order_ == KeyOrder::kHot) {
       return random_.Uniform(key_space_);
     }
-    if (IsSkewed(order_)) return NextSkewed();
+    if (IsSkewed(order_) || order_ == KeyOrder::kUnique) return NextAhead();
     if (order_ == KeyOrder::kSteps) {
       position_ += random_.Uniform(kMostStep);
       return position_ %= key_space_;
     }
     if (replay_ != nullptr) return replay_->NextKey();
-    const uint64_t index = position_;
-    position_ += stride_;
-    if (position_ >= key_space_) position_ %= key_space_;
-    return order_ == KeyOrder::kUnique ? permutation_(index) : index;
+    return NextPosition();
   }
 
  private:
-  // A dozen keys of a law are drawn at once, step by step for all of them: the
-  // processor works on several where one has to wait for its own numbers.
-  static constexpr size_t kAhead = 16;
+  // Keys that take long to draw are drawn together, step by step for all of
+  // them: the processor works on several where one has to wait for its own
+  // numbers.
+  static constexpr size_t kAhead = Permutation::kTogether;
 
-  uint64_t NextSkewed() {
+  uint64_t NextPosition() {
+    const uint64_t index = position_;
+    position_ += stride_;
+    if (position_ >= key_space_) position_ %= key_space_;
+    return index;
+  }
+
+  uint64_t NextAhead() {
     if (turn_ == kAhead) DrawAhead();
     return ahead_[turn_++];
   }
@@ -74,7 +79,7 @@ class KeyStream {
   YcsbZipf ycsb_;
   ReplayedStream* const replay_;
   size_t turn_ = kAhead;
-  std::array<uint64_t, kAhead> ahead_;  // of a skewed order
+  std::array<uint64_t, kAhead> ahead_;  // of kUnique or a skewed order
 };
 
 }  // namespace kvmatrix

@@ -1,9 +1,12 @@
-// A random order of 0..n-1 that needs no memory.
+// A random order of 0..n-1 that needs no memory, or a little for speed.
 
 #ifndef COMMON_PERMUTATION_H_
 #define COMMON_PERMUTATION_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace kvmatrix {
 
@@ -16,12 +19,14 @@ class Permutation {
   Permutation(uint64_t n, uint64_t seed);
 
   // The i-th element of the order.  REQUIRES: i < n
-  uint64_t operator()(uint64_t i) const {
-    do {
-      i = Encrypt(i);
-    } while (i >= n_);
-    return i;
-  }
+  uint64_t operator()(uint64_t i) const;
+
+  // Replaces each number by the element of that place, as operator() does, but
+  // takes the steps of all walks together: how long a walk is cannot be
+  // foreseen, and each step waits for the one before.
+  // REQUIRES: at most kTogether numbers, each below n
+  void Apply(std::span<uint64_t> places);
+  static constexpr size_t kTogether = 64;
 
   // The place of `element` in the order: (*this)(Inverse(element)) == element.
   // REQUIRES: element < n
@@ -34,7 +39,12 @@ class Permutation {
 
  private:
   static constexpr int kRounds = 4;
+  static constexpr int kTableBits = 12;  // halves that have a table, of 32 KiB
 
+  template <typename Round>  // uint64_t(int round, uint64_t half)
+  void Walk(std::span<uint64_t> places, Round round_function) const;
+
+  uint64_t RoundFunction(int round, uint64_t half) const;
   uint64_t Encrypt(uint64_t x) const;
   uint64_t Decrypt(uint64_t x) const;
 
@@ -42,6 +52,7 @@ class Permutation {
   int half_bits_ = 1;
   uint64_t half_mask_;
   uint64_t round_keys_[kRounds];
+  std::vector<uint16_t> table_;  // of the round functions, for Apply()
 };
 
 }  // namespace kvmatrix
