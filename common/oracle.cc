@@ -49,14 +49,8 @@ uint64_t Oracle::Entries() const {
       }));
 }
 
-uint64_t Oracle::NextPresent(uint64_t key) const {
-  if (versions_.empty()) return key < prefix_ ? key : key_space_;
-  while (key < key_space_ && Version(key) == 0) ++key;
-  return key;
-}
-
 uint64_t Oracle::PreviousPresent(uint64_t key) const {
-  if (versions_.empty()) key = std::min(key, prefix_);
+  key = std::min(key, versions_.empty() ? prefix_ : key_space_);
   while (key > 0) {
     if (Version(--key) != 0) return key;
   }

@@ -126,7 +126,11 @@ class Oracle {
   uint64_t Entries() const;
 
   // The first present key at or past `key`, or key_space() if there is none.
-  uint64_t NextPresent(uint64_t key) const;
+  uint64_t NextPresent(uint64_t key) const {
+    if (versions_.empty()) return key < prefix_ ? key : key_space_;
+    while (key < key_space_ && Version(key) == 0) ++key;
+    return key;
+  }
 
   // The last present key before `key`, or key_space() if there is none.
   uint64_t PreviousPresent(uint64_t key) const;

@@ -83,7 +83,11 @@ class Seeker {
     known_ = Contention::Observe(w_, present_);
     landed_ = w_.oracle.key_space();
     Contention::Prepared(w_);
-    session.Scan(key, Order::kForward, visit_);
+    session.Scan(key, Order::kForward,
+                 [this](std::string_view at, std::string_view value) {
+                   Visit(at, value);
+                   return false;
+                 });
     if (!Contention::MayLand(landed_, sought, present_)) {
       w_.check.Fail("a seek lands on the wrong entry, sought", key);
     }
@@ -108,10 +112,6 @@ class Seeker {
   }
 
   const Workload& w_;
-  const Visitor visit_ = [this](std::string_view at, std::string_view value) {
-    Visit(at, value);
-    return false;
-  };
   uint64_t present_ = 0;  // the first present key from there on, before it
   typename Contention::Known known_{};  // of that key
   uint64_t landed_ = 0;

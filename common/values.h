@@ -65,6 +65,14 @@ class Values {
   bool GrowsFrom(uint64_t root, std::string_view value) const;
   bool GrowsFrom(uint64_t root, size_t size, std::string_view value) const;
 
+  // Brings what the value is compared with into the processor's cache.
+  void Prefetch(uint64_t root) const {
+    if (pool_.empty()) return;
+    const char* const window = Window(root).data();
+    __builtin_prefetch(window);
+    __builtin_prefetch(window + kCacheLine);
+  }
+
   // A fingerprint of the value of `key` at `version`.  Sums of fingerprints are
   // the digests of measurements: two runs that read the same entries agree.
   uint64_t Fingerprint(uint64_t key, uint32_t version) const {
@@ -78,6 +86,8 @@ class Values {
   static constexpr size_t kSlackOfAnySize = 256;
   static constexpr int kOffsetBits = 21;
   static constexpr uint64_t kOffsetMask = (1 << kOffsetBits) - 1;
+
+  static constexpr size_t kCacheLine = 64;  // bytes
 
   size_t slack() const { return sizes_.fixed() ? kSlack : kSlackOfAnySize; }
   size_t FastBytes(size_t size) const;

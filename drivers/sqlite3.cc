@@ -84,6 +84,9 @@ class Sqlite final : public Database {
     return std::make_unique<SqliteSession>(db, shared_);
   }
 
+  Limits GetLimits() override {
+    return {.value_size = {LongestValue(connections_[0].get())}};
+  }
   void Flush() override {}  // Write() has handed everything over
   void Settle() override { RunAlone("PRAGMA wal_checkpoint(TRUNCATE)", "0"); }
   void Compact() override { RunAlone("VACUUM"); }

@@ -41,11 +41,19 @@ inline void Bind(const Statement& s, int parameter, std::string_view v) {
   Check(sqlite3_bind_blob64(s.get(), parameter, data, v.size(), SQLITE_STATIC));
 }
 
-// Valid until the statement is reset or stepped.
+// Valid until the statement is reset or stepped.  Locks the connection once,
+// not for the data and again for the size: no other thread uses it.
 inline std::string_view Column(const Statement& s, int column) {
-  const void* data = sqlite3_column_blob(s.get(), column);
-  const size_t size = sqlite3_column_bytes(s.get(), column);
+  sqlite3_value* const value = sqlite3_column_value(s.get(), column);
+  const void* data = sqlite3_value_blob(value);
+  const size_t size = sqlite3_value_bytes(value);
   return {static_cast<const char*>(data), size};
+}
+
+// SQLite's limit is that of a row: with the key, and a header before both.
+inline uint64_t LongestValue(sqlite3* db) {
+  constexpr int kMostBesideValue = 4096;
+  return sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1) - kMostBesideValue;
 }
 
 // Ends every read of the connection, such as one whose view is still out.

@@ -40,7 +40,7 @@ TEST_F(CheckTest, AWrongAnswerIsNotCountedAsFound) {
   check_.GotAbsent("7", ValueOf(7));
   EXPECT_EQ(check_.found(), 0u);
   EXPECT_EQ(check_.digest(), 0u);
-  EXPECT_EQ(check_.failures(), 4u);
+  EXPECT_TRUE(check_.Reason().ends_with("(and 3 more failures)"));
 }
 
 TEST_F(CheckTest, TellsTheFirstFailureAndCountsTheOthers) {
