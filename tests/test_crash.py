@@ -9,18 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.engines import ENGINES, STORES
 from tests.places import BUILD
-
-ENGINES = (
-    "leveldb",
-    "treedb",
-    "hashdb",
-    "sqlite3",
-    "rocksdb",
-    "lmdb",
-    "memory",
-    "null",
-)
 
 
 def db_bench(
@@ -76,7 +66,7 @@ def audited(folder: Path, engine: str, past: dict[str, list[int]]) -> dict[str, 
     return db_bench(engine, folder, *reopen, "--readwritepercent=10")[1][0]
 
 
-@pytest.mark.parametrize("engine", [e for e in ENGINES if e != "null"])
+@pytest.mark.parametrize("engine", STORES)
 @pytest.mark.parametrize(
     "name", ["overwrite", "readrandomwriterandom", "readwhilewriting"]
 )

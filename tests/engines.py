@@ -1,0 +1,32 @@
+"""The engines under test: those of configs/engines.toml."""
+
+import functools
+import json
+import subprocess
+
+from report.config import Config, load
+from tests.places import BUILD, ROOT
+
+
+@functools.cache
+def config() -> Config:
+    """Return the configuration of the repository."""
+    return load(ROOT / "configs")
+
+
+# Rows with an executable of their own: a variant is another one's.
+ENGINES = tuple(e.name for e in config().engines.values() if not e.variant_of)
+STORES = tuple(e for e in ENGINES if config().engines[e].role != "floor")
+
+
+@functools.cache
+def supports(engine: str, benchmark: str) -> bool:
+    """Return whether the executable offers the benchmark, as it says itself."""
+    command = [str(BUILD / "drivers" / f"db_bench_{engine}"), "--describe"]
+    described = json.loads(subprocess.check_output(command))["benchmarks"]
+    return not {b["name"]: b["unsupported"] for b in described}[benchmark]
+
+
+def excluded(engine: str, scenario: str) -> bool:
+    """Return whether the scenario leaves the engine out."""
+    return engine in config().scenarios[scenario].exclude
