@@ -17,7 +17,7 @@ enum class Kind {
   kCompact,
   kVerify,
   kMix,  // reads, writes and scans by chance; --reads of them, as of a read
-  kPrimitive,  // no operation of a store; see Driver::primitives
+  kPrimitive,  // no operation of a store; see HasPrimitives()
 };
 
 // What the database must have been through before the benchmark starts.

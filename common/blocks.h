@@ -58,9 +58,8 @@ class UpdateBlock {
 
   size_t capacity() const { return updates_.size(); }
 
-  // Takes the next updates, `left` of them if they fit.  Returns how many.
-  size_t Fill(size_t left) {
-    const size_t count = std::min(capacity(), left);
+  // Takes the next `count` updates.  REQUIRES: count <= capacity()
+  void Fill(size_t count) {
     char* key = keys_.data();
     char* value = bytes_.data();
     for (size_t i = 0; i < count; ++i) {
@@ -76,7 +75,7 @@ class UpdateBlock {
         value += value_stride_;
       }
     }
-    return filled_ = count;
+    filled_ = count;
   }
 
   std::span<const Update> Range(size_t first, size_t count) const {

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "common/driver.h"
 #include "common/workload.h"
 
 namespace kvmatrix {
@@ -14,8 +13,21 @@ namespace kvmatrix {
 // Bytes of the block that each operation takes: LevelDB's block size, as there.
 inline constexpr size_t kPrimitiveBlock = 4096;
 
-// The primitive of that name, or null if the driver offers none.
-const Primitive* FindPrimitive(const Driver& driver, std::string_view name);
+// What LevelDB's library does to a block of bytes that is in no database: what
+// comes of `input` replaces `output`.  Throws Unsupported if a build of the
+// library cannot be asked.
+struct LevelDbPrimitives {
+  using Run = void (*)(std::string_view input, std::string& output);
+  Run crc32c;
+  Run compress;
+  Run uncompress;
+};
+
+// Defined by LevelDB's driver alone: in the executable of any other engine the
+// linker leaves its address null.
+[[gnu::weak]] extern const LevelDbPrimitives kLevelDbPrimitives;
+
+inline bool HasPrimitives() { return &kLevelDbPrimitives != nullptr; }
 
 // The CRC-32C (RFC 3720, B.4) of `bytes`, bit by bit.
 uint32_t Crc32c(std::string_view bytes);
@@ -24,7 +36,8 @@ uint32_t Crc32c(std::string_view bytes);
 // a checksum with Crc32c(), a compressed block with one that gave the block
 // back, an uncompressed one with the block.  The result says in `label` what
 // db_bench says beside it.
-LoopResult RunPrimitive(const Workload& workload, const Driver& driver);
+// REQUIRES: HasPrimitives()
+LoopResult RunPrimitive(const Workload& workload);
 
 }  // namespace kvmatrix
 

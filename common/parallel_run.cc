@@ -76,7 +76,7 @@ LoopResult RunLoop(const Workload& w, Database& database, Session& session) {
     case Kind::kPrimitive:
       break;
   }
-  return RunPrimitive(w, w.driver);
+  return RunPrimitive(w);
 }
 
 // True if keys are claimed before they are written.

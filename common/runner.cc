@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "common/leveldb_primitives.h"
+#include "common/limits.h"
 #include "common/mixes.h"
 #include "common/shares.h"
 
@@ -86,8 +87,7 @@ std::string_view UnsupportedReason(const Driver& driver,
   if (NeedsKeyOrder(benchmark) && !driver.ordered) {
     return "keeps no key order";
   }
-  if (benchmark.kind == Kind::kPrimitive &&
-      FindPrimitive(driver, benchmark.name) == nullptr) {
+  if (benchmark.kind == Kind::kPrimitive && !HasPrimitives()) {
     return "not an operation of a store";
   }
   return {};
@@ -191,7 +191,9 @@ Options Runner::OptionsOf(const Benchmark& benchmark) const {
           .compression = config_.compression,
           .sync = SyncOf(benchmark, config_),
           .threads = SessionsOf(benchmark, config_),
-          .expected_entries = config_.num};
+          .expected_entries = config_.num,
+          .key_size = config_.key_size,
+          .value_size = config_.value_size};
 }
 
 bool Runner::StaysOpenFor(const Benchmark* next) const {
@@ -240,6 +242,7 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
   }
   Database& database = *handle_.database;
   m.settings = database.EffectiveSettings();
+  RequireWithin(database.GetLimits(), benchmark, config_, values);
   const auto counted_before = database.Counters();
   if (Changes(benchmark)) broken_off_ = &benchmark;
   m.run = RunLoops(job, database, handle_.session.get(), handle_.group.get());

@@ -27,7 +27,8 @@ class ClaimedBatches {
         keys_(batch_size),
         updates_(stream.oracle(), values, keys, batch_size, deletes) {}
 
-  uint64_t Fill(uint64_t left) { return std::min(keys_.size(), left); }
+  size_t capacity() const { return keys_.size(); }
+  void Fill(size_t /*count*/) {}
   std::span<const Update> Range(uint64_t /*done*/, uint64_t count) {
     const auto keys = std::span(keys_).first(count);
     for (uint64_t& key : keys) key = stream_.NextKey();
@@ -56,7 +57,9 @@ template <typename Batches>
   bool more = true;
   w.meter.Start();
   while (more && operations < entries) {
-    const uint64_t size = batches.Fill(entries - operations);
+    const uint64_t size =
+        std::min<uint64_t>(batches.capacity(), entries - operations);
+    batches.Fill(size);
     w.meter.Prepared();
     uint64_t done = 0;
     while (more && done < size) {

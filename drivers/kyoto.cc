@@ -13,12 +13,9 @@ void Check(bool ok, const Db& db) {
 
 class KyotoSession final : public Session {
  public:
-  KyotoSession(Db& db, const Options& options)
-      : db_(db), sync_(options.sync), shared_(options.threads > 1) {}
+  KyotoSession(Db& db, const Options& options) : db_(db), sync_(options.sync) {}
 
   void Write(std::span<const Update> batch) override {
-    if (batch.size() > 1 && shared_)
-      throw Unsupported("a transaction is the database's, not one thread's");
     if (batch.size() > 1) Check(db_.begin_transaction(sync_), db_);
     for (const auto& [key, value] : batch) {
       const char* data = value && value->data() ? value->data() : "";
@@ -61,7 +58,7 @@ class KyotoSession final : public Session {
   bool NoRecord() const { return db_.error() == kc::BasicDB::Error::NOREC; }
 
   Db& db_;
-  const bool sync_, shared_;
+  const bool sync_;
   std::unique_ptr<char[]> value_;
 };
 
@@ -79,6 +76,12 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
 
   std::unique_ptr<Session> NewSession() override {
     return std::make_unique<KyotoSession>(db_, options_);
+  }
+
+  Limits GetLimits() override {
+    if (options_.threads == 1) return {};
+    return {
+        .batch_size = {1, "a transaction is the database's, not one thread's"}};
   }
 
   void Flush() override { Check(db_.synchronize(false), db_); }

@@ -2,7 +2,7 @@
 
 #include <gflags/gflags.h>
 
-#include "drivers/leveldb_primitives.h"
+#include "common/driver.h"
 #include "leveldb/cache.h"
 #include "leveldb/db.h"
 #include "leveldb/filter_policy.h"
@@ -143,7 +143,6 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&leveldb::DestroyDB),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<LevelDb>(options);
-    },
-    .primitives = LevelDbPrimitives};
+    }};
 
 }  // namespace kvmatrix

@@ -1,4 +1,7 @@
-#include "drivers/leveldb_primitives.h"
+// What LevelDB does to blocks of bytes: db_bench's crc32c, snappycomp and
+// snappyuncomp.
+
+#include "common/leveldb_primitives.h"
 
 #include <snappy.h>
 
@@ -14,7 +17,7 @@ namespace leveldb::crc32c {
 namespace kvmatrix {
 namespace {
 
-void Crc32c(std::string_view input, std::string& output) {
+void Checksum(std::string_view input, std::string& output) {
   if (leveldb::crc32c::Extend == nullptr)
     throw Unsupported("this build of LevelDB does not show its checksum");
   const uint32_t crc = leveldb::crc32c::Extend(0, input.data(), input.size());
@@ -38,11 +41,9 @@ void Uncompress(std::string_view input, std::string& output) {
     throw std::runtime_error("Snappy cannot read its own output");
 }
 
-constexpr Primitive kPrimitives[] = {
-    {"crc32c", Crc32c}, {"snappycomp", Compress}, {"snappyuncomp", Uncompress}};
-
 }  // namespace
 
-std::span<const Primitive> LevelDbPrimitives() { return kPrimitives; }
+const LevelDbPrimitives kLevelDbPrimitives = {
+    .crc32c = Checksum, .compress = Compress, .uncompress = Uncompress};
 
 }  // namespace kvmatrix

@@ -11,8 +11,6 @@ namespace kvmatrix {
 namespace {
 
 void Check(int code) {
-  if (code == MDB_BAD_VALSIZE)
-    throw Unsupported("LMDB takes keys of 1 to 511 bytes");
   if (code == MDB_MAP_FULL)
     throw std::runtime_error("the database is full: raise --map_size");
   if (code != MDB_SUCCESS) throw std::runtime_error(mdb_strerror(code));
@@ -111,6 +109,10 @@ class Lmdb final : public Database {
     return std::make_unique<LmdbSession>(env_.get(), dbi_);
   }
 
+  Limits GetLimits() override {
+    const uint64_t most = mdb_env_get_maxkeysize(env_.get());
+    return {.key_size = {most}};
+  }
   void Flush() override {}   // Write() has handed everything over
   void Settle() override {}  // and put nothing off
   void Compact() override {

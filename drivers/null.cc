@@ -1,39 +1,40 @@
 // null: does nothing.  What its figures show is the cost of the harness.
 
-#include <gflags/gflags.h>
-
 #include "common/driver.h"
 
 namespace kvmatrix {
 namespace {
 
-uint64_t FlagOf(const char* name) {
-  return std::stoull(gflags::GetCommandLineFlagInfoOrDie(name).current_value);
-}
-
 class NullSession final : public Session {
  public:
+  explicit NullSession(const Options& options)
+      : entries_(options.expected_entries),
+        key_(options.key_size, '0'),
+        value_(options.value_size, '\0') {}
+
   void Write(std::span<const Update>) override {}
 
   std::optional<std::string_view> Get(std::string_view) override {
     return value_;
   }
 
-  // The same entry --num times, or until the visitor has enough.
+  // The same entry, as often as there are entries.
   void Scan(std::string_view, Order, const Visitor& visit) override {
-    for (uint64_t i = 0; i < num_ && visit(key_, value_); ++i) continue;
+    for (uint64_t i = 0; i < entries_ && visit(key_, value_); ++i) continue;
   }
 
  private:
-  const uint64_t num_ = FlagOf("num");
-  const std::string key_ = std::string(FlagOf("key_size"), '0');
-  const std::string value_ = std::string(FlagOf("value_size"), '\0');
+  const uint64_t entries_;
+  const std::string key_;
+  const std::string value_;
 };
 
 class Null final : public Database {
  public:
+  explicit Null(const Options& options) : options_(options) {}
+
   std::unique_ptr<Session> NewSession() override {
-    return std::make_unique<NullSession>();
+    return std::make_unique<NullSession>(options_);
   }
   void Flush() override {}
   void Settle() override {}
@@ -41,6 +42,9 @@ class Null final : public Database {
   std::map<std::string, std::string> EffectiveSettings() override {
     return {{"stores", "nothing"}};
   }
+
+ private:
+  const Options options_;
 };
 
 std::string Version() { return "1"; }
@@ -55,8 +59,8 @@ const Driver kDriver = {
     .stores = false,
     .version = Version,
     .code = reinterpret_cast<const void*>(&Version),
-    .open = [](const Options&) -> std::unique_ptr<Database> {
-      return std::make_unique<Null>();
+    .open = [](const Options& options) -> std::unique_ptr<Database> {
+      return std::make_unique<Null>(options);
     }};
 
 }  // namespace kvmatrix

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <fstream>
 #include <random>
 
 #include "tests/model.h"
@@ -17,8 +16,11 @@ namespace {
 using std::string_literals::operator""s;
 
 Options Asynchronous() {
-  return {
-      .path = {}, .cache_size = 4 << 20, .compression = true, .sync = false};
+  return {.path = {},
+          .cache_size = 4 << 20,
+          .compression = true,
+          .sync = false,
+          .expected_entries = 10};
 }
 
 Options Synchronous() {
@@ -77,9 +79,16 @@ TEST(AnyDriver, TakesEveryCall) {
   CompactIfPossible(db.database());
 }
 
-TEST(AnyDriver, ReportsItsSettings) {
+TEST(AnyDriver, ReportsItsSettingsAndLimitsBeforeTheFirstSession) {
   ModelledDatabase db(Asynchronous());
-  const auto settings = db.database().EffectiveSettings();
+  db.Close();
+  const auto database = kDriver.open(db.options());
+  const Limits limits = database->GetLimits();
+  for (const Limit& limit :
+       {limits.key_size, limits.value_size, limits.batch_size}) {
+    EXPECT_GT(limit.most, 0u);
+  }
+  const auto settings = database->EffectiveSettings();
   EXPECT_FALSE(settings.empty());
   for (const auto& [name, value] : settings) {
     EXPECT_NE(name, "");
@@ -291,6 +300,7 @@ TEST_F(DriverTest, KeepsItsContentsThroughFlushSettleAndCompact) {
   const Push flush = [](Database& database) { database.Flush(); };
   const Push settle = [](Database& database) { database.Settle(); };
   for (const Push push : {flush, settle, &CompactIfPossible, settle}) {
+    push(db.database());  // with nothing new to do
     RunAtRandom(db, 1000);
     db.Put("last", "value");
     EXPECT_TRUE(db.session().Get("last").has_value());
@@ -298,6 +308,26 @@ TEST_F(DriverTest, KeepsItsContentsThroughFlushSettleAndCompact) {
     db.ExpectEqual();
   }
   db.Reopen();
+  db.ExpectEqual();
+}
+
+// A gigabyte is more than a test has room for.
+TEST_F(DriverTest, TakesWhatItsLimitsAllow) {
+  ModelledDatabase db(Asynchronous());
+  const Limits limits = db.database().GetLimits();
+  const auto size = [](const Limit& limit, uint64_t most) {
+    return static_cast<size_t>(std::min(limit.most, most));
+  };
+  const std::string key(size(limits.key_size, 1024), 'k');
+  const std::string value(size(limits.value_size, 1 << 20), 'v');
+  db.Put(key, value);
+  db.ExpectGet(key + "k");
+  ExpectSeeks(db, {key + "k"});
+  std::vector<std::string> keys;
+  for (int i = 0; i < 1000; ++i) keys.push_back(std::to_string(i));
+  std::vector<Update> batch(size(limits.batch_size, keys.size()));
+  for (size_t i = 0; i < batch.size(); ++i) batch[i] = {keys[i], keys[i]};
+  db.Write(batch);
   db.ExpectEqual();
 }
 

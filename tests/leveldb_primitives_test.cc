@@ -9,10 +9,14 @@ namespace {
 
 uint64_t flipped_at;  // the call whose result is damaged; 0: none
 uint64_t calls;
+bool unable;  // to be asked
 
 class PrimitiveLoopTest : public RunnerFixture {
  protected:
-  PrimitiveLoopTest() { calls = flipped_at = 0; }
+  PrimitiveLoopTest() {
+    calls = flipped_at = 0;
+    unable = false;
+  }
 };
 
 void Damage(std::string& output) {
@@ -21,6 +25,7 @@ void Damage(std::string& output) {
 
 // A checksum that is right, and a codec that changes nothing.
 void Checksum(std::string_view input, std::string& output) {
+  if (unable) throw Unsupported("shows no checksum");
   static const uint32_t kCrc = Crc32c(input);
   output.assign(reinterpret_cast<const char*>(&kCrc), sizeof(kCrc));
   Damage(output);
@@ -30,23 +35,13 @@ void Store(std::string_view input, std::string& output) {
   Damage(output);
 }
 
-constexpr Primitive kPrimitives[] = {
-    {"crc32c", Checksum}, {"snappycomp", Store}, {"snappyuncomp", Store}};
-
-Driver WithPrimitives() {
-  Driver driver = Wrapped({});
-  driver.primitives = [] { return std::span<const Primitive>(kPrimitives); };
-  return driver;
-}
-
 TEST(Crc32c, IsThatOfTheStandard) {  // RFC 3720, B.4
   EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);
   EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aau);
 }
 
 TEST_F(PrimitiveLoopTest, DoesWhatDbBenchDoes) {
-  const auto m =
-      Run(WithPrimitives(), {"crc32c", "snappycomp", "snappyuncomp"});
+  const auto m = Run(Wrapped({}), {"crc32c", "snappycomp", "snappyuncomp"});
   for (const Measurement& one : m) {
     EXPECT_EQ(one.status, Status::kOk) << one.reason;
     EXPECT_EQ(one.run.loop.operations, one.planned_operations);
@@ -63,30 +58,34 @@ TEST_F(PrimitiveLoopTest, SeesOneResultThatIsWrong) {
     for (const uint64_t at : {3, 1000, 128'000}) {
       calls = 0;
       flipped_at = at;
-      const auto m = Run(WithPrimitives(), {name});
+      const auto m = Run(Wrapped({}), {name});
       EXPECT_EQ(m[0].status, Status::kWrong) << name << " " << at;
     }
   }
 }
 
+TEST_F(PrimitiveLoopTest, OfALibraryThatCannotBeAskedIsUnsupported) {
+  unable = true;
+  const auto m = Run(Wrapped({}), {"crc32c"});
+  EXPECT_EQ(m[0].status, Status::kUnsupported);
+  EXPECT_EQ(clock_.readings, 2u);  // of the opening, and of no loop
+}
+
 TEST_F(PrimitiveLoopTest, SeesACodecThatLosesBytes) {
   flipped_at = 2;  // what the first, timed by nobody, gives back
-  const auto m = Run(WithPrimitives(), {"snappycomp"});
+  const auto m = Run(Wrapped({}), {"snappycomp"});
   EXPECT_EQ(m[0].status, Status::kWrong);
 }
 
-TEST_F(PrimitiveLoopTest, IsNoOperationOfAStore) {
-  const auto m = Run(Wrapped({}), {"crc32c", "fillseq"});
-  EXPECT_EQ(m[0].status, Status::kUnsupported);
-  EXPECT_EQ(m[0].reason, "not an operation of a store");
-  EXPECT_EQ(m[1].status, Status::kOk);
-}
-
 TEST_F(PrimitiveLoopTest, LeavesTheDatabaseAlone) {
-  const auto m = Run(WithPrimitives(), {"fillseq", "crc32c", "verify"});
+  const auto m = Run(Wrapped({}), {"fillseq", "crc32c", "verify"});
   EXPECT_EQ(m[2].status, Status::kOk) << m[2].reason;
   EXPECT_EQ(m[2].run.loop.operations, 500u);
 }
 
 }  // namespace
+
+const LevelDbPrimitives kLevelDbPrimitives = {
+    .crc32c = Checksum, .compress = Store, .uncompress = Store};
+
 }  // namespace kvmatrix

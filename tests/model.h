@@ -55,6 +55,7 @@ class ModelledDatabase {
     session_ = database_->NewSession();
   }
 
+  const Options& options() const { return options_; }
   Database& database() { return *database_; }
   Session& session() { return *session_; }
   const std::map<std::string, std::string>& model() const { return model_; }

@@ -190,6 +190,13 @@ TEST_F(RunnerTest, WhatAnEngineThrowsIsTheStatus) {
   EXPECT_EQ(m.reason, "disk full");
 }
 
+TEST_F(RunnerTest, APrimitiveIsNoOperationOfAStore) {
+  const auto m = Run(Wrapped({}), {"crc32c", "fillseq"});
+  EXPECT_EQ(m[0].status, Status::kUnsupported);
+  EXPECT_EQ(m[0].reason, "not an operation of a store");
+  EXPECT_EQ(m[1].status, Status::kOk);
+}
+
 TEST_F(RunnerTest, WithoutKeyOrderScansAreUnsupportedAndTheAuditIsNot) {
   const auto m = Run(Wrapped({}, false), {"fillrandom", "readseq", "seekrandom",
                                           "readrandom", "verify"});

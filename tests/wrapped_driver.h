@@ -24,7 +24,8 @@ struct Behaviour {
   Get get;
   Scan scan;
   Event open, flush, settle, compact, close;
-  Event end;             // of a session
+  Event end;  // of a session
+  Limits limits;
   LastWords last_words;  // before `close`, to the database that is closed
 };
 
@@ -77,6 +78,7 @@ class WrappedDatabase : public Database {
   std::unique_ptr<Session> NewSession() override {
     return std::make_unique<WrappedSession>(inner_->NewSession());
   }
+  Limits GetLimits() override { return current.limits; }
   void Flush() override { Happen(current.flush); }
   void Settle() override { Happen(current.settle); }
   void Compact() override { Happen(current.compact); }
