@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,3 +56,20 @@ def test_an_interrupt_is_one_line_and_leaves_nothing_running(
 def test_the_exit_status_is_that_of_the_program() -> None:
     assert call(["sh", "-c", "exit 3"]) == 3
     assert call(["sh", "-c", "kill -9 $$"]) == -9
+
+
+def test_an_interrupt_while_a_program_starts_leaves_nothing_running(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[int] = []
+    start = subprocess.Popen.__init__
+
+    def interrupted(self: subprocess.Popen[bytes], *args: Any, **options: Any) -> None:
+        start(self, *args, **options)
+        started.append(self.pid)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        call(["sleep", "1000"])
+    assert not is_alive(started[0])

@@ -5,8 +5,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,6 +14,7 @@ from scripts.provision.errors import SetupError
 
 _EXCERPT_LINES = 15
 _PATIENCE_S = 20.0  # with an interrupted program that tidies up
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _EXIT_INTERRUPTED = 130  # as shells have it: 128 and SIGINT
 _TELLING = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |^Could not fetch |\*\*\* ")
 
@@ -24,14 +25,37 @@ def call(command: Sequence[str], **options: Any) -> int:
     `options` are those of Popen.  If this is interrupted, the command and all that it
     started in its process group are interrupted too, and end before this raises.
     """
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, process_group=0, **options
-    ) as child:
+    with _interrupts_held() as held:
+        child = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, process_group=0, **options
+        )
+    with child:
         try:
+            if held:
+                raise KeyboardInterrupt
             return child.wait()
         except BaseException:
             _end(child)
             raise
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[list[int]]:
+    """Collect the signals that would interrupt, until the block has ended.
+
+    An interrupt inside of Popen would leave a child behind that nobody knows.
+    """
+    held: list[int] = []
+    kept = {n: signal.getsignal(n) for n in _INTERRUPTS}
+    try:
+        for number, handler in kept.items():
+            if callable(handler):
+                signal.signal(number, lambda number, _frame: held.append(number))
+        yield held
+    finally:
+        for number, handler in kept.items():
+            if callable(handler):
+                signal.signal(number, handler)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
