@@ -84,6 +84,7 @@ const Flag kFlags[] = {
      .help = "operations of a read benchmark; -1: --num",
      .range = {1, kMaxKeys, -1},
      .option = "reads",
+     .by_benchmark = true,
      .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
        return config.reads;
      }},
@@ -144,6 +145,7 @@ const Flag kFlags[] = {
      .help = "bytes in a value, or their mean",
      .range = {0, ValueSizes::kLargest, kNone, 1},
      .option = "value_size",
+     .by_benchmark = true,
      .option_value = [](const Config& config, const Benchmark& benchmark)
          -> FlagValue { return ValueSizeOf(benchmark, config); }},
     {.name = "value_size_distribution_type",
@@ -185,6 +187,7 @@ const Flag kFlags[] = {
      .range = {1, kMostBatchEntries},
      .own_stream_only = true,
      .option = "batch_size",
+     .by_benchmark = true,
      .option_value = [](const Config& config, const Benchmark& benchmark)
          -> FlagValue { return BatchSizeOf(benchmark, config); }},
     {.name = "transactions",
@@ -246,6 +249,7 @@ const Flag kFlags[] = {
      .group = FlagGroup::kEngine,
      .help = "each write is durable when it returns",
      .option = "sync",
+     .by_benchmark = true,
      .option_value = [](const Config& config, const Benchmark& benchmark)
          -> FlagValue { return SyncOf(benchmark, config); }},
     {.name = "writeallfields",

@@ -79,6 +79,7 @@ struct Flag {
   bool own_stream_only = false;  // the programs of --stream have none such
   const char* option = nullptr;  // its name in a result line; null: not there
   bool option_if_set = false;    // only if given, or other than the default
+  bool by_benchmark = false;     // the option is not simply the flag
   // What the line of a benchmark says; null: the value of the field.
   FlagValue (*option_value)(const Config&, const Benchmark&) = nullptr;
 };

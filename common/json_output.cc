@@ -8,6 +8,7 @@
 
 #include "common/build_facts.h"
 #include "common/flags.h"
+#include "common/graph_mix.h"
 #include "common/provenance.h"
 #include "common/runner.h"
 #include "common/ycsb.h"
@@ -231,6 +232,7 @@ Json FlagJson(const Flag& flag) {
   if (flag.option != nullptr) {
     json["option"] = flag.option;
     json["option_if_set"] = flag.option_if_set;
+    json["by_benchmark"] = flag.by_benchmark;
   }
   return json;
 }
@@ -241,14 +243,22 @@ Json CommonFlagsJson() {
   return json;
 }
 
-// Of a mix that has its shares by name, the share of each type of operation.
+// Of a mix, each type of operation with its share; null: flags decide it.
 Json TypesJson(const Benchmark& benchmark) {
+  using enum Operation;
   Json json = Json::object();
-  const YcsbWorkload* workload = FindYcsb(benchmark.name);
-  if (workload == nullptr) return json;
-  for (size_t type = 0; type < kOperations; ++type) {
-    if (workload->weights[type] == 0) continue;
-    json[OperationName(static_cast<Operation>(type))] = workload->weights[type];
+  const auto add = [&json](Operation type, const Json& share) {
+    json[OperationName(type)] = share;
+  };
+  if (const YcsbWorkload* workload = FindYcsb(benchmark.name)) {
+    for (size_t type = 0; type < kOperations; ++type) {
+      if (workload->weights[type] == 0) continue;
+      add(static_cast<Operation>(type), workload->weights[type]);
+    }
+  } else if (IsMixgraph(benchmark)) {
+    for (const Operation type : {kGet, kPut, kSeek}) add(type, nullptr);
+  } else if (benchmark.kind == Kind::kMix) {
+    for (const Operation type : {kRead, kUpdate}) add(type, nullptr);
   }
   return json;
 }

@@ -6,8 +6,8 @@ read where nothing is built.  An executable that describes other flags is refuse
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ class FlagRule:
     choices: tuple[str, ...] = ()
     option: str = ""  # its name among the options of a result line, or ""
     option_if_set: bool = False  # whether the line has it only if it was given
+    by_benchmark: bool = False  # whether a benchmark has a say in that option
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "FlagRule":
@@ -38,6 +39,11 @@ class FlagRule:
         names = {f.name for f in fields(cls)}
         known = {key: value for key, value in entry.items() if key in names}
         return cls(**{**known, "choices": tuple(entry.get("choices", ()))})
+
+    @property
+    def is_told(self) -> bool:
+        """Return whether a result line has the flag as it was given."""
+        return self.option == self.name and not self.by_benchmark
 
     @property
     def is_quantity(self) -> bool:
@@ -95,21 +101,19 @@ class Benchmark:
     operations: int = 0  # fixed, of what is no operation of a store
     writer: bool = False  # one writer overwrites while the readers are measured
     key_order: str = ""
-    types: Mapping[str, float] = field(default_factory=dict)  # shares of a mix
+    types: Mapping[str, float | None] = field(default_factory=dict)  # see shares()
     title: str = ""
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "Benchmark":
-        """Read one entry; KeyError or TypeError if something is missing.
+        """Read one entry of a description.
 
-        Executables before this table left out what the rulebook says as well.
+        What it leaves out is what the rulebook says of a benchmark of that name:
+        earlier executables said less.
         """
-        required = [f.name for f in fields(cls) if f.default is MISSING]
-        required.remove("types")
-        known = BENCHMARKS.get(entry["name"])
+        usual = BENCHMARKS.get(str(entry.get("name")), UNKNOWN)
         named = {f.name: entry[f.name] for f in fields(cls) if f.name in entry}
-        usual = {} if known is None else {k: getattr(known, k) for k in _ADDED}
-        return cls(**usual | {name: entry[name] for name in required} | named)
+        return replace(usual, **named)
 
     @property
     def is_fill(self) -> bool:
@@ -141,8 +145,12 @@ class Benchmark:
 
     @property
     def audited(self) -> bool:
-        """Return whether a fresh process checks the database afterwards."""
-        return self.writes or self.kind == "compact"
+        """Return whether a fresh process checks the database afterwards.
+
+        Reads change nothing, audits check each entry, a primitive needs no database.
+        """
+        is_harmless = self.kind in ("read", "verify", "primitive")
+        return self.writes or not is_harmless
 
     def threads(self, flags: Mapping[str, Any]) -> int:
         """Return the sessions measured: an audit and a compaction have one."""
@@ -168,8 +176,62 @@ class Benchmark:
         each = max(1, total // self.ops_divisor)
         return each * self.threads(flags) if is_of_each else each
 
+    def batch_entries(self, flags: Mapping[str, Any]) -> int:
+        """Return the operations of one call on the engine."""
+        if self.kind not in ("write", "delete"):
+            return 1
+        if self.batch_size > 1:
+            return self.batch_size
+        if transactions := int(flags.get("transactions", 0)):
+            return max(1, self.planned_ops(flags) // transactions)
+        return int(flags.get("batch_size", 1))
 
-_ADDED = ("key_order", "types", "title")  # to descriptions, by the rulebook
+    def rate(self, flags: Mapping[str, Any]) -> float | None:
+        """Return the operations per second that are offered; None: no open loop."""
+        asked = flags.get("rate")
+        return None if self.one_call or not asked else float(asked)
+
+    def shares(self, flags: Mapping[str, Any]) -> Mapping[str, float]:
+        """Return the share of each type of operation; {}: it is not known here."""
+        if self.types.keys() == {"read", "update"} and None in self.types.values():
+            rule = FLAGS["readwritepercent"]
+            reads = float(flags.get(rule.name, rule.default)) / 100
+            return {"read": reads, "update": 1 - reads}
+        known = {kind: share for kind, share in self.types.items() if share is not None}
+        return known if len(known) == len(self.types) else {}
+
+    def finds_after(self, fill: Sequence[str]) -> str:
+        """Return how much of what it asks for it finds; "any": nobody knows."""
+        if self.finds == "all" and not holds_every_key(fill):
+            return "any"
+        return self.finds
+
+    def plan_is_most(self, fill: Sequence[str]) -> bool:
+        """Return whether the planned operations are a most: a scan of few entries."""
+        is_scan = self.kind == "read" and self.one_call
+        return is_scan and not holds_every_key(fill)
+
+    def options(self, flags: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the options of its line must say, as far as flags decide it."""
+        due = {
+            name: flags.get(name, rule.default)
+            for name, rule in FLAGS.items()
+            if rule.is_told and (name in flags or not rule.option_if_set)
+        }
+        if "num" not in flags:  # a runner always gives it
+            del due["num"]
+        due["threads"] = self.threads(flags)
+        if "value_size" in flags:
+            due["value_size"] = self.value_size or flags["value_size"]
+        return due
+
+
+def holds_every_key(fill: Sequence[str]) -> bool:
+    """Return whether a database has every key after these benchmarks."""
+    return any(BENCHMARKS[n].writes_every_key for n in fill if n in BENCHMARKS)
+
+
+UNKNOWN = Benchmark("", "", "", 1, 0, 0, False, False, "", fill="filluniquerandom")
 _DOCUMENT = json.loads(PATH.read_text("utf-8"))
 BENCHMARKS: Mapping[str, Benchmark] = {}
 BENCHMARKS = {b["name"]: Benchmark.of(b) for b in _DOCUMENT["benchmarks"]}

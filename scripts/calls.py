@@ -212,8 +212,8 @@ def _context(plan: Plan, call: Call) -> Context:
     description = plan.engine(call.cell.engine).description
     document = description.document if description else None
     context = context_of(document, call.benchmark, _flags(plan, call))
-    if call.benchmark == AUDIT and not context.benchmark:
-        return replace(context, benchmark={"name": AUDIT, "kind": AUDIT})
+    if call.benchmark == AUDIT and not context.kind:
+        return replace(context, benchmark=BENCHMARKS[AUDIT])
     return context
 
 

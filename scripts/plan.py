@@ -10,7 +10,6 @@ from typing import Any
 
 from report.config_parts import UNSETTLED
 from report.rulebook import Benchmark, Flag
-from report.trust import expected_work as work
 from scripts.executable import Description
 
 Flags = Mapping[str, Flag]
@@ -163,7 +162,7 @@ class Plan:
         None: it is a closed loop, as is every repetition for throughput.
         """
         benchmark = self.benchmark(cell)
-        return work.rate(vars(benchmark), self.flags(cell)) if benchmark else None
+        return benchmark.rate(self.flags(cell)) if benchmark else None
 
     def engine(self, name: str) -> PlannedEngine:
         """The engine of this name, which must be part of the plan."""

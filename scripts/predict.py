@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from report.results import ResultsError
-from report.trust.expected_work import threads
 from scripts.plan import Cell, Plan, Turn
 from scripts.settings import canonical
 from scripts.store import all_runs, read_lines, read_plan
@@ -102,7 +101,7 @@ def guess_seconds(plan: Plan, turn: Turn) -> float:
     if rate is not None:
         per_op = max(per_op, 1 / rate)
     else:
-        per_op /= min(threads(vars(benchmark), flags), _PARALLEL)
+        per_op /= min(benchmark.threads(flags), _PARALLEL)
     limit = float(flags.get("duration", 0)) or float("inf")
     start, bytes_s = plan.start(cell), size * _BYTE_S
     fills = len(start.fill) if start else 0

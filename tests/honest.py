@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from report.trust.expected_work import planned_ops
 from report.trust.rule import Context, context_of
 from report.trust.rules import RULES
 from tests import descriptions, records, synthetic
@@ -54,7 +53,7 @@ def work(
     given = {**synthetic.FLAGS, **(flags or {})}
     context = context_of(described, benchmark, given, fill)
     told = {key: given[key] for key in records.OPTIONS if key in given}
-    ops = planned_ops(context.benchmark, given)
+    ops = context.benchmark.planned_ops(given)
     line = records.line(cell, ops_per_sec=ops_per_sec, ops=ops, options=told)
     return Work({**line, **changed}, context)
 

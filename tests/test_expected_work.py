@@ -1,11 +1,12 @@
 """What a benchmark is to do under its flags, and the bytes that it is to move."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from report.trust import expected_work as work
-from report.trust.operations import found_has_digest, found_what_it_asked
+from report.rulebook import Benchmark
+from report.trust.operations import found_has_digest, found_what_it_asked, options
 from report.trust.rule import Context
 from report.trust.sizes import bytes_of_entries, bytes_of_mix
 from tests import synthetic
@@ -17,6 +18,13 @@ DELETE = {"name": "deleteseq", "kind": "delete"}
 MIX = {"name": "ycsba", "kind": "mix"}
 GRAPH = {"name": "mixgraph", "kind": "mix"}
 SOME, NONE = "fedcba9876543210", "0" * 16
+
+
+def options_fault(
+    told: dict[str, Any], benchmark: dict[str, Any], flags: dict[str, Any]
+) -> str:
+    """Return what is wrong with the options of a line."""
+    return options({"options": told}, Context(Benchmark.of(benchmark), flags))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +46,6 @@ SOME, NONE = "fedcba9876543210", "0" * 16
         ({"mix_get_ratio": 0.5}, {}, "option mix_get_ratio is None, asked for 0.5"),
         ({"mix_get_ratio": 0.5}, {"mix_get_ratio": 0.83}, "mix_get_ratio is 0.83"),
         ({"mix_get_ratio": 0.5}, {"mix_get_ratio": 0.5}, ""),
-        ({"writeallfields": True}, {}, ""),
         (
             {"writeallfields": True},
             {"writeallfields": False},
@@ -49,17 +56,17 @@ SOME, NONE = "fedcba9876543210", "0" * 16
 def test_a_line_is_of_the_flags_that_were_given(
     flags: dict[str, Any], changed: dict[str, Any], told: str
 ) -> None:
-    found = work.options_fault({**OPTIONS, **changed}, READ, flags)
+    found = options_fault({**OPTIONS, **changed}, READ, flags)
     assert found.startswith(told) if told and "option" in told else told in found
     assert bool(found) == bool(told)
 
 
 def test_a_benchmark_s_own_size_and_its_one_thread_are_not_those_of_the_flags() -> None:
     compact = {"name": "compact", "kind": "compact", "value_size": 0}
-    assert work.options_fault(OPTIONS, compact, {"threads": 4}) == ""
+    assert options_fault(OPTIONS, compact, {"threads": 4}) == ""
     large = {**FILL, "value_size": 100_000}
     options = {**OPTIONS, "value_size": 100_000}
-    assert work.options_fault(options, large, {"value_size": 8}) == ""
+    assert options_fault(options, large, {"value_size": 8}) == ""
 
 
 @pytest.mark.parametrize(
@@ -77,16 +84,17 @@ def test_reads_are_of_each_thread_and_writes_of_all(
     kind: str, flags: dict[str, int], ops: int
 ) -> None:
     benchmark = {"kind": kind, "one_call": False, "ops_divisor": 1}
-    assert work.planned_ops(benchmark, flags) == ops
+    assert Benchmark.of(benchmark).planned_ops(flags) == ops
 
 
 def test_after_a_fill_that_leaves_keys_out_nobody_knows_what_is_found() -> None:
-    scan = {"kind": "read", "one_call": True, "finds": "all"}
-    assert work.finds(scan, ("fillrandom", "overwrite")) == "any"
-    assert work.plan_is_most(scan, ("fillrandom",))
-    assert work.finds(scan, ("filluniquerandom", "overwrite")) == "all"
-    assert not work.plan_is_most(scan, ("fillseq",))
-    assert work.finds({**scan, "finds": "none"}, ("fillrandom",)) == "none"
+    scan = Benchmark.of({"kind": "read", "one_call": True, "finds": "all"})
+    assert scan.finds_after(("fillrandom", "overwrite")) == "any"
+    assert scan.plan_is_most(("fillrandom",))
+    for fill in ("filluniquerandom", "fillseq", "fillbatch", "ycsbload"):
+        assert scan.finds_after((fill, "overwrite")) == "all"
+        assert not scan.plan_is_most((fill,))
+    assert replace(scan, finds="none").finds_after(("fillrandom",)) == "none"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +130,7 @@ def test_bytes_are_those_of_keys_and_values(
     flags: dict[str, Any],
     is_sound: bool,
 ) -> None:
-    context, record = Context(benchmark, flags), {"found": 0, **line}
+    context, record = Context(Benchmark.of(benchmark), flags), {"found": 0, **line}
     rule = bytes_of_mix if benchmark["kind"] == "mix" else bytes_of_entries
     told = rule(record, context)
     assert (told == "") == is_sound
@@ -148,7 +156,7 @@ def test_bytes_are_those_of_keys_and_values(
 def test_a_read_finds_what_it_asks_for(
     finds: str, found: int, digest: str, told: str
 ) -> None:
-    context = Context({**READ, "finds": finds})
+    context = Context(Benchmark.of({**READ, "finds": finds}))
     record = {"ops": 1000, "found": found, "digest": digest}
     rules = (found_what_it_asked, found_has_digest)
     faults = [fault for rule in rules if (fault := rule(record, context))]
@@ -157,5 +165,5 @@ def test_a_read_finds_what_it_asks_for(
 
 def test_what_keeps_nothing_finds_nothing() -> None:
     record = {"ops": 1000, "found": 0, "digest": NONE}
-    context = Context({**READ, "finds": "all"}, stores=False)
+    context = Context(Benchmark.of({**READ, "finds": "all"}), stores=False)
     assert found_what_it_asked(record, context) == ""

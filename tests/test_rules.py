@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from report.documents import validate
+from report.rulebook import UNKNOWN
 from report.trust.lines import verdicts
 from report.trust.rules import RULES, fault_of_answer, fault_of_line, statements
 from scripts.answer import sound
@@ -75,7 +76,9 @@ def point(at: int, *moved: int) -> Work:
 
 
 def undescribed() -> Work:
-    return replace(FILL, context=replace(FILL.context, benchmark={}))
+    return replace(
+        FILL, context=replace(FILL.context, benchmark=UNKNOWN, is_described=False)
+    )
 
 
 def by_type(*, of_reads: int) -> Work:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from report.cells import KILLED
-from report.trust import expected_work as work
 from report.trust.rule import Context, Record, Rule
 
 # Of a process that died right after its flush: what it wrote is not all there.
@@ -35,7 +34,7 @@ def peak_on_disk(record: Record, context: Context) -> str:
 
 def audited(record: Record, context: Context) -> str:
     """What may have changed a database was audited afterwards."""
-    is_due = context.stores and work.needs_audit(context.benchmark)
+    is_due = context.stores and context.benchmark.audited
     return "not audited" if is_due and record["audit"] is None else ""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from report.trust import expected_work as work
 from report.trust.rule import AUDIT, Context, Record, Rule
 
 _TIMES = ("open_ns", "loop_ns", "flush_ns", "settle_ns", "close_ns")
@@ -23,14 +22,21 @@ def verified(record: Record, context: Context) -> str:
 
 def options(record: Record, context: Context) -> str:
     """Its options are the flags that were asked for."""
-    return work.options_fault(record["options"], context.benchmark, context.flags)
+    told = record["options"]
+    for key, due in context.benchmark.options(context.flags).items():
+        is_same = told.get(key) == due and isinstance(told.get(key), bool) == (
+            isinstance(due, bool)
+        )
+        if not is_same and (key in told or key in context.flags):
+            return f"option {key} is {told.get(key)!r}, asked for {due!r}"
+    return ""
 
 
 def planned_operations(record: Record, context: Context) -> str:
     """It plans the operations that its flags ask for."""
-    due = work.planned_ops(context.benchmark, context.flags)
+    due = context.benchmark.planned_ops(context.flags)
     planned = record["planned_ops"]
-    is_most = work.plan_is_most(context.benchmark, context.filled_by)
+    is_most = context.benchmark.plan_is_most(context.filled_by)
     if planned == due or (is_most and planned < due):
         return ""
     return f"{planned:,} operations planned, where the plan asks for {due:,}"
@@ -91,10 +97,10 @@ def found_no_more(record: Record, context: Context) -> str:
 
 def found_what_it_asked(record: Record, context: Context) -> str:
     """A read finds all that it asks for, or nothing where nothing is to be found."""
-    told = work.finds(context.benchmark, context.filled_by)
+    told = context.benchmark.finds_after(context.filled_by)
     if not context.stores or context.kind != "read" or told == "any":
         return ""
-    due = work.entries_due(record["ops"], record["digest"], told)
+    due = _entries_due(record["ops"], record["digest"], told)
     found = record.get("found") or 0
     return "" if found == due else f"found {found:,} entries of {due:,}"
 
@@ -125,7 +131,19 @@ def digest_of_chance(record: Record, context: Context) -> str:
 
 def _is_chance(record: Record, context: Context) -> bool:
     is_shared = context.kind == "mix" or record["truncated"]
-    return bool(context.benchmark.get("writer")) or (context.threads > 1 and is_shared)
+    return context.benchmark.writer or (context.threads > 1 and is_shared)
+
+
+def _entries_due(ops: int, digest: str | None, finds: str = "") -> int:
+    """Entries that `ops` reads of a filled database find.
+
+    By what its description says that the benchmark finds.  Where that is not all
+    or none, keys that were cut short so as to be missing leave a digest of
+    nothing, and all others are there.
+    """
+    if finds in ("all", "none"):
+        return ops if finds == "all" else 0
+    return ops if digest and digest.strip("0") else 0
 
 
 RULES = (

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from report.trust import expected_work as work
 from report.trust import sizes
 from report.trust.rule import Context, Record, Rule
 
@@ -22,7 +21,7 @@ def threads(record: Record, context: Context) -> str:
     is_there = record["ops_by_thread"] is not None
     if is_there and not context.writes:
         return "operations of writing threads, of a benchmark that writes nothing"
-    is_due = context.threads > 1 or bool(context.benchmark.get("writer"))
+    is_due = context.threads > 1 or context.benchmark.writer
     if is_there or not (context.writes and is_due):
         return ""
     return "what each thread wrote is not told"
@@ -34,7 +33,7 @@ def threads_sum(record: Record, context: Context) -> str:
     if found is None:
         return ""
     ops = writer["ops"] if writer else record["ops"]
-    number = 1 if context.benchmark.get("writer") else context.threads
+    number = 1 if context.benchmark.writer else context.threads
     if sum(found) == ops and len(found) <= number:
         return ""
     told = f"{sum(found):,} operations of {len(found)} threads"
@@ -59,7 +58,7 @@ def types_sum(record: Record, context: Context) -> str:
 
 def types_known(record: Record, context: Context) -> str:
     """A mix makes operations of its own types."""
-    due = work.shares_of_mix(context.benchmark, context.flags) or work.GRAPH_TYPES
+    due = context.benchmark.types
     for kind in record["ops_by_type"] or ():
         if kind not in due and context.kind == "mix":
             return f"operations of type {kind}, which this mix does not have"
@@ -69,7 +68,7 @@ def types_known(record: Record, context: Context) -> str:
 def types_shares(record: Record, context: Context) -> str:
     """The types of a mix have the shares that it is to have, but for chance."""
     found, ops = record["ops_by_type"] or {}, record["ops"]
-    due = work.shares_of_mix(context.benchmark, context.flags) if found else {}
+    due = context.benchmark.shares(context.flags) if found else {}
     for kind, share in due.items():
         slack = _MOST_SIGMAS * math.sqrt(ops * share * (1 - share))
         if abs(found.get(kind, 0) - ops * share) > slack:
@@ -98,7 +97,7 @@ def latency_by_type_count(record: Record, context: Context) -> str:
 def writer(record: Record, context: Context) -> str:
     """It has figures of a writer if one was beside its readers, and only then."""
     is_there = record["writer"] is not None
-    if is_there == bool(context.benchmark.get("writer")):
+    if is_there == context.benchmark.writer:
         return ""
     return "a writer, where there is none" if is_there else "nothing of its writer"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from report.trust import expected_work as work
+from report.rulebook import UNKNOWN, Benchmark
 
 Record = Mapping[str, Any]
 Fault = Callable[["Record", "Context"], str]
@@ -20,27 +20,28 @@ ONE_CALL_ALONE = "compact"  # the kind whose whole loop is one call
 class Context:
     """What the plan of a run says of the work of one record."""
 
-    benchmark: Mapping[str, Any]  # as its executable describes it; {}: it does not
+    benchmark: Benchmark  # UNKNOWN if its executable does not describe it
     flags: Mapping[str, Any] = field(default_factory=dict)  # as resolved
     fill: Sequence[str] = ()  # what filled its database, if the scenario says so
     stores: bool = True  # False: the engine keeps nothing, so nothing is verified
     latency: bool = False  # the repetition that reads the clock for each call
     process_ns: int | None = None  # wall time of its process, known to the runner
+    is_described: bool = True  # False of schema 1: it does not say what is a scan
 
     @property
     def kind(self) -> str:
         """Return what the benchmark does; "": nobody knows."""
-        return str(self.benchmark.get("kind", ""))
+        return self.benchmark.kind
 
     @cached_property
     def writes(self) -> bool:
         """Return whether it changes the entries of the database."""
-        return work.writes(self.benchmark)
+        return self.benchmark.writes
 
     @cached_property
     def threads(self) -> int:
         """Return the number of sessions that are measured."""
-        return work.threads(self.benchmark, self.flags)
+        return self.benchmark.threads(self.flags)
 
     @property
     def killed(self) -> bool:
@@ -50,24 +51,21 @@ class Context:
     @property
     def rate(self) -> float | None:
         """Return the rate of its open loop; None: a closed loop."""
-        return work.rate(self.benchmark, self.flags) if self.latency else None
+        return self.benchmark.rate(self.flags) if self.latency else None
 
     @property
     def filled_by(self) -> Sequence[str]:
         """Return the benchmarks that its database has been through."""
-        return self.fill or (self.benchmark.get("fill", "filluniquerandom"),)
+        return self.fill or (self.benchmark.fill,)
 
     @cached_property
     def tells_work(self) -> bool:
-        """Return whether flags and description say what the work is.
-
-        A description of schema 1 does not say which benchmarks are scans.
-        """
-        return "one_call" in self.benchmark and "num" in self.flags
+        """Return whether flags and description say what the work is."""
+        return self.is_described and "num" in self.flags
 
     def calls(self, record: Record) -> int:
         """Return the calls on the engine: each thread makes batches of its own."""
-        batch = work.batch_size(self.benchmark, self.flags) if self.tells_work else 1
+        batch = self.benchmark.batch_entries(self.flags) if self.tells_work else 1
         by_thread = record.get("ops_by_thread") if batch > 1 else None
         return sum(-(-n // batch) for n in by_thread or [record["ops"]])
 
@@ -87,9 +85,15 @@ def context_of(
     """Return what an engine's description and the flags of a plan say of a cell."""
     engine = described or {}
     entries = engine.get("benchmarks", ())
-    found: Mapping[str, Any]
-    found = next((b for b in entries if b["name"] == benchmark), {})
-    return Context(found, flags, fill, engine.get("stores") is not False, latency)
+    found = next((b for b in entries if b["name"] == benchmark), None)
+    return Context(
+        Benchmark.of(found) if found else UNKNOWN,
+        flags,
+        fill,
+        engine.get("stores") is not False,
+        latency,
+        is_described=found is not None and "one_call" in found,
+    )
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from report.trust.expected_work import GRAPH_TYPES
 from report.trust.rule import ONE_CALL_ALONE, Context, Record, Rule
 
 Flags = Mapping[str, Any]
@@ -57,8 +56,8 @@ def bytes_of_entries(record: Record, context: Context) -> str:
     if kind not in ("read", "write", "delete", ONE_CALL_ALONE):
         return ""
     by_kind = {"write": record["ops"], "read": record["found"]}
-    own = benchmark.get("value_size") or None
-    if kind == "read" and str(benchmark.get("fill", "")).endswith(_OF_THEIR_OWN):
+    own = benchmark.value_size or None
+    if kind == "read" and benchmark.fill.endswith(_OF_THEIR_OWN):
         own = _LARGEST_OF_FILLS
     return of_entries(record["bytes"], by_kind.get(kind, 0), context.flags, own)
 
@@ -70,7 +69,7 @@ def bytes_of_mix(record: Record, context: Context) -> str:
         return ""
     key_size = int(flags.get("key_size", _USUAL_KEY))
     _, largest = _range(flags)
-    if any(kind in GRAPH_TYPES for kind in by_type):
+    if None in context.benchmark.types.values():
         largest = max(largest, _LARGEST_OF_GRAPH)
     least = sum(n for kind, n in by_type.items() if kind in _PUTS) * key_size
     entries = sum(n * _LONGEST.get(kind, 1) for kind, n in by_type.items())
