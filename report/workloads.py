@@ -5,12 +5,12 @@ Taken from the options that the executables say they had, not from what was aske
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from report import numbers
 from report.rows import Row
+from report.rulebook import BENCHMARKS
 
 Options = Mapping[str, Any]
 
@@ -23,7 +23,6 @@ _KEYS = {
     "permutation": "each once, in random order",
     "sequential": "in key order",
 }
-_YCSB = re.compile("ycsb[a-f]")  # whose keys are YCSB's unless they are told
 _WITH_THETA = ("zipf", "ycsb-zipf", "latest")
 
 
@@ -43,7 +42,7 @@ def told(options: Options, benchmark: str = "") -> list[str]:
         found.append(f"{threads} threads")
     if distribution := str(options.get("key_distribution") or ""):
         found.append(f"keys: {_keys(distribution, options)}")
-    elif _YCSB.fullmatch(benchmark):
+    elif benchmark in BENCHMARKS and any(BENCHMARKS[benchmark].types.values()):
         found.append("keys: by YCSB's own formula (YCSB-exact)")
     if (shape := options.get("key_format", "decimal")) != "decimal":
         found.append(f"{options.get('key_size', 8)}-byte {shape}-endian keys")

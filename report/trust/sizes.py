@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from report.rulebook import BENCHMARKS, FLAGS, OWN_STREAM
 from report.trust.rule import ONE_CALL_ALONE, Context, Record, Rule
 
 Flags = Mapping[str, Any]
 
-_USUAL_KEY, _USUAL_VALUE = 16, 100  # bytes, where nothing is asked for
-_LARGEST_VALUE = 1 << 30
-# The 100,000 bytes that a fill may have of its own; mixgraph bounds its values.
-_LARGEST_OF_FILLS, _LARGEST_OF_GRAPH = 100_000, 65_535
-_OF_THEIR_OWN = "100K"  # how the names of such fills end, as in db_bench
+_LARGEST_VALUE = int(FLAGS["value_size"].most)
+_LARGEST_OF_GRAPH = int(FLAGS["mix_max_value_size"].most)  # mixgraph bounds its values
+_LARGEST_OF_FILLS = max(b.value_size for b in BENCHMARKS.values() if b.is_fill)
 _PUTS = ("update", "insert", "readmodifywrite", "put")
 # Entries of one operation at most, and both are written and read.
 _LONGEST = {"scan": 100, "seek": 10_000, "readmodifywrite": 2, "update": 2}
@@ -32,7 +31,7 @@ def of_entries(
     moved: int, entries: int, flags: Flags, value_size: int | None = None
 ) -> str:
     """Return what is wrong if so many bytes cannot be those of so many entries."""
-    key_size = int(flags.get("key_size", _USUAL_KEY))
+    key_size = int(flags.get("key_size", FLAGS["key_size"].default))
     least, most = _range(flags) if value_size is None else (value_size, value_size)
     if entries * (key_size + least) <= moved <= entries * (key_size + most):
         return ""
@@ -41,11 +40,11 @@ def of_entries(
 
 def _range(flags: Flags) -> tuple[int, int]:
     """The least and the largest value; a replayed stream may have filled large ones."""
-    size = int(flags.get("value_size", _USUAL_VALUE))
+    size = int(flags.get("value_size", FLAGS["value_size"].default))
     if flags.get("value_size_distribution_type", "fixed") != "fixed":
         most = int(flags.get("value_size_max") or 0)
         return 0, most or _LARGEST_VALUE
-    if flags.get("stream", "kvmatrix") != "kvmatrix":
+    if flags.get("stream", OWN_STREAM) != OWN_STREAM:
         return 0, max(size, _LARGEST_OF_FILLS)
     return size, size
 
@@ -57,8 +56,8 @@ def bytes_of_entries(record: Record, context: Context) -> str:
         return ""
     by_kind = {"write": record["ops"], "read": record["found"]}
     own = benchmark.value_size or None
-    if kind == "read" and benchmark.fill.endswith(_OF_THEIR_OWN):
-        own = _LARGEST_OF_FILLS
+    if kind == "read" and benchmark.fill in BENCHMARKS:
+        own = BENCHMARKS[benchmark.fill].value_size or None
     return of_entries(record["bytes"], by_kind.get(kind, 0), context.flags, own)
 
 
@@ -67,7 +66,7 @@ def bytes_of_mix(record: Record, context: Context) -> str:
     moved, by_type, flags = record["bytes"], record["ops_by_type"], context.flags
     if context.kind != "mix" or by_type is None:
         return ""
-    key_size = int(flags.get("key_size", _USUAL_KEY))
+    key_size = int(flags.get("key_size", FLAGS["key_size"].default))
     _, largest = _range(flags)
     if None in context.benchmark.types.values():
         largest = max(largest, _LARGEST_OF_GRAPH)
