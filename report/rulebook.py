@@ -240,6 +240,21 @@ SCENARIO_FLAGS = {name: flag for name, flag in FLAGS.items() if flag.in_scenario
 OWN_STREAM = FLAGS["stream"].default
 
 
+# What descriptions say of each benchmark that runs do not record: the history and
+# comparisons know a benchmark by the rest.
+_NOT_RECORDED = ("key_order", "types", "title")
+
+
+def recorded(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run records of a description: what the rulebook does not say."""
+    kept = {key: value for key, value in description.items() if key != "common_flags"}
+    kept["benchmarks"] = [
+        {key: value for key, value in benchmark.items() if key not in _NOT_RECORDED}
+        for benchmark in description["benchmarks"]
+    ]
+    return kept
+
+
 def is_current(description: Mapping[str, Any]) -> bool:
     """Return whether an executable describes the flags that are known here."""
     return bool(description.get("common_flags") == _DOCUMENT["common_flags"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from report.results import METHOD, SCHEMA
-from report.rulebook import Benchmark, Flag, is_current
+from report.rulebook import Benchmark, Flag, is_current, recorded
 from scripts.driver_process import Executor, Outcome
 
 DESCRIBE_TIMEOUT_S = 20
@@ -38,7 +38,7 @@ class Description:
     def of(cls, document: Mapping[str, Any]) -> "Description":
         """Reads a document; KeyError or TypeError if it is not a description."""
         return cls(
-            document={k: v for k, v in document.items() if k != "common_flags"},
+            document=recorded(document),
             benchmarks={b["name"]: Benchmark.of(b) for b in document["benchmarks"]},
             flags={f["name"]: f["type"] for f in document["flags"]},
         )

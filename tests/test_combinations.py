@@ -1,19 +1,22 @@
 """Flags and benchmarks that cannot go together: the executable says so of a plan."""
 
+import json
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from report.config_keys import ConfigError
-from report.rulebook import FLAGS, PATH, SCENARIO_FLAGS, Flag
+from report.rulebook import FLAGS, PATH, SCENARIO_FLAGS, Flag, recorded
 from scripts.driver_process import Spawner, Stop
 from scripts.executable import refusal
 from tests import rulebook
 from tests.lab import Lab, make_lab
-from tests.places import BUILD
+from tests.places import BUILD, ROOT
 from tests.test_config_scenarios import BASE, config
 
+EARLIER = "20261121-121446-leveldb-1.1"  # a committed run
 UNIFORM: dict[str, Flag] = {"value_size_distribution_type": "uniform"}
 PARETO: dict[str, Flag] = {"value_size_distribution_type": "pareto"}
 THEIRS: dict[str, Flag] = {"stream": "leveldb"}
@@ -113,6 +116,17 @@ def test_the_rulebook_is_what_the_executables_describe() -> None:
     assert rulebook.README.read_text() == rulebook.with_flags(
         rulebook.README.read_text(), text
     )
+
+
+def test_a_run_records_of_a_benchmark_what_earlier_runs_did() -> None:
+    earlier = json.loads((ROOT / "results" / EARLIER / "run.json").read_text())
+    keys = earlier["engines"][0]["describe"]["benchmarks"][0].keys()
+    done = subprocess.run(
+        [BUILD / "drivers/db_bench_null", "--describe"], capture_output=True, check=True
+    )
+    now = recorded(json.loads(done.stdout))
+    assert "common_flags" not in now
+    assert all(benchmark.keys() == keys for benchmark in now["benchmarks"])
 
 
 def test_what_no_executable_knows_is_refused_without_the_name_of_a_flag() -> None:
