@@ -2,7 +2,8 @@
 
 rulebook.json holds what every executable prints with --describe, apart from what it
 says of its engine; `python -m tests.rulebook` makes it.  A configuration can so be
-read where nothing is built.  An executable that describes other flags is refused.
+read where nothing is built.  Whether an executable can run what is asked of it, that
+executable says (--check).
 """
 
 import json
@@ -253,8 +254,3 @@ def recorded(description: Mapping[str, Any]) -> dict[str, Any]:
         for benchmark in description["benchmarks"]
     ]
     return kept
-
-
-def is_current(description: Mapping[str, Any]) -> bool:
-    """Return whether an executable describes the flags that are known here."""
-    return bool(description.get("common_flags") == _DOCUMENT["common_flags"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from report.results import METHOD, SCHEMA
-from report.rulebook import Benchmark, Flag, is_current, recorded
+from report.rulebook import Benchmark, Flag, recorded
 from scripts.driver_process import Executor, Outcome
 
 DESCRIBE_TIMEOUT_S = 20
@@ -33,6 +33,7 @@ class Description:
     document: Mapping[str, Any]
     benchmarks: Mapping[str, Benchmark]
     flags: Mapping[str, str]  # driver-specific flag -> type as gflags names it
+    can_check: bool = False  # whether it knows --check; it came with the flags
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "Description":
@@ -41,6 +42,7 @@ class Description:
             document=recorded(document),
             benchmarks={b["name"]: Benchmark.of(b) for b in document["benchmarks"]},
             flags={f["name"]: f["type"] for f in document["flags"]},
+            can_check="common_flags" in document,
         )
 
     @property
@@ -117,7 +119,6 @@ def parse_description(
     try:
         document = json.loads(text)
         description = Description.of(document)
-        is_known = is_current(document)
         texts = {key: document[key] for key in _TEXTS}
         document["build"]["assertions"], document["stores"], document["codec"]
     except (ValueError, TypeError, KeyError) as error:
@@ -127,8 +128,6 @@ def parse_description(
         raise NotUsable(f"{name} --describe says it is {texts['engine']!r}")
     if (document.get("schema"), document.get("method")) != (SCHEMA, METHOD):
         raise NotUsable(f"{name} was built for another method; {_ADVICE}")
-    if not is_known:
-        raise NotUsable(f"{name} was built from another version; {_ADVICE}")
     return description
 
 

@@ -156,9 +156,10 @@ def _check(
 ) -> None:
     """Raise ConfigError if the engine's executable cannot run what is asked of it.
 
-    Each benchmark is asked about with the flags that its process will have.
+    Each benchmark is asked about with the flags that its process will have.  What was
+    built before there was --check is not asked.
     """
-    if engine.description is None:
+    if engine.description is None or not engine.description.can_check:
         return
     known = engine.description.benchmarks
     asked = [(known[b], True) for b in scenario.benchmarks if b in known]

@@ -196,6 +196,14 @@ def test_a_dry_run_tells_it(
     assert "Traceback" not in done.stderr
 
 
+def test_what_was_built_before_there_was_a_check_is_not_asked(lab: Lab) -> None:
+    lab.engine("beta", "earlier")
+    lab.scenario(more="[settings.beta]\nvalue_size_min = 5\n")
+    lab.suite()
+    done = lab.call("run", "lab", "-e", "beta", "--dry-run")
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_excluded_engine_contradicts_nothing(lab: Lab) -> None:
     lab.engine("beta", "honest")
     wrong = "[settings.beta]\nvalue_size_min = 5\n"
