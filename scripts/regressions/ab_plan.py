@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from report.documents import ResultsError, parse_object, read_bytes, validate
-from report.regressions.ab_results import rule_of
+from report.regressions.ab_results import WORK_KEYS, rule_of
 from report.regressions.ab_run import SIDES
 from report.regressions.rule import Rule
 from report.rulebook import Benchmark
@@ -138,13 +138,10 @@ def _check_work(cell: Cell, one: Benchmark | None, other: Benchmark | None) -> N
     """A benchmark is the same work on both sides, if both know it."""
     if one is None or other is None:
         return
-    work = [
-        {key: value for key, value in vars(b).items() if key != "unsupported"}
-        for b in (one, other)
-    ]
-    for key in work[0]:
-        if work[0][key] != work[1][key]:
-            told = f"{key} is {work[0][key]!r} on a, {work[1][key]!r} on b"
+    for key in WORK_KEYS:
+        a, b = getattr(one, key), getattr(other, key)
+        if a != b:
+            told = f"{key} is {a!r} on a, {b!r} on b"
             raise Refused(f"{cell} is not the same work: {told}", NOT_COMPARABLE)
 
 
