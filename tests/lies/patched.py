@@ -37,7 +37,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         place = str(ROOT / self._change.file)
         loader = _Loader(fullname, place)
         loader.text = self._change.text
-        return importlib.machinery.ModuleSpec(fullname, loader, origin=place)
+        spec = importlib.machinery.ModuleSpec(fullname, loader, origin=place)
+        spec.has_location = True  # so that it has a __file__
+        return spec
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
