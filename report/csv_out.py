@@ -6,12 +6,12 @@ of a histogram the percentiles are.
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Iterator
 from typing import Any
 
 from report import latency
 from report.results import Measurement, Run
+from report.text_table import csv_text
 
 _COLUMNS = (
     "run",
@@ -106,15 +106,14 @@ _OBJECTS = (
 # Objects that have other keys in each line: in one column, "read=950; update=50".
 _OPEN = ("ops_by_thread", "ops_by_type", "counters", "shares")
 _HISTOGRAMS = ("latency", "service")
-# A spreadsheet runs a text that begins with one of these as a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def render(run: Run) -> str:
     """The CSV text, in the order of the results file; empty where unknown."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_header())
+    return csv_text(_header(), _rows(run))
+
+
+def _rows(run: Run) -> Iterator[list[Any]]:
     again = {m.line for cell in run.cells.values() for m in cell.superseded}
     for m in run.measurements:
         # A line that cannot be believed has another status than it claims.
@@ -123,9 +122,7 @@ def render(run: Run) -> str:
         values += [record.get(name) for name in _LATER] + [m.line in again]
         values += [v for name, _, keys in _OBJECTS for v in _values(m, name, keys)]
         values += [v for name in _HISTOGRAMS for v in _percentiles(m, name)]
-        values += [_told(m.record.get(name)) for name in _OPEN]
-        writer.writerow([field_of(value) for value in values])
-    return text.getvalue()
+        yield values + [_told(m.record.get(name)) for name in _OPEN]
 
 
 def _header() -> list[str]:
@@ -173,17 +170,3 @@ def _percentiles(m: Measurement, name: str) -> list[Any]:
         return [None] * (len(latency.NAMES) + 4)
     middle = (found.at[key] for key in latency.NAMES)
     return [found.count, histogram["sum"], found.min_ns, *middle, found.max_ns]
-
-
-def field_of(value: Any) -> str:
-    """A value as a field: no text of it is a formula to a spreadsheet."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        value = "; ".join(value)
-    text = str(value)
-    if isinstance(value, str) and text.startswith(_FORMULA_STARTS):
-        return "'" + text
-    return text

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from typing import Any
-
-from report.csv_out import field_of
 from report.regressions import ab_text
 from report.regressions.ab_verdicts import AbResult
+from report.text_table import csv_text
 
 # Of the document of ab_text: its key, and the name of the column.
 _COLUMNS = (
@@ -27,12 +23,9 @@ _COLUMNS = (
 def render(result: AbResult) -> str:
     """The CSV text: cells in the order of the run, then engines; empty if unknown."""
     document = ab_text.ab_document(result)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["run", "a", "b", *(name for _, name in _COLUMNS)])
     labels = [side["label"] for side in document["sides"].values()]
-    for row in (*document["cells"], *document["engines"]):
-        values: list[Any] = [document["run"], *labels]
-        values += [row.get(key) for key, _ in _COLUMNS]
-        writer.writerow([field_of(value) for value in values])
-    return text.getvalue()
+    rows = (
+        [document["run"], *labels, *(row.get(key) for key, _ in _COLUMNS)]
+        for row in (*document["cells"], *document["engines"])
+    )
+    return csv_text(["run", "a", "b", *(name for _, name in _COLUMNS)], rows)

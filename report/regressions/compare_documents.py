@@ -6,13 +6,10 @@ fewer operations a second.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from report.csv_out import field_of
 from report.regressions.compare_text import confirming, note
 from report.regressions.comparing import (
     ComparedCell,
@@ -22,6 +19,7 @@ from report.regressions.comparing import (
 )
 from report.regressions.judgement import Verdict
 from report.regressions.samples import SampledCell, Source
+from report.text_table import csv_text
 
 SCHEMA = 1
 _COLUMNS = (
@@ -69,15 +67,10 @@ def refusal_document(refused: NotComparable, exit_code: int) -> dict[str, Any]:
     }
 
 
-def csv_text(compared: ComparedRuns) -> str:
+def csv_document(compared: ComparedRuns) -> str:
     """One row for each cell; empty where there is nothing to tell."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for cell in compared.cells:
-        flat = _flat(_cell(cell))
-        writer.writerow([field_of(flat.get(name)) for name in _COLUMNS])
-    return text.getvalue()
+    rows = (_flat(_cell(cell)) for cell in compared.cells)
+    return csv_text(_COLUMNS, ([row.get(name) for name in _COLUMNS] for row in rows))
 
 
 def _source(source: Source) -> dict[str, Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Iterator
 from typing import Any
 
-from report.csv_out import field_of
 from report.regressions.history_entries import Entry
 from report.regressions.history_flags import Change, Judged
 from report.regressions.history_view import Machine, View, confirming
+from report.text_table import csv_text
 
 SCHEMA = 1
 _COLUMNS = (
@@ -30,20 +29,19 @@ def document(view: View) -> dict[str, Any]:
     }
 
 
-def csv_text(view: View) -> str:
+def csv_document(view: View) -> str:
     """One line for each point of each series shown; a step stands at its first."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    return csv_text(_COLUMNS, _rows(view))
+
+
+def _rows(view: View) -> Iterator[list[Any]]:
     for machine in view.machines:
         shown = {entry.run for entry in machine.entries}
         for judged in machine.judged:
             steps = {change.after.run: change for change in judged.changes}
             for point in judged.series.points:
                 if point.entry.run in shown:
-                    row = _row(machine, judged, point.entry, steps)
-                    writer.writerow(field_of(value) for value in row)
-    return out.getvalue()
+                    yield _row(machine, judged, point.entry, steps)
 
 
 def _row(

@@ -150,12 +150,12 @@ def _json(found: ComparedRuns | NotComparable, code: int) -> str:
 
 def _rendered(found: ComparedRuns, kind: str, show_all: bool, code: int) -> str:
     from report.regressions import compare_text
-    from report.regressions.compare_documents import csv_text
+    from report.regressions.compare_documents import csv_document
 
     if kind == "json":
         return _json(found, code)
     if kind == "csv":
-        return csv_text(found)
+        return csv_document(found)
     if kind == "md":
         return compare_text.markdown(found, show_all)
     return "".join(f"{line.text}\n" for line in compare_text.lines(found, show_all))

@@ -172,7 +172,7 @@ def _rendered(found: View, kind: str) -> str:
 
         return render(found)
     if kind == "csv":
-        return history_documents.csv_text(found)
+        return history_documents.csv_document(found)
     if kind == "json":
         document = history_documents.document(found)
         return json.dumps(document, indent=1, allow_nan=False) + "\n"
