@@ -5,7 +5,6 @@ The rest are the tables that the HTML report has behind each chart.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from report import (
@@ -22,10 +21,15 @@ from report.cells import Scenario
 from report.comparison import Chart, Comparison, Row
 from report.results import Run
 from report.tables import DASH, Table
+from report.text_table import (
+    TableRow,
+    TextTable,
+    escaped,
+    figures,
+    markdown_table,
+    words,
+)
 from report.workloads import workload
-
-# Everything that Markdown or HTML inside it could take for markup.
-_MARKUP = re.compile(r"[\\`*_{}\[\]<>&|#~]")
 
 
 def render(run: Run) -> str:
@@ -63,16 +67,16 @@ def _section(title: str, scenario: Scenario, charts: list[Chart]) -> list[str]:
 
 def _table(charts: list[Chart]) -> str:
     rows = [*charts[0].rows, *charts[0].unranked]
-    head = ["Benchmark", *(escaped(_name(row)) for row in rows)]
-    lines = [line_of(head), line_of(["---", *("---:" for _ in rows)])]
+    columns = (*words("Benchmark"), *figures(*(escaped(_name(row)) for row in rows)))
+    lines = []
     for chart in charts:
         title = f"{chart.title} (`{chart.benchmark}`, {chart.unit})"
         for flag, value in chart.scenario.swept.items():
             title += f", {escaped(flag)} {escaped(titles.value(value, flag))}"
         title += "".join(f"; {escaped(said)}" for said in workload(chart.rows))
         cells = [_cell(chart, r) for r in (*chart.rows, *chart.unranked)]
-        lines.append(line_of([title, *cells]))
-    return "\n".join(lines)
+        lines.append([title, *cells])
+    return markdown_table(columns, lines)
 
 
 def _name(row: Row) -> str:
@@ -143,23 +147,12 @@ def _merged(tables: list[tuple[Chart, Table]]) -> str:
             if title not in titles:
                 titles.insert(place, title)
             place = titles.index(title) + 1
-    head = ["Scenario", "Benchmark", "Engine", *map(escaped, titles)]
-    lines = [line_of(head), line_of([*("---",) * 3, *("---:",) * len(titles)])]
+    rows = []
     for chart, found in tables:
         own = [title for title, _ in found.columns]
         for line in found.lines:
             told = {t: f.text for t, f in zip(own, line.figures, strict=True)}
             names = (chart.scenario.title, chart.benchmark, line.engine.title)
-            shown = (escaped(told.get(title, DASH)) for title in titles)
-            lines.append(line_of([*map(escaped, names), *shown]))
-    return "\n".join(lines)
-
-
-def line_of(cells: Iterable[str]) -> str:
-    """One row of a table."""
-    return "| " + " | ".join(cells) + " |"
-
-
-def escaped(text: str) -> str:
-    """The text with nothing in it that Markdown would take for markup."""
-    return _MARKUP.sub(lambda found: "\\" + found[0], text)
+            rows.append(TableRow((*names, *(told.get(t, DASH) for t in titles))))
+    columns = (*words("Scenario", "Benchmark", "Engine"), *figures(*titles))
+    return TextTable(columns, tuple(rows)).markdown()

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from report.exchange.samples import left_out
-from report.regressions.terminal import visible
 from report.results import load_run
+from report.text_table import visible
 from scripts.session import Refused
 
 _REPORTS = {"html": "report.html", "md": "report.markdown", "csv": "report.csv_out"}

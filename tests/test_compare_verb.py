@@ -48,9 +48,9 @@ def test_the_slower_cell_comes_first_with_its_interval_and_a_next_step(
     table = done.stdout.splitlines()
     first = next(i for i, line in enumerate(table) if line.lstrip()[:4] == "cell")
     assert table[first + 1].split()[:8] == [
-        *("▼", "slower", ALPHA, "100k", "85.0k", "−15.0", "%", "[−15.3,")
+        *("▼", "regressed", ALPHA, "100k", "85.0k", "−15.0", "%", "[−15.3,")
     ]
-    assert table[first + 2].split()[:3] == ["▲", "faster", BETA]
+    assert table[first + 2].split()[:3] == ["▲", "improved", BETA]
     assert "intervals of 90 %: few repetitions allow no more" in done.stdout
     assert "what the machine did between them is part of every change" in done.stdout
     command = table[-1]
@@ -126,7 +126,7 @@ def test_markdown_is_one_table_with_equal_rows(results: Path) -> None:
     text = target.read_text("utf-8")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len({row.count("|") for row in rows}) == 1
-    assert rows[2].startswith(f"| ▼ slower | {ALPHA} | 100k | 85.0k | −15.0 % |")
+    assert rows[2].startswith(f"| ▼ regressed | {ALPHA} | 100k | 85.0k | −15.0 % |")
     assert "\n6 unchanged (`--all` shows them)\n" in text
 
 
@@ -154,7 +154,7 @@ def test_a_cell_that_the_new_plan_lacks_is_lost_to_a_gate(results: Path) -> None
     done = compare(results, BASE, "@last", "--fail-on", "regression")
     assert done.returncode == 3
     (row,) = (line for line in done.stdout.splitlines() if name in line)
-    assert row.split()[:4] == ["✗", "only", "in", "base"]
+    assert row.split()[:4] == ["×", "only", "in", "base"]
     others = ("-k", "alpha/*", "--fail-on", "regression")
     assert compare(results, BASE, "@last", *others).returncode == 0
     assert compare(results, "@last", BASE, "--fail-on", "regression").returncode == 0
@@ -181,7 +181,7 @@ def test_a_locale_without_the_signs_gets_words_and_ascii(results: Path) -> None:
     )
     assert done.returncode == 0
     assert done.stdout.isascii()
-    assert f"v slower  {ALPHA}" in done.stdout
+    assert f"v regressed  {ALPHA}" in done.stdout
     assert "\\u" not in done.stdout and "?" not in done.stdout
 
 

@@ -73,7 +73,7 @@ def test_a_table_is_what_the_raw_lines_give_by_hand(tmp_path: Path) -> None:
         for text in texts:
             assert f" {text} " in f"{row} ", row
     (slower,) = (line for line in table if line.startswith("▼"))
-    assert slower.split()[:5] == ["▼", "slower", ALPHA, "185k", "164k"]
+    assert slower.split()[:5] == ["▼", "regressed", ALPHA, "185k", "164k"]
     assert expected[ALPHA] == ("−11.7 %", "[−13.1, −10.3]")
 
 
@@ -199,7 +199,7 @@ def test_a_cell_that_fails_in_the_new_run_is_listed_first(tmp_path: Path) -> Non
     found = compared(base, with_line(folder, BETA, FAILED))
     table = [line.text for line in compare_text.lines(found)]
     first = table[next(i for i, t in enumerate(table) if t.lstrip()[:4] == "cell") + 1]
-    assert first.startswith(f"✗ lost    {BETA}")
+    assert first.startswith(f"× lost       {BETA}")
     assert "error: signal 11 (SIGSEGV)" in first
     assert cell(found, BETA).standing is Standing.LOST
     assert found.exit_code("never") == 0
@@ -364,6 +364,6 @@ def test_what_is_hidden_is_counted_and_shown_on_request(tmp_path: Path) -> None:
     assert "8 unchanged (--all shows them)" in short
     assert ALPHA not in short
     table = [line.text for line in compare_text.lines(found, show_all=True)]
-    assert sum(line.startswith("  same") for line in table) == 8
-    assert "0 slower · 0 faster · 8 unchanged · 0 inconclusive" in table[-1]
+    assert sum(line.startswith("= unchanged") for line in table) == 8
+    assert "0 regressed · 0 improved · 8 unchanged · 0 inconclusive" in table[-1]
     assert statistics.median(STEADY) == 100_000

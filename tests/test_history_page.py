@@ -54,7 +54,7 @@ def texts(html: str) -> str:
 
 def test_the_verdict_comes_first_and_calls_nothing_regressed_too_much() -> None:
     html = page(entries())
-    assert "<b>1 regressed, 1 nominated, 1 faster.</b>" in html
+    assert "<b>1 regressed, 1 nominated, 1 improved.</b>" in html
     assert html.index("1 regressed") < html.index("<main")
 
 
@@ -90,7 +90,7 @@ def test_what_is_closed_is_kept_apart() -> None:
 
 def test_a_quiet_history_says_so() -> None:
     html = page(made.history(30))
-    assert "<b>0 regressed, 0 nominated, 0 faster.</b>" in html
+    assert "<b>0 regressed, 0 nominated, 0 improved.</b>" in html
     assert "No step is open." in html
 
 

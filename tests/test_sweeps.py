@@ -21,6 +21,7 @@ from report.cells import Engine
 from report.results import Run, load_run
 from report.sweep_panel import Panel
 from report.tables import Figure, Line
+from report.text_table import escaped
 from tests import records, synthetic, synthetic_sweep
 from tests.html_tree import tree
 
@@ -248,7 +249,7 @@ def test_headings_have_the_flag_and_labels_the_value(
     page = tree(html.render(run))
     assert [h.text for h in page.at("w-kyoto-ceda").all("h2")] == [heading]
     assert heading in [a.text for a in page.all("a")]
-    assert f"## {markdown.escaped(heading)}\n" in markdown.render(run)
+    assert f"## {escaped(heading)}\n" in markdown.render(run)
     shown = view(run)
     across = [tick.label for tick in shown.drawings[0].plot.across]
     assert across == told

@@ -10,15 +10,8 @@ from report import numbers, titles
 from report.regressions import ab_words
 from report.regressions.ab_verdicts import AbResult
 from report.regressions.counts import LESS, MORE, NOT_GATED, SAME, CountResult
-from report.regressions.judgement import Verdict
-
-# How each verdict looks: the class of its colour, and its glyph.
-_LOOKS = {
-    MORE: (Verdict.REGRESSED.value, "+"),
-    LESS: (Verdict.IMPROVED.value, "−"),
-    SAME: (Verdict.UNCHANGED.value, "="),
-    NOT_GATED: (ab_words.NOT_MEASURED.replace(" ", "-"), "–"),
-}
+from report.regressions.verdict_words import look, marked
+from report.text_table import TableRow, TextTable, figures, words
 
 
 @dataclass(frozen=True)
@@ -46,12 +39,12 @@ class CountRow:
     @property
     def style(self) -> str:
         """The class of its colour."""
-        return _LOOKS[self.result.verdict][0]
+        return look(self.result.verdict).style
 
     @property
     def glyph(self) -> str:
         """What stands before the verdict."""
-        return _LOOKS[self.result.verdict][1]
+        return look(self.result.verdict).glyph
 
 
 def count_rows(result: AbResult) -> list[CountRow]:
@@ -66,6 +59,23 @@ def counts_told(rows: Sequence[CountRow]) -> str:
     """How many counts there are of each verdict."""
     found = Counter(row.result.verdict for row in rows)
     return ", ".join(f"{found[word]} {word}" for word in (MORE, LESS, SAME, NOT_GATED))
+
+
+def counts_table(rows: Sequence[CountRow]) -> TextTable:
+    """Return counts as a table."""
+    columns = (
+        *words("", "cell", "count"),
+        *figures("a", "b", "change", "limit"),
+        *words("note"),
+    )
+    return TextTable(columns, tuple(map(_table_row, rows)))
+
+
+def _table_row(row: CountRow) -> TableRow:
+    told = row.result
+    names = (marked(told.verdict), str(told.cell), row.name)
+    amounts = (row.a, row.b, row.change, row.limit)
+    return TableRow((*names, *amounts, told.reason), row.style)
 
 
 def _row(result: AbResult, count: CountResult) -> CountRow:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from report import provenance
-from report.markdown import escaped, line_of
 from report.regressions import ab_page, ab_text, ab_words
-from report.regressions.ab_counts import CountRow, count_rows, counts_told
+from report.regressions.ab_counts import count_rows, counts_table, counts_told
 from report.regressions.ab_verdicts import AbResult
-from report.regressions.ab_words import Row
+from report.text_table import escaped
 
 
 def render(result: AbResult) -> str:
@@ -32,41 +29,17 @@ def render(result: AbResult) -> str:
         "\n".join(f"- {escaped(told)}" for told in chips),
     ]
     for group in ab_words.groups(result):
-        blocks += [f"## {escaped(group.title)}", _table(group.rows)]
+        table = ab_text.rates_table(result, group.rows)
+        blocks += [f"## {escaped(group.title)}", table.markdown()]
     if counts:
-        blocks += ["## Work, not time", f"{counts_told(counts)}.", *_counts(counts)]
-    blocks.append(f"Rates are of b against a; {escaped(ab_words.rule_told(run.rule))}.")
+        blocks += ["## Work, not time", f"{counts_told(counts)}."]
+    # The counts that did not change are in the page.
+    if changed := [row for row in counts if row.changed or row.result.trouble]:
+        blocks.append(counts_table(changed).markdown())
+    blocks.append(
+        "Rates are in ops/s, changes of b against a;"
+        f" {escaped(ab_words.rule_told(run.rule))}."
+    )
     if told := ab_text.next_step(result):
         blocks.append(f"Next: {escaped(told)}")
     return "\n\n".join(blocks) + "\n"
-
-
-def _table(rows: Sequence[Row]) -> str:
-    head = ("Verdict", "Cell", "Change", "Interval", "a → b, ops/s", "Pairs", "Note")
-    lines = [line_of(head), line_of(("---", "---", *("---:",) * 4, "---"))]
-    for row in rows:
-        name = str(row.cell.name) if row.cell else f"{row.title}, {row.place}"
-        told, pairs = ["", ""], ""
-        if row.judgement:
-            told = [ab_words.change(row.judgement), ab_words.interval(row.judgement)]
-            pairs = str(row.judgement.pairs)
-        rates = ab_page.rates(row) if row.judgement else ""
-        word = f"{row.glyph} {row.verdict}"
-        texts = (word, name, *told, rates, pairs, row.told)
-        lines.append(line_of(escaped(text) for text in texts))
-    return "\n".join(lines)
-
-
-def _counts(rows: Sequence[CountRow]) -> list[str]:
-    """The counts that changed or failed; the others are in the page."""
-    changed = [row for row in rows if row.changed or row.result.trouble]
-    if not changed:
-        return []
-    head = ("Verdict", "Cell", "Count", "a", "b", "Change", "Limit", "Note")
-    lines = [line_of(head), line_of(("---",) * 3 + ("---:",) * 4 + ("---",))]
-    for row in changed:
-        word = f"{row.glyph} {row.result.verdict}"
-        names = (word, str(row.result.cell), row.name)
-        texts = (*names, row.a, row.b, row.change, row.limit, row.result.reason)
-        lines.append(line_of(escaped(text) for text in texts))
-    return ["\n".join(lines)]

@@ -17,15 +17,22 @@ from report.regressions.ab_counts import CountRow, count_rows, counts_told
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun
 from report.regressions.ab_verdicts import AbResult
 from report.regressions.ab_words import Row
-from report.regressions.judgement import Verdict
+from report.regressions.verdict_words import (
+    FAILED,
+    IMPROVED,
+    INCONCLUSIVE,
+    REGRESSED,
+    UNCHANGED,
+    look,
+)
 
 STYLE = "regressions.css"
 _LARGEST_RAW = 1_250_000  # characters; more lines stay in their file
 _POINTS = {  # the shape of a point, by its verdict
-    Verdict.REGRESSED.value: "m4",
-    Verdict.IMPROVED.value: "m2",
-    Verdict.UNCHANGED.value: "m1",
-    Verdict.INCONCLUSIVE.value: "m0",
+    REGRESSED: "m4",
+    IMPROVED: "m2",
+    UNCHANGED: "m1",
+    INCONCLUSIVE: "m0",
 }
 
 
@@ -85,7 +92,7 @@ def render(result: AbResult) -> str:
         engines_told=ab_words.engines_told(result),
         remarks=ab_words.remarks(result),
         chips=chips(result, counts),
-        glyphs=list(ab_words.GLYPHS.items())[:5],
+        glyphs=[(word, look(word).glyph) for word in (*_POINTS, FAILED)],
         axis=ab_forest.axis(run.rule, ab_words.judgements(result)),
         groups=ab_words.groups(result),
         by_engine=_by_engine(engines, rows),
@@ -118,8 +125,8 @@ def chips(result: AbResult, counts: Sequence[CountRow]) -> list[Chip]:
         told.append(Chip("both sides have the same executables", warns=True))
     if run.unfinished:
         told.append(Chip("unfinished: repetitions are missing", warns=True))
-    if found[ab_words.FAILED]:
-        failed = numbers.count(found[ab_words.FAILED], "cell")
+    if found[FAILED]:
+        failed = numbers.count(found[FAILED], "cell")
         told.append(Chip(f"{failed} failed", warns=True))
     if disturbed:
         repetitions = numbers.count(disturbed, "disturbed repetition")

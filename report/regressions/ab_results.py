@@ -26,13 +26,13 @@ from report.regressions.ab_run import (
 from report.regressions.ab_verdicts import suspects
 from report.regressions.count_lines import COUNTS_FILE, read_count_lines
 from report.regressions.rule import Rule
-from report.regressions.terminal import one_line
 from report.results import (
     METHOD,
     NO_MEASUREMENTS,
     SCHEMA,
     read_measurements,
 )
+from report.text_table import one_line
 from report.trust.lines import judged
 
 AB_SCHEMA = 1

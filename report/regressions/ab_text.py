@@ -8,18 +8,30 @@ from typing import Any
 
 from report import numbers
 from report.regressions import ab_words
-from report.regressions.ab_counts import CountRow, count_rows, counts_told
+from report.regressions.ab_counts import (
+    CountRow,
+    count_rows,
+    counts_table,
+    counts_told,
+)
 from report.regressions.ab_run import Side
 from report.regressions.ab_verdicts import AbResult
 from report.regressions.ab_words import Row
 from report.regressions.counts import CountResult
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.rule import PAIRS_PER_ROUND
-from report.regressions.terminal import Line, padded, widths
+from report.regressions.verdict_words import (
+    FAILED,
+    IMPROVED,
+    INCONCLUSIVE,
+    REGRESSED,
+    UNCHANGED,
+    look,
+    marked,
+)
+from report.text_table import TableRow, TextLine, TextTable, figures, words
 
-_REGRESSED, _IMPROVED = Verdict.REGRESSED.value, Verdict.IMPROVED.value
-_FOUND = (_REGRESSED, _IMPROVED, ab_words.FAILED)
-_STYLES = {_REGRESSED: "slower", _IMPROVED: "faster", ab_words.FAILED: "lost"}
+_CHANGED = (REGRESSED, IMPROVED, FAILED)
 _COUNTS_SHOWN = 12
 _LABEL = 14
 _MOST_ROUNDS = 200  # beyond it another machine is the better advice
@@ -31,28 +43,29 @@ def lines(
     show_all: bool = False,
     quiet: bool = False,
     advice: bool = True,
-) -> list[Line]:
+) -> list[TextLine]:
     """The result for a terminal; quiet: what regressed, and the verdict.
 
     `advice`: with what to do next.
     """
     every = [*ab_words.engine_rows(result), *ab_words.rows(result)]
     if quiet:
-        table = _table(result, [r for r in every if r.verdict == _REGRESSED])
-        more = _count_lines([r for r in count_rows(result) if r.gates])
-        return [*table[1:], *more, Line(_summary(result), "bold")]
-    found = [row for verdict in _FOUND for row in every if row.verdict == verdict]
+        table = rates_table(result, [r for r in every if r.verdict == REGRESSED])
+        counts = counts_table([r for r in count_rows(result) if r.gates])
+        shown = [*table.lines(head=False), *counts.lines(head=False)]
+        return [*shown, TextLine(_summary(result), "bold")]
+    found = [row for verdict in _CHANGED for row in every if row.verdict == verdict]
     if show_all:
-        found += [row for row in every if row.verdict not in _FOUND]
-    shown = [Line(_title(result), "bold")]
+        found += [row for row in every if row.verdict not in _CHANGED]
+    shown = [TextLine(_title(result), "bold")]
     if found:
-        shown += [Line(""), *_table(result, found)]
-    shown += [Line(f"  {told}", "dim") for told in _rest(result, show_all)]
-    shown += [Line(""), Line(_summary(result), "bold")]
-    shown += [Line(f"rule      {ab_words.rule_told(result.run.rule)}", "dim")]
+        shown += [TextLine(""), *rates_table(result, found).lines()]
+    shown += [TextLine(f"  {told}", "dim") for told in _rest(result, show_all)]
+    shown += [TextLine(""), TextLine(_summary(result), "bold")]
+    shown += [TextLine(f"rule      {ab_words.rule_told(result.run.rule)}", "dim")]
     shown += _counts(result)
     if advice and (told := next_step(result)):
-        shown.append(Line(f"next      {told}"))
+        shown.append(TextLine(f"next      {told}"))
     return shown
 
 
@@ -97,7 +110,7 @@ def ab_document(result: AbResult) -> dict[str, Any]:
         "sides": {"a": _side(run.a), "b": _side(run.b)},
         "rule": dict(vars(run.rule)),
         "summary": {
-            word: found[word] for word in (*(v.value for v in Verdict), ab_words.FAILED)
+            word: found[word] for word in (*(v.value for v in Verdict), FAILED)
         },
         "engines": [
             {"engine": e.engine, "cells": e.cells, **_judged(e.judgement)}
@@ -132,22 +145,18 @@ def _title(result: AbResult) -> str:
     return f"kvmatrix ab  {sides}   {run.suite['name']} · {cells}, {pairs}"
 
 
-def _table(result: AbResult, rows: Sequence[Row]) -> list[Line]:
-    run = result.run
-    head = ("", "cell", *(s.label[:_LABEL] for s in (run.a, run.b)))
-    head = (*head, "change", "interval", "pairs")
-    texts = [_texts(row) for row in rows]
-    if not texts:
-        return []
-    wide = widths([head, *texts])
-    found = [Line(padded(head, wide), "dim")]
-    for row, parts in zip(rows, texts, strict=True):
-        note = row.told if row.judgement is None else ""
-        found.append(Line(padded(parts, wide, note), _STYLES.get(row.verdict, "")))
-    return found
+def rates_table(result: AbResult, rows: Sequence[Row]) -> TextTable:
+    """Return cells and engines as a table."""
+    sides = (side.label[:_LABEL] for side in (result.run.a, result.run.b))
+    columns = (
+        *words("", "cell"),
+        *figures(*sides, "change", "interval", "pairs"),
+        *words("note"),
+    )
+    return TextTable(columns, tuple(map(_table_row, rows)))
 
 
-def _texts(row: Row) -> tuple[str, ...]:
+def _table_row(row: Row) -> TableRow:
     name = str(row.cell.name) if row.cell else f"{row.engine.name}, {row.place}"
     ends: tuple[float | None, ...] = (None, None)
     if row.cell:
@@ -157,23 +166,24 @@ def _texts(row: Row) -> tuple[str, ...]:
     told = ["", "", ""]
     if judged:
         told = [ab_words.change(judged), ab_words.interval(judged), str(judged.pairs)]
-    return (f"{row.glyph} {row.verdict}", name, *rates, *told)
+    cells = (marked(row.verdict), name, *rates, *told, row.told)
+    return TableRow(cells, look(row.verdict).style)
 
 
 def _rest(result: AbResult, show_all: bool) -> list[str]:
     """What is not in the table, in a line for each verdict."""
     found = ab_words.tally(result)
     told = []
-    if unsure := found[Verdict.INCONCLUSIVE.value]:
-        line = f"? {unsure} inconclusive"
+    if unsure := found[INCONCLUSIVE]:
+        line = f"{look(INCONCLUSIVE).glyph} {unsure} {INCONCLUSIVE}"
         if unseen := ab_words.largest_unseen(result):
             cell, effect = unseen
             line += f": in {cell.name} a slowdown of less than"
             line += f" {ab_words.slowdown(effect)} could go unseen"
         told.append(line)
-    if same := found[Verdict.UNCHANGED.value]:
+    if same := found[UNCHANGED]:
         within = numbers.limit(result.run.rule.unchanged_within)
-        told.append(f"= {same} unchanged: within ±{within}")
+        told.append(f"{look(UNCHANGED).glyph} {same} {UNCHANGED}: within ±{within}")
     if told and not show_all:
         told[-1] += " (all cells: in the report)"
     return told
@@ -188,19 +198,19 @@ def _summary(result: AbResult) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _counts(result: AbResult) -> list[Line]:
+def _counts(result: AbResult) -> list[TextLine]:
     rows = count_rows(result)
     problems = [told for told in (result.run.tools or {}).values() if told]
     if not rows and not problems:
         return []
     changed = [row for row in rows if row.changed]
-    shown = [Line(f"counts    {counts_told(rows)}")]
-    shown += [Line(f"  not counted: {told}", "dim") for told in problems]
-    shown += [Line(f"  {told}", "lost") for told in _troubles(rows)]
-    shown += _count_lines(changed[:_COUNTS_SHOWN])
+    shown = [TextLine(f"counts    {counts_told(rows)}")]
+    shown += [TextLine(f"  not counted: {told}", "dim") for told in problems]
+    shown += [TextLine(f"  {told}", FAILED) for told in _troubles(rows)]
+    shown += counts_table(changed[:_COUNTS_SHOWN]).lines()
     if hidden := changed[_COUNTS_SHOWN:]:
         more = numbers.count(len(hidden), "changed count")
-        shown.append(Line(f"  and {more} more in the report", "dim"))
+        shown.append(TextLine(f"  and {more} more in the report", "dim"))
     return shown
 
 
@@ -208,23 +218,6 @@ def _troubles(rows: Sequence[CountRow]) -> list[str]:
     """What failed when it was counted, once for each cell and reason."""
     found = (f"{r.result.cell}: {r.result.reason}" for r in rows if r.result.trouble)
     return list(dict.fromkeys(found))
-
-
-def _count_lines(rows: Sequence[CountRow]) -> list[Line]:
-    if not rows:
-        return []
-    texts = [
-        (f"{r.glyph} {r.result.verdict}", str(r.result.cell), r.a, r.b, r.change)
-        for r in rows
-    ]
-    wide = widths(texts)
-    return [
-        Line(
-            padded(parts, wide, f"{row.name}, limit {row.limit}"),
-            "slower" if row.gates else "",
-        )
-        for row, parts in zip(rows, texts, strict=True)
-    ]
 
 
 def _side(side: Side) -> dict[str, Any]:

@@ -15,17 +15,14 @@ from report.regressions.ab_run import CONFIRM, AbRun
 from report.regressions.ab_verdicts import AbResult, CellResult
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.rule import PAIRS_PER_ROUND, Rule
+from report.regressions.verdict_words import (
+    FAILED,
+    IMPROVED,
+    NOT_MEASURED,
+    REGRESSED,
+    look,
+)
 
-FAILED, NOT_MEASURED = "failed", "not measured"
-# "inconclusive" is neither like "unchanged" nor like anything that was found.
-GLYPHS = {
-    Verdict.REGRESSED.value: "▼",
-    Verdict.IMPROVED.value: "▲",
-    Verdict.UNCHANGED.value: "=",
-    Verdict.INCONCLUSIVE.value: "?",
-    FAILED: "×",
-    NOT_MEASURED: "–",
-}
 _SUMMARISED = (*(v.value for v in Verdict), FAILED)
 
 
@@ -33,8 +30,8 @@ _SUMMARISED = (*(v.value for v in Verdict), FAILED)
 class Row:
     """One cell, or one engine over all its cells (`cell` is None).
 
-    `verdict` is a key of GLYPHS; `told` is the reason where there is no change to
-    show, or what is to be known of it.
+    `verdict` is a word of verdict_words; `told` is the reason where there is no
+    change to show, or what is to be known of it.
     """
 
     engine: Engine
@@ -48,7 +45,7 @@ class Row:
     @property
     def glyph(self) -> str:
         """What stands before the word of the verdict."""
-        return GLYPHS[self.verdict]
+        return look(self.verdict).glyph
 
     @property
     def anchor(self) -> str:
@@ -113,7 +110,7 @@ def groups(result: AbResult) -> list[Group]:
     """What was found first: engines, regressed, improved, failed, then the rest."""
     every = rows(result)
     found = [Group("Whole engines", tuple(engine_rows(result)))]
-    for verdict in (Verdict.REGRESSED.value, Verdict.IMPROVED.value, FAILED):
+    for verdict in (REGRESSED, IMPROVED, FAILED):
         of_verdict = tuple(row for row in every if row.verdict == verdict)
         found.append(Group(verdict.capitalize(), of_verdict))
     told = {id(row) for group in found for row in group.rows}
@@ -125,7 +122,7 @@ def groups(result: AbResult) -> list[Group]:
 
 
 def verdict_of(cell: CellResult) -> str:
-    """A key of GLYPHS."""
+    """Return the word of a cell's outcome."""
     if cell.failure is not None:
         return FAILED
     return cell.judgement.verdict.value if cell.judgement else NOT_MEASURED
@@ -269,6 +266,6 @@ def _shown(judgement: Judgement | None) -> Judgement | None:
     return judgement if judgement and judgement.pairs else None
 
 
-_CHANGED = (Verdict.REGRESSED.value, Verdict.IMPROVED.value)
+_CHANGED = (REGRESSED, IMPROVED)
 _SILLY = 10.0
 _MOST = 700.0  # e^700 is a float

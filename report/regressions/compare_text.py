@@ -6,11 +6,9 @@ Meaning is never carried by a sign or a colour alone: each row has its word.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from report import numbers
-from report.markdown import escaped, line_of
 from report.regressions.comparing import (
     BuildChange,
     ComparedCell,
@@ -22,62 +20,43 @@ from report.regressions.comparing import (
 from report.regressions.deciding import repetitions_for
 from report.regressions.judgement import Verdict
 from report.regressions.samples import SampledCell
-from report.regressions.terminal import Line, padded, widths
+from report.regressions.verdict_words import look
+from report.text_table import (
+    TableRow,
+    TextLine,
+    TextTable,
+    escaped,
+    figures,
+    visible,
+    words,
+)
 
-_WORDS = {
-    Verdict.REGRESSED: "slower",
-    Verdict.IMPROVED: "faster",
-    Verdict.INCONCLUSIVE: "unsure",
-    Verdict.UNCHANGED: "same",
-}
-_SIGNS = {Verdict.REGRESSED: "▼", Verdict.IMPROVED: "▲"}
-_HEAD = ("", "cell", "base", "new", "change", "interval", "note")
 _UNSURE_SHOWN = 10
 _NAMED_IN_COMMAND = 8
 _SHORT_SHA = 8
 
 
-@dataclass(frozen=True)
-class Row:
-    """One cell of the table, in words."""
-
-    sign: str
-    word: str
-    name: str
-    base: str
-    new: str
-    change: str
-    interval: str
-    note: str
-
-
-def lines(compared: ComparedRuns, show_all: bool = False) -> list[Line]:
+def lines(compared: ComparedRuns, show_all: bool = False) -> list[TextLine]:
     """The comparison for a terminal: header, table, summary, what to do next."""
     title = f"kvmatrix compare  {compared.base.name} → {compared.new.name}"
-    shown, hidden = _rows(compared, show_all)
-    found = [Line(title, "bold")]
-    found += [Line(f"{name:<9} {text}") for name, text in header(compared)]
-    found += [Line(""), *_table(shown)]
+    table, hidden = _table(compared, show_all)
+    found = [TextLine(title, "bold")]
+    found += [TextLine(f"{name:<9} {text}") for name, text in header(compared)]
+    found += [TextLine(""), *table.lines()]
     if hidden:
-        found.append(Line(f"  {hidden} (--all shows them)", "dim"))
-    found += [Line(""), Line(summary(compared), "bold")]
+        found.append(TextLine(f"  {hidden} (--all shows them)", "dim"))
+    found += [TextLine(""), TextLine(summary(compared), "bold")]
     if command := confirming(compared):
-        found.append(Line(f"confirm   {command}"))
-    return [replace(line, text=printable(line.text)) for line in found]
+        found.append(TextLine(f"confirm   {command}"))
+    return [replace(line, text=visible(line.text)) for line in found]
 
 
 def markdown(compared: ComparedRuns, show_all: bool = False) -> str:
     """The same as the text of one Markdown file."""
-    shown, hidden = _rows(compared, show_all)
+    table, hidden = _table(compared, show_all)
     told = "\n".join(f"- {name}: {_marked(text)}" for name, text in header(compared))
-    head = ["", *_HEAD[1:]]
-    table = [line_of(head), line_of(["---", "---", *["---:"] * 4, "---"])]
-    for row in shown:
-        texts = (row.name, row.base, row.new, row.change, row.interval, row.note)
-        mark = f"{row.sign} {row.word}".strip()
-        table.append(line_of([mark, *(_marked(text) for text in texts)]))
     title = f"# {_marked(f'{compared.base.name} → {compared.new.name}')}"
-    blocks = [title, f"**{_marked(summary(compared))}**", told, "\n".join(table)]
+    blocks = [title, f"**{_marked(summary(compared))}**", told, table.markdown()]
     if hidden:
         blocks.append(f"{hidden} (`--all` shows them)")
     if command := confirming(compared):
@@ -85,21 +64,16 @@ def markdown(compared: ComparedRuns, show_all: bool = False) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def printable(text: str) -> str:
-    """The same with nothing in it that a terminal would obey: files can hold it."""
-    return "".join(c if c.isprintable() or c == "\u00a0" else "?" for c in text)
-
-
 def _marked(text: str) -> str:
-    return escaped(printable(text))
+    return escaped(visible(text))
 
 
 def refusal(refused: NotComparable) -> str:
     """Why there is no comparison, each difference on its line."""
     told = "".join(
-        f"\n  {printable(str(difference))}" for difference in refused.differences
+        f"\n  {visible(str(difference))}" for difference in refused.differences
     )
-    names = printable(f"{refused.base} and {refused.new}")
+    names = visible(f"{refused.base} and {refused.new}")
     return f"{names} cannot be compared; their rates do not mean the same:{told}"
 
 
@@ -127,8 +101,8 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     found.append(("sure", _confidence(compared)))
     told = (
         "two runs at different times: what the machine did between them is part of"
-        " every change. Of 100 unchanged cells this rule calls up to 6 slower by"
-        " chance, and 6 to 19 if the machine became 3 % slower (simulated)"
+        " every change. Of 100 unchanged cells this rule calls up to 6 regressed"
+        " by chance, and 6 to 19 if the machine became 3 % slower (simulated)"
     )
     return [*found, ("unsure", told)]
 
@@ -137,8 +111,8 @@ def summary(compared: ComparedRuns) -> str:
     """How many cells of each kind, and by which rule."""
     of = {verdict: len(compared.of(verdict)) for verdict in Verdict}
     parts = [
-        f"{of[Verdict.REGRESSED]} slower",
-        f"{of[Verdict.IMPROVED]} faster",
+        f"{of[Verdict.REGRESSED]} regressed",
+        f"{of[Verdict.IMPROVED]} improved",
         f"{of[Verdict.UNCHANGED]} unchanged",
         f"{of[Verdict.INCONCLUSIVE]} inconclusive",
     ]
@@ -202,10 +176,11 @@ def _build_change(change: BuildChange) -> str:
     return ", ".join(told)
 
 
+_CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
 _ALONE = (Standing.GAINED, Standing.ONLY_BASE, Standing.ONLY_NEW)
 
 
-def _rows(compared: ComparedRuns, show_all: bool) -> tuple[list[Row], str]:
+def _table(compared: ComparedRuns, show_all: bool) -> tuple[TextTable, str]:
     """The rows in order of weight, and how many of what are not among them."""
     unsure = compared.of(Verdict.INCONCLUSIVE)
     same = compared.of(Verdict.UNCHANGED)
@@ -230,31 +205,29 @@ def _rows(compared: ComparedRuns, show_all: bool) -> tuple[list[Row], str]:
         *same,
         *unrated,
     )
-    return [_row(cell, show_all) for cell in cells], ", ".join(hidden)
+    columns = (
+        *words("", "cell"),
+        *figures("base", "new", "change", "interval"),
+        *words("note"),
+    )
+    rows = tuple(_row(cell, show_all) for cell in cells)
+    return TextTable(columns, rows), ", ".join(hidden)
 
 
-def _row(cell: ComparedCell, show_all: bool) -> Row:
-    judgement, verdict = cell.judgement, cell.verdict
-    ends = judgement.rate_interval if judgement else None
+def _row(cell: ComparedCell, show_all: bool) -> TableRow:
+    judgement = cell.judgement
+    word = cell.verdict.value if cell.verdict else cell.standing.value
     notes = [note(cell)]
     if show_all and cell.q is not None:
         notes.insert(0, f"q {cell.q:.2g}")
-    return Row(
-        sign=_sign(cell),
-        word=_WORDS[verdict] if verdict else cell.standing.value,
-        name=cell.name,
-        base=_rate(cell.base),
-        new=_rate(cell.new),
-        change=numbers.signed(judgement.rate_change) if judgement else "",
-        interval=numbers.interval(*ends) if ends else "",
-        note="; ".join(filter(None, notes)),
-    )
-
-
-def _sign(cell: ComparedCell) -> str:
-    if cell.is_lost:
-        return "✗"
-    return _SIGNS.get(cell.verdict, "") if cell.verdict else ""
+    ends = judgement.rate_interval if judgement else None
+    change = numbers.signed(judgement.rate_change) if judgement else ""
+    interval = numbers.interval(*ends) if ends else ""
+    rates = (_rate(cell.base), _rate(cell.new))
+    told = "; ".join(filter(None, notes))
+    found = look("lost" if cell.is_lost else word)
+    names = (f"{found.glyph} {word}", cell.name)
+    return TableRow((*names, *rates, change, interval, told), found.style)
 
 
 def note(cell: ComparedCell) -> str:
@@ -264,7 +237,7 @@ def note(cell: ComparedCell) -> str:
         told.append(cell.judgement.reason)
         if _medians_disagree(cell):
             told.append("the change is of all pairs, not of the medians")
-        if cell.same_build and cell.verdict in _SIGNS:
+        if cell.same_build and cell.verdict in _CHANGED:
             told.append("the executable is the same: not by its code")
         for what in ("disturbed", "truncated"):
             counts = [getattr(side, what) for side in (cell.base, cell.new) if side]
@@ -287,19 +260,3 @@ def _rate(cell: SampledCell | None) -> str:
     if cell is None:
         return "–"
     return cell.status if cell.rate is None else numbers.compact(cell.rate)
-
-
-def _table(rows: Iterable[Row]) -> list[Line]:
-    listed = list(rows)
-    if not listed:
-        return []
-    texts = [
-        (f"{r.sign or ' '} {r.word}", r.name, r.base, r.new, r.change, r.interval)
-        for r in listed
-    ]
-    wide = widths([*texts, _HEAD[:-1]])
-    found = [Line(padded(_HEAD[:-1], wide, "note"), "dim")]
-    for row, parts in zip(listed, texts, strict=True):
-        style = {"▼": "slower", "▲": "faster", "✗": "lost"}.get(row.sign, "")
-        found.append(Line(padded(parts, wide, row.note), style))
-    return found

@@ -16,7 +16,7 @@ from report import numbers
 from report.cells import CellName
 from report.regressions.ab_run import AbCell, AbRun, Repetition, Round
 from report.regressions.count_lines import CountLine, cell_of_count
-from report.regressions.terminal import one_line
+from report.text_table import one_line
 
 _Pairs = tuple[tuple[int, int], tuple[int, int]]  # of a round: a's, b's
 MORE, LESS, SAME, NOT_GATED = "more", "less", "same", "not gated"

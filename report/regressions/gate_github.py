@@ -5,19 +5,18 @@ and escapeData and escapeProperty of actions/toolkit (packages/core/src/command.
 GitHub shows ten annotations of each level of a step and takes 1 MiB of summary.
 """
 
-from report.markdown import escaped, line_of
 from report.numbers import count
 from report.regressions.gate import PASSED, Gate, Outcome, Row
 from report.regressions.gate_text import (
-    GLYPHS,
     conclusion,
-    figures_of,
     reason_of,
     sentence,
     shown,
     summary,
+    table,
     what_of,
 )
+from report.text_table import escaped, one_line
 
 MOST_ANNOTATIONS = 10
 MOST_SUMMARY_ROWS = 300
@@ -70,13 +69,7 @@ def _warnings(gate: Gate) -> list[str]:
 
 def step_summary(gate: Gate, code: int) -> str:
     """The Markdown for $GITHUB_STEP_SUMMARY."""
-    head = ("", "", "base → new", "change", "interval", "")
     rows = shown(gate)
-    table = [line_of(head), line_of(["---"] * 2 + ["---:"] * 3 + ["---"])]
-    for row in rows[:MOST_SUMMARY_ROWS]:
-        what = f"{GLYPHS[row.outcome]} {row.outcome.value}"
-        parts = (what, what_of(row), *figures_of(row), reason_of(row))
-        table.append(line_of([escaped(one_line(part)) for part in parts]))
     compared = escaped(one_line(f"{gate.run}, against {gate.against}"))
     blocks = [
         "### kvmatrix check",
@@ -84,7 +77,7 @@ def step_summary(gate: Gate, code: int) -> str:
         f"{compared}: {escaped(summary(gate))}.",
     ]
     if rows:
-        blocks.append("\n".join(table))
+        blocks.append(table(rows[:MOST_SUMMARY_ROWS]).markdown())
     if len(rows) > MOST_SUMMARY_ROWS:
         blocks.append(f"{len(rows) - MOST_SUMMARY_ROWS} more rows are not shown.")
     if gate.hints and gate.slower:
@@ -108,11 +101,6 @@ def escaped_data(text: str) -> str:
 def escaped_property(text: str) -> str:
     """A command's property."""
     return escaped_data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def one_line(text: str) -> str:
-    """Without line ends and other control characters."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def _title(row: Row) -> str:

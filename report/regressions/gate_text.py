@@ -16,20 +16,10 @@ from report.regressions.gate import (
     Outcome,
     Row,
 )
-from report.regressions.terminal import Line, padded, widths
+from report.regressions.verdict_words import look, marked
+from report.text_table import TableRow, TextLine, TextTable, figures, words
 
 SCHEMA = 1
-GLYPHS = {
-    Outcome.FAILED: "✗",
-    Outcome.MISSING: "✗",
-    Outcome.REGRESSED: "▼",
-    Outcome.NOMINATED: "▼",
-    Outcome.IMPROVED: "▲",
-    Outcome.INCONCLUSIVE: "?",
-    Outcome.UNCHANGED: "=",
-    Outcome.NOT_GATED: "·",
-    Outcome.UNCOMPARED: "–",
-}
 # Outcomes whose rows are all shown; of the others so many.
 _SHOWN = (
     Outcome.FAILED,
@@ -39,28 +29,22 @@ _SHOWN = (
     Outcome.IMPROVED,
 )
 _UNSURE_SHOWN = 10
-_STYLES = {
-    Outcome.FAILED: "lost",
-    Outcome.MISSING: "lost",
-    Outcome.REGRESSED: "slower",
-    Outcome.IMPROVED: "faster",
-}
 
 
-def lines(gate: Gate, code: int) -> list[Line]:
+def lines(gate: Gate, code: int) -> list[TextLine]:
     """The result for a terminal; `code` is the exit code it leads to."""
     found = [
-        Line(f"kvmatrix check  {gate.run}", "bold"),
-        Line(f"against   {gate.against}"),
-        Line(f"rule      {gate.method}"),
-        Line(""),
+        TextLine(f"kvmatrix check  {gate.run}", "bold"),
+        TextLine(f"against   {gate.against}"),
+        TextLine(f"rule      {gate.method}"),
+        TextLine(""),
     ]
     if rows := shown(gate):
-        found += [*_table(rows), Line("")]
-    found.append(Line(summary(gate)))
+        found += [*table(rows).lines(), TextLine("")]
+    found.append(TextLine(summary(gate)))
     if gate.slower:
-        found += [Line(f"confirm   {hint}") for hint in gate.hints]
-    return [*found, Line(conclusion(gate, code), "bold")]
+        found += [TextLine(f"confirm   {hint}") for hint in gate.hints]
+    return [*found, TextLine(conclusion(gate, code), "bold")]
 
 
 def shown(gate: Gate) -> list[Row]:
@@ -217,15 +201,16 @@ def _row_document(row: Row) -> dict[str, Any]:
     }
 
 
-def _table(rows: Sequence[Row]) -> list[Line]:
-    head = ("", "cell", "base → new", "change", "interval")
-    texts = [
-        (f"{GLYPHS[row.outcome]} {row.outcome.value}", what_of(row), *figures_of(row))
-        for row in rows
-    ]
-    wide = widths([head, *texts])
-    found = [Line(padded(head, wide), "dim")]
-    for row, parts in zip(rows, texts, strict=True):
-        text = padded(parts, wide, reason_of(row))
-        found.append(Line(text, _STYLES.get(row.outcome, "")))
-    return found
+def table(rows: Sequence[Row]) -> TextTable:
+    """Return rows of a gate as a table."""
+    columns = (
+        *words("", "cell"),
+        *figures("base → new", "change", "interval"),
+        *words("note"),
+    )
+    return TextTable(columns, tuple(map(_table_row, rows)))
+
+
+def _table_row(row: Row) -> TableRow:
+    cells = (marked(row.outcome), what_of(row), *figures_of(row), reason_of(row))
+    return TableRow(cells, look(row.outcome).style)

@@ -63,6 +63,11 @@ class Change:
         return self.series.entries[self.step.index]
 
     @property
+    def direction(self) -> Verdict:
+        """What it is called once an A/B run has confirmed it."""
+        return Verdict.REGRESSED if self.step.is_slower else Verdict.IMPROVED
+
+    @property
     def is_open(self) -> bool:
         """Whether somebody has to do something about it."""
         known = self.state in (State.CONFIRMED, State.NOMINATED)
@@ -92,7 +97,7 @@ class Change:
             return "over, unconfirmed"
         if self.state is not State.CONFIRMED:
             return str(self.state)
-        return "regressed" if self.step.is_slower else "improved"
+        return self.direction.value
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,9 @@ from report.regressions.history_view import (
     View,
     confirming,
     figures_of,
+    glyph,
+    opened,
+    style,
 )
 
 _STYLES = ("regressions.css", "history.css")
@@ -34,7 +37,6 @@ _TEMPLATE = "history.html.j2"
 # Points drawn on the whole page, and in one chart: a page stays under 2 MB.
 _ALL_POINTS, _MOST_POINTS, _LEAST_POINTS = 12_000, 200, 20
 _WORTH_A_CHART = 4  # points, from which a step can be seen
-_GLYPHS = {"regressed": "▼", "improved": "▲"}
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def render(view: View) -> str:
         glyph=glyph,
         share=figures_of,
         short=short,
-        verdict_class=verdict_class,
+        verdict_class=style,
     )
     names = dict.fromkeys(name.engine for name in view.cells)
     engines = [Named(name) for name in names]
@@ -104,8 +106,8 @@ def lede(view: View) -> str:
     """The verdict in one sentence."""
     regressed = view.count(lambda machine: machine.regressions)
     nominated = view.count(lambda machine: machine.nominated)
-    faster = view.count(lambda machine: machine.improvements)
-    return f"{regressed} regressed, {nominated} nominated, {faster} faster"
+    improved = view.count(lambda machine: machine.improvements)
+    return opened(regressed, nominated, improved)
 
 
 def chips(view: View, parts: list[Part]) -> list[Chip]:
@@ -132,20 +134,6 @@ def chips(view: View, parts: list[Part]) -> list[Chip]:
 def anchor(numbers: Numbers, change: Change) -> str:
     """The id of the mark of a step."""
     return f"step-{numbers[change.key]}"
-
-
-def glyph(change: Change) -> str:
-    """The direction of a step."""
-    return _GLYPHS["regressed" if change.step.is_slower else "improved"]
-
-
-def verdict_class(change: Change) -> str:
-    """How a step is coloured; its word says the same."""
-    if not change.is_open:
-        return "closed"
-    if change.is_nominated:
-        return "nominated"
-    return "regressed" if change.is_regression else "improved"
 
 
 def _part(machine: Machine, numbers: Numbers, most: int) -> Part:

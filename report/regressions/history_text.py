@@ -13,20 +13,21 @@ from report.regressions.history_view import (
     View,
     confirming,
     figures_of,
+    glyph,
+    opened,
+    style,
 )
-from report.regressions.terminal import Line
-
-_SLOWER, _FASTER = "▼", "▲"
+from report.text_table import TextLine
 
 
-def lines(view: View) -> list[Line]:
+def lines(view: View) -> list[TextLine]:
     """The whole view; a step that no A/B run has confirmed is never "regressed"."""
-    found = [Line(_title(view), "bold")]
+    found = [TextLine(_title(view), "bold")]
     for machine in view.machines:
-        found += [Line(""), *_machine(machine)]
+        found += [TextLine(""), *_machine(machine)]
     if view.count(lambda machine: machine.nominated):
         told = "nominated: a step in the history; the A/B run decides, not the history"
-        found += [Line(""), Line(told, "dim")]
+        found += [TextLine(""), TextLine(told, "dim")]
     return found
 
 
@@ -47,12 +48,9 @@ def decided(change: Change) -> str:
 
 def summary(machine: Machine) -> str:
     """How many series there are, and what is open in them."""
-    parts = [
-        f"{len(machine.regressions)} regressed",
-        f"{len(machine.nominated)} nominated",
-        f"{len(machine.improvements)} faster",
-    ]
-    told = f"{count(len(machine.judged), 'series', 'series')}: {', '.join(parts)}"
+    open_ = (machine.regressions, machine.nominated, machine.improvements)
+    told = f"{count(len(machine.judged), 'series', 'series')}: "
+    told += opened(*map(len, open_))
     told += f"; {machine.steady} with nothing open"
     if machine.short:
         told += f"; {machine.short} of fewer than {FEW} points, too few for small steps"
@@ -66,31 +64,27 @@ def _title(view: View) -> str:
     return f"{told} · {count(len(view.machines), 'machine')}"
 
 
-def _machine(machine: Machine) -> Iterator[Line]:
+def _machine(machine: Machine) -> Iterator[TextLine]:
     runs = machine.entries
-    yield Line(f"machine {machine.number}: {machine.title}", "bold")
-    yield Line(f"{count(len(runs), 'run')}, {runs[0].run} to {runs[-1].run}", "dim")
+    yield TextLine(f"machine {machine.number}: {machine.title}", "bold")
+    yield TextLine(f"{count(len(runs), 'run')}, {runs[0].run} to {runs[-1].run}", "dim")
     for change in machine.open:
         yield from _change(change)
     if machine.closed:
         ends = ", ".join(f"{n} {verdict}" for verdict, n in machine.closed.items())
-        yield Line(f"closed: {ends}", "dim")
-    yield Line(summary(machine))
+        yield TextLine(f"closed: {ends}", "dim")
+    yield TextLine(summary(machine))
 
 
-def _change(change: Change) -> Iterator[Line]:
-    sign = _SLOWER if change.step.is_slower else _FASTER
-    style = "faster" if sign == _FASTER else "slower" if change.is_regression else ""
+def _change(change: Change) -> Iterator[TextLine]:
     kind = " of its reference" if change.series.is_ratio else ""
-    yield Line(
-        f"{sign} {change.verdict:<9}  {change.series.cell}  {figures_of(change)}{kind}",
-        style,
-    )
-    yield Line(f"    {since(change)}")
+    told = f"{glyph(change)} {change.verdict:<9}  {change.series.cell}"
+    yield TextLine(f"{told}  {figures_of(change)}{kind}", style(change))
+    yield TextLine(f"    {since(change)}")
     if told := decided(change):
-        yield Line(f"    {told}")
+        yield TextLine(f"    {told}")
     elif change.state is State.NOMINATED:
-        yield Line(f"    to confirm: {confirming(change)}")
+        yield TextLine(f"    to confirm: {confirming(change)}")
 
 
 def _named(entry: Entry) -> str:

@@ -15,6 +15,7 @@ from report.cells import CellName
 from report.provenance import machine_words
 from report.regressions.history_entries import Entry
 from report.regressions.history_flags import Change, Judged, judge
+from report.regressions.verdict_words import IMPROVED, REGRESSED, look
 
 FEW = 10  # points; of fewer only large steps are seen
 
@@ -129,6 +130,23 @@ def view(
 def figures_of(change: Change) -> str:
     """The size of a change for people: "−5.1 %"."""
     return numbers.signed(change.step.rate_change)
+
+
+def glyph(change: Change) -> str:
+    """Return the direction of a step."""
+    return look(change.direction).glyph
+
+
+def style(change: Change) -> str:
+    """Return how a step is coloured; its word says the same."""
+    if not change.is_open:
+        return "closed"
+    return "nominated" if change.is_nominated else change.direction.value
+
+
+def opened(regressed: int, nominated: int, improved: int) -> str:
+    """Return how many steps are open."""
+    return f"{regressed} {REGRESSED}, {nominated} nominated, {improved} {IMPROVED}"
 
 
 def confirming(*changes: Change) -> str:
