@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from report import numbers
+from report.text_table import TableRow, TextTable, figures, words
 from scripts.disk import cell_bytes, free_bytes, needed_bytes
 from scripts.order import turns_of
 from scripts.plan import Plan, Turn
@@ -51,16 +52,9 @@ def dry_run_document(plan: Plan, places: Places) -> dict[str, Any]:
 def dry_run_lines(plan: Plan, places: Places) -> list[str]:
     """The same for people."""
     document = dry_run_document(plan, places)
-    lines = [f"{'cell':<44} {'times':>5} {'time':>12} {'disk':>9}"]
-    for cell in document["cells"]:
-        name = f"{cell['engine']}/{cell['scenario']}/{cell['benchmark']}"
-        if cell["status"] != "planned":
-            lines.append(f"{name:<44} {cell['status']}: {cell['reason']}")
-            continue
-        about = "" if cell["from_history"] else "~"
-        time = about + numbers.duration(cell["predicted_s"])
-        disk = numbers.size(cell["predicted_bytes"])
-        lines.append(f"{name:<44} {cell['repetitions']:>5} {time:>12} {disk:>9}")
+    columns = (*words("cell"), *figures("times", "time", "disk"), *words("note"))
+    table = TextTable(columns, tuple(map(_row, document["cells"])))
+    lines = [line.text for line in table.lines()]
     planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
     guessed = sum(not cell["from_history"] for cell in planned)
     guesses = numbers.count(guessed, "cell is", "cells are")
@@ -74,3 +68,13 @@ def dry_run_lines(plan: Plan, places: Places) -> list[str]:
         f" {numbers.size(document['free_bytes'])} free in the data directory",
     ]
     return lines
+
+
+def _row(cell: dict[str, Any]) -> TableRow:
+    name = f"{cell['engine']}/{cell['scenario']}/{cell['benchmark']}"
+    if cell["status"] != "planned":
+        return TableRow((name, "", "", "", f"{cell['status']}: {cell['reason']}"))
+    about = "" if cell["from_history"] else "~"
+    time = about + numbers.duration(cell["predicted_s"])
+    disk = numbers.size(cell["predicted_bytes"])
+    return TableRow((name, str(cell["repetitions"]), time, disk, ""))

@@ -6,6 +6,7 @@ from typing import Any
 
 from report.config import Config, Suite
 from report.numbers import count
+from report.text_table import TableRow, TextTable, words
 from scripts.engines import ask_executables, child_environment, find_engines
 from scripts.outside import Outside
 from scripts.plan import Plan, PlannedEngine, Selection
@@ -127,9 +128,8 @@ def list_lines(document: Document) -> list[str]:
         if len(document) > 1:
             lines.append(kind.upper())
         rows = [_LINE_OF[kind](entry) for entry in entries]
-        first = max((len(row[0]) for row in rows), default=0)
-        second = max((len(row[1]) for row in rows), default=0)
-        lines += [f"  {a:<{first}}  {b:<{second}}  {c}".rstrip() for a, b, c in rows]
+        table = TextTable(words("", "", ""), tuple(map(TableRow, rows)))
+        lines += [f"  {line.text}" for line in table.lines(head=False)]
     return lines
 
 
