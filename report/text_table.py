@@ -19,6 +19,13 @@ _MARKUP = re.compile(r"[\\`*_{}\[\]<>&|#~]")
 # Ends of lines and of paragraphs, apart from controls, formats (they turn the
 # direction of writing), halves of pairs and what is no character, which are all "C".
 _ENDS = ("Zl", "Zp")
+# For a stream that has no more than ASCII.
+_PLAIN = str.maketrans(
+    {
+        **{"▼": "v", "▲": "^", "→": "->", "·": "-", "±": "+-", "\u00a0": " "},
+        **{"–": "-", "−": "-", "×": "x", "≤": "<=", "∞": "inf"},
+    }
+)
 # A spreadsheet runs a text that begins with one of these as a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -112,6 +119,11 @@ def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 def escaped(text: str) -> str:
     """Return the text with nothing in it that Markdown would take for markup."""
     return _MARKUP.sub(lambda match: "\\" + match[0], text)
+
+
+def plain(text: str) -> str:
+    """Return the text in ASCII."""
+    return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
 
 
 def visible(text: str) -> str:

@@ -15,7 +15,7 @@ from report.regressions import ab_csv, ab_markdown, ab_text
 from report.regressions.ab_run import Failure
 from report.regressions.ab_verdicts import AbResult, judge
 from report.regressions.counts import NOT_GATED, CountResult
-from report.regressions.terminal import plain
+from report.text_table import plain
 from scripts.cli_options import Output
 from scripts.regressions.printing import print_lines
 from scripts.verbs import main

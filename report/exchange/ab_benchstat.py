@@ -20,8 +20,8 @@ from report.regressions.ab_verdicts import AbResult
 def render(result: AbResult) -> str:
     """The text: the complete rounds of every cell that has not failed."""
     run = result.run
-    lines = [f"# kvmatrix A/B run {run.run_id}: a is {_one_line(run.a.label)}"]
-    lines[0] += f", b is {_one_line(run.b.label)}"
+    lines = [f"# kvmatrix A/B run {run.run_id}: a is {run.a.label}"]
+    lines[0] += f", b is {run.b.label}"
     lines += [*keys(run.plan, str(run.suite["name"])), ""]
     lines += [line for cell in run.cells if not cell.failure for line in _lines(cell)]
     return "\n".join(lines) + "\n"
@@ -37,10 +37,6 @@ def left_out(result: AbResult) -> tuple[str, ...]:
         elif not cell.screen and not cell.confirm:
             found.append(f"{cell.name}: no round was finished")
     return tuple(found)
-
-
-def _one_line(label: str) -> str:
-    return " ".join(label.split())
 
 
 def _lines(cell: AbCell) -> Iterator[str]:

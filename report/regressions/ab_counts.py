@@ -36,16 +36,6 @@ class CountRow:
         """Whether it counts as a regression."""
         return self.result.verdict == MORE
 
-    @property
-    def style(self) -> str:
-        """The class of its colour."""
-        return look(self.result.verdict).style
-
-    @property
-    def glyph(self) -> str:
-        """What stands before the verdict."""
-        return look(self.result.verdict).glyph
-
 
 def count_rows(result: AbResult) -> list[CountRow]:
     """Every count; what got more first, then what got less."""
@@ -75,7 +65,7 @@ def _table_row(row: CountRow) -> TableRow:
     told = row.result
     names = (marked(told.verdict), str(told.cell), row.name)
     amounts = (row.a, row.b, row.change, row.limit)
-    return TableRow((*names, *amounts, told.reason), row.style)
+    return TableRow((*names, *amounts, told.reason), look(told.verdict).style)
 
 
 def _row(result: AbResult, count: CountResult) -> CountRow:

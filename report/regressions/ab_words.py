@@ -20,7 +20,6 @@ from report.regressions.verdict_words import (
     IMPROVED,
     NOT_MEASURED,
     REGRESSED,
-    look,
 )
 
 _SUMMARISED = (*(v.value for v in Verdict), FAILED)
@@ -41,11 +40,6 @@ class Row:
     judgement: Judgement | None
     told: str
     cell: CellResult | None = None
-
-    @property
-    def glyph(self) -> str:
-        """What stands before the word of the verdict."""
-        return look(self.verdict).glyph
 
     @property
     def anchor(self) -> str:

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
-from report.regressions.terminal import plain
-from report.text_table import TextLine, visible
+from report.text_table import TextLine, plain, visible
 from scripts.cli_options import Output
 from scripts.table import ASCII, glyphs_for
 
