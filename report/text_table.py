@@ -27,7 +27,7 @@ _PLAIN = str.maketrans(
     }
 )
 # A spreadsheet runs a text that begins with one of these as a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,9 @@ def _field(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list):
         value = "; ".join(value)
-    text = str(value)
+    # The module csv quotes a line feed and not a carriage return, which ends a row
+    # for its own reader too.
+    text = str(value).replace("\r\n", "\n").replace("\r", "\n")
     if isinstance(value, str) and text.startswith(_FORMULA_STARTS):
         return "'" + text
     return text
