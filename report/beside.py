@@ -39,7 +39,7 @@ _NO_CELL = "no cell of this run stands beside it"
 
 
 @dataclass(frozen=True)
-class Line:
+class PublishedRow:
     """A published row, or ours under it; `engine` is ours or None."""
 
     label: str
@@ -55,7 +55,7 @@ class Group:
     """Rows that belong together."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[PublishedRow, ...]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def unpaired(page: Page, drawn: Dumbbells | None) -> list[published.Figure]:
 def _grouped(
     compared: Comparison, table: Table, drawn: Sequence[Sweep]
 ) -> tuple[Group, ...]:
-    groups: dict[str, list[Line]] = {}
+    groups: dict[str, list[PublishedRow]] = {}
     shown = [row for sweep in drawn for row in sweep.published(table)]
     for row in table.rows:
         if table.kind == TESTS or row not in shown:
@@ -122,7 +122,7 @@ def _grouped(
     return tuple(Group(title, tuple(lines)) for title, lines in groups.items())
 
 
-def _lines(compared: Comparison, table: Table, row: Printed) -> Iterable[Line]:
+def _lines(compared: Comparison, table: Table, row: Printed) -> Iterable[PublishedRow]:
     ours = list(_ours(compared, row)) if table.kind == TESTS else []
     reproduced = any(found.summary for _, found in ours)
     note = row.printed.get("note", "")
@@ -130,7 +130,7 @@ def _lines(compared: Comparison, table: Table, row: Printed) -> Iterable[Line]:
         why = "" if ours else _NO_CELL if row.engines else ""
         note = "; ".join(filter(None, (NOT_REPRODUCED, why, note)))
     cells = tuple(as_printed(row.printed[column]) for column in table.columns)
-    yield Line(row.label, None, "", cells, note, is_published=True)
+    yield PublishedRow(row.label, None, "", cells, note, is_published=True)
     for chart, found in ours:
         yield _line(table, chart, found)
 
@@ -147,13 +147,15 @@ def _ours(compared: Comparison, row: Printed) -> Iterable[tuple[Chart, Row]]:
                     yield chart, found
 
 
-def _line(table: Table, chart: Chart, row: Row) -> Line:
+def _line(table: Table, chart: Chart, row: Row) -> PublishedRow:
     label = f"here: {row.engine.title}, {chart.benchmark}"
     anchor = chart.link
     if row.summary is None:
         empty = (Figure(),) * (len(table.columns) - 1)
         blank = (Figure(row.status, row.reason), *empty)
-        return Line(label, row.engine, anchor, blank, row.reason, is_published=False)
+        return PublishedRow(
+            label, row.engine, anchor, blank, row.reason, is_published=False
+        )
     median, elapsed = row.summary.median, sweeps.elapsed_s(row)
     moved = sweeps.mb_per_sec(row)
     cells = {
@@ -163,7 +165,7 @@ def _line(table: Table, chart: Chart, row: Row) -> Line:
         "mb_per_s": numbers.rounded(moved) if moved else "",
     }
     shown = tuple(Figure(cells.get(c) or Figure().text) for c in table.columns)
-    return Line(label, row.engine, anchor, shown, _note(chart, row), False)
+    return PublishedRow(label, row.engine, anchor, shown, _note(chart, row), False)
 
 
 def _note(chart: Chart, row: Row) -> str:

@@ -12,7 +12,7 @@ from report import columns, latency, mixes, numbers, usage
 from report.cells import Measurement, Run
 from report.comparison import Chart
 from report.rows import Row
-from report.tables import DASH, Figure, Line, Table, figure, positive, table
+from report.tables import DASH, EngineRow, Figure, Table, figure, positive, table
 from report.usage import everyone
 
 
@@ -76,7 +76,7 @@ def latencies(run: Run, chart: Chart) -> Table | None:
         shown = _percentile_figures(m, "latency_ns")
         place = len(columns.PERCENTILES)
         told = (*shown[:place], _observer(row), *shown[place:])
-        lines.append(Line(row.engine, told))
+        lines.append(EngineRow(row.engine, told))
     return table(caption, columns.LATENCY, lines)
 
 
@@ -87,7 +87,7 @@ def services(run: Run, chart: Chart) -> Table | None:
         "Service time, from the actual start",
         columns.SERVICE,
         (
-            Line(row.engine, _percentile_figures(m, "service_ns"))
+            EngineRow(row.engine, _percentile_figures(m, "service_ns"))
             for row, m in found
             if m and m.record.get("service_ns")
         ),
@@ -103,7 +103,7 @@ def open_loops(run: Run, chart: Chart) -> Table | None:
         if m and loop:
             late = loop.late_starts / m.ops if m.ops else 0.0
             lines.append(
-                Line(
+                EngineRow(
                     row.engine,
                     (
                         Figure(numbers.rounded(loop.rate_ops_per_sec)),
@@ -133,7 +133,7 @@ def repetitions(run: Run, chart: Chart) -> Table | None:
         ]
         spread = row.summary.spread if row.summary else None
         lines.append(
-            Line(
+            EngineRow(
                 row.engine,
                 (
                     *cells[:-1],

@@ -20,7 +20,7 @@ from report import (
 from report.cells import Scenario
 from report.comparison import Chart, Comparison, Row
 from report.results import Run
-from report.tables import DASH, Table
+from report.tables import EMPTY, Table, union
 from report.text_table import (
     TableRow,
     TextTable,
@@ -140,19 +140,14 @@ def _beside(run: Run, compared: Comparison) -> list[str]:
 
 def _merged(tables: list[tuple[Chart, Table]]) -> str:
     """Tables of several charts as one; a column that one of them lacks is empty."""
-    titles: list[str] = []
-    for _, found in tables:
-        place = 0
-        for title, _ in found.columns:
-            if title not in titles:
-                titles.insert(place, title)
-            place = titles.index(title) + 1
+    shared = union(table for _, table in tables)
     rows = []
-    for chart, found in tables:
-        own = [title for title, _ in found.columns]
-        for line in found.lines:
-            told = {t: f.text for t, f in zip(own, line.figures, strict=True)}
+    for chart, table in tables:
+        for line in table.lines:
+            known = dict(zip(table.columns, line.figures, strict=True))
             names = (chart.scenario.title, chart.benchmark, line.engine.title)
-            rows.append(TableRow((*names, *(told.get(t, DASH) for t in titles))))
-    columns = (*words("Scenario", "Benchmark", "Engine"), *figures(*titles))
+            texts = (known.get(column, EMPTY).text for column in shared)
+            rows.append(TableRow((*names, *texts)))
+    titles = figures(*(title for title, _ in shared))
+    columns = (*words("Scenario", "Benchmark", "Engine"), *titles)
     return TextTable(columns, tuple(rows)).markdown()

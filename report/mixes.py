@@ -13,7 +13,7 @@ from typing import Any
 from report import columns, latency, numbers, stats
 from report.comparison import Chart
 from report.rows import Row
-from report.tables import DASH, Figure, Line, Table, figure, table
+from report.tables import DASH, EngineRow, Figure, Table, figure, table
 from report.usage import rated
 
 MB = 2**20
@@ -32,7 +32,7 @@ def writer(chart: Chart) -> Table | None:
         asked = found[0]["rate_ops_per_sec"]
         times = row.latency.record.get("writer") if row.latency else None
         lines.append(
-            Line(
+            EngineRow(
                 row.engine,
                 (
                     Figure(numbers.rounded(asked) if asked else "as fast as it goes"),
@@ -65,7 +65,7 @@ def _type(chart: Chart, name: str) -> Table | None:
             )
             share = counts[name] / max(sum(counts.values()), 1)
             lines.append(
-                Line(
+                EngineRow(
                     row.engine,
                     (
                         Figure(numbers.whole(counts[name])),
@@ -84,7 +84,9 @@ def shares(chart: Chart) -> Table | None:
     lines = []
     for row, told in found:
         by_name = {share["what"]: share for share in told}
-        lines.append(Line(row.engine, tuple(_share(by_name.get(n)) for n in names)))
+        lines.append(
+            EngineRow(row.engine, tuple(_share(by_name.get(n)) for n in names))
+        )
     titles = [(name, "drawn, and what theory expects") for name in names]
     return table("Shares drawn, and as theory has them", titles, lines)
 
@@ -94,7 +96,9 @@ def counters(chart: Chart) -> Table | None:
     found = [(row, _medians(row, "counters")) for row in rated(chart)]
     names = dict.fromkeys(name for _, counted in found for name in counted)
     lines = [
-        Line(row.engine, tuple(figure(counted.get(n), numbers.whole) for n in names))
+        EngineRow(
+            row.engine, tuple(figure(counted.get(n), numbers.whole) for n in names)
+        )
         for row, counted in found
     ]
     titles = [(name, "counted by the driver") for name in names]

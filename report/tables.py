@@ -36,7 +36,7 @@ EMPTY = Figure()
 
 
 @dataclass(frozen=True)
-class Line:
+class EngineRow:
     """One engine's figures, one for each column."""
 
     engine: Engine
@@ -49,11 +49,11 @@ class Table:
 
     caption: str
     columns: tuple[tuple[str, str], ...]
-    lines: tuple[Line, ...]
+    lines: tuple[EngineRow, ...]
 
 
 def table(
-    caption: str, columns: Iterable[tuple[str, str]], lines: Iterable[Line]
+    caption: str, columns: Iterable[tuple[str, str]], lines: Iterable[EngineRow]
 ) -> Table | None:
     """Without the columns and the lines that say nothing; None if none is left."""
     kept = tuple(line for line in lines if not all(f.is_empty for f in line.figures))
@@ -68,7 +68,7 @@ def table(
     return Table(
         caption,
         tuple(titles[i] for i in told),
-        tuple(Line(k.engine, tuple(k.figures[i] for i in told)) for k in kept),
+        tuple(EngineRow(k.engine, tuple(k.figures[i] for i in told)) for k in kept),
     )
 
 
@@ -77,22 +77,28 @@ def merged(heading: str, parts: Sequence[tuple[str, Table]]) -> Table:
 
     Lines of one engine are together; what a table lacks is empty.
     """
-    columns: list[tuple[str, str]] = []
-    for _, part in parts:
-        place = 0
-        for column in part.columns:
-            if column not in columns:
-                columns.insert(place, column)
-            place = columns.index(column) + 1
+    columns = union(part for _, part in parts)
     lines = []
     for label, part in parts:
         for line in part.lines:
             known = dict(zip(part.columns, line.figures, strict=True))
             cells = (known.get(column, EMPTY) for column in columns)
-            lines.append(Line(line.engine, (Figure(label), *cells)))
+            lines.append(EngineRow(line.engine, (Figure(label), *cells)))
     order = list(dict.fromkeys(line.engine.name for line in lines))
     lines.sort(key=lambda line: order.index(line.engine.name))
     return Table(parts[0][1].caption, ((heading, ""), *columns), tuple(lines))
+
+
+def union(tables: Iterable[Table]) -> list[tuple[str, str]]:
+    """Return the columns of all tables, each after what precedes it in its own."""
+    columns: list[tuple[str, str]] = []
+    for found in tables:
+        place = 0
+        for column in found.columns:
+            if column not in columns:
+                columns.insert(place, column)
+            place = columns.index(column) + 1
+    return columns
 
 
 def figure(number: float | None, form: Callable[[float], str]) -> Figure:

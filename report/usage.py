@@ -9,7 +9,7 @@ from __future__ import annotations
 from report import columns, numbers, stats
 from report.comparison import Chart
 from report.rows import Row
-from report.tables import Line, Table, figure, positive, table
+from report.tables import EngineRow, Table, figure, positive, table
 
 
 def everyone(chart: Chart) -> tuple[Row, ...]:
@@ -31,7 +31,7 @@ def work(chart: Chart) -> Table | None:
             *(row.settle_ns, row.close_ns, row.reopen_ns, row.recover_ns),
         )
         shown = tuple(positive(time_ns, numbers.seconds) for time_ns in times_ns)
-        lines.append(Line(row.engine, shown))
+        lines.append(EngineRow(row.engine, shown))
     return table("State of the work", columns.WORK, lines)
 
 
@@ -43,7 +43,7 @@ def later(chart: Chart) -> Table | None:
         ops = _median(row, "ops")
         cpu_ns = used.deferred_cpu_ns
         lines.append(
-            Line(
+            EngineRow(
                 row.engine,
                 (
                     positive(cpu_ns, numbers.seconds),
@@ -67,7 +67,7 @@ def processors(chart: Chart) -> Table | None:
             used.switches_per_op,
         )
         lines.append(
-            Line(
+            EngineRow(
                 row.engine,
                 (
                     figure(used.cpu_user_ns_per_op, numbers.seconds),
@@ -90,7 +90,7 @@ def memory(chart: Chart) -> Table | None:
         disk = (used.disk_bytes, used.peak_disk_bytes)
         amplified = (used.space_amplification, used.peak_space_amplification)
         lines.append(
-            Line(
+            EngineRow(
                 row.engine,
                 (
                     *(positive(number, numbers.size) for number in (*sizes, *disk)),
@@ -111,7 +111,7 @@ def bytes_moved(chart: Chart) -> Table | None:
             *(used.written_per_byte, used.storage_written_per_byte),
         )
         shown = tuple(positive(number, numbers.times) for number in moved)
-        lines.append(Line(row.engine, shown))
+        lines.append(EngineRow(row.engine, shown))
     return table("Bytes for each byte of entries", columns.BYTES, lines)
 
 

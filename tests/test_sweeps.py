@@ -20,7 +20,7 @@ from report import (
 from report.cells import Engine
 from report.results import Run, load_run
 from report.sweep_panel import Panel
-from report.tables import Figure, Line
+from report.tables import EngineRow, Figure
 from report.text_table import escaped
 from tests import records, synthetic, synthetic_sweep
 from tests.html_tree import tree
@@ -189,7 +189,7 @@ def test_the_tables_of_all_values_are_one(run: Run) -> None:
     def part(names: str, *engines: Engine) -> tables.Table:
         cells = tuple(Figure(name) for name in names)
         columns = tuple((name, "") for name in names)
-        return tables.Table("t", columns, tuple(Line(e, cells) for e in engines))
+        return tables.Table("t", columns, tuple(EngineRow(e, cells) for e in engines))
 
     parts = [("4", part("xz", one, other)), ("64", part("xyz", one))]
     found = tables.merged("value_size", parts)
