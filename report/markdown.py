@@ -21,14 +21,7 @@ from report.cells import Scenario
 from report.comparison import Chart, Comparison, Row
 from report.results import Run
 from report.tables import EMPTY, Table, union
-from report.text_table import (
-    TableRow,
-    TextTable,
-    escaped,
-    figures,
-    markdown_table,
-    words,
-)
+from report.text_table import TableRow, TextTable, escaped
 from report.workloads import workload
 
 
@@ -67,7 +60,7 @@ def _section(title: str, scenario: Scenario, charts: list[Chart]) -> list[str]:
 
 def _table(charts: list[Chart]) -> str:
     rows = [*charts[0].rows, *charts[0].unranked]
-    columns = (*words("Benchmark"), *figures(*(escaped(_name(row)) for row in rows)))
+    table = TextTable(("Benchmark",), tuple(map(_name, rows)), (), ())
     lines = []
     for chart in charts:
         title = f"{chart.title} (`{chart.benchmark}`, {chart.unit})"
@@ -76,7 +69,7 @@ def _table(charts: list[Chart]) -> str:
         title += "".join(f"; {escaped(said)}" for said in workload(chart.rows))
         cells = [_cell(chart, r) for r in (*chart.rows, *chart.unranked)]
         lines.append([title, *cells])
-    return markdown_table(columns, lines)
+    return table.of_markdown(lines)
 
 
 def _name(row: Row) -> str:
@@ -145,9 +138,9 @@ def _merged(tables: list[tuple[Chart, Table]]) -> str:
     for chart, table in tables:
         for line in table.lines:
             known = dict(zip(table.columns, line.figures, strict=True))
-            names = (chart.scenario.title, chart.benchmark, line.engine.title)
+            cell = (chart.scenario.title, chart.benchmark, line.engine.title)
             texts = (known.get(column, EMPTY).text for column in shared)
-            rows.append(TableRow((*names, *texts)))
-    titles = figures(*(title for title, _ in shared))
-    columns = (*words("Scenario", "Benchmark", "Engine"), *titles)
-    return TextTable(columns, tuple(rows)).markdown()
+            rows.append(TableRow((*cell, *texts)))
+    titles = tuple(title for title, _ in shared)
+    names = ("Scenario", "Benchmark", "Engine")
+    return TextTable(names, titles, (), tuple(rows)).markdown()

@@ -39,14 +39,6 @@ class TextLine:
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column; figures are set to the right, and their unit is in the title."""
-
-    title: str
-    is_number: bool = False
-
-
-@dataclass(frozen=True)
 class TableRow:
     """One cell for each column, and the style of the whole row."""
 
@@ -56,10 +48,20 @@ class TableRow:
 
 @dataclass(frozen=True)
 class TextTable:
-    """Columns and rows, for any of the writers."""
+    """Columns of words, then of figures, then of notes; the rows have them all.
 
-    columns: tuple[Column, ...]
+    Figures are set to the right; their unit is in the title, or in the cell.
+    """
+
+    words: tuple[str, ...]
+    figures: tuple[str, ...]
+    notes: tuple[str, ...]
     rows: tuple[TableRow, ...]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Of all columns."""
+        return (*self.words, *self.figures, *self.notes)
 
     def lines(self, *, head: bool = True) -> list[TextLine]:
         """Return the lines for a terminal, none if there is no row."""
@@ -67,44 +69,27 @@ class TextTable:
             return []
         rows = [([one_line(cell) for cell in r.cells], r.style) for r in self.rows]
         if head:
-            rows.insert(0, ([column.title for column in self.columns], "dim"))
+            rows.insert(0, ([*self.titles], "dim"))
         columns = zip(*(cells for cells, _ in rows), strict=True)
         widths = [max(map(len, cells)) for cells in columns]
         return [TextLine(self._padded(cells, widths), style) for cells, style in rows]
 
     def markdown(self) -> str:
         """Return the table as Markdown; no cell is taken for markup."""
-        return markdown_table(
-            [
-                Column(escaped(column.title), column.is_number)
-                for column in self.columns
-            ],
-            [[escaped(one_line(cell)) for cell in row.cells] for row in self.rows],
-        )
+        rows = [[escaped(one_line(cell)) for cell in row.cells] for row in self.rows]
+        return self.of_markdown(rows)
+
+    def of_markdown(self, rows: Iterable[Iterable[str]]) -> str:
+        """Return the table with other rows, of cells that are Markdown already."""
+        left, right = ["---"] * len(self.words), ["---:"] * len(self.figures)
+        ruler = [*left, *right, *["---"] * len(self.notes)]
+        lines = [map(escaped, self.titles), ruler, *rows]
+        return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
     def _padded(self, cells: Sequence[str], widths: Sequence[int]) -> str:
-        parts = zip(cells, self.columns, widths, strict=True)
-        texts = (
-            f"{c:>{w}}" if column.is_number else f"{c:<{w}}" for c, column, w in parts
-        )
-        return "  ".join(texts).rstrip()
-
-
-def figures(*titles: str) -> tuple[Column, ...]:
-    """Return columns of figures."""
-    return tuple(Column(title, is_number=True) for title in titles)
-
-
-def words(*titles: str) -> tuple[Column, ...]:
-    """Return columns of words."""
-    return tuple(map(Column, titles))
-
-
-def markdown_table(columns: Sequence[Column], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table whose titles and cells are Markdown already."""
-    ruler = ["---:" if column.is_number else "---" for column in columns]
-    lines = [[column.title for column in columns], ruler, *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        signs = "<" * len(self.words) + ">" * len(self.figures) + "<" * len(self.notes)
+        parts = zip(cells, signs, widths, strict=True)
+        return "  ".join(f"{c:{sign}{width}}" for c, sign, width in parts).rstrip()
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

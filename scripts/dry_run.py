@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from report import numbers
-from report.text_table import TableRow, TextTable, figures, words
+from report.text_table import TableRow, TextTable
 from scripts.disk import cell_bytes, free_bytes, needed_bytes
 from scripts.order import turns_of
 from scripts.plan import Plan, Turn
@@ -52,8 +52,8 @@ def dry_run_document(plan: Plan, places: Places) -> dict[str, Any]:
 def dry_run_lines(plan: Plan, places: Places) -> list[str]:
     """The same for people."""
     document = dry_run_document(plan, places)
-    columns = (*words("cell"), *figures("times", "time", "disk"), *words("note"))
-    table = TextTable(columns, tuple(map(_row, document["cells"])))
+    titles = ("cell",), ("times", "time", "disk"), ("note",)
+    table = TextTable(*titles, tuple(map(_row, document["cells"])))
     lines = [line.text for line in table.lines()]
     planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
     guessed = sum(not cell["from_history"] for cell in planned)

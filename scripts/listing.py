@@ -6,7 +6,7 @@ from typing import Any
 
 from report.config import Config, Suite
 from report.numbers import count
-from report.text_table import TableRow, TextTable, words
+from report.text_table import TableRow, TextTable
 from scripts.engines import ask_executables, child_environment, find_engines
 from scripts.outside import Outside
 from scripts.plan import Plan, PlannedEngine, Selection
@@ -128,7 +128,7 @@ def list_lines(document: Document) -> list[str]:
         if len(document) > 1:
             lines.append(kind.upper())
         rows = [_LINE_OF[kind](entry) for entry in entries]
-        table = TextTable(words("", "", ""), tuple(map(TableRow, rows)))
+        table = TextTable(("", "", ""), (), (), tuple(map(TableRow, rows)))
         lines += [f"  {line.text}" for line in table.lines(head=False)]
     return lines
 

@@ -11,7 +11,7 @@ from report.regressions import ab_words
 from report.regressions.ab_verdicts import AbResult
 from report.regressions.counts import LESS, MORE, NOT_GATED, SAME, CountResult
 from report.regressions.verdict_words import look, marked
-from report.text_table import TableRow, TextTable, figures, words
+from report.text_table import TableRow, TextTable
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,8 @@ def counts_told(rows: Sequence[CountRow]) -> str:
 
 def counts_table(rows: Sequence[CountRow]) -> TextTable:
     """Return counts as a table."""
-    columns = (
-        *words("", "cell", "count"),
-        *figures("a", "b", "change", "limit"),
-        *words("note"),
-    )
-    return TextTable(columns, tuple(map(_table_row, rows)))
+    titles = ("", "cell", "count"), ("a", "b", "change", "limit"), ("note",)
+    return TextTable(*titles, tuple(map(_table_row, rows)))
 
 
 def _table_row(row: CountRow) -> TableRow:

@@ -17,22 +17,16 @@ from report.regressions.ab_counts import CountRow, count_rows, counts_told
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun
 from report.regressions.ab_verdicts import AbResult
 from report.regressions.ab_words import Row
-from report.regressions.verdict_words import (
-    FAILED,
-    IMPROVED,
-    INCONCLUSIVE,
-    REGRESSED,
-    UNCHANGED,
-    look,
-)
+from report.regressions.judgement import Verdict
+from report.regressions.verdict_words import FAILED, look
 
 STYLE = "regressions.css"
 _LARGEST_RAW = 1_250_000  # characters; more lines stay in their file
 _POINTS = {  # the shape of a point, by its verdict
-    REGRESSED: "m4",
-    IMPROVED: "m2",
-    UNCHANGED: "m1",
-    INCONCLUSIVE: "m0",
+    Verdict.REGRESSED: "m4",
+    Verdict.IMPROVED: "m2",
+    Verdict.UNCHANGED: "m1",
+    Verdict.INCONCLUSIVE: "m0",
 }
 
 

@@ -20,18 +20,10 @@ from report.regressions.ab_words import Row
 from report.regressions.counts import CountResult
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.rule import PAIRS_PER_ROUND
-from report.regressions.verdict_words import (
-    FAILED,
-    IMPROVED,
-    INCONCLUSIVE,
-    REGRESSED,
-    UNCHANGED,
-    look,
-    marked,
-)
-from report.text_table import TableRow, TextLine, TextTable, figures, words
+from report.regressions.verdict_words import FAILED, look, marked
+from report.text_table import TableRow, TextLine, TextTable
 
-_CHANGED = (REGRESSED, IMPROVED, FAILED)
+_CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED, FAILED)
 _COUNTS_SHOWN = 12
 _LABEL = 14
 _MOST_ROUNDS = 200  # beyond it another machine is the better advice
@@ -50,7 +42,9 @@ def lines(
     """
     every = [*ab_words.engine_rows(result), *ab_words.rows(result)]
     if quiet:
-        table = rates_table(result, [r for r in every if r.verdict == REGRESSED])
+        table = rates_table(
+            result, [r for r in every if r.verdict == Verdict.REGRESSED]
+        )
         counts = counts_table([r for r in count_rows(result) if r.gates])
         shown = [*table.lines(head=False), *counts.lines(head=False)]
         return [*shown, TextLine(_summary(result), "bold")]
@@ -148,12 +142,8 @@ def _title(result: AbResult) -> str:
 def rates_table(result: AbResult, rows: Sequence[Row]) -> TextTable:
     """Return cells and engines as a table."""
     sides = (side.label[:_LABEL] for side in (result.run.a, result.run.b))
-    columns = (
-        *words("", "cell"),
-        *figures(*sides, "change", "interval", "pairs"),
-        *words("note"),
-    )
-    return TextTable(columns, tuple(map(_table_row, rows)))
+    titles = ("", "cell"), (*sides, "change", "interval", "pairs"), ("note",)
+    return TextTable(*titles, tuple(map(_table_row, rows)))
 
 
 def _table_row(row: Row) -> TableRow:
@@ -174,16 +164,18 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
     """What is not in the table, in a line for each verdict."""
     found = ab_words.tally(result)
     told = []
-    if unsure := found[INCONCLUSIVE]:
-        line = f"{look(INCONCLUSIVE).glyph} {unsure} {INCONCLUSIVE}"
+    if unsure := found[Verdict.INCONCLUSIVE]:
+        line = f"{look(Verdict.INCONCLUSIVE).glyph} {unsure} inconclusive"
         if unseen := ab_words.largest_unseen(result):
             cell, effect = unseen
             line += f": in {cell.name} a slowdown of less than"
             line += f" {ab_words.slowdown(effect)} could go unseen"
         told.append(line)
-    if same := found[UNCHANGED]:
+    if same := found[Verdict.UNCHANGED]:
         within = numbers.limit(result.run.rule.unchanged_within)
-        told.append(f"{look(UNCHANGED).glyph} {same} {UNCHANGED}: within ±{within}")
+        told.append(
+            f"{look(Verdict.UNCHANGED).glyph} {same} unchanged: within ±{within}"
+        )
     if told and not show_all:
         told[-1] += " (all cells: in the report)"
     return told

@@ -15,12 +15,7 @@ from report.regressions.ab_run import CONFIRM, AbRun
 from report.regressions.ab_verdicts import AbResult, CellResult
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.rule import PAIRS_PER_ROUND, Rule
-from report.regressions.verdict_words import (
-    FAILED,
-    IMPROVED,
-    NOT_MEASURED,
-    REGRESSED,
-)
+from report.regressions.verdict_words import FAILED, NOT_MEASURED
 
 _SUMMARISED = (*(v.value for v in Verdict), FAILED)
 
@@ -104,7 +99,7 @@ def groups(result: AbResult) -> list[Group]:
     """What was found first: engines, regressed, improved, failed, then the rest."""
     every = rows(result)
     found = [Group("Whole engines", tuple(engine_rows(result)))]
-    for verdict in (REGRESSED, IMPROVED, FAILED):
+    for verdict in (Verdict.REGRESSED, Verdict.IMPROVED, FAILED):
         of_verdict = tuple(row for row in every if row.verdict == verdict)
         found.append(Group(verdict.capitalize(), of_verdict))
     told = {id(row) for group in found for row in group.rows}
@@ -260,6 +255,6 @@ def _shown(judgement: Judgement | None) -> Judgement | None:
     return judgement if judgement and judgement.pairs else None
 
 
-_CHANGED = (REGRESSED, IMPROVED)
+_CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
 _SILLY = 10.0
 _MOST = 700.0  # e^700 is a float

@@ -21,15 +21,7 @@ from report.regressions.deciding import repetitions_for
 from report.regressions.judgement import Verdict
 from report.regressions.samples import SampledCell
 from report.regressions.verdict_words import look
-from report.text_table import (
-    TableRow,
-    TextLine,
-    TextTable,
-    escaped,
-    figures,
-    visible,
-    words,
-)
+from report.text_table import TableRow, TextLine, TextTable, escaped, visible
 
 _UNSURE_SHOWN = 10
 _NAMED_IN_COMMAND = 8
@@ -205,13 +197,9 @@ def _table(compared: ComparedRuns, show_all: bool) -> tuple[TextTable, str]:
         *same,
         *unrated,
     )
-    columns = (
-        *words("", "cell"),
-        *figures("base", "new", "change", "interval"),
-        *words("note"),
-    )
+    titles = ("", "cell"), ("base", "new", "change", "interval"), ("note",)
     rows = tuple(_row(cell, show_all) for cell in cells)
-    return TextTable(columns, rows), ", ".join(hidden)
+    return TextTable(*titles, rows), ", ".join(hidden)
 
 
 def _row(cell: ComparedCell, show_all: bool) -> TableRow:

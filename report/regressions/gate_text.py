@@ -17,7 +17,7 @@ from report.regressions.gate import (
     Row,
 )
 from report.regressions.verdict_words import look, marked
-from report.text_table import TableRow, TextLine, TextTable, figures, words
+from report.text_table import TableRow, TextLine, TextTable
 
 SCHEMA = 1
 # Outcomes whose rows are all shown; of the others so many.
@@ -203,12 +203,8 @@ def _row_document(row: Row) -> dict[str, Any]:
 
 def table(rows: Sequence[Row]) -> TextTable:
     """Return rows of a gate as a table."""
-    columns = (
-        *words("", "cell"),
-        *figures("base → new", "change", "interval"),
-        *words("note"),
-    )
-    return TextTable(columns, tuple(map(_table_row, rows)))
+    titles = ("", "cell"), ("base → new", "change", "interval"), ("note",)
+    return TextTable(*titles, tuple(map(_table_row, rows)))
 
 
 def _table_row(row: Row) -> TableRow:

@@ -15,7 +15,7 @@ from report.cells import CellName
 from report.provenance import machine_words
 from report.regressions.history_entries import Entry
 from report.regressions.history_flags import Change, Judged, judge
-from report.regressions.verdict_words import IMPROVED, REGRESSED, look
+from report.regressions.verdict_words import look
 
 FEW = 10  # points; of fewer only large steps are seen
 
@@ -146,7 +146,7 @@ def style(change: Change) -> str:
 
 def opened(regressed: int, nominated: int, improved: int) -> str:
     """Return how many steps are open."""
-    return f"{regressed} {REGRESSED}, {nominated} nominated, {improved} {IMPROVED}"
+    return f"{regressed} regressed, {nominated} nominated, {improved} improved"
 
 
 def confirming(*changes: Change) -> str:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from report.regressions.counts import LESS, MORE, SAME
 from report.regressions.judgement import Verdict
 
-REGRESSED, IMPROVED = Verdict.REGRESSED.value, Verdict.IMPROVED.value
-UNCHANGED, INCONCLUSIVE = Verdict.UNCHANGED.value, Verdict.INCONCLUSIVE.value
 FAILED, NOT_MEASURED = "failed", "not measured"
 
 
@@ -27,17 +25,17 @@ class Look:
 
 # "inconclusive" is neither like "unchanged" nor like a change that was seen.
 LOOKS: Mapping[str, Look] = {
-    REGRESSED: Look("▼", REGRESSED),
-    IMPROVED: Look("▲", IMPROVED),
-    UNCHANGED: Look("=", UNCHANGED),
-    INCONCLUSIVE: Look("?", INCONCLUSIVE),
+    Verdict.REGRESSED: Look("▼", "regressed"),
+    Verdict.IMPROVED: Look("▲", "improved"),
+    Verdict.UNCHANGED: Look("=", "unchanged"),
+    Verdict.INCONCLUSIVE: Look("?", "inconclusive"),
     FAILED: Look("×", FAILED),
     "missing": Look("×", FAILED),
     "lost": Look("×", FAILED),
     "nominated": Look("▼", "nominated"),
-    MORE: Look("+", REGRESSED),
-    LESS: Look("−", IMPROVED),
-    SAME: Look("=", UNCHANGED),
+    MORE: Look("+", "regressed"),
+    LESS: Look("−", "improved"),
+    SAME: Look("=", "unchanged"),
 }
 _NOT_JUDGED = Look("–", "not-measured")
 
