@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 import click
 
 from scripts import cli_options as options
-from scripts.cli_options import Output
 from scripts.cli_types import ShareType, check_globs
 from scripts.guard import guarded
-from scripts.reporting import write_whole
 from scripts.store import EVERY_KIND, all_runs, find_run, is_ab_run
 
 if TYPE_CHECKING:
     from report.regressions.gate import Gate
+    from report.text_table import TextLine
 
 _FORMATS = ("text", "github", "junit", "json")
 _FAIL_ON = ("regression", "inconclusive", "never")
@@ -227,20 +226,14 @@ def _chosen(globs: Sequence[str], names: Sequence[str]) -> Callable[[str], bool]
 
 
 def _show(gate: Gate, code: int, kind: str, output: Path | None, color: str) -> None:
-    if output is not None and str(output) != "-":
-        write_whole(output, _rendered(gate, code, kind))
-    elif kind == "text":
-        from report.regressions.gate_text import lines
-        from scripts.regressions.printing import print_lines
+    from scripts.regressions.printing import put
 
-        print_lines(lines(gate, code), Output(False, False, True, color))
-    else:
-        click.echo(_rendered(gate, code, kind), nl=False)
+    put(_rendered(gate, code, kind), output, color)
     if kind == "github":
         _append_summary(gate, code, os.environ)
 
 
-def _rendered(gate: Gate, code: int, kind: str) -> str:
+def _rendered(gate: Gate, code: int, kind: str) -> str | list[TextLine]:
     if kind == "json":
         from report.regressions.gate_text import document
 
@@ -255,7 +248,7 @@ def _rendered(gate: Gate, code: int, kind: str) -> str:
         return "".join(f"{line}\n" for line in annotations(gate, code))
     from report.regressions.gate_text import lines
 
-    return "".join(f"{line.text}\n" for line in lines(gate, code))
+    return lines(gate, code)
 
 
 def _append_summary(gate: Gate, code: int, environ: Mapping[str, str]) -> None:

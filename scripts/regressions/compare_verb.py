@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 import click
 
 from scripts import cli_options as options
-from scripts.cli_options import Output
 from scripts.cli_types import ShareType, check_globs, matching
 from scripts.guard import guarded
-from scripts.regressions.printing import print_lines
-from scripts.reporting import write_whole
+from scripts.regressions.printing import put
 from scripts.showing import complain
 from scripts.store import find_run
 
 if TYPE_CHECKING:
     from report.regressions.comparing import ComparedRuns, NotComparable
     from report.regressions.samples import Source
+    from report.text_table import TextLine
 
 _FORMATS = ("table", "md", "csv", "json")
 _FAILURES = ("regression", "any", "never")
@@ -103,13 +102,10 @@ def compare(
         found = compare_sources(one, other, Limits(threshold=threshold))
         if isinstance(found, NotComparable):
             if kind == "json":
-                _write(_json(found, _NOT_COMPARABLE), output)
+                put(_json(found, _NOT_COMPARABLE), output, color)
             return complain(text.refusal(found), _NOT_COMPARABLE)
         code = found.exit_code(fail_on)
-        if kind == "table" and output is None:
-            print_lines(text.lines(found, show_all), Output(False, False, True, color))
-        else:
-            _write(_rendered(found, kind, show_all, code), output)
+        put(_rendered(found, kind, show_all, code), output, color)
         if code == _NOT_COMPARABLE:
             return complain("nothing could be judged", code)
         return code
@@ -148,7 +144,9 @@ def _json(found: ComparedRuns | NotComparable, code: int) -> str:
     return json.dumps(told, indent=1, allow_nan=False) + "\n"
 
 
-def _rendered(found: ComparedRuns, kind: str, show_all: bool, code: int) -> str:
+def _rendered(
+    found: ComparedRuns, kind: str, show_all: bool, code: int
+) -> str | list[TextLine]:
     from report.regressions import compare_text
     from report.regressions.compare_documents import csv_document
 
@@ -158,11 +156,4 @@ def _rendered(found: ComparedRuns, kind: str, show_all: bool, code: int) -> str:
         return csv_document(found)
     if kind == "md":
         return compare_text.markdown(found, show_all)
-    return "".join(f"{line.text}\n" for line in compare_text.lines(found, show_all))
-
-
-def _write(text: str, output: Path | None) -> None:
-    if output is None or str(output) == "-":
-        click.echo(text, nl=False)
-    else:
-        write_whole(output, text, "-o")
+    return compare_text.lines(found, show_all)

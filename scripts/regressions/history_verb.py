@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scripts import cli_options as options
-from scripts.cli_options import Output
 from scripts.cli_types import check_globs, matching, shown
 from scripts.guard import guarded
-from scripts.reporting import write_whole
 from scripts.showing import complain
 from scripts.store import EVERY_KIND, find_run
 
 if TYPE_CHECKING:
     from report.regressions.history_view import View
+    from report.text_table import TextLine
 
 _FORMATS = ("text", "html", "csv", "json", "otava")
 _NOTHING = 5
@@ -149,22 +148,17 @@ def _show(
         recent = entries[-last:] if last else entries
         click.echo(shown(history_otava.write(output, recent, wanted)))
         return 0
-    if kind == "text" and output is None:
-        from report.regressions.history_text import lines
-        from scripts.regressions.printing import print_lines
+    from scripts.regressions.printing import put
 
-        print_lines(lines(found), Output(False, False, True, color))
-    elif output is None or str(output) == "-":
-        click.echo(_rendered(found, kind), nl=False)
-    else:
-        write_whole(output, _rendered(found, kind), "-o")
+    put(_rendered(found, kind), output, color)
+    if output is not None and is_file:
         click.echo(shown(output))
     if open_it:
         click.launch(str(output))
     return 0
 
 
-def _rendered(found: View, kind: str) -> str:
+def _rendered(found: View, kind: str) -> str | list[TextLine]:
     from report.regressions import history_documents, history_text
 
     if kind == "html":
@@ -176,4 +170,4 @@ def _rendered(found: View, kind: str) -> str:
     if kind == "json":
         document = history_documents.document(found)
         return json.dumps(document, indent=1, allow_nan=False) + "\n"
-    return "".join(f"{line.text}\n" for line in history_text.lines(found))
+    return history_text.lines(found)

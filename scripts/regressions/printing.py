@@ -1,11 +1,14 @@
 """Lines of a comparison on stdout, in colour where it can show it."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
+import click
 from rich.text import Text
 
 from report.text_table import TextLine, plain, visible
 from scripts.cli_options import Output
+from scripts.reporting import write_whole
 from scripts.table import ASCII, glyphs_for
 
 _STYLES = {
@@ -21,3 +24,16 @@ def print_lines(lines: Iterable[TextLine], output: Output) -> None:
     for line in lines:
         text = visible(plain(line.text) if is_ascii else line.text)
         console.print(Text(text, _STYLES.get(line.style, "")), soft_wrap=True)
+
+
+def put(report: str | list[TextLine], output: Path | None, color: str) -> None:
+    """Writes a report into a file, or onto stdout where that is "-" or None."""
+    text = report
+    if not isinstance(text, str):
+        text = "".join(f"{line.text}\n" for line in text)
+    if output is not None and str(output) != "-":
+        write_whole(output, text, "-o")
+    elif isinstance(report, str):
+        click.echo(text, nl=False)
+    else:
+        print_lines(report, Output(False, False, True, color))
