@@ -20,7 +20,7 @@ from report.regressions.ab_words import Row
 from report.regressions.counts import CountResult
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.rule import PAIRS_PER_ROUND
-from report.regressions.verdict_words import FAILED, look, marked
+from report.regressions.verdict_words import FAILED, look, marked, unseen
 from report.text_table import TableRow, TextLine, TextTable
 
 _CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED, FAILED)
@@ -166,10 +166,9 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
     told = []
     if unsure := found[Verdict.INCONCLUSIVE]:
         line = f"{look(Verdict.INCONCLUSIVE).glyph} {unsure} inconclusive"
-        if unseen := ab_words.largest_unseen(result):
-            cell, effect = unseen
-            line += f": in {cell.name} a slowdown of less than"
-            line += f" {ab_words.slowdown(effect)} could go unseen"
+        if largest := ab_words.largest_unseen(result):
+            cell, effect = largest
+            line += f": {unseen(ab_words.slowdown(effect), str(cell.name))}"
         told.append(line)
     if same := found[Verdict.UNCHANGED]:
         within = numbers.limit(result.run.rule.unchanged_within)

@@ -15,7 +15,7 @@ from report.regressions.ab_run import CONFIRM, AbRun
 from report.regressions.ab_verdicts import AbResult, CellResult
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.rule import PAIRS_PER_ROUND, Rule
-from report.regressions.verdict_words import FAILED, NOT_MEASURED
+from report.regressions.verdict_words import FAILED, NOT_MEASURED, unseen
 
 _SUMMARISED = (*(v.value for v in Verdict), FAILED)
 
@@ -162,13 +162,10 @@ def remarks(result: AbResult) -> list[str]:
     told = []
     if result.run.same_build and (result.regressed or result.improved):
         told.append("One build differs from itself: do not trust this machine yet.")
-    unseen = largest_unseen(result)
-    if unseen is not None:
-        cell, effect = unseen
-        told.append(
-            f"Inconclusive is not unchanged: in {cell.name} a slowdown of less than"
-            f" {slowdown(effect)} could go unseen."
-        )
+    if (largest := largest_unseen(result)) is not None:
+        cell, effect = largest
+        open_ = unseen(slowdown(effect), str(cell.name))
+        told.append(f"Inconclusive is not unchanged: {open_}.")
     if result.exit_code == 5:
         why = result.nothing_judged
         told.append(f"{why[0].upper()}{why[1:]}.")

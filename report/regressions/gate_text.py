@@ -16,7 +16,7 @@ from report.regressions.gate import (
     Outcome,
     Row,
 )
-from report.regressions.verdict_words import look, marked
+from report.regressions.verdict_words import look, marked, unseen
 from report.text_table import TableRow, TextLine, TextTable
 
 SCHEMA = 1
@@ -81,7 +81,7 @@ def reason_of(row: Row) -> str:
     """Why it came out so, and of an inconclusive one what could go unseen."""
     if row.unseen is None or row.outcome is not Outcome.INCONCLUSIVE:
         return row.reason
-    told = f"a slowdown of up to {numbers.percent(row.unseen)} could go unseen"
+    told = unseen(numbers.percent(row.unseen))
     return "; ".join(filter(None, (told, row.reason)))
 
 
@@ -125,8 +125,7 @@ def verdicts(gate: Gate) -> str:
     if unsure := gate.timed(Outcome.INCONCLUSIVE):
         parts.append(f"{len(unsure)} inconclusive")
         if (worst := gate.blindest) is not None and worst.unseen is not None:
-            share = numbers.percent(worst.unseen)
-            told = f"a slowdown of up to {share} could go unseen in {what_of(worst)}"
+            told = unseen(numbers.percent(worst.unseen), what_of(worst))
             parts[-1] += f" ({told})"
     for outcome in (Outcome.NOT_GATED, Outcome.UNCOMPARED):
         if rows := gate.timed(outcome):

@@ -48,3 +48,9 @@ def look(word: str) -> Look:
 def marked(word: str) -> str:
     """Return the word after its glyph: "▼ regressed"."""
     return f"{look(word).glyph} {word}"
+
+
+def unseen(slowdown: str, where: str = "") -> str:
+    """Return what an inconclusive outcome leaves open."""
+    place = f" in {where}" if where else ""
+    return f"a slowdown of up to {slowdown} could go unseen{place}"
