@@ -6,6 +6,7 @@ from typing import Any
 
 from report import numbers
 from report.scaling import LEVEL, Prediction
+from report.text_table import TableRow, TextTable
 from scripts.estimate import CellEstimate, Room, SuiteEstimate, Trouble
 from scripts.plan import Cell, Plan
 
@@ -71,12 +72,11 @@ def text(found: SuiteEstimate, room: Room, measured: Mapping[Cell, float]) -> li
 def _table(
     found: SuiteEstimate, room: Room, measured: Mapping[Cell, float]
 ) -> Iterable[str]:
-    width = max(len(str(cell.cell)) for cell in found.known)
-    head = f"{'cell':<{width}} {'times':>5} {'one repetition':>32}"
-    head += f" {'memory':>9} {'disk':>9}"
-    yield head + (f" {'measured':>9} {'ratio':>6}" if measured else "")
-    for cell in found.known:
-        yield f"{cell.cell!s:<{width}} {_row(cell, measured.get(cell.cell))}"
+    titles: tuple[str, ...] = ("times", "one repetition", "memory", "disk")
+    if measured:
+        titles = (*titles, "measured", "ratio")
+    rows = tuple(_row(cell, measured) for cell in found.known)
+    yield from (line.text for line in TextTable(("cell",), titles, (), rows).lines())
     known = f"{numbers.count(len(found.known), 'cell')} predicted"
     if found.unknown:
         known += f", {len(found.unknown)} not: their time is not in the sum"
@@ -102,18 +102,19 @@ def _grouped(head: str, words_of: Iterable[tuple[Cell, str]]) -> Iterable[str]:
         yield f"{head}{names[0]}{more} {words}"
 
 
-def _row(found: CellEstimate, measured_s: float | None) -> str:
+def _row(found: CellEstimate, measured: Mapping[Cell, float]) -> TableRow:
     assert found.repetition is not None, "only what is predicted has a row"
     memory, disk = (
         numbers.size(p.middle) if p else "-"
         for p in (found.memory_bytes, found.disk_bytes)
     )
-    once = _timed(found.repetition.wall_s)
-    row = f"{found.repetitions:>5} {once:>32} {memory:>9} {disk:>9}"
-    if measured_s is None:
-        return row
-    ratio = found.repetition.wall_s.middle / measured_s
-    return f"{row} {numbers.duration(measured_s):>9} {ratio:>6.2f}"
+    once = found.repetition.wall_s
+    cells = [str(found.cell), str(found.repetitions), _timed(once), memory, disk]
+    if (measured_s := measured.get(found.cell)) is not None:
+        cells += [numbers.duration(measured_s), f"{once.middle / measured_s:.2f}"]
+    elif measured:
+        cells += ["", ""]
+    return TableRow(tuple(cells))
 
 
 def _timed(found: Prediction) -> str:
