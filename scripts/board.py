@@ -10,6 +10,7 @@ from scripts.events import (
     Beat,
     Event,
     Note,
+    Pace,
     Progressed,
     RepetitionFinished,
     RepetitionStarted,
@@ -141,9 +142,7 @@ class Board:
     cells: dict[Cell, CellState] = field(default_factory=dict)
     running: Running | None = None
     finished: int = 0  # repetitions on disk
-    elapsed_s: float = 0.0
-    left_s: float | None = None
-    share_done: float = 0.0
+    pace: Pace = field(default_factory=Pace)
     note: Note | None = None
     ended: bool = False
 
@@ -154,33 +153,27 @@ class Board:
                 self.plan, self.machine_line = plan, machine_line
                 for line in done:
                     self._count(line)
-            case RepetitionStarted(cell, repetition, planned_ops, attempt):
+            case RepetitionStarted(cell, repetition, planned_ops, attempt, _):
                 self.running = Running(cell, repetition, planned_ops, attempt)
             case Progressed():
                 if self.running:
                     self.running = self.running.after(event)
-            case RepetitionFinished(line, _, elapsed_s, left_s, share_done):
-                self.running = None
+            case RepetitionFinished(line, _, pace):
+                self.running, self.pace = None, pace
                 self._count(line)
-                self._tell_time(elapsed_s, left_s, share_done)
-            case Beat(elapsed_s, left_s, share_done):
-                self._tell_time(elapsed_s, left_s, share_done)
+            case Beat(pace):
+                self.pace = pace
             case Note():
                 self.note = event
             case RunEnded(elapsed_s):
-                self.ended, self.elapsed_s, self.running = True, elapsed_s, None
+                self.ended, self.running = True, None
+                self.pace = replace(self.pace, elapsed_s=elapsed_s)
 
     def _count(self, line: Mapping[str, Any]) -> None:
         assert self.plan is not None
         cell, again = cell_of(line), is_superseded(self.plan, line)
         self.cells[cell] = self.state(cell).after(line, again)
         self.finished += not again
-
-    def _tell_time(
-        self, elapsed_s: float, left_s: float | None, share_done: float
-    ) -> None:
-        self.elapsed_s, self.left_s = elapsed_s, left_s
-        self.share_done = share_done
 
     @property
     def planned(self) -> int:

@@ -1,10 +1,28 @@
 """What happens during a run, as plain objects: views are fed these and nothing else."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scripts.plan import Cell, Plan
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How far a run is."""
+
+    elapsed_s: float = 0.0  # since the session began
+    left_s: float | None = None  # predicted; None: nobody knows yet
+    share_done: float = 0.0  # 0 to 1, weighted by predicted time
+    done: int = 0  # rounds of cells, where a run counts those
+    planned: int = 0  # of the stages that are known
+
+    def at(self, elapsed_s: float) -> "Pace":
+        """Return the pace at a later moment, when nothing more is done."""
+        left_s = self.left_s
+        if left_s is not None:
+            left_s = max(0.0, left_s - (elapsed_s - self.elapsed_s))
+        return replace(self, elapsed_s=elapsed_s, left_s=left_s)
 
 
 @dataclass(frozen=True)
@@ -24,6 +42,7 @@ class RepetitionStarted:
     repetition: int
     planned_ops: int
     attempt: int = 1
+    place: Mapping[str, Any] = field(default_factory=dict)  # as its line will have it
 
 
 @dataclass(frozen=True)
@@ -40,18 +59,28 @@ class RepetitionFinished:
 
     line: Mapping[str, Any]
     seconds: float  # wall time, also of what failed
-    elapsed_s: float  # since the session began
-    left_s: float | None  # predicted; None: nobody knows yet
-    share_done: float  # 0 to 1, weighted by predicted time
+    pace: Pace
+
+
+@dataclass(frozen=True)
+class RoundFinished:
+    """All repetitions of a cell in one round of an A/B run are on disk."""
+
+    lines: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A step of counting what both sides of an A/B run do, in words."""
+
+    text: str
 
 
 @dataclass(frozen=True)
 class Beat:
     """Time passes while a cell runs."""
 
-    elapsed_s: float
-    left_s: float | None
-    share_done: float
+    pace: Pace
 
 
 @dataclass(frozen=True)
@@ -67,7 +96,6 @@ class RunEnded:
     """The session is over, with or without everything done."""
 
     elapsed_s: float
-    failed: tuple[str, ...] = field(default=())  # cells without a number
 
 
 Event = (
@@ -75,6 +103,8 @@ Event = (
     | RepetitionStarted
     | Progressed
     | RepetitionFinished
+    | RoundFinished
+    | Counted
     | Beat
     | Note
     | RunEnded

@@ -18,6 +18,7 @@ from scripts.events import (
     Beat,
     Event,
     Note,
+    Pace,
     Progressed,
     RepetitionFinished,
     RunEnded,
@@ -68,53 +69,84 @@ class SilentView:
         """Has nothing to restore."""
 
 
+class Lines(Protocol):
+    """The lines that one kind of run prints."""
+
+    def of(self, event: Event) -> list[str]:
+        """Return the lines that follow an event."""
+
+    def progress(self) -> str:
+        """Return how much is done."""
+
+
 class PlainView:
-    """One line per finished repetition, and a heartbeat; for pipes and logs."""
+    """Lines as they come, and a heartbeat; for pipes and logs."""
 
     period_s = 10.0
+    heartbeats = True
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, lines: Lines | None = None) -> None:
         self._console = console
-        self._board = Board()
-        self._printed_at_s = 0.0
+        self._lines = lines or RunLines()
+        self._elapsed_s = self._printed_at_s = 0.0
 
     def show(self, event: Event) -> None:
         """Takes one event."""
-        self._board.apply(event)
-        for line in plain_lines(self._board, event, self._printed_at_s):
+        lines = self._lines.of(event)
+        match event:
+            case Note(text, level):
+                lines.append(f"{level} {text}")
+            case RepetitionFinished(_, _, pace):
+                self._elapsed_s = pace.elapsed_s
+            case Beat(pace):
+                self._elapsed_s = pace.elapsed_s
+                silent_s = pace.elapsed_s - self._printed_at_s
+                if self.heartbeats and silent_s >= HEARTBEAT_S:
+                    lines.append(self._heartbeat(pace))
+        if lines:
+            self._printed_at_s = self._elapsed_s
+        for line in lines:
             _print(self._console, line)
-            self._printed_at_s = self._board.elapsed_s
 
     def close(self) -> None:
         """Has nothing to restore."""
 
+    def _heartbeat(self, pace: Pace) -> str:
+        left = pace.left_s
+        rest = f", ~{numbers.clock(left)} left" if left is not None else ""
+        elapsed = numbers.clock(pace.elapsed_s)
+        return f"heartbeat {elapsed} elapsed, {self._lines.progress()}{rest}"
 
-def plain_lines(board: Board, event: Event, printed_at_s: float) -> list[str]:
-    """What the plain view prints after an event that the board has taken in."""
-    match event:
-        case RunStarted(plan, machine_line, done):
-            first = (
-                f"kvmatrix run {plan.run}  suite={plan.suite['name']}"
-                f" cells={len(plan.cells)} repetitions={board.planned}"
-                f" done={len(done)} seed={plan.seed}"
-            )
-            return [first, f"machine {machine_line}"]
-        case RepetitionFinished():
-            return [finished_line(board, event)]
-        case Note(text, level):
-            return [f"{level} {text}"]
-        case Beat(elapsed_s) if elapsed_s - printed_at_s >= HEARTBEAT_S:
-            left = board.left_s
-            rest = f", ~{numbers.clock(left)} left" if left is not None else ""
-            done_so_far = f"{board.finished}/{board.planned} repetitions"
-            elapsed = numbers.clock(elapsed_s)
-            return [f"heartbeat {elapsed} elapsed, {done_so_far}{rest}"]
-        case RunEnded(elapsed_s, failed):
-            done_so_far = f"{board.finished}/{board.planned} repetitions"
-            cells = numbers.count(len(failed), "cell")
-            elapsed = numbers.clock(elapsed_s)
-            return [f"done {done_so_far}, {cells} failed, {elapsed}"]
-    return []
+
+class RunLines:
+    """The lines that a run of one build prints: one for each repetition."""
+
+    def __init__(self) -> None:
+        self._board = Board()
+
+    def of(self, event: Event) -> list[str]:
+        """Return the lines that follow an event."""
+        board = self._board
+        board.apply(event)
+        match event:
+            case RunStarted(plan, machine_line, done):
+                first = (
+                    f"kvmatrix run {plan.run}  suite={plan.suite['name']}"
+                    f" cells={len(plan.cells)} repetitions={board.planned}"
+                    f" done={len(done)} seed={plan.seed}"
+                )
+                return [first, f"machine {machine_line}"]
+            case RepetitionFinished():
+                return [finished_line(board, event)]
+            case RunEnded(elapsed_s):
+                cells = numbers.count(len(board.failures()), "cell")
+                elapsed = numbers.clock(elapsed_s)
+                return [f"done {self.progress()}, {cells} failed, {elapsed}"]
+        return []
+
+    def progress(self) -> str:
+        """Return how much is done."""
+        return f"{self._board.finished}/{self._board.planned} repetitions"
 
 
 def finished_line(board: Board, event: RepetitionFinished) -> str:

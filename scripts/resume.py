@@ -19,17 +19,15 @@ class Changed(Exception):
         self.found = found
 
 
-def check_unchanged(
+def changes(
     plan: Plan, config: Config, build_dir: Path, machine: Mapping[str, Any]
-) -> None:
-    """Raises Changed, with every difference spelled out."""
-    found = [
+) -> list[str]:
+    """Return every difference from what the plan recorded, spelled out."""
+    return [
         *machine_differences(plan.machine, machine),
         *_binary_differences(plan, build_dir),
         *_settings_differences(plan, config),
     ]
-    if found:
-        raise Changed(found)
 
 
 def machine_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from report import numbers
 from report.config import Config, Suite
 from scripts.board import Board
-from scripts.calls import WORK_FOLDER, Exchanged
+from scripts.calls import WORK_FOLDER, Bench, Exchanged
 from scripts.disk import SPARE_BYTES, free_bytes, needed_bytes
 from scripts.doctor.admission import admit, subject_of
 from scripts.doctor.finding import Finding, Level
@@ -19,18 +19,19 @@ from scripts.doctor.probes import Progress
 from scripts.doctor.screen import summary
 from scripts.driver_process import Executor, Interrupted
 from scripts.engines import ask_executables, child_environment, find_engines
-from scripts.events import Event, Listener, Note, RunEnded, RunStarted
+from scripts.events import Note, RunEnded, RunStarted
 from scripts.executable import NOT_BUILT, Stamp, executable_path
 from scripts.host import Machine, environment_document, identity, machine_line
 from scripts.live import View
+from scripts.loop import Loop, Schedule
 from scripts.order import missing_turns
 from scripts.outside import Outside
 from scripts.plan import Plan, Selection
 from scripts.planning import make_plan
 from scripts.predict import Forecast, load_history
 from scripts.reader import SystemReader
-from scripts.resume import check_unchanged
-from scripts.run import Session
+from scripts.resume import Changed, changes
+from scripts.run_schedule import RunSchedule
 from scripts.store import (
     DiskFull,
     RunFolder,
@@ -173,19 +174,20 @@ class Runner:
     ) -> Ending:
         """Finishes what is missing of a run.  Raises Changed."""
         plan = read_plan(path)
-        found = read_lines(path)
-        self.stamp(engine.executable for engine in plan.engines)
-        check_unchanged(plan, config, self.places.build_dir, identity(self.machine))
-        notes = []
-        if found.torn:
-            drop_torn_line(path, found.sound_bytes)
-            notes.append(Note("dropped the unfinished last line; it is done again"))
+        if changed := self.changes(plan, config):
+            raise Changed(changed)
+        lines, notes = kept_lines(path)
         late = self._built_late(plan)
         notes += [Note(f"{name} {_BUILT_LATE}", "warn") for name in late]
-        lines = [measurement.record for measurement in found.measurements]
         if missing_turns(plan, lines):
             refuse_small_disk(plan, self.places.data_dir)
         return self._execute(plan, RunFolder(path), lines, view_of, notes, late)
+
+    def changes(self, plan: Plan, config: Config) -> list[str]:
+        """Return what is no longer as the plan recorded it; stamps the executables."""
+        self.stamp(engine.executable for engine in plan.engines)
+        machine = identity(self.machine)
+        return changes(plan, config, self.places.build_dir, machine)
 
     def _built_late(self, plan: Plan) -> tuple[str, ...]:
         """The engines that the plan misses and that are there by now."""
@@ -204,49 +206,37 @@ class Runner:
         notes: list[Note],
         late: Sequence[str] = (),
     ) -> Ending:
-        view, board = view_of(plan), Board()
-        done = tuple(_told(line, late) for line in lines)
+        def begun() -> RunStarted:
+            done = tuple(_told(line, late) for line in lines)
+            return RunStarted(plan, machine_line(plan.machine), done)
 
-        def listen(event: Event) -> None:
-            board.apply(event)
-            view.show(event)
+        def schedule_of(loop: Loop) -> Schedule:
+            bench, forecast = self.bench(loop, plan), self.forecast(plan)
+            return RunSchedule(plan, bench, forecast, lines)
 
-        try:
-            session = self._session(plan, folder, lines, listen, view.period_s)
-            listen(RunStarted(plan, machine_line(plan.machine), done))
-            for note in (*notes, *self.warnings(plan, late)):
-                listen(note)
-            code, message = outcome_of(session.execute)
-            failed = tuple(str(cell) for cell, _ in board.failures())
-            listen(RunEnded(session.clock() - session.started_s, failed))
-        finally:
-            folder.close()
-            view.close()
-        if not code and (failed or missing_turns(plan, session.lines)):
+        loop = self.loop(folder, lines, view_of(plan))
+        notes += self.warnings(plan, late)
+        code, message = carry_out(loop, begun(), notes, schedule_of)
+        board = Board()
+        board.apply(begun())
+        if not code and (board.failures() or missing_turns(plan, lines)):
             code = 3
-        return Ending(plan, board, tuple(session.lines), folder.path, code, message)
+        return Ending(plan, board, tuple(lines), folder.path, code, message)
 
-    def _session(
-        self,
-        plan: Plan,
-        folder: RunFolder,
-        lines: list[Mapping[str, Any]],
-        listener: Listener,
-        period_s: float,
-    ) -> Session:
-        return Session(
-            plan=plan,
-            folder=folder,
-            forecast=Forecast(plan, load_history(self.places.results, plan)),
-            listener=listener,
-            build_dir=self.places.build_dir,
-            stamps=self.stamps,
-            data_dir=self.places.data_dir,
-            executor=self.executor,
-            surroundings=self.outside.surroundings(self.machine),
-            period_s=period_s,
-            lines=lines,
-        )
+    def forecast(self, plan: Plan) -> Forecast:
+        """Return the prediction for a plan, from the runs that there are."""
+        return Forecast(plan, load_history(self.places.results, plan))
+
+    def loop(
+        self, folder: RunFolder, lines: list[Mapping[str, Any]], view: View
+    ) -> Loop:
+        """Return the loop that adds to these lines of this folder."""
+        return Loop(folder, lines, view, self.executor, self.places.work)
+
+    def bench(self, loop: Loop, plan: Plan) -> Bench:
+        """Return where a plan's repetitions are made in a loop."""
+        surroundings = self.outside.surroundings(self.machine)
+        return loop.bench(plan, self.places.build_dir, self.stamps, surroundings)
 
     def warnings(self, plan: Plan, late: Sequence[str]) -> Iterator[Note]:
         """What people should know of the engines of a plan before it is measured."""
@@ -259,6 +249,35 @@ class Runner:
                 yield Note(f"{engine.name} was built with live assertions", "warn")
 
 
+def kept_lines(path: Path) -> tuple[list[Mapping[str, Any]], list[Note]]:
+    """Return the lines of a run that goes on, and a note of one that was torn."""
+    notes, found = [], read_lines(path)
+    if found.torn:
+        drop_torn_line(path, found.sound_bytes)
+        notes.append(Note("dropped the unfinished last line; it is done again"))
+    return [measurement.record for measurement in found.measurements], notes
+
+
+def carry_out(
+    loop: Loop,
+    begun: RunStarted,
+    notes: Iterable[Note],
+    schedule_of: Callable[[Loop], Schedule],
+) -> tuple[int, str]:
+    """Do what a schedule asks for; return the exit code and why it stopped early.
+
+    The folder and the view are closed in any case.
+    """
+    with loop:
+        schedule = schedule_of(loop)
+        loop.view.show(begun)
+        for note in notes:
+            loop.view.show(note)
+        ending = _outcome_of(loop, schedule)
+        loop.view.show(RunEnded(loop.elapsed_s))
+    return ending
+
+
 def doctors_note(environment: Mapping[str, Any]) -> Note:
     """What the doctor said, in one line."""
     findings = [Finding.of(said) for said in environment["doctor"]]
@@ -266,10 +285,9 @@ def doctors_note(environment: Mapping[str, Any]) -> Note:
     return Note(summary(findings), "warn" if failed else "note")
 
 
-def outcome_of(execute: Callable[[], None]) -> tuple[int, str]:
-    """Does what is missing; the exit code and why it stopped early."""
+def _outcome_of(loop: Loop, schedule: Schedule) -> tuple[int, str]:
     try:
-        execute()
+        loop.execute(schedule)
     except Interrupted as stop:
         return stop.exit_code, "interrupted"
     except DiskFull as full:

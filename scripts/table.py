@@ -202,14 +202,16 @@ def status_lines(board: Board, width: int, glyphs: Glyphs, resume: str) -> list[
 
 def _bar(board: Board, width: int, glyphs: Glyphs) -> Text:
     left = (
-        f"~{numbers.clock(board.left_s)}" if board.left_s is not None else glyphs.none
+        f"~{numbers.clock(board.pace.left_s)}"
+        if board.pace.left_s is not None
+        else glyphs.none
     )
     tail = (
-        f" {board.finished}/{board.planned}  {numbers.percent(board.share_done)}"
-        f"  {numbers.clock(board.elapsed_s)} gone  {left} left"
+        f" {board.finished}/{board.planned}  {numbers.percent(board.pace.share_done)}"
+        f"  {numbers.clock(board.pace.elapsed_s)} gone  {left} left"
     )
     room = max(5, min(60, width - len(tail) - 4))
-    full = round(board.share_done * room)
+    full = round(board.pace.share_done * room)
     bar = Text(glyphs.left_edge)
     bar.append(glyphs.full * full, "cyan")
     return bar.append(" " * (room - full) + glyphs.right_edge + tail)

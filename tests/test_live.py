@@ -12,6 +12,7 @@ from scripts.events import (
     Beat,
     Event,
     Note,
+    Pace,
     Progressed,
     RepetitionFinished,
     RepetitionStarted,
@@ -42,7 +43,7 @@ def made() -> Plan:
 
 def finished(cell: Cell, repetition: int, elapsed_s: float = 1, **kw: Any) -> Event:
     given = line(cell, repetition, **kw)
-    return RepetitionFinished(given, 0.5, elapsed_s, 30.0, 0.25)
+    return RepetitionFinished(given, 0.5, Pace(elapsed_s, 30.0, 0.25))
 
 
 RECORDED: list[Event] = [
@@ -58,7 +59,7 @@ RECORDED: list[Event] = [
     Progressed(200, 10.0),
     Progressed(500, 10.5),
     Note("something to know"),
-    Beat(61.0, 30.0, 0.25),
+    Beat(Pace(61.0, 30.0, 0.25)),
 ]
 
 
@@ -127,7 +128,7 @@ def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
 
 
 def test_what_nobody_knows_yet_is_not_guessed() -> None:
-    events = [*RECORDED[:2], Beat(5.0, None, 0.0)]
+    events = [*RECORDED[:2], Beat(Pace(5.0))]
     assert "5 s gone  – left" in shown(events=events)
 
 
@@ -165,7 +166,7 @@ def plain(events: list[Event]) -> list[str]:
 
 
 def test_a_pipe_gets_one_line_per_repetition_and_no_escape() -> None:
-    lines = plain([*RECORDED, RunEnded(90.0, ("b/base/fillrandom",))])
+    lines = plain([*RECORDED, RunEnded(90.0)])
     assert "\x1b" not in "".join(lines)
     assert lines[0].startswith("kvmatrix run 20260102-030405-lab  suite=lab cells=6")
     assert [x[:15] for x in lines if x.startswith("[")] == [
@@ -178,7 +179,7 @@ def test_a_pipe_gets_one_line_per_repetition_and_no_escape() -> None:
 
 
 def test_the_heart_beats_each_minute_of_silence() -> None:
-    beats: list[Event] = [Beat(float(s), None, 0.0) for s in range(0, 200, 10)]
+    beats: list[Event] = [Beat(Pace(float(s))) for s in range(0, 200, 10)]
     lines = [x for x in plain([RECORDED[0], *beats]) if x.startswith("heartbeat")]
     assert [x.split(",")[0] for x in lines] == [
         f"heartbeat {t} elapsed" for t in ("60 s", "2 min 0 s", "3 min 0 s")

@@ -14,14 +14,11 @@ from report.regressions.count_lines import (
 )
 from report.regressions.rule import Rule
 from scripts import session
-from scripts.calls import Bench
 from scripts.cli_options import Output
 from scripts.doctor.probes import Progress
-from scripts.driver_process import Tick
-from scripts.events import Note
-from scripts.host import identity, machine_line
-from scripts.plan import Turn
-from scripts.predict import Forecast, load_history
+from scripts.events import Note, RunStarted
+from scripts.host import machine_line
+from scripts.loop import Loop, Schedule
 from scripts.regressions.ab_forecast import AbForecast
 from scripts.regressions.ab_plan import (
     AbPlan,
@@ -31,11 +28,11 @@ from scripts.regressions.ab_plan import (
     same_executables,
 )
 from scripts.regressions.ab_schedule import MOST_PADDING_BYTES, PADDING
-from scripts.regressions.ab_session import AbSession
-from scripts.regressions.ab_view import AbView
-from scripts.resume import Changed, check_unchanged
+from scripts.regressions.ab_stages import AbSchedule
+from scripts.regressions.ab_view import make_ab_view
+from scripts.resume import Changed
 from scripts.session import Request, Runner
-from scripts.store import RunFolder, create_folder, drop_torn_line, read_lines
+from scripts.store import RunFolder, create_folder, drop_torn_line
 
 _NO_COUNTS = CountFile((), 0, torn=False)
 _PADDING_TOLD = f"0 to {MOST_PADDING_BYTES} bytes, drawn for each repetition"
@@ -94,12 +91,9 @@ class AbRunner:
 
     def forecast(self, plan: AbPlan) -> AbForecast:
         """The prediction of both stages."""
-        results = self.a.places.results
-        sides = {
-            side: Forecast(of, load_history(results, of))
-            for side, of in plan.sides.items()
-        }
-        return AbForecast(plan, sides)
+        return AbForecast(
+            plan, {side: self.a.forecast(of) for side, of in plan.sides.items()}
+        )
 
     def start(
         self, plan: AbPlan, environment: Mapping[str, Any], output: Output
@@ -114,12 +108,14 @@ class AbRunner:
     def resume(self, path: Path, config: Config, output: Output) -> AbEnding:
         """Finishes what is missing of a run.  Raises Changed."""
         plan, run = read_ab_plan(path), load_ab_run(path)
-        self._check_unchanged(plan, config)
-        notes = []
-        found = read_lines(path)
-        if found.torn:
-            drop_torn_line(path, found.sound_bytes)
-            notes.append(Note("dropped the unfinished last line; it is done again"))
+        changed = [
+            f"side {side}: {text}"
+            for side, runner in self.sides.items()
+            for text in runner.changes(plan.sides[side], config)
+        ]
+        if changed:
+            raise Changed(changed)
+        lines, notes = session.kept_lines(path)
         counts = read_count_lines(
             path / COUNTS_FILE, plan.run, {cell.name for cell in run.cells}
         )
@@ -127,22 +123,7 @@ class AbRunner:
             drop_torn_line(path, counts.sound_bytes, COUNTS_FILE)
         if run.unfinished:
             session.refuse_small_disk(plan.a, self.a.places.data_dir)
-        lines = [measurement.record for measurement in found.measurements]
         return self._execute(plan, RunFolder(path), lines, counts, output, notes)
-
-    def _check_unchanged(self, plan: AbPlan, config: Config) -> None:
-        """Raises Changed, each difference with its side."""
-        found: list[str] = []
-        machine = identity(self.a.machine)
-        for side, runner in (("a", self.a), ("b", self.b)):
-            of = plan.sides[side]
-            runner.stamp(engine.executable for engine in of.engines)
-            try:
-                check_unchanged(of, config, runner.places.build_dir, machine)
-            except Changed as changed:
-                found += [f"side {side}: {text}" for text in changed.found]
-        if found:
-            raise Changed(found)
 
     def _execute(
         self,
@@ -153,54 +134,32 @@ class AbRunner:
         output: Output,
         notes: list[Note],
     ) -> AbEnding:
-        view = AbView(output.stderr(), output.quiet)
-        try:
-            made = self._session(plan, folder, lines, counts, view)
-            view.say(_first_line(plan, len(lines)))
-            view.say(f"machine {machine_line(plan.a.machine)}")
-            for note in (*notes, *self._warnings(plan)):
-                view.show(note)
-            code, message = session.outcome_of(made.execute)
-        finally:
-            folder.close()
-            view.close()
-        return AbEnding(plan, folder.path, len(made.lines), code, message)
+        view = make_ab_view(output.stderr(), output.quiet, plan)
+        loop = self.a.loop(folder, lines, view)
 
-    def _session(
-        self,
-        plan: AbPlan,
-        folder: RunFolder,
-        lines: list[Mapping[str, Any]],
-        counts: CountFile,
-        view: AbView,
-    ) -> AbSession:
-        sides: dict[str, Bench] = {}
-        made = AbSession(
-            plan=plan,
-            folder=folder,
-            benches=sides,
-            forecast=self.forecast(plan),
-            view=view,
-            lines=lines,
-            counts=counts,
-        )
-        for side, runner in (("a", self.a), ("b", self.b)):
-            sides[side] = Bench(
-                plan=plan.sides[side],
-                build_dir=runner.places.build_dir,
-                stamps=runner.stamps,
-                work=runner.places.work,
-                executor=runner.executor,
-                surroundings=runner.outside.surroundings(runner.machine),
-                tick=Tick(made.look, view.period_s),
-                starts=_nobody_listens,
-            )
-        return made
+        def schedule_of(loop: Loop) -> Schedule:
+            benches = {
+                side: runner.bench(loop, plan.sides[side])
+                for side, runner in self.sides.items()
+            }
+            forecast = self.forecast(plan)
+            place = (plan, folder.path, benches, forecast)
+            return AbSchedule(*place, view.show, lines, counts)
+
+        begun = RunStarted(plan.a, machine_line(plan.a.machine), tuple(lines))
+        notes += self._warnings(plan)
+        code, message = session.carry_out(loop, begun, notes, schedule_of)
+        return AbEnding(plan, folder.path, len(lines), code, message)
+
+    @property
+    def sides(self) -> Mapping[str, Runner]:
+        """Both runners by their side."""
+        return {"a": self.a, "b": self.b}
 
     def _warnings(self, plan: AbPlan) -> list[Note]:
         found = [
             replace(note, text=f"side {side}: {note.text}")
-            for side, runner in (("a", self.a), ("b", self.b))
+            for side, runner in self.sides.items()
             for note in runner.warnings(plan.sides[side], ())
         ]
         if same_executables(plan) and not plan.same_build:
@@ -212,16 +171,3 @@ def runner_of(runner: Runner, build_b: Path) -> AbRunner:
     """The runner of both sides, given that of side a."""
     places = replace(runner.places, build_dir=build_b)
     return AbRunner(runner, Runner(places, runner.outside, runner.executor))
-
-
-def _nobody_listens(_turn: Turn) -> None:
-    """The session itself knows whose turn it is."""
-
-
-def _first_line(plan: AbPlan, done: int) -> str:
-    rule = plan.rule
-    return (
-        f"kvmatrix ab {plan.run}  cells={len(plan.able)} of {len(plan.cells)}"
-        f" screen={rule.screen_rounds} confirm={rule.confirm_rounds} rounds of 4"
-        f" done={done} seed={plan.seed}"
-    )

@@ -2,138 +2,138 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
-from rich.text import Text
 
 from report import numbers
 from report.regressions.ab_run import CONFIRM
-from report.regressions.rule import Rule
 from scripts.board import STATUS_WORDS, rate_of
 from scripts.driver_process import TICK_S
-from scripts.events import Note
-from scripts.live import HEARTBEAT_S
+from scripts.events import (
+    Beat,
+    Counted,
+    Event,
+    Pace,
+    RepetitionFinished,
+    RepetitionStarted,
+    RoundFinished,
+    RunStarted,
+)
+from scripts.live import PlainView, SilentView, View
 from scripts.order import cell_of, marks_of
+from scripts.regressions.ab_plan import AbPlan
 
 _NAME_CHARS = 42
-_PLAIN_PERIOD_S = 10.0
 
 
-@dataclass(frozen=True)
-class Pace:
-    """How far the run is: rounds of cells, time, and the share of it that is done."""
-
-    done: int
-    planned: int  # of the stages that are known
-    elapsed_s: float
-    left_s: float | None
-    share_done: float
+def make_ab_view(console: Console, quiet: bool, plan: AbPlan) -> View:
+    """Return the view that fits where stderr goes."""
+    if quiet:
+        return SilentView(console)
+    if console.is_terminal and not console.is_dumb_terminal:
+        return BarView(console, plan)
+    return PlainView(console, AbLines(plan))
 
 
-class AbView:
-    """A bar with lines above it on a terminal; lines and heartbeats elsewhere.
+class AbLines:
+    """The lines that an A/B run prints: one for each round of a cell."""
 
-    Quiet: warnings alone.  Nothing is drawn by a thread, which would be in the
-    measurement.
+    def __init__(self, plan: AbPlan) -> None:
+        self._plan = plan
+        self._pace = Pace()
+
+    def of(self, event: Event) -> list[str]:
+        """Return the lines that follow an event."""
+        match event:
+            case RunStarted(_, machine_line, done):
+                return [_first_line(self._plan, len(done)), f"machine {machine_line}"]
+            case RepetitionFinished(_, _, pace) | Beat(pace):
+                self._pace = pace
+            case RoundFinished(lines):
+                return [self._round_line(lines)]
+            case Counted(text):
+                return [text]
+        return []
+
+    def progress(self) -> str:
+        """Return how much is done."""
+        return f"{self._pace.done}/{self._pace.planned} rounds"
+
+    def _round_line(self, lines: Sequence[Mapping[str, Any]]) -> str:
+        """One finished round of one cell, with its number in its stage."""
+        ab, rule, pace = lines[-1]["ab"], self._plan.rule, self._pace
+        number, rounds = ab["round"], rule.screen_rounds
+        if ab["stage"] == CONFIRM:
+            number, rounds = number - rounds, rule.confirm_rounds
+        width = len(str(pace.planned))
+        start = f"[{pace.done:>{width}}/{pace.planned}] {ab['stage']}"
+        told = f"{start} {number}/{rounds} {cell_of(lines[0])!s:<{_NAME_CHARS}}"
+        return told + _figures(lines)
+
+
+class BarView(PlainView):
+    """A bar with the lines above it.
+
+    Nothing is drawn by a thread, which would be in the measurement.
     """
 
-    def __init__(self, console: Console, quiet: bool) -> None:
-        self._console, self._quiet = console, quiet
-        self._printed_at_s = 0.0
-        self._bar: Progress | None = None
-        is_live = console.is_terminal and not console.is_dumb_terminal
-        if is_live and not quiet:
-            self._bar = _bar(console)
-            self._task = self._bar.add_task("", total=1.0, now="", left="")
-            self._bar.start()
+    period_s = TICK_S
+    heartbeats = False
 
-    @property
-    def period_s(self) -> float:
-        """How often it wants to hear of a running repetition."""
-        return TICK_S if self._bar else _PLAIN_PERIOD_S
+    def __init__(self, console: Console, plan: AbPlan) -> None:
+        columns = (
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}"),
+            TextColumn("{task.fields[now]}"),
+        )
+        self._bar = Progress(
+            *columns, console=console, auto_refresh=False, transient=True
+        )
+        self._task = self._bar.add_task("", total=1.0, now="", left="")
+        self._bar.start()
+        super().__init__(self._bar.console, AbLines(plan))
 
-    def show(self, note: Note) -> None:
-        """Something the user should know."""
-        if not self._quiet or note.level == "warn":
-            self._print(f"{note.level} {note.text}")
-
-    def say(self, text: str) -> None:
-        """One line of progress."""
-        if not self._quiet:
-            self._print(text)
-
-    def measures(self, what: str) -> None:
-        """A repetition begins."""
-        if self._bar:
-            self._bar.update(self._task, now=what)
-            self._bar.refresh()
-
-    def finished(self, text: str, pace: Pace) -> None:
-        """A round of a cell is over."""
-        self.say(text)
-        self._printed_at_s = pace.elapsed_s
-        self._draw(pace)
-
-    def beat(self, pace: Pace) -> None:
-        """Time passes while a repetition runs."""
-        self._draw(pace)
-        due = pace.elapsed_s - self._printed_at_s >= HEARTBEAT_S
-        if due and not self._bar:
-            self.say(heartbeat(pace))
-            self._printed_at_s = pace.elapsed_s
+    def show(self, event: Event) -> None:
+        """Take one event."""
+        super().show(event)
+        match event:
+            case RepetitionStarted(cell, _, _, _, place):
+                ab = place["ab"]
+                now = f"{ab['stage']} {ab['round']} {ab['side']} {cell}"
+                self._bar.update(self._task, now=now)
+            case Beat(pace) | RepetitionFinished(_, _, pace):
+                left = f"{numbers.clock(pace.elapsed_s)} elapsed"
+                if pace.left_s is not None:
+                    left += f", ~{numbers.clock(pace.left_s)} left"
+                self._bar.update(self._task, completed=pace.share_done, left=left)
+            case _:
+                return
+        self._bar.refresh()
 
     def close(self) -> None:
-        """Leaves the terminal as it was."""
-        if self._bar:
-            self._bar.stop()
-
-    def _draw(self, pace: Pace) -> None:
-        if self._bar:
-            left = f"{numbers.clock(pace.elapsed_s)} elapsed"
-            if pace.left_s is not None:
-                left += f", ~{numbers.clock(pace.left_s)} left"
-            self._bar.update(self._task, completed=pace.share_done, left=left)
-            self._bar.refresh()
-
-    def _print(self, text: str) -> None:
-        console = self._bar.console if self._bar else self._console
-        console.print(Text(text), soft_wrap=True)
+        """Leave the terminal as it was."""
+        self._bar.stop()
 
 
-def _bar(console: Console) -> Progress:
-    columns = (
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}"),
-        TextColumn("{task.fields[now]}"),
+def _first_line(plan: AbPlan, done: int) -> str:
+    rule = plan.rule
+    return (
+        f"kvmatrix ab {plan.run}  cells={len(plan.able)} of {len(plan.cells)}"
+        f" screen={rule.screen_rounds} confirm={rule.confirm_rounds} rounds of 4"
+        f" done={done} seed={plan.seed}"
     )
-    return Progress(*columns, console=console, auto_refresh=False, transient=True)
 
 
-def heartbeat(pace: Pace) -> str:
-    """A sign of life for logs."""
-    left = f", ~{numbers.clock(pace.left_s)} left" if pace.left_s is not None else ""
-    elapsed = numbers.clock(pace.elapsed_s)
-    return f"heartbeat {elapsed} elapsed, {pace.done}/{pace.planned} rounds{left}"
-
-
-def round_line(lines: Sequence[Mapping[str, Any]], rule: Rule, pace: Pace) -> str:
-    """One finished round of one cell, with its number in its stage."""
-    ab = lines[-1]["ab"]
-    number, rounds = ab["round"], rule.screen_rounds
-    if ab["stage"] == CONFIRM:
-        number, rounds = number - rounds, rule.confirm_rounds
-    width = len(str(pace.planned))
-    start = f"[{pace.done:>{width}}/{pace.planned}] {ab['stage']}"
-    told = f"{start} {number}/{rounds} {cell_of(lines[0])!s:<{_NAME_CHARS}}"
+def _figures(lines: Sequence[Mapping[str, Any]]) -> str:
+    """What both sides did in a round, or why one of them failed."""
     failed = next((line for line in lines if line["status"] != "ok"), None)
     if failed:
         word = STATUS_WORDS[failed["status"]]
-        return f"{told}  {failed['ab']['side']} {word}: {failed['reason']}"
+        return f"  {failed['ab']['side']} {word}: {failed['reason']}"
     a, b = (_rate(lines, side) for side in "ab")
-    told += f"  a {a:>11,.0f}  b {b:>11,.0f} ops/s  {100 * (b / a - 1):>+6.1f} %"
+    told = f"  a {a:>11,.0f}  b {b:>11,.0f} ops/s  {100 * (b / a - 1):>+6.1f} %"
     marks = [found for line in lines if (found := marks_of(line))]
     if not marks:
         return told
