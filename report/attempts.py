@@ -7,7 +7,7 @@ that failed, is never made again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from report.cells import LATENCY, THROUGHPUT, Cell, CellName, Measurement
@@ -45,7 +45,7 @@ def group(
         made = by_cell[m.cell].setdefault(m.repetition, [])
         _check_attempt(m, made, place)
         made.append(m)
-    return {name: _cell(name, found) for name, found in by_cell.items()}
+    return {name: cell_of(name, found) for name, found in by_cell.items()}
 
 
 def _check_attempt(m: Measurement, made: list[Measurement], place: str) -> None:
@@ -59,7 +59,8 @@ def _check_attempt(m: Measurement, made: list[Measurement], place: str) -> None:
         raise ResultsError(f"{place}: {told}, line {before.line}")
 
 
-def _cell(name: CellName, found: dict[int, list[Measurement]]) -> Cell:
+def cell_of(name: CellName, found: Mapping[int, Sequence[Measurement]]) -> Cell:
+    """Return a cell, given the attempts at each of its repetitions, in order."""
     last = [made[-1] for _, made in sorted(found.items())]
     return Cell(
         name,

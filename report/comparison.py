@@ -175,27 +175,41 @@ def _by_benchmark(charts: list[Chart]) -> list[Chart]:
     return sorted(charts, key=lambda chart: order.index(chart.benchmark))
 
 
+@dataclass(frozen=True)
+class Contest:
+    """Who leads a chart; `best` and `floor` are median rates, 0.0 of none."""
+
+    verdict: stats.Verdict
+    best: float
+    floor: float
+
+
+def contest_of(
+    run: control.Measured, scenario: str, benchmark: str, noise_share: float | None
+) -> Contest:
+    """Return who leads among the engines of a chart that compete and have a rate."""
+    by_role: dict[str, dict[str, stats.Summary]] = {"": {}, "floor": {}}
+    for engine in run.engines:
+        summary = rows.summary_of(run.cell(engine.name, scenario, benchmark))
+        if summary:
+            by_role.setdefault(engine.role, {})[engine.name] = summary
+    best, floor = (
+        max((s.median for s in by_role[role].values()), default=0.0)
+        for role in ("", "floor")
+    )
+    return Contest(stats.verdict(by_role[""], noise_share or 0.0), best, floor)
+
+
 def _chart(
     run: Run, scenario: Scenario, benchmark: str, noise_share: float | None
 ) -> Chart:
-    found = {
-        e.name: summary
-        for e in run.engines
-        if (summary := rows.summary_of(run.cell(e.name, scenario.name, benchmark)))
-    }
-    contest = {
-        e.name: found[e.name] for e in run.engines if e.ranked and e.name in found
-    }
-    floors = [
-        found[e.name] for e in run.engines if e.role == "floor" and e.name in found
-    ]
-    verdict = stats.verdict(contest, noise_share or 0.0)
+    contest = contest_of(run, scenario.name, benchmark, noise_share)
     field = rows.Field(
         scenario,
         benchmark,
-        best=max((s.median for s in contest.values()), default=0.0),
-        floor=max((s.median for s in floors), default=0.0),
-        leaders=verdict.leaders,
+        best=contest.best,
+        floor=contest.floor,
+        leaders=contest.verdict.leaders,
     )
     by_role: dict[str, list[Row]]
     by_role = {"": [], "reference": [], "floor": [], "control": []}
@@ -204,7 +218,7 @@ def _chart(
     return Chart(
         scenario,
         benchmark,
-        verdict,
+        contest.verdict,
         tuple(by_role[""]),
         tuple(by_role["reference"]),
         tuple(by_role["floor"]),

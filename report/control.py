@@ -6,11 +6,51 @@ difference between engines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from report import rows, stats
-from report.cells import Run
+from report.cells import Cell
+
+
+class Named(Protocol):
+    """A part of a plan."""
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+
+
+class Competitor(Named, Protocol):
+    """An engine of a plan."""
+
+    @property
+    def title(self) -> str:
+        """Return what people call it."""
+
+    @property
+    def role(self) -> str:
+        """Return "" if it competes."""
+
+    @property
+    def twin_of(self) -> str:
+        """Return the engine that it measures again, or ""."""
+
+
+class Measured(Protocol):
+    """A run as far as it has come: one that is read, or one that goes on."""
+
+    @property
+    def engines(self) -> Sequence[Competitor]:
+        """Return all engines, in the order of the plan."""
+
+    @property
+    def charts(self) -> Sequence[tuple[Named, str]]:
+        """Return every (scenario, benchmark)."""
+
+    def cell(self, engine: str, scenario: str, benchmark: str) -> Cell | None:
+        """Return a cell, or None if it is not part of the plan."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +70,7 @@ class MeasuredTwice:
         return max(self.noise.share, self.apart.get((scenario, benchmark), 0.0))
 
 
-def measured_twice(run: Run) -> MeasuredTwice:
+def measured_twice(run: Measured) -> MeasuredTwice:
     """Of every control of the run; there is one at most as a rule."""
     titles = {engine.name: engine.title for engine in run.engines}
     controls = [engine for engine in run.engines if engine.twin_of]

@@ -8,8 +8,9 @@ from rich.text import Text
 
 from report import numbers
 from report.cells import LATENCY
-from scripts.board import STATUS_WORDS, Board
-from scripts.order import is_superseded, marks_of
+from report.rows import summary_of
+from scripts.board import STATUS_WORDS, Board, made
+from scripts.order import is_superseded
 from scripts.plan import Plan
 from scripts.table import Glyphs, layout_for, legend_line, table_lines
 
@@ -78,12 +79,10 @@ def summary_lines(
     assert layout is not None
     shown = [*table_lines(board, layout, glyphs), Text("")]
     shown.append(legend_line(layout, glyphs))
-    for cell, line in board.failures():
-        word = STATUS_WORDS[line["status"]]
-        which = " latency" if line["pass"] == LATENCY else ""
-        shown.append(
-            Text(f"{word:<9} {cell}{which}: {' '.join(line['reason'].split())}")
-        )
+    for m in board.failures():
+        which = " latency" if m.pass_ == LATENCY else ""
+        reason = " ".join(m.reason.split())
+        shown.append(Text(f"{STATUS_WORDS[m.status]:<9} {m.cell}{which}: {reason}"))
     shown += [Text(line) for line in disturbed_lines(board)]
     assert board.plan is not None
     shares = time_shares(board.plan, lines)
@@ -95,7 +94,7 @@ def summary_lines(
 def disturbed_lines(board: Board) -> list[str]:
     """How many cells something else on the machine got in the way of, and what."""
     assert board.plan is not None
-    repeated = sum(state.repeated for state in board.cells.values())
+    repeated = sum(len(cell.superseded) for cell in board.cells.values())
     stayed = board.disturbed()
     if not repeated and not stayed:
         return []
@@ -104,12 +103,10 @@ def disturbed_lines(board: Board) -> list[str]:
     lines = [f"disturbed {total}; {again} made again"]
     if repeated and len(stayed) * 2 >= len(board.cells):
         lines.append(_STAYS_BUSY)
-    for cell, state in stayed[:_DISTURBED_NAMED]:
-        disturbed = len(state.disturbed)
-        marks = ", ".join(marks_of(state.disturbed[-1]))
-        lines.append(
-            f"disturbed {cell}: {disturbed} of {len(state.lines)}, such as: {marks}"
-        )
+    for cell, disturbed in stayed[:_DISTURBED_NAMED]:
+        marks = ", ".join(disturbed[-1].disturbed)
+        share = f"{len(disturbed)} of {len(made(cell))}"
+        lines.append(f"disturbed {cell.name}: {share}, such as: {marks}")
     if len(stayed) > _DISTURBED_NAMED:
         more = numbers.count(len(stayed) - _DISTURBED_NAMED, "cell")
         lines.append(f"disturbed and {more} more")
@@ -122,16 +119,19 @@ def run_document(
     """The answer of `run --json` and `resume --json`."""
     cells = []
     for cell in plan.cells:
-        state = board.state(cell)
+        measured = board.cell(cell.engine, cell.scenario, cell.benchmark)
+        rates = [rate for m in measured.repetitions if (rate := m.ops_per_sec)]
+        marks = [mark for m in made(measured) for mark in m.disturbed]
+        summary = summary_of(measured)
         cells.append(
             {
                 **asdict(cell),
-                "status": state.status or "not measured",
-                "reason": state.reason,
-                "ops_per_sec": state.rate,
-                "repetitions_ops_per_sec": list(state.rates),
-                "disturbed": list(state.marks),
-                "made_again": state.repeated,
+                "status": measured.status,
+                "reason": measured.reason,
+                "ops_per_sec": summary.median if summary else None,
+                "repetitions_ops_per_sec": rates,
+                "disturbed": list(dict.fromkeys(marks)),
+                "made_again": len(measured.superseded),
             }
         )
     return {

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from report import numbers
-from report.stats import Outcome, Verdict, verdict
-from scripts.board import STATUS_WORDS, Board, CellState
-from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
-
-WIDE_SPREAD = 0.05
+from report.cells import NOT_MEASURED
+from report.comparison import FAILURES, Contest, contest_of
+from report.control import measured_twice
+from report.rows import WIDE_SPREAD, summary_of
+from report.stats import Outcome, Summary, Verdict
+from scripts.board import STATUS_WORDS, Board
+from scripts.plan import Cell, Plan, PlannedEngine
 
 
 @dataclass(frozen=True)
@@ -55,20 +57,6 @@ class Layout:
     ratio: bool
 
 
-@dataclass(frozen=True)
-class _Standing:
-    """Who is ahead in a row, and at which rate."""
-
-    verdict: Verdict
-    best: float
-
-    def mark(self, engine: str, glyphs: Glyphs) -> str:
-        """A star for a win, another mark for each of a tie, else a blank."""
-        marks = {Outcome.WIN: glyphs.star, Outcome.TIE: glyphs.tie}
-        leads = engine in self.verdict.leaders
-        return marks.get(self.verdict.outcome, " ") if leads else " "
-
-
 def legend_line(layout: Layout, glyphs: Glyphs) -> Text:
     """What the figures and marks of a table mean."""
     parts = ["median operations per second", f"{glyphs.star} wins", f"{glyphs.tie} tie"]
@@ -102,79 +90,72 @@ def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     for engine in board.plan.engines:
         head.append(f"  {engine.title}"[: layout.column].ljust(layout.column), "bold")
     lines = [head]
+    twice = measured_twice(board)
     for scenario in board.plan.scenarios:
         lines.append(Text(scenario.name, "bold"))
         for benchmark in scenario.benchmarks:
-            lines.append(_row(board, scenario, benchmark, layout, glyphs))
+            noise_share = twice.share(scenario.name, benchmark)
+            contest = contest_of(board, scenario.name, benchmark, noise_share)
+            row = Text(f"  {benchmark}".ljust(layout.label))
+            for engine in board.plan.engines:
+                cell = Cell(engine.name, scenario.name, benchmark)
+                text = _cell(board, cell, engine, contest, layout, glyphs)
+                text.truncate(layout.column, pad=True)
+                row.append_text(text)
+            lines.append(row)
     for line in lines:
         line.rstrip()
     return lines
-
-
-def _row(
-    board: Board,
-    scenario: PlannedScenario,
-    benchmark: str,
-    layout: Layout,
-    glyphs: Glyphs,
-) -> Text:
-    assert board.plan is not None
-    contest = board.contest(scenario.name, benchmark)
-    noise_share = board.noise_share(scenario.name, benchmark)
-    standing = _Standing(
-        verdict(contest, noise_share),
-        max((s.median for s in contest.values()), default=0.0),
-    )
-    row = Text(f"  {benchmark}".ljust(layout.label))
-    for engine in board.plan.engines:
-        cell = Cell(engine.name, scenario.name, benchmark)
-        if cell in board.plan.cells:
-            text = _cell(board, cell, engine, standing, layout, glyphs)
-        else:
-            text = Text("  .", "dim")  # not part of this run
-        text.truncate(layout.column, pad=True)
-        row.append_text(text)
-    return row
 
 
 def _cell(
     board: Board,
     cell: Cell,
     engine: PlannedEngine,
-    standing: _Standing,
+    contest: Contest,
     layout: Layout,
     glyphs: Glyphs,
 ) -> Text:
-    state = board.state(cell)
+    assert board.plan is not None
+    if cell not in board.plan.cells:
+        return Text("  .", "dim")  # not part of this run
+    measured = board.cell(cell.engine, cell.scenario, cell.benchmark)
+    summary = summary_of(measured)
     if board.running and board.running.cell == cell:
-        rate = board.running.rate or state.rate
+        rate = board.running.rate or (summary.median if summary else None)
         shown = numbers.compact(rate) if rate else ""
         return Text(f"{glyphs.running} {shown:>5}", "cyan")
-    if state.rate is None:
-        return _word(state, glyphs)
-    mark = standing.mark(engine.name, glyphs)
-    wins = mark == glyphs.star
-    style = "bold" if wins else "dim" if len(state.rates) < 2 else ""
-    text = Text(f"{mark} {numbers.compact(state.rate):>5}", style)
+    if summary is None:
+        return _word(measured.status, glyphs)
+    mark = _mark(contest.verdict, engine.name, glyphs)
+    style = "bold" if mark == glyphs.star else "dim" if summary.count < 2 else ""
+    text = Text(f"{mark} {numbers.compact(summary.median):>5}", style)
     if layout.spread:
-        text.append_text(_spread(state, glyphs))
-    if layout.ratio and engine.role == "" and state.rate < standing.best:
-        text.append(f"{standing.best / state.rate:>7.2f}{glyphs.times}")
+        text.append_text(_spread(summary, glyphs))
+    if layout.ratio and engine.role == "" and summary.median < contest.best:
+        text.append(f"{contest.best / summary.median:>7.2f}{glyphs.times}")
     return text
 
 
-def _word(state: CellState, glyphs: Glyphs) -> Text:
-    if not state.status:
+def _mark(verdict: Verdict, engine: str, glyphs: Glyphs) -> str:
+    """A star for a win, another mark for each of a tie, else a blank."""
+    marks = {Outcome.WIN: glyphs.star, Outcome.TIE: glyphs.tie}
+    return marks.get(verdict.outcome, " ") if engine in verdict.leaders else " "
+
+
+def _word(status: str, glyphs: Glyphs) -> Text:
+    if status == NOT_MEASURED:
         return Text(f"  {glyphs.none:>5}", "dim")
-    failed = state.status in ("wrong", "error", "timeout")
-    return Text(f"  {STATUS_WORDS[state.status]}", "bold red" if failed else "dim")
+    return Text(
+        f"  {STATUS_WORDS[status]}", "bold red" if status in FAILURES else "dim"
+    )
 
 
-def _spread(state: CellState, glyphs: Glyphs) -> Text:
-    if state.spread is None:
+def _spread(summary: Summary, glyphs: Glyphs) -> Text:
+    if summary.count < 2:
         return Text(" " * 8)
-    shown = f"{glyphs.spread}{numbers.percent(state.spread)}"
-    return Text(f" {shown:<7}", "yellow" if state.spread > WIDE_SPREAD else "")
+    shown = f"{glyphs.spread}{numbers.percent(summary.spread)}"
+    return Text(f" {shown:<7}", "yellow" if summary.spread > WIDE_SPREAD else "")
 
 
 def title_lines(board: Board, glyphs: Glyphs) -> list[Text]:

@@ -1,12 +1,14 @@
 """The views, from recorded events: what a person sees while a run goes on."""
 
 import io
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from report.cells import Cell as MeasuredCell
 from scripts.board import Board
 from scripts.events import (
     Beat,
@@ -30,7 +32,7 @@ from scripts.live import (
 from scripts.plan import Cell, Plan
 from scripts.summary import disturbed_lines, summary_lines, time_shares
 from scripts.table import ASCII, UNICODE, glyphs_for
-from tests.plans import engine, line, plan
+from tests.plans import FLAGS, engine, line, plan
 
 A, B = Cell("a", "base", "fillseq"), Cell("b", "base", "fillseq")
 NULL = Cell("null", "base", "fillseq")
@@ -68,6 +70,10 @@ def board(events: list[Event] = RECORDED) -> Board:
     for event in events:
         found.apply(event)
     return found
+
+
+def cell_a(found: Board) -> MeasuredCell:
+    return found.cell(A.engine, A.scenario, A.benchmark)
 
 
 def shown(width: int = 100, height: int = 40, events: list[Event] = RECORDED) -> str:
@@ -190,7 +196,7 @@ def test_a_resumed_run_starts_with_what_is_done() -> None:
     done = (line(A, 1, 4e6), line(A, 2, 4e6))
     found = board([RunStarted(made(), "m", done)])
     assert found.finished == 2
-    assert found.state(A).rate == pytest.approx(4e6)
+    assert cell_a(found).rates == pytest.approx([4e6, 4e6])
 
 
 def test_unsupported_at_run_time_shortens_the_plan() -> None:
@@ -206,8 +212,8 @@ def test_a_superseded_attempt_is_not_counted() -> None:
     ]
     found = board(events)
     assert found.finished == 1
-    assert found.state(A).rates == pytest.approx([4e6])
-    assert (found.state(A).repeated, found.state(A).marks) == (1, ())
+    assert cell_a(found).rates == pytest.approx([4e6])
+    assert len(cell_a(found).superseded) == 1 and not found.disturbed()
     told = [x for x in plain(events) if x.startswith("[")]
     assert told[0].endswith("disturbed: steal 3.1 %; again (2 of 3)")
     assert "disturbed" not in told[1] and told[1].startswith("[ 1/12] round 1")
@@ -217,7 +223,8 @@ def test_a_mark_that_stays_is_shown_beside_the_rate() -> None:
     events = [RECORDED[0], finished(A, 1, rate=4e6, attempt=3, marks=["steal 9 %"])]
     (told,) = [x for x in plain(events) if x.startswith("[")]
     assert "4,000,000 ops/s" in told and told.endswith("disturbed: steal 9 %")
-    assert board(events).state(A).marks == ("steal 9 %",)
+    ((_, (kept,)),) = board(events).disturbed()
+    assert kept.disturbed == ("steal 9 %",)
 
 
 def test_many_disturbed_cells_are_counted_and_few_are_named() -> None:
@@ -233,8 +240,15 @@ def test_many_disturbed_cells_are_counted_and_few_are_named() -> None:
     assert (len(lines), lines[-1]) == (7, "disturbed and 2 cells more")
 
 
-def latency_plan() -> Plan:
-    return plan([engine("a"), engine("b")], ("fillseq",), repetitions=1, latency=True)
+def latency_plan(more: Mapping[str, int] | None = None) -> Plan:
+    flags = {**FLAGS, **(more or {})}
+    return plan(
+        [engine("a"), engine("b")],
+        ("fillseq",),
+        repetitions=1,
+        latency=True,
+        flags={"a": flags, "b": flags},
+    )
 
 
 def test_latency_repetitions_are_counted_and_no_part_of_a_rate() -> None:
@@ -248,18 +262,26 @@ def test_latency_repetitions_are_counted_and_no_part_of_a_rate() -> None:
     events = [*events[:2], finished(A, 2, rate=1e6, latency=True)]
     found = board(events)
     assert (found.finished, found.planned) == (2, 4)
-    assert found.state(A).rates == pytest.approx([4e6])
+    assert cell_a(found).rates == pytest.approx([4e6])
     assert [x for x in plain(events) if "] latency a/base/fillseq" in x]
 
 
 @pytest.mark.parametrize(
-    ("status", "keeps"), [("wrong", False), ("error", False), ("timeout", True)]
+    ("status", "rate", "keeps"),
+    [
+        ("wrong", 1000, False),
+        ("error", 1000, False),
+        ("timeout", 0, False),
+        ("timeout", 1000, True),
+    ],
 )
-def test_a_latency_repetition_that_fails(status: str, keeps: bool) -> None:
+def test_a_latency_repetition_that_fails(status: str, rate: int, keeps: bool) -> None:
+    """A limit that ends an open loop says how much was asked for, as in the report."""
     failed = finished(A, 2, rate=None, status=status, latency=True)
-    found = board([RunStarted(latency_plan(), "m", ()), finished(A, 1), failed])
-    assert (found.state(A).rate is not None) == keeps
-    assert [str(cell) for cell, _ in found.failures()] == ["a/base/fillseq"]
+    planned = latency_plan({"rate": rate} if rate else {})
+    found = board([RunStarted(planned, "m", ()), finished(A, 1), failed])
+    assert bool(cell_a(found).rates) == keeps
+    assert [str(m.cell) for m in found.failures()] == ["a/base/fillseq"]
     lines = [t.plain for t in summary_lines(found, None, UNICODE, [])]
     word = status.upper().ljust(9)
     assert f"{word} a/base/fillseq latency: made up to fail" in lines
@@ -283,8 +305,8 @@ def test_a_cell_that_failed_once_has_no_rate() -> None:
     found = board(
         [RECORDED[0], finished(A, 1, rate=None, status="wrong"), finished(A, 2)]
     )
-    assert found.state(A).rate is None
-    assert [str(cell) for cell, _ in found.failures()] == ["a/base/fillseq"]
+    assert not cell_a(found).rates
+    assert [str(m.cell) for m in found.failures()] == ["a/base/fillseq"]
 
 
 @pytest.mark.parametrize(
