@@ -11,8 +11,9 @@ from pathlib import Path
 from scripts.growth_samples import Samples
 from scripts.live import View
 from scripts.order import shuffled_order
+from scripts.places import new_name
 from scripts.plan import Cell, Flags, Plan, PlannedScenario
-from scripts.session import Ending, Runner, new_name
+from scripts.runner import Ending, Runner
 
 _STEPS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))
 _DEFAULT_SIZES = 4

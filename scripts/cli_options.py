@@ -1,6 +1,6 @@
 """The options of the command line's verbs, each with its help."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -179,6 +179,12 @@ class Output:
     as_json: bool
     no_report: bool
     color: str
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Output":
+        """Return what a verb's options ask for; one without reports writes none."""
+        quiet, as_json, color = given["quiet"], given["as_json"], given["color"]
+        return cls(quiet, as_json, given.get("no_report", True), color)
 
     def stdout(self) -> Console:
         """The console for results."""

@@ -1,15 +1,20 @@
 """The plan before it is carried out: predicted time and disk, per cell and in all."""
 
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+import click
+
 from report import numbers
 from report.text_table import TableRow, TextTable
+from scripts.cli_options import Output
 from scripts.disk import cell_bytes, free_bytes, needed_bytes
 from scripts.order import turns_of
+from scripts.places import Places
 from scripts.plan import Plan, Turn
 from scripts.predict import Forecast, load_history
-from scripts.session import Places
 
 
 def dry_run_document(plan: Plan, places: Places) -> dict[str, Any]:
@@ -44,37 +49,79 @@ def dry_run_document(plan: Plan, places: Places) -> dict[str, Any]:
         "control": plan.suite["control"],
         "cells": cells,
         "predicted_s": round(sum(cell["predicted_s"] for cell in cells), 3),
-        "needed_bytes": round(needed_bytes(plan)),
-        "free_bytes": free_bytes(places.data_dir),
+        **room(plan, places),
     }
 
 
-def dry_run_lines(plan: Plan, places: Places) -> list[str]:
+def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
     """The same for people."""
-    document = dry_run_document(plan, places)
-    titles = ("cell",), ("times", "time", "disk"), ("note",)
-    table = TextTable(*titles, tuple(map(_row, document["cells"])))
-    lines = [line.text for line in table.lines()]
+
+    def figures(cell: Mapping[str, Any]) -> tuple[int, float, bool]:
+        return cell["repetitions"], cell["predicted_s"], cell["from_history"]
+
     planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
     guessed = sum(not cell["from_history"] for cell in planned)
     guesses = numbers.count(guessed, "cell is", "cells are")
-    lines += [
+    return [
+        *cell_lines(document, ("times", "time"), figures),
         "",
         f"{numbers.count(len(planned), 'cell')} x {document['repetitions']}"
         + (" and once for latency" if document["latency"] else "")
         + f", about {numbers.duration(document['predicted_s'])}"
         + (f" ({guesses} a rough guess: ~)" if guessed else ""),
-        f"disk: {numbers.size(document['needed_bytes'])} needed at once,"
-        f" {numbers.size(document['free_bytes'])} free in the data directory",
+        room_line(document),
     ]
-    return lines
 
 
-def _row(cell: dict[str, Any]) -> TableRow:
-    name = f"{cell['engine']}/{cell['scenario']}/{cell['benchmark']}"
-    if cell["status"] != "planned":
-        return TableRow((name, "", "", "", f"{cell['status']}: {cell['reason']}"))
-    about = "" if cell["from_history"] else "~"
-    time = about + numbers.duration(cell["predicted_s"])
-    disk = numbers.size(cell["predicted_bytes"])
-    return TableRow((name, str(cell["repetitions"]), time, disk, ""))
+def cell_lines(
+    document: Mapping[str, Any],
+    heads: tuple[str, str],
+    figures: Callable[[Mapping[str, Any]], tuple[int, float, bool]],
+) -> list[str]:
+    """Return the table of the cells of any run.
+
+    `figures` gives what the two heads name, a number and seconds, and whether the
+    seconds rest on measurements.
+    """
+    rows = []
+    for cell in document["cells"]:
+        name = f"{cell['engine']}/{cell['scenario']}/{cell['benchmark']}"
+        if cell["status"] != "planned":
+            note = f"{cell['status']}: {cell['reason']}"
+            rows.append(TableRow((name, "", "", "", note)))
+            continue
+        times, seconds, is_known = figures(cell)
+        time = ("" if is_known else "~") + numbers.duration(seconds)
+        disk = numbers.size(cell["predicted_bytes"])
+        rows.append(TableRow((name, str(times), time, disk, "")))
+    table = TextTable(("cell",), (*heads, "disk"), ("note",), tuple(rows))
+    return [line.text for line in table.lines()]
+
+
+def room(plan: Plan, places: Places) -> dict[str, int]:
+    """Return the bytes that a run needs at once and those that are free."""
+    return {
+        "needed_bytes": round(needed_bytes(plan)),
+        "free_bytes": free_bytes(places.data_dir),
+    }
+
+
+def room_line(document: Mapping[str, Any]) -> str:
+    """Return the same for people."""
+    return (
+        f"disk: {numbers.size(document['needed_bytes'])} needed at once,"
+        f" {numbers.size(document['free_bytes'])} free in the data directory"
+    )
+
+
+def show_dry_run(
+    document: Mapping[str, Any],
+    lines_of: Callable[[Mapping[str, Any]], list[str]],
+    output: Output,
+) -> int:
+    """Print what a run would do; return the exit code."""
+    if output.as_json:
+        click.echo(json.dumps(document, indent=1))
+    else:
+        click.echo("\n".join(lines_of(document)))
+    return 0

@@ -6,8 +6,8 @@ from report.config_keys import ConfigError
 from report.results import ResultsError
 from scripts.doctor.admission import Unfit
 from scripts.driver_process import Interrupted
+from scripts.places import Refused
 from scripts.resume import Changed
-from scripts.session import Refused
 from scripts.showing import complain
 from scripts.store import Busy, DiskFull
 

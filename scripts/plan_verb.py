@@ -22,9 +22,10 @@ from scripts.growth_samples import Samples, collect
 from scripts.guard import guarded
 from scripts.host import environment_document
 from scripts.outside import Outside
+from scripts.places import Places, Refused
 from scripts.plan import Cell, Plan
+from scripts.runner import Request, Runner, open_runner
 from scripts.selection import selection_of
-from scripts.session import Places, Refused, Request, Runner, open_runner
 from scripts.showing import complain, view_for
 from scripts.store import all_runs, find_run
 
@@ -81,7 +82,7 @@ def plan(ctx: click.Context, /, suite: str, **given: Any) -> None:
       scripts/kvmatrix plan quick --num 1e7 --from 20261121-0145 --against @last
     """
     given |= {"max_time": None, "control": False, "repeat_disturbed": None}
-    output = Output(given["quiet"], given["as_json"], True, given["color"])
+    output = Output.of(given)
 
     command = ctx.meta["command"]
     sys.exit(guarded(lambda: predict_suite(suite, given, command, output, ctx.obj)))
@@ -98,12 +99,7 @@ def predict_suite(
 
     Raises what scripts.guard turns into a message.
     """
-    asked = Places(
-        configs=given["configs_dir"],
-        results=given["results_dir"],
-        build_dir=given["build_dir"].absolute(),
-        data_dir=given["data_dir"].resolve(),
-    )
+    asked = Places.of(given)
     config = load(asked.configs)
     chosen = config.suites[suite_name(suite, config.suites)]
     request = Request(config, chosen, selection_of(config, chosen, given), command)

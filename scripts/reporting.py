@@ -10,7 +10,7 @@ import click
 from report.exchange.samples import left_out
 from report.results import load_run
 from report.text_table import visible
-from scripts.session import Refused
+from scripts.places import Refused
 
 _REPORTS = {"html": "report.html", "md": "report.markdown", "csv": "report.csv_out"}
 # Formats of other tools: they have no place for a cell without a rate.

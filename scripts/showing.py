@@ -12,9 +12,10 @@ from scripts import cli_options as options
 from scripts.cli_options import Output
 from scripts.cli_types import shown
 from scripts.live import View, make_view
+from scripts.places import Places
 from scripts.plan import Plan
 from scripts.reporting import write_report
-from scripts.session import Ending, Places
+from scripts.runner import Ending
 from scripts.summary import run_document, summary_lines
 from scripts.table import glyphs_for
 

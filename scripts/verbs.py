@@ -18,19 +18,19 @@ from scripts.cli_types import (
 )
 from scripts.doctor.telling import telling
 from scripts.doctor.verb import doctor
-from scripts.dry_run import dry_run_document, dry_run_lines
+from scripts.dry_run import dry_run_document, dry_run_lines, show_dry_run
 from scripts.guard import guarded
 from scripts.listing import list_document, list_lines
 from scripts.outside import Outside
-from scripts.plan import Plan
+from scripts.places import Places
 from scripts.plan_verb import plan
 from scripts.regressions.ab_verb import BUILDS, ab, resume_ab
 from scripts.regressions.check_verb import check
 from scripts.regressions.compare_verb import compare
 from scripts.regressions.history_verb import history
 from scripts.reporting import FORMATS, write_report
+from scripts.runner import Request, open_runner
 from scripts.selection import selection_of
-from scripts.session import Places, Request, open_runner
 from scripts.showing import conclude, view_for
 from scripts.store import EVERY_KIND, find_run, is_ab_run
 
@@ -80,7 +80,7 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
       scripts/kvmatrix run quick -e leveldb,sqlite3 -s baseline -n 5
       scripts/kvmatrix run leveldb-2011 --data-dir /mnt/ssd --dry-run
     """
-    output, places = _output(given), _places(given)
+    output, places = Output.of(given), Places.of(given)
 
     def work() -> int:
         config = load(places.configs)
@@ -90,7 +90,8 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
         with open_runner(places, ctx.obj) as runner:
             made = runner.plan(request)
             if given["dry_run"]:
-                return _show_dry_run(made, places, output)
+                document = dry_run_document(made, places)
+                return show_dry_run(document, dry_run_lines, output)
             with telling(output.stderr(), output.quiet) as tell:
                 environment = runner.admit(made, tell if given["strict"] else None)
             ending = runner.start(made, environment, view_for(output, places))
@@ -115,7 +116,7 @@ def resume(outside: Outside, /, name: str, **given: Any) -> None:
       scripts/kvmatrix resume 20261121-0145
       scripts/kvmatrix resume @last --a build/base --b build/release
     """
-    output, places = _output(given), _places(given)
+    output, places = Output.of(given), Places.of(given)
 
     def work() -> int:
         path = find_run(places.results, name, EVERY_KIND)
@@ -215,24 +216,3 @@ def report(
         return 0
 
     sys.exit(guarded(work))
-
-
-def _output(given: dict[str, Any]) -> Output:
-    return Output(given["quiet"], given["as_json"], given["no_report"], given["color"])
-
-
-def _places(given: dict[str, Any]) -> Places:
-    return Places(
-        configs=given["configs_dir"],
-        results=given["results_dir"],
-        build_dir=given["build_dir"].absolute(),
-        data_dir=given["data_dir"].resolve(),
-    )
-
-
-def _show_dry_run(plan: Plan, places: Places, output: Output) -> int:
-    if output.as_json:
-        click.echo(json.dumps(dry_run_document(plan, places), indent=1))
-    else:
-        click.echo("\n".join(dry_run_lines(plan, places)))
-    return 0

@@ -9,10 +9,10 @@ import pytest
 
 from report.regressions.ab_results import load_ab_run
 from report.regressions.rule import Rule
+from scripts.places import Refused
 from scripts.plan import Cell
 from scripts.regressions.ab_plan import paired
 from scripts.regressions.ab_schedule import shuffled
-from scripts.session import Refused
 from tests.lab import Lab, make_lab
 from tests.plans import engine, plan
 

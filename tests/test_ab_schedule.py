@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from report.regressions.rule import Rule
+from scripts.places import Refused
 from scripts.plan import Cell
 from scripts.regressions.ab_plan import AbPlan, paired
 from scripts.regressions.ab_schedule import (
@@ -15,7 +16,6 @@ from scripts.regressions.ab_schedule import (
     padding_bytes,
     shuffled,
 )
-from scripts.session import Refused
 from tests import plans
 from tests.plans import engine
 

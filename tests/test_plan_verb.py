@@ -17,8 +17,8 @@ from scripts.cli_types import CountsType, CountType
 from scripts.estimate import Room, SuiteEstimate, estimate_suite
 from scripts.estimate_text import text
 from scripts.growth_samples import Samples, collect, growth_key
+from scripts.places import Refused, refuse_small_memory
 from scripts.plan import Plan
-from scripts.session import Refused, refuse_small_memory
 from scripts.store import find_run, read_lines, read_plan
 from scripts.tables import table_bytes
 from tests.lab import Lab, make_lab

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from report.results import ResultsError
+from scripts.places import Places, Refused, refuse_shared_folder
 from scripts.reporting import write_whole
-from scripts.session import Places, Refused, refuse_shared_folder
 from scripts.store import (
     AB,
     EVERY_KIND,

@@ -27,8 +27,8 @@ from scripts.guard import guarded
 from scripts.host import Machine, environment_document, identity, machine_line
 from scripts.listing import suite_plan
 from scripts.outside import Outside
+from scripts.places import work_folder
 from scripts.reader import SystemReader
-from scripts.session import work_folder
 from scripts.store import sole_user
 
 _WIDTH = 100  # of lines, unless a terminal is narrower
@@ -67,7 +67,7 @@ def doctor(outside: Outside, /, suite: str | None, **given: Any) -> None:
       scripts/kvmatrix doctor leveldb-2011 --data-dir /mnt/ssd --strict
       scripts/kvmatrix run quick --strict
     """
-    output = Output(given["quiet"], given["as_json"], True, given["color"])
+    output = Output.of(given)
     data_dir = given["data_dir"].resolve()
 
     def work() -> int:

@@ -1,28 +1,16 @@
 """An A/B run before it is carried out: its cells, pairs, predicted time and disk."""
 
-import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
-
-import click
 
 from report import numbers
 from report.regressions.ab_lines import SLOTS
 from report.regressions.rule import PAIRS_PER_ROUND
-from scripts.cli_options import Output
-from scripts.disk import cell_bytes, free_bytes, needed_bytes
+from scripts.disk import cell_bytes
+from scripts.dry_run import cell_lines, room, room_line
 from scripts.regressions.ab_plan import AbPlan, same_executables
 from scripts.regressions.ab_runner import AbRunner
-
-
-def show_dry_run(runner: AbRunner, plan: AbPlan, output: Output) -> int:
-    """Prints what the run would do; the exit code."""
-    document = dry_run_document(runner, plan)
-    if output.as_json:
-        click.echo(json.dumps(document, indent=1))
-    else:
-        click.echo("\n".join(dry_run_lines(document)))
-    return 0
 
 
 def dry_run_document(runner: AbRunner, plan: AbPlan) -> dict[str, Any]:
@@ -56,33 +44,28 @@ def dry_run_document(runner: AbRunner, plan: AbPlan) -> dict[str, Any]:
         "predicted_confirm_s": round(forecast.confirm_s(), 3),
         "from_history": forecast.is_known(),
         "counted": plan.counted,
-        "needed_bytes": round(needed_bytes(plan.a)),
-        "free_bytes": free_bytes(runner.a.places.data_dir),
+        **room(plan.a, runner.a.places),
     }
 
 
-def dry_run_lines(document: dict[str, Any]) -> list[str]:
+def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
     """The same for people."""
-    about = "" if document["from_history"] else "~"
-    lines = [f"{'cell':<44} {'pairs':>5} {'round':>12} {'disk':>9}"]
-    for cell in document["cells"]:
-        name = f"{cell['engine']}/{cell['scenario']}/{cell['benchmark']}"
-        if cell["status"] != "planned":
-            lines.append(f"{name:<44} {cell['status']}: {cell['reason']}")
-            continue
-        time = about + numbers.duration(cell["predicted_round_s"])
-        disk = numbers.size(cell["predicted_bytes"])
-        lines.append(f"{name:<44} {document['screen_pairs']:>5} {time:>12} {disk:>9}")
+    pairs, is_known = document["screen_pairs"], document["from_history"]
+    about = "" if is_known else "~"
     screen, confirm = document["predicted_screen_s"], document["predicted_confirm_s"]
     planned = sum(cell["status"] == "planned" for cell in document["cells"])
+    lines = cell_lines(
+        document,
+        ("pairs", "round"),
+        lambda cell: (pairs, cell["predicted_round_s"], is_known),
+    )
     lines += [
         "",
-        f"screen: {planned} cells x {document['screen_pairs']} pairs, about"
+        f"screen: {planned} cells x {pairs} pairs, about"
         f" {about}{numbers.duration(screen)}",
         f"confirm: {document['confirm_pairs']} pairs of each suspect, about"
         f" {about}{numbers.duration(confirm)} if nothing has changed",
-        f"disk: {numbers.size(document['needed_bytes'])} needed at once,"
-        f" {numbers.size(document['free_bytes'])} free in the data directory",
+        room_line(document),
     ]
     if document["same_executables"] and not document["same_build"]:
         lines.append("both sides are the same executables")

@@ -14,10 +14,10 @@ from report.regressions.ab_results import WORK_KEYS, rule_of
 from report.regressions.ab_run import SIDES
 from report.regressions.rule import Rule
 from report.rulebook import Benchmark
+from scripts.places import Refused
 from scripts.plan import Cell, Flags, Plan
 from scripts.plan_document import plan_document, plan_from_document
 from scripts.planning import narrowed_plan
-from scripts.session import Refused
 from scripts.settings import differences, sha256_of_settings
 from scripts.store import AB
 

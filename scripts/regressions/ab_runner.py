@@ -13,12 +13,12 @@ from report.regressions.count_lines import (
     read_count_lines,
 )
 from report.regressions.rule import Rule
-from scripts import session
 from scripts.cli_options import Output
 from scripts.doctor.probes import Progress
 from scripts.events import Note, RunStarted
 from scripts.host import machine_line
 from scripts.loop import Loop, Schedule
+from scripts.places import new_name, refuse_small_disk
 from scripts.regressions.ab_forecast import AbForecast
 from scripts.regressions.ab_plan import (
     AbPlan,
@@ -31,7 +31,7 @@ from scripts.regressions.ab_schedule import MOST_PADDING_BYTES, PADDING
 from scripts.regressions.ab_stages import AbSchedule
 from scripts.regressions.ab_view import make_ab_view
 from scripts.resume import Changed
-from scripts.session import Request, Runner
+from scripts.runner import Request, Runner, carry_out, doctors_note, kept_lines
 from scripts.store import RunFolder, create_folder, drop_torn_line
 
 _NO_COUNTS = CountFile((), 0, torn=False)
@@ -68,7 +68,7 @@ class AbRunner:
     ) -> AbPlan:
         """The plan of a new run.  Raises Refused if there is nothing to compare."""
         one, other = self.a.plan(request), self.b.plan(request)
-        name = session.new_name(self.a.places.results, f"ab-{request.suite.name}")
+        name = new_name(self.a.places.results, f"ab-{request.suite.name}")
         return paired(
             replace(one, run=name),
             replace(other, run=name),
@@ -99,10 +99,10 @@ class AbRunner:
         self, plan: AbPlan, environment: Mapping[str, Any], output: Output
     ) -> AbEnding:
         """Makes the run's folder and does all of it."""
-        session.refuse_small_disk(plan.a, self.a.places.data_dir)
+        refuse_small_disk(plan.a, self.a.places.data_dir)
         documents = {"environment": environment, "ab": ab_document(plan)}
         folder = create_folder(self.a.places.results, plan.run, documents)
-        notes = [session.doctors_note(environment)]
+        notes = [doctors_note(environment)]
         return self._execute(plan, folder, [], _NO_COUNTS, output, notes)
 
     def resume(self, path: Path, config: Config, output: Output) -> AbEnding:
@@ -115,14 +115,14 @@ class AbRunner:
         ]
         if changed:
             raise Changed(changed)
-        lines, notes = session.kept_lines(path)
+        lines, notes = kept_lines(path)
         counts = read_count_lines(
             path / COUNTS_FILE, plan.run, {cell.name for cell in run.cells}
         )
         if counts.torn:
             drop_torn_line(path, counts.sound_bytes, COUNTS_FILE)
         if run.unfinished:
-            session.refuse_small_disk(plan.a, self.a.places.data_dir)
+            refuse_small_disk(plan.a, self.a.places.data_dir)
         return self._execute(plan, RunFolder(path), lines, counts, output, notes)
 
     def _execute(
@@ -148,7 +148,7 @@ class AbRunner:
 
         begun = RunStarted(plan.a, machine_line(plan.a.machine), tuple(lines))
         notes += self._warnings(plan)
-        code, message = session.carry_out(loop, begun, notes, schedule_of)
+        code, message = carry_out(loop, begun, notes, schedule_of)
         return AbEnding(plan, folder.path, len(lines), code, message)
 
     @property

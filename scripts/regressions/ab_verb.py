@@ -17,9 +17,11 @@ from scripts import cli_options as options
 from scripts.cli_options import Output
 from scripts.cli_types import shown, suite_name
 from scripts.doctor.telling import telling
+from scripts.dry_run import show_dry_run
 from scripts.guard import guarded
+from scripts.places import Places
+from scripts.runner import Request, open_runner
 from scripts.selection import selection_of
-from scripts.session import Places, Request, open_runner
 from scripts.showing import complain, resume_command, written_report
 
 if TYPE_CHECKING:
@@ -134,14 +136,14 @@ def ab(ctx: click.Context, /, suite: str, **given: Any) -> None:
     3 some cells failed or are missing; 4 --strict and the machine is unfit; 5 not
     comparable, or nothing could be measured; 130 interrupted.
     """
-    output = output_of(given)
+    output = Output.of(given)
 
     def work() -> int:
         from scripts.regressions.ab_runner import runner_of
 
         builds = builds_of(given["a_dir"], given["b_dir"], same=given["same"])
         labels = _labels(given, same=builds.same)
-        places = places_of(given, builds)
+        places = Places.of(given, builds.a)
         config = load(places.configs)
         chosen = config.suites[suite_name(suite, config.suites)]
         rule = replace(
@@ -163,9 +165,10 @@ def ab(ctx: click.Context, /, suite: str, **given: Any) -> None:
                 counted=given["counts"],
             )
             if given["dry_run"]:
-                from scripts.regressions.ab_dry_run import show_dry_run
+                from scripts.regressions import ab_dry_run
 
-                return show_dry_run(runner, plan, output)
+                document = ab_dry_run.dry_run_document(runner, plan)
+                return show_dry_run(document, ab_dry_run.dry_run_lines, output)
             with telling(output.stderr(), output.quiet) as tell:
                 environment = runner.admit(plan, tell if given["strict"] else None)
             ending = runner.start(plan, environment, output)
@@ -197,7 +200,7 @@ def resume_ab(
             f"{plan.run} is resumed with the builds that it measures: {builds_told}"
         )
     builds = builds_of(given["a_dir"], given["b_dir"], same=plan.same_build)
-    places = places_of(given, builds)
+    places = Places.of(given, builds.a)
     config = load(places.configs)
     with open_runner(places, outside) as side_a:
         ending = runner_of(side_a, builds.b).resume(path, config, output)
@@ -218,21 +221,6 @@ def builds_of(a: Path | None, b: Path | None, *, same: bool) -> Builds:
     if b is None:
         raise click.UsageError(f"--b {_NEEDED}; or --aa, to measure A against itself")
     return Builds(build_dir_of(a, "--a"), build_dir_of(b, "--b"), same=False)
-
-
-def output_of(given: Mapping[str, Any]) -> Output:
-    """How results are to be shown."""
-    return Output(given["quiet"], given["as_json"], given["no_report"], given["color"])
-
-
-def places_of(given: Mapping[str, Any], builds: Builds) -> Places:
-    """The folders of a run, with the build directory of side a."""
-    return Places(
-        configs=given["configs_dir"],
-        results=given["results_dir"],
-        build_dir=builds.a,
-        data_dir=given["data_dir"].resolve(),
-    )
 
 
 def _labels(given: Mapping[str, Any], *, same: bool) -> dict[str, str]:

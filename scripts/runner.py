@@ -1,18 +1,15 @@
 """From a request to an ended run: locks, checks, the loop, and what is left behind."""
 
-import datetime
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from report import numbers
 from report.config import Config, Suite
 from scripts.board import Board
-from scripts.calls import WORK_FOLDER, Bench, Exchanged
-from scripts.disk import SPARE_BYTES, free_bytes, needed_bytes
+from scripts.calls import Bench, Exchanged
+from scripts.disk import needed_bytes
 from scripts.doctor.admission import admit, subject_of
 from scripts.doctor.finding import Finding, Level
 from scripts.doctor.probes import Progress
@@ -26,6 +23,15 @@ from scripts.live import View
 from scripts.loop import Loop, Schedule
 from scripts.order import missing_turns
 from scripts.outside import Outside
+from scripts.places import (
+    Places,
+    Refused,
+    new_name,
+    refuse_shared_folder,
+    refuse_small_disk,
+    refuse_small_memory,
+    work_folder,
+)
 from scripts.plan import Plan, Selection
 from scripts.planning import make_plan
 from scripts.predict import Forecast, load_history
@@ -41,32 +47,8 @@ from scripts.store import (
     read_plan,
     sole_user,
 )
-from scripts.tables import table_bytes
 
 _BUILT_LATE = "was missing when this run was planned; start a new run to measure it"
-
-
-class Refused(Exception):
-    """The run does not start; the message says why and what to do."""
-
-    def __init__(self, message: str, exit_code: int = 2) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
-
-
-@dataclass(frozen=True)
-class Places:
-    """The folders a run uses."""
-
-    configs: Path
-    results: Path
-    build_dir: Path
-    data_dir: Path
-
-    @property
-    def work(self) -> Path:
-        """The part of the data directory that is the runner's own."""
-        return self.data_dir / WORK_FOLDER
 
 
 @dataclass(frozen=True)
@@ -309,60 +291,6 @@ def _compilers(plan: Plan) -> list[str]:
     return [str(build["compiler"]) for build in builds if "compiler" in build]
 
 
-def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
-    """Raises Refused if a table of the keys alone exceeds what the machine has."""
-    able = [cell for cell in plan.cells if not plan.obstacle(cell)]
-    largest = max(able, key=lambda cell: table_bytes(plan, cell), default=None)
-    if largest is None or not isinstance(total_bytes, int):
-        return
-    needed = table_bytes(plan, largest)
-    if needed > total_bytes:
-        raise Refused(
-            f"{largest} records what it has written in {numbers.size(needed)} of"
-            f" memory, and the machine has {numbers.size(total_bytes)}; choose a"
-            " smaller --num (kvmatrix plan tells what fits)"
-        )
-
-
-def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
-    """Raises Refused if the largest unit does not fit."""
-    needed, free = needed_bytes(plan), free_bytes(data_dir)
-    if needed > free:
-        raise Refused(
-            f"the data directory {data_dir} has {numbers.size(free)} free, and the"
-            f" largest cell is predicted to need {numbers.size(needed)} (of which"
-            f" {numbers.size(SPARE_BYTES)} to spare); choose another with --data-dir"
-        )
-
-
-def refuse_shared_folder(places: Places) -> None:
-    """Raises Refused if databases and results would lie in one another."""
-    data, results = places.data_dir.resolve(), places.results.resolve()
-    if data == results:
-        where = "are the same folder"
-    elif data.is_relative_to(results):
-        where = "are one inside the other: the data directory is below the results"
-    elif results.is_relative_to(data):
-        where = "are one inside the other: the results are below the data directory"
-    else:
-        return
-    raise Refused(
-        f"--data-dir {data} and --results-dir {results} {where}; choose two"
-        " folders that lie side by side"
-    )
-
-
-def new_name(results: Path, suite: str) -> str:
-    """The name of a new run: the time in UTC and the suite."""
-    now = datetime.datetime.now(datetime.UTC)
-    name, number = f"{now:%Y%m%d-%H%M%S}-{suite}", 1
-    candidate = name
-    while (results / candidate).exists():
-        number += 1
-        candidate = f"{name}-{number}"
-    return candidate
-
-
 @contextmanager
 def open_runner(places: Places, outside: Outside) -> Iterator[Runner]:
     """A runner that holds the locks of both folders.
@@ -379,14 +307,3 @@ def open_runner(places: Places, outside: Outside) -> Iterator[Runner]:
     ):
         (places.work / "tmp").mkdir(exist_ok=True)
         yield Runner(places, outside, executor)
-
-
-@contextmanager
-def work_folder(path: Path) -> Iterator[None]:
-    """The runner's own folder of the data directory, gone with the block."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        yield
-    finally:
-        if path.exists():
-            shutil.rmtree(path)
