@@ -32,7 +32,7 @@ STATUS_WORDS = {
 FAILURES = ("wrong", "error", "timeout", "missing")
 
 
-def measurement_of(plan: Plan, line: Mapping[str, Any]) -> Measurement:
+def measurement_of(line: Mapping[str, Any], open_loop: bool = False) -> Measurement:
     """Return a line of a run that goes on as the report has it."""
     cell = cell_of(line)
     return Measurement(
@@ -52,17 +52,9 @@ def measurement_of(plan: Plan, line: Mapping[str, Any]) -> Measurement:
         record=line,
         pass_=line["pass"],
         attempt=line["attempt"],
-        open_loop=plan.rate(cell) is not None,
+        open_loop=open_loop,
         disturbed=tuple(marks_of(line)),
     )
-
-
-def rate_of(line: Mapping[str, Any]) -> float | None:
-    """Operations per second of a line: the loop and the flush after it."""
-    if line["status"] != "ok":
-        return None
-    elapsed_ns = int(line["loop_ns"]) + int(line["flush_ns"])
-    return float(line["ops"]) * 1e9 / elapsed_ns
 
 
 @dataclass(frozen=True)
@@ -126,7 +118,8 @@ class Board:
 
     def _count(self, line: Mapping[str, Any]) -> None:
         assert self.plan is not None
-        m = measurement_of(self.plan, line)
+        is_open_loop = self.plan.rate(cell_of(line)) is not None
+        m = measurement_of(line, is_open_loop)
         attempts = self._attempts.setdefault(m.cell, {})
         attempts.setdefault(m.repetition, []).append(m)
         self.cells[m.cell] = cell_of_attempts(m.cell, attempts)

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from report import numbers
-from scripts.board import STATUS_WORDS, Board, rate_of
+from scripts.board import STATUS_WORDS, Board, measurement_of
 from scripts.driver_process import TICK_S
 from scripts.events import (
     Beat,
@@ -40,19 +40,20 @@ _FIXED_ROWS = 8  # title, machine, blank lines and status lines around the table
 _NARROWEST = 60
 
 
-class View(Protocol):
+class View:
     """Something that shows events as they come."""
 
     period_s: float  # how often it wants to hear of a running cell
 
     def show(self, event: Event) -> None:
-        """Takes one event."""
+        """Take one event."""
+        raise NotImplementedError
 
     def close(self) -> None:
-        """Leaves the terminal as it was."""
+        """Leave the terminal as it was."""
 
 
-class SilentView:
+class SilentView(View):
     """Shows warnings only."""
 
     period_s = HEARTBEAT_S
@@ -65,9 +66,6 @@ class SilentView:
         if isinstance(event, Note) and event.level == "warn":
             _print(self._console, f"warn {event.text}")
 
-    def close(self) -> None:
-        """Has nothing to restore."""
-
 
 class Lines(Protocol):
     """The lines that one kind of run prints."""
@@ -79,7 +77,7 @@ class Lines(Protocol):
         """Return how much is done."""
 
 
-class PlainView:
+class PlainView(View):
     """Lines as they come, and a heartbeat; for pipes and logs."""
 
     period_s = 10.0
@@ -107,9 +105,6 @@ class PlainView:
             self._printed_at_s = self._elapsed_s
         for line in lines:
             _print(self._console, line)
-
-    def close(self) -> None:
-        """Has nothing to restore."""
 
     def _heartbeat(self, pace: Pace) -> str:
         left = pace.left_s
@@ -158,7 +153,7 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
     is_latency = plan.is_latency(line["repetition"])
     turn = "latency" if is_latency else f"round {line['repetition']}"
     start = f"[{board.finished:>{width}}/{board.planned}] {turn}"
-    rate, marks = rate_of(line), ", ".join(marks_of(line))
+    rate, marks = measurement_of(line).ops_per_sec, ", ".join(marks_of(line))
     if rate is None:
         return f"{start} {name}  {STATUS_WORDS[line['status']]}: {line['reason']}"
     if is_superseded(plan, line):
@@ -173,7 +168,7 @@ def _print(console: Console, line: str) -> None:
     console.print(Text(line), soft_wrap=True)
 
 
-class TerminalView:
+class TerminalView(View):
     """A live table, or scrolling lines above the status lines."""
 
     period_s = TICK_S

@@ -2,10 +2,11 @@
 
 import shutil
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from scripts.calls import Bench
 from scripts.driver_process import Executor, Tick
@@ -16,10 +17,8 @@ from scripts.events import (
     RepetitionFinished,
     RepetitionStarted,
 )
-from scripts.executable import Stamp
 from scripts.live import View
-from scripts.observing import Surroundings
-from scripts.plan import Plan, Turn
+from scripts.plan import Turn
 from scripts.repetition import Finished, obstacle_line, run_unit
 from scripts.store import RunFolder
 
@@ -48,20 +47,23 @@ class Task:
         return plan.obstacle(plan.cells[self.turns[0].index]) is not None
 
 
-class Schedule(Protocol):
+class Schedule(ABC):
     """What a run still has to do, and how long that will take."""
 
+    @abstractmethod
     def tasks(self) -> Iterator[Task]:
         """Yield what is missing; one follows when the one before is stored."""
 
+    @abstractmethod
     def stored(self, task: Task, finished: Finished) -> None:
         """Take in a repetition that is on disk."""
 
+    @abstractmethod
     def pace(self) -> Pace:
         """Return how far the run is, at no time."""
 
-    def conclude(self) -> None:
-        """Do what follows the last repetition."""
+    def conclude(self) -> None:  # noqa: B027
+        """Do what follows the last repetition: nothing, unless it says more."""
 
 
 @dataclass
@@ -85,24 +87,10 @@ class Loop:
         self.folder.close()
         self.view.close()
 
-    def bench(
-        self,
-        plan: Plan,
-        build_dir: Path,
-        stamps: Mapping[str, Stamp | None],
-        surroundings: Surroundings,
-    ) -> Bench:
-        """Return where the repetitions of one side are made, watched by this loop."""
-        return Bench(
-            plan=plan,
-            build_dir=build_dir,
-            stamps=stamps,
-            work=self.work,
-            executor=self.executor,
-            surroundings=surroundings,
-            tick=Tick(self._look, self.view.period_s),
-            starts=self._announce,
-        )
+    @property
+    def tick(self) -> Tick:
+        """What the benches of this loop are to do while a process is measured."""
+        return Tick(self._look, self.view.period_s)
 
     def execute(self, schedule: Schedule) -> None:
         """Do what is missing.
@@ -143,7 +131,8 @@ class Loop:
     def _keep_pace(self, schedule: Schedule) -> None:
         self._pace = replace(schedule.pace(), elapsed_s=self.elapsed_s)
 
-    def _announce(self, turn: Turn) -> None:
+    def announce(self, turn: Turn) -> None:
+        """Tell that a process is about to be measured."""
         assert self._task is not None
         plan = self._task.bench.plan
         cell = plan.cells[turn.index]

@@ -6,7 +6,7 @@ from typing import Any
 
 from scripts.calls import Bench
 from scripts.events import Pace
-from scripts.loop import Task
+from scripts.loop import Schedule, Task
 from scripts.order import is_superseded, missing_turns
 from scripts.plan import Plan, Turn
 from scripts.predict import Forecast
@@ -14,7 +14,7 @@ from scripts.repetition import Finished
 
 
 @dataclass
-class RunSchedule:
+class RunSchedule(Schedule):
     """What is left of a plan after the lines on disk."""
 
     plan: Plan
@@ -49,9 +49,6 @@ class RunSchedule:
         whole = self._spent_s + predicted
         share_done = self._spent_s / whole if whole else 1.0
         return Pace(left_s=self.forecast.left_s(self._left), share_done=share_done)
-
-    def conclude(self) -> None:
-        """Do nothing: the last repetition is the end."""
 
 
 def _is_settled(turn: Turn, finished: Finished) -> bool:

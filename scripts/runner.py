@@ -192,22 +192,16 @@ class Runner:
             done = tuple(_told(line, late) for line in lines)
             return RunStarted(plan, machine_line(plan.machine), done)
 
-        def schedule_of(loop: Loop) -> Schedule:
-            bench, forecast = self.bench(loop, plan), self.forecast(plan)
-            return RunSchedule(plan, bench, forecast, lines)
-
-        loop = self.loop(folder, lines, view_of(plan))
         notes += self.warnings(plan, late)
-        code, message = carry_out(loop, begun(), notes, schedule_of)
+        with self.loop(folder, lines, view_of(plan)) as loop:
+            bench, forecast = self.bench(loop, plan), self.forecast(plan)
+            schedule = RunSchedule(plan, bench, forecast, lines)
+            code, message = carry_out(loop, schedule, begun(), notes)
         board = Board()
         board.apply(begun())
         if not code and (board.failures() or missing_turns(plan, lines)):
             code = 3
         return Ending(plan, board, tuple(lines), folder.path, code, message)
-
-    def forecast(self, plan: Plan) -> Forecast:
-        """Return the prediction for a plan, from the runs that there are."""
-        return Forecast(plan, load_history(self.places.results, plan))
 
     def loop(
         self, folder: RunFolder, lines: list[Mapping[str, Any]], view: View
@@ -215,10 +209,22 @@ class Runner:
         """Return the loop that adds to these lines of this folder."""
         return Loop(folder, lines, view, self.executor, self.places.work)
 
+    def forecast(self, plan: Plan) -> Forecast:
+        """Return the prediction for a plan, from the runs that there are."""
+        return Forecast(plan, load_history(self.places.results, plan))
+
     def bench(self, loop: Loop, plan: Plan) -> Bench:
         """Return where a plan's repetitions are made in a loop."""
-        surroundings = self.outside.surroundings(self.machine)
-        return loop.bench(plan, self.places.build_dir, self.stamps, surroundings)
+        return Bench(
+            plan=plan,
+            build_dir=self.places.build_dir,
+            stamps=self.stamps,
+            work=self.places.work,
+            executor=self.executor,
+            surroundings=self.outside.surroundings(self.machine),
+            tick=loop.tick,
+            starts=loop.announce,
+        )
 
     def warnings(self, plan: Plan, late: Sequence[str]) -> Iterator[Note]:
         """What people should know of the engines of a plan before it is measured."""
@@ -241,22 +247,14 @@ def kept_lines(path: Path) -> tuple[list[Mapping[str, Any]], list[Note]]:
 
 
 def carry_out(
-    loop: Loop,
-    begun: RunStarted,
-    notes: Iterable[Note],
-    schedule_of: Callable[[Loop], Schedule],
+    loop: Loop, schedule: Schedule, begun: RunStarted, notes: Iterable[Note]
 ) -> tuple[int, str]:
-    """Do what a schedule asks for; return the exit code and why it stopped early.
-
-    The folder and the view are closed in any case.
-    """
-    with loop:
-        schedule = schedule_of(loop)
-        loop.view.show(begun)
-        for note in notes:
-            loop.view.show(note)
-        ending = _outcome_of(loop, schedule)
-        loop.view.show(RunEnded(loop.elapsed_s))
+    """Do what is missing; return the exit code and why it stopped early."""
+    loop.view.show(begun)
+    for note in notes:
+        loop.view.show(note)
+    ending = _outcome_of(loop, schedule)
+    loop.view.show(RunEnded(loop.elapsed_s))
     return ending
 
 

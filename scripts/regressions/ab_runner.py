@@ -17,7 +17,6 @@ from scripts.cli_options import Output
 from scripts.doctor.probes import Progress
 from scripts.events import Note, RunStarted
 from scripts.host import machine_line
-from scripts.loop import Loop, Schedule
 from scripts.places import new_name, refuse_small_disk
 from scripts.regressions.ab_forecast import AbForecast
 from scripts.regressions.ab_plan import (
@@ -134,21 +133,23 @@ class AbRunner:
         output: Output,
         notes: list[Note],
     ) -> AbEnding:
-        view = make_ab_view(output.stderr(), output.quiet, plan)
-        loop = self.a.loop(folder, lines, view)
-
-        def schedule_of(loop: Loop) -> Schedule:
-            benches = {
-                side: runner.bench(loop, plan.sides[side])
-                for side, runner in self.sides.items()
-            }
-            forecast = self.forecast(plan)
-            place = (plan, folder.path, benches, forecast)
-            return AbSchedule(*place, view.show, lines, counts)
-
         begun = RunStarted(plan.a, machine_line(plan.a.machine), tuple(lines))
         notes += self._warnings(plan)
-        code, message = carry_out(loop, begun, notes, schedule_of)
+        view = make_ab_view(output.stderr(), output.quiet, plan)
+        with self.a.loop(folder, lines, view) as loop:
+            schedule = AbSchedule(
+                plan=plan,
+                path=folder.path,
+                benches={
+                    side: runner.bench(loop, plan.sides[side])
+                    for side, runner in self.sides.items()
+                },
+                forecast=self.forecast(plan),
+                listener=view.show,
+                lines=lines,
+                counts=counts,
+            )
+            code, message = carry_out(loop, schedule, begun, notes)
         return AbEnding(plan, folder.path, len(lines), code, message)
 
     @property

@@ -13,7 +13,7 @@ from report.regressions.ab_verdicts import suspects
 from report.regressions.count_lines import COUNTS_FILE, CountFile
 from scripts.calls import Bench
 from scripts.events import Counted, Listener, Note, Pace, RoundFinished
-from scripts.loop import Task
+from scripts.loop import Schedule, Task
 from scripts.plan import Cell, Turn
 from scripts.regressions.ab_forecast import AbForecast
 from scripts.regressions.ab_plan import AbPlan
@@ -30,7 +30,7 @@ from scripts.store import RunFolder
 
 
 @dataclass
-class AbSchedule:
+class AbSchedule(Schedule):
     """What is left of both stages after the lines on disk."""
 
     plan: AbPlan
