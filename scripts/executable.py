@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ class Description:
     document: Mapping[str, Any]
     benchmarks: Mapping[str, Benchmark]
     flags: Mapping[str, str]  # driver-specific flag -> type as gflags names it
-    can_check: bool = False  # whether it knows --check; it came with the flags
+    # Whether it knows --check, which came with the common flags: no run records it.
+    can_check: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "Description":
