@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from report.rulebook import recorded
 from tests import descriptions, records
 from tests.descriptions import BUILD
 from tests.records import RUN_ID
@@ -280,7 +281,7 @@ def _name_of(line: Document) -> dict[str, str]:
 def _engine(
     name: str, title: str, role: str, missing: str, benchmarks: Sequence[Document]
 ) -> Document:
-    described = descriptions.description(name, map(dict, benchmarks))
+    described = recorded(descriptions.description(name, map(dict, benchmarks)))
     return {
         "name": name,
         "title": title,
