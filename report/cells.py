@@ -70,6 +70,32 @@ class Measurement:
     open_loop: bool = False
     disturbed: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, record: Mapping[str, Any], line: int = 0) -> Measurement:
+        """Return the line that a record is, or will be where it is not stored yet."""
+        build = record.get("build") or {}
+        disturbance = record.get("disturbance") or {}
+        return cls(
+            line=line,
+            cell=CellName(record["engine"], record["scenario"], record["benchmark"]),
+            repetition=int(record["repetition"]),
+            order=int(record["order"]),
+            status=record["status"],
+            reason=record["reason"],
+            ops=record.get("ops"),
+            loop_ns=record.get("loop_ns"),
+            flush_ns=record.get("flush_ns"),
+            settle_ns=record.get("settle_ns"),
+            truncated=bool(record.get("truncated")),
+            assertions_live=build.get("assertions") == "live",
+            settings=record.get("settings") or {},
+            record=record,
+            pass_=record.get("pass") or THROUGHPUT,
+            attempt=int(record.get("attempt") or 1),
+            ending=record.get("ending") or "",
+            disturbed=tuple(disturbance.get("marks", ())),
+        )
+
     @property
     def elapsed_ns(self) -> int | None:
         """The headline time: the loop and the flush after it."""

@@ -15,7 +15,6 @@ from typing import Any
 from report import attempts, planned
 from report.cells import (
     NOT_MEASURED,
-    THROUGHPUT,
     Cell,
     CellName,
     Engine,
@@ -144,28 +143,7 @@ def _measurement(line: Line, place: str) -> Measurement:
     record = parse_object(line.text, place)
     validate(record, "measurement", place)
     _check_versions(record, place)
-    build = record.get("build") or {}
-    disturbance = record.get("disturbance") or {}
-    return Measurement(
-        line=line.number,
-        cell=CellName(record["engine"], record["scenario"], record["benchmark"]),
-        repetition=int(record["repetition"]),
-        order=int(record["order"]),
-        status=record["status"],
-        reason=record["reason"],
-        ops=record.get("ops"),
-        loop_ns=record.get("loop_ns"),
-        flush_ns=record.get("flush_ns"),
-        settle_ns=record.get("settle_ns"),
-        truncated=bool(record.get("truncated")),
-        assertions_live=build.get("assertions") == "live",
-        settings=record.get("settings") or {},
-        record=record,
-        pass_=record.get("pass") or THROUGHPUT,
-        attempt=int(record.get("attempt") or 1),
-        ending=record.get("ending") or "",
-        disturbed=tuple(disturbance.get("marks", ())),
-    )
+    return Measurement.of(record, line.number)
 
 
 def _check_membership(m: Measurement, plan: Mapping[str, Any], place: str) -> None:

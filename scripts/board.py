@@ -18,7 +18,7 @@ from scripts.events import (
     RunEnded,
     RunStarted,
 )
-from scripts.order import cell_of, is_superseded, marks_of
+from scripts.order import cell_of, is_superseded
 from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
 
 STATUS_WORDS = {
@@ -30,31 +30,6 @@ STATUS_WORDS = {
     "timeout": "TIMEOUT",
 }
 FAILURES = ("wrong", "error", "timeout", "missing")
-
-
-def measurement_of(line: Mapping[str, Any], open_loop: bool = False) -> Measurement:
-    """Return a line of a run that goes on as the report has it."""
-    cell = cell_of(line)
-    return Measurement(
-        line=0,
-        cell=CellName(cell.engine, cell.scenario, cell.benchmark),
-        repetition=line["repetition"],
-        order=line["order"],
-        status=line["status"],
-        reason=line["reason"],
-        ops=line["ops"],
-        loop_ns=line["loop_ns"],
-        flush_ns=line["flush_ns"],
-        settle_ns=line["settle_ns"],
-        truncated=bool(line["truncated"]),
-        assertions_live=False,
-        settings=line["settings"] or {},
-        record=line,
-        pass_=line["pass"],
-        attempt=line["attempt"],
-        open_loop=open_loop,
-        disturbed=tuple(marks_of(line)),
-    )
 
 
 @dataclass(frozen=True)
@@ -119,7 +94,7 @@ class Board:
     def _count(self, line: Mapping[str, Any]) -> None:
         assert self.plan is not None
         is_open_loop = self.plan.rate(cell_of(line)) is not None
-        m = measurement_of(line, is_open_loop)
+        m = replace(Measurement.of(line), open_loop=is_open_loop)
         attempts = self._attempts.setdefault(m.cell, {})
         attempts.setdefault(m.repetition, []).append(m)
         self.cells[m.cell] = cell_of_attempts(m.cell, attempts)

@@ -12,7 +12,8 @@ from rich.live import Live
 from rich.text import Text
 
 from report import numbers
-from scripts.board import STATUS_WORDS, Board, measurement_of
+from report.cells import Measurement
+from scripts.board import STATUS_WORDS, Board
 from scripts.driver_process import TICK_S
 from scripts.events import (
     Beat,
@@ -153,7 +154,7 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
     is_latency = plan.is_latency(line["repetition"])
     turn = "latency" if is_latency else f"round {line['repetition']}"
     start = f"[{board.finished:>{width}}/{board.planned}] {turn}"
-    rate, marks = measurement_of(line).ops_per_sec, ", ".join(marks_of(line))
+    rate, marks = Measurement.of(line).ops_per_sec, ", ".join(marks_of(line))
     if rate is None:
         return f"{start} {name}  {STATUS_WORDS[line['status']]}: {line['reason']}"
     if is_superseded(plan, line):

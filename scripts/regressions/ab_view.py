@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from report import numbers
+from report.cells import Measurement
 from report.regressions.ab_run import CONFIRM
-from scripts.board import STATUS_WORDS, measurement_of
+from scripts.board import STATUS_WORDS
 from scripts.driver_process import TICK_S
 from scripts.events import (
     Beat,
@@ -143,7 +144,7 @@ def _figures(lines: Sequence[Mapping[str, Any]]) -> str:
 def _rate(lines: Sequence[Mapping[str, Any]], side: str) -> float:
     """The geometric mean of a side's two rates."""
     rates = [
-        measurement_of(line).ops_per_sec for line in lines if line["ab"]["side"] == side
+        Measurement.of(line).ops_per_sec for line in lines if line["ab"]["side"] == side
     ]
     logs = [math.log(rate) for rate in rates if rate]
     return math.exp(math.fsum(logs) / len(logs)) if logs else math.nan
