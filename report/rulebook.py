@@ -42,7 +42,7 @@ class FlagRule:
         return cls(**{**known, "choices": tuple(entry.get("choices", ()))})
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """Return whether a result line has the flag as it was given."""
         return self.option == self.name and not self.by_benchmark
 
@@ -208,7 +208,7 @@ class Benchmark:
         return self.finds
 
     def plan_is_most(self, fill: Sequence[str]) -> bool:
-        """Return whether the planned operations are a most: a scan of few entries."""
+        """Return whether it may make fewer operations than planned: a scan may."""
         is_scan = self.kind == "read" and self.one_call
         return is_scan and not holds_every_key(fill)
 
@@ -217,7 +217,7 @@ class Benchmark:
         due = {
             name: flags.get(name, rule.default)
             for name, rule in FLAGS.items()
-            if rule.is_told and (name in flags or not rule.option_if_set)
+            if rule.is_reported and (name in flags or not rule.option_if_set)
         }
         if "num" not in flags:  # a runner always gives it
             del due["num"]
