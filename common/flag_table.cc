@@ -29,6 +29,9 @@ constexpr FlagRange kShape = {-1e3, 1e3};
 constexpr FlagRange kValueBytes = {kLeastMixgraphValue, 65'535};
 constexpr FlagRange kMilliseconds = {1, kBillion};
 
+constexpr char kNothingLikeIt[] =
+    "leave it out: that program has nothing like it";
+
 constexpr std::string_view kByTheta[] = {"zipf", "latest"};
 constexpr std::string_view kOfManySizes[] = {"uniform", "normal", "pareto"};
 
@@ -119,7 +122,7 @@ const Flag kFlags[] = {
      .help = "decimal: digits with zeros in front; big, little: integers of 8 "
              "bytes in that byte order",
      .choices = KeyFormats,
-     .own_stream_only = true,
+     .not_replayed = kNothingLikeIt,
      .option = "key_format",
      .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
        return std::string(KeyFormatName(config.key_format));
@@ -130,7 +133,7 @@ const Flag kFlags[] = {
      .help = "of benchmarks that draw keys at random; empty: as each does by "
              "itself",
      .choices = KeyDistributions,
-     .own_stream_only = true,
+     .not_replayed = kNothingLikeIt,
      .option = "key_distribution"},
     {.name = "zipf_theta",
      .field = FIELD(config.zipf_theta),
@@ -153,7 +156,7 @@ const Flag kFlags[] = {
      .group = FlagGroup::kValues,
      .help = "pareto: by --value_k, and by --value_sigma if given",
      .choices = SizeLaws,
-     .own_stream_only = true,
+     .not_replayed = kNothingLikeIt,
      .option = "value_size_distribution_type",
      .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
        return std::string(SizeLawName(config.value_size_law));
@@ -164,7 +167,7 @@ const Flag kFlags[] = {
      .help = "least bytes of a value of no fixed size; 0: by --value_size",
      .range = {0, ValueSizes::kLargest},
      .only_with = {"value_size_distribution_type", kOfManySizes},
-     .own_stream_only = true,
+     .not_replayed = kNothingLikeIt,
      .option = "value_size_min"},
     {.name = "value_size_max",
      .field = FIELD(config.value_size_max),
@@ -172,7 +175,7 @@ const Flag kFlags[] = {
      .help = "most bytes of a value of no fixed size; 0: by --value_size",
      .range = {0, ValueSizes::kLargest},
      .only_with = {"value_size_distribution_type", kOfManySizes},
-     .own_stream_only = true,
+     .not_replayed = kNothingLikeIt,
      .option = "value_size_max"},
     {.name = "compression_ratio",
      .field = FIELD(config.compression_ratio),
@@ -185,7 +188,7 @@ const Flag kFlags[] = {
      .group = FlagGroup::kWorkload,
      .help = "entries written as one atomic batch",
      .range = {1, kMostBatchEntries},
-     .own_stream_only = true,
+     .not_replayed = kNothingLikeIt,
      .option = "batch_size",
      .by_benchmark = true,
      .option_value = [](const Config& config, const Benchmark& benchmark)
@@ -199,7 +202,7 @@ const Flag kFlags[] = {
          "threads divide the entries; 0: batches of --batch_size",
      .range = {0, kMaxKeys},
      .only_with = {"batch_size"},
-     .own_stream_only = true,
+     .not_replayed = kNothingLikeIt,
      .option = "transactions"},
     {.name = "threads",
      .field = FIELD(config.threads),
@@ -207,7 +210,9 @@ const Flag kFlags[] = {
      .help = "threads that run at once: each does --reads reads, and they "
              "divide what is to be written",
      .range = {1, kMostThreads},
-     .own_stream_only = true,
+     .not_replayed =
+         "leave it at 1: the threads of that program write the same keys, in "
+         "an order that nobody can know, so that nothing could be verified",
      .option = "threads"},
     {.name = "rate",
      .field = FIELD(config.rate_ops_per_sec),

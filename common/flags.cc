@@ -30,7 +30,7 @@ FlagField DefaultField(const Flag& flag) {
   return flag.field(const_cast<CommandLine&>(Defaults()));
 }
 
-// gflags files a flag under this name; IsDriverFlag() must not take it for one.
+// Where gflags believes the flags to be defined: not in a driver's file.
 constexpr char kFile[] = "common/flags.cc";
 
 const bool kRegistered = [] {
@@ -60,8 +60,8 @@ const Flag& FlagNamed(std::string_view name) {
       AllFlags(), name, [](const Flag& f) { return std::string_view(f.name); });
 }
 
-// "10^9" and "2^30" where that is shorter than the digits.
-std::string TextOf(double number) {
+// A bound for people: "10^9" and "2^30" where that is shorter than the digits.
+std::string BoundText(double number) {
   for (const int base : {10, 2}) {
     const double power = std::round(std::log(number) / std::log(base));
     if (number < 1e6 || std::pow(base, power) != number) continue;
@@ -73,19 +73,20 @@ std::string TextOf(double number) {
   return text;
 }
 
+// As a command line has it: every digit of an integer.
 std::string TextOf(const FlagValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* truth = std::get_if<bool>(&value)) {
-    return *truth ? "true" : "false";
-  }
-  return std::visit(
-      [](const auto& number) {
-        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(number)>>) {
-          return TextOf(static_cast<double>(number));
-        }
-        return std::string();
-      },
-      value);
+  struct {
+    std::string operator()(bool truth) { return truth ? "true" : "false"; }
+    std::string operator()(uint64_t count) { return std::to_string(count); }
+    std::string operator()(int64_t count) { return std::to_string(count); }
+    std::string operator()(double number) {
+      char text[32];
+      std::snprintf(text, sizeof(text), "%g", number);
+      return text;
+    }
+    std::string operator()(const std::string& text) { return text; }
+  } writer;
+  return std::visit(writer, value);
 }
 
 // "zipf or latest", with quotes around what is empty.
@@ -100,8 +101,8 @@ std::string Listed(std::span<const std::string_view> words) {
 
 std::string RangeText(const FlagRange& range) {
   std::string text =
-      "from " + TextOf(range.least) + " to " + TextOf(range.most);
-  if (!std::isnan(range.also)) text += ", or " + TextOf(range.also);
+      "from " + BoundText(range.least) + " to " + BoundText(range.most);
+  if (!std::isnan(range.also)) text += ", or " + BoundText(range.also);
   return text;
 }
 
@@ -133,15 +134,9 @@ void CheckRange(const Flag& flag, const FlagValue& value) {
 // Throws UsageError if a flag is set that another one makes meaningless.
 void CheckConditions(const Flag& flag, CommandLine& line) {
   if (!IsSet(flag, line)) return;
-  if (flag.own_stream_only && line.stream != Defaults().stream) {
-    const bool threads = std::string_view(flag.name) == "threads";
-    throw UsageError(
-        flag.name,
-        "with --stream=" + line.stream +
-            (threads ? ": leave it at 1: the threads of that program write the "
-                       "same keys, in an order that nobody can know, so that "
-                       "nothing could be verified"
-                     : ": leave it out: that program has nothing like it"));
+  if (flag.not_replayed != nullptr && line.stream != Defaults().stream) {
+    throw UsageError(flag.name,
+                     "with --stream=" + line.stream + ": " + flag.not_replayed);
   }
   if (flag.only_with.flag == nullptr) return;
   const Flag& other = FlagNamed(flag.only_with.flag);
@@ -170,7 +165,7 @@ void CheckEach(CommandLine& line) {
   for (const Flag& flag : AllFlags()) CheckConditions(flag, line);
 }
 
-// The value whose name, by `names`, is `name`.
+// The enumerator of that name; `flag.choices` has them in their order.
 template <typename Enum>
 Enum Chosen(const Flag& flag, const std::string& name) {
   const auto choices = flag.choices();

@@ -76,7 +76,9 @@ struct Flag {
   std::vector<std::string_view> (*choices)() = nullptr;
   const char* unit = "";  // such as "bytes"; "": a plain number
   FlagCondition only_with = {};
-  bool own_stream_only = false;  // the programs of --stream have none such
+  // Why it stays at its default where --stream replays a program; null: it need
+  // not.
+  const char* not_replayed = nullptr;
   const char* option = nullptr;  // its name in a result line; null: not there
   bool option_if_set = false;    // only if given, or other than the default
   bool by_benchmark = false;     // the option is not simply the flag

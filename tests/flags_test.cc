@@ -113,6 +113,14 @@ TEST(Help, KeepsNamesAndTheirTextApart) {
   EXPECT_TRUE(Has(help, "rounded down"));  // --transactions
 }
 
+// Defaults can be typed as they are shown.
+TEST(Help, ShowsDefaultsInFull) {
+  const std::string help = HelpText();
+  EXPECT_TRUE(Has(help, "--num=1000000\n"));
+  EXPECT_TRUE(Has(help, "--cache_size=4194304\n"));
+  EXPECT_TRUE(Has(help, "--sync=false\n"));
+}
+
 // With --json the document says it.
 TEST(Differences, AreThoseOfTheBenchmarksThatAreRun) {
   const auto notes = [](const char* benchmarks) {
