@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from report import numbers, published, published_tables, sweeps
-from report.cells import Engine, Run
 from report.charts import Dumbbells
 from report.comparison import Chart, Comparison, Row
+from report.model.plan import Engine
+from report.model.run import Run
 from report.published import About, Page
 from report.published_tables import NOT_REPRODUCED, TESTS, Printed, Table
 from report.sweeps import Sweep
@@ -69,7 +70,7 @@ class Beside:
 
 def tables(run: Run) -> list[Table]:
     """What the suite names and is not of rates, in the order it names them."""
-    known = [n for n in published.named(run.suite) if n in published.names()]
+    known = [n for n in run.plan.suite.published if n in published.names()]
     return [
         published_tables.load(name)
         for name in known
@@ -79,7 +80,7 @@ def tables(run: Run) -> list[Table]:
 
 def rates(run: Run) -> Page | None:
     """The first that is of rates, which the charts are drawn beside."""
-    for name in published.named(run.suite):
+    for name in run.plan.suite.published:
         if name in published.names() and published.kind(name) == published.RATES:
             return published.load(name)
     return None

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from report import numbers
 from report.axes import Dot, LogScale, Tick, free_level, log_steps
 from report.comparison import Chart, Comparison, Standing
+from report.model.plan import Engine
+from report.model.run import Run
 from report.published import Page
-from report.results import Engine, Run
 from report.sentences import chart_name
 
 # Marks nearer than this share of the lane are put on different levels.

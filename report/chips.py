@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report import numbers, published
-from report.cells import NOT_MEASURED, Cell, Run
 from report.comparison import FAILURES, Comparison, Row
+from report.model.run import NOT_MEASURED, Cell, Run
 from report.rows import WIDE_SPREAD
 
 
@@ -24,14 +24,14 @@ def chips(run: Run, comparison: Comparison) -> list[Chip]:
     cells = list(run.cells.values())
     finished = sum(cell.status != NOT_MEASURED for cell in cells)
     failed = sum(cell.status in FAILURES for cell in cells)
-    partial = sum(0 < len(c.rates) < run.repetitions for c in cells)
+    partial = sum(0 < len(c.rates) < run.plan.repetitions for c in cells)
     rows = [row for _, row in comparison.ranked_rows]
     found = [
         Chip(f"{finished} of {len(cells)} cells complete", finished < len(cells)),
         *(Chip(text) for text in _settings(run)),
         Chip(
-            f"median of {run.repetitions}"
-            if run.repetitions > 1
+            f"median of {run.plan.repetitions}"
+            if run.plan.repetitions > 1
             else "one repetition: no verdict"
         ),
         _noise(comparison),
@@ -66,7 +66,7 @@ def chips(run: Run, comparison: Comparison) -> list[Chip]:
         found.append(Chip(told, warns=True))
     if run.torn:
         found.append(Chip("last line torn and left out", warns=True))
-    for name in published.named(run.suite):
+    for name in run.plan.suite.published:
         if name not in published.names():
             told = f"published figures “{name}” are not known here"
             found.append(Chip(told, warns=True))
@@ -98,7 +98,7 @@ def _disturbances(cells: Sequence[Cell]) -> list[Chip]:
 
 def _without_latency(run: Run, rows: Sequence[Row]) -> int:
     """Cells with a rate whose latency repetition has not given one."""
-    if not run.has_latency:
+    if not run.plan.has_latency:
         return 0
     return sum(row.summary is not None and row.latency is None for row in rows)
 
@@ -108,7 +108,7 @@ def _settings(run: Run) -> list[str]:
 
     Without the flag that a sweep varies.
     """
-    scenario = run.scenarios[0]
+    scenario = run.plan.scenarios[0]
     flags = [
         {name: value for name, value in own.items() if name not in scenario.swept}
         for own in scenario.flags.values()

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report import control, rows, stats, titles
-from report.cells import DISPUTED, Engine, Run, Scenario
+from report.model.plan import Engine, Scenario
+from report.model.run import DISPUTED, Run
 from report.rows import HARNESS_BOUND_RATIO, NOT_PLANNED, Row
 
 __all__ = [
@@ -129,10 +130,10 @@ def compare(run: Run) -> Comparison:
     measured_twice = control.measured_twice(run)
     charts = tuple(
         _chart(run, scenario, benchmark, measured_twice.share(scenario.name, benchmark))
-        for scenario, benchmark in run.charts
-        if any(run.cell(e.name, scenario.name, benchmark) for e in run.engines)
+        for scenario, benchmark in run.plan.charts
+        if any(run.cell(e.name, scenario.name, benchmark) for e in run.plan.engines)
     )
-    ranked = [engine for engine in run.engines if engine.ranked]
+    ranked = [engine for engine in run.plan.engines if engine.ranked]
     rated = {
         e.name: frozenset(c.anchor for c in charts if _row(c, e).summary)
         for e in ranked
@@ -189,7 +190,7 @@ def contest_of(
 ) -> Contest:
     """Return who leads among the engines of a chart that compete and have a rate."""
     by_role: dict[str, dict[str, stats.Summary]] = {"": {}, "floor": {}}
-    for engine in run.engines:
+    for engine in run.plan.engines:
         summary = rows.summary_of(run.cell(engine.name, scenario, benchmark))
         if summary:
             by_role.setdefault(engine.role, {})[engine.name] = summary
@@ -213,7 +214,7 @@ def _chart(
     )
     by_role: dict[str, list[Row]]
     by_role = {"": [], "reference": [], "floor": [], "control": []}
-    for engine in run.engines:
+    for engine in run.plan.engines:
         by_role[engine.role].append(rows.row(run, engine, field))
     return Chart(
         scenario,

@@ -25,11 +25,11 @@ from report.config_parts import (
     ROLES,
     VARIANT,
     Config,
-    Engine,
+    EngineConfig,
     Growth,
-    Scenario,
+    ScenarioConfig,
     Source,
-    Suite,
+    SuiteConfig,
 )
 from report.config_scenarios import scenarios_of
 from report.config_sweeps import check_not_swept
@@ -42,11 +42,11 @@ __all__ = [
     "DEFAULT_NUM",
     "MOST_REPEATS",
     "Config",
-    "Engine",
+    "EngineConfig",
     "Growth",
-    "Scenario",
+    "ScenarioConfig",
     "Source",
-    "Suite",
+    "SuiteConfig",
     "load",
     "published_names",
 ]
@@ -65,9 +65,9 @@ def load(folder: Path) -> Config:
 
 
 def _scenarios(
-    raw: Mapping[str, Table], engines: Mapping[str, Engine]
-) -> dict[str, Scenario]:
-    scenarios: dict[str, Scenario] = {}
+    raw: Mapping[str, Table], engines: Mapping[str, EngineConfig]
+) -> dict[str, ScenarioConfig]:
+    scenarios: dict[str, ScenarioConfig] = {}
     for file in raw:
         for scenario in scenarios_of(file, raw, engines):
             if scenario.name in scenarios or (
@@ -93,9 +93,9 @@ def _read(file: Path) -> Table:
         raise ConfigError(name, "", f"is not TOML: {error}") from error
 
 
-def _engines(document: Table) -> dict[str, Engine]:
+def _engines(document: Table) -> dict[str, EngineConfig]:
     document.only("engine")
-    engines: dict[str, Engine] = {}
+    engines: dict[str, EngineConfig] = {}
     for table in document.tables("engine"):
         engine = _engine(table)
         if engine.name in engines:
@@ -110,7 +110,7 @@ def _engines(document: Table) -> dict[str, Engine]:
 
 
 def _check_variant(
-    document: Table, engine: Engine, engines: Mapping[str, Engine]
+    document: Table, engine: EngineConfig, engines: Mapping[str, EngineConfig]
 ) -> None:
     """It runs the executable of one that is no variant, and has no sources."""
     key = f"engine[{engine.name}].variant_of"
@@ -129,14 +129,14 @@ def _check_variant(
         raise ConfigError(document.file, key, told)
 
 
-def _engine(table: Table) -> Engine:
+def _engine(table: Table) -> EngineConfig:
     table.only(
         *("name", "title", "url", "summary", "role", "sources_of", "source"),
         *("variant_of", "flags"),
     )
     role = table.text("role", "")
     known(table, "role", role, ROLES, "role")
-    return Engine(
+    return EngineConfig(
         name=table.text("name"),
         title=table.text("title"),
         url=table.text("url", ""),
@@ -169,9 +169,9 @@ def _source(table: Table) -> Source:
 def _suite(
     name: str,
     table: Table,
-    scenarios: Mapping[str, Scenario],
-    engines: Mapping[str, Engine],
-) -> Suite:
+    scenarios: Mapping[str, ScenarioConfig],
+    engines: Mapping[str, EngineConfig],
+) -> SuiteConfig:
     table.only(
         *("title", "summary", "scenarios", "repetitions", "timeout"),
         *("published", "override", "latency", "control", "repeat_disturbed"),
@@ -183,7 +183,7 @@ def _suite(
     for member in members:
         scenario = scenarios[member]
         check_not_swept(table.file, "override", override.values, scenario)
-    return Suite(
+    return SuiteConfig(
         name=name,
         title=table.text("title"),
         summary=table.text("summary"),
@@ -199,7 +199,7 @@ def _suite(
     )
 
 
-def _members(table: Table, scenarios: Mapping[str, Scenario]) -> tuple[str, ...]:
+def _members(table: Table, scenarios: Mapping[str, ScenarioConfig]) -> tuple[str, ...]:
     """The scenarios by name; the name of a sweep stands for all that it made."""
     families = {s.family: s.family for s in scenarios.values() if s.family}
     names: list[str] = []
@@ -227,7 +227,7 @@ def _suite_engines(table: Table, engines: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _control(table: Table, engines: Mapping[str, Engine]) -> str:
+def _control(table: Table, engines: Mapping[str, EngineConfig]) -> str:
     name = table.text("control", "")
     if name:
         known(table, "control", name, engines, "engine")

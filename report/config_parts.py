@@ -32,7 +32,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Engine:
+class EngineConfig:
     """One row of every comparison."""
 
     name: str
@@ -62,7 +62,7 @@ class Growth:
 
 
 @dataclass(frozen=True)
-class Scenario:
+class ScenarioConfig:
     """What is measured under one set of settings."""
 
     name: str
@@ -81,7 +81,7 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class Suite:
+class SuiteConfig:
     """Scenarios that one command runs."""
 
     name: str
@@ -102,11 +102,11 @@ class Suite:
 class Config:
     """Everything in one configs/ folder, in report order."""
 
-    engines: Mapping[str, Engine]
-    scenarios: Mapping[str, Scenario]
-    suites: Mapping[str, Suite]
+    engines: Mapping[str, EngineConfig]
+    scenarios: Mapping[str, ScenarioConfig]
+    suites: Mapping[str, SuiteConfig]
 
-    def default_engines(self, suite: Suite | None = None) -> tuple[str, ...]:
+    def default_engines(self, suite: SuiteConfig | None = None) -> tuple[str, ...]:
         """The engines a run takes when none is named, in report order.
 
         Those of the suite; else all that compete, and the floor.

@@ -15,7 +15,7 @@ from report.config_parts import (
     REFILLS,
     STATES,
     Growth,
-    Scenario,
+    ScenarioConfig,
 )
 from report.config_sweeps import swept
 from report.rulebook import SCENARIO_FLAGS, Flag
@@ -30,7 +30,7 @@ _INHERITED = ("benchmarks", "fill", "state", "sweep")
 
 def scenarios_of(
     name: str, raw: Mapping[str, Table], engines: Iterable[str]
-) -> tuple[Scenario, ...]:
+) -> tuple[ScenarioConfig, ...]:
     """The scenarios of one file; `raw` has all files.  Raises ConfigError."""
     table = raw[name]
     base = _base(table, raw)
@@ -42,7 +42,7 @@ def scenarios_of(
     flags: dict[str, Flag] = {"num": DEFAULT_NUM}
     for part in parts:
         flags |= read_flags(part, SCENARIO_FLAGS)
-    scenario = Scenario(
+    scenario = ScenarioConfig(
         name=name,
         title=table.text("title"),
         analysis=" ".join(table.text("analysis").split()),

@@ -10,15 +10,18 @@ from typing import Any
 
 from report import titles
 from report.config_keys import ConfigError, Table, read_flag
-from report.config_parts import Scenario
+from report.config_parts import ScenarioConfig
 from report.rulebook import SCENARIO_FLAGS
 
 _REMEDY = "is swept: leave it out here, or sweep another flag"
 
 
 def swept(
-    scenario: Scenario, owner: Table, later: Iterable[Table], parts: Iterable[Table]
-) -> tuple[Scenario, ...]:
+    scenario: ScenarioConfig,
+    owner: Table,
+    later: Iterable[Table],
+    parts: Iterable[Table],
+) -> tuple[ScenarioConfig, ...]:
     """The scenario, or one for each value of the flag that `owner` sweeps.
 
     No part in `later` may have that flag, and no settings of any of the `parts`.
@@ -46,7 +49,7 @@ def swept(
 
 
 def check_not_swept(
-    file: str, path: str, flags: Iterable[str], scenario: Scenario
+    file: str, path: str, flags: Iterable[str], scenario: ScenarioConfig
 ) -> None:
     """Raises ConfigError if one of these flags is the one that the scenario sweeps."""
     for flag in flags:
@@ -69,7 +72,9 @@ def _check_free(flag: str, later: Iterable[Table], parts: Iterable[Table]) -> No
             raise ConfigError(place.file, place.at(flag), _REMEDY)
 
 
-def _member(scenario: Scenario, sweep: Table, flag: str, written: Any) -> Scenario:
+def _member(
+    scenario: ScenarioConfig, sweep: Table, flag: str, written: Any
+) -> ScenarioConfig:
     # As if the flag stood in the table by itself: complaints name its value.
     value = read_flag(Table(sweep.file, sweep.path, {flag: written}), flag, written)
     word = re.sub(r"[^a-z0-9]+", "_", str(written).lower()).strip("_")

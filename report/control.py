@@ -6,48 +6,21 @@ difference between engines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from report import rows, stats
-from report.cells import Cell
-
-
-class Named(Protocol):
-    """A part of a plan."""
-
-    @property
-    def name(self) -> str:
-        """Return its name."""
-
-
-class Competitor(Named, Protocol):
-    """An engine of a plan."""
-
-    @property
-    def title(self) -> str:
-        """Return what people call it."""
-
-    @property
-    def role(self) -> str:
-        """Return "" if it competes."""
-
-    @property
-    def twin_of(self) -> str:
-        """Return the engine that it measures again, or ""."""
+from report.model.plan import Plan
+from report.model.run import Cell
 
 
 class Measured(Protocol):
     """A run as far as it has come: one that is read, or one that goes on."""
 
     @property
-    def engines(self) -> Sequence[Competitor]:
-        """Return all engines, in the order of the plan."""
-
-    @property
-    def charts(self) -> Sequence[tuple[Named, str]]:
-        """Return every (scenario, benchmark)."""
+    def plan(self) -> Plan:
+        """Return what it is to measure."""
 
     def cell(self, engine: str, scenario: str, benchmark: str) -> Cell | None:
         """Return a cell, or None if it is not part of the plan."""
@@ -72,11 +45,11 @@ class MeasuredTwice:
 
 def measured_twice(run: Measured) -> MeasuredTwice:
     """Of every control of the run; there is one at most as a rule."""
-    titles = {engine.name: engine.title for engine in run.engines}
-    controls = [engine for engine in run.engines if engine.twin_of]
+    titles = {engine.name: engine.title for engine in run.plan.engines}
+    controls = [engine for engine in run.plan.engines if engine.twin_of]
     apart: dict[tuple[str, str], float] = {}
     for control in controls:
-        for scenario, benchmark in run.charts:
+        for scenario, benchmark in run.plan.charts:
             own, again = (
                 rows.summary_of(run.cell(name, scenario.name, benchmark))
                 for name in (control.twin_of, control.name)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from report import latency
-from report.results import Measurement, Run
+from report.model.run import Measurement, Run
 from report.text_table import csv_text
 
 _COLUMNS = (

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report import columns, latency, mixes, numbers, usage
-from report.cells import Measurement, Run
 from report.comparison import Chart
+from report.model.run import Measurement, Run
 from report.rows import Row
 from report.tables import DASH, EngineRow, Figure, Table, figure, positive, table
 from report.usage import everyone
@@ -129,7 +129,7 @@ def repetitions(run: Run, chart: Chart) -> Table | None:
         earlier = cell.superseded if cell else ()
         cells = [
             _attempts([m for m in (*earlier, *last) if m.repetition == number])
-            for number in range(1, run.repetitions + 2)
+            for number in range(1, run.plan.repetitions + 2)
         ]
         spread = row.summary.spread if row.summary else None
         lines.append(
@@ -143,7 +143,7 @@ def repetitions(run: Run, chart: Chart) -> Table | None:
                 ),
             )
         )
-    titles = [(str(n), "") for n in range(1, run.repetitions + 1)]
+    titles = [(str(n), "") for n in range(1, run.plan.repetitions + 1)]
     titles += [("spread", "from the lowest to the highest, by the median")]
     titles += [("per op", "at the median"), ("latency pass", "not in the median")]
     return table(f"Repetitions, {chart.unit}", titles, lines)
@@ -163,7 +163,9 @@ def disturbances(run: Run, chart: Chart) -> list[str]:
         )
         for m in made:
             number = m.repetition
-            which = f"repetition {number}" if number <= run.repetitions else "latency"
+            which = (
+                f"repetition {number}" if number <= run.plan.repetitions else "latency"
+            )
             fate = "it counts" if m in latest else "made again"
             marks = ", ".join(m.disturbed)
             found.append(

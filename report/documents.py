@@ -47,6 +47,16 @@ def read_bytes(path: Path) -> bytes:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
 
 
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the strict JSON object that a file holds.  Raises ResultsError."""
+    return parse_object(read_bytes(path), str(path))
+
+
+def canonical(document: object) -> str:
+    """Return JSON with one spelling for one meaning."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
 def split_lines(content: bytes) -> tuple[list[Line], int]:
     """The finished lines, and how many bytes they take with their ends.
 

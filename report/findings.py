@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from report import numbers, stats
+from report.rulebook import Benchmark
 
 Record = Mapping[str, Any]
 
@@ -35,7 +36,7 @@ MOST_TIMES_FASTER = 2.0
 
 def findings(
     records: Sequence[Record],
-    benchmark: Mapping[str, Any] | None,
+    benchmark: Benchmark | None,
     latency: Record | None = None,
     stores: bool = True,
 ) -> tuple[str, ...]:
@@ -54,12 +55,9 @@ def findings(
     return tuple(told)
 
 
-def _outside(
-    records: Sequence[Record], benchmark: Mapping[str, Any] | None
-) -> list[str]:
+def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str]:
     """Work outside the clock."""
-    described = benchmark or {}
-    starts_fresh = described.get("kind") == "write" and not described.get("prepare")
+    starts_fresh = benchmark is not None and benchmark.is_fill
     spans = [
         ("closing", [(r, r["close_ns"]) for r in records]),
         (

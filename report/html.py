@@ -33,7 +33,7 @@ from report import (
     workloads,
 )
 from report.comparison import Chart, Row
-from report.results import Run
+from report.model.run import Run
 
 SWEEP_STYLE = "sweep.css"
 _HEAT_HALVINGS = 6  # a cell 2^6 times slower than the best has no colour left
@@ -54,10 +54,10 @@ def render(run: Run) -> str:
         compared=compared,
         groups=comparison.by_family(compared.charts),
         panels=sweeps.single(compared),
-        ranked=[engine for engine in run.engines if engine.ranked],
-        references=[e for e in run.engines if e.role == "reference"],
+        ranked=[engine for engine in run.plan.engines if engine.ranked],
+        references=[e for e in run.plan.engines if e.role == "reference"],
         floors=_floors(compared),
-        looks=identity.looks(run.engines),
+        looks=identity.looks(run.plan.engines),
         headline=sentences.headline(compared),
         rest=sentences.verdict_rest(compared),
         legend=sentences.legend(compared),
@@ -77,7 +77,7 @@ def render(run: Run) -> str:
         builds=provenance.builds(run),
         environment=provenance.environment(run.environment),
         shares=provenance.time_shares(run),
-        started=started(run.run_id),
+        started=started(run.plan.run),
         machine=provenance.machine_line(run),
     )
 

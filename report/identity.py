@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from report.results import Engine
+from report.model.plan import Engine
 
 COLOURS = 8
 SHAPES = 9  # no divisor of COLOURS: the pairs repeat after 72 engines

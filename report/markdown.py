@@ -17,9 +17,9 @@ from report import (
     sweeps,
     titles,
 )
-from report.cells import Scenario
 from report.comparison import Chart, Comparison, Row
-from report.results import Run
+from report.model.plan import Scenario
+from report.model.run import Run
 from report.tables import EMPTY, Table, union
 from report.text_table import TableRow, TextTable, escaped
 from report.workloads import workload
@@ -29,8 +29,8 @@ def render(run: Run) -> str:
     """The report as the text of one Markdown file."""
     compared = comparison.compare(run)
     blocks = [
-        f"# {escaped(str(run.suite['title']))}",
-        escaped(" · ".join(filter(None, (run.run_id, provenance.machine_line(run))))),
+        f"# {escaped(run.plan.suite.title)}",
+        escaped(" · ".join(filter(None, (run.plan.run, provenance.machine_line(run))))),
         f"**{escaped(sentences.headline(compared))}**"
         + escaped(sentences.verdict_rest(compared)),
         "\n".join(f"- {escaped(c.text)}" for c in chips.chips(run, compared)),
@@ -41,8 +41,8 @@ def render(run: Run) -> str:
     for scenario, charts in sweeps.single(compared):
         blocks += _section(scenario.title, scenario, charts)
     blocks += [
-        f"Rates are medians of {run.repetitions}; in brackets how many times slower "
-        f"than the best. Bold {escaped(sentences.win_rule(compared))}.",
+        f"Rates are medians of {run.plan.repetitions}; in brackets how many times "
+        f"slower than the best. Bold {escaped(sentences.win_rule(compared))}.",
         *_beside(run, compared),
     ]
     return "\n\n".join(blocks) + "\n"

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from report import latency, numbers
-from report.cells import Engine, Run
 from report.comparison import Chart, Comparison, Row, by_family
 from report.detail import latency_of
+from report.model.plan import Engine
+from report.model.run import Run
 from report.tables import DASH
 
 # How many times twice as much as the least has no colour left.
@@ -124,8 +125,8 @@ def _tail(run: Run, chart: Chart, row: Row) -> Spot | None:
 
 
 def _writes(chart: Chart, row: Row) -> bool:
-    described = row.engine.benchmark(chart.benchmark) or {}
-    return described.get("kind") not in _ONLY_READS
+    benchmark = row.engine.benchmark(chart.benchmark)
+    return benchmark is None or benchmark.kind not in _ONLY_READS
 
 
 def _space(row: Row) -> Spot | None:

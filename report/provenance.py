@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from report import numbers
-from report.cells import Measurement
 from report.comparison import Chart
-from report.results import Engine, Run, Scenario
+from report.model.description import Description
+from report.model.plan import Engine, Scenario
+from report.model.run import Measurement, Run
 
 UNKNOWN = "unknown"
 # Flags that a run may have been given for all engines: option and unit.
@@ -50,7 +51,7 @@ class Share:
 
 def builds(run: Run) -> list[Build]:
     """The build of every engine, in the order of the run."""
-    return [build(engine) for engine in run.engines]
+    return [build(engine) for engine in run.plan.engines]
 
 
 def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
@@ -115,10 +116,10 @@ def readable(name: str, value: Any) -> str:
 
 def machine_line(run: Run) -> str:
     """The machine in one line, from the identity in run.json."""
-    return machine_words(run.plan["machine"])
+    return machine_words(run.plan.machine)
 
 
-def machine_words(machine: Mapping[str, Any]) -> str:
+def machine_words(machine: Mapping[str, object]) -> str:
     """A machine's identity in one line; what is unknown is left out."""
     facts = (
         ("cpu_model", "{}"),
@@ -137,20 +138,20 @@ def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
     A part of a suite has no control unless it is asked for, and the control's
     second name is no engine that can be chosen.
     """
-    words = ["scripts/kvmatrix run", str(run.suite["name"]), f"-n {run.repetitions}"]
-    words.append(f"--seed {run.seed}")
-    chosen = run.suite.get("chosen") or {}
+    words = ["scripts/kvmatrix run", run.plan.suite.name, f"-n {run.plan.repetitions}"]
+    words.append(f"--seed {run.plan.seed}")
+    suite, chosen = run.plan.suite, run.plan.suite.chosen
     for flag, option, unit in _CHOSEN:
         if isinstance(chosen.get(flag), (int, float)):
             words.append(f"{option} {chosen[flag]}{unit}")
-    if isinstance(repeats := run.suite.get("repeat_disturbed"), int):
-        words.append(f"--repeat-disturbed {repeats}")
-    if run.suite.get("latency") is False:
+    if suite.repeat_disturbed is not None:
+        words.append(f"--repeat-disturbed {suite.repeat_disturbed}")
+    if suite.latency is False:
         words.append("--no-latency")
-    elif "--latency" in run.command.split():
+    elif "--latency" in run.plan.command.split():
         words.append("--latency")
     named = _first_names(run, engines)
-    if run.suite.get("control") in named:
+    if suite.control in named:
         words.append("--control")
     words.append(f"-e {','.join(named)} -k '*/{scenario}/{benchmark}'")
     return " ".join(words)
@@ -158,7 +159,7 @@ def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
 
 def _first_names(run: Run, engines: str) -> list[str]:
     """The engines, each once, the control by the name that can be chosen."""
-    twins = {e.name: e.twin_of for e in run.engines if e.twin_of}
+    twins = {e.name: e.twin_of for e in run.plan.engines if e.twin_of}
     return list(dict.fromkeys(twins.get(name, name) for name in engines.split(",")))
 
 
@@ -192,13 +193,12 @@ def _total(measurements: Iterable[Measurement], *names: str) -> int:
 
 def build(engine: Engine) -> Build:
     """How one engine was built, as far as it says."""
-    if engine.describe is None:
+    described = engine.description
+    if described is None:
         return Build(engine, assertions_live=False, facts=())
-    described = engine.describe
-    found = described.get("build")
-    made = found if isinstance(found, Mapping) else {}
+    made = described.build
     facts = [
-        ("version", described.get("version")),
+        ("version", described.version),
         ("origin", made.get("origin")),
         ("checksum of the origin", made.get("origin_sha256")),
         ("checksum of the executable", engine.binary_sha256),
@@ -208,22 +208,20 @@ def build(engine: Engine) -> Build:
         ("flags of the engine", made.get("engine_flags")),
         ("allocator", made.get("allocator")),
         ("assertions", made.get("assertions")),
-        ("licence", described.get("licence")),
+        ("licence", described.licence),
     ]
     known = [(name, _text(value)) for name, value in facts if value]
-    return Build(engine, made.get("assertions") == "live", tuple(known))
+    return Build(engine, described.assertions_live, tuple(known))
 
 
-def _codec(described: Mapping[str, Any]) -> str:
+def _codec(described: Description) -> str:
     """The codec, and what it made of compressible data when it was tried."""
-    codec, proof = described.get("codec"), described.get("codec_proof")
+    codec, proof = described.codec, described.codec_proof
     if not codec:
         return "none"
-    if not isinstance(proof, Mapping):
-        return str(codec)
     plain, packed = proof.get("plain_disk_bytes"), proof.get("compressed_disk_bytes")
     if not isinstance(plain, int) or not isinstance(packed, int):
-        return str(codec)
+        return codec
     sizes = f"{numbers.size(plain)} on disk without it, {numbers.size(packed)} with it"
     return f"{codec}; tried: {sizes}"
 

@@ -101,12 +101,6 @@ class Page(About):
         return max(chart, key=lambda f: f.ops_per_sec)
 
 
-def named(suite: Mapping[str, Any]) -> tuple[str, ...]:
-    """The published figures that a run's suite names: none, one or several."""
-    found = suite.get("published") or ()
-    return (found,) if isinstance(found, str) else tuple(found)
-
-
 def names(folder: Path = PUBLISHED_DIR) -> list[str]:
     """What load() knows: every name that has both of its files."""
     tables = {path.stem for path in folder.glob("*.csv")}

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from report import pairs
-from report.results import Run
+from report.model.run import Run
 
 _OBJECT = "="
 _LONGEST_INLINE = 5  # of a text; a reference takes as much
@@ -23,7 +23,7 @@ _LONGEST_INLINE = 5  # of a text; a reference takes as much
 def packed(run: Run) -> dict[str, Any]:
     """run.json, environment.json and the lines."""
     numbered = [(m.line, m.record) for m in run.measurements]
-    documents = {"run": run.plan, "environment": run.environment}
+    documents = {"run": run.document, "environment": run.environment}
     return {**documents, **packed_lines(numbered)}
 
 

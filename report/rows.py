@@ -6,7 +6,8 @@ import statistics
 from dataclasses import dataclass
 
 from report import findings, resources, stats, titles
-from report.cells import KILLED, Cell, Engine, Measurement, Run, Scenario
+from report.model.plan import Engine, Scenario
+from report.model.run import KILLED, Cell, Measurement, Run
 from report.published import BASELINE
 from report.resources import Resources
 

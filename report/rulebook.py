@@ -104,6 +104,7 @@ class Benchmark:
     key_order: str = ""
     types: Mapping[str, float | None] = field(default_factory=dict)  # see shares()
     title: str = ""
+    is_complete: bool = True  # schema 1 does not say what is a scan
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "Benchmark":
@@ -114,7 +115,7 @@ class Benchmark:
         """
         usual = BENCHMARKS.get(str(entry.get("name")), UNKNOWN)
         named = {f.name: entry[f.name] for f in fields(cls) if f.name in entry}
-        return replace(usual, **named)
+        return replace(usual, **named, is_complete="one_call" in entry)
 
     @property
     def is_fill(self) -> bool:
@@ -232,7 +233,11 @@ def holds_every_key(fill: Sequence[str]) -> bool:
     return any(BENCHMARKS[n].writes_every_key for n in fill if n in BENCHMARKS)
 
 
-UNKNOWN = Benchmark("", "", "", 1, 0, 0, False, False, "", fill="filluniquerandom")
+UNKNOWN = Benchmark(
+    *("", "", "", 1, 0, 0, False, False, "", ""),
+    fill="filluniquerandom",
+    is_complete=False,
+)
 _DOCUMENT = json.loads(PATH.read_text("utf-8"))
 BENCHMARKS: Mapping[str, Benchmark] = {}
 BENCHMARKS = {b["name"]: Benchmark.of(b) for b in _DOCUMENT["benchmarks"]}

@@ -6,7 +6,7 @@ from collections import Counter
 
 from report import numbers, stats, titles
 from report.comparison import Chart, Comparison, Row, Standing
-from report.results import Run
+from report.model.run import Run
 from report.stats import Outcome
 
 
@@ -163,7 +163,7 @@ def noise(run: Run, comparison: Comparison) -> str:
     """How far one engine is from itself in this run, and what that makes a tie."""
     found = comparison.noise
     if found is None:
-        asked = run.suite.get("control")
+        asked = run.plan.suite.control
         why = "its control has no rate" if asked else "no engine was measured twice"
         return f"The noise of this run is not known: {why}."
     most = f"by {numbers.percent(found.share)} at most in nine charts of ten"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from report import timeline
 from report.axes import Scale
-from report.cells import Measurement
 from report.comparison import Chart, Row
+from report.model.run import Measurement
 from report.usage import everyone
 
 COLUMNS = 100

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from report import detail, numbers, plot, sentences, sweeps, titles, workloads
-from report.cells import Engine, Run
 from report.comparison import FAILURES, Row
 from report.identity import Look, look, looks
+from report.model.plan import Engine
+from report.model.run import Run
 from report.plot import Plot, Series, Spot
 from report.published_tables import NOT_REPRODUCED, Printed, Table
 from report.sweeps import Member, Sweep
@@ -136,7 +137,7 @@ def _columns(sweep: Sweep, printed: Iterable[Printed]) -> dict[str, str]:
 
 
 def _ours(run: Run, sweep: Sweep) -> list[Trace]:
-    seen = looks(run.engines)
+    seen = looks(run.plan.engines)
     return [
         Trace(
             engine.title,
@@ -205,9 +206,9 @@ def _theirs(
     run: Run, sweep: Sweep, tables: Iterable[Table], columns: Mapping[str, str]
 ) -> list[Trace]:
     """The published engines; one that is none of ours has a look of its own."""
-    ours = {engine.name: engine for engine in run.engines}
-    seen = looks(run.engines)
-    new = sum(engine.ranked for engine in run.engines)
+    ours = {engine.name: engine for engine in run.plan.engines}
+    seen = looks(run.plan.engines)
+    new = sum(engine.ranked for engine in run.plan.engines)
     lines = []
     for table in tables:
         by_title: dict[str, list[Printed]] = {}

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from report import titles
-from report.cells import Engine, Scenario
 from report.comparison import Chart, Comparison, Row, by_scenario
+from report.model.plan import Engine, Scenario
 from report.published_tables import Printed, Table
 from report.rows import NOT_PLANNED
 
@@ -87,7 +87,7 @@ class Sweep:
         for benchmark in self.benchmarks:
             for engine in self.engines:
                 described = engine.benchmark(benchmark)
-                if described and described.get("kind") not in _READS:
+                if described and described.kind not in _READS:
                     return benchmark
         return ""
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from report import numbers
-from report.cells import Engine
+from report.model.plan import Engine
 
 DASH = "–"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from report.documents import ResultsError, keys_of, parse_object, validate
-from report.results import METHOD, SCHEMA
+from report.model.plan import METHOD, SCHEMA
 from report.trust.rule import Context
 from report.trust.rules import fault_of_answer, fault_of_line
 from scripts.driver_process import Outcome

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+from report.model.plan import CellName, Plan
 from report.trust.rule import AUDIT
 from scripts.answer import Verdict
 from scripts.calls import Bench, Call, execute
 from scripts.driver_process import Outcome
 from scripts.executable import Step
-from scripts.plan import Cell, Plan
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,6 @@ def audit(bench: Bench, audited: Call, after: tuple[Step, ...]) -> Audit:
     return Audit(outcome, verdict, _stores(bench.plan, audited.cell))
 
 
-def _stores(plan: Plan, cell: Cell) -> bool:
+def _stores(plan: Plan, cell: CellName) -> bool:
     description = plan.engine(cell.engine).description
     return description is not None and description.stores

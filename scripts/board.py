@@ -1,12 +1,13 @@
 """The state of a run as its events tell it: what every view draws from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from report.attempts import cell_of as cell_of_attempts
-from report.cells import Cell as MeasuredCell
-from report.cells import CellName, Measurement
+from report.model.attempts import cell_of as cell_of_attempts
+from report.model.plan import CellName, Plan
+from report.model.run import Cell as MeasuredCell
+from report.model.run import Measurement
 from scripts.events import (
     Beat,
     Event,
@@ -19,7 +20,6 @@ from scripts.events import (
     RunStarted,
 )
 from scripts.order import cell_of, is_superseded
-from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
 
 STATUS_WORDS = {
     "unsupported": "n/a",
@@ -36,7 +36,7 @@ FAILURES = ("wrong", "error", "timeout", "missing")
 class Running:
     """The cell that is being measured now."""
 
-    cell: Cell
+    cell: CellName
     repetition: int
     planned_ops: int
     attempt: int = 1
@@ -54,9 +54,9 @@ class Running:
 
 @dataclass
 class Board:
-    """Everything a view needs; apply() is the only way to change it."""
+    """What a view needs of a run; apply() is the only way to change it."""
 
-    plan: Plan | None = None
+    plan: Plan
     machine_line: str = ""
     cells: dict[CellName, MeasuredCell] = field(default_factory=dict)  # with a line
     running: Running | None = None
@@ -71,8 +71,8 @@ class Board:
     def apply(self, event: Event) -> None:
         """Takes in one event."""
         match event:
-            case RunStarted(plan, machine_line, done):
-                self.plan, self.machine_line = plan, machine_line
+            case RunStarted(machine_line, done):
+                self.machine_line = machine_line
                 for line in done:
                     self._count(line)
             case RepetitionStarted(cell, repetition, planned_ops, attempt, _):
@@ -92,7 +92,6 @@ class Board:
                 self.pace = replace(self.pace, elapsed_s=elapsed_s)
 
     def _count(self, line: Mapping[str, Any]) -> None:
-        assert self.plan is not None
         is_open_loop = self.plan.rate(cell_of(line)) is not None
         m = replace(Measurement.of(line), open_loop=is_open_loop)
         attempts = self._attempts.setdefault(m.cell, {})
@@ -103,8 +102,6 @@ class Board:
     @property
     def planned(self) -> int:
         """Repetitions of the whole run, as far as is known."""
-        if self.plan is None:
-            return 0
         skipped = sum(
             self.plan.rounds - 1
             for cell in self.cells.values()
@@ -112,17 +109,6 @@ class Board:
             and self.plan.obstacle(cell_of(vars(cell.name))) is None
         )
         return sum(len(unit.cells) for unit in self.plan.order) - skipped
-
-    @property
-    def engines(self) -> Sequence[PlannedEngine]:
-        """All engines of the plan."""
-        return self.plan.engines if self.plan else ()
-
-    @property
-    def charts(self) -> Sequence[tuple[PlannedScenario, str]]:
-        """Every (scenario, benchmark) of the plan."""
-        scenarios = self.plan.scenarios if self.plan else ()
-        return [(s, benchmark) for s in scenarios for benchmark in s.benchmarks]
 
     def cell(self, engine: str, scenario: str, benchmark: str) -> MeasuredCell:
         """What is known of a cell; blank before its first line."""

@@ -8,18 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from report.model.plan import CellName, Flags, Plan, Scenario
 from scripts.growth_samples import Samples
 from scripts.live import View
 from scripts.order import shuffled_order
 from scripts.places import new_name
-from scripts.plan import Cell, Flags, Plan, PlannedScenario
 from scripts.runner import Ending, Runner
 
 _STEPS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))
 _DEFAULT_SIZES = 4
 _LARGEST_DEFAULT = 300_000  # minutes, for values of a kilobyte
-
-_ONCE = {"repetitions": 1, "latency": False, "control": "", "repeat_disturbed": 0}
 
 
 def default_sizes(num: int) -> tuple[int, ...]:
@@ -37,8 +35,10 @@ def plan_at_size(plan: Plan, num: int, samples: Samples, results: Path) -> Plan 
     """
     sized = replace(
         plan,
-        run=new_name(results, f"{plan.suite['name']}-plan-{num}"),
-        suite={**plan.suite, **_ONCE},
+        run=new_name(results, f"{plan.suite.name}-plan-{num}"),
+        suite=replace(
+            plan.suite, repetitions=1, latency=False, control="", repeat_disturbed=0
+        ),
         repetitions=1,
         scenarios=tuple(_sized(scenario, num) for scenario in plan.scenarios),
         engines=tuple(e for e in plan.engines if not e.twin_of),
@@ -74,7 +74,7 @@ def measure_sizes(
     return None
 
 
-def _sized(scenario: PlannedScenario, num: int) -> PlannedScenario:
+def _sized(scenario: Scenario, num: int) -> Scenario:
     flags: dict[str, Flags] = {}
     for engine, own in scenario.flags.items():
         fewer = {"reads": min(int(own["reads"]), num)} if "reads" in own else {}
@@ -84,7 +84,7 @@ def _sized(scenario: PlannedScenario, num: int) -> PlannedScenario:
     return replace(scenario, flags=flags)
 
 
-def _is_missing(plan: Plan, cell: Cell, num: int, samples: Samples) -> bool:
+def _is_missing(plan: Plan, cell: CellName, num: int, samples: Samples) -> bool:
     if plan.obstacle(cell) or plan.engine(cell.engine).twin_of:
         return False
     return all(sample.num != num for sample in samples.of(plan, cell))

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from report.model.plan import CellName, Plan
 from report.rulebook import BENCHMARKS, Benchmark, Flag
-from report.trust.rule import AUDIT, Context, context_of
+from report.trust.rule import AUDIT, Context, context_of, context_of_cell
 from scripts.answer import (
     ANSWER_LIMIT_BYTES,
     REASON_CHARS,
@@ -25,8 +26,7 @@ from scripts.executable import (
     history_of,
 )
 from scripts.observing import Observer, Surroundings
-from scripts.order import repetition_seed
-from scripts.plan import Cell, Plan, Turn
+from scripts.order import Turn, repetition_seed
 from scripts.settings import process_flags
 from scripts.store import DiskFull
 
@@ -66,7 +66,7 @@ class Bench:
 class Call:
     """One process of a repetition."""
 
-    cell: Cell
+    cell: CellName
     repetition: int
     database: Path
     benchmark: str
@@ -106,7 +106,7 @@ def execute(
     _check_executable(bench, bench.plan.engine(call.cell.engine).executable)
     for left in (bench.answer, bench.progress):
         _remove(left)
-    command, timeout_s = command_of(bench, call), bench.plan.timeout_s
+    command, timeout_s = command_of(bench, call), bench.plan.suite.timeout_s
     if observer is None:
         outcome = bench.executor.run(command, timeout_s)
     else:
@@ -210,20 +210,7 @@ def _context(plan: Plan, call: Call) -> Context:
     if call.measured:
         return context_of_cell(plan, call.cell, call.latency)
     description = plan.engine(call.cell.engine).description
-    document = description.document if description else None
-    context = context_of(document, call.benchmark, _flags(plan, call))
+    context = context_of(description, call.benchmark, _flags(plan, call))
     if call.benchmark == AUDIT and not context.kind:
         return replace(context, benchmark=BENCHMARKS[AUDIT])
     return context
-
-
-def context_of_cell(plan: Plan, cell: Cell, latency: bool) -> Context:
-    """What the plan says of the work of a cell, as the report will know it."""
-    description = plan.engine(cell.engine).description
-    return context_of(
-        description.document if description else None,
-        cell.benchmark,
-        plan.flags(cell),
-        plan.scenario(cell.scenario).fill,
-        latency,
-    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scripts.plan import Plan, Unit
+from report.model.plan import Plan, Unit
 
 # Peak size of a database over the bytes of its entries: logs, unmerged tables and
 # free pages together.  Measured engines stay below; nobody is hurt by the rest.

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from report import numbers
+from report.model.plan import Plan
 from report.text_table import TableRow, TextTable
 from scripts.cli_options import Output
 from scripts.disk import cell_bytes, free_bytes, needed_bytes
-from scripts.order import turns_of
+from scripts.order import Turn, turns_of
 from scripts.places import Places
-from scripts.plan import Plan, Turn
 from scripts.predict import Forecast, load_history
 
 
@@ -42,11 +42,11 @@ def dry_run_document(plan: Plan, places: Places) -> dict[str, Any]:
             }
         )
     return {
-        "suite": plan.suite["name"],
+        "suite": plan.suite.name,
         "seed": plan.seed,
         "repetitions": plan.repetitions,
-        "latency": plan.suite["latency"],
-        "control": plan.suite["control"],
+        "latency": plan.has_latency,
+        "control": plan.suite.control,
         "cells": cells,
         "predicted_s": round(sum(cell["predicted_s"] for cell in cells), 3),
         **room(plan, places),

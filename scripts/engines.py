@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from report.config import Config, Engine
+from report.config import Config, EngineConfig
 from report.config_parts import VARIANT
+from report.model.plan import Engine, Flags
 from scripts.driver_process import Executor
 from scripts.executable import (
     NotUsable,
@@ -13,7 +14,6 @@ from scripts.executable import (
     refusal,
     sha256_of,
 )
-from scripts.plan import Flags, PlannedEngine
 from scripts.planning import Refusal
 
 CHILD_PATH = "/usr/bin:/bin"
@@ -30,7 +30,7 @@ def find_engines(
     config: Config,
     names: Iterable[str],
     scratch: Path,
-) -> tuple[PlannedEngine, ...]:
+) -> tuple[Engine, ...]:
     """Asks the executables of these engines what they are; `scratch` must exist."""
     return tuple(
         _find(executor, build_dir, config.engines[name], scratch) for name in names
@@ -41,7 +41,7 @@ def ask_executables(executor: Executor, build_dir: Path) -> Refusal:
     """Return what asks an engine's executable whether it can run something."""
 
     def ask(
-        engine: PlannedEngine, benchmarks: Sequence[str], flags: Flags
+        engine: Engine, benchmarks: Sequence[str], flags: Flags
     ) -> tuple[str, str] | None:
         path = executable_path(build_dir, engine.executable)
         return refusal(executor, path, benchmarks, flags)
@@ -50,8 +50,8 @@ def ask_executables(executor: Executor, build_dir: Path) -> Refusal:
 
 
 def _find(
-    executor: Executor, build_dir: Path, engine: Engine, scratch: Path
-) -> PlannedEngine:
+    executor: Executor, build_dir: Path, engine: EngineConfig, scratch: Path
+) -> Engine:
     path = executable_path(build_dir, engine.executable)
     description, missing, checksum = None, "", ""
     try:
@@ -59,7 +59,7 @@ def _find(
         checksum = sha256_of(path)
     except NotUsable as reason:
         missing = str(reason)
-    return PlannedEngine(
+    return Engine(
         name=engine.name,
         title=engine.title,
         role="" if engine.role == VARIANT else engine.role,

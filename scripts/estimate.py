@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from report import numbers
+from report.model.plan import CellName, Plan
 from report.scaling import (
     NOTHING,
     Prediction,
@@ -14,7 +15,6 @@ from report.scaling import (
 )
 from scripts.disk import SPARE_BYTES
 from scripts.growth_samples import Samples, work_of
-from scripts.plan import Cell, Plan
 from scripts.tables import table_bytes
 
 # What an engine keeps in memory of a database; it shows how it goes on when it has
@@ -36,7 +36,7 @@ class Room:
 class CellEstimate:
     """One cell of the plan; where nothing is predicted, `reason` says why."""
 
-    cell: Cell
+    cell: CellName
     status: str  # planned, or why it is not
     reason: str
     repetitions: int
@@ -50,7 +50,7 @@ class CellEstimate:
 class Trouble:
     """What is wrong with a cell, in words that follow its name."""
 
-    cell: Cell
+    cell: CellName
     words: str
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ def estimate_suite(plan: Plan, samples: Samples, room: Room) -> SuiteEstimate:
     return SuiteEstimate(cells, sum(fills, NOTHING), tuple(unfit), tuple(doubts))
 
 
-def _estimate(plan: Plan, cell: Cell, samples: Samples) -> CellEstimate:
+def _estimate(plan: Plan, cell: CellName, samples: Samples) -> CellEstimate:
     obstacle = plan.obstacle(cell)
     if obstacle:
         return CellEstimate(cell, *obstacle, repetitions=0)
@@ -131,14 +131,14 @@ def _estimate(plan: Plan, cell: Cell, samples: Samples) -> CellEstimate:
     )
 
 
-def _others(samples: Samples, plan: Plan, cell: Cell) -> str:
+def _others(samples: Samples, plan: Plan, cell: CellName) -> str:
     """What was measured of the cell and says nothing of it, or ""."""
     sizes = ", ".join(f"{num:,}" for num in samples.elsewhere(plan, cell))
     return f"with other settings than of this size: {sizes}" if sizes else ""
 
 
 def _memory(
-    plan: Plan, cell: Cell, found: RepetitionEstimate, samples: Samples
+    plan: Plan, cell: CellName, found: RepetitionEstimate, samples: Samples
 ) -> Prediction | None:
     """The engine's share and the table of the keys.
 
@@ -154,12 +154,12 @@ def _memory(
     return engine + exactly(table_bytes(plan, cell))
 
 
-def _holds(plan: Plan, indexes: Iterable[int], cell: Cell) -> bool:
+def _holds(plan: Plan, indexes: Iterable[int], cell: CellName) -> bool:
     return any(plan.cells[index] == cell for index in indexes)
 
 
 def _all_repetitions(
-    plan: Plan, cell: Cell, found: RepetitionEstimate, work: int
+    plan: Plan, cell: CellName, found: RepetitionEstimate, work: int
 ) -> Prediction:
     """The wall time of every repetition; one that offers a rate takes its time."""
     times, rate = found.wall_s * plan.repetitions, plan.rate(cell)
@@ -172,7 +172,7 @@ def _all_repetitions(
 
 
 def _fill_of(
-    plan: Plan, indexes: Iterable[int], known: Mapping[Cell, RepetitionEstimate]
+    plan: Plan, indexes: Iterable[int], known: Mapping[CellName, RepetitionEstimate]
 ) -> Prediction:
     """The database that a unit fills, counted once."""
     of = [known[c] for index in indexes if (c := plan.cells[index]) in known]
@@ -203,7 +203,7 @@ def _shortage(
 
 
 def _doubts(
-    plan: Plan, cell: Cell, once: RepetitionEstimate, samples: Samples, room: Room
+    plan: Plan, cell: CellName, once: RepetitionEstimate, samples: Samples, room: Room
 ) -> Iterable[str]:
     """What the fit cannot see, or the runner would not wait for.
 
@@ -211,10 +211,10 @@ def _doubts(
     """
     own = sum((once.seconds.get(p, NOTHING) for p in ("loop", "settle")), NOTHING)
     longest = max(own.middle, once.fill_s.middle)
-    if longest > plan.timeout_s:
+    if longest > plan.suite.timeout_s:
         yield (
             f"would be killed: a process of about {numbers.duration(longest)}, limit"
-            f" {numbers.duration(plan.timeout_s)} (--timeout)"
+            f" {numbers.duration(plan.suite.timeout_s)} (--timeout)"
         )
     unfilled = list(_unfilled(plan, cell, samples))
     total = room.total_memory_bytes
@@ -228,7 +228,9 @@ def _doubts(
             )
 
 
-def _unfilled(plan: Plan, cell: Cell, samples: Samples) -> Iterable[tuple[str, int]]:
+def _unfilled(
+    plan: Plan, cell: CellName, samples: Samples
+) -> Iterable[tuple[str, int]]:
     """The caches and buffers that no measured database has filled a few times."""
     for flag in _MEMORIES:
         size = plan.flags(cell).get(flag)
@@ -236,7 +238,7 @@ def _unfilled(plan: Plan, cell: Cell, samples: Samples) -> Iterable[tuple[str, i
             yield f"{_FILLED} times {flag}", _FILLED * size
 
 
-def _largest(plan: Plan, cell: Cell, samples: Samples) -> float:
+def _largest(plan: Plan, cell: CellName, samples: Samples) -> float:
     """Bytes of the largest database of the cell that was measured."""
     return max((s.disk_bytes or 0 for s in samples.of(plan, cell)), default=0)
 

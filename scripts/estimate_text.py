@@ -5,21 +5,21 @@ from dataclasses import asdict
 from typing import Any
 
 from report import numbers
+from report.model.plan import CellName, Plan
 from report.scaling import LEVEL, Prediction
 from report.text_table import TableRow, TextTable
 from scripts.estimate import CellEstimate, Room, SuiteEstimate, Trouble
-from scripts.plan import Cell, Plan
 
 
 def document(
-    found: SuiteEstimate, plan: Plan, room: Room, measured: Mapping[Cell, float]
+    found: SuiteEstimate, plan: Plan, room: Room, measured: Mapping[CellName, float]
 ) -> dict[str, Any]:
     """All of it, for programs; predictions are median and interval.
 
     `measured` has seconds of one repetition, to compare with.
     """
     return {
-        "suite": plan.suite["name"],
+        "suite": plan.suite.name,
         "interval": LEVEL,
         "cells": [
             {**_cell_document(plan, cell), "measured_s": measured.get(cell.cell)}
@@ -59,7 +59,9 @@ def _cell_document(plan: Plan, found: CellEstimate) -> dict[str, Any]:
     }
 
 
-def text(found: SuiteEstimate, room: Room, measured: Mapping[Cell, float]) -> list[str]:
+def text(
+    found: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
+) -> list[str]:
     """The same for people; of what is not predicted one line for each reason."""
     missing = (
         (cell.cell, _why_not(cell)) for cell in found.cells if not cell.repetition
@@ -70,7 +72,7 @@ def text(found: SuiteEstimate, room: Room, measured: Mapping[Cell, float]) -> li
 
 
 def _table(
-    found: SuiteEstimate, room: Room, measured: Mapping[Cell, float]
+    found: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
 ) -> Iterable[str]:
     titles: tuple[str, ...] = ("times", "one repetition", "memory", "disk")
     if measured:
@@ -91,9 +93,9 @@ def _why_not(cell: CellEstimate) -> str:
     return f"{'not predicted' if cell.repetitions else cell.status}: {cell.reason}"
 
 
-def _grouped(head: str, words_of: Iterable[tuple[Cell, str]]) -> Iterable[str]:
+def _grouped(head: str, words_of: Iterable[tuple[CellName, str]]) -> Iterable[str]:
     """Each text once, with the cells that it is about."""
-    cells: dict[str, list[Cell]] = {}
+    cells: dict[str, list[CellName]] = {}
     for cell, words in words_of:
         cells.setdefault(words, []).append(cell)
     for words, names in cells.items():
@@ -102,7 +104,7 @@ def _grouped(head: str, words_of: Iterable[tuple[Cell, str]]) -> Iterable[str]:
         yield f"{head}{names[0]}{more} {words}"
 
 
-def _row(found: CellEstimate, measured: Mapping[Cell, float]) -> TableRow:
+def _row(found: CellEstimate, measured: Mapping[CellName, float]) -> TableRow:
     assert found.repetition is not None, "only what is predicted has a row"
     memory, disk = (
         numbers.size(p.middle) if p else "-"

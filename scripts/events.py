@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scripts.plan import Cell, Plan
+from report.model.plan import CellName
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,8 @@ class Pace:
 
 @dataclass(frozen=True)
 class RunStarted:
-    """The plan, and what an earlier session of the same run left."""
+    """What an earlier session of the same run left."""
 
-    plan: Plan
     machine_line: str  # one line about the machine, for people
     done: tuple[Mapping[str, Any], ...]  # the lines already on disk
 
@@ -38,7 +37,7 @@ class RunStarted:
 class RepetitionStarted:
     """A cell's turn begins; `planned_ops` is 0 where it is unknown."""
 
-    cell: Cell
+    cell: CellName
     repetition: int
     planned_ops: int
     attempt: int = 1

@@ -1,20 +1,19 @@
 """The executables db_bench_<engine>: what one says about itself, and its commands."""
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from report.results import METHOD, SCHEMA
-from report.rulebook import Benchmark, Flag, recorded
+from report.documents import ResultsError, parse_object, validate
+from report.model.description import Description
+from report.model.plan import METHOD, SCHEMA
+from report.rulebook import Flag
 from scripts.driver_process import Executor, Outcome
 
 DESCRIBE_TIMEOUT_S = 20
 _DESCRIBE_LIMIT_BYTES = 4 << 20
-_TEXTS = ("engine", "version", "licence")
 NOT_BUILT = "not built"
 # A benchmark that a database has been through, and the operations of each thread
 # that wrote; none: one thread made all that its flags plan.
@@ -24,42 +23,6 @@ _ADVICE = "build it with scripts/bench or scripts/test"
 
 class NotUsable(Exception):
     """An executable is absent or does not answer; says why."""
-
-
-@dataclass(frozen=True)
-class Description:
-    """The checked answer to --describe."""
-
-    document: Mapping[str, Any]
-    benchmarks: Mapping[str, Benchmark]
-    flags: Mapping[str, str]  # driver-specific flag -> type as gflags names it
-    # Whether it knows --check, which came with the common flags: no run records it.
-    can_check: bool = field(default=False, compare=False)
-
-    @classmethod
-    def of(cls, document: Mapping[str, Any]) -> "Description":
-        """Reads a document; KeyError or TypeError if it is not a description."""
-        return cls(
-            document=recorded(document),
-            benchmarks={b["name"]: Benchmark.of(b) for b in document["benchmarks"]},
-            flags={f["name"]: f["type"] for f in document["flags"]},
-            can_check="common_flags" in document,
-        )
-
-    @property
-    def version(self) -> str:
-        """As the engine library itself reports it."""
-        return str(self.document["version"])
-
-    @property
-    def assertions_live(self) -> bool:
-        """Whether the engine's code checks itself, and is the slower for it."""
-        return bool(self.document["build"]["assertions"] == "live")
-
-    @property
-    def stores(self) -> bool:
-        """False for an engine that keeps nothing."""
-        return bool(self.document["stores"])
 
 
 def executable_path(build_dir: Path, engine: str) -> Path:
@@ -118,18 +81,16 @@ def parse_description(
             f"{name} --describe ended with {outcome.exit}: {outcome.stderr_tail[-300:]}"
         )
     try:
-        document = json.loads(text)
-        description = Description.of(document)
-        texts = {key: document[key] for key in _TEXTS}
-        document["build"]["assertions"], document["stores"], document["codec"]
-    except (ValueError, TypeError, KeyError) as error:
-        problem = f"{type(error).__name__} {error}"[:200]
-        raise NotUsable(f"{name} --describe answers nonsense: {problem}") from error
-    if texts["engine"] != engine:
-        raise NotUsable(f"{name} --describe says it is {texts['engine']!r}")
-    if (document.get("schema"), document.get("method")) != (SCHEMA, METHOD):
+        document = parse_object(text, "--describe")
+        validate(document, "description", "--describe")
+    except ResultsError as error:
+        told = str(error).removeprefix("--describe: ")
+        raise NotUsable(f"{name} --describe answers no description: {told}") from error
+    if document["engine"] != engine:
+        raise NotUsable(f"{name} --describe says it is {document['engine']!r}")
+    if (document["schema"], document["method"]) != (SCHEMA, METHOD):
         raise NotUsable(f"{name} was built for another method; {_ADVICE}")
-    return description
+    return Description.of(document)
 
 
 def refusal(

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from report import stats
-from report.cells import THROUGHPUT, Measurement
-from report.results import ResultsError
+from report.documents import ResultsError, canonical
+from report.model.folder import read_current_plan, read_lines
+from report.model.plan import CellName, Plan
+from report.model.run import THROUGHPUT, Measurement
 from report.scaling import Point, Sample
 from scripts.order import is_superseded
-from scripts.plan import Cell, Plan
-from scripts.settings import canonical
-from scripts.store import read_lines, read_plan
 from scripts.tables import table_bytes
 
 _AMOUNTS = ("num", "reads", "rate")
@@ -60,32 +59,32 @@ class Samples:
             {k: {(own, n) for own, n in v if n <= num} for k, v in self.sizes.items()},
         )
 
-    def wall_s(self, plan: Plan, cell: Cell) -> float | None:
+    def wall_s(self, plan: Plan, cell: CellName) -> float | None:
         """The median repetition of a cell at the plan's own size, without its fill."""
         num = plan.flags(cell)["num"]
         found = [sum(s.seconds.values()) for s in self.of(plan, cell) if s.num == num]
         return stats.median(found)
 
-    def failure(self, plan: Plan, cell: Cell) -> str:
+    def failure(self, plan: Plan, cell: CellName) -> str:
         """Why a repetition of the cell failed, or ""."""
         return self.failures.get(growth_key(plan, cell), "")
 
-    def elsewhere(self, plan: Plan, cell: Cell) -> list[int]:
+    def elsewhere(self, plan: Plan, cell: CellName) -> list[int]:
         """The sizes at which the cell was measured with other settings alone."""
         key, found = growth_key(plan, cell), self.sizes.get(str(cell), set())
         return sorted({num for other, num in found if other != key})
 
-    def of(self, plan: Plan, cell: Cell) -> Sequence[Sample]:
+    def of(self, plan: Plan, cell: CellName) -> Sequence[Sample]:
         """The repetitions of a cell."""
         return self.repetitions.get(growth_key(plan, cell), ())
 
-    def fills_of(self, plan: Plan, cells: Iterable[Cell]) -> list[Point]:
+    def fills_of(self, plan: Plan, cells: Iterable[CellName]) -> list[Point]:
         """The fills, in seconds, of a database that these cells share."""
         keys = [growth_key(plan, cell) for cell in cells]
         return [point for key in keys for point in self.fills.get(key, ())]
 
 
-def growth_key(plan: Plan, cell: Cell) -> str:
+def growth_key(plan: Plan, cell: CellName) -> str:
     """Equal for cells that differ in nothing but the size and the operations."""
     engine = plan.engine(cell.engine)
     version = engine.description.version if engine.description else ""
@@ -95,7 +94,7 @@ def growth_key(plan: Plan, cell: Cell) -> str:
     return canonical([engine.measures, version, cell.benchmark, flags, state])
 
 
-def work_of(plan: Plan, cell: Cell) -> int:
+def work_of(plan: Plan, cell: CellName) -> int:
     """What the time of the cell's loop is in proportion to."""
     benchmark, flags = plan.benchmark(cell), plan.flags(cell)
     assert benchmark is not None, "cells that cannot run are never predicted"
@@ -109,7 +108,7 @@ def collect(paths: Iterable[Path], plan: Plan) -> tuple[Samples, list[str]]:
     samples, skipped = Samples(), []
     for path in paths:
         try:
-            earlier = read_plan(path)
+            earlier = read_current_plan(path)
             if dict(earlier.machine) != dict(plan.machine):
                 raise ResultsError(f"{path}: made on another machine")
             samples.add(earlier, read_lines(path).measurements)
@@ -129,7 +128,7 @@ def _counts(plan: Plan, measurement: Measurement) -> bool:
 
 
 def _sample(
-    plan: Plan, cell: Cell, measurement: Measurement
+    plan: Plan, cell: CellName, measurement: Measurement
 ) -> tuple[Sample, Point | None]:
     """One repetition, and its fill where it made one."""
     num = int(plan.flags(cell)["num"])

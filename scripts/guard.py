@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from report.config_keys import ConfigError
-from report.results import ResultsError
+from report.documents import ResultsError
 from scripts.doctor.admission import Unfit
 from scripts.driver_process import Interrupted
 from scripts.places import Refused

@@ -4,13 +4,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from report.config import Config, Suite
+from report.config import Config, SuiteConfig
+from report.model.plan import Engine, Plan
 from report.numbers import count
 from report.text_table import TableRow, TextTable
 from scripts.engines import ask_executables, child_environment, find_engines
 from scripts.outside import Outside
-from scripts.plan import Plan, PlannedEngine, Selection
-from scripts.planning import Refusal, control_of, make_plan
+from scripts.planning import Refusal, Selection, control_of, make_plan
 
 Document = dict[str, list[dict[str, Any]]]
 
@@ -24,7 +24,7 @@ def list_document(
 ) -> Document:
     """The lists asked for; without `what`, engines, scenarios and suites."""
     document: Document = {}
-    engines: tuple[PlannedEngine, ...] = ()
+    engines: tuple[Engine, ...] = ()
     if what in (None, "engines", "cells"):
         with tempfile.TemporaryDirectory() as scratch:
             executor = outside.executor(child_environment(scratch))
@@ -44,7 +44,7 @@ def list_document(
     return document
 
 
-def _engine(engine: PlannedEngine) -> dict[str, Any]:
+def _engine(engine: Engine) -> dict[str, Any]:
     description = engine.description
     return {
         "name": engine.name,
@@ -71,7 +71,7 @@ def _scenarios(config: Config) -> list[dict[str, Any]]:
     ]
 
 
-def _suite(config: Config, suite: Suite) -> dict[str, Any]:
+def _suite(config: Config, suite: SuiteConfig) -> dict[str, Any]:
     charts = sum(len(config.scenarios[s].benchmarks) for s in suite.scenarios)
     engines = config.default_engines(suite)
     control = control_of(suite, True, engines, suite.repetitions)
@@ -90,8 +90,8 @@ def _suite(config: Config, suite: Suite) -> dict[str, Any]:
 
 def suite_plan(
     config: Config,
-    suite: Suite,
-    engines: tuple[PlannedEngine, ...],
+    suite: SuiteConfig,
+    engines: tuple[Engine, ...],
     refusal: Refusal,
 ) -> Plan:
     """What a run of a whole suite would be; it has no name and no machine."""

@@ -12,7 +12,8 @@ from rich.live import Live
 from rich.text import Text
 
 from report import numbers
-from report.cells import Measurement
+from report.model.plan import Plan
+from report.model.run import Measurement
 from scripts.board import STATUS_WORDS, Board
 from scripts.driver_process import TICK_S
 from scripts.events import (
@@ -84,9 +85,9 @@ class PlainView(View):
     period_s = 10.0
     heartbeats = True
 
-    def __init__(self, console: Console, lines: Lines | None = None) -> None:
+    def __init__(self, console: Console, lines: Lines) -> None:
         self._console = console
-        self._lines = lines or RunLines()
+        self._lines = lines
         self._elapsed_s = self._printed_at_s = 0.0
 
     def show(self, event: Event) -> None:
@@ -117,17 +118,17 @@ class PlainView(View):
 class RunLines:
     """The lines that a run of one build prints: one for each repetition."""
 
-    def __init__(self) -> None:
-        self._board = Board()
+    def __init__(self, plan: Plan) -> None:
+        self._board = Board(plan)
 
     def of(self, event: Event) -> list[str]:
         """Return the lines that follow an event."""
-        board = self._board
+        board, plan = self._board, self._board.plan
         board.apply(event)
         match event:
-            case RunStarted(plan, machine_line, done):
+            case RunStarted(machine_line, done):
                 first = (
-                    f"kvmatrix run {plan.run}  suite={plan.suite['name']}"
+                    f"kvmatrix run {plan.run}  suite={plan.suite.name}"
                     f" cells={len(plan.cells)} repetitions={board.planned}"
                     f" done={len(done)} seed={plan.seed}"
                 )
@@ -148,7 +149,6 @@ class RunLines:
 def finished_line(board: Board, event: RepetitionFinished) -> str:
     """One line about one finished repetition."""
     line, plan = event.line, board.plan
-    assert plan is not None
     width = len(str(board.planned))
     name = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
     is_latency = plan.is_latency(line["repetition"])
@@ -177,12 +177,13 @@ class TerminalView(View):
     def __init__(
         self,
         console: Console,
+        plan: Plan,
         resume: str,
         transient: bool,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._console, self._resume = console, resume
-        self._board, self._clock = Board(), clock
+        self._board, self._clock = Board(plan), clock
         self._glyphs = glyphs_for(console.encoding)
         self._drawn_at_s = float("-inf")
         self._live = Live(console=console, auto_refresh=False, transient=transient)
@@ -213,7 +214,7 @@ class TerminalView(View):
 
 def table_fits(board: Board, width: int, height: int) -> bool:
     """Whether the terminal can show the whole table and the status lines."""
-    if board.plan is None or width < _NARROWEST or height < TABLE_ROWS:
+    if width < _NARROWEST or height < TABLE_ROWS:
         return False
     rows = 1 + sum(1 + len(s.benchmarks) for s in board.plan.scenarios)
     return rows + _FIXED_ROWS <= height and layout_for(board, width) is not None
@@ -223,8 +224,6 @@ def screen(
     board: Board, width: int, height: int, glyphs: Glyphs, resume: str
 ) -> list[Text]:
     """What a terminal shows: the table if it fits, and the status lines."""
-    if board.plan is None:
-        return []
     status = status_lines(board, width, glyphs, resume)
     layout = layout_for(board, width)
     if layout is None or not table_fits(board, width, height):
@@ -235,10 +234,12 @@ def screen(
     return [*top, *table_lines(board, layout, glyphs), Text(""), *status]
 
 
-def make_view(console: Console, quiet: bool, resume: str, transient: bool) -> View:
+def make_view(
+    console: Console, plan: Plan, quiet: bool, resume: str, transient: bool
+) -> View:
     """The view that fits where stderr goes."""
     if quiet:
         return SilentView(console)
     if console.is_terminal and not console.is_dumb_terminal:
-        return TerminalView(console, resume, transient)
-    return PlainView(console)
+        return TerminalView(console, plan, resume, transient)
+    return PlainView(console, RunLines(plan))

@@ -18,7 +18,7 @@ from scripts.events import (
     RepetitionStarted,
 )
 from scripts.live import View
-from scripts.plan import Turn
+from scripts.order import Turn
 from scripts.repetition import Finished, obstacle_line, run_unit
 from scripts.store import RunFolder
 

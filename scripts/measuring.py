@@ -12,7 +12,7 @@ from scripts.calls import Bench, Call, benchmark_of, execute
 from scripts.driver_process import Outcome
 from scripts.executable import Step
 from scripts.observing import Observer
-from scripts.plan import Turn
+from scripts.order import Turn
 from scripts.preparing import history_of_cell, provide
 
 

@@ -3,11 +3,21 @@
 import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from scripts.plan import Cell, Plan, Turn, Unit
-from scripts.settings import canonical
+from report.documents import canonical
+from report.model.plan import CellName, Plan, Unit
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One cell's place in the run: which line it will write."""
+
+    index: int  # into Plan.cells
+    order: int  # position in the run's order
+    repetition: int
+    attempt: int = 1  # the first one that is still to be made
 
 
 def shuffled_order(plan: Plan) -> tuple[Unit, ...]:
@@ -51,9 +61,9 @@ def repetition_seed(master: int, repetition: int) -> int:
     return max(1, int.from_bytes(digest[:4], "big") >> 1)
 
 
-def cell_of(line: Mapping[str, Any]) -> Cell:
+def cell_of(line: Mapping[str, Any]) -> CellName:
     """The cell a line belongs to."""
-    return Cell(line["engine"], line["scenario"], line["benchmark"])
+    return CellName(line["engine"], line["scenario"], line["benchmark"])
 
 
 def turns_of(plan: Plan) -> list[tuple[Unit, list[Turn]]]:
@@ -85,7 +95,7 @@ def missing_turns(
     plan: Plan, lines: Iterable[Mapping[str, Any]]
 ) -> list[tuple[Unit, list[Turn]]]:
     """What is still to be done after these lines, unit by unit."""
-    last: dict[tuple[Cell, int], Mapping[str, Any]] = {}
+    last: dict[tuple[CellName, int], Mapping[str, Any]] = {}
     settled = set()
     for line in lines:
         last[cell_of(line), line["repetition"]] = line

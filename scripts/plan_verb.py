@@ -11,6 +11,7 @@ import click
 
 from report import numbers
 from report.config import load
+from report.model.plan import CellName, Plan
 from scripts import cli_options as options
 from scripts.calibration import default_sizes, measure_sizes
 from scripts.cli_options import Output
@@ -23,7 +24,6 @@ from scripts.guard import guarded
 from scripts.host import environment_document
 from scripts.outside import Outside
 from scripts.places import Places, Refused
-from scripts.plan import Cell, Plan
 from scripts.runner import Request, Runner, open_runner
 from scripts.selection import selection_of
 from scripts.showing import complain, view_for
@@ -143,7 +143,7 @@ def _tell(
     if given["runs"] and skipped:
         raise Refused("; ".join(skipped))
     room = _room(runner)
-    measured: dict[Cell, float] = {}
+    measured: dict[CellName, float] = {}
     if given["against"]:
         samples, measured = _against(places, given["against"], made, samples)
     found = estimate_suite(made, samples, room)
@@ -162,7 +162,7 @@ def _tell(
 
 def _against(
     places: Places, name: str, made: Plan, samples: Samples
-) -> tuple[Samples, dict[Cell, float]]:
+) -> tuple[Samples, dict[CellName, float]]:
     """What a tenth of the size tells, and what a run measured at that size.
 
     Raises Refused if the run has none of the cells.

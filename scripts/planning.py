@@ -2,39 +2,56 @@
 
 import fnmatch
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from report.config import CONTROL_SUFFIX, Config, Scenario, Suite
+from report.config import CONTROL_SUFFIX, Config, ScenarioConfig, SuiteConfig
 from report.config_keys import ConfigError
-from report.rulebook import OWN_STREAM
-from scripts.order import shuffled_order
-from scripts.plan import (
-    Cell,
+from report.documents import canonical
+from report.model.plan import (
+    CONTROL,
+    CellName,
+    Engine,
     Flags,
     Plan,
-    PlannedEngine,
-    PlannedScenario,
-    Selection,
+    Scenario,
+    Suite,
     Unit,
 )
-from scripts.settings import canonical, process_flags, resolve_flags
+from report.rulebook import OWN_STREAM
+from scripts.order import shuffled_order
+from scripts.settings import process_flags, resolve_flags
 
 LEAST_REPETITIONS = 3
 # Where a scenario has no fill of its own, of the programs that --stream replays.
 _REPLAY_FILL = ("fillrandom",)
 # Why an engine cannot run benchmarks with flags: the flag and the problem, or None.
-Refusal = Callable[[PlannedEngine, Sequence[str], Flags], tuple[str, str] | None]
+Refusal = Callable[[Engine, Sequence[str], Flags], tuple[str, str] | None]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the command line asks for."""
+
+    engines: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    globs: tuple[str, ...]  # over engine/scenario/benchmark; empty: all
+    repetitions: int
+    seed: int
+    timeout_s: float
+    chosen: Flags  # flags given on the command line, for every engine
+    latency: bool  # whether each cell has a latency repetition
+    control: str  # the engine that is measured again, or ""
+    repeat_disturbed: int  # how often a disturbed repetition is made again
 
 
 def make_plan(
     run: str,
     command: str,
     config: Config,
-    suite: Suite,
+    suite: SuiteConfig,
     selection: Selection,
-    engines: Sequence[PlannedEngine],
-    machine: Mapping[str, Any],
+    engines: Sequence[Engine],
+    machine: Mapping[str, object],
     refusal: Refusal,
 ) -> Plan:
     """The plan of a new run.  Raises ConfigError for flags that an engine refuses."""
@@ -50,7 +67,7 @@ def make_plan(
     kept = {cell.scenario for cell in cells}
     plan = Plan(
         run=run,
-        suite=_suite_document(suite, selection, engines),
+        suite=_suite_of(suite, selection, engines),
         seed=selection.seed,
         repetitions=selection.repetitions,
         command=command,
@@ -60,10 +77,10 @@ def make_plan(
         order=(),
         machine=machine,
     )
-    return Plan(**{**vars(plan), "order": shuffled_order(plan)})
+    return replace(plan, order=shuffled_order(plan))
 
 
-def narrowed_plan(plan: Plan, cells: Sequence[Cell]) -> Plan:
+def narrowed_plan(plan: Plan, cells: Sequence[CellName]) -> Plan:
     """The plan of some of its cells alone, each a unit of its own, in their order."""
     engines, scenarios = ({c.engine for c in cells}, {c.scenario for c in cells})
     return replace(
@@ -78,7 +95,7 @@ def narrowed_plan(plan: Plan, cells: Sequence[Cell]) -> Plan:
 
 
 def control_of(
-    suite: Suite, whole: bool, engines: Collection[str], repetitions: int
+    suite: SuiteConfig, whole: bool, engines: Collection[str], repetitions: int
 ) -> str:
     """The engine that a run measures again if nobody says otherwise, or "".
 
@@ -88,7 +105,7 @@ def control_of(
     return suite.control if enough and suite.control in engines else ""
 
 
-def _control(engines: Sequence[PlannedEngine], name: str) -> Iterable[PlannedEngine]:
+def _control(engines: Sequence[Engine], name: str) -> Iterable[Engine]:
     """The control's second name, if there is a control and it can run."""
     for engine in engines:
         if engine.name == name and not engine.missing:
@@ -96,7 +113,7 @@ def _control(engines: Sequence[PlannedEngine], name: str) -> Iterable[PlannedEng
                 engine,
                 name=f"{name}{CONTROL_SUFFIX}",
                 title=f"{engine.title}, again",
-                role="control",
+                role=CONTROL,
                 twin_of=name,
             )
 
@@ -106,9 +123,9 @@ def _planned_scenario(
     name: str,
     override: Flags,
     chosen: Flags,
-    engines: Sequence[PlannedEngine],
+    engines: Sequence[Engine],
     refusal: Refusal,
-) -> PlannedScenario:
+) -> Scenario:
     scenario = config.scenarios[name]
     flags = {
         e.name: resolve_flags(
@@ -121,7 +138,7 @@ def _planned_scenario(
     for engine in engines:
         if not exclude[engine.name]:
             _check(scenario, engine, flags[engine.name], fill, refusal)
-    return PlannedScenario(
+    return Scenario(
         name=name,
         title=scenario.title,
         analysis=scenario.analysis,
@@ -135,7 +152,9 @@ def _planned_scenario(
     )
 
 
-def _usual_fill(scenario: Scenario, flags: Mapping[str, Flags]) -> tuple[str, ...]:
+def _usual_fill(
+    scenario: ScenarioConfig, flags: Mapping[str, Flags]
+) -> tuple[str, ...]:
     """What fills databases if the scenario does not say: what its stream has.
 
     Raises ConfigError if the engines have several streams.
@@ -148,8 +167,8 @@ def _usual_fill(scenario: Scenario, flags: Mapping[str, Flags]) -> tuple[str, ..
 
 
 def _check(
-    scenario: Scenario,
-    engine: PlannedEngine,
+    scenario: ScenarioConfig,
+    engine: Engine,
     flags: Flags,
     fill: tuple[str, ...],
     refusal: Refusal,
@@ -180,46 +199,39 @@ def _check(
 
 def _select(
     globs: Sequence[str],
-    engines: Sequence[PlannedEngine],
-    scenarios: Iterable[PlannedScenario],
-) -> Iterable[Cell]:
+    engines: Sequence[Engine],
+    scenarios: Iterable[Scenario],
+) -> Iterable[CellName]:
     """Scenario by scenario, benchmark by benchmark, engine by engine."""
     for scenario in scenarios:
         for benchmark in scenario.benchmarks:
             for engine in engines:
-                measured = str(Cell(engine.measures, scenario.name, benchmark))
+                measured = str(CellName(engine.measures, scenario.name, benchmark))
                 if not globs or any(fnmatch.fnmatch(measured, g) for g in globs):
-                    yield Cell(engine.name, scenario.name, benchmark)
+                    yield CellName(engine.name, scenario.name, benchmark)
 
 
-def _narrowed(scenario: PlannedScenario, cells: Sequence[Cell]) -> PlannedScenario:
+def _narrowed(scenario: Scenario, cells: Sequence[CellName]) -> Scenario:
     """The scenario with the benchmarks that some cell uses, and no others."""
     used = {c.benchmark for c in cells if c.scenario == scenario.name}
     benchmarks = tuple(b for b in scenario.benchmarks if b in used)
-    return PlannedScenario(**{**vars(scenario), "benchmarks": benchmarks})
+    return replace(scenario, benchmarks=benchmarks)
 
 
-def _suite_document(
-    suite: Suite, selection: Selection, engines: Iterable[PlannedEngine]
-) -> dict[str, Any]:
-    control = next((e.twin_of for e in engines if e.twin_of), "")
-    return {
-        "name": suite.name,
-        "title": suite.title,
-        "summary": suite.summary,
-        "scenarios": list(suite.scenarios),
-        "repetitions": selection.repetitions,
-        "timeout_s": selection.timeout_s,
-        "published": _published(suite.published),
-        "override": dict(suite.override),
-        "chosen": dict(selection.chosen),
-        "latency": selection.latency,
-        "control": control,
-        "rate": selection.chosen.get("rate"),
-        "repeat_disturbed": selection.repeat_disturbed,
-    }
-
-
-def _published(names: Sequence[str]) -> str | list[str]:
-    """A list only if there are several: one name is a text, as in earlier runs."""
-    return list(names) if len(names) > 1 else "".join(names)
+def _suite_of(
+    suite: SuiteConfig, selection: Selection, engines: Iterable[Engine]
+) -> Suite:
+    return Suite(
+        name=suite.name,
+        title=suite.title,
+        summary=suite.summary,
+        scenarios=suite.scenarios,
+        repetitions=selection.repetitions,
+        timeout_s=selection.timeout_s,
+        published=suite.published,
+        override=suite.override,
+        chosen=selection.chosen,
+        latency=selection.latency,
+        control=next((e.twin_of for e in engines if e.twin_of), ""),
+        repeat_disturbed=selection.repeat_disturbed,
+    )

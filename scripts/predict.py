@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from report.results import ResultsError
-from scripts.plan import Cell, Plan, Turn
-from scripts.settings import canonical
-from scripts.store import all_runs, read_lines, read_plan
+from report.documents import ResultsError, canonical
+from report.model.folder import read_current_plan, read_lines
+from report.model.plan import CellName, Plan
+from scripts.order import Turn
+from scripts.store import all_runs
 
 _RUNS_LOOKED_AT = 20
 # The rough model: a guess at any engine, only good for weighing cells.
@@ -110,7 +111,7 @@ def guess_seconds(plan: Plan, turn: Turn) -> float:
     return _PROCESS_S + min(ops * per_op, limit) + num * each_s
 
 
-def cell_key(plan: Plan, cell: Cell, latency: bool) -> str:
+def cell_key(plan: Plan, cell: CellName, latency: bool) -> str:
     """Equal for cells that do the same work with the same executable version."""
     engine = plan.engine(cell.engine)
     version = engine.description.version if engine.description else ""
@@ -132,7 +133,7 @@ def load_history(results: Path, plan: Plan) -> dict[str, float]:
         if wanted <= history.keys():
             break
         try:
-            earlier = read_plan(path)
+            earlier = read_current_plan(path)
             if dict(earlier.machine) == dict(plan.machine):
                 history = {**_medians(earlier, path), **history}
         except ResultsError:
@@ -145,7 +146,7 @@ def _medians(plan: Plan, path: Path) -> dict[str, float]:
     for measurement in read_lines(path).measurements:
         wall_ns = measurement.figure("wall_ns")
         if wall_ns is not None:
-            cell = Cell(**_names(measurement.record))
+            cell = CellName(**_names(measurement.record))
             key = cell_key(plan, cell, plan.is_latency(measurement.repetition))
             seconds.setdefault(key, []).append(wall_ns / 1e9)
     return {key: statistics.median(found) for key, found in seconds.items()}

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from report.model.plan import CellName, Plan, Start
 from scripts.answer import Verdict
 from scripts.auditing import audit
 from scripts.calls import Bench, Call, execute, without_places
 from scripts.disk import looks_full
 from scripts.driver_process import Outcome
 from scripts.executable import Step
-from scripts.plan import Cell, Plan, Start, Turn
+from scripts.order import Turn
 from scripts.store import DiskFull
 
 _COPY = ("cp", "-a", "--reflink=auto", "--sparse=auto", "--")
@@ -75,7 +76,7 @@ def _check(verdict: Verdict, outcome: Outcome) -> None:
         raise Failed(Verdict(verdict.status, reason, {}), outcome.exit)
 
 
-def history_of_cell(plan: Plan, cell: Cell) -> tuple[Step, ...]:
+def history_of_cell(plan: Plan, cell: CellName) -> tuple[Step, ...]:
     """What the database of a cell has been through: one thread has filled it."""
     start = plan.start(cell)
     return tuple((name, ()) for name in start.fill) if start else ()
@@ -92,7 +93,9 @@ def provide(bench: Bench, start: Start | None, database: Path) -> None:
 
 def _tool(bench: Bench, command: Sequence[str]) -> None:
     """Runs a preparation of the next measurement.  Raises DiskFull or Failed."""
-    outcome = bench.executor.run(command, max(bench.plan.timeout_s, _TOOL_TIMEOUT_S))
+    outcome = bench.executor.run(
+        command, max(bench.plan.suite.timeout_s, _TOOL_TIMEOUT_S)
+    )
     if outcome.exit != "0":
         if looks_full(bench.work, outcome.stderr_tail):
             raise DiskFull("the data directory")

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from report.cells import LATENCY, THROUGHPUT
-from report.results import METHOD, SCHEMA
+from report.model.plan import METHOD, SCHEMA
+from report.model.run import LATENCY, THROUGHPUT
+from report.trust.rule import context_of_cell
 from scripts.answer import blank_line, nothing, sound
-from scripts.calls import Bench, context_of_cell
+from scripts.calls import Bench
 from scripts.disk import is_full_error
 from scripts.measuring import measure
-from scripts.order import is_superseded, repetition_seed
-from scripts.plan import Turn
+from scripts.order import Turn, is_superseded, repetition_seed
 from scripts.preparing import Failed, fresh, prepare
 from scripts.store import DiskFull
 

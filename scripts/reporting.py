@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from report.exchange.samples import left_out
-from report.results import load_run
 from report.text_table import visible
+from report.trust.lines import load_run
 from scripts.places import Refused
 
 _REPORTS = {"html": "report.html", "md": "report.markdown", "csv": "report.csv_out"}

@@ -6,8 +6,8 @@ from typing import Any
 
 from report.config import Config
 from report.config_keys import ConfigError
+from report.model.plan import Plan
 from scripts.executable import executable_path, sha256_of
-from scripts.plan import Plan
 from scripts.settings import differences, resolve_flags
 
 
@@ -20,7 +20,7 @@ class Changed(Exception):
 
 
 def changes(
-    plan: Plan, config: Config, build_dir: Path, machine: Mapping[str, Any]
+    plan: Plan, config: Config, build_dir: Path, machine: Mapping[str, object]
 ) -> list[str]:
     """Return every difference from what the plan recorded, spelled out."""
     return [
@@ -30,7 +30,9 @@ def changes(
     ]
 
 
-def machine_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def machine_differences(
+    old: Mapping[str, object], new: Mapping[str, object]
+) -> list[str]:
     """One sentence for each part of the identity that changed."""
     return [
         f"machine: {key} was {old.get(key)}, is now {new.get(key)}"
@@ -71,8 +73,8 @@ def _settings_differences(plan: Plan, config: Config) -> list[str]:
                 flags[engine.name] = resolve_flags(
                     scenario,
                     config.engines[engine.measures],
-                    suite["override"],
-                    suite["chosen"],
+                    suite.override,
+                    suite.chosen,
                     engine.description,
                 )
             except ConfigError as error:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from report.model.plan import Plan
 from scripts.calls import Bench
 from scripts.events import Pace
 from scripts.loop import Schedule, Task
-from scripts.order import is_superseded, missing_turns
-from scripts.plan import Plan, Turn
+from scripts.order import Turn, is_superseded, missing_turns
 from scripts.predict import Forecast
 from scripts.repetition import Finished
 

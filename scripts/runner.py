@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from report.config import Config, Suite
+from report.config import Config, SuiteConfig
+from report.model.folder import MeasurementFile, load, read_current_plan
+from report.model.plan import Plan
 from scripts.board import Board
 from scripts.calls import Bench, Exchanged
 from scripts.disk import needed_bytes
@@ -32,8 +34,7 @@ from scripts.places import (
     refuse_small_memory,
     work_folder,
 )
-from scripts.plan import Plan, Selection
-from scripts.planning import make_plan
+from scripts.planning import Selection, make_plan
 from scripts.predict import Forecast, load_history
 from scripts.reader import SystemReader
 from scripts.resume import Changed, changes
@@ -43,8 +44,6 @@ from scripts.store import (
     RunFolder,
     create_run,
     drop_torn_line,
-    read_lines,
-    read_plan,
     sole_user,
 )
 
@@ -68,7 +67,7 @@ class Request:
     """What `run` was asked for."""
 
     config: Config
-    suite: Suite
+    suite: SuiteConfig
     selection: Selection
     command: str
 
@@ -155,10 +154,10 @@ class Runner:
         self, path: Path, config: Config, view_of: Callable[[Plan], View]
     ) -> Ending:
         """Finishes what is missing of a run.  Raises Changed."""
-        plan = read_plan(path)
+        plan = read_current_plan(path)
         if changed := self.changes(plan, config):
             raise Changed(changed)
-        lines, notes = kept_lines(path)
+        lines, notes = kept_lines(path, load(path).lines)
         late = self._built_late(plan)
         notes += [Note(f"{name} {_BUILT_LATE}", "warn") for name in late]
         if missing_turns(plan, lines):
@@ -190,14 +189,14 @@ class Runner:
     ) -> Ending:
         def begun() -> RunStarted:
             done = tuple(_told(line, late) for line in lines)
-            return RunStarted(plan, machine_line(plan.machine), done)
+            return RunStarted(machine_line(plan.machine), done)
 
         notes += self.warnings(plan, late)
         with self.loop(folder, lines, view_of(plan)) as loop:
             bench, forecast = self.bench(loop, plan), self.forecast(plan)
             schedule = RunSchedule(plan, bench, forecast, lines)
             code, message = carry_out(loop, schedule, begun(), notes)
-        board = Board()
+        board = Board(plan)
         board.apply(begun())
         if not code and (board.failures() or missing_turns(plan, lines)):
             code = 3
@@ -237,13 +236,15 @@ class Runner:
                 yield Note(f"{engine.name} was built with live assertions", "warn")
 
 
-def kept_lines(path: Path) -> tuple[list[Mapping[str, Any]], list[Note]]:
+def kept_lines(
+    path: Path, file: MeasurementFile
+) -> tuple[list[Mapping[str, Any]], list[Note]]:
     """Return the lines of a run that goes on, and a note of one that was torn."""
-    notes, found = [], read_lines(path)
-    if found.torn:
-        drop_torn_line(path, found.sound_bytes)
+    notes = []
+    if file.torn:
+        drop_torn_line(path, file.sound_bytes)
         notes.append(Note("dropped the unfinished last line; it is done again"))
-    return [measurement.record for measurement in found.measurements], notes
+    return [measurement.record for measurement in file.measurements], notes
 
 
 def carry_out(
@@ -285,8 +286,8 @@ def _told(line: Mapping[str, Any], late: Sequence[str]) -> Mapping[str, Any]:
 
 
 def _compilers(plan: Plan) -> list[str]:
-    builds = [e.description.document["build"] for e in plan.engines if e.description]
-    return [str(build["compiler"]) for build in builds if "compiler" in build]
+    builds = [e.description.build for e in plan.engines if e.description]
+    return [build["compiler"] for build in builds if "compiler" in build]
 
 
 @contextmanager

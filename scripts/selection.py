@@ -5,16 +5,17 @@ from typing import Any
 
 import click
 
-from report.config import Config, Suite
+from report.config import Config, SuiteConfig
 from report.rulebook import Flag
 from scripts.cli_types import check_globs, names
-from scripts.plan import Selection
-from scripts.planning import control_of
+from scripts.planning import Selection, control_of
 
 _OPTIONS = {"num": "num", "duration": "max_time", "rate": "rate"}  # flag: option
 
 
-def selection_of(config: Config, suite: Suite, given: Mapping[str, Any]) -> Selection:
+def selection_of(
+    config: Config, suite: SuiteConfig, given: Mapping[str, Any]
+) -> Selection:
     """The selection of these options.  Raises click.UsageError."""
     engines = config.default_engines(suite)
     if given["engines"]:
@@ -84,7 +85,10 @@ def _check_sweeps(
 
 
 def _control(
-    suite: Suite, given: Mapping[str, Any], engines: Collection[str], repetitions: int
+    suite: SuiteConfig,
+    given: Mapping[str, Any],
+    engines: Collection[str],
+    repetitions: int,
 ) -> str:
     """The engine that is measured again, or "".  Raises click.UsageError."""
     if given["control"] is None:

@@ -1,16 +1,13 @@
 """The flags of every engine: scenario, suite, engine and command line merged."""
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from report.config import Engine, Growth, Scenario
+from report.config import EngineConfig, Growth, ScenarioConfig
 from report.config_keys import ConfigError, unknown
+from report.model.description import Description
 from report.rulebook import SCENARIO_FLAGS, Benchmark, Flag
 from report.units import UnitError, parse_size
-from scripts.executable import Description
 
 _ACCEPTED = {
     "bool": "true or false",
@@ -31,8 +28,8 @@ class _Layer:
 
 
 def resolve_flags(
-    scenario: Scenario,
-    engine: Engine,
+    scenario: ScenarioConfig,
+    engine: EngineConfig,
     override: Mapping[str, Flag],
     chosen: Mapping[str, Flag],
     description: Description | None,
@@ -70,8 +67,8 @@ def process_flags(
 
 
 def _layers(
-    scenario: Scenario,
-    engine: Engine,
+    scenario: ScenarioConfig,
+    engine: EngineConfig,
     override: Mapping[str, Flag],
     growth: Sequence[Growth] = (),
 ) -> list[_Layer]:
@@ -132,16 +129,6 @@ def _fits(kind: str, value: Flag) -> bool:
     if kind == "double":
         return type(value) in (int, float)
     return type(value) is int and (kind in _SIGNED or value >= 0)
-
-
-def canonical(document: Any) -> str:
-    """JSON with one spelling for one meaning."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"))
-
-
-def sha256_of_settings(flags: Mapping[str, Mapping[str, Mapping[str, Flag]]]) -> str:
-    """The checksum of scenario -> engine -> flags."""
-    return hashlib.sha256(canonical(flags).encode()).hexdigest()
 
 
 def differences(

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
+from report.model.plan import Plan
 from scripts import cli_options as options
 from scripts.cli_options import Output
 from scripts.cli_types import shown
 from scripts.live import View, make_view
 from scripts.places import Places
-from scripts.plan import Plan
 from scripts.reporting import write_report
 from scripts.runner import Ending
 from scripts.summary import run_document, summary_lines
@@ -26,7 +26,7 @@ def view_for(output: Output, places: Places) -> Callable[[Plan], View]:
     def view_of(plan: Plan) -> View:
         transient = sys.stdout.isatty() and not output.as_json
         command = resume_command(plan.run, places)
-        return make_view(output.stderr(), output.quiet, command, transient)
+        return make_view(output.stderr(), plan, output.quiet, command, transient)
 
     return view_of
 

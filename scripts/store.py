@@ -15,21 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from report.documents import parse_object, read_bytes, validate
-from report.results import (
-    NO_MEASUREMENTS,
-    SCHEMA,
-    MeasurementFile,
-    ResultsError,
-    read_measurements,
-)
-from scripts.plan import Plan
-from scripts.plan_document import plan_document, plan_from_document
-from scripts.settings import sha256_of_settings
+from report.documents import ResultsError, validate
+from report.model.folder import LINES
+from report.model.plan import Plan
+from report.model.plan_document import PLAN, plan_document
+from report.regressions.ab_plan import AB_PLAN
 
-LINES = "measurements.jsonl"
 # What tells the kinds of runs apart: the document that holds the plan.
-ORDINARY, AB = "run.json", "ab.json"
+ORDINARY, AB = PLAN, AB_PLAN
 EVERY_KIND = (ORDINARY, AB)
 _KIND_WORDS = {ORDINARY: "run", AB: "A/B run"}
 _BACKWARDS = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
@@ -144,36 +137,6 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def read_plan(path: Path) -> Plan:
-    """The plan of a run folder that can still go on.
-
-    Raises ResultsError if it was tampered with, or is of an earlier schema.
-    """
-    place = path / "run.json"
-    document = parse_object(read_bytes(place), str(place))
-    validate(document, "run", str(place))
-    if document["schema"] != SCHEMA:
-        raise ResultsError(
-            f"{place}: a run of schema {document['schema']} can be reported and not"
-            f" resumed: lines are now written in schema {SCHEMA}; start a new run"
-        )
-    try:
-        plan = plan_from_document(document)
-    except (KeyError, TypeError) as error:
-        raise ResultsError(f"{place}: not the plan of a run: {error}") from error
-    if sha256_of_settings(plan.settings()) != document["settings_sha256"]:
-        raise ResultsError(f"{place}: its flags do not match its settings_sha256")
-    return plan
-
-
-def read_lines(path: Path) -> MeasurementFile:
-    """The finished lines of a run folder, of which there may be none yet."""
-    lines = path / LINES
-    if not lines.exists():
-        return NO_MEASUREMENTS
-    return read_measurements(lines)
 
 
 def drop_torn_line(path: Path, sound_bytes: int, lines: str = LINES) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 from rich.text import Text
 
 from report import numbers
-from report.cells import LATENCY
+from report.model.plan import Plan
+from report.model.run import LATENCY
 from report.rows import summary_of
 from scripts.board import STATUS_WORDS, Board, made
 from scripts.order import is_superseded
-from scripts.plan import Plan
 from scripts.table import Glyphs, layout_for, legend_line, table_lines
 
 _PIPE_WIDTH = 200
@@ -84,7 +84,6 @@ def summary_lines(
         reason = " ".join(m.reason.split())
         shown.append(Text(f"{STATUS_WORDS[m.status]:<9} {m.cell}{which}: {reason}"))
     shown += [Text(line) for line in disturbed_lines(board)]
-    assert board.plan is not None
     shares = time_shares(board.plan, lines)
     if shares:
         shown.append(Text(shares_line(shares)))
@@ -93,7 +92,6 @@ def summary_lines(
 
 def disturbed_lines(board: Board) -> list[str]:
     """How many cells something else on the machine got in the way of, and what."""
-    assert board.plan is not None
     repeated = sum(len(cell.superseded) for cell in board.cells.values())
     stayed = board.disturbed()
     if not repeated and not stayed:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from report import numbers
-from report.cells import NOT_MEASURED
 from report.comparison import FAILURES, Contest, contest_of
 from report.control import measured_twice
+from report.model.plan import CellName, Engine, Plan
+from report.model.run import NOT_MEASURED
 from report.rows import WIDE_SPREAD, summary_of
 from report.stats import Outcome, Summary, Verdict
 from scripts.board import STATUS_WORDS, Board
-from scripts.plan import Cell, Plan, PlannedEngine
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,6 @@ def legend_line(layout: Layout, glyphs: Glyphs) -> Text:
 
 def layout_for(board: Board, width: int) -> Layout | None:
     """The richest layout that fits, or None if the table does not."""
-    assert board.plan is not None
     names = [b for s in board.plan.scenarios for b in s.benchmarks]
     label = max([len(n) + 2 for n in names] + [12]) + 2
     engines = len(board.plan.engines)
@@ -85,7 +84,6 @@ def layout_for(board: Board, width: int) -> Layout | None:
 
 def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     """The whole table, a line each."""
-    assert board.plan is not None
     head = Text(" " * layout.label)
     for engine in board.plan.engines:
         head.append(f"  {engine.title}"[: layout.column].ljust(layout.column), "bold")
@@ -98,7 +96,7 @@ def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
             contest = contest_of(board, scenario.name, benchmark, noise_share)
             row = Text(f"  {benchmark}".ljust(layout.label))
             for engine in board.plan.engines:
-                cell = Cell(engine.name, scenario.name, benchmark)
+                cell = CellName(engine.name, scenario.name, benchmark)
                 text = _cell(board, cell, engine, contest, layout, glyphs)
                 text.truncate(layout.column, pad=True)
                 row.append_text(text)
@@ -110,13 +108,12 @@ def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
 
 def _cell(
     board: Board,
-    cell: Cell,
-    engine: PlannedEngine,
+    cell: CellName,
+    engine: Engine,
     contest: Contest,
     layout: Layout,
     glyphs: Glyphs,
 ) -> Text:
-    assert board.plan is not None
     if cell not in board.plan.cells:
         return Text("  .", "dim")  # not part of this run
     measured = board.cell(cell.engine, cell.scenario, cell.benchmark)
@@ -160,12 +157,11 @@ def _spread(summary: Summary, glyphs: Glyphs) -> Text:
 
 def title_lines(board: Board, glyphs: Glyphs) -> list[Text]:
     """Which run this is, and on which machine."""
-    assert board.plan is not None
     plan = board.plan
     title = (
-        f"kvmatrix  {plan.run} · suite {plan.suite['name']} ·"
+        f"kvmatrix  {plan.run} · suite {plan.suite.name} ·"
         f" {numbers.count(len(plan.cells), 'cell')} x {plan.repetitions}"
-        f"{' + latency' if plan.suite['latency'] else ''} · seed {plan.seed}"
+        f"{' + latency' if plan.suite.latency else ''} · seed {plan.seed}"
     )
     return [Text(t.replace("·", glyphs.dot)) for t in (title, board.machine_line)]
 
@@ -209,7 +205,6 @@ def _now(board: Board) -> Text:
     running = board.running
     if running is None:
         return Text("now   preparing" if not board.ended else "now   done")
-    assert board.plan is not None
     text = f"now   {round_name(board.plan, running.repetition)}  {running.cell}"
     if running.attempt > 1:
         text += f"   attempt {running.attempt} of {board.plan.attempts}"

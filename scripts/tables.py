@@ -1,12 +1,12 @@
 """The memory in which an executable records what a database must hold."""
 
+from report.model.plan import CellName, Plan
 from report.rulebook import BENCHMARKS
-from scripts.plan import Cell, Plan
 
 _BYTES_PER_KEY = 4
 
 
-def table_bytes(plan: Plan, cell: Cell) -> int:
+def table_bytes(plan: Plan, cell: CellName) -> int:
     """Bytes of the table of a cell: four for each key, or none (common/oracle.h).
 
     A database that was filled in an order without repetition needs no table as long

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from report.cells import CellName
+from report.model.plan import CellName, Engine, Plan, Scenario, Suite
 from report.regressions.ab_lines import side_at
-from report.regressions.ab_run import (
-    AbCell,
-    AbRun,
-    Failure,
-    Repetition,
-    Round,
-    Side,
-)
+from report.regressions.ab_plan import SIDES, AbPlan, Failure
+from report.regressions.ab_run import AbCell, AbRun, Repetition, Round
 from report.regressions.aligned_ranks import Floats
 from report.regressions.rule import Rule
 
@@ -82,22 +77,52 @@ def cell(
     return AbCell(name or cell_name(), screen, confirm, failure)
 
 
-def run_of(*cells: AbCell, **changes: Any) -> AbRun:
+def plan_of(
+    *cells: AbCell,
+    rule: Rule | None = None,
+    engines: Mapping[str, tuple[Engine, ...]] | None = None,
+    scenarios: tuple[Scenario, ...] = (),
+) -> AbPlan:
+    """Return the plan of these cells; `engines` are those of each side."""
+    a, b = (
+        Plan(
+            run="20260102-030405-ab-synthetic",
+            suite=Suite("synthetic", "Made-up figures"),
+            seed=301,
+            repetitions=1,
+            command="kvmatrix ab synthetic",
+            engines=(engines or {}).get(side, ()),
+            scenarios=scenarios,
+            cells=tuple(cell.name for cell in cells),
+            order=(),
+            machine={"cpu_model": "Made-up CPU", "logical_cpus": 2},
+        )
+        for side in SIDES
+    )
+    labels = {"a": "main", "b": "next"}
+    return AbPlan(
+        a, b, labels=labels, rule=rule or Rule(), same_build=False, counted=False
+    )
+
+
+def run_of(*cells: AbCell, rule: Rule | None = None, **changes: Any) -> AbRun:
     values: dict[str, Any] = {
-        "run_id": "20260101-000000-ab-quick",
-        "same_build": False,
-        "seed": 1,
-        "command": "kvmatrix ab quick --a one --b two",
-        "rule": Rule(),
-        "suite": {},
-        "a": Side("one", ()),
-        "b": Side("two", ()),
-        "scenarios": (),
+        "plan": plan_of(*cells, rule=rule),
         "cells": cells,
         "unfinished": False,
         "torn": False,
-        "lines_sha256": "",
-        "plan": {},
+        "lines_sha256": "0" * 64,
+        "document": {},
         "environment": {},
     }
     return AbRun(**(values | changes))
+
+
+def planned_as(run: AbRun, **changes: Any) -> AbRun:
+    """Return the run with changes of its plan."""
+    return replace(run, plan=replace(run.plan, **changes))
+
+
+def labelled(run: AbRun, label: str) -> AbRun:
+    """Return the run with another label of side b."""
+    return planned_as(run, labels={**run.plan.labels, "b": label})

@@ -12,10 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from report import planned
-from report.cells import CellName
+from report.model.plan import CellName, Engine
+from report.model.plan_document import engines_of, scenarios_of
 from report.regressions.ab_lines import SLOTS, side_at
-from report.regressions.ab_run import AbCell, AbRun, Failure, Round, Side
+from report.regressions.ab_plan import SIDES, Failure
+from report.regressions.ab_run import AbCell, AbRun, Round
 from report.regressions.counts import LESS, MORE, NOT_GATED, SAME, CountResult
 from report.regressions.rule import Rule
 from tests import ab_made, synthetic, synthetic_ab
@@ -89,25 +90,20 @@ def made(
         )
         cells.append(AbCell(name, screen, confirm))
     values: dict[str, Any] = {
-        "run_id": RUN_ID,
-        "seed": 301,
-        "command": "kvmatrix ab synthetic",
-        "suite": {"name": "synthetic", "title": "Made-up figures"},
-        "a": side("a", "main"),
-        "b": side("b", "next"),
-        "scenarios": tuple(planned.scenarios(PLAN["scenarios"], Path()).values()),
-        "lines_sha256": "0" * 64,
-        "plan": {"machine": {"cpu_model": "Made-up CPU", "logical_cpus": 2}},
+        "plan": ab_made.plan_of(
+            *cells,
+            engines={side: engines(side) for side in SIDES},
+            scenarios=scenarios_of(PLAN["scenarios"], Path()),
+        ),
         "environment": synthetic.environment(),
         "lines": ({"run": RUN_ID, "order": 1}, {"run": RUN_ID, "order": 2}),
     }
     return ab_made.run_of(*cells, **{**values, **changes})
 
 
-def side(name: str, label: str) -> Side:
+def engines(side: str) -> tuple[Engine, ...]:
     """Return one build of all engines."""
-    entries = synthetic_ab.side_document(RANKED, name)["engines"]
-    return Side(label, tuple(planned.engines(entries, Path()).values()))
+    return engines_of(synthetic_ab.side_document(RANKED, side)["engines"], Path())
 
 
 def varied(**changes: Any) -> AbRun:

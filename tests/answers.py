@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from report.model.description import Description
 from report.trust.rule import context_of
 from scripts.answer import Expected, judge
 from scripts.driver_process import Outcome
@@ -10,7 +11,8 @@ from tests import descriptions, records, synthetic
 
 OK = Outcome("0", 10_000_000, "")
 FLAGS = {**synthetic.FLAGS, "num": 100}
-CONTEXT = context_of(descriptions.description("one"), "readseq", FLAGS)
+ONE = Description.of(descriptions.description("one"))
+CONTEXT = context_of(ONE, "readseq", FLAGS)
 EXPECTED = Expected("one", "1.0", "readseq", 7, CONTEXT)
 
 

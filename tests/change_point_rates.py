@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions.change_points import STRIDE, WINDOW, change_points
 from report.regressions.critical_values import DRAWS, SEED
 from report.regressions.gate import Outcome

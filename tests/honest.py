@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from report.model.description import Description
 from report.trust.rule import Context, context_of
 from report.trust.rules import RULES
 from tests import descriptions, records, synthetic
@@ -51,7 +52,7 @@ def work(
     described = descriptions.description("alpha", [entry])
     cell = {"engine": "alpha", "scenario": "base", "benchmark": benchmark}
     given = {**synthetic.FLAGS, **(flags or {})}
-    context = context_of(described, benchmark, given, fill)
+    context = context_of(Description.of(described), benchmark, given, fill)
     told = {key: given[key] for key in records.OPTIONS if key in given}
     ops = context.benchmark.planned_ops(given)
     line = records.line(cell, ops_per_sec=ops_per_sec, ops=ops, options=told)

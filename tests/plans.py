@@ -1,11 +1,12 @@
 """Plans made without a machine or an executable, for tests."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from scripts.executable import Description
+from report.model.description import Description
+from report.model.plan import CellName, Engine, Plan, Scenario, Suite
 from scripts.order import shuffled_order
-from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
 from tests import descriptions, records
 
 FLAGS = {"num": 1000, "key_size": 16, "value_size": 100}
@@ -20,9 +21,9 @@ def description(name: str, unsupported: Mapping[str, str] | None = None) -> Desc
     return Description.of(descriptions.description(name, told, version="1"))
 
 
-def engine(name: str, missing: str = "", role: str = "", **more: Any) -> PlannedEngine:
+def engine(name: str, missing: str = "", role: str = "", **more: Any) -> Engine:
     """Return an engine that was found, or was not."""
-    return PlannedEngine(
+    return Engine(
         name=name,
         title=name.title(),
         role=role,
@@ -34,7 +35,7 @@ def engine(name: str, missing: str = "", role: str = "", **more: Any) -> Planned
 
 
 def plan(
-    engines: Sequence[PlannedEngine],
+    engines: Sequence[Engine],
     benchmarks: Sequence[str] = ("readseq", "readrandom", "fillseq", "fillrandom"),
     repetitions: int = 3,
     seed: int = 301,
@@ -45,7 +46,7 @@ def plan(
     state: str = "",
 ) -> Plan:
     """Return one scenario "base" over these engines."""
-    scenario = PlannedScenario(
+    scenario = Scenario(
         name="base",
         title="Base",
         analysis="made up",
@@ -57,31 +58,21 @@ def plan(
     )
     bare = Plan(
         run="20260102-030405-lab",
-        suite={
-            "name": "lab",
-            "title": "Lab",
-            "timeout_s": 60.0,
-            "override": {},
-            "chosen": {},
-            "latency": latency,
-            "control": "",
-            "rate": None,
-            "repeat_disturbed": 2,
-        },
+        suite=Suite("lab", "Lab", timeout_s=60.0, latency=latency, repeat_disturbed=2),
         seed=seed,
         repetitions=repetitions,
         command="kvmatrix run lab",
         engines=tuple(engines),
         scenarios=(scenario,),
-        cells=tuple(Cell(e.name, "base", b) for b in benchmarks for e in engines),
+        cells=tuple(CellName(e.name, "base", b) for b in benchmarks for e in engines),
         order=(),
         machine={"cpu_model": "made up"},
     )
-    return Plan(**{**vars(bare), "order": shuffled_order(bare)})
+    return replace(bare, order=shuffled_order(bare))
 
 
 def line(
-    cell: Cell,
+    cell: CellName,
     repetition: int = 1,
     rate: float | None = 1e6,
     status: str = "ok",

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions.history_entries import (
     AB,
     RUN,

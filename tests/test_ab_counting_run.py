@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from report.model.plan import CellName
 from report.regressions.ab_results import load_ab_run
 from report.regressions.rule import Rule
 from scripts.places import Refused
-from scripts.plan import Cell
 from scripts.regressions.ab_plan import paired
 from scripts.regressions.ab_schedule import shuffled
 from tests.lab import Lab, make_lab
@@ -77,7 +77,7 @@ def test_the_cells_of_a_round_are_shuffled(lab: Lab) -> None:
     build = str(lab.root / "build")
     lab.call("ab", "lab", "--aa", "--a", build, *ROUNDS, "--no-counts")
     seed = json.loads((lab.run_folder / "ab.json").read_text())["seed"]
-    cells = [Cell("one", "base", name) for name in CELLS]
+    cells = [CellName("one", "base", name) for name in CELLS]
     orders = []
     for number in (1, 2, 3):
         lines = [x for x in lab.lines() if x["ab"]["round"] == number]

@@ -15,11 +15,12 @@ import pytest
 
 from report import frame, numbers, raw
 from report.regressions import ab_page
+from report.regressions.ab_plan import Failure
 from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_run import Failure, Repetition, Round
+from report.regressions.ab_run import Repetition, Round
 from report.regressions.ab_verdicts import AbResult, judge
 from report.regressions.judgement import Verdict
-from tests import ab_showcase, synthetic_ab
+from tests import ab_made, ab_showcase, synthetic_ab
 from tests.html_tree import Element, tree
 from tests.places import ROOT
 
@@ -207,11 +208,11 @@ def test_one_build_on_both_sides_without_saying_so_is_said() -> None:
     run = ab_showcase.made()
     told = "both sides have the same executables"
     assert told not in page(result(run)).text
-    assert told in page(result(replace(run, b=replace(run.a, label="next")))).text
+    assert told in page(result(ab_made.planned_as(run, b=run.plan.a))).text
 
 
 def test_a_build_that_differs_from_itself_warns() -> None:
-    run = replace(ab_showcase.varied(), same_build=True)
+    run = ab_made.planned_as(ab_showcase.varied(), same_build=True)
     text = page(result(run)).text
     assert "main against itself" in text
     assert "One build differs from itself" in text
@@ -250,10 +251,10 @@ def test_nothing_measured_is_no_pass() -> None:
 def test_whatever_stands_in_the_files_is_text() -> None:
     run = ab_showcase.varied()
     cell = replace(run.cells[0], screen=(), failure=Failure("b", "error", HOSTILE))
+    run = ab_made.labelled(run, HOSTILE)
+    run = ab_made.planned_as(run, a=replace(run.plan.a, command=HOSTILE))
     run = replace(
         run,
-        b=replace(run.b, label=HOSTILE),
-        command=HOSTILE,
         lines=({"reason": HOSTILE},),
         cells=(cell, *run.cells[1:]),
     )
@@ -331,7 +332,7 @@ def test_the_page_never_varies(tmp_path: Path) -> None:
     program = (
         "import sys; from report.regressions import ab_page;"
         " from report.regressions.ab_verdicts import judge;"
-        " from tests import ab_showcase;"
+        " from tests import ab_made, ab_showcase;"
         " sys.stdout.buffer.write(ab_page.render(judge(ab_showcase.varied())).encode())"
     )
     outputs = set()

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from report.cells import CellName
 from report.documents import ResultsError
+from report.model.plan import CellName
+from report.regressions.ab_plan import Failure
 from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_run import Failure
 from report.regressions.ab_verdicts import judge, suspects
 from tests import synthetic
 from tests.synthetic_ab import (

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from report.model.plan import CellName
+from report.regressions.ab_plan import AbPlan, Failure
 from report.regressions.rule import Rule
 from scripts.places import Refused
-from scripts.plan import Cell
-from scripts.regressions.ab_plan import AbPlan, paired
+from scripts.regressions.ab_plan import paired
 from scripts.regressions.ab_schedule import (
     Ledger,
     Slot,
@@ -19,8 +20,8 @@ from scripts.regressions.ab_schedule import (
 from tests import plans
 from tests.plans import engine
 
-CELL = Cell("one", "base", "fillseq")
-CELLS = [Cell("one", "base", f"b{i}") for i in range(40)]
+CELL = CellName("one", "base", "fillseq")
+CELLS = [CellName("one", "base", f"b{i}") for i in range(40)]
 
 
 def line(number: int, slot: int, side: str, status: str = "ok") -> dict[str, Any]:
@@ -125,4 +126,4 @@ def test_a_cell_that_one_side_supports_stays_and_cannot_run() -> None:
     plan = pair(None, engine("one", unsupported={"fillseq": "no"}))
     (left,) = [cell for cell in plan.cells if cell not in plan.able]
     assert left.benchmark == "fillseq"
-    assert plan.obstacle(left) == ("b", "unsupported", "no")
+    assert plan.obstacle(left) == Failure("b", "unsupported", "no")

@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 from report.regressions import ab_csv, ab_markdown, ab_text
-from report.regressions.ab_run import Failure
+from report.regressions.ab_plan import Failure
 from report.regressions.ab_verdicts import AbResult, judge
 from report.regressions.counts import NOT_GATED, CountResult
 from report.text_table import plain
 from scripts.cli_options import Output
 from scripts.regressions.printing import print_lines
 from scripts.verbs import main
-from tests import ab_showcase, synthetic_ab
+from tests import ab_made, ab_showcase, synthetic_ab
 
 
 def result(run: Any = None, **changes: Any) -> AbResult:
@@ -107,7 +107,9 @@ def test_the_summary_counts_every_verdict() -> None:
 
 def test_the_rule_is_that_of_the_run() -> None:
     run = ab_showcase.made()
-    run = replace(run, rule=replace(run.rule, alpha=0.02, least_shift=0.04))
+    run = ab_made.planned_as(
+        run, rule=replace(run.plan.rule, alpha=0.02, least_shift=0.04)
+    )
     (rule,) = (t for t in texts(result(run)) if t.startswith("rule"))
     assert "95 % intervals" in rule and "p ≤ 0.02" in rule and "4 % slower" in rule
 
@@ -193,7 +195,7 @@ def test_nothing_that_was_recorded_can_steer_a_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = ab_showcase.varied()
-    found = result(replace(run, b=replace(run.b, label="ne\x1b[2Jxt\x07\n")))
+    found = result(ab_made.labelled(run, "ne\x1b[2Jxt\x07\n"))
     output = Output(quiet=False, as_json=False, no_report=True, color="never")
     print_lines(ab_text.lines(found), output)
     shown = capsys.readouterr().out
@@ -246,13 +248,13 @@ def test_the_csv_has_a_row_for_each_cell_and_each_engine() -> None:
 
 def test_a_label_is_no_formula_to_a_spreadsheet() -> None:
     run = ab_showcase.made()
-    text = ab_csv.render(result(replace(run, b=replace(run.b, label="=1+1"))))
+    text = ab_csv.render(result(ab_made.labelled(run, "=1+1")))
     assert ",=1+1," not in text and ",'=1+1," in text
 
 
 def test_markdown_tells_every_cell_and_escapes_what_it_is_given() -> None:
     run = ab_showcase.varied()
-    run = replace(run, b=replace(run.b, label="<b>|next"))
+    run = ab_made.labelled(run, "<b>|next")
     found = result(run, counts=ab_showcase.counts())
     text = ab_markdown.render(found)
     assert "<b>" not in text and "\\<b\\>\\|next" in text

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from report.regressions import ab_verdicts, shifts
-from report.regressions.ab_run import AbCell, Failure
+from report.regressions.ab_plan import Failure
+from report.regressions.ab_run import AbCell
 from report.regressions.ab_verdicts import CellResult, judge, suspects
 from report.regressions.counts import MORE, NOT_GATED, CountResult
 from report.regressions.judgement import Judgement, Verdict

@@ -6,6 +6,8 @@ from typing import Any
 
 from rich.console import Console
 
+from report.model.plan import CellName
+from report.regressions.ab_plan import AbPlan
 from report.regressions.rule import Rule
 from scripts.events import (
     Beat,
@@ -18,13 +20,12 @@ from scripts.events import (
     RoundFinished,
     RunStarted,
 )
-from scripts.plan import Cell
-from scripts.regressions.ab_plan import AbPlan, paired
+from scripts.regressions.ab_plan import paired
 from scripts.regressions.ab_view import make_ab_view
 from tests import plans
 from tests.plans import engine
 
-CELL = Cell("one", "base", "fillseq")
+CELL = CellName("one", "base", "fillseq")
 
 
 def made() -> AbPlan:
@@ -44,7 +45,7 @@ def events(plan: AbPlan) -> list[Event]:
     lines = [repetition("a", 1e6), repetition("b", 5e5)]
     pace = Pace(30.0, 90.0, 0.25, done=4, planned=7)
     return [
-        RunStarted(plan.a, "a machine", ()),
+        RunStarted("a machine", ()),
         Note("a remark"),
         Note("a warning", "warn"),
         RepetitionStarted(CELL, 4, 1000, 1, lines[0]),

@@ -10,8 +10,8 @@ import pytest
 from report.trust.rule import context_of
 from scripts.answer import Expected, judge, sound
 from scripts.driver_process import Outcome
-from tests import descriptions, records
-from tests.answers import EXPECTED, FLAGS, verdict
+from tests import records
+from tests.answers import EXPECTED, FLAGS, ONE, verdict
 from tests.honest import READ
 
 
@@ -106,7 +106,7 @@ def test_what_stderr_repeats_is_told_once() -> None:
 
 def of(benchmark: str, latency: bool = False) -> Expected:
     """Return what is known of another benchmark's answer."""
-    context = context_of(descriptions.description("one"), benchmark, FLAGS, (), latency)
+    context = context_of(ONE, benchmark, FLAGS, (), latency)
     return replace(EXPECTED, benchmark=benchmark, context=context)
 
 

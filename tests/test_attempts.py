@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from report.documents import ResultsError
-from report.results import NOT_MEASURED, Cell, CellName, Run, load_run
+from report.model.plan import CellName
+from report.model.run import NOT_MEASURED, Cell, Run
+from report.trust.lines import load_run
 from tests import records, synthetic
 from tests.places import ROOT
 
@@ -110,7 +112,7 @@ def test_being_disturbed_excuses_no_wrong_answer(tmp_path: Path) -> None:
 
 def test_the_latency_repetition_is_no_rate(tmp_path: Path) -> None:
     run = read(tmp_path, lambda lines: lines)
-    assert run.has_latency
+    assert run.plan.has_latency
     cell = cell_of(run)
     assert [m.repetition for m in cell.repetitions] == [1, 2, 3]
     assert cell.latency is not None
@@ -210,15 +212,15 @@ def test_a_control_is_the_control_of_an_engine(
 def test_the_control_is_not_ranked(tmp_path: Path) -> None:
     plan = synthetic.varied_plan()
     run = load_run(synthetic.write_run(tmp_path, plan, synthetic.lines(plan)))
-    (control,) = (engine for engine in run.engines if engine.twin_of)
+    (control,) = (engine for engine in run.plan.engines if engine.twin_of)
     assert (control.twin_of, control.ranked) == ("alpha", False)
 
 
 def test_a_run_of_schema_1_is_read_as_ever() -> None:
     """The first committed run has none of the later keys."""
     run = load_run(ROOT / "results/20261121-022802-leveldb-2011")
-    assert run.plan["schema"] == 1
-    assert not run.has_latency
+    assert run.plan.schema == 1
+    assert not run.plan.has_latency
     assert {cell.latency for cell in run.cells.values()} == {None}
     assert {cell.superseded for cell in run.cells.values()} == {()}
     assert {m.pass_ for m in run.measurements} == {"throughput"}

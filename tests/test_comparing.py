@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from report.model.run import Run
 from report.regressions import compare_text
 from report.regressions.comparing import (
     NotComparable,
@@ -18,7 +19,7 @@ from report.regressions.comparing import (
     compare,
 )
 from report.regressions.judgement import Verdict
-from report.results import Run, load_run
+from report.trust.lines import load_run
 from tests import records, synthetic, two_runs
 from tests.two_runs import (
     ALPHA,
@@ -139,7 +140,7 @@ def test_what_must_be_equal_refuses_and_is_named_with_both_values(
 
 def test_another_method_refuses(tmp_path: Path) -> None:
     base, new = (run(tmp_path / name, unchanged) for name in (BASE, NEW))
-    new = replace(new, plan={**new.plan, "method": 2})
+    new = replace(new, plan=replace(new.plan, method=2))
     assert refused(base, new) == ["method: 1 in base, 2 in new"]
 
 

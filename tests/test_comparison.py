@@ -9,8 +9,9 @@ import pytest
 from report import chips, comparison, sentences
 from report.comparison import Chart, Comparison, Row
 from report.control import MeasuredTwice
-from report.results import Run, load_run
+from report.model.run import Run
 from report.stats import Noise, Outcome
+from report.trust.lines import load_run
 from tests import records, synthetic
 
 Line = dict[str, Any]

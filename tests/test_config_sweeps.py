@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from report.config_keys import ConfigError
-from report.results import ResultsError, load_run
+from report.documents import ResultsError
+from report.trust.lines import load_run
 from tests.lab import Lab, make_lab
 from tests.test_config_scenarios import BASE, ENGINES, SUITE, config
 
@@ -88,7 +89,7 @@ def test_a_run_whose_point_is_elsewhere_is_not_read(lab: Lab) -> None:
     lab.suite(("s",))
     assert lab.call("run", "lab").returncode == 0
     (folder,) = lab.results.iterdir()
-    assert len(load_run(folder).scenarios) == 2
+    assert len(load_run(folder).plan.scenarios) == 2
     plan = json.loads((folder / "run.json").read_text())
     plan["scenarios"][0]["flags"]["alpha"]["value_size"] = 100
     (folder / "run.json").write_text(json.dumps(plan))

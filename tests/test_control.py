@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from report.results import load_run
+from report.trust.lines import load_run
 from tests.lab import Lab, make_lab
 
 

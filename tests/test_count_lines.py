@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from report.cells import CellName
 from report.documents import ResultsError
+from report.model.plan import CellName
 from report.regressions.count_lines import read_count_lines
 from scripts.regressions.tools import Unreadable, parse_strace, parse_valgrind
 from tests import records

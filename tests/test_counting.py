@@ -12,14 +12,13 @@ from typing import IO, Any, cast
 
 import pytest
 
-from report.cells import CellName
+from report.model.plan import CellName, Flags
 from report.regressions.count_lines import read_count_lines
 from report.regressions.counts import SAME, counted
 from scripts.calls import Bench
 from scripts.driver_process import Outcome, Spawner, Tick
 from scripts.engines import child_environment
 from scripts.executable import Stamp, describe, executable_path
-from scripts.plan import Cell, Flags, Plan
 from scripts.regressions.counting import count_cells, interleaved
 from scripts.regressions.reduced import reduced_flags, reduced_plan
 from scripts.regressions.tools import (
@@ -341,15 +340,15 @@ def test_a_clock_never_ends_counted_work() -> None:
 
 def test_only_the_cell_itself_is_reduced() -> None:
     whole = plan([engine("one"), engine("two")])
-    cell = Cell("one", "base", "fillseq")
+    cell = CellName("one", "base", "fillseq")
     big: Flags = {"num": 10**6, "key_size": 16, "value_size": 100}
     scenario = replace(whole.scenarios[0], flags={"one": big, "two": big})
-    whole = Plan(**{**vars(whole), "scenarios": (scenario,)})
+    whole = replace(whole, scenarios=(scenario,))
     small = reduced_plan(whole, cell)
     assert small.flags(cell)["num"] == 5000
-    assert small.flags(Cell("two", "base", "fillseq")) == big
+    assert small.flags(CellName("two", "base", "fillseq")) == big
     assert (small.seed, small.run, small.cells) == (whole.seed, whole.run, whole.cells)
-    assert small.timeout_s == 120
+    assert small.suite.timeout_s == 120
 
 
 @pytest.mark.slow

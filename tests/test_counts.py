@@ -7,8 +7,9 @@ from typing import Any
 import numpy
 import pytest
 
-from report.cells import CellName
-from report.regressions.ab_run import AbCell, Failure, Repetition, Round
+from report.model.plan import CellName
+from report.regressions.ab_plan import Failure
+from report.regressions.ab_run import AbCell, Repetition, Round
 from report.regressions.counts import (
     LESS,
     MORE,

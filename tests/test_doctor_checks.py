@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from report.model.description import Description
 from scripts.doctor.examine import examine
 from scripts.doctor.finding import Level
 from scripts.doctor.processor import cpu_numbers
 from scripts.doctor.subject import Subject
-from scripts.executable import Description
 from tests.patients import (
     CLOCK,
     CPU,

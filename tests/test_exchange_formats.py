@@ -12,7 +12,6 @@ from typing import Any
 import fastjsonschema
 import pytest
 
-from report.cells import CellName
 from report.exchange import (
     bencher,
     benchstat,
@@ -20,7 +19,9 @@ from report.exchange import (
     google_benchmark,
 )
 from report.exchange.samples import left_out, samples
-from report.results import Run, load_run
+from report.model.plan import CellName
+from report.model.run import Run
+from report.trust.lines import load_run
 from tests import consumers, synthetic
 
 # By the rules of github-action-benchmark's src/extract.ts.

@@ -15,7 +15,8 @@ from report.documents import ResultsError
 from report.exchange import google_benchmark
 from report.exchange.google_benchmark import read
 from report.exchange.samples import samples
-from report.results import Run, load_run
+from report.model.run import Run
+from report.trust.lines import load_run
 from tests import consumers, descriptions, synthetic
 
 Document = dict[str, Any]
@@ -74,7 +75,7 @@ def test_what_is_written_is_read_back(run: Run, tmp_path: Path) -> None:
     assert found.samples.keys() == ours.keys()
     for name, rates in ours.items():
         assert found.samples[name].rates == pytest.approx(rates, rel=1e-12)
-    assert found.context["run"] == run.run_id
+    assert found.context["run"] == run.plan.run
     assert found.context["lines_sha256"] == run.lines_sha256
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from report.cells import CellName
 from report.documents import ResultsError
 from report.exchange import otava
+from report.model.plan import CellName
 from report.regressions.history import series
 from scripts.verbs import main
 from tests import consumers, synthetic_history

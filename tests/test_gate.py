@@ -9,7 +9,7 @@ from report.regressions.ab_verdicts import judge
 from report.regressions.deciding import Limits
 from report.regressions.gate import Gate, Kind, Outcome, Row
 from report.regressions.gate_sources import LEAST_CONFIDENCE, of_ab, of_comparison
-from report.results import load_run
+from report.trust.lines import load_run
 from tests import records, synthetic, synthetic_ab
 
 

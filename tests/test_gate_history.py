@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions.gate import Gate, Outcome
 from report.regressions.gate_history import (
     LATER,

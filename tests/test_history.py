@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions.history import PINNED, series
 from report.regressions.history_entries import Band, Build, Entry
 from report.regressions.history_flags import Change, State, judge

@@ -15,7 +15,7 @@ from report.regressions import history_entries
 from report.regressions.history_making import entry_of
 from report.regressions.history_reading import load, read_entry
 from report.regressions.judgement import Verdict
-from report.results import load_run
+from report.trust.lines import load_run
 from tests import synthetic
 from tests import synthetic_history as made
 
@@ -69,7 +69,7 @@ def test_a_run_gives_its_rates_and_what_failed(tmp_path: Path) -> None:
     run = load_run(synthetic.write_varied(tmp_path))
     entry = entry_of(run, "abc123")
     assert (entry.kind, entry.label, entry.reference) == ("run", "abc123", None)
-    assert entry.run == run.run_id
+    assert entry.run == run.plan.run
     assert entry.lines_sha256 == run.lines_sha256
     assert entry.binary("alpha") == "1" * 64
     control = {name for name in run.cells if name.engine == synthetic.CONTROL[0]}

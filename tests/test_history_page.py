@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions import history_page
 from report.regressions.history_entries import Band, Entry
 from report.regressions.history_page import render

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions.history_page import render
 from report.regressions.history_reading import load
 from report.regressions.history_view import view

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions import history_text
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import judge

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from report.cells import Cell as MeasuredCell
+from report.model.plan import CellName, Plan
+from report.model.run import Cell as MeasuredCell
 from scripts.board import Board
 from scripts.events import (
     Beat,
@@ -23,19 +24,19 @@ from scripts.events import (
 )
 from scripts.live import (
     PlainView,
+    RunLines,
     SilentView,
     TerminalView,
     make_view,
     screen,
     table_fits,
 )
-from scripts.plan import Cell, Plan
 from scripts.summary import disturbed_lines, summary_lines, time_shares
 from scripts.table import ASCII, UNICODE, glyphs_for
 from tests.plans import FLAGS, engine, line, plan
 
-A, B = Cell("a", "base", "fillseq"), Cell("b", "base", "fillseq")
-NULL = Cell("null", "base", "fillseq")
+A, B = CellName("a", "base", "fillseq"), CellName("b", "base", "fillseq")
+NULL = CellName("null", "base", "fillseq")
 
 
 def made() -> Plan:
@@ -43,21 +44,21 @@ def made() -> Plan:
     return plan(engines, benchmarks=("fillseq", "fillrandom"), repetitions=2)
 
 
-def finished(cell: Cell, repetition: int, elapsed_s: float = 1, **kw: Any) -> Event:
+def finished(cell: CellName, repetition: int, elapsed_s: float = 1, **kw: Any) -> Event:
     given = line(cell, repetition, **kw)
     return RepetitionFinished(given, 0.5, Pace(elapsed_s, 30.0, 0.25))
 
 
 RECORDED: list[Event] = [
-    RunStarted(made(), "a machine", ()),
+    RunStarted("a machine", ()),
     RepetitionStarted(A, 1, 1000),
     finished(A, 1, rate=4_030_000.0),
     finished(B, 1, rate=1_000_000.0),
     finished(B, 2, rate=1_000_000.0),
     finished(NULL, 1, rate=50e6),
     finished(A, 2, rate=4_110_000.0),
-    finished(Cell("b", "base", "fillrandom"), 1, rate=None, status="error"),
-    RepetitionStarted(Cell("a", "base", "fillrandom"), 1, 1000),
+    finished(CellName("b", "base", "fillrandom"), 1, rate=None, status="error"),
+    RepetitionStarted(CellName("a", "base", "fillrandom"), 1, 1000),
     Progressed(200, 10.0),
     Progressed(500, 10.5),
     Note("something to know"),
@@ -65,8 +66,8 @@ RECORDED: list[Event] = [
 ]
 
 
-def board(events: list[Event] = RECORDED) -> Board:
-    found = Board()
+def board(events: list[Event] = RECORDED, planned: Plan | None = None) -> Board:
+    found = Board(planned or made())
     for event in events:
         found.apply(event)
     return found
@@ -76,8 +77,9 @@ def cell_a(found: Board) -> MeasuredCell:
     return found.cell(A.engine, A.scenario, A.benchmark)
 
 
-def shown(width: int = 100, height: int = 40, events: list[Event] = RECORDED) -> str:
-    lines = screen(board(events), width, height, UNICODE, "scripts/kvmatrix resume R")
+def shown(width: int = 100, height: int = 40, found: Board | None = None) -> str:
+    resume = "scripts/kvmatrix resume R"
+    lines = screen(found or board(), width, height, UNICODE, resume)
     return "\n".join(text.plain for text in lines)
 
 
@@ -91,14 +93,14 @@ def test_the_table_has_the_best_starred_and_the_spread_beside_it() -> None:
     ]
 
 
-def row_of(*rates: tuple[Cell, float]) -> list[str]:
+def row_of(*rates: tuple[CellName, float]) -> list[str]:
     """The words of the table's first row after repetitions at these rates."""
-    taken: list[Cell] = []
+    taken: list[CellName] = []
     events = RECORDED[:1]
     for cell, rate in rates:
         taken.append(cell)
         events = [*events, finished(cell, taken.count(cell), rate=rate)]
-    lines = shown(events=events).splitlines()
+    lines = shown(found=board(events)).splitlines()
     return next(x for x in lines if x.startswith("  fillseq")).split()[1:-1]
 
 
@@ -135,7 +137,7 @@ def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
 
 def test_what_nobody_knows_yet_is_not_guessed() -> None:
     events = [*RECORDED[:2], Beat(Pace(5.0))]
-    assert "5 s gone  – left" in shown(events=events)
+    assert "5 s gone  – left" in shown(found=board(events))
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
@@ -162,9 +164,9 @@ def test_a_stream_without_these_characters_gets_ascii() -> None:
     assert all(text.plain.isascii() for text in lines)
 
 
-def plain(events: list[Event]) -> list[str]:
+def plain(events: list[Event], planned: Plan | None = None) -> list[str]:
     stream = io.StringIO()
-    view = PlainView(Console(file=stream, width=80))
+    view = PlainView(Console(file=stream, width=80), RunLines(planned or made()))
     for event in events:
         view.show(event)
     view.close()
@@ -194,7 +196,7 @@ def test_the_heart_beats_each_minute_of_silence() -> None:
 
 def test_a_resumed_run_starts_with_what_is_done() -> None:
     done = (line(A, 1, 4e6), line(A, 2, 4e6))
-    found = board([RunStarted(made(), "m", done)])
+    found = board([RunStarted("m", done)])
     assert found.finished == 2
     assert cell_a(found).rates == pytest.approx([4e6, 4e6])
 
@@ -230,9 +232,9 @@ def test_a_mark_that_stays_is_shown_beside_the_rate() -> None:
 def test_many_disturbed_cells_are_counted_and_few_are_named() -> None:
     engines = [engine(name) for name in "abcdefg"]
     busy = plan(engines, benchmarks=("fillseq",), repetitions=1)
-    events: list[Event] = [RunStarted(busy, "m", ())]
+    events: list[Event] = [RunStarted("m", ())]
     events += [finished(c, 1, attempt=3, marks=["steal 9 %"]) for c in busy.cells]
-    lines = disturbed_lines(board(events))
+    lines = disturbed_lines(board(events, busy))
     assert lines[0] == "disturbed 7 of 7 cells stayed disturbed;" + (
         " 0 disturbed attempts made again"
     )
@@ -253,17 +255,19 @@ def latency_plan(more: Mapping[str, int] | None = None) -> Plan:
 
 def test_latency_repetitions_are_counted_and_no_part_of_a_rate() -> None:
     events = [
-        RunStarted(latency_plan(), "m", ()),
+        RunStarted("m", ()),
         finished(A, 1, rate=4e6),
         RepetitionStarted(A, 2, 1000, 2),
         Progressed(10, 1.0),
     ]
-    assert "now   latency  a/base/fillseq   attempt 2 of 3" in shown(events=events)
+    assert "now   latency  a/base/fillseq   attempt 2 of 3" in shown(
+        found=board(events, latency_plan())
+    )
     events = [*events[:2], finished(A, 2, rate=1e6, latency=True)]
-    found = board(events)
+    found = board(events, latency_plan())
     assert (found.finished, found.planned) == (2, 4)
     assert cell_a(found).rates == pytest.approx([4e6])
-    assert [x for x in plain(events) if "] latency a/base/fillseq" in x]
+    assert [x for x in plain(events, latency_plan()) if "] latency" in x]
 
 
 @pytest.mark.parametrize(
@@ -279,7 +283,7 @@ def test_a_latency_repetition_that_fails(status: str, rate: int, keeps: bool) ->
     """A limit that ends an open loop says how much was asked for, as in the report."""
     failed = finished(A, 2, rate=None, status=status, latency=True)
     planned = latency_plan({"rate": rate} if rate else {})
-    found = board([RunStarted(planned, "m", ()), finished(A, 1), failed])
+    found = board([RunStarted("m", ()), finished(A, 1), failed], planned)
     assert bool(cell_a(found).rates) == keeps
     assert [str(m.cell) for m in found.failures()] == ["a/base/fillseq"]
     lines = [t.plain for t in summary_lines(found, None, UNICODE, [])]
@@ -290,13 +294,13 @@ def test_a_latency_repetition_that_fails(status: str, rate: int, keeps: bool) ->
 def test_differences_below_the_noise_of_the_run_are_ties() -> None:
     twin = replace(engine("a"), name="a-again", role="control", twin_of="a")
     noisy = plan([engine("a"), engine("b"), twin], ("fillseq",), repetitions=2)
-    again = Cell("a-again", "base", "fillseq")
+    again = CellName("a-again", "base", "fillseq")
 
     def marks(again_rate: float) -> int:
-        events: list[Event] = [RunStarted(noisy, "m", ())]
+        events: list[Event] = [RunStarted("m", ())]
         for cell, rate in ((A, 4e6), (B, 3.9e6), (again, again_rate)):
             events += [finished(cell, r, rate=rate) for r in (1, 2)]
-        return shown(events=events).count("★")
+        return shown(found=board(events, noisy)).count("★")
 
     assert (marks(4e6), marks(3.8e6)) == (1, 0)
 
@@ -317,7 +321,7 @@ def test_the_view_fits_the_stream(terminal: bool, quiet: bool, view: type) -> No
     console = Console(
         file=io.StringIO(), force_terminal=terminal, _environ={"TERM": "xterm"}
     )
-    chosen = make_view(console, quiet, "resume R", True)
+    chosen = make_view(console, made(), quiet, "resume R", True)
     chosen.close()
     assert type(chosen) is view
 
@@ -332,7 +336,9 @@ def test_a_terminal_view_leaves_the_cursor_visible() -> None:
         _environ={"TERM": "xterm"},
     )
     now = iter(range(100))
-    view = TerminalView(console, "resume R", False, clock=lambda: float(next(now)))
+    view = TerminalView(
+        console, made(), "resume R", False, clock=lambda: float(next(now))
+    )
     for event in RECORDED:
         view.show(event)
     view.close()
@@ -350,7 +356,7 @@ def test_a_short_terminal_scrolls_finished_repetitions() -> None:
         height=24,
         _environ={"TERM": "xterm"},
     )
-    view = TerminalView(console, "resume R", False)
+    view = TerminalView(console, made(), "resume R", False)
     assert not table_fits(board(), 100, 24)
     for event in RECORDED:
         view.show(event)

@@ -3,14 +3,15 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from report.documents import validate
+from report.model.plan_document import plan_document, plan_of
 from scripts.disk import PEAK_FACTOR, cell_bytes, needed_bytes
 from scripts.order import missing_turns, repetition_seed, turns_of
-from scripts.plan_document import plan_document, plan_from_document
 from tests.plans import FLAGS, engine, line, plan
 
 
@@ -97,7 +98,7 @@ def test_run_json_passes_its_schema_and_reads_back_the_same() -> None:
     made = plan([engine("a"), engine("b", "gone"), twin], latency=True)
     document = json.loads(json.dumps(plan_document(made)))
     validate(document, "run", "run.json")
-    assert plan_from_document(document) == made
+    assert plan_of(document, Path()) == made
 
 
 def test_missing_turns_keep_the_order_and_their_numbers() -> None:

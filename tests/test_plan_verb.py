@@ -9,8 +9,10 @@ from typing import Any
 import click
 import pytest
 
-from report.cells import Measurement
-from report.results import ResultsError
+from report.documents import ResultsError
+from report.model.folder import read_current_plan, read_lines
+from report.model.plan import Plan
+from report.model.run import Measurement
 from report.scaling import Point, Sample
 from scripts.calibration import default_sizes, plan_at_size
 from scripts.cli_types import CountsType, CountType
@@ -18,8 +20,7 @@ from scripts.estimate import Room, SuiteEstimate, estimate_suite
 from scripts.estimate_text import text
 from scripts.growth_samples import Samples, collect, growth_key
 from scripts.places import Refused, refuse_small_memory
-from scripts.plan import Plan
-from scripts.store import find_run, read_lines, read_plan
+from scripts.store import find_run
 from scripts.tables import table_bytes
 from tests.lab import Lab, make_lab
 from tests.plans import FLAGS, engine, plan
@@ -33,8 +34,7 @@ BENCHMARKS = ("readrandom", "fillrandom")
 def made(latency: bool = False, timeout_s: float = 1e9, **flags: Any) -> Plan:
     own = {"a": {**FLAGS, "num": NUM, **flags}}
     found = plan([engine("a")], BENCHMARKS, flags=own, latency=latency)
-    suite = {**found.suite, "timeout_s": timeout_s}
-    return Plan(**{**vars(found), "suite": suite})
+    return replace(found, suite=replace(found.suite, timeout_s=timeout_s))
 
 
 def known(
@@ -331,7 +331,10 @@ def test_only_the_last_attempt_counts_and_nothing_cut_short(lab: Lab) -> None:
     (lab.data / "disturb").write_text("1")
     words = ("lab", "-n", "1", "-k", "bad/base/fillrandom")
     assert lab.call("run", *words).returncode == 0
-    plan, lines = read_plan(lab.run_folder), read_lines(lab.run_folder).measurements
+    plan, lines = (
+        read_current_plan(lab.run_folder),
+        read_lines(lab.run_folder).measurements,
+    )
     assert [line.attempt for line in lines] == [1, 2]
     (cell,) = plan.cells
 
@@ -357,7 +360,7 @@ def test_only_the_last_attempt_counts_and_nothing_cut_short(lab: Lab) -> None:
 
 def test_another_machine_tells_nothing(lab: Lab) -> None:
     assert lab.call("run", "lab", "-n", "1").returncode == 0
-    plan = read_plan(lab.run_folder)
+    plan = read_current_plan(lab.run_folder)
     samples, skipped = collect([lab.run_folder], plan)
     assert samples.repetitions and not skipped
     samples, skipped = collect([lab.run_folder], replace(plan, machine={}))

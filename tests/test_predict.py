@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.plan import Turn
+from scripts.order import Turn
 from scripts.predict import Forecast, cell_key, guess_seconds, load_history
 from scripts.store import create_run
 from tests.plans import FLAGS, engine, line, plan

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
+from report.model.plan import Start
 from scripts.driver_process import Outcome
-from scripts.plan import Start
 from scripts.preparing import provide
 from tests.lab import Lab, make_lab
 
@@ -67,7 +67,7 @@ def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
     (tmp_path / "cell/left").touch()
     bench = SimpleNamespace(
         work=tmp_path,
-        plan=SimpleNamespace(timeout_s=60.0),
+        plan=SimpleNamespace(suite=SimpleNamespace(timeout_s=60.0)),
         executor=SimpleNamespace(run=run),
     )
     provide(cast(Any, bench), start, tmp_path / "cell")

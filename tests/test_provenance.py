@@ -1,11 +1,13 @@
 """The command for the same figures again, and where the time of a run went."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from report import html, provenance
-from report.results import Run, load_run
+from report.model.run import Run
+from report.trust.lines import load_run
 from tests import synthetic
 
 
@@ -14,8 +16,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return load_run(synthetic.write_varied(tmp_path_factory.mktemp("run")))
 
 
-def command(run: Run, engines: str = "alpha", **suite: object) -> list[str]:
-    given = replace(run, suite={**run.suite, **suite})
+def command(run: Run, engines: str = "alpha", **suite: Any) -> list[str]:
+    suited = replace(run.plan, suite=replace(run.plan.suite, **suite))
+    given = replace(run, plan=suited)
     return provenance.rerun_command(given, engines, "baseline", "fillseq").split()
 
 
@@ -27,7 +30,8 @@ def test_a_command_passes_on_what_the_run_was_given(run: Run) -> None:
     assert told[told.index("--repeat-disturbed") + 1] == "0"
     assert "--no-latency" in told
     assert "--no-latency" not in command(run)
-    asked = replace(run, command=f"{run.command} --latency")
+    with_latency = replace(run.plan, command=f"{run.plan.command} --latency")
+    asked = replace(run, plan=with_latency)
     assert "--latency" in command(asked) and "--latency" not in command(run)
 
 

@@ -9,7 +9,7 @@ import pytest
 from report import config, html, published, published_tables
 from report.documents import ResultsError
 from report.published_tables import NOT_REPRODUCED
-from report.results import load_run
+from report.trust.lines import load_run
 from tests import records, synthetic, synthetic_sweep
 from tests.places import ROOT
 

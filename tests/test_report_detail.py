@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from report import html, numbers
-from report.results import Run, load_run
+from report.model.run import Run
+from report.trust.lines import load_run
 from tests import synthetic
 from tests.html_tables import Tables
 from tests.places import ROOT

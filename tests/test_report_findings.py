@@ -7,13 +7,14 @@ import pytest
 
 from report import comparison
 from report.findings import findings, reopen_ns
-from report.results import load_run
+from report.rulebook import BENCHMARKS
+from report.trust.lines import load_run
 from tests import records, synthetic
 from tests.places import ROOT
 
-FRESH = {"name": "fillseq", "kind": "write", "prepare": ""}
-FILLED = {"name": "overwrite", "kind": "write", "prepare": "filled"}
-READS = {"name": "readseq", "kind": "read", "prepare": "filled"}
+FRESH = BENCHMARKS["fillseq"]
+FILLED = BENCHMARKS["overwrite"]
+READS = BENCHMARKS["readseq"]
 CELL = {"engine": "alpha", "scenario": "baseline", "benchmark": "fillseq"}
 TIMED_NS = 250_000_000
 LEAST_NS = 250_000_000

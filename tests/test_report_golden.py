@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from report import csv_out, html, markdown
-from report.results import Run, load_run
+from report.model.run import Run
+from report.trust.lines import load_run
 
 GOLDEN = Path(__file__).with_name("golden")
 RENDERERS: dict[str, Callable[[Run], str]] = {

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from report import frame, html, identity, markdown, raw
-from report.results import Run, load_run
+from report.model.run import Run
+from report.trust.lines import load_run
 from tests import descriptions, records, synthetic
 from tests.places import ROOT
 
@@ -158,7 +159,7 @@ def test_the_floor_and_the_reference_are_never_ranked(tmp_path: Path) -> None:
 def test_colour_and_shape_go_by_place_and_not_by_name(tmp_path: Path) -> None:
     engines = [(f"n{i}", f"N{i}", "", 1.0) for i in range(26)]
     plan = synthetic.plan(engines, synthetic.SCENARIOS[:1], 1)
-    found = identity.looks(made(tmp_path, plan, []).engines)
+    found = identity.looks(made(tmp_path, plan, []).plan.engines)
     assert found["n0"] == identity.Look("e0", "m0")
     assert len({found[f"n{i}"] for i in range(24)}) == 24
 
@@ -225,7 +226,7 @@ def test_the_raw_results_are_all_there(varied: Run) -> None:
     assert "<" not in found[1]
     document = json.loads(found[1])
     assert raw.unpacked(document) == [m.record for m in varied.measurements]
-    assert document["run"] == varied.plan
+    assert document["run"] == varied.document
     assert document["environment"] == varied.environment
 
 
@@ -295,8 +296,9 @@ def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
 def test_the_bytes_depend_on_the_files_alone(tmp_path: Path) -> None:
     synthetic.write_varied(tmp_path / "one")
     program = (
-        "import sys, pathlib; from report import html, results;"
-        "run = results.load_run(pathlib.Path(sys.argv[1]));"
+        "import sys, pathlib; from report import html;"
+        "from report.trust.lines import load_run;"
+        "run = load_run(pathlib.Path(sys.argv[1]));"
         "sys.stdout.buffer.write(html.render(run).encode())"
     )
     outputs = set()

@@ -9,8 +9,9 @@ import pytest
 
 from report import comparison, csv_out, html, markdown, mixes
 from report.exchange import bencher, benchstat, google_benchmark
-from report.results import Run, load_run
+from report.model.run import Run
 from report.tables import Table
+from report.trust.lines import load_run
 from tests import synthetic, synthetic_mix
 from tests.html_tree import tree
 

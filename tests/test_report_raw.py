@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from report import pairs, raw
-from report.results import load_run
+from report.trust.lines import load_run
 from tests import synthetic
 
 LARGEST = 2**50 - 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from report import html
-from report.results import load_run
+from report.trust.lines import load_run
 from tests import records, synthetic
 from tests.records import lower_edge
 

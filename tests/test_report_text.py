@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from report import csv_out, markdown
-from report.results import Run, load_run
+from report.model.run import Run
+from report.trust.lines import load_run
 from tests import synthetic
 
 
@@ -26,7 +27,7 @@ def section(text: str, title: str) -> list[list[str]]:
 def test_markdown_has_the_verdict_and_a_table_for_each_scenario(varied: Run) -> None:
     text = markdown.render(varied)
     assert text.splitlines()[4].startswith("**Alpha wins ")
-    for scenario in varied.scenarios:
+    for scenario in varied.plan.scenarios:
         head, _, *rows = section(text, scenario.title)
         assert head[1:4] == ["Alpha", "Beta Tree", "Gamma"]
         assert head[4:] == ["Alpha, again (control)", "floor (floor)"]

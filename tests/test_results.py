@@ -10,13 +10,10 @@ import pytest
 
 from report import html
 from report.documents import ResultsError
-from report.results import (
-    NOT_MEASURED,
-    CellName,
-    Run,
-    load_run,
-    read_measurements,
-)
+from report.model.folder import read_measurements
+from report.model.plan import CellName
+from report.model.run import NOT_MEASURED, Run
+from report.trust.lines import load_run
 from tests import records, synthetic
 
 LINES = "measurements.jsonl"
@@ -50,9 +47,9 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_whole_run_is_read(folder: Path) -> None:
     run = load_run(folder)
-    assert run.run_id == records.RUN_ID
-    assert [engine.role for engine in run.engines] == ["", "", "", "floor"]
-    assert len(run.charts) == 8
+    assert run.plan.run == records.RUN_ID
+    assert [engine.role for engine in run.plan.engines] == ["", "", "", "floor"]
+    assert len(run.plan.charts) == 8
     assert len(run.cells) == 8 * 4
     assert all(len(cell.rates) == 3 for cell in run.cells.values())
     assert not run.torn

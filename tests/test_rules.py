@@ -76,9 +76,7 @@ def point(at: int, *moved: int) -> Work:
 
 
 def undescribed() -> Work:
-    return replace(
-        FILL, context=replace(FILL.context, benchmark=UNKNOWN, is_described=False)
-    )
+    return replace(FILL, context=replace(FILL.context, benchmark=UNKNOWN))
 
 
 def by_type(*, of_reads: int) -> Work:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from report.config import load
-from report.results import load_run
+from report.trust.lines import load_run
 from report.units import parse_size
 from tests.command import call
 from tests.places import BUILD, ROOT

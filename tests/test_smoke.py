@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from report import comparison
-from report.results import load_run
+from report.trust.lines import load_run
 from tests.command import call
 from tests.engines import ENGINES, excluded, supports
 from tests.places import BUILD, ROOT

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from report.results import load_run
+from report.trust.lines import load_run
 from tests.lab import Lab, make_lab
 from tests.plans import engine, plan
 
@@ -36,7 +36,7 @@ def test_a_scenario_says_what_its_databases_are_filled_with(lab: Lab) -> None:
     assert {x["status"] for x in lab.lines()} == {"ok"}
     assert lab.plan()["scenarios"][0]["fill"] == ["fillseq", "overwrite"]
     assert units(lab) == [["fillseq"], ["overwrite", "readseq"]]
-    assert load_run(lab.run_folder).scenarios[0].fill == ("fillseq", "overwrite")
+    assert load_run(lab.run_folder).plan.scenarios[0].fill == ("fillseq", "overwrite")
 
 
 def test_a_fill_that_fails_is_named_in_every_cell(lab: Lab) -> None:
@@ -85,7 +85,7 @@ def test_a_variant_is_a_row_of_its_own_over_another_s_executable(lab: Lab) -> No
     cells = lab.by_cell()
     assert {x["status"] for x in cells["one-plain/fillseq"]} == {"ok"}
     run = load_run(lab.run_folder)
-    assert [(e.name, e.variant_of, e.ranked) for e in run.engines] == [
+    assert [(e.name, e.variant_of, e.ranked) for e in run.plan.engines] == [
         ("one", "", True), ("one-plain", "one", True)]  # fmt: skip
     done = lab.call("resume", "@last")
     assert done.returncode == 0, done.stderr
@@ -124,7 +124,7 @@ def test_a_sweep_is_run_by_its_name_and_by_its_members(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     (scenario,) = lab.plan()["scenarios"]
     assert (scenario["family"], scenario["swept"]) == ("base", {"value_size": 64})
-    (found,) = load_run(lab.run_folder).scenarios
+    (found,) = load_run(lab.run_folder).plan.scenarios
     assert (found.name, found.family) == ("base-64", "base")
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from report.results import ResultsError
+from report.documents import ResultsError
+from report.model.folder import read_current_plan
 from scripts.places import Places, Refused, refuse_shared_folder
 from scripts.reporting import write_whole
 from scripts.store import (
@@ -21,7 +22,6 @@ from scripts.store import (
     all_runs,
     create_run,
     find_run,
-    read_plan,
     sole_user,
 )
 from tests.plans import engine, plan
@@ -30,7 +30,7 @@ from tests.plans import engine, plan
 def test_a_run_folder_appears_whole(tmp_path: Path) -> None:
     made = plan([engine("a")])
     create_run(tmp_path, made, {"schema": 1, "cpu": {"model": "x"}}).close()
-    assert read_plan(tmp_path / made.run) == made
+    assert read_current_plan(tmp_path / made.run) == made
     names = {p.name for p in (tmp_path / made.run).iterdir()}
     assert names == {"run.json", "environment.json", "measurements.jsonl"}
 

@@ -17,11 +17,12 @@ from report import (
     tables,
     titles,
 )
-from report.cells import Engine
-from report.results import Run, load_run
+from report.model.plan import Engine
+from report.model.run import Run
 from report.sweep_panel import Panel
 from report.tables import EngineRow, Figure
 from report.text_table import escaped
+from report.trust.lines import load_run
 from tests import records, synthetic, synthetic_sweep
 from tests.html_tree import tree
 
@@ -184,7 +185,7 @@ def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> N
 
 
 def test_the_tables_of_all_values_are_one(run: Run) -> None:
-    one, other = run.engines[:2]
+    one, other = run.plan.engines[:2]
 
     def part(names: str, *engines: Engine) -> tables.Table:
         cells = tuple(Figure(name) for name in names)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.executable import Description, executable_path
-from scripts.plan import Cell, Plan, PlannedEngine, PlannedScenario
+from report.model.description import Description
+from report.model.plan import CellName, Engine, Plan, Scenario, Suite
+from scripts.executable import executable_path
 from scripts.tables import table_bytes
 from tests.places import BUILD
 
@@ -21,11 +22,11 @@ def counted(benchmark: str) -> int:
     text = subprocess.run(
         [str(FLOOR), "--describe"], check=True, capture_output=True, text=True
     ).stdout
-    engine = PlannedEngine("null", "", "", "", Description.of(json.loads(text)), "", "")
+    engine = Engine("null", "", "", "", Description.of(json.loads(text)), "", "")
     flags = {"null": {"num": NUM}}
-    scenario = PlannedScenario("base", "", "", (benchmark,), flags, {})
-    cell = Cell("null", "base", benchmark)
-    plan = Plan("", {}, 1, 1, "", (engine,), (scenario,), (cell,), (), {})
+    scenario = Scenario("base", "", "", (benchmark,), flags, {})
+    cell = CellName("null", "base", benchmark)
+    plan = Plan("", Suite("", ""), 1, 1, "", (engine,), (scenario,), (cell,), (), {})
     return table_bytes(plan, cell)
 
 

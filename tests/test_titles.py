@@ -6,7 +6,7 @@ import pytest
 
 from report import comparison, html, sentences, titles
 from report.config import load
-from report.results import load_run
+from report.trust.lines import load_run
 from tests import records, synthetic, synthetic_mix
 from tests.html_tree import tree
 from tests.places import ROOT

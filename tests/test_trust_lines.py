@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from report import comparison, csv_out
-from report.results import CellName, Run, load_run
+from report.model.plan import CellName
+from report.model.run import Run
+from report.trust.lines import load_run
 from tests import records, synthetic
 from tests.places import ROOT
 
@@ -107,7 +109,7 @@ def test_where_digests_disagree_nobody_is_ranked(
         lambda _, lines: lines_of(lines, "alpha", chart)[2].update(digest=OTHER),
     )
     disputed = {c.name for c in run.cells.values() if c.status != "ok"}
-    assert disputed == {CellName(e.name, *chart) for e in run.engines}
+    assert disputed == {CellName(e.name, *chart) for e in run.plan.engines}
     cell = run.cells[CellName("gamma", *chart)]
     assert (cell.status, cell.rates) == ("disputed", ())
     assert cell.reason.startswith("digests disagree in repetition 3: ")

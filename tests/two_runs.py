@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from report.model.run import Run
 from report.regressions import compare_text
 from report.regressions.comparing import ComparedCell, ComparedRuns, compare
 from report.regressions.deciding import Limits
-from report.results import Run, load_run
+from report.trust.lines import load_run
 from tests import records, synthetic
 
 ENGINES = synthetic.ENGINES[:2]  # alpha and beta-tree

@@ -20,9 +20,9 @@ from report.regressions.ab_verdicts import AbResult
 def render(result: AbResult) -> str:
     """The text: the complete rounds of every cell that has not failed."""
     run = result.run
-    lines = [f"# kvmatrix A/B run {run.run_id}: a is {run.a.label}"]
+    lines = [f"# kvmatrix A/B run {run.plan.run}: a is {run.a.label}"]
     lines[0] += f", b is {run.b.label}"
-    lines += [*keys(run.plan, str(run.suite["name"])), ""]
+    lines += [*keys(run.plan), ""]
     lines += [line for cell in run.cells if not cell.failure for line in _lines(cell)]
     return "\n".join(lines) + "\n"
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from report.cells import Run
 from report.exchange.samples import Band, Sample, samples
+from report.model.run import Run
 
 
 def render(run: Run) -> str:

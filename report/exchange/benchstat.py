@@ -14,11 +14,11 @@ Source: golang/perf, benchfmt and cmd/benchstat, and the format's own descriptio
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
-from report.cells import CellName, Run
 from report.exchange.samples import Sample, samples
+from report.model.plan import CellName, Plan
+from report.model.run import Run
+from report.regressions.ab_plan import AbPlan
 
 # What the format takes for the end of a name or of a key.
 _BREAKING = re.compile(r"[\s/=:]+")
@@ -27,16 +27,16 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
 def render(run: Run) -> str:
     """The text; benchstat takes file names, so write it to a file."""
-    lines = [f"# kvmatrix run {run.run_id}", *keys(run.plan, str(run.suite["name"]))]
+    lines = [f"# kvmatrix run {run.plan.run}", *keys(run.plan)]
     lines += ["Unit ops/s better=higher", ""]
     lines += [line for sample in samples(run) for line in _lines(sample)]
     return "\n".join(lines) + "\n"
 
 
-def keys(plan: Mapping[str, Any], suite: str) -> list[str]:
+def keys(plan: Plan | AbPlan) -> list[str]:
     """The file's own keys; files of other values are not compared with it."""
-    facts = {f"machine-{key}": value for key, value in plan["machine"].items()}
-    facts |= {"method": plan["method"], "suite": suite}
+    facts = {f"machine-{key}": value for key, value in plan.machine.items()}
+    facts |= {"method": plan.method, "suite": plan.suite.name}
     return [
         f"{_BREAKING.sub('-', key.lower().replace('_', '-'))}: {_one_line(value)}"
         for key, value in facts.items()

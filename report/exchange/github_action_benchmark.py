@@ -14,8 +14,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from report.cells import Run
 from report.exchange.samples import Band, Sample, samples
+from report.model.run import Run
 
 
 def render_bigger(run: Run) -> str:
@@ -59,7 +59,7 @@ def _latency(run: Run, sample: Sample, name: str, latency_ns: int) -> Any:
 
 
 def _origin(run: Run, sample: Sample) -> tuple[str, ...]:
-    return f"{sample.name.engine} {sample.engine_version}", f"run {run.run_id}"
+    return f"{sample.name.engine} {sample.engine_version}", f"run {run.plan.run}"
 
 
 def _text(entries: list[Any]) -> str:

@@ -21,9 +21,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from report.cells import Measurement, Run
 from report.exchange.google_reading import SCHEMA, GoogleFile, GoogleSample, read
 from report.exchange.samples import Sample, samples
+from report.model.run import Measurement, Run
 
 __all__ = ["GoogleFile", "GoogleSample", "read", "render", "started"]
 
@@ -61,10 +61,10 @@ def started(run_id: str) -> datetime.datetime | None:
 
 def _context(run: Run) -> dict[str, Any]:
     cpu, load = _part(run.environment, "cpu"), _part(run.environment, "load")
-    machine = json.dumps(run.plan["machine"], sort_keys=True)
+    machine = json.dumps(run.plan.machine, sort_keys=True)
     governor, mhz = cpu.get("governor", _UNKNOWN), _number(cpu.get("mhz"))
     averages = [_number(load.get(f"minutes_{n}")) for n in (1, 5, 15)]
-    began = started(run.run_id)
+    began = started(run.plan.run)
     facts = {
         "date": began.isoformat() if began else None,
         "host_name": f"machine-{hashlib.sha256(machine.encode()).hexdigest()[:12]}",
@@ -76,13 +76,13 @@ def _context(run: Run) -> dict[str, Any]:
         else governor != "performance",
         "caches": _caches(cpu),
         "load_avg": [average for average in averages if average is not None],
-        "library_version": f"method {run.plan['method']}",
+        "library_version": f"method {run.plan.method}",
         "library_build_type": "debug" if _is_debug(run) else "release",
         "json_schema_version": SCHEMA,
         # Whatever else is in a context must be text.
-        "run": run.run_id,
-        "suite": str(run.suite["name"]),
-        "seed": str(run.seed),
+        "run": run.plan.run,
+        "suite": run.plan.suite.name,
+        "seed": str(run.plan.seed),
         "lines_sha256": run.lines_sha256,
         "machine": machine,
     }

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from report import latency
-from report.cells import Cell, CellName, Measurement, Run
+from report.model.plan import CellName
+from report.model.run import Cell, Measurement, Run
 
 _TOLD_LATENCIES = ("p50", "p99")
 
@@ -78,10 +79,7 @@ def band(values: Sequence[float]) -> Band:
 
 def samples(run: Run) -> tuple[Sample, ...]:
     """One for each cell that has rates, in the order of the run."""
-    versions = {
-        engine.name: str((engine.describe or {}).get("version", ""))
-        for engine in run.engines
-    }
+    versions = {engine.name: engine.version for engine in run.plan.engines}
     return tuple(
         Sample(
             cell.name,

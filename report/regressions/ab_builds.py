@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report import provenance
-from report.cells import Engine
+from report.model.plan import Engine
 from report.regressions import ab_words
 from report.regressions.ab_run import AbRun
 
@@ -55,7 +55,7 @@ def builds(run: AbRun) -> list[Builds]:
 
 def told(run: AbRun, compared: Sequence[Builds]) -> str:
     """What differs, in a sentence."""
-    if run.same_build:
+    if run.plan.same_build:
         return "One build measured against itself: whatever is found here is noise."
     names = [
         f"{found.engine.title}: {', '.join(f.name for f in found.facts if f.differs)}"
@@ -70,14 +70,14 @@ def told(run: AbRun, compared: Sequence[Builds]) -> str:
 def _facts_of(engine: Engine | None) -> dict[str, str]:
     if engine is None:
         return {"state": "not of this side"}
-    if engine.describe is None:
+    if engine.description is None:
         return {"state": f"missing: {engine.missing}"}
     return dict(provenance.build(engine).facts)
 
 
 def _differing_settings(run: AbRun) -> dict[str, list[Fact]]:
     """By engine: settings as read back that are not the same on both sides."""
-    titles = {s.name: s.title for s in run.scenarios}
+    titles = {s.name: s.title for s in run.plan.scenarios}
     found: dict[str, list[Fact]] = {}
     for (engine, scenario, name), values in _read_back(run).items():
         a, b = (" or ".join(sorted(values.get(s, {"none"}))) for s in ("a", "b"))

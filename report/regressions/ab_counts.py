@@ -67,7 +67,7 @@ def _table_row(row: CountRow) -> TableRow:
 def _row(result: AbResult, count: CountResult) -> CountRow:
     engine = ab_words.engines_of(result.run)[count.cell.engine]
     place = next(
-        (s.title for s in result.run.scenarios if s.name == count.cell.scenario),
+        (s.title for s in result.run.plan.scenarios if s.name == count.cell.scenario),
         count.cell.scenario,
     )
     return CountRow(

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from report.cells import THROUGHPUT, CellName, Measurement
 from report.documents import ResultsError
+from report.model.plan import CellName
+from report.model.run import THROUGHPUT, Measurement
 from report.regressions.ab_run import CONFIRM, SCREEN
 from report.regressions.rule import Rule
 

@@ -13,9 +13,9 @@ def render(result: AbResult) -> str:
     """The result as the text of one Markdown file."""
     run = result.run
     title = f"{run.b.label} against {run.a.label}"
-    if run.same_build:
+    if run.plan.same_build:
         title = f"{run.a.label} against itself"
-    machine = provenance.machine_words(run.plan["machine"])
+    machine = provenance.machine_words(run.plan.machine)
     counts = count_rows(result)
     chips = (chip.text for chip in ab_page.chips(result, counts))
     summary = ab_words.summary(result)
@@ -23,7 +23,7 @@ def render(result: AbResult) -> str:
         summary += f". {engines}"
     blocks = [
         f"# {escaped(title)}",
-        escaped(" · ".join(filter(None, (run.run_id, machine)))),
+        escaped(" · ".join(filter(None, (run.plan.run, machine)))),
         f"**{escaped(summary)}.**",
         *(escaped(told) for told in ab_words.remarks(result)),
         "\n".join(f"- {escaped(told)}" for told in chips),
@@ -38,7 +38,7 @@ def render(result: AbResult) -> str:
         blocks.append(counts_table(changed).markdown())
     blocks.append(
         "Rates are in ops/s, changes of b against a;"
-        f" {escaped(ab_words.rule_told(run.rule))}."
+        f" {escaped(ab_words.rule_told(run.plan.rule))}."
     )
     if told := ab_text.next_step(result):
         blocks.append(f"Next: {escaped(told)}")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from report import frame, html, identity, numbers, provenance, raw
-from report.cells import Engine
 from report.chips import Chip
+from report.model.plan import Engine
 from report.regressions import ab_builds, ab_forest, ab_words
 from report.regressions.ab_counts import CountRow, count_rows, counts_told
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun
@@ -76,19 +76,19 @@ def render(result: AbResult) -> str:
         document,
         (STYLE,),
         run=run,
-        rule=run.rule,
+        rule=run.plan.rule,
         a=run.a,
         b=run.b,
         engines=engines,
         looks=identity.looks(engines),
-        started=html.started(run.run_id),
-        machine=provenance.machine_words(run.plan["machine"]),
+        started=html.started(run.plan.run),
+        machine=provenance.machine_words(run.plan.machine),
         summary=ab_words.summary(result),
         engines_told=ab_words.engines_told(result),
         remarks=ab_words.remarks(result),
         chips=chips(result, counts),
         words=[*_POINTS, FAILED],
-        axis=ab_forest.axis(run.rule, ab_words.judgements(result)),
+        axis=ab_forest.axis(run.plan.rule, ab_words.judgements(result)),
         groups=ab_words.groups(result),
         by_engine=_by_engine(engines, rows),
         counts=counts,
@@ -113,10 +113,10 @@ def chips(result: AbResult, counts: Sequence[CountRow]) -> list[Chip]:
         Chip(f"{cells}, {pairs} measured"),
         Chip(f"{numbers.count(confirmed, 'cell')} measured again to confirm"),
         Chip("one build on both sides (A/A)")
-        if run.same_build
+        if run.plan.same_build
         else Chip(f"a is {run.a.label}, b is {run.b.label}"),
     ]
-    if same_executables(run) and not run.same_build:
+    if same_executables(run) and not run.plan.same_build:
         told.append(Chip("both sides have the same executables", warns=True))
     if run.unfinished:
         told.append(Chip("unfinished: repetitions are missing", warns=True))
@@ -201,5 +201,5 @@ def _raw(run: AbRun) -> dict[str, Any] | None:
     if not run.lines:
         return None
     packed = raw.packed_lines(list(enumerate(run.lines, 1)))
-    document = {"ab": run.plan, "environment": run.environment, **packed}
+    document = {"ab": run.document, "environment": run.environment, **packed}
     return document if len(raw.script_json(document)) <= _LARGEST_RAW else None

@@ -1,7 +1,4 @@
-"""An A/B run in memory: two builds, their repetitions in rounds, nothing judged yet.
-
-ab_results.load_ab_run() makes it from a run folder.
-"""
+"""What became of an A/B plan: its cells and their rounds, no verdict yet."""
 
 from __future__ import annotations
 
@@ -9,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from report.cells import CellName, Engine, Scenario
-from report.regressions.rule import Rule
+from report.model.plan import CellName, Engine
+from report.regressions.ab_plan import AbPlan, Failure
 
-SIDES = ("a", "b")
 SCREEN, CONFIRM = "screen", "confirm"
 
 
@@ -50,15 +46,6 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Failure:
-    """Why a cell has no verdict: the gravest line of either side."""
-
-    side: str
-    status: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class AbCell:
     """One cell with its complete rounds by stage."""
 
@@ -70,33 +57,35 @@ class AbCell:
 
 @dataclass(frozen=True)
 class AbRun:
-    """A run folder with ab.json in it, checked.
+    """An A/B run whose lines have been judged.
 
     `counts` are the lines of counts.jsonl, `lines` those of measurements.jsonl as
-    as they stand, for the download in the page; `unfinished` says that repetitions of
-    the plan are missing, or that it was to be counted and that has not ended.
-    `tools` says why each counting tool could not count, or "".
+    they stand, for the download in the page, and `document` is ab.json; `unfinished`
+    says that repetitions of the plan are missing, or that it was to be counted and
+    that has not ended.  `tools` says why each counting tool could not count, or "".
     """
 
-    run_id: str
-    same_build: bool  # --aa: both sides are one build
-    seed: int
-    command: str
-    rule: Rule
-    suite: Mapping[str, Any]
-    a: Side
-    b: Side
-    scenarios: tuple[Scenario, ...]
+    plan: AbPlan
     cells: tuple[AbCell, ...]
     unfinished: bool
     torn: bool
     lines_sha256: str
-    plan: Mapping[str, Any] = field(repr=False)
+    document: Mapping[str, Any] = field(repr=False)
     environment: Mapping[str, Any] = field(repr=False)
     counts: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     lines: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     tools: Mapping[str, str] | None = None
 
+    @property
+    def a(self) -> Side:
+        """Return the build that is the base."""
+        return Side(self.plan.labels["a"], self.plan.a.engines)
+
+    @property
+    def b(self) -> Side:
+        """Return the build that is compared with the base."""
+        return Side(self.plan.labels["b"], self.plan.b.engines)
+
     def cell(self, name: CellName) -> AbCell:
-        """The cell of this name, which must be part of the run."""
+        """Return the cell of this name, which must be part of the run."""
         return next(cell for cell in self.cells if cell.name == name)

@@ -56,7 +56,7 @@ def lines(
         shown += [TextLine(""), *rates_table(result, found).lines()]
     shown += [TextLine(f"  {told}", "dim") for told in _rest(result, show_all)]
     shown += [TextLine(""), TextLine(_summary(result), "bold")]
-    shown += [TextLine(f"rule      {ab_words.rule_told(result.run.rule)}", "dim")]
+    shown += [TextLine(f"rule      {ab_words.rule_told(result.run.plan.rule)}", "dim")]
     shown += _counts(result)
     if advice and (told := next_step(result)):
         shown.append(TextLine(f"next      {told}"))
@@ -67,8 +67,8 @@ def next_step(result: AbResult) -> str:
     """What to do about what is not known or not good; "" if all is."""
     run = result.run
     if run.unfinished:
-        builds = "--a BUILD_A" if run.same_build else "--a BUILD_A --b BUILD_B"
-        return f"scripts/kvmatrix resume {run.run_id} {builds}"
+        builds = "--a BUILD_A" if run.plan.same_build else "--a BUILD_A --b BUILD_B"
+        return f"scripts/kvmatrix resume {run.plan.run} {builds}"
     if result.regressed:
         cell = result.regressed[0].name
         return (
@@ -85,7 +85,7 @@ def next_step(result: AbResult) -> str:
     rounds = math.ceil(max(needed) / PAIRS_PER_ROUND)
     if rounds > _MOST_ROUNDS:
         return "scripts/kvmatrix doctor: it is too noisy here to see 5 % in every cell"
-    if rounds <= run.rule.screen_rounds:
+    if rounds <= run.plan.rule.screen_rounds:
         return ""
     return f"--screen-rounds {rounds} would see 5 % in every cell"
 
@@ -94,15 +94,15 @@ def ab_document(result: AbResult) -> dict[str, Any]:
     """The answer of `kvmatrix ab --json`; numbers that are none are null."""
     run, found = result.run, ab_words.tally(result)
     return {
-        "run": run.run_id,
+        "run": run.plan.run,
         "kind": "ab",
-        "same_build": run.same_build,
+        "same_build": run.plan.same_build,
         "unfinished": run.unfinished,
-        "seed": run.seed,
-        "command": run.command,
+        "seed": run.plan.seed,
+        "command": run.plan.command,
         "exit": result.exit_code,
         "sides": {"a": _side(run.a), "b": _side(run.b)},
-        "rule": dict(vars(run.rule)),
+        "rule": dict(vars(run.plan.rule)),
         "summary": {
             word: found[word] for word in (*(v.value for v in Verdict), FAILED)
         },
@@ -132,11 +132,11 @@ def ab_document(result: AbResult) -> dict[str, Any]:
 def _title(result: AbResult) -> str:
     run = result.run
     sides = f"{run.a.label} → {run.b.label}"
-    if run.same_build:
+    if run.plan.same_build:
         sides = f"{run.a.label} against itself"
     pairs = numbers.count(ab_words.pairs_measured(result), "pair")
     cells = numbers.count(len(result.cells), "cell")
-    return f"kvmatrix ab  {sides}   {run.suite['name']} · {cells}, {pairs}"
+    return f"kvmatrix ab  {sides}   {run.plan.suite.name} · {cells}, {pairs}"
 
 
 def rates_table(result: AbResult, rows: Sequence[Row]) -> TextTable:
@@ -171,7 +171,7 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
             line += f": {unseen(ab_words.slowdown(effect), str(cell.name))}"
         told.append(line)
     if same := found[Verdict.UNCHANGED]:
-        within = numbers.limit(result.run.rule.unchanged_within)
+        within = numbers.limit(result.run.plan.rule.unchanged_within)
         told.append(
             f"{look(Verdict.UNCHANGED).glyph} {same} unchanged: within ±{within}"
         )
@@ -214,7 +214,7 @@ def _troubles(rows: Sequence[CountRow]) -> list[str]:
 def _side(side: Side) -> dict[str, Any]:
     engines = {
         engine.name: {
-            "version": (engine.describe or {}).get("version"),
+            "version": engine.version or None,
             "binary_sha256": engine.binary_sha256 or None,
             "missing": engine.missing or None,
         }

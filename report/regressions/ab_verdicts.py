@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from report import numbers, stats
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions import decision, shifts
-from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun, Failure, Round
+from report.regressions.ab_plan import Failure
+from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun, Round
 from report.regressions.aligned_ranks import Floats, p_slower
 from report.regressions.counts import MORE, CountResult, count_results
 from report.regressions.judgement import Judgement, Verdict
@@ -161,7 +162,7 @@ def suspects(run: AbRun) -> Suspects:
     if not cells:
         return Suspects((), ())
     a, b = _stacked([cell.screen for cell in cells])
-    slower, faster = decision.suspects(a, b, run.rule)
+    slower, faster = decision.suspects(a, b, run.plan.rule)
     return Suspects(
         tuple(c.name for c, flag in zip(cells, slower, strict=True) if flag),
         tuple(c.name for c, flag in zip(cells, faster, strict=True) if flag),
@@ -176,7 +177,7 @@ def judge(run: AbRun) -> AbResult:
     nominated = suspects(run)
     return AbResult(
         run,
-        tuple(_judge_cell(cell, run.rule, nominated) for cell in run.cells),
+        tuple(_judge_cell(cell, run.plan.rule, nominated) for cell in run.cells),
         _judge_engines(run),
         count_results(run),
     )
@@ -331,14 +332,14 @@ def _judge_engine(
         verdict: Verdict | None = Verdict.INCONCLUSIVE
         reason = f"{len(cells)} of {len(of_engine)} cells are screened"
     else:
-        verdict, reason = _engine_direction(a, b, run.rule, tests), ""
-    gate = run.rule.engine_alpha / tests, run.rule.least_shift
-    judged = _judgement(a, b, run.rule, gate, verdict, reason)
+        verdict, reason = _engine_direction(a, b, run.plan.rule, tests), ""
+    gate = run.plan.rule.engine_alpha / tests, run.plan.rule.least_shift
+    judged = _judgement(a, b, run.plan.rule, gate, verdict, reason)
     return EngineResult(engine, judged, len(cells))
 
 
 def _screened(run: AbRun) -> list[AbCell]:
-    wanted = max(run.rule.screen_rounds, 1)
+    wanted = max(run.plan.rule.screen_rounds, 1)
     return [c for c in run.cells if not c.failure and len(c.screen) >= wanted]
 
 

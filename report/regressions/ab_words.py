@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from report import numbers, titles
-from report.cells import CellName, Engine
+from report.model.plan import CellName, Engine
 from report.regressions.ab_run import CONFIRM, AbRun
 from report.regressions.ab_verdicts import AbResult, CellResult
 from report.regressions.judgement import Judgement, Verdict
@@ -64,7 +64,7 @@ def engines_of(run: AbRun) -> dict[str, Engine]:
 def rows(result: AbResult) -> list[Row]:
     """Every cell in the order of the plan."""
     engines = engines_of(result.run)
-    places = {s.name: s.title for s in result.run.scenarios}
+    places = {s.name: s.title for s in result.run.plan.scenarios}
     return [
         Row(
             engine=engines[cell.name.engine],
@@ -160,7 +160,7 @@ def judgements(result: AbResult) -> list[Judgement]:
 def remarks(result: AbResult) -> list[str]:
     """What the counts of verdicts do not say, in sentences."""
     told = []
-    if result.run.same_build and (result.regressed or result.improved):
+    if result.run.plan.same_build and (result.regressed or result.improved):
         told.append("One build differs from itself: do not trust this machine yet.")
     if (largest := largest_unseen(result)) is not None:
         cell, effect = largest

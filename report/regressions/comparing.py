@@ -15,7 +15,7 @@ from typing import Any
 
 from scipy.stats import false_discovery_control
 
-from report.cells import Run
+from report.model.run import Run
 from report.regressions.deciding import Limits, beyond_unchanged, judge
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.samples import SampledCell, Source, of_run

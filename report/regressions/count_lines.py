@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report.cells import CellName
 from report.documents import (
     Line,
     ResultsError,
@@ -16,6 +15,7 @@ from report.documents import (
     split_lines,
     validate,
 )
+from report.model.plan import CellName
 
 COUNTS_FILE = "counts.jsonl"
 COUNTS_SCHEMA = 1

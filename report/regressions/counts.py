@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from report import numbers
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions.ab_run import AbCell, AbRun, Repetition, Round
 from report.regressions.count_lines import CountLine, cell_of_count
 from report.text_table import one_line

@@ -14,7 +14,7 @@ from itertools import groupby
 
 import numpy as np
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.numbers import count, percent
 from report.regressions.change_points import LEAST_SHIFT, WINDOW, critical, despiked
 from report.regressions.gate import MOST_UNSEEN, Chosen, Gate, Kind, Outcome, Row

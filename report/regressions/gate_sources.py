@@ -6,7 +6,8 @@ import math
 import statistics
 from collections.abc import Iterable
 
-from report.cells import NOT_MEASURED, CellName, Run
+from report.model.plan import CellName
+from report.model.run import NOT_MEASURED, Run
 from report.numbers import count
 from report.regressions.ab_verdicts import AbResult, CellResult, EngineResult
 from report.regressions.comparing import (
@@ -50,7 +51,7 @@ _NO_LINES = "the run has no measurements: measurements.jsonl is empty or missing
 def is_unfinished(run: Run) -> bool:
     """Whether repetitions of the plan are missing, but for those of failed cells."""
     return any(
-        len(cell.repetitions) < run.repetitions
+        len(cell.repetitions) < run.plan.repetitions
         for cell in run.cells.values()
         if cell.status in ("ok", NOT_MEASURED)
     )
@@ -72,9 +73,9 @@ def of_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
     if chosen is None:
         rows += [_of_engine(found) for found in result.engines]
     rows += _of_counts(result, wanted)
-    rule = run.rule
+    rule = run.plan.rule
     return Gate(
-        run.run_id,
+        run.plan.run,
         f"{run.a.label} (side a), with {run.b.label} (side b)",
         f"A/B run: suspects of {count(rule.screen_rounds, 'round')}, judged on"
         f" {count(rule.confirm_rounds, 'fresh round')}; a regression is"

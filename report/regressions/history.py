@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions.history_entries import AB, Band, Entry, EntryCell
 from report.regressions.history_reading import load
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions.judgement import Verdict
 
 SCHEMA = 1

@@ -12,7 +12,8 @@ import math
 from collections.abc import Sequence
 
 from report import stats
-from report.cells import CellName, Engine, Run, Scenario
+from report.model.plan import CONTROL, CellName, Engine, Scenario
+from report.model.run import Run
 from report.regressions.ab_verdicts import AbResult, CellResult
 from report.regressions.history_entries import (
     AB,
@@ -25,11 +26,6 @@ from report.regressions.history_entries import (
     document,
 )
 from report.regressions.history_reading import entry_of_document
-
-# Words about a benchmark, not what it does.
-_TOLD = ("summary", "unsupported")
-# One engine measured twice would be one step told twice.
-_CONTROL = "control"
 
 
 def entry_of(found: Run | AbResult, label: str = "") -> Entry:
@@ -48,35 +44,34 @@ def settings_sha256(
     """What decides a cell's work: its engine's flags and the benchmark's definition."""
     engine = next(e for e in engines if e.name == name.engine)
     scenario = next(s for s in scenarios if s.name == name.scenario)
-    defined = engine.benchmark(name.benchmark) or {}
-    flags = scenario.flags.get(name.engine, {})
     settled = {
-        "flags": dict(flags),
-        "benchmark": {k: v for k, v in defined.items() if k not in _TOLD},
+        "flags": dict(scenario.flags.get(name.engine, {})),
+        "benchmark": engine.definition(name.benchmark),
     }
     return hashlib.sha256(json.dumps(settled, sort_keys=True).encode()).hexdigest()
 
 
 def _of_run(run: Run, label: str) -> Entry:
     cells = []
-    engines = [engine for engine in run.engines if engine.role != _CONTROL]
+    # One engine measured twice would be one step told twice.
+    engines = [engine for engine in run.plan.engines if engine.role != CONTROL]
     names = {engine.name for engine in engines}
     for cell in run.cells.values():
         if cell.name.engine not in names:
             continue
         rate = _band(cell.rates)
         status = cell.status if rate or cell.status != "ok" else "error"
-        key = settings_sha256(run.engines, run.scenarios, cell.name)
+        key = settings_sha256(run.plan.engines, run.plan.scenarios, cell.name)
         cells.append(EntryCell(cell.name, key, status, len(cell.rates), rate, None))
     return Entry(
-        run=run.run_id,
-        method=int(run.plan["method"]),
+        run=run.plan.run,
+        method=run.plan.method,
         kind=RUN,
         label=label,
         lines_sha256=run.lines_sha256,
-        machine=dict(run.plan["machine"]),
-        suite=str(run.suite["name"]),
-        seed=run.seed,
+        machine=dict(run.plan.machine),
+        suite=run.plan.suite.name,
+        seed=run.plan.seed,
         reference=None,
         engines=_builds(engines),
         cells=tuple(cells),
@@ -87,18 +82,20 @@ def _of_ab(result: AbResult, label: str) -> Entry:
     run = result.run
     reference = Reference(run.a.label, {e.name: e.binary_sha256 for e in run.a.engines})
     return Entry(
-        run=run.run_id,
-        method=int(run.plan["method"]),
+        run=run.plan.run,
+        method=run.plan.method,
         kind=AB,
         label=label or run.b.label,
         lines_sha256=run.lines_sha256,
-        machine=dict(run.plan["machine"]),
-        suite=str(run.suite["name"]),
-        seed=run.seed,
+        machine=dict(run.plan.machine),
+        suite=run.plan.suite.name,
+        seed=run.plan.seed,
         reference=reference,
         engines=_builds(run.b.engines),
         cells=tuple(
-            _ab_cell(cell, settings_sha256(run.b.engines, run.scenarios, cell.name))
+            _ab_cell(
+                cell, settings_sha256(run.b.engines, run.plan.scenarios, cell.name)
+            )
             for cell in result.cells
         ),
     )
@@ -106,10 +103,7 @@ def _of_ab(result: AbResult, label: str) -> Entry:
 
 def _builds(engines: Sequence[Engine]) -> dict[str, Build]:
     return {
-        engine.name: Build(
-            str((engine.describe or {}).get("version", "")), engine.binary_sha256
-        )
-        for engine in engines
+        engine.name: Build(engine.version, engine.binary_sha256) for engine in engines
     }
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from report.cells import CellName
 from report.documents import ResultsError, parse_object, read_bytes, validate
+from report.model.plan import CellName
 from report.regressions.history_entries import (
     AB,
     Band,

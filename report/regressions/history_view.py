@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from report import numbers
-from report.cells import CellName
+from report.model.plan import CellName
 from report.provenance import machine_words
 from report.regressions.history_entries import Entry
 from report.regressions.history_flags import Change, Judged, judge

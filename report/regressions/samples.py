@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from report import control, provenance, stats, titles
-from report.cells import Cell, CellName, Engine, Run
 from report.exchange.google_benchmark import GoogleFile
+from report.model.plan import CellName, Engine
+from report.model.run import Cell, Run
 
 # A seed, the operations done: equal work, which equal digests are due to.
 Work = tuple[int, int]
-_DESCRIBED_FOR_PEOPLE = ("name", "summary", "unsupported")
 # Of the latency repetition, which is not compared.
 _NOT_OF_RATES = ("rate",)
 # Of Google's context: date, load and file names differ between any two files.
@@ -76,24 +76,24 @@ class Source:
 
 def of_run(run: Run) -> Source:
     """What of a run can be compared: all cells of its plan, rated or not."""
-    engines = {engine.name: engine for engine in run.engines}
-    flags = {scenario.name: scenario.flags for scenario in run.scenarios}
+    engines = {engine.name: engine for engine in run.plan.engines}
+    flags = {scenario.name: scenario.flags for scenario in run.plan.scenarios}
     twice = control.measured_twice(run)
     cells = {}
     for name, cell in run.cells.items():
         own = flags[name.scenario].get(name.engine, {})
         noise = twice.share(name.scenario, name.benchmark)
         cells[str(name)] = _cell(name, cell, engines[name.engine], own, noise)
-    machine = {f"machine: {key}": value for key, value in run.plan["machine"].items()}
+    machine = {f"machine: {key}": value for key, value in run.plan.machine.items()}
     return Source(
-        name=run.run_id,
+        name=run.plan.run,
         kind="kvmatrix run",
-        identity={"method": run.plan["method"], "seed": run.seed, **machine},
+        identity={"method": run.plan.method, "seed": run.plan.seed, **machine},
         cells=cells,
-        repetitions=run.repetitions,
+        repetitions=run.plan.repetitions,
         machine=provenance.machine_line(run),
         builds={b.engine.name: dict(b.facts) for b in provenance.builds(run)},
-        suite=str(run.suite["name"]),
+        suite=run.plan.suite.name,
         options=_options(run),
     )
 
@@ -125,7 +125,6 @@ def _cell(
     flags: Mapping[str, Any],
     noise: float | None,
 ) -> SampledCell:
-    benchmark = engine.benchmark(name.benchmark) or {}
     measured = cell.repetitions if cell.status == "ok" else ()
     return SampledCell(
         name=str(name),
@@ -134,8 +133,8 @@ def _cell(
         reason=" ".join(cell.reason.split()),
         rates=cell.rates,
         unit=titles.unit(name.benchmark),
-        settings=_without(flags, _NOT_OF_RATES) if engine.describe else {},
-        defined=_without(benchmark, _DESCRIBED_FOR_PEOPLE),
+        settings=_without(flags, _NOT_OF_RATES) if engine.description else {},
+        defined=engine.definition(name.benchmark),
         digests={
             (int(m.record["seed"]), m.ops or 0): str(m.record["digest"])
             for m in measured
@@ -153,8 +152,8 @@ def _without(mapping: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, An
 
 def _options(run: Run) -> tuple[str, ...]:
     """What was chosen for the whole run and decides what is measured."""
-    chosen = run.suite.get("chosen") or {}
-    found = [f"--seed {run.seed}"]
+    chosen = run.plan.suite.chosen
+    found = [f"--seed {run.plan.seed}"]
     for key, option, unit in (("num", "--num", ""), ("duration", "--max-time", "s")):
         if isinstance(chosen.get(key), (int, float)):
             found.append(f"{option} {chosen[key]}{unit}")

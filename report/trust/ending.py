@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from report.cells import KILLED
+from report.model.run import KILLED
 from report.trust.rule import Context, Record, Rule
 
 # Of a process that died right after its flush: what it wrote is not all there.

@@ -11,26 +11,52 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from report.cells import DISPUTED, LATENCY, Engine, Measurement, Scenario
-from report.trust.rule import Context, Record, context_of
+from report.model.attempts import group
+from report.model.folder import RecordedRun, load
+from report.model.plan import Plan
+from report.model.run import DISPUTED, LATENCY, Measurement, Run
+from report.trust.rule import Context, Record, context_of_cell
 from report.trust.rules import fault_of_line
 
 # scenario, benchmark, repetition, operations, entries: equal work, equal digests.
 Work = tuple[str, str, int, int, str]
 
 
+def judge(recorded: RecordedRun) -> Run:
+    """Return the run with what its lines are worth: see the status of each."""
+    plan = recorded.plan
+    twins = {engine.name: engine.twin_of for engine in plan.engines if engine.twin_of}
+    measurements = judged(recorded.lines.measurements, lambda m: plan, twins)
+    return Run(
+        plan=plan,
+        cells=group(measurements, plan),
+        measurements=measurements,
+        environment=recorded.environment,
+        document=recorded.document,
+        torn=recorded.lines.torn,
+        lines_sha256=recorded.lines.sha256,
+    )
+
+
+def load_run(path: Path) -> Run:
+    """Read, check and judge the run folder `path`.  Raises ResultsError."""
+    return judge(load(path))
+
+
 def judged(
     measurements: Sequence[Measurement],
-    engine_of: Callable[[Measurement], Engine | None],
-    scenarios: Mapping[str, Scenario],
+    plan_of: Callable[[Measurement], Plan],
     twins: Mapping[str, str] | None = None,
 ) -> tuple[Measurement, ...]:
     """Return the lines with the plan's word on each, and the status to be shown.
 
     `twins` gives the engine that another one is the control of.
     """
-    contexts = [_context(m, engine_of(m), scenarios) for m in measurements]
+    contexts = [
+        context_of_cell(plan_of(m), m.cell, m.pass_ == LATENCY) for m in measurements
+    ]
     shown = verdicts([m.record for m in measurements], contexts, twins)
     return tuple(
         replace(m, status=status, reason=reason, open_loop=context.rate is not None)
@@ -38,16 +64,6 @@ def judged(
             measurements, contexts, shown, strict=True
         )
     )
-
-
-def _context(
-    m: Measurement, engine: Engine | None, scenarios: Mapping[str, Scenario]
-) -> Context:
-    scenario = scenarios.get(m.cell.scenario)
-    flags = scenario.flags.get(m.cell.engine, {}) if scenario else {}
-    fill = scenario.fill if scenario else ()
-    described = engine.describe if engine else None
-    return context_of(described, m.cell.benchmark, flags, fill, m.pass_ == LATENCY)
 
 
 def verdicts(

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from report.model.description import Description
+from report.model.plan import CellName, Flags, Plan
 from report.rulebook import UNKNOWN, Benchmark
 
 Record = Mapping[str, Any]
@@ -26,7 +28,6 @@ class Context:
     stores: bool = True  # False: the engine keeps nothing, so nothing is verified
     latency: bool = False  # the repetition that reads the clock for each call
     process_ns: int | None = None  # wall time of its process, known to the runner
-    is_described: bool = True  # False of schema 1: it does not say what is a scan
 
     @property
     def kind(self) -> str:
@@ -61,7 +62,7 @@ class Context:
     @cached_property
     def tells_work(self) -> bool:
         """Return whether flags and description say what the work is."""
-        return self.is_described and "num" in self.flags
+        return self.benchmark.is_complete and "num" in self.flags
 
     def calls(self, record: Record) -> int:
         """Return the calls on the engine: each thread makes batches of its own."""
@@ -76,23 +77,27 @@ class Context:
 
 
 def context_of(
-    described: Mapping[str, Any] | None,
+    description: Description | None,
     benchmark: str,
-    flags: Mapping[str, Any],
+    flags: Flags,
     fill: Sequence[str] = (),
     latency: bool = False,
 ) -> Context:
     """Return what an engine's description and the flags of a plan say of a cell."""
-    engine = described or {}
-    entries = engine.get("benchmarks", ())
-    found = next((b for b in entries if b["name"] == benchmark), None)
-    return Context(
-        Benchmark.of(found) if found else UNKNOWN,
-        flags,
-        fill,
-        engine.get("stores") is not False,
+    if description is None:
+        return Context(UNKNOWN, flags, fill, latency=latency)
+    known = description.benchmarks.get(benchmark, UNKNOWN)
+    return Context(known, flags, fill, description.stores, latency)
+
+
+def context_of_cell(plan: Plan, cell: CellName, latency: bool) -> Context:
+    """Return what a plan says of the work of a cell."""
+    return context_of(
+        plan.engine(cell.engine).description,
+        cell.benchmark,
+        plan.flags(cell),
+        plan.scenario(cell.scenario).fill,
         latency,
-        is_described=found is not None and "one_call" in found,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from report.model.plan import Engine
 from scripts.doctor.examine import examine, probe
 from scripts.doctor.finding import Finding, Level
 from scripts.doctor.judge import Probed
@@ -14,7 +15,6 @@ from scripts.doctor.probes import Probes, Progress
 from scripts.doctor.screen import EXIT_UNFIT, refusal
 from scripts.doctor.subject import Subject
 from scripts.host import Machine
-from scripts.plan import PlannedEngine
 from scripts.provision.venv import is_current
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,7 @@ class Unfit(Exception):
 def subject_of(
     machine: Machine,
     environment: Mapping[str, Any],
-    engines: tuple[PlannedEngine, ...],
+    engines: tuple[Engine, ...],
     needed_bytes: float,
 ) -> Subject:
     """All that the checks look at; without an engine no need can be told."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from report.model.plan import Engine
 from scripts.host import Machine
-from scripts.plan import PlannedEngine
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Subject:
 
     machine: Machine
     environment: Mapping[str, Any]  # the document of host.environment_document
-    engines: tuple[PlannedEngine, ...]
+    engines: tuple[Engine, ...]
     needed_bytes: float | None  # free disk that the largest cell needs, if known
     variables: Mapping[str, str]  # the runner's own environment
     gaps: tuple[str, ...]  # what is missing of the set-up

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from report.config import Config, Suite, load
+from report.config import Config, SuiteConfig, load
 from scripts import cli_options as options
 from scripts.calls import WORK_FOLDER
 from scripts.cli_options import Output
@@ -106,7 +106,7 @@ def made_for_now(folder: Path) -> Iterator[None]:
 
 def _subject(
     config: Config,
-    suites: Sequence[Suite],
+    suites: Sequence[SuiteConfig],
     build_dir: Path,
     data_dir: Path,
     outside: Outside,

@@ -6,10 +6,11 @@ from typing import Any
 
 from report import numbers
 from report.regressions.ab_lines import SLOTS
+from report.regressions.ab_plan import AbPlan
 from report.regressions.rule import PAIRS_PER_ROUND
 from scripts.disk import cell_bytes
 from scripts.dry_run import cell_lines, room, room_line
-from scripts.regressions.ab_plan import AbPlan, same_executables
+from scripts.regressions.ab_plan import same_executables
 from scripts.regressions.ab_runner import AbRunner
 
 
@@ -23,14 +24,14 @@ def dry_run_document(runner: AbRunner, plan: AbPlan) -> dict[str, Any]:
         cells.append(
             {
                 **asdict(cell),
-                "status": found[1] if found else "planned",
-                "reason": f"side {found[0]}: {found[2]}" if found else "",
+                "status": found.status if found else "planned",
+                "reason": f"side {found.side}: {found.reason}" if found else "",
                 "predicted_round_s": round(seconds, 3),
                 "predicted_bytes": round(cell_bytes(plan.a, index)),
             }
         )
     return {
-        "suite": plan.a.suite["name"],
+        "suite": plan.suite.name,
         "seed": plan.seed,
         "same_build": plan.same_build,
         "same_executables": same_executables(plan),

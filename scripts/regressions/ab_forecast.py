@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from report.model.plan import CellName
 from report.regressions.ab_lines import SLOTS
-from scripts.plan import Cell, Turn
+from report.regressions.ab_plan import AbPlan
+from scripts.order import Turn
 from scripts.predict import Forecast
-from scripts.regressions.ab_plan import AbPlan
 
 # Of the cells with nothing wrong, so many are measured again: REGRESSIONS.md.
 SUSPECT_SHARE = 0.08
@@ -20,18 +21,18 @@ class AbForecast:
     sides: Mapping[str, Forecast]
     spent_s: float = field(init=False, default=0.0)  # predicted time of what is done
 
-    def learn(self, cell: Cell, side: str, seconds: float) -> None:
+    def learn(self, cell: CellName, side: str, seconds: float) -> None:
         """A repetition took so long."""
         self.spent_s += self._seconds(cell, side)
         self.sides[side].learn(self._turn(cell, side), seconds)
 
-    def round_s(self, cell: Cell) -> float:
+    def round_s(self, cell: CellName) -> float:
         """The prediction for one round of a cell."""
         each = SLOTS // len(self.sides)
         return each * sum(self._seconds(cell, side) for side in self.sides)
 
     def left_s(
-        self, rounds: Mapping[Cell, int], suspects: Sequence[Cell] | None
+        self, rounds: Mapping[CellName, int], suspects: Sequence[CellName] | None
     ) -> float:
         """Seconds for the rounds left of each cell, and for a stage not yet begun.
 
@@ -64,8 +65,8 @@ class AbForecast:
     def _all_s(self) -> float:
         return sum(self.round_s(cell) for cell in self.plan.able)
 
-    def _seconds(self, cell: Cell, side: str) -> float:
+    def _seconds(self, cell: CellName, side: str) -> float:
         return self.sides[side].seconds(self._turn(cell, side))
 
-    def _turn(self, cell: Cell, side: str) -> Turn:
+    def _turn(self, cell: CellName, side: str) -> Turn:
         return Turn(self.plan.sides[side].cells.index(cell), 0, 1)

@@ -6,12 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from report.config import Config
-from report.regressions.ab_results import load_ab_run
-from report.regressions.count_lines import (
-    COUNTS_FILE,
-    CountFile,
-    read_count_lines,
-)
+from report.regressions.ab_plan import AbPlan
+from report.regressions.ab_results import check_unaltered, judge_ab, load_ab
+from report.regressions.count_lines import COUNTS_FILE, CountFile
 from report.regressions.rule import Rule
 from scripts.cli_options import Output
 from scripts.doctor.probes import Progress
@@ -19,13 +16,7 @@ from scripts.events import Note, RunStarted
 from scripts.host import machine_line
 from scripts.places import new_name, refuse_small_disk
 from scripts.regressions.ab_forecast import AbForecast
-from scripts.regressions.ab_plan import (
-    AbPlan,
-    ab_document,
-    paired,
-    read_ab_plan,
-    same_executables,
-)
+from scripts.regressions.ab_plan import paired, same_executables
 from scripts.regressions.ab_schedule import MOST_PADDING_BYTES, PADDING
 from scripts.regressions.ab_stages import AbSchedule
 from scripts.regressions.ab_view import make_ab_view
@@ -99,14 +90,16 @@ class AbRunner:
     ) -> AbEnding:
         """Makes the run's folder and does all of it."""
         refuse_small_disk(plan.a, self.a.places.data_dir)
-        documents = {"environment": environment, "ab": ab_document(plan)}
+        documents = {"environment": environment, "ab": plan.document()}
         folder = create_folder(self.a.places.results, plan.run, documents)
         notes = [doctors_note(environment)]
         return self._execute(plan, folder, [], _NO_COUNTS, output, notes)
 
     def resume(self, path: Path, config: Config, output: Output) -> AbEnding:
         """Finishes what is missing of a run.  Raises Changed."""
-        plan, run = read_ab_plan(path), load_ab_run(path)
+        recorded = load_ab(path)
+        check_unaltered(recorded)
+        plan = recorded.plan
         changed = [
             f"side {side}: {text}"
             for side, runner in self.sides.items()
@@ -114,13 +107,11 @@ class AbRunner:
         ]
         if changed:
             raise Changed(changed)
-        lines, notes = kept_lines(path)
-        counts = read_count_lines(
-            path / COUNTS_FILE, plan.run, {cell.name for cell in run.cells}
-        )
+        lines, notes = kept_lines(path, recorded.lines)
+        counts = recorded.counts
         if counts.torn:
             drop_torn_line(path, counts.sound_bytes, COUNTS_FILE)
-        if run.unfinished:
+        if judge_ab(recorded).unfinished:
             refuse_small_disk(plan.a, self.a.places.data_dir)
         return self._execute(plan, RunFolder(path), lines, counts, output, notes)
 
@@ -133,7 +124,7 @@ class AbRunner:
         output: Output,
         notes: list[Note],
     ) -> AbEnding:
-        begun = RunStarted(plan.a, machine_line(plan.a.machine), tuple(lines))
+        begun = RunStarted(machine_line(plan.machine), tuple(lines))
         notes += self._warnings(plan)
         view = make_ab_view(output.stderr(), output.quiet, plan)
         with self.a.loop(folder, lines, view) as loop:

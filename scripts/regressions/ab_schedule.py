@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from report.model.plan import CellName
 from report.regressions.ab_lines import SLOTS, side_at
-from report.regressions.ab_run import SIDES
+from report.regressions.ab_plan import SIDES
 from scripts.order import cell_of
-from scripts.plan import Cell
 
 # The environment moves the stack, and with it the speed (Mytkowicz et al., ASPLOS
 # 2009, "Producing wrong data without doing anything obviously wrong!").
@@ -24,7 +24,7 @@ MOST_PADDING_BYTES = 4095
 class Slot:
     """One repetition that is to be made."""
 
-    cell: Cell
+    cell: CellName
     round: int
     slot: int
     side: str
@@ -36,7 +36,7 @@ def chance(seed: int, *what: object) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-def lead_of(seed: int, cell: Cell, number: int) -> str:
+def lead_of(seed: int, cell: CellName, number: int) -> str:
     """The side that has the first slot and the last of a round.
 
     A coin decides who leads the first of two rounds; the other side leads the second,
@@ -52,7 +52,7 @@ def padding_bytes(seed: int, slot: Slot) -> int:
     return drawn % (MOST_PADDING_BYTES + 1)
 
 
-def shuffled(seed: int, number: int, cells: Iterable[Cell]) -> list[Cell]:
+def shuffled(seed: int, number: int, cells: Iterable[CellName]) -> list[CellName]:
     """The cells in the random order of one round."""
     return sorted(cells, key=lambda cell: chance(seed, "order", cell, number))
 
@@ -62,8 +62,10 @@ class Ledger:
     """What has been measured, and what follows in a round."""
 
     seed: int
-    _made: dict[tuple[Cell, int], list[Mapping[str, Any]]] = field(default_factory=dict)
-    _failed: dict[Cell, int] = field(default_factory=dict)  # in which round
+    _made: dict[tuple[CellName, int], list[Mapping[str, Any]]] = field(
+        default_factory=dict
+    )
+    _failed: dict[CellName, int] = field(default_factory=dict)  # in which round
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Takes in a line that is on disk."""
@@ -72,15 +74,15 @@ class Ledger:
         if line["status"] != "ok":
             self._failed.setdefault(cell, line["repetition"])
 
-    def made(self, cell: Cell, number: int) -> list[Mapping[str, Any]]:
+    def made(self, cell: CellName, number: int) -> list[Mapping[str, Any]]:
         """The lines of a round, in slot order."""
         return self._made.get((cell, number), [])
 
-    def is_over(self, cell: Cell, number: int) -> bool:
+    def is_over(self, cell: CellName, number: int) -> bool:
         """Whether nothing is left to be measured of a round."""
         return self.next(cell, number) is None
 
-    def next(self, cell: Cell, number: int) -> Slot | None:
+    def next(self, cell: CellName, number: int) -> Slot | None:
         """The next slot of a round; None when it is over.
 
         A side that has failed has no more turns, and its cell no more rounds: the
@@ -89,7 +91,7 @@ class Ledger:
         if self._failed.get(cell, number) < number:
             return None
         made = self.made(cell, number)
-        lead = made[0]["ab"]["side"] if made else lead_of(self.seed, cell, number)
+        lead = str(made[0]["ab"]["side"]) if made else lead_of(self.seed, cell, number)
         begin = made[-1]["ab"]["slot"] + 1 if made else 0
         failed = {line["ab"]["side"] for line in made if line["status"] != "ok"}
         for slot in range(begin, SLOTS):

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from report import numbers
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions.ab_lines import stage_of
+from report.regressions.ab_plan import AbPlan
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import suspects
 from report.regressions.count_lines import COUNTS_FILE, CountFile
 from scripts.calls import Bench
 from scripts.events import Counted, Listener, Note, Pace, RoundFinished
 from scripts.loop import Schedule, Task
-from scripts.plan import Cell, Turn
+from scripts.order import Turn
 from scripts.regressions.ab_forecast import AbForecast
-from scripts.regressions.ab_plan import AbPlan
 from scripts.regressions.ab_schedule import (
     PADDING,
     Ledger,
@@ -41,7 +41,7 @@ class AbSchedule(Schedule):
     lines: Sequence[Mapping[str, Any]]  # all on disk, those of this session too
     counts: CountFile  # those on disk when this session begins
     _ledger: Ledger = field(init=False)
-    _suspects: list[Cell] | None = field(init=False, default=None)
+    _suspects: list[CellName] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self._ledger = Ledger(self.plan.seed)
@@ -102,7 +102,7 @@ class AbSchedule(Schedule):
         finally:
             counts.close()
 
-    def _round(self, number: int, cells: Sequence[Cell]) -> Iterator[Task]:
+    def _round(self, number: int, cells: Sequence[CellName]) -> Iterator[Task]:
         """One round of each of these cells."""
         for cell in shuffled(self.plan.seed, number, cells):
             if self._ledger.is_over(cell, number):
@@ -125,7 +125,7 @@ class AbSchedule(Schedule):
         }
         return Task(bench, [turn], {"ab": place})
 
-    def _nominate(self) -> list[Cell]:
+    def _nominate(self) -> list[CellName]:
         """The cells that the stored lines make suspects."""
         found = suspects(load_ab_run(self.path))
         named = {_cell(name) for name in (*found.slower, *found.faster)}
@@ -136,7 +136,9 @@ class AbSchedule(Schedule):
         self.listener(Note(f"{told} ({directions}){about}"))
         return [cell for cell in self.plan.able if cell in named]
 
-    def _left(self, first: int, last: int, cells: Sequence[Cell]) -> dict[Cell, int]:
+    def _left(
+        self, first: int, last: int, cells: Sequence[CellName]
+    ) -> dict[CellName, int]:
         """How many of these rounds are still to be made, by cell."""
         numbers = range(first, last + 1)
         over = self._ledger.is_over
@@ -151,5 +153,5 @@ def _padded(bench: Bench, padding: int) -> Bench:
     return replace(bench, executor=bench.executor.with_environment(environment))
 
 
-def _cell(name: CellName) -> Cell:
-    return Cell(name.engine, name.scenario, name.benchmark)
+def _cell(name: CellName) -> CellName:
+    return CellName(name.engine, name.scenario, name.benchmark)

@@ -185,11 +185,12 @@ def resume_ab(
     One that is finished is shown, whatever builds are given.  What it raises is what
     guarded() knows.
     """
-    from report.regressions.ab_results import load_ab_run
-    from scripts.regressions.ab_plan import read_ab_plan
+    from report.regressions.ab_results import check_unaltered, judge_ab, load_ab
     from scripts.regressions.ab_runner import AbEnding, runner_of
 
-    plan, run = read_ab_plan(path), load_ab_run(path)
+    recorded = load_ab(path)
+    check_unaltered(recorded)
+    plan, run = recorded.plan, judge_ab(recorded)
     if not run.unfinished and not run.torn:
         if not output.quiet:
             click.echo(f"note {plan.run} is finished: nothing is missing", err=True)

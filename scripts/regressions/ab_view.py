@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from report import numbers
-from report.cells import Measurement
+from report.model.run import Measurement
+from report.regressions.ab_plan import AbPlan
 from report.regressions.ab_run import CONFIRM
 from scripts.board import STATUS_WORDS
 from scripts.driver_process import TICK_S
@@ -24,7 +25,6 @@ from scripts.events import (
 )
 from scripts.live import PlainView, SilentView, View
 from scripts.order import cell_of, marks_of
-from scripts.regressions.ab_plan import AbPlan
 
 _NAME_CHARS = 42
 
@@ -48,7 +48,7 @@ class AbLines:
     def of(self, event: Event) -> list[str]:
         """Return the lines that follow an event."""
         match event:
-            case RunStarted(_, machine_line, done):
+            case RunStarted(machine_line, done):
                 return [_first_line(self._plan, len(done)), f"machine {machine_line}"]
             case RepetitionFinished(_, _, pace) | Beat(pace):
                 self._pace = pace

@@ -182,13 +182,13 @@ def _against_run(
         is_unfinished,
         of_comparison,
     )
-    from report.results import load_run
+    from report.trust.lines import load_run
 
     new = load_run(path)
     unfinished = is_unfinished(new)
     if (back := _BACK.fullmatch(against)) and len(all_runs(results)) < int(back[1]):
         told = f"there is no run {against}"
-        return Gate(new.run_id, against, "", (), unfinished, told, no_base=True)
+        return Gate(new.plan.run, against, "", (), unfinished, told, no_base=True)
     base_path = find_run(results, against)
     if base_path.resolve() == path.resolve():
         raise click.UsageError(f"--against: {against} is the run itself")

@@ -116,7 +116,7 @@ def compare(
 def _source(results: Path, name: str) -> Source:
     from report.exchange.google_benchmark import read
     from report.regressions.samples import of_google, of_run
-    from report.results import load_run
+    from report.trust.lines import load_run
 
     if Path(name).is_file():
         return of_google(Path(name).name, read(Path(name)))

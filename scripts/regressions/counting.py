@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from report.cells import CellName
+from report.model.plan import CellName
 from report.regressions.count_lines import (
     COUNTS_SCHEMA,
     CountLine,
@@ -23,8 +23,7 @@ from scripts.answer import REASON_CHARS, Verdict
 from scripts.calls import Bench, Call, benchmark_of
 from scripts.disk import is_full_error
 from scripts.measuring import audited_call
-from scripts.order import repetition_seed
-from scripts.plan import Cell, Turn
+from scripts.order import Turn, repetition_seed
 from scripts.preparing import Failed, fresh, history_of_cell, prepare, provide
 from scripts.regressions.reduced import reduced_plan
 from scripts.regressions.tools import SYSTEM_CALLS, Tool, Unreadable, find_tools
@@ -42,7 +41,7 @@ _REMEDY = "apt-get install strace valgrind"
 def count_cells(
     bench_a: Bench,
     bench_b: Bench,
-    cells: Sequence[Cell],
+    cells: Sequence[CellName],
     append: Append,
     done: Iterable[CountLine],
     tell: Tell,
@@ -73,7 +72,7 @@ def count_cells(
 
 
 def _count_cell(
-    counter: "_Counter", cell: Cell, append: Append, stored: dict[Any, CountLine]
+    counter: "_Counter", cell: CellName, append: Append, stored: dict[Any, CountLine]
 ) -> None:
     """Counts the cell; a difference is looked at again before it is believed."""
     name = CellName(cell.engine, cell.scenario, cell.benchmark)
@@ -103,7 +102,7 @@ class _Counter:
     sides: Mapping[str, Bench]
     tools: Sequence[Tool]
 
-    def line(self, cell: Cell, side: str, number: int) -> dict[str, Any]:
+    def line(self, cell: CellName, side: str, number: int) -> dict[str, Any]:
         """One counting repetition: a process for each tool, from the same state."""
         whole = self.sides[side]
         bench = replace(whole, plan=reduced_plan(whole.plan, cell))

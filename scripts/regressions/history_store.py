@@ -10,7 +10,7 @@ from report.regressions.ab_verdicts import judge
 from report.regressions.gate_sources import is_unfinished
 from report.regressions.history_entries import Entry, text
 from report.regressions.history_making import entry_of
-from report.results import load_run
+from report.trust.lines import load_run
 from scripts.reporting import write_whole
 from scripts.store import is_ab_run, sole_user
 

@@ -6,8 +6,8 @@ shows a change as well as the whole of it.  It is the work of the first repetiti
 
 from dataclasses import replace
 
+from report.model.plan import CellName, Flags, Plan
 from report.rulebook import Benchmark, Flag
-from scripts.plan import Cell, Flags, Plan
 
 MOST_OPS = 5_000
 MOST_BATCHED_OPS = 20_000  # twenty batches, or too few calls are made of the engine
@@ -17,7 +17,7 @@ LEAST_TIMEOUT_S = 120.0
 _LIMITS = ("duration", "rate")  # work that a clock ends is not the same work twice
 
 
-def reduced_plan(plan: Plan, cell: Cell) -> Plan:
+def reduced_plan(plan: Plan, cell: CellName) -> Plan:
     """The plan with the flags of one cell reduced; only that cell may be run of it."""
     benchmark, scenario = plan.benchmark(cell), plan.scenario(cell.scenario)
     assert benchmark is not None, "cells that cannot run are not counted"
@@ -27,10 +27,9 @@ def reduced_plan(plan: Plan, cell: Cell) -> Plan:
     }
     small = replace(scenario, flags=flags)
     scenarios = tuple(small if s.name == cell.scenario else s for s in plan.scenarios)
-    timeout_s = max(plan.timeout_s, LEAST_TIMEOUT_S)
-    return replace(
-        plan, scenarios=scenarios, suite={**plan.suite, "timeout_s": timeout_s}
-    )
+    timeout_s = max(plan.suite.timeout_s, LEAST_TIMEOUT_S)
+    suite = replace(plan.suite, timeout_s=timeout_s)
+    return replace(plan, scenarios=scenarios, suite=suite)
 
 
 def reduced_flags(benchmark: Benchmark, flags: Flags) -> dict[str, Flag]:

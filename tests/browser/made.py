@@ -8,10 +8,11 @@ from typing import Any
 
 from report import html
 from report.regressions import ab_page
-from report.regressions.ab_run import Failure
+from report.regressions.ab_plan import Failure
 from report.regressions.ab_verdicts import judge
-from report.results import load_run
+from report.trust.lines import load_run
 from tests import (
+    ab_made,
     ab_showcase,
     synthetic,
     synthetic_history,
@@ -62,7 +63,7 @@ def ab(folder: Path) -> Path:
     run = ab_showcase.varied()
     cells = list(run.cells)
     cells[-1] = replace(cells[-1], screen=(), failure=Failure("b", "error", _REASON))
-    run = replace(run, cells=tuple(cells), b=replace(run.b, label="next-" * 12))
+    run = ab_made.labelled(replace(run, cells=tuple(cells)), "next-" * 12)
     result = replace(judge(run), counts=ab_showcase.counts())
     return _written(folder, ab_page.render(result))
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from report import comparison, numbers, sentences
-from report.results import load_run
 from report.rows import Row
+from report.trust.lines import load_run
 
 
 def verdicts_of(folder: Path) -> dict[str, dict[str, Any]]:

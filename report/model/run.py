@@ -1,13 +1,12 @@
-"""What a run is made of: engines, scenarios, cells and their repetitions.
-
-results.load_run() makes these from a run folder; everything else reads them.
-"""
+"""What became of a plan: its cells and their repetitions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
+
+from report.model.plan import CellName, Plan
 
 # Of an ok line whose digest another engine's contradicts.
 DISPUTED = "disputed"
@@ -28,24 +27,12 @@ THROUGHPUT, LATENCY = "throughput", "latency"
 KILLED = "killed"
 
 
-@dataclass(frozen=True, order=True)
-class CellName:
-    """engine/scenario/benchmark."""
-
-    engine: str
-    scenario: str
-    benchmark: str
-
-    def __str__(self) -> str:
-        return f"{self.engine}/{self.scenario}/{self.benchmark}"
-
-
 @dataclass(frozen=True)
 class Measurement:
     """One finished attempt at a repetition; every *_ns may be None unless ok.
 
     `record` is the line as it stands in the file.  `status` and `reason` are the
-    line's own too, unless load_run() finds that it cannot be believed.  `pass_`
+    line's own too, unless judge() finds that it cannot be believed.  `pass_`
     is THROUGHPUT or LATENCY, `open_loop` says that the plan gave its operations a
     rate; `disturbed` are the marks of what else the machine did meanwhile.
     """
@@ -117,62 +104,6 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Engine:
-    """One engine of the plan; `describe` is None where it is missing.
-
-    The control (role "control") is the engine `twin_of`, measured again under
-    another name.  A variant runs the executable of another engine, `variant_of`, with
-    flags of its own, and competes as others do.
-    """
-
-    name: str
-    title: str
-    role: str
-    summary: str
-    describe: Mapping[str, Any] | None
-    missing: str
-    binary_sha256: str
-    twin_of: str = ""
-    variant_of: str = ""
-
-    @property
-    def ranked(self) -> bool:
-        """Whether it competes; the reference, the floor and the control do not."""
-        return self.role == ""
-
-    @property
-    def stores(self) -> bool:
-        """Whether it keeps anything that could be verified."""
-        return (self.describe or {}).get("stores") is not False
-
-    def benchmark(self, name: str) -> Mapping[str, Any] | None:
-        """What its description says of a benchmark, or None."""
-        described = (self.describe or {}).get("benchmarks", ())
-        return next((b for b in described if b["name"] == name), None)
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One scenario of the plan; `flags` are the resolved flags by engine.
-
-    Scenarios of one `family` differ in one flag alone; `swept` is that flag with its
-    value here.  Both are empty of a scenario that stands for itself.  `fill` and
-    `state` are what its databases start from, if it says so.
-    """
-
-    name: str
-    title: str
-    analysis: str
-    benchmarks: tuple[str, ...]
-    flags: Mapping[str, Mapping[str, Any]]
-    exclude: Mapping[str, str]
-    fill: tuple[str, ...] = ()
-    state: str = ""
-    family: str = ""
-    swept: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Cell:
     """One cell of the plan with what finished of it.
 
@@ -235,32 +166,19 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """A whole run folder.
+    """A run whose lines have been judged.
 
-    `repetitions` counts those of the throughput pass; `has_latency` says that
-    each cell was to have one more, with a clock reading per operation.
+    `document` is run.json as it stands in the file.
     """
 
-    run_id: str
-    suite: Mapping[str, Any]
-    seed: int
-    repetitions: int
-    has_latency: bool
-    command: str
-    engines: tuple[Engine, ...]
-    scenarios: tuple[Scenario, ...]
+    plan: Plan
     cells: Mapping[CellName, Cell]
+    measurements: tuple[Measurement, ...]
+    environment: Mapping[str, Any]
+    document: Mapping[str, Any]
     torn: bool
     lines_sha256: str  # of measurements.jsonl, without a torn line
-    plan: Mapping[str, Any]
-    environment: Mapping[str, Any]
-    measurements: tuple[Measurement, ...]
-
-    @property
-    def charts(self) -> tuple[tuple[Scenario, str], ...]:
-        """Every (scenario, benchmark) of the plan, in report order."""
-        return tuple((s, b) for s in self.scenarios for b in s.benchmarks)
 
     def cell(self, engine: str, scenario: str, benchmark: str) -> Cell | None:
-        """The cell, or None if it was not part of the plan."""
+        """Return the cell, or None if it was not part of the plan."""
         return self.cells.get(CellName(engine, scenario, benchmark))

@@ -1,0 +1,287 @@
+"""A plan as run.json holds it, and back.
+
+The parts that an A/B run has too, engines, scenarios and cells, are read one by one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+from report.documents import ResultsError, canonical, read_object, validate
+from report.model.description import Description
+from report.model.plan import (
+    CONTROL,
+    METHOD,
+    SCHEMA,
+    CellName,
+    Engine,
+    Flags,
+    Plan,
+    Scenario,
+    Suite,
+    Unit,
+)
+
+PLAN = "run.json"
+Document = Mapping[str, Any]
+Settings = Mapping[str, Mapping[str, Flags]]  # scenario -> engine -> flags
+_Named = TypeVar("_Named", Engine, Scenario)
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """Return what run.json holds of a plan."""
+    return {
+        "schema": plan.schema,
+        "method": plan.method,
+        "run": plan.run,
+        "suite": suite_document(plan.suite),
+        "seed": plan.seed,
+        "repetitions": plan.repetitions,
+        "command": plan.command,
+        "engines": engine_documents(plan.engines),
+        "scenarios": scenario_documents(plan.scenarios),
+        "cells": [asdict(cell) for cell in plan.cells],
+        "order": [[unit.repetition, list(unit.cells)] for unit in plan.order],
+        "machine": dict(plan.machine),
+        "settings_sha256": sha256_of_settings(plan.settings()),
+    }
+
+
+def suite_document(suite: Suite) -> dict[str, Any]:
+    """Return what is written of a suite.
+
+    `published` is a list only if it names several: one is a text, as in earlier runs.
+    """
+    names = suite.published
+    return {
+        "name": suite.name,
+        "title": suite.title,
+        "summary": suite.summary,
+        "scenarios": list(suite.scenarios),
+        "repetitions": suite.repetitions,
+        "timeout_s": suite.timeout_s,
+        "published": list(names) if len(names) > 1 else "".join(names),
+        "override": dict(suite.override),
+        "chosen": dict(suite.chosen),
+        "latency": suite.latency,
+        "control": suite.control,
+        "rate": suite.rate,
+        "repeat_disturbed": suite.repeat_disturbed,
+    }
+
+
+def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
+    """Return what is written of engines."""
+    return [
+        {
+            "name": engine.name,
+            "title": engine.title,
+            "role": engine.role,
+            "summary": engine.summary,
+            "describe": dict(engine.description.document)
+            if engine.description
+            else None,
+            "missing": engine.missing,
+            "binary_sha256": engine.binary_sha256,
+            "twin_of": engine.twin_of,
+            "variant_of": engine.variant_of,
+        }
+        for engine in engines
+    ]
+
+
+def scenario_documents(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
+    """Return what is written of scenarios."""
+    return [
+        {**asdict(s), "benchmarks": list(s.benchmarks), "fill": list(s.fill)}
+        for s in scenarios
+    ]
+
+
+def sha256_of_settings(settings: Settings) -> str:
+    """Return the checksum of the flags of all engines, in hexadecimal."""
+    return hashlib.sha256(canonical(settings).encode()).hexdigest()
+
+
+def read_plan_document(path: Path) -> dict[str, Any]:
+    """Return what the run.json of a run folder holds.  Raises ResultsError."""
+    place = path / PLAN
+    document = read_object(place)
+    validate(document, "run", str(place))
+    check_versions(document, str(place))
+    return document
+
+
+def plan_of(document: Document, place: Path) -> Plan:
+    """Return the plan that a document of run.json holds, which passed its schema.
+
+    Raises ResultsError for parts that contradict one another.
+    """
+    engines = engines_of(document["engines"], place)
+    scenarios = scenarios_of(document["scenarios"], place)
+    cells = cells_of(document["cells"], engines, scenarios, place)
+    return Plan(
+        run=document["run"],
+        suite=suite_of(document["suite"]),
+        seed=int(document["seed"]),
+        repetitions=int(document["repetitions"]),
+        command=document["command"],
+        engines=engines,
+        scenarios=scenarios,
+        cells=cells,
+        order=tuple(Unit(r, tuple(indexes)) for r, indexes in document["order"]),
+        machine=document["machine"],
+        schema=document["schema"],
+        method=document["method"],
+    )
+
+
+def check_versions(document: Document, place: str) -> None:
+    """Raise ResultsError for a schema or a method that is not known here."""
+    readable = (("schema", range(1, SCHEMA + 1)), ("method", (METHOD,)))
+    for key, known in readable:
+        if document.get(key, known[-1]) not in known:
+            told = f"cannot be read together with {known[-1]}"
+            raise ResultsError(f"{place}: {key} {document[key]} {told}")
+
+
+def check_current(plan: Plan, document: Document, place: Path) -> None:
+    """Raise ResultsError unless a run can go on: of this schema, and unaltered."""
+    if plan.schema != SCHEMA:
+        raise ResultsError(
+            f"{place}: a run of schema {plan.schema} can be reported and not"
+            f" resumed: lines are now written in schema {SCHEMA}; start a new run"
+        )
+    if any(i >= len(plan.cells) for unit in plan.order for i in unit.cells):
+        raise ResultsError(f"{place}: order names a cell that the plan does not have")
+    check_settings(plan.settings(), document, place)
+
+
+def check_settings(settings: Settings, document: Document, place: Path) -> None:
+    """Raise ResultsError if the flags of a plan were altered."""
+    if sha256_of_settings(settings) != document["settings_sha256"]:
+        raise ResultsError(f"{place}: its flags do not match its settings_sha256")
+
+
+def suite_of(entry: Document) -> Suite:
+    """Return the suite that a document holds."""
+    published = entry.get("published") or ()
+    return Suite(
+        name=entry["name"],
+        title=entry["title"],
+        summary=entry.get("summary", ""),
+        scenarios=tuple(entry.get("scenarios") or ()),
+        repetitions=entry.get("repetitions") or 0,
+        timeout_s=float(entry.get("timeout_s") or 0),
+        published=(published,) if isinstance(published, str) else tuple(published),
+        override=entry.get("override") or {},
+        chosen=entry.get("chosen") or {},
+        latency=entry.get("latency"),
+        control=entry.get("control") or "",
+        repeat_disturbed=entry.get("repeat_disturbed"),
+    )
+
+
+def engines_of(entries: Iterable[Document], place: Path) -> tuple[Engine, ...]:
+    """Return the engines.  Raises ResultsError for doubled names and odd controls."""
+    engines = _unique(map(_engine_of, entries), place)
+    for engine in engines.values():
+        is_control, twin = engine.role == CONTROL, engines.get(engine.twin_of)
+        if is_control != bool(engine.twin_of) or (is_control and twin is None):
+            raise ResultsError(f"{place}: {engine.name} is the control of no engine")
+        if twin is not None and twin.role == CONTROL:
+            raise ResultsError(f"{place}: {engine.name} is the control of a control")
+    return tuple(engines.values())
+
+
+def scenarios_of(entries: Iterable[Document], place: Path) -> tuple[Scenario, ...]:
+    """Return the scenarios.  Raises ResultsError for doubled names, odd families."""
+    scenarios = tuple(_unique(map(_scenario_of, entries), place).values())
+    _check_families(scenarios, place)
+    return scenarios
+
+
+def cells_of(
+    entries: Iterable[Document],
+    engines: Iterable[Engine],
+    scenarios: Iterable[Scenario],
+    place: Path,
+) -> tuple[CellName, ...]:
+    """Return the cells, each once.  Raises ResultsError for one of no scenario."""
+    names, benchmarks = {e.name for e in engines}, {s.name: s for s in scenarios}
+    cells = []
+    for entry in entries:
+        cell = CellName(entry["engine"], entry["scenario"], entry["benchmark"])
+        scenario = benchmarks.get(cell.scenario)
+        if cell.engine not in names or scenario is None:
+            raise ResultsError(
+                f"{place}: cell {cell} names what the plan does not have"
+            )
+        if cell.benchmark not in scenario.benchmarks:
+            raise ResultsError(f"{place}: cell {cell} is not in its scenario's list")
+        cells.append(cell)
+    return tuple(dict.fromkeys(cells))
+
+
+def _engine_of(entry: Document) -> Engine:
+    described = entry["describe"]
+    return Engine(
+        name=entry["name"],
+        title=entry["title"],
+        role=entry["role"],
+        summary=entry["summary"],
+        description=None if described is None else Description.of(described),
+        missing=entry["missing"],
+        binary_sha256=entry.get("binary_sha256") or "",
+        twin_of=entry.get("twin_of") or "",
+        variant_of=entry.get("variant_of") or "",
+    )
+
+
+def _scenario_of(entry: Document) -> Scenario:
+    return Scenario(
+        name=entry["name"],
+        title=entry["title"],
+        analysis=entry["analysis"].strip(),
+        benchmarks=tuple(entry["benchmarks"]),
+        flags=entry["flags"],
+        exclude=entry["exclude"],
+        fill=tuple(entry.get("fill") or ()),
+        state=entry.get("state") or "",
+        family=entry.get("family") or "",
+        swept=entry.get("swept") or {},
+    )
+
+
+def _unique(entries: Iterable[_Named], place: Path) -> dict[str, _Named]:
+    by_name: dict[str, _Named] = {}
+    for entry in entries:
+        if entry.name in by_name:
+            raise ResultsError(f"{place}: {entry.name} is listed twice")
+        by_name[entry.name] = entry
+    return by_name
+
+
+def _check_families(scenarios: Iterable[Scenario], place: Path) -> None:
+    """Check that a family sweeps one flag, the same of every engine, no value twice."""
+    flags: dict[str, str] = {}
+    values: set[tuple[str, str]] = set()
+    for scenario in scenarios:
+        if bool(scenario.family) != (len(scenario.swept) == 1):
+            raise ResultsError(
+                f"{place}: {scenario.name} is of no family, or sweeps nothing"
+            )
+        for flag, value in scenario.swept.items():
+            point = (scenario.family, repr(value))
+            if flags.setdefault(scenario.family, flag) != flag or point in values:
+                told = f"the family {scenario.family} sweeps {flag} oddly"
+                raise ResultsError(f"{place}: {told}, in {scenario.name}")
+            values.add(point)
+            others = (own.get(flag, value) for own in scenario.flags.values())
+            if any(other != value for other in others):
+                told = f"{scenario.name} sweeps {flag} at {value}, and has another"
+                raise ResultsError(f"{place}: {told} in its flags")
