@@ -39,9 +39,16 @@ class Line:
     text: bytes
 
 
-def read_bytes(path: Path) -> bytes:
-    """The file's content; a ResultsError if it cannot be read."""
+def read_bytes(path: Path, most: int | None = None) -> bytes:
+    """Return the file's content; a ResultsError if it cannot be read.
+
+    With `most`, the file must be an ordinary one of no more bytes.
+    """
     try:
+        if most is not None and not path.is_file():
+            raise ResultsError(f"{path}: not an ordinary file")
+        if most is not None and path.stat().st_size > most:
+            raise ResultsError(f"{path}: larger than {most >> 20} MiB")
         return path.read_bytes()
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None

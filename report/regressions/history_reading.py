@@ -41,15 +41,9 @@ def load(folder: Path) -> tuple[Entry, ...]:
 
 
 def read_entry(path: Path) -> Entry:
-    """One file of the history, checked.  Raises ResultsError."""
-    try:
-        if not path.is_file():
-            raise ResultsError(f"{path}: not an ordinary file")
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise ResultsError(f"{path}: larger than any entry of a history")
-    except OSError as error:
-        raise ResultsError(f"{path}: {error.strerror or error}") from None
-    entry = entry_of_document(parse_object(read_bytes(path), str(path)), str(path))
+    """Return one file of the history, checked.  Raises ResultsError."""
+    content = read_bytes(path, _LARGEST_BYTES)
+    entry = entry_of_document(parse_object(content, str(path)), str(path))
     if path.name != f"{entry.run}.json":
         raise ResultsError(f"{path}: holds the entry of run {entry.run}")
     return entry
