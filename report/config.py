@@ -6,7 +6,6 @@ as they are written and are checked against its executable by scripts.settings.
 configs/README.md is the schema for people.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -15,10 +14,10 @@ from report.config_keys import (
     Table,
     known,
     read_flags,
+    read_toml,
     unknown,
 )
 from report.config_parts import (
-    BUILDS,
     CONTROL_SUFFIX,
     DEFAULT_NUM,
     MOST_REPEATS,
@@ -28,10 +27,10 @@ from report.config_parts import (
     EngineConfig,
     Growth,
     ScenarioConfig,
-    Source,
     SuiteConfig,
 )
 from report.config_scenarios import scenarios_of
+from report.config_sources import sources_of
 from report.config_sweeps import check_not_swept
 from report.published import PUBLISHED_DIR
 from report.rulebook import SCENARIO_FLAGS
@@ -45,7 +44,6 @@ __all__ = [
     "EngineConfig",
     "Growth",
     "ScenarioConfig",
-    "Source",
     "SuiteConfig",
     "load",
     "published_names",
@@ -54,12 +52,13 @@ __all__ = [
 
 def load(folder: Path) -> Config:
     """Reads and checks a configuration folder.  Raises ConfigError."""
-    engines = _engines(_read(folder / "engines.toml"))
-    raw = {file.stem: _read(file) for file in _toml_files(folder / "scenarios")}
+    engines = _engines(read_toml(folder / "engines.toml"))
+    raw = {file.stem: read_toml(file) for file in _toml_files(folder / "scenarios")}
     scenarios = _scenarios(raw, engines)
     files = _toml_files(folder / "suites")
     suites = {
-        file.stem: _suite(file.stem, _read(file), scenarios, engines) for file in files
+        file.stem: _suite(file.stem, read_toml(file), scenarios, engines)
+        for file in files
     }
     return Config(engines, scenarios, suites)
 
@@ -81,16 +80,6 @@ def _scenarios(
 
 def _toml_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.toml"))
-
-
-def _read(file: Path) -> Table:
-    name = "/".join(file.parts[-3:] if file.name != "engines.toml" else file.parts[-2:])
-    try:
-        return Table(name, "", tomllib.loads(file.read_text("utf-8")))
-    except OSError as error:
-        raise ConfigError(name, "", f"cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigError(name, "", f"is not TOML: {error}") from error
 
 
 def _engines(document: Table) -> dict[str, EngineConfig]:
@@ -143,26 +132,10 @@ def _engine(table: Table) -> EngineConfig:
         summary=table.text("summary"),
         role=role,
         sources_of=table.text("sources_of", ""),
-        sources=tuple(_source(source) for source in table.tables("source")),
+        sources=sources_of(table),
         variant_of=table.text("variant_of", ""),
         flags=read_flags(table.table("flags")),
         file=table.file,
-    )
-
-
-def _source(table: Table) -> Source:
-    table.only(
-        *("package", "version", "build", "options", "sha256"), "needs", "on_request"
-    )
-    build = table.text("build")
-    known(table, "build", build, BUILDS, "build system")
-    sha256 = table.table("sha256")
-    return Source(
-        package=table.text("package"),
-        version=table.text("version"),
-        build=build,
-        options=table.texts("options", ()),
-        sha256={name: sha256.text(name) for name in sha256.values},
     )
 
 

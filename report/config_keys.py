@@ -4,8 +4,10 @@ A value of the wrong type, an unknown key or an unknown name raises ConfigError.
 """
 
 import difflib
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from report.rulebook import SCENARIO_FLAGS, Flag, FlagRule
@@ -121,6 +123,17 @@ class Table:
         """The tables inside this one."""
         for key in self.values:
             yield key, self.table(key)
+
+
+def read_toml(file: Path) -> Table:
+    """Return the document of a file; a ConfigError if it cannot be read."""
+    name = "/".join(file.parts[-3:] if file.name != "engines.toml" else file.parts[-2:])
+    try:
+        return Table(name, "", tomllib.loads(file.read_text("utf-8")))
+    except OSError as error:
+        raise ConfigError(name, "", f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigError(name, "", f"is not TOML: {error}") from error
 
 
 def known(

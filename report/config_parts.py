@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from report.config_sources import Source
 from report.rulebook import BENCHMARKS, FLAGS, Flag
 
 # Those that a configuration may name: an audit is no measurement.
@@ -17,18 +18,6 @@ SETTLED, UNSETTLED = "settled", "unsettled"
 STATES = (SETTLED, UNSETTLED)
 MOST_REPEATS = 2  # of a disturbed repetition
 CONTROL_SUFFIX = "-again"  # of an engine's second name, where it is the control
-BUILDS = ("cmake", "autotools", "make")
-
-
-@dataclass(frozen=True)
-class Source:
-    """One pinned source package of the distribution."""
-
-    package: str
-    version: str
-    build: str
-    options: tuple[str, ...]
-    sha256: Mapping[str, str]  # file name -> checksum
 
 
 @dataclass(frozen=True)

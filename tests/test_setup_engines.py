@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from report.config_sources import Source
 from scripts.provision import engine_list, prefixes, recipe
 from scripts.provision.cache import cache_dir, locked, sha256_of
 from scripts.provision.errors import SetupError
-from scripts.provision.pins import Source
 from scripts.provision.screen import Screen
 from tests.provisioning import (
     COMPILER,

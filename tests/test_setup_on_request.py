@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from report.config_sources import Source
 from scripts.provision import engine_list, on_request, packages, prefixes, recipe
 from scripts.provision.errors import SetupError
-from scripts.provision.pins import Source, read_sources
+from scripts.provision.pins import read_sources
 from scripts.provision.screen import Screen
 from tests.places import ROOT
 from tests.provisioning import COMPILER, FLAGS, make_source

@@ -128,8 +128,18 @@ def test_every_engine_gets_one_set_of_flags() -> None:
     assert read_flags(ROOT / "CMakePresets.json") == "-O2 -DNDEBUG"
 
 
-def test_a_pin_with_an_unknown_key_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ('packge = "x"', r"source\[0\].packge: unknown key 'packge' \(did you mean"),
+        (
+            'package = "x"\nversion = "1"\nbuild = "make"\nsha256 = {"x.dsc" = "0"}',
+            r"source\[0\].sha256: no .orig.tar. file",
+        ),
+    ],
+)
+def test_a_wrong_pin_is_refused(source: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "engines.toml"
-    path.write_text('[[engine]]\nname = "e"\n[[engine.source]]\npackge = "x"\n')
-    with pytest.raises(SetupError, match=r"engine.source of 'e' has keys \['packge'\]"):
+    path.write_text(f'[[engine]]\nname = "e"\n[[engine.source]]\n{source}\n')
+    with pytest.raises(SetupError, match=rf"engines.toml: engine\[e\].{said}"):
         read_sources(path)

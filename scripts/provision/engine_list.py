@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from report.config_sources import Source
 from scripts.provision.commands import output_of
-from scripts.provision.pins import Source
 from scripts.provision.prefixes import Prefix
 
 

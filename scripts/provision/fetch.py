@@ -5,10 +5,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from report.config_sources import Source
 from scripts.provision.cache import sha256_of
 from scripts.provision.commands import run_logged
 from scripts.provision.errors import SetupError
-from scripts.provision.pins import Source
 from scripts.provision.sourcelist import private_list, source_files
 
 APT_CONFIGURATION = Path("/etc/apt")

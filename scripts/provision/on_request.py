@@ -6,9 +6,9 @@ Once compiled, they are used by every set-up that shares the cache.
 
 from collections.abc import Collection, Sequence
 
+from report.config_sources import Source
 from scripts.provision import engine_list, packages
 from scripts.provision.errors import SetupError
-from scripts.provision.pins import Source
 from scripts.provision.prefixes import Prefix
 from scripts.provision.screen import Screen
 

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from report.config_sources import Source
 from scripts.provision.commands import run_logged
 from scripts.provision.errors import SetupError
 from scripts.provision.fetch import check_files, download, is_downloaded
-from scripts.provision.pins import Source
 from scripts.provision.recipe import (
     RECIPE,
     Compiler,

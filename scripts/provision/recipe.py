@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from report.config_sources import Source
 from scripts.provision.commands import output_of
-from scripts.provision.pins import Source
 
 # Raised whenever a change here must make every engine be compiled again.
 RECIPE = 1

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from report.config_sources import Source
 from scripts.provision import (
     consumers,
     engine_list,
@@ -18,7 +19,7 @@ from scripts.provision import (
 from scripts.provision.cache import cache_dir, locked
 from scripts.provision.commands import run_logged, run_program
 from scripts.provision.errors import SetupError
-from scripts.provision.pins import Source, read_flags, read_sources
+from scripts.provision.pins import read_flags, read_sources
 from scripts.provision.screen import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
