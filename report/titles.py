@@ -52,7 +52,8 @@ def value(swept: object, flag: str = "") -> str:
 
 def unit(benchmark: str) -> str:
     """What a rate counts: a batch benchmark counts entries, not batches."""
-    return "entries/s" if benchmark.endswith("batch") else "ops/s"
+    known = BENCHMARKS.get(benchmark)
+    return "entries/s" if known and known.batch_size > 1 else "ops/s"
 
 
 def baseline_twin(benchmark: str) -> str | None:
@@ -61,7 +62,8 @@ def baseline_twin(benchmark: str) -> str | None:
     None for other value sizes: the ratio of unlike entries says nothing, and
     the page of 2011 gives none.
     """
-    if benchmark.endswith("100K"):
+    known = BENCHMARKS.get(benchmark)
+    if known and (known.value_size or BENCHMARKS[known.fill].value_size):
         return None
     if benchmark.startswith("fillseq"):
         return "fillseq"
