@@ -10,7 +10,6 @@ from report import numbers
 from report.axes import Dot, LogScale, Tick, free_level, log_steps
 from report.comparison import Chart, Comparison, Standing
 from report.model.plan import Engine
-from report.model.run import Run
 from report.published import Page
 from report.sentences import chart_name
 
@@ -82,7 +81,7 @@ def strip(comparison: Comparison) -> Strip | None:
     return Strip(tuple(lanes), tuple(ticks))
 
 
-def dumbbells(run: Run, comparison: Comparison, page: Page) -> Dumbbells | None:
+def dumbbells(comparison: Comparison, page: Page) -> Dumbbells | None:
     """None if the run has no chart that the page has."""
     found = []
     for chart in comparison.charts:

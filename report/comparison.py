@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from report import control, rows, stats, titles
 from report.model.plan import Engine, Scenario
 from report.model.run import DISPUTED, Run
-from report.rows import HARNESS_BOUND_RATIO, NOT_PLANNED, Row
+from report.rows import HARNESS_BOUND_RATIO, Row
 
 __all__ = [
     "ALARMS",
     "FAILURES",
     "HARNESS_BOUND_RATIO",
-    "NOT_PLANNED",
     "Chart",
     "Comparison",
     "Row",

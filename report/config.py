@@ -19,7 +19,6 @@ from report.config_keys import (
 )
 from report.config_parts import (
     CONTROL_SUFFIX,
-    DEFAULT_NUM,
     MOST_REPEATS,
     ROLES,
     VARIANT,
@@ -38,7 +37,6 @@ from report.units import UnitError, parse_duration
 
 __all__ = [
     "CONTROL_SUFFIX",
-    "DEFAULT_NUM",
     "MOST_REPEATS",
     "Config",
     "EngineConfig",
@@ -46,7 +44,6 @@ __all__ = [
     "ScenarioConfig",
     "SuiteConfig",
     "load",
-    "published_names",
 ]
 
 

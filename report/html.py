@@ -45,7 +45,7 @@ def render(run: Run) -> str:
     compared = comparison.compare(run)
     page, tables = beside.rates(run), beside.tables(run)
     swept = sweeps.sweeps(compared)
-    dumbbells = charts.dumbbells(run, compared, page) if page else None
+    dumbbells = charts.dumbbells(compared, page) if page else None
     return frame.rendered(
         _environment().get_template("page.html.j2"),
         raw.packed(run),

@@ -36,7 +36,6 @@ class Percentiles:
     count: int
     min_ns: int
     max_ns: int
-    mean_ns: float
     at: Mapping[str, int | None]
 
 
@@ -61,7 +60,6 @@ def percentiles(latency: Mapping[str, Any] | None) -> Percentiles | None:
         count=count,
         min_ns=latency["min"],
         max_ns=latency["max"],
-        mean_ns=latency["sum"] / count,
         at={
             name: None if is_suppressed(count, share) else _at(latency, share)
             for name, share in PERCENTILES

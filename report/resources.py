@@ -41,7 +41,6 @@ class Resources:
     space_amplification: float | None  # bytes on disk by bytes of live entries
     peak_space_amplification: float | None
     deferred_cpu_ns: float | None
-    deferred_read_bytes: float | None
     deferred_written_bytes: float | None
     deferred_storage_written_bytes: float | None
 
@@ -87,7 +86,6 @@ def resources(record: Record) -> Resources:
         space_amplification=_ratio(disk, live),
         peak_space_amplification=_ratio(peak_disk, live),
         deferred_cpu_ns=deferred.get("cpu_ns"),
-        deferred_read_bytes=deferred.get("read_bytes"),
         deferred_written_bytes=deferred.get("written_bytes"),
         deferred_storage_written_bytes=deferred.get("storage_written_bytes"),
     )

@@ -209,11 +209,6 @@ def _cut_out(lines: Lines) -> None:
     _renumbered(lines)
 
 
-def _round_cut_out(lines: Lines) -> None:
-    del lines[4:8]
-    _renumbered(lines)
-
-
 def _doubled_round(lines: Lines) -> None:
     lines[4:4] = json.loads(json.dumps(lines[0:4]))
     _renumbered(lines)

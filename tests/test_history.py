@@ -18,8 +18,8 @@ OTHER = CellName("beta", "baseline", "readrandom")
 SLOWER = 0.06
 
 
-def stepped(count: int = 40, at: int = 30, **options: Any) -> list[Entry]:
-    return made.history(count, effect=made.step_at(at, SLOWER), **options)
+def stepped(**options: Any) -> list[Entry]:
+    return made.history(40, effect=made.step_at(30, SLOWER), **options)
 
 
 def changes(entries: list[Entry]) -> tuple[Change, ...]:

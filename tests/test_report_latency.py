@@ -60,7 +60,6 @@ def test_percentiles_are_the_upper_edge_of_their_bucket() -> None:
         min(samples),
         max(samples),
     )
-    assert found.mean_ns == sum(samples) / len(samples)
 
 
 def test_no_percentile_is_above_the_maximum() -> None:

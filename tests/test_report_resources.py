@@ -63,7 +63,6 @@ def test_each_figure_is_by_operation_or_by_byte() -> None:
         space_amplification=1.5,
         peak_space_amplification=3,
         deferred_cpu_ns=7,
-        deferred_read_bytes=8,
         deferred_written_bytes=9,
         deferred_storage_written_bytes=10,
     )

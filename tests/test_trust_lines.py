@@ -17,7 +17,6 @@ from tests.places import ROOT
 
 Lines = list[dict[str, Any]]
 WRITE, READ = ("sync", "fillseqsync"), ("baseline", "readseq")
-GET = ("baseline", "readrandom")
 OTHER = "fedcba9876543210"
 
 

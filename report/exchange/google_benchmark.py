@@ -21,11 +21,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from report.exchange.google_reading import SCHEMA, GoogleFile, GoogleSample, read
+from report.exchange.google_reading import SCHEMA, GoogleFile, read
 from report.exchange.samples import Sample, samples
 from report.model.run import Measurement, Run
 
-__all__ = ["GoogleFile", "GoogleSample", "read", "render", "started"]
+__all__ = ["GoogleFile", "read", "render", "started"]
 
 _STARTED = re.compile(r"(\d{8}-\d{6})-")
 _UNKNOWN = "unknown"

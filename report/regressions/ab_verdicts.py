@@ -45,9 +45,9 @@ class Suspects:
 class CellResult:
     """One cell: a judgement, or the failure that is in its place.
 
-    `stage` is that of the rounds it was judged on, "" if there are none.  The rates
-    are all that were measured in complete rounds, in the order of measuring; the
-    medians are of the judged stage.
+    `stage` is that of the rounds it was judged on, "" if there are none.  The
+    medians are of that stage, `b_rates` all that were measured in complete rounds, in
+    the order of measuring.
     """
 
     name: CellName
@@ -56,7 +56,6 @@ class CellResult:
     stage: str
     a_median_ops_per_sec: float | None
     b_median_ops_per_sec: float | None
-    a_rates: tuple[float, ...]
     b_rates: tuple[float, ...]
     disturbed: int
 
@@ -374,7 +373,6 @@ def _result(
         stage=stage if judged else "",
         a_median_ops_per_sec=stats.median(_rates(judged, "a")),
         b_median_ops_per_sec=stats.median(_rates(judged, "b")),
-        a_rates=_rates(every, "a"),
         b_rates=_rates(every, "b"),
         disturbed=sum(bool(r.disturbed) for one in every for r in (*one.a, *one.b)),
     )
