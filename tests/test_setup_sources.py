@@ -1,5 +1,7 @@
 """The set-up reads the machine's package sources and the pins."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -143,3 +145,9 @@ def test_a_wrong_pin_is_refused(source: str, said: str, tmp_path: Path) -> None:
     path.write_text(f'[[engine]]\nname = "e"\n[[engine.source]]\n{source}\n')
     with pytest.raises(SetupError, match=rf"engines.toml: engine\[e\].{said}"):
         read_sources(path)
+
+
+def test_the_set_up_needs_nothing_but_the_standard_library() -> None:
+    words = (sys.executable, "-S", "-c", "import scripts.provision.setup")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
