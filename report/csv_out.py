@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from report import latency
+from report.model.record import histogram_of
 from report.model.run import Measurement, Run
 from report.text_table import csv_text
 
@@ -138,14 +139,15 @@ def _header() -> list[str]:
 
 
 def _derived(m: Measurement) -> list[Any]:
-    audit, build = m.record.get("audit") or {}, m.record.get("build") or {}
+    audit, build = m.record.get("audit"), m.record.get("build") or {}
     rate = None if m.ops_per_sec is None else f"{m.ops_per_sec:.3f}"
-    return [rate, audit.get("status"), audit.get("audit_ns"), build.get("assertions")]
+    audited = [audit.get("status"), audit.get("audit_ns")] if audit else [None, None]
+    return [rate, *audited, build.get("assertions")]
 
 
 def _values(m: Measurement, name: str, keys: tuple[str, ...]) -> list[Any]:
-    found = m.record.get(name) or {}
-    return [found.get(key) for key in keys]
+    found = m.record.get(name)
+    return [found.get(key) if isinstance(found, dict) else None for key in keys]
 
 
 def _told(found: Any) -> list[str] | None:
@@ -164,7 +166,7 @@ def _told(found: Any) -> list[str] | None:
 
 def _percentiles(m: Measurement, name: str) -> list[Any]:
     """Of an ok line: percentiles that too few samples lie above are empty."""
-    histogram = m.record.get(f"{name}_ns") if m.status == "ok" else None
+    histogram = histogram_of(m.record, f"{name}_ns") if m.status == "ok" else None
     found = latency.percentiles(histogram)
     if found is None or histogram is None:
         return [None] * (len(latency.NAMES) + 4)

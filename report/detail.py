@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from report import columns, latency, mixes, numbers, usage
 from report.comparison import Chart
+from report.model.record import histogram_of
 from report.model.run import Measurement, Run
 from report.rows import Row
 from report.tables import DASH, EngineRow, Figure, Table, figure, positive, table
@@ -181,7 +182,7 @@ def _percentile_figures(m: Measurement, name: str) -> tuple[Figure, ...]:
     loop = latency.open_loop(m.record)
     if loop and loop.saturated:
         return (Figure("saturated", "see the open loop", warns=True), *blank)
-    found = latency.percentiles(m.record.get(name))
+    found = latency.percentiles(histogram_of(m.record, name))
     if not found:
         return (Figure(), *blank)
     why = f"fewer than {latency.LEAST_ABOVE} of {found.count:,} samples lie above"

@@ -9,13 +9,11 @@ may be true, so they keep them, and the finding stands beside them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from report import numbers, stats
+from report.model.record import Record
 from report.rulebook import Benchmark
-
-Record = Mapping[str, Any]
 
 # Opening or closing that takes longer than all of the timed work.  Where that is
 # short, the dozen barriers by which some engines open are enough: 5 ms of an
@@ -98,9 +96,8 @@ def _unpackable_bytes(record: Record) -> float:
     ratio = options.get("compression_ratio")
     if live_bytes < LEAST_LIVE_BYTES or ratio is None:
         return 0.0
-    value_size = options["value_size"]
-    share = value_size / (options["key_size"] + value_size)
-    return float(min(ratio, 1.0) * share * live_bytes)
+    value_size, key_size = float(options["value_size"]), float(options["key_size"])
+    return min(float(ratio), 1.0) * value_size / (key_size + value_size) * live_bytes
 
 
 def _faster_when_timed(records: Sequence[Record], latency: Record) -> list[str]:

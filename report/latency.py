@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from report.model.record import Histogram, Record
 
 # Name and share in parts of ten thousand: whole numbers, since 100,000 * (1 -
 # 0.9999) is less than 10 in floating point.
@@ -25,8 +26,6 @@ _WHOLE = 10000
 # Fewer samples than this above a percentile say nothing of where it lies.
 LEAST_ABOVE = 10
 _SUB_BITS = 7  # kSubBits of common/histogram.h
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class OpenLoop:
     saturated: bool
 
 
-def percentiles(latency: Mapping[str, Any] | None) -> Percentiles | None:
+def percentiles(latency: Histogram | None) -> Percentiles | None:
     """The figures of a line's latency_ns or service_ns; None of no samples."""
     if not latency or not latency["count"]:
         return None
@@ -102,7 +101,7 @@ def upper_edge_ns(lower_ns: int) -> int:
     return lower_ns + (1 << shift) - 1
 
 
-def _at(latency: Mapping[str, Any], share: int) -> int:
+def _at(latency: Histogram, share: int) -> int:
     rank = -(-latency["count"] * share // _WHOLE)
     seen = 0
     for lower_ns, count in latency["buckets"]:

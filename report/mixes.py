@@ -7,11 +7,11 @@ none of it.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from report import columns, latency, numbers, stats
 from report.comparison import Chart
+from report.model.record import Histogram, ShareFigures
 from report.rows import Row
 from report.tables import DASH, EngineRow, Figure, Table, figure, table
 from report.usage import rated
@@ -30,7 +30,7 @@ def writer(chart: Chart) -> Table | None:
         rates = [w["ops"] * 1e9 / w["loop_ns"] for w in found if w["loop_ns"]]
         moved = [w["bytes"] * 1e9 / w["loop_ns"] / MB for w in found if w["loop_ns"]]
         asked = found[0]["rate_ops_per_sec"]
-        times = row.latency.record.get("writer") if row.latency else None
+        timed = row.latency.record.get("writer") if row.latency else None
         lines.append(
             EngineRow(
                 row.engine,
@@ -39,7 +39,7 @@ def writer(chart: Chart) -> Table | None:
                     figure(stats.median(rates), numbers.rounded),
                     figure(stats.median(moved), numbers.rounded),
                     figure(stats.median([w["ops"] for w in found]), numbers.whole),
-                    *_percentiles((times or {}).get("latency_ns")),
+                    *_percentiles(timed["latency_ns"] if timed else None),
                 ),
             )
         )
@@ -50,7 +50,9 @@ def types(chart: Chart) -> tuple[Table, ...]:
     """Of each type of operation how many there were, and their latencies."""
     names: dict[str, None] = {}
     for row in rated(chart):
-        names |= dict.fromkeys(_medians(row, "ops_by_type"))
+        names |= dict.fromkeys(
+            _medians(m.record.get("ops_by_type") for m in row.repetitions)
+        )
     made = (_type(chart, name) for name in names)
     return tuple(t for t in made if t)
 
@@ -58,7 +60,7 @@ def types(chart: Chart) -> tuple[Table, ...]:
 def _type(chart: Chart, name: str) -> Table | None:
     lines = []
     for row in rated(chart):
-        counts = _medians(row, "ops_by_type")
+        counts = _medians(m.record.get("ops_by_type") for m in row.repetitions)
         if name in counts:
             times = (
                 row.latency.record.get("latency_by_type_ns") if row.latency else None
@@ -93,7 +95,10 @@ def shares(chart: Chart) -> Table | None:
 
 def counters(chart: Chart) -> Table | None:
     """What the drivers counted while they waited; medians."""
-    found = [(row, _medians(row, "counters")) for row in rated(chart)]
+    found = [
+        (row, _medians(m.record.get("counters") for m in row.repetitions))
+        for row in rated(chart)
+    ]
     names = dict.fromkeys(name for _, counted in found for name in counted)
     lines = [
         EngineRow(
@@ -105,12 +110,12 @@ def counters(chart: Chart) -> Table | None:
     return table("Counted by the drivers", titles, lines)
 
 
-def _shares(row: Row) -> Sequence[dict[str, Any]]:
+def _shares(row: Row) -> Sequence[ShareFigures]:
     found = (m.record.get("shares") for m in row.repetitions)
     return next((told for told in found if told), ())
 
 
-def _share(told: dict[str, Any] | None) -> Figure:
+def _share(told: ShareFigures | None) -> Figure:
     if told is None:
         return Figure()
     if told["what"].endswith(("bytes", "entries")):
@@ -119,9 +124,9 @@ def _share(told: dict[str, Any] | None) -> Figure:
     return Figure(f"{drawn:.2f} %, theory {theory:.2f} %")
 
 
-def _medians(row: Row, key: str) -> dict[str, float]:
+def _medians(counts: Iterable[Mapping[str, int] | None]) -> dict[str, float]:
     """Counts by name; what a repetition does not name happened 0 times in it."""
-    counted = [found for m in row.repetitions if (found := m.record.get(key))]
+    counted = [named for named in counts if named]
     names = dict.fromkeys(name for found in counted for name in found)
     return {
         name: statistics.median(found.get(name, 0) for found in counted)
@@ -129,7 +134,7 @@ def _medians(row: Row, key: str) -> dict[str, float]:
     }
 
 
-def _percentiles(histogram: Any) -> tuple[Figure, ...]:
+def _percentiles(histogram: Histogram | None) -> tuple[Figure, ...]:
     found = latency.percentiles(histogram)
     if not found:
         return (Figure(),) * (len(_PERCENTILES) + 1)

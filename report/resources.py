@@ -8,15 +8,13 @@ the database was closed, and are None here: the two must not stand side by side.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from report import stats
+from report.model.record import Record, count_of
 
 _FIRST_SCHEMA = 2  # in which the counters cover the headline's window
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -51,14 +49,14 @@ def resources(record: Record) -> Resources:
     watch = record.get("watch") or {}
     disk, live = record.get("disk_bytes"), record.get("live_bytes")
     peak_disk = _largest(record.get("peak_disk_bytes"), watch.get("peak_disk_bytes"))
-    deferred = record.get("deferred") or {}
-    counted = record if (record.get("schema") or 1) >= _FIRST_SCHEMA else {}
+    deferred = record.get("deferred")
+    counted: Record = record if (record.get("schema") or 1) >= _FIRST_SCHEMA else {}
 
     def per_op(*names: str) -> float | None:
         return _ratio(_sum(counted, *names), ops)
 
     def per_byte(name: str) -> float | None:
-        return _ratio(counted.get(name), user_bytes)
+        return _ratio(count_of(counted, name), user_bytes)
 
     return Resources(
         cpu_user_ns_per_op=per_op("cpu_user_ns"),
@@ -85,9 +83,11 @@ def resources(record: Record) -> Resources:
         peak_disk_bytes=peak_disk,
         space_amplification=_ratio(disk, live),
         peak_space_amplification=_ratio(peak_disk, live),
-        deferred_cpu_ns=deferred.get("cpu_ns"),
-        deferred_written_bytes=deferred.get("written_bytes"),
-        deferred_storage_written_bytes=deferred.get("storage_written_bytes"),
+        deferred_cpu_ns=deferred["cpu_ns"] if deferred else None,
+        deferred_written_bytes=deferred["written_bytes"] if deferred else None,
+        deferred_storage_written_bytes=(
+            deferred["storage_written_bytes"] if deferred else None
+        ),
     )
 
 
@@ -100,7 +100,7 @@ def medians(records: Sequence[Record]) -> Resources:
 
 def _sum(record: Record, *names: str) -> float | None:
     """The sum of the keys; None if one of them is unknown."""
-    found = [record.get(name) for name in names]
+    found = [count_of(record, name) for name in names]
     known = [number for number in found if number is not None]
     return sum(known) if len(known) == len(found) else None
 

@@ -7,11 +7,10 @@ Nothing here fails on a line of schema 1, which has no timeline.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-Record = Mapping[str, Any]
+from report.model.record import Record
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ import json
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from report.documents import ResultsError, keys_of, parse_object, validate
 from report.model.plan import METHOD, SCHEMA
+from report.model.record import Record
 from report.trust.rule import Context
 from report.trust.rules import fault_of_answer, fault_of_line
 from scripts.driver_process import Outcome
@@ -46,7 +47,7 @@ class Verdict:
 
     status: str
     reason: str
-    record: Mapping[str, Any]
+    record: Record
 
     @property
     def ok(self) -> bool:
@@ -81,15 +82,13 @@ def judge(expected: Expected, outcome: Outcome, answer: bytes) -> Verdict:
         problem = f"wrote {what} and ended with {_exit_name(outcome.exit)}"
         return _failed("error", problem, outcome)
     try:
-        record = parse_object(lines[0], "the measurement")
+        record = cast(Record, parse_object(lines[0], "the measurement"))
     except ResultsError as error:
         return _failed("error", f"wrote nonsense: {error}", outcome)
     return _judge_record(expected, outcome, record)
 
 
-def _judge_record(
-    expected: Expected, outcome: Outcome, record: Mapping[str, Any]
-) -> Verdict:
+def _judge_record(expected: Expected, outcome: Outcome, record: Record) -> Verdict:
     is_killed = expected.context.killed
     try:
         _check_identity(expected, record)
@@ -117,7 +116,7 @@ def _judge_record(
     return Verdict("ok", "", record)
 
 
-def _check_identity(expected: Expected, record: Mapping[str, Any]) -> None:
+def _check_identity(expected: Expected, record: Record) -> None:
     wanted = {
         "schema": SCHEMA,
         "method": METHOD,
@@ -135,7 +134,7 @@ def _check_identity(expected: Expected, record: Mapping[str, Any]) -> None:
         raise _Impossible("reason is not a text")
 
 
-def sound(line: Mapping[str, Any], context: Context) -> dict[str, Any]:
+def sound(line: Mapping[str, Any], context: Context) -> Record:
     """The line if it will be believed when it is read; else the same as "wrong".
 
     The last gate before the results file asks what load_run() asks.
@@ -143,12 +142,13 @@ def sound(line: Mapping[str, Any], context: Context) -> dict[str, Any]:
     try:
         json.dumps(line, allow_nan=False)
         validate(line, "measurement", "impossible answer")
-        fault = fault_of_line(line, context) if line["status"] == "ok" else ""
+        record = cast(Record, line)
+        fault = fault_of_line(record, context) if line["status"] == "ok" else ""
     except (ResultsError, ValueError) as error:
         fault = str(error)
     if fault:
-        return {**line, **blank_line(), **nothing("wrong", fault[:REASON_CHARS])}
-    return dict(line)
+        line = {**line, **blank_line(), **nothing("wrong", fault[:REASON_CHARS])}
+    return cast(Record, dict(line))
 
 
 def nothing(status: str, reason: str) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _failed(
     status: str,
     problem: str,
     outcome: Outcome,
-    record: Mapping[str, Any] | None = None,
+    record: Record | None = None,
 ) -> Verdict:
     tail = outcome.stderr_tail[-REASON_CHARS:]
     said_twice = tail in problem or (tail.endswith(problem) and "\n" not in tail)

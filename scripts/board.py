@@ -1,11 +1,10 @@
 """The state of a run as its events tell it: what every view draws from."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from report.model.attempts import cell_of as cell_of_attempts
 from report.model.plan import CellName, Plan
+from report.model.record import Record
 from report.model.run import Cell as MeasuredCell
 from report.model.run import Measurement
 from scripts.events import (
@@ -91,7 +90,7 @@ class Board:
                 self.ended, self.running = True, None
                 self.pace = replace(self.pace, elapsed_s=elapsed_s)
 
-    def _count(self, line: Mapping[str, Any]) -> None:
+    def _count(self, line: Record) -> None:
         is_open_loop = self.plan.rate(cell_of(line)) is not None
         m = replace(Measurement.of(line), open_loop=is_open_loop)
         attempts = self._attempts.setdefault(m.cell, {})
@@ -105,8 +104,7 @@ class Board:
         skipped = sum(
             self.plan.rounds - 1
             for cell in self.cells.values()
-            if cell.status == "unsupported"
-            and self.plan.obstacle(cell_of(vars(cell.name))) is None
+            if cell.status == "unsupported" and self.plan.obstacle(cell.name) is None
         )
         return sum(len(unit.cells) for unit in self.plan.order) - skipped
 

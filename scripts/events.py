@@ -1,10 +1,10 @@
 """What happens during a run, as plain objects: views are fed these and nothing else."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from report.model.plan import CellName
+from report.model.record import AbPlace, Record
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class RunStarted:
     """What an earlier session of the same run left."""
 
     machine_line: str  # one line about the machine, for people
-    done: tuple[Mapping[str, Any], ...]  # the lines already on disk
+    done: tuple[Record, ...]  # the lines already on disk
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class RepetitionStarted:
     repetition: int
     planned_ops: int
     attempt: int = 1
-    place: Mapping[str, Any] = field(default_factory=dict)  # as its line will have it
+    place: AbPlace | None = None  # of an A/B run, as its line will have it
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Progressed:
 class RepetitionFinished:
     """One line is on disk: of a repetition, or of an attempt that is made again."""
 
-    line: Mapping[str, Any]
+    line: Record
     seconds: float  # wall time, also of what failed
     pace: Pace
 
@@ -65,7 +65,7 @@ class RepetitionFinished:
 class RoundFinished:
     """All repetitions of a cell in one round of an A/B run are on disk."""
 
-    lines: Sequence[Mapping[str, Any]]
+    lines: Sequence[Record]
 
 
 @dataclass(frozen=True)

@@ -136,9 +136,9 @@ def _sample(
         part: sum(measurement.figure(key) or 0 for key in keys) / 1e9
         for part, keys in _PARTS_NS.items()
     }
-    audit = measurement.record.get("audit") or {}
-    if audit.get("audit_ns"):
-        seconds["audit"] = audit["audit_ns"] / 1e9
+    audit = measurement.record.get("audit")
+    if audit and (audit_ns := audit.get("audit_ns")):
+        seconds["audit"] = audit_ns / 1e9
     prepare_s = (measurement.figure("prepare_ns") or 0) / 1e9
     wall_s = (measurement.figure("wall_ns") or 0) / 1e9
     seconds["rest"] = max(0.0, wall_s - prepare_s - sum(seconds.values()))
@@ -156,7 +156,6 @@ def _sample(
 
 def _largest(measurement: Measurement, own: str, watched: str) -> int | None:
     """What the process says of itself, or what was seen of it, if that is more."""
-    watch: Mapping[str, int | None] = measurement.record.get("watch") or {}
+    watch: Mapping[str, object] = measurement.record.get("watch") or {}
     found = (measurement.figure(own), watch.get(watched))
-    known = [figure for figure in found if figure is not None]
-    return max(known, default=None)
+    return max((figure for figure in found if isinstance(figure, int)), default=None)

@@ -3,11 +3,12 @@
 import shutil
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
+from report.model.record import AbPlace, Record
 from scripts.calls import Bench
 from scripts.driver_process import Executor, Tick
 from scripts.events import (
@@ -27,12 +28,12 @@ from scripts.store import RunFolder
 class Task:
     """Repetitions that follow one another on one database: all of one side.
 
-    `place` is what their lines say of where in the run they are.
+    `place` is that of an A/B run, as their lines will have it.
     """
 
     bench: Bench
     turns: Sequence[Turn]
-    place: Mapping[str, Any] = field(default_factory=dict)
+    place: AbPlace | None = None
 
     def repetitions(self) -> Iterator[Finished]:
         """Measure them; of cells that cannot run, tell why."""
@@ -71,7 +72,7 @@ class Loop:
     """One execution of a schedule: by the first command, or by `resume` later on."""
 
     folder: RunFolder
-    lines: list[Mapping[str, Any]]  # all on disk, earlier sessions' included
+    lines: list[Record]  # all on disk, earlier sessions' included
     view: View
     executor: Executor
     work: Path
@@ -121,7 +122,9 @@ class Loop:
             shutil.rmtree(self.work)
 
     def _store(self, schedule: Schedule, task: Task, finished: Finished) -> None:
-        line = {**finished.line, **task.place}
+        line = finished.line
+        if task.place:
+            line = {**line, "ab": task.place}
         self.folder.append(line)
         self.lines.append(line)
         schedule.stored(task, replace(finished, line=line))

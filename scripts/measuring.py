@@ -1,9 +1,9 @@
 """One cell measured once, and audited by a process that has not seen the first."""
 
 import shutil
-from collections.abc import Mapping
 from typing import Any
 
+from report.model.record import Record
 from report.rulebook import Benchmark
 from report.trust.ending import NOT_HANDED_OVER
 from scripts.answer import Verdict, failure_line, nothing
@@ -59,7 +59,7 @@ def audited_call(
     return outcome, found.judged(what, verdict), found
 
 
-def _step(benchmark: Benchmark, record: Mapping[str, Any]) -> Step:
+def _step(benchmark: Benchmark, record: Record) -> Step:
     """What a process did to its database, as far as its flags do not tell."""
     by_thread = tuple(record.get("ops_by_thread") or (record["ops"],))
     is_whole = benchmark.kind in ("write", "delete") and len(by_thread) == 1

@@ -1,10 +1,11 @@
 """What is seen of a measured process and of the machine around it, from outside."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from report.model.record import Record
 from scripts import disturbance
 from scripts.driver_process import Tick
 from scripts.reader import Reader
@@ -88,7 +89,7 @@ class Observer:
             self._watcher = self._surroundings.watch(pid, self._database)
         self._watcher.sample()
 
-    def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
+    def fields(self, record: Record) -> dict[str, Any]:
         """The line's own keys, given what the process says of itself.
 
         A process that ended before the first sample was not watched.
@@ -100,9 +101,10 @@ class Observer:
         return {"disturbance": disturbed, "watch": watched}
 
 
-def _own_storage_bytes(record: Mapping[str, Any]) -> int:
+def _own_storage_bytes(record: Record) -> int:
     """What the measured process read from storage and wrote there, as it says."""
-    deferred = record.get("deferred") or {}
     found = [record.get(key) for key in _OWN_STORAGE]
-    found.append(deferred.get("storage_written_bytes"))
+    deferred = record.get("deferred")
+    if isinstance(deferred, dict):  # a failed answer may have anything in its place
+        found.append(deferred.get("storage_written_bytes"))
     return sum(number for number in found if type(number) is int)

@@ -2,12 +2,12 @@
 
 import hashlib
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from report.documents import canonical
 from report.model.plan import CellName, Plan, Unit
+from report.model.record import Record
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def repetition_seed(master: int, repetition: int) -> int:
     return max(1, int.from_bytes(digest[:4], "big") >> 1)
 
 
-def cell_of(line: Mapping[str, Any]) -> CellName:
+def cell_of(line: Record) -> CellName:
     """The cell a line belongs to."""
     return CellName(line["engine"], line["scenario"], line["benchmark"])
 
@@ -79,23 +79,21 @@ def turns_of(plan: Plan) -> list[tuple[Unit, list[Turn]]]:
     return numbered
 
 
-def marks_of(line: Mapping[str, Any]) -> list[str]:
+def marks_of(line: Record) -> list[str]:
     """What disturbed the attempt that the line tells of; [] if nothing did."""
     disturbance = line["disturbance"]
     return list(disturbance["marks"]) if disturbance else []
 
 
-def is_superseded(plan: Plan, line: Mapping[str, Any]) -> bool:
+def is_superseded(plan: Plan, line: Record) -> bool:
     """Whether the repetition is made again, so that a later line counts."""
     again = line["attempt"] < plan.attempts
     return again and line["status"] == "ok" and bool(marks_of(line))
 
 
-def missing_turns(
-    plan: Plan, lines: Iterable[Mapping[str, Any]]
-) -> list[tuple[Unit, list[Turn]]]:
+def missing_turns(plan: Plan, lines: Iterable[Record]) -> list[tuple[Unit, list[Turn]]]:
     """What is still to be done after these lines, unit by unit."""
-    last: dict[tuple[CellName, int], Mapping[str, Any]] = {}
+    last: dict[tuple[CellName, int], Record] = {}
     settled = set()
     for line in lines:
         last[cell_of(line), line["repetition"]] = line

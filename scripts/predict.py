@@ -8,11 +8,11 @@ import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from report.documents import ResultsError, canonical
 from report.model.folder import read_current_plan, read_lines
 from report.model.plan import CellName, Plan
+from report.model.record import Record
 from scripts.order import Turn
 from scripts.store import all_runs
 
@@ -152,5 +152,5 @@ def _medians(plan: Plan, path: Path) -> dict[str, float]:
     return {key: statistics.median(found) for key, found in seconds.items()}
 
 
-def _names(record: Mapping[str, Any]) -> dict[str, str]:
+def _names(record: Record) -> dict[str, str]:
     return {key: record[key] for key in ("engine", "scenario", "benchmark")}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from report.model.plan import METHOD, SCHEMA
+from report.model.record import Record
 from report.model.run import LATENCY, THROUGHPUT
 from report.trust.rule import context_of_cell
 from scripts.answer import blank_line, nothing, sound
@@ -26,7 +27,7 @@ class Finished:
     """One attempt at a repetition, ready to be stored, and what it took."""
 
     turn: Turn
-    line: dict[str, Any]
+    line: Record
     seconds: float
 
 
@@ -95,7 +96,7 @@ def _fields(bench: Bench, turn: Turn, failure: Failed | None) -> dict[str, Any]:
     return {**fields, "exit": failure.exit}
 
 
-def _line(bench: Bench, turn: Turn, fields: dict[str, Any]) -> dict[str, Any]:
+def _line(bench: Bench, turn: Turn, fields: dict[str, Any]) -> Record:
     cell = bench.plan.cells[turn.index]
     is_latency = bench.plan.is_latency(turn.repetition)
     context = context_of_cell(bench.plan, cell, is_latency)

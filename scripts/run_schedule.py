@@ -1,10 +1,10 @@
 """The schedule of a run of one build: what is missing, in the recorded order."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from report.model.plan import Plan
+from report.model.record import Record
 from scripts.calls import Bench
 from scripts.events import Pace
 from scripts.loop import Schedule, Task
@@ -20,7 +20,7 @@ class RunSchedule(Schedule):
     plan: Plan
     bench: Bench
     forecast: Forecast
-    lines: Sequence[Mapping[str, Any]]  # all on disk when this session begins
+    lines: Sequence[Record]  # all on disk when this session begins
     _spent_s: float = field(init=False, default=0.0)  # predicted time of what is done
     _left: list[Turn] = field(init=False, default_factory=list)
 

@@ -9,6 +9,7 @@ from typing import Any
 from report.config import Config, SuiteConfig
 from report.model.folder import MeasurementFile, load, read_current_plan
 from report.model.plan import Plan
+from report.model.record import Record
 from scripts.board import Board
 from scripts.calls import Bench, Exchanged
 from scripts.disk import needed_bytes
@@ -56,7 +57,7 @@ class Ending:
 
     plan: Plan
     board: Board
-    lines: tuple[Mapping[str, Any], ...]
+    lines: tuple[Record, ...]
     path: Path
     exit_code: int
     message: str  # why it stopped early, or ""
@@ -182,7 +183,7 @@ class Runner:
         self,
         plan: Plan,
         folder: RunFolder,
-        lines: list[Mapping[str, Any]],
+        lines: list[Record],
         view_of: Callable[[Plan], View],
         notes: list[Note],
         late: Sequence[str] = (),
@@ -202,9 +203,7 @@ class Runner:
             code = 3
         return Ending(plan, board, tuple(lines), folder.path, code, message)
 
-    def loop(
-        self, folder: RunFolder, lines: list[Mapping[str, Any]], view: View
-    ) -> Loop:
+    def loop(self, folder: RunFolder, lines: list[Record], view: View) -> Loop:
         """Return the loop that adds to these lines of this folder."""
         return Loop(folder, lines, view, self.executor, self.places.work)
 
@@ -236,9 +235,7 @@ class Runner:
                 yield Note(f"{engine.name} was built with live assertions", "warn")
 
 
-def kept_lines(
-    path: Path, file: MeasurementFile
-) -> tuple[list[Mapping[str, Any]], list[Note]]:
+def kept_lines(path: Path, file: MeasurementFile) -> tuple[list[Record], list[Note]]:
     """Return the lines of a run that goes on, and a note of one that was torn."""
     notes = []
     if file.torn:
@@ -278,7 +275,7 @@ def _outcome_of(loop: Loop, schedule: Schedule) -> tuple[int, str]:
     return 0, ""
 
 
-def _told(line: Mapping[str, Any], late: Sequence[str]) -> Mapping[str, Any]:
+def _told(line: Record, late: Sequence[str]) -> Record:
     """A line as people are told of it; what is on disk stays."""
     if line["status"] == "missing" and line["engine"] in late:
         return {**line, "reason": _BUILT_LATE}

@@ -1,6 +1,6 @@
 """The end of a run, on stdout: the table, what failed, and where the time went."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from rich.text import Text
 
 from report import numbers
 from report.model.plan import Plan
+from report.model.record import Record
 from report.model.run import LATENCY
 from report.rows import summary_of
 from scripts.board import STATUS_WORDS, Board, made
@@ -35,7 +36,7 @@ class TimeShares:
     rest: float  # starting processes, opening, closing, copying, the runner
 
 
-def time_shares(plan: Plan, lines: Iterable[Mapping[str, Any]]) -> TimeShares | None:
+def time_shares(plan: Plan, lines: Iterable[Record]) -> TimeShares | None:
     """The shares over all lines with figures; None if there is none."""
     parts = ("wall", "timed", "settle", "prepare", "audit", "again")
     sums = dict.fromkeys(parts, 0)
@@ -72,7 +73,7 @@ def shares_line(shares: TimeShares) -> str:
 
 
 def summary_lines(
-    board: Board, width: int | None, glyphs: Glyphs, lines: Iterable[Mapping[str, Any]]
+    board: Board, width: int | None, glyphs: Glyphs, lines: Iterable[Record]
 ) -> list[Text]:
     """The table and what follows from it; `width` is None for a pipe."""
     layout = layout_for(board, width or _PIPE_WIDTH) or layout_for(board, 10_000)

@@ -9,7 +9,7 @@ from report.trust.rule import Context, context_of
 from report.trust.rules import RULES
 from tests import descriptions, records, synthetic
 
-Line = dict[str, Any]
+Line = Any
 RATE = 1e6  # operations per second of a line
 _OWN = {
     "compact": {"kind": "compact", "one_call": True, "prepare": "unsettled"},

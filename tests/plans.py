@@ -79,7 +79,7 @@ def line(
     latency: bool = False,
     attempt: int = 1,
     marks: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> Any:
     """Return a line of 1,000 operations at a rate; without a rate it failed."""
     own: dict[str, Any] = {
         **{"repetition": repetition, "pass": "latency" if latency else "throughput"},

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.descriptions import BUILD, finds, has_writer, kind_of, writes
 
-Record = dict[str, Any]
+Record = Any  # made of parts, of which each is a line's or not
 
 RUN_ID = "20260102-030405-synthetic"
 OPS = 1000

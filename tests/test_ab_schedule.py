@@ -24,7 +24,7 @@ CELL = CellName("one", "base", "fillseq")
 CELLS = [CellName("one", "base", f"b{i}") for i in range(40)]
 
 
-def line(number: int, slot: int, side: str, status: str = "ok") -> dict[str, Any]:
+def line(number: int, slot: int, side: str, status: str = "ok") -> Any:
     place = {"round": number, "slot": slot, "side": side}
     names = {"engine": "one", "scenario": "base", "benchmark": "fillseq"}
     return {**names, "repetition": number, "status": status, "ab": place}

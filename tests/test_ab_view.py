@@ -36,7 +36,7 @@ def made() -> AbPlan:
     return paired(side, other, labels, rule, same_build=False, counted=True)
 
 
-def repetition(side: str, rate: float) -> dict[str, Any]:
+def repetition(side: str, rate: float) -> Any:
     place = {"round": 4, "stage": "confirm", "side": side}
     return {**plans.line(CELL, 4, rate), "ab": place}
 
@@ -48,7 +48,7 @@ def events(plan: AbPlan) -> list[Event]:
         RunStarted("a machine", ()),
         Note("a remark"),
         Note("a warning", "warn"),
-        RepetitionStarted(CELL, 4, 1000, 1, lines[0]),
+        RepetitionStarted(CELL, 4, 1000, 1, lines[0]["ab"]),
         RepetitionFinished(lines[1], 1.0, pace),
         RoundFinished(lines),
         Counted("counting [1/1] one/base/fillseq"),

@@ -130,7 +130,8 @@ def test_bytes_are_those_of_keys_and_values(
     flags: dict[str, Any],
     is_sound: bool,
 ) -> None:
-    context, record = Context(Benchmark.of(benchmark), flags), {"found": 0, **line}
+    context = Context(Benchmark.of(benchmark), flags)
+    record: Any = {"found": 0, **line}
     rule = bytes_of_mix if benchmark["kind"] == "mix" else bytes_of_entries
     told = rule(record, context)
     assert (told == "") == is_sound
@@ -157,13 +158,13 @@ def test_a_read_finds_what_it_asks_for(
     finds: str, found: int, digest: str, told: str
 ) -> None:
     context = Context(Benchmark.of({**READ, "finds": finds}))
-    record = {"ops": 1000, "found": found, "digest": digest}
+    record: Any = {"ops": 1000, "found": found, "digest": digest}
     rules = (found_what_it_asked, found_has_digest)
     faults = [fault for rule in rules if (fault := rule(record, context))]
     assert faults[:1] == ([told] if told else [])
 
 
 def test_what_keeps_nothing_finds_nothing() -> None:
-    record = {"ops": 1000, "found": 0, "digest": NONE}
+    record: Any = {"ops": 1000, "found": 0, "digest": NONE}
     context = Context(Benchmark.of({**READ, "finds": "all"}), stores=False)
     assert found_what_it_asked(record, context) == ""

@@ -44,15 +44,18 @@ def test_a_process_is_looked_at_before_while_and_after_it_runs() -> None:
     observer.end()
     own = {"storage_read_bytes": 100, "storage_written_bytes": 20}
     deferred = {"storage_written_bytes": 3, "written_bytes": 1000}
-    found = observer.fields({**own, "deferred": deferred})
+    record: Any = {**own, "deferred": deferred}
+    found = observer.fields(record)
     watched = [(17, database), "sample", "sample"]
     assert recorder.calls == ["snapshot", *watched, "snapshot", (1, 5, 123)]
     assert found == {"disturbance": {"marks": []}, "watch": {"samples": 2}}
 
 
-@pytest.mark.parametrize("record", [{}, {"deferred": None, "storage_read_bytes": None}])
+@pytest.mark.parametrize(
+    "record", [{}, {"deferred": None, "storage_read_bytes": None}, {"deferred": "x"}]
+)
 def test_a_process_without_figures_moved_nothing_of_its_own(
-    record: dict[str, Any],
+    record: Any,
 ) -> None:
     recorder = Recorder()
     observer = Observer(recorder, Path())

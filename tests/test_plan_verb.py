@@ -345,7 +345,7 @@ def test_only_the_last_attempt_counts_and_nothing_cut_short(lab: Lab) -> None:
 
     assert (counted(*lines), counted(lines[1])) == (1, 1)
     # A fill is no part of what each repetition takes.
-    record = {**lines[1].record, "prepare_ns": 4 * 10**9, "wall_ns": 9 * 10**9}
+    record: Any = {**lines[1].record, "prepare_ns": 4 * 10**9, "wall_ns": 9 * 10**9}
     record |= {"anonymous_rss_bytes": 1000, "watch": {"peak_anonymous_rss_bytes": 1}}
     samples = Samples()
     samples.add(plan, [replace(lines[1], record=record)])

@@ -20,7 +20,7 @@ TIMED_NS = 250_000_000
 LEAST_NS = 250_000_000
 
 
-def line(timed_ns: int = TIMED_NS, **changes: Any) -> dict[str, Any]:
+def line(timed_ns: int = TIMED_NS, **changes: Any) -> Any:
     """A line of the given loop and flush."""
     made = records.line(CELL, 1, 1000 * 1e9 / timed_ns, 0)
     assert made["loop_ns"] + made["flush_ns"] == timed_ns
@@ -28,11 +28,11 @@ def line(timed_ns: int = TIMED_NS, **changes: Any) -> dict[str, Any]:
     return made | changes
 
 
-def found(*lines: dict[str, Any], benchmark: Any = FRESH) -> tuple[str, ...]:
+def found(*lines: Any, benchmark: Any = FRESH) -> tuple[str, ...]:
     return findings(lines, benchmark)
 
 
-def reopened(open_ns: int | None) -> dict[str, Any]:
+def reopened(open_ns: int | None) -> Any:
     return {"audit": {"status": "ok", "open_ns": open_ns}}
 
 
@@ -113,7 +113,7 @@ MIB = 1 << 20
 DUE_BYTES = round(MIB * 100 / 116 / 2)
 
 
-def held(disk_bytes: int, live_bytes: int = MIB, **options: Any) -> dict[str, Any]:
+def held(disk_bytes: int, live_bytes: int = MIB, **options: Any) -> Any:
     """A line of a database of that size."""
     sizes = {"key_size": 16, "value_size": 100, "compression_ratio": 0.5}
     return line(disk_bytes=disk_bytes, live_bytes=live_bytes, options=sizes | options)
@@ -145,7 +145,7 @@ def test_what_keeps_nothing_holds_nothing() -> None:
     assert findings([held(0)], FRESH, stores=False) == ()
 
 
-def timed(timed_ns: int, **changes: Any) -> dict[str, Any]:
+def timed(timed_ns: int, **changes: Any) -> Any:
     """The latency repetition of that time."""
     return line(timed_ns, **changes) | {"pass": "latency", "ending": "killed"}
 

@@ -74,8 +74,8 @@ def test_the_figures_of_the_writer_stand_under_its_chart(run: Run) -> None:
 def test_an_asked_rate_is_told_as_one(tmp_path: Path) -> None:
     run = made(tmp_path)
     for m in run.measurements:
-        if m.record.get("writer"):
-            m.record["writer"]["rate_ops_per_sec"] = 2000.0
+        if writer := m.record.get("writer"):
+            writer["rate_ops_per_sec"] = 2000.0
     found = mixes.writer(chart(run, "readwhilewriting"))
     assert column(found, "asked") == ["2,000"] * 3
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from report import resources
 
-LINE: dict[str, Any] = {
+LINE: Any = {
     "schema": 2,
     "ops": 1000,
     "bytes": 116_000,
@@ -68,23 +68,28 @@ def test_each_figure_is_by_operation_or_by_byte() -> None:
     )
 
 
+def changed(**changes: Any) -> resources.Resources:
+    return resources.resources(LINE | changes)
+
+
 def test_what_is_unknown_stays_unknown() -> None:
     assert set(dataclasses.astuple(resources.resources({}))) == {None}
-    blank = resources.resources(dict.fromkeys(LINE))
+    nothing: Any = dict.fromkeys(LINE)
+    blank = resources.resources(nothing)
     assert set(dataclasses.astuple(blank)) == {None}
-    assert resources.resources({**LINE, "live_bytes": 0}).space_amplification is None
-    assert resources.resources({**LINE, "watch": None}).peak_disk_bytes == 116_000
+    assert changed(live_bytes=0).space_amplification is None
+    assert changed(watch=None).peak_disk_bytes == 116_000
 
 
 def test_counters_of_another_window_are_not_shown_beside_ours() -> None:
-    found = resources.resources({**LINE, "schema": 1})
+    found = changed(schema=1)
     assert found.cpu_user_ns_per_op is None
     assert found.written_per_byte is None
     assert found.disk_bytes == 87_000
 
 
 def test_medians_are_over_the_lines_that_tell() -> None:
-    records = [{**LINE, "disk_bytes": n} for n in (10, 30, 20)]
+    records: list[Any] = [{**LINE, "disk_bytes": n} for n in (10, 30, 20)]
     records[0]["deferred"] = None
     found = resources.medians(records)
     assert found.disk_bytes == 20

@@ -3,6 +3,7 @@
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,6 +120,7 @@ def test_csv_has_the_percentiles_of_latency_repetitions(varied: Run) -> None:
     own = {"engine": "alpha", "benchmark": "fillrandbatch"}
     (row,) = rows_of(varied, **own, repetition="4")
     assert (row["pass"], row["ending"]) == ("latency", "killed")
+    line: Any
     (line,) = (
         m.record
         for m in varied.measurements

@@ -1,11 +1,13 @@
 """Rates over the time of a loop, and its stalls."""
 
+from typing import Any
+
 import pytest
 
 from report import timeline
 
 # Two fast intervals, one slow, one fast.
-LINE = {
+LINE: Any = {
     "timeline": [[100, 1000], [200, 2000], [600, 3000], [700, 4000]],
     "stall_count": 3,
     "stalled_ns": 90,
@@ -64,8 +66,7 @@ def test_stalls_come_longest_first() -> None:
 
 
 def test_older_lines_have_neither() -> None:
-    assert timeline.timeline({}) is None
-    assert timeline.timeline({"timeline": None}) is None
-    assert timeline.timeline({"timeline": []}) is None
-    assert timeline.stalls({}) is None
-    assert timeline.stalls({"stall_count": None}) is None
+    lines: list[Any] = [{}, {"timeline": None, "stall_count": None}, {"timeline": []}]
+    for line in lines:
+        assert timeline.timeline(line) is None
+        assert timeline.stalls(line) is None

@@ -8,6 +8,7 @@ import pytest
 from fastjsonschema.draft07 import CodeGeneratorDraft07
 
 from report.documents import SCHEMA_DIR, ResultsError, validate
+from report.model import record
 from tests.places import ROOT
 
 FILES = sorted(path.name for path in SCHEMA_DIR.glob("*.schema.json"))
@@ -55,3 +56,29 @@ def test_whatever_is_shipped_has_a_name_that_results_may_have() -> None:
         validate(entry("quick", scenario=path.stem), "run", path.stem)
     with pytest.raises(ResultsError, match=r"suite.name: 'A b' must match pattern"):
         validate(entry("A b"), "run", "run.json")
+
+
+DEFS = json.loads((SCHEMA_DIR / "measurement.schema.json").read_text())
+TYPED = {
+    "histogram": record.Histogram,
+    "deferred": record.DeferredFigures,
+    "open_loop": record.OpenLoopFigures,
+    "writer": record.WriterFigures,
+    "disturbance": record.DisturbanceFigures,
+    "watch": record.WatchFigures,
+    "ab": record.AbPlace,
+}
+
+
+def test_a_typed_line_has_the_keys_of_its_schema() -> None:
+    """Types are for who reads the code; what a file may hold the schema decides."""
+    parts = DEFS["$defs"]
+    answer, line = parts["answer"]["properties"], DEFS["properties"]
+    assert {*record.Record.__annotations__} == {*answer, *line}
+    for name, typed in TYPED.items():
+        assert {*typed.__annotations__} == {*parts[name]["properties"]}, name
+    inner = (("stalls", record.StallFigures), ("shares", record.ShareFigures))
+    for name, typed in inner:
+        assert {*typed.__annotations__} == {*parts[name]["items"]["properties"]}, name
+    audit = line["audit"]["properties"]
+    assert {*record.AuditFigures.__annotations__} == {*audit}

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from report.documents import (
     Line,
@@ -29,6 +29,7 @@ from report.model.plan_document import (
     plan_of,
     read_plan_document,
 )
+from report.model.record import Record
 from report.model.run import Measurement
 
 LINES = "measurements.jsonl"
@@ -122,7 +123,7 @@ def _measurement(line: Line, place: str) -> Measurement:
     record = parse_object(line.text, place)
     validate(record, "measurement", place)
     check_versions(record, place)
-    return Measurement.of(record, line.number)
+    return Measurement.of(cast(Record, record), line.number)
 
 
 def _check_membership(m: Measurement, plan: Plan, place: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.model.plan import CellName, Plan
+from report.model.record import Record, count_of
 
 # Of an ok line whose digest another engine's contradicts.
 DISPUTED = "disputed"
@@ -50,7 +51,7 @@ class Measurement:
     truncated: bool
     assertions_live: bool
     settings: Mapping[str, str]
-    record: Mapping[str, Any]
+    record: Record
     pass_: str = THROUGHPUT
     attempt: int = 1
     ending: str = ""
@@ -58,7 +59,7 @@ class Measurement:
     disturbed: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], line: int = 0) -> Measurement:
+    def of(cls, record: Record, line: int = 0) -> Measurement:
         """Return the line that a record is, or will be where it is not stored yet."""
         build = record.get("build") or {}
         disturbance = record.get("disturbance") or {}
@@ -99,8 +100,7 @@ class Measurement:
 
     def figure(self, name: str) -> int | None:
         """A count of the raw line by its key, or None."""
-        number = self.record.get(name)
-        return number if isinstance(number, int) else None
+        return count_of(self.record, name)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from report.model.record import Record
 from report.model.run import KILLED
-from report.trust.rule import Context, Record, Rule
+from report.trust.rule import Context, Rule
 
 # Of a process that died right after its flush: what it wrote is not all there.
 NOT_HANDED_OVER = "not handed to the operating system"
@@ -20,7 +21,8 @@ def nothing_after_kill(record: Record, context: Context) -> str:
     """A process that was killed does nothing afterwards."""
     if record["ending"] != KILLED:
         return ""
-    later = {key: record[key] for key in ("settle_ns", "close_ns", "idle_cpu_ns")}
+    later: dict[str, object]
+    later = {key: record.get(key) for key in ("settle_ns", "close_ns", "idle_cpu_ns")}
     later |= {f"deferred.{key}": value for key, value in record["deferred"].items()}
     done = next((key for key, value in later.items() if value), "")
     return f"{done} is {later[done]} in a process that was killed" if done else ""

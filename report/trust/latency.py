@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from report.latency import lower_edge_ns, upper_edge_ns
-from report.trust.rule import ONE_CALL_ALONE, Context, Record, Rule
-
-Histogram = Mapping[str, Any]
+from report.model.record import Histogram, Record, histogram_of
+from report.trust.rule import ONE_CALL_ALONE, Context, Rule
 
 _SATURATED_BELOW = 0.99  # of the offered rate
 _SAME = 1e-9  # by how much of itself a rate may be off that is told in digits
@@ -113,7 +111,7 @@ def service_times(record: Record, context: Context) -> str:
 
 
 def _presence(record: Record, context: Context, key: str, asked: bool) -> str:
-    is_there = record[key] is not None
+    is_there = histogram_of(record, key) is not None
     if is_there == asked or (not is_there and context.kind == ONE_CALL_ALONE):
         return ""  # the one call is the loop itself
     return f"{key} is {'missing' if asked else 'there unasked'}"
@@ -206,8 +204,8 @@ def service_within_latency(record: Record, context: Context) -> str:
 
 def _histograms(record: Record) -> Iterator[tuple[str, Histogram]]:
     for key in ("latency_ns", "service_ns"):
-        if record[key] is not None:
-            yield key, record[key]
+        if histogram := histogram_of(record, key):
+            yield key, histogram
 
 
 RULES = tuple(

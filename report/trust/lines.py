@@ -16,8 +16,9 @@ from pathlib import Path
 from report.model.attempts import group
 from report.model.folder import RecordedRun, load
 from report.model.plan import Plan
+from report.model.record import Record
 from report.model.run import DISPUTED, LATENCY, Measurement, Run
-from report.trust.rule import Context, Record, context_of_cell
+from report.trust.rule import Context, context_of_cell
 from report.trust.rules import fault_of_line
 
 # scenario, benchmark, repetition, operations, entries: equal work, equal digests.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from report.trust.rule import AUDIT, Context, Record, Rule
+from report.model.record import Record, count_of
+from report.trust.rule import AUDIT, Context, Rule
 
 _TIMES = ("open_ns", "loop_ns", "flush_ns", "settle_ns", "close_ns")
 
@@ -81,7 +82,7 @@ def time_of_process(record: Record, context: Context) -> str:
     """Its times fit into that of its process."""
     wall_ns = context.process_ns
     wall_ns = record.get("wall_ns") if wall_ns is None else wall_ns
-    total_ns = sum(record[key] for key in _TIMES)
+    total_ns = sum(count_of(record, key) or 0 for key in _TIMES)
     if wall_ns is None or total_ns <= wall_ns:
         return ""
     return f"{total_ns:,} ns of work in a process of {wall_ns:,} ns"

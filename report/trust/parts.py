@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
+from report.model.record import Histogram, Record
 from report.trust import sizes
-from report.trust.rule import Context, Record, Rule
+from report.trust.rule import Context, Rule
 
 # Standard deviations by which a share may be off: one run in 500 million is.
 _MOST_SIGMAS = 6.0
@@ -79,9 +78,9 @@ def types_shares(record: Record, context: Context) -> str:
 
 def latency_by_type(record: Record, context: Context) -> str:
     """It has the latencies of each type of operation that it timed."""
-    found, by_type = record["latency_by_type_ns"] or {}, record["ops_by_type"]
-    is_timed = record["latency_ns"] and by_type
-    due = {kind for kind, ops in by_type.items() if ops} if is_timed else set()
+    found, by_type = record["latency_by_type_ns"] or {}, record["ops_by_type"] or {}
+    is_timed = record["latency_ns"] is not None
+    due = {kind for kind, ops in by_type.items() if ops and is_timed}
     return "" if found.keys() == due else "latencies of other types than it timed"
 
 
@@ -185,11 +184,12 @@ def _writer_rate(context: Context) -> int:
     return int(context.flags.get("writes_per_second", 0))
 
 
-def _samples(found: Mapping[str, Any], ops: int) -> str:
+def _samples(found: Histogram | None, ops: int) -> str:
     """Return what is wrong if a histogram does not have so many samples."""
-    if found["count"] == ops == sum(n for _, n in found["buckets"]):
+    count = found["count"] if found else 0
+    if found and count == ops == sum(n for _, n in found["buckets"]):
         return ""
-    return f"{found['count']:,} latencies of {ops:,} operations"
+    return f"{count:,} latencies of {ops:,} operations"
 
 
 RULES = tuple(

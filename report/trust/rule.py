@@ -9,9 +9,9 @@ from typing import Any
 
 from report.model.description import Description
 from report.model.plan import CellName, Flags, Plan
+from report.model.record import Record
 from report.rulebook import UNKNOWN, Benchmark
 
-Record = Mapping[str, Any]
 Fault = Callable[["Record", "Context"], str]
 
 AUDIT = "verify"  # the benchmark that audits a database, and its kind

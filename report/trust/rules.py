@@ -7,8 +7,9 @@ Rules over several lines are in lines.py.
 
 from __future__ import annotations
 
+from report.model.record import Record
 from report.trust import ending, latency, operations, parts, sizes, timeline
-from report.trust.rule import Context, Record, Rule
+from report.trust.rule import Context, Rule
 
 RULES: tuple[Rule, ...] = (
     *operations.RULES,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from report.model.record import Record
 from report.rulebook import BENCHMARKS, FLAGS, OWN_STREAM
-from report.trust.rule import ONE_CALL_ALONE, Context, Record, Rule
+from report.trust.rule import ONE_CALL_ALONE, Context, Rule
 
 Flags = Mapping[str, Any]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from report.trust.rule import ONE_CALL_ALONE, Context, Record, Rule
+from report.model.record import Record
+from report.trust.rule import ONE_CALL_ALONE, Context, Rule
 
 _MOST_INTERVALS, _LEAST_INTERVALS = 256, 100
 _LEAST_STALL_NS = 100_000_000

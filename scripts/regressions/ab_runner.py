@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from report.config import Config
+from report.model.record import Record
 from report.regressions.ab_plan import AbPlan
 from report.regressions.ab_results import check_unaltered, judge_ab, load_ab
 from report.regressions.count_lines import COUNTS_FILE, CountFile
@@ -119,7 +120,7 @@ class AbRunner:
         self,
         plan: AbPlan,
         folder: RunFolder,
-        lines: list[Mapping[str, Any]],
+        lines: list[Record],
         counts: CountFile,
         output: Output,
         notes: list[Note],

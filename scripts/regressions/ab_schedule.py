@@ -5,11 +5,11 @@ on as it would have gone.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from report.model.plan import CellName
+from report.model.record import Record
 from report.regressions.ab_lines import SLOTS, side_at
 from report.regressions.ab_plan import SIDES
 from scripts.order import cell_of
@@ -62,19 +62,17 @@ class Ledger:
     """What has been measured, and what follows in a round."""
 
     seed: int
-    _made: dict[tuple[CellName, int], list[Mapping[str, Any]]] = field(
-        default_factory=dict
-    )
+    _made: dict[tuple[CellName, int], list[Record]] = field(default_factory=dict)
     _failed: dict[CellName, int] = field(default_factory=dict)  # in which round
 
-    def add(self, line: Mapping[str, Any]) -> None:
+    def add(self, line: Record) -> None:
         """Takes in a line that is on disk."""
         cell = cell_of(line)
         self._made.setdefault((cell, line["repetition"]), []).append(line)
         if line["status"] != "ok":
             self._failed.setdefault(cell, line["repetition"])
 
-    def made(self, cell: CellName, number: int) -> list[Mapping[str, Any]]:
+    def made(self, cell: CellName, number: int) -> list[Record]:
         """The lines of a round, in slot order."""
         return self._made.get((cell, number), [])
 

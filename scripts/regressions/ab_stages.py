@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from report import numbers
 from report.model.plan import CellName
+from report.model.record import AbPlace, Record
 from report.regressions.ab_lines import stage_of
 from report.regressions.ab_plan import AbPlan
 from report.regressions.ab_results import load_ab_run
@@ -38,7 +38,7 @@ class AbSchedule(Schedule):
     benches: Mapping[str, Bench]  # by side
     forecast: AbForecast
     listener: Listener
-    lines: Sequence[Mapping[str, Any]]  # all on disk, those of this session too
+    lines: Sequence[Record]  # all on disk, those of this session too
     counts: CountFile  # those on disk when this session begins
     _ledger: Ledger = field(init=False)
     _suspects: list[CellName] | None = field(init=False, default=None)
@@ -116,14 +116,14 @@ class AbSchedule(Schedule):
         padding = padding_bytes(self.plan.seed, slot)
         bench = _padded(self.benches[slot.side], padding)
         turn = Turn(bench.plan.cells.index(slot.cell), len(self.lines), slot.round)
-        place = {
+        place: AbPlace = {
             "side": slot.side,
             "stage": stage_of(self.plan.rule, slot.round),
             "round": slot.round,
             "slot": slot.slot,
             "padding_bytes": padding,
         }
-        return Task(bench, [turn], {"ab": place})
+        return Task(bench, [turn], place)
 
     def _nominate(self) -> list[CellName]:
         """The cells that the stored lines make suspects."""

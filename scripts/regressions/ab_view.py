@@ -1,13 +1,13 @@
 """What people see while an A/B run goes on, on stderr."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from report import numbers
+from report.model.record import Record
 from report.model.run import Measurement
 from report.regressions.ab_plan import AbPlan
 from report.regressions.ab_run import CONFIRM
@@ -62,7 +62,7 @@ class AbLines:
         """Return how much is done."""
         return f"{self._pace.done}/{self._pace.planned} rounds"
 
-    def _round_line(self, lines: Sequence[Mapping[str, Any]]) -> str:
+    def _round_line(self, lines: Sequence[Record]) -> str:
         """One finished round of one cell, with its number in its stage."""
         ab, rule, pace = lines[-1]["ab"], self._plan.rule, self._pace
         number, rounds = ab["round"], rule.screen_rounds
@@ -100,8 +100,7 @@ class BarView(PlainView):
         """Take one event."""
         super().show(event)
         match event:
-            case RepetitionStarted(cell, _, _, _, place):
-                ab = place["ab"]
+            case RepetitionStarted(cell, _, _, _, ab) if ab:
                 now = f"{ab['stage']} {ab['round']} {ab['side']} {cell}"
                 self._bar.update(self._task, now=now)
             case Beat(pace) | RepetitionFinished(_, _, pace):
@@ -127,7 +126,7 @@ def _first_line(plan: AbPlan, done: int) -> str:
     )
 
 
-def _figures(lines: Sequence[Mapping[str, Any]]) -> str:
+def _figures(lines: Sequence[Record]) -> str:
     """What both sides did in a round, or why one of them failed."""
     failed = next((line for line in lines if line["status"] != "ok"), None)
     if failed:
@@ -141,7 +140,7 @@ def _figures(lines: Sequence[Mapping[str, Any]]) -> str:
     return f"{told}  {len(marks)} of {len(lines)} disturbed, such as: {marks[0][0]}"
 
 
-def _rate(lines: Sequence[Mapping[str, Any]], side: str) -> float:
+def _rate(lines: Sequence[Record], side: str) -> float:
     """The geometric mean of a side's two rates."""
     rates = [
         Measurement.of(line).ops_per_sec for line in lines if line["ab"]["side"] == side
