@@ -17,7 +17,7 @@
 namespace kvmatrix {
 
 // Endless for random orders; kSequential and kUnique wrap after `key_space`
-// keys.  Holds 33 KiB at most, however many keys there are.
+// keys.  Holds 34 KiB at most, however many keys there are.
 //
 // Of several threads each takes every so manieth key of kSequential and of
 // kUnique, whose seed they have in common; of random orders each has a stream

@@ -1,7 +1,5 @@
 #include "common/permutation.h"
 
-#include <array>
-
 #include "common/random.h"
 
 namespace kvmatrix {
@@ -17,32 +15,46 @@ inline uint64_t Permutation::RoundFunction(int round, uint64_t half) const {
   return Mix64(half + round_keys_[round]) & half_mask_;
 }
 
-inline uint64_t Permutation::Encrypt(uint64_t x) const {
-  uint64_t left = x >> half_bits_;
-  uint64_t right = x & half_mask_;
-#pragma GCC unroll 4
-  for (int round = 0; round < kRounds; ++round) {
-    const uint64_t next = left ^ RoundFunction(round, right);
-    left = right;
-    right = next;
+template <size_t kCount, typename Round>
+inline std::array<uint64_t, kCount> Permutation::Encrypt(
+    const uint64_t* x, Round round_function) const {
+  std::array<uint64_t, kCount> high, low;
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kCount; ++i) {
+    high[i] = x[i] >> half_bits_;
+    low[i] = x[i] & half_mask_;
   }
-  return (left << half_bits_) | right;
+#pragma GCC unroll 2
+  for (int round = 0; round < kRounds; round += 2) {
+#pragma GCC unroll 8
+    for (size_t i = 0; i < kCount; ++i) {
+      high[i] ^= round_function(round, low[i]);
+    }
+#pragma GCC unroll 8
+    for (size_t i = 0; i < kCount; ++i) {
+      low[i] ^= round_function(round + 1, high[i]);
+    }
+  }
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kCount; ++i) low[i] |= high[i] << half_bits_;
+  return low;
 }
 
 uint64_t Permutation::operator()(uint64_t i) const {
   do {
-    i = Encrypt(i);
+    i = Encrypt<1>(&i, [this](int round, uint64_t half) {
+      return RoundFunction(round, half);
+    })[0];
   } while (i >= n_);
   return i;
 }
 
 // Whether a walk goes on is no branch, but the length of the list of those that
 // do.
-template <typename Round>
+template <size_t kGroup, typename Round>
 inline void Permutation::Walk(std::span<uint64_t> places,
                               Round round_function) const {
-  const uint64_t n = n_, half_mask = half_mask_;
-  const int half_bits = half_bits_;
+  const uint64_t n = n_;
   std::array<uint64_t, kTogether> walks;
   std::array<uint32_t, kTogether> targets;  // of the walks, in `places`
   size_t count = places.size();
@@ -52,17 +64,20 @@ inline void Permutation::Walk(std::span<uint64_t> places,
   }
   while (count > 0) {
     size_t left = 0;
-    for (size_t i = 0; i < count; ++i) {
-      uint64_t high = walks[i] >> half_bits, low = walks[i] & half_mask;
-      high ^= round_function(0, low);
-      low ^= round_function(1, high);
-      high ^= round_function(2, low);
-      low ^= round_function(3, high);
-      const uint64_t element = (high << half_bits) | low;
+    const auto finish_step = [&](size_t i, uint64_t element) {
       const uint32_t target = targets[i];
       places[target] = walks[left] = element;
       targets[left] = target;
       left += static_cast<size_t>(element >= n);
+    };
+    size_t i = 0;
+    for (; i + kGroup <= count; i += kGroup) {
+      const auto elements = Encrypt<kGroup>(&walks[i], round_function);
+#pragma GCC unroll 8
+      for (size_t j = 0; j < kGroup; ++j) finish_step(i + j, elements[j]);
+    }
+    for (; i < count; ++i) {
+      finish_step(i, Encrypt<1>(&walks[i], round_function)[0]);
     }
     count = left;
   }
@@ -70,9 +85,8 @@ inline void Permutation::Walk(std::span<uint64_t> places,
 
 void Permutation::Apply(std::span<uint64_t> places) {
   if (half_bits_ > kTableBits) {
-    return Walk(places, [keys = std::to_array(round_keys_), mask = half_mask_](
-                            int round, uint64_t half) {
-      return Mix64(half + keys[round]) & mask;
+    return Walk<8>(places, [this](int round, uint64_t half) {
+      return RoundFunction(round, half);
     });
   }
   if (table_.empty()) {
@@ -82,10 +96,10 @@ void Permutation::Apply(std::span<uint64_t> places) {
       }
     }
   }
-  Walk(places,
-       [table = table_.data(), bits = half_bits_](int round, uint64_t half) {
-         return table[(static_cast<uint64_t>(round) << bits) + half];
-       });
+  Walk<1>(places,  // a round is so short that a group would not be faster
+          [table = table_.data(), bits = half_bits_](int round, uint64_t half) {
+            return table[(static_cast<uint64_t>(round) << bits) + half];
+          });
 }
 
 uint64_t Permutation::Decrypt(uint64_t x) const {

@@ -3,6 +3,7 @@
 #ifndef COMMON_PERMUTATION_H_
 #define COMMON_PERMUTATION_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,7 +27,7 @@ class Permutation {
   // foreseen, and each step waits for the one before.
   // REQUIRES: at most kTogether numbers, each below n
   void Apply(std::span<uint64_t> places);
-  static constexpr size_t kTogether = 64;
+  static constexpr size_t kTogether = 128;
 
   // The place of `element` in the order: (*this)(Inverse(element)) == element.
   // REQUIRES: element < n
@@ -41,11 +42,17 @@ class Permutation {
   static constexpr int kRounds = 4;
   static constexpr int kTableBits = 12;  // halves that have a table, of 32 KiB
 
-  template <typename Round>  // uint64_t(int round, uint64_t half)
-  void Walk(std::span<uint64_t> places, Round round_function) const;
-
   uint64_t RoundFunction(int round, uint64_t half) const;
-  uint64_t Encrypt(uint64_t x) const;
+
+  // One step of each of the walks at `x`.  They take each round together: within
+  // a step almost every instruction waits for the one before, and a processor
+  // overlaps few steps by itself.  Round is uint64_t(int round, uint64_t half).
+  template <size_t kCount, typename Round>
+  std::array<uint64_t, kCount> Encrypt(const uint64_t* x,
+                                       Round round_function) const;
+  // All walks to their ends, kGroup of them at once.
+  template <size_t kGroup, typename Round>
+  void Walk(std::span<uint64_t> places, Round round_function) const;
   uint64_t Decrypt(uint64_t x) const;
 
   const uint64_t n_;

@@ -136,7 +136,7 @@ TEST(KeyStream, YcsbZipfIsYcsbs) {
 }
 
 TEST(KeyStream, IsSmallWhateverTheNumberOfKeys) {
-  EXPECT_LE(sizeof(KeyStream), 1024u);
+  EXPECT_LE(sizeof(KeyStream), 2048u);
 }
 
 TEST(KeyStream, OrdersAreFoundByName) {
