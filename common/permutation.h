@@ -44,9 +44,10 @@ class Permutation {
 
   uint64_t RoundFunction(int round, uint64_t half) const;
 
-  // One step of each of the walks at `x`.  They take each round together: within
-  // a step almost every instruction waits for the one before, and a processor
-  // overlaps few steps by itself.  Round is uint64_t(int round, uint64_t half).
+  // One step of each of the walks at `x`.  They take each round together:
+  // within a step almost every instruction waits for the one before, and a
+  // processor overlaps few steps by itself.  Round is uint64_t(int round,
+  // uint64_t half).
   template <size_t kCount, typename Round>
   std::array<uint64_t, kCount> Encrypt(const uint64_t* x,
                                        Round round_function) const;

@@ -42,8 +42,9 @@ std::string ValueOf(uint64_t key) {
 }
 
 // What a key of a permutation costs depends on how far the next power of four
-// lies above their number (a twentieth of 10^6, but almost four times 1.1 *
-// 10^6 and 17 * 10^6), and on whether it is above 4^12, where it has no table.
+// lies above their number (a twentieth for 1,000,000, but almost four times for
+// 1,100,000 and 17,000,000), and on whether it is above 4^12, where it has no
+// table.
 void DrawKey(benchmark::State& state, const char* distribution) {
   const KeyDraw draw(FindKeyOrder(distribution).value(), 0.99, 3);
   KeyStream keys(draw, static_cast<uint64_t>(state.range(0)), 7);
