@@ -1,7 +1,7 @@
-"""A table of text, written for a terminal, as Markdown or as CSV.
+"""A table of text, written for a terminal, as Markdown, as CSV or into a page.
 
 Who makes a table makes its rows once; what each format needs (widths, escapes) is
-the business of the writers.
+the business of the writers.  That of a page is text_table in macros.html.j2.
 """
 
 from __future__ import annotations
@@ -40,10 +40,14 @@ class TextLine:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One cell for each column, and the style of the whole row."""
+    """One cell for each column, and the style of the whole row.
+
+    A page hides the row with its engine.
+    """
 
     cells: tuple[str, ...]
     style: str = ""
+    engine: str = ""
 
 
 @dataclass(frozen=True)

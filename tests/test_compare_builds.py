@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from report.regressions import compare_text
+from report.regressions.compare_rows import note
 from report.regressions.judgement import Verdict
 from tests.two_runs import (
     ALPHA,
@@ -43,8 +44,8 @@ def test_a_change_of_the_same_executable_is_not_by_its_code(tmp_path: Path) -> N
     new = run(tmp_path / NEW, rebuilt, slow)
     found = compared(base, new)
     assert {c.name for c in found.of(Verdict.REGRESSED)} == {ALPHA, BETA}
-    assert "by its code" not in compare_text.note(cell(found, ALPHA))
-    assert "by its code" in compare_text.note(cell(found, BETA))
+    assert "by its code" not in note(cell(found, ALPHA))
+    assert "by its code" in note(cell(found, BETA))
     command = compare_text.confirming(found)
     assert command.startswith("scripts/kvmatrix ab quick --a ")
     assert f"-k {ALPHA}" in command and BETA not in command
@@ -62,7 +63,7 @@ def test_a_machine_that_became_slower_is_not_a_slower_build(tmp_path: Path) -> N
     found = compared(base, run(tmp_path / NEW, rebuilt, slow))
     assert [c.name for c in found.of(Verdict.REGRESSED)] == [ALPHA]
     assert len(found.of(Verdict.INCONCLUSIVE)) == 7
-    told = compare_text.note(cell(found, BETA))
+    told = note(cell(found, BETA))
     assert "unchanged executables moved by 25 % and more as well" in told
 
 

@@ -7,17 +7,18 @@ from report.regressions import comparing
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import judge
 from report.regressions.deciding import Limits
-from report.regressions.gate import Gate, Kind, Outcome, Row
+from report.regressions.gate import Gate, Outcome
 from report.regressions.gate_sources import LEAST_CONFIDENCE, of_ab, of_comparison
+from report.regressions.verdict_rows import Kind, VerdictRow
 from report.trust.lines import load_run
 from tests import records, synthetic, synthetic_ab
 
 
-def row(outcome: Outcome, *, judged: bool = True) -> Row:
-    return Row(Kind.CELL, "a/b/c", outcome, judged, change=-0.1)
+def row(outcome: Outcome) -> VerdictRow:
+    return VerdictRow(Kind.CELL, "a/b/c", outcome, change=-0.1)
 
 
-def gate(*rows: Row, **more: object) -> Gate:
+def gate(*rows: VerdictRow, **more: object) -> Gate:
     return Gate("new", "base", "rule", rows, **more)  # type: ignore[arg-type]
 
 
@@ -27,21 +28,23 @@ def gate(*rows: Row, **more: object) -> Gate:
         ((row(Outcome.UNCHANGED),), 0),
         ((row(Outcome.IMPROVED),), 0),
         ((row(Outcome.INCONCLUSIVE),), 0),
-        ((row(Outcome.REGRESSED), row(Outcome.FAILED, judged=False)), 1),
-        ((row(Outcome.NOMINATED), row(Outcome.MISSING, judged=False)), 1),
-        ((row(Outcome.UNCHANGED), row(Outcome.FAILED, judged=False)), 3),
-        ((row(Outcome.UNCHANGED), row(Outcome.MISSING, judged=False)), 3),
-        ((row(Outcome.INCONCLUSIVE, judged=False),), 5),
-        ((row(Outcome.FAILED, judged=False),), 5),
+        ((row(Outcome.REGRESSED), row(Outcome.FAILED)), 1),
+        ((row(Outcome.NOMINATED), row(Outcome.MISSING)), 1),
+        ((row(Outcome.UNCHANGED), row(Outcome.FAILED)), 3),
+        ((row(Outcome.UNCHANGED), row(Outcome.MISSING)), 3),
+        ((row(Outcome.NOT_GATED),), 5),
+        ((row(Outcome.FAILED),), 5),
         ((), 5),
     ],
 )
-def test_the_exit_code_is_that_of_the_gravest(rows: tuple[Row, ...], code: int) -> None:
+def test_the_exit_code_is_that_of_the_gravest(
+    rows: tuple[VerdictRow, ...], code: int
+) -> None:
     assert gate(*rows).exit_code() == code
 
 
 def test_a_gate_that_judged_nothing_passes_only_without_a_base_and_if_allowed() -> None:
-    blank = row(Outcome.UNCOMPARED, judged=False)
+    blank = row(Outcome.UNCOMPARED)
     assert gate(blank, no_base=True).exit_code() == 5
     assert gate(blank, no_base=True).exit_code(allow_no_base=True) == 0
     assert gate(blank).exit_code(allow_no_base=True) == 5
@@ -52,13 +55,13 @@ def test_a_gate_that_judged_nothing_passes_only_without_a_base_and_if_allowed() 
 @pytest.mark.parametrize(
     ("rows", "unfinished"),
     [
-        ((row(Outcome.FAILED, judged=False),), False),
-        ((row(Outcome.MISSING, judged=False),), False),
-        ((row(Outcome.UNCOMPARED, judged=False),), True),
+        ((row(Outcome.FAILED),), False),
+        ((row(Outcome.MISSING),), False),
+        ((row(Outcome.UNCOMPARED),), True),
     ],
 )
 def test_a_missing_base_excuses_no_failure(
-    rows: tuple[Row, ...], unfinished: bool
+    rows: tuple[VerdictRow, ...], unfinished: bool
 ) -> None:
     found = gate(*rows, no_base=True, unfinished=unfinished)
     assert found.exit_code() == 5
@@ -70,8 +73,8 @@ def test_what_fails_the_gate_can_be_chosen_and_failures_remain() -> None:
     assert gate(unsure).exit_code("inconclusive") == 1
     assert gate(slower).exit_code("never") == 0
     assert gate(slower, row(Outcome.FAILED)).exit_code("never") == 3
-    assert gate(row(Outcome.INCONCLUSIVE, judged=False)).exit_code("never") == 5
-    vague = row(Outcome.NOT_GATED, judged=False)
+    assert gate(row(Outcome.NOT_GATED)).exit_code("never") == 5
+    vague = row(Outcome.NOT_GATED)
     assert gate(row(Outcome.UNCHANGED), vague).exit_code("inconclusive") == 1
     assert gate(row(Outcome.UNCHANGED), unfinished=True).exit_code() == 3
 
@@ -106,7 +109,7 @@ def test_a_failed_cell_of_an_ab_run_is_incomplete(tmp_path: Path) -> None:
     assert found.exit_code() == result.exit_code == 3
     [failed] = found.of(Outcome.FAILED)
     assert failed.name == broken
-    assert "3 entries differ" in failed.reason
+    assert "3 entries differ" in failed.remark
 
 
 def test_two_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
@@ -121,7 +124,7 @@ def test_two_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
         for name, lines in (("base", base), ("new", other))
     ]
     found = of_comparison(comparing.compare(runs[0], runs[1]))
-    assert "digests" in found.of(Outcome.FAILED)[0].reason
+    assert "digests" in found.of(Outcome.FAILED)[0].remark
     assert found.exit_code() == 3
 
 
@@ -170,7 +173,7 @@ def test_a_cell_that_was_ok_and_is_not_any_more_is_a_failure(tmp_path: Path) -> 
     found = compared(tmp_path, 1.0, lost="fillrandom")
     [failed] = found.of(Outcome.FAILED)
     assert failed.name == "alpha/baseline/fillrandom"
-    assert "it lost entries" in failed.reason
+    assert "it lost entries" in failed.remark
     assert found.exit_code() == 3
 
 
@@ -187,7 +190,7 @@ def test_runs_of_two_machines_are_not_compared(tmp_path: Path) -> None:
 
 
 def test_counts_that_are_the_same_are_not_enough_to_pass() -> None:
-    same = Row(Kind.COUNT, "a/b/c write_calls", Outcome.UNCHANGED, judged=True)
+    same = VerdictRow(Kind.COUNT, "a/b/c write_calls", Outcome.UNCHANGED)
     more = dataclasses.replace(same, outcome=Outcome.REGRESSED)
     assert gate(same).exit_code() == 5
     assert gate(more).exit_code() == 1

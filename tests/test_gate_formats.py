@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from report.regressions.gate import Gate, Kind, Outcome, Row
+from report.regressions.gate import Gate, Outcome
 from report.regressions.gate_github import (
     MOST_ANNOTATIONS,
     annotations,
@@ -14,13 +14,13 @@ from report.regressions.gate_github import (
 )
 from report.regressions.gate_junit import render
 from report.regressions.gate_text import document, lines
+from report.regressions.verdict_rows import Kind, VerdictRow
 
 HOSTILE = "50%, a: b\r\n::error::x \x1b[31m\x00\ud7ff | ]]> & <b> \"q\" 'r' \ufffe"
-SLOWER = Row(
+SLOWER = VerdictRow(
     Kind.CELL,
     "alpha/base/fillseq",
     Outcome.REGRESSED,
-    judged=True,
     base=185_000,
     new=164_000,
     change=-0.114,
@@ -29,30 +29,26 @@ SLOWER = Row(
 )
 ROWS = (
     SLOWER,
-    Row(Kind.CELL, "alpha/base/readseq", Outcome.UNCHANGED, judged=True),
-    Row(Kind.CELL, "beta/base/readseq", Outcome.FAILED, judged=False, reason=HOSTILE),
-    Row(Kind.CELL, "beta/base/fillseq", Outcome.MISSING, judged=False),
-    Row(Kind.CELL, "c/base/x", Outcome.INCONCLUSIVE, judged=True, reason="wide"),
-    Row(Kind.CELL, "c/base/y", Outcome.UNCOMPARED, judged=False, reason="new"),
-    Row(Kind.ENGINE, "alpha", Outcome.IMPROVED, judged=True),
-    Row(Kind.COUNT, "alpha/base/fillseq write_calls", Outcome.REGRESSED, judged=True),
+    VerdictRow(Kind.CELL, "alpha/base/readseq", Outcome.UNCHANGED),
+    VerdictRow(Kind.CELL, "beta/base/readseq", Outcome.FAILED, note=HOSTILE),
+    VerdictRow(Kind.CELL, "beta/base/fillseq", Outcome.MISSING),
+    VerdictRow(Kind.CELL, "c/base/x", Outcome.INCONCLUSIVE, note="wide"),
+    VerdictRow(Kind.CELL, "c/base/y", Outcome.UNCOMPARED, note="new"),
+    VerdictRow(Kind.ENGINE, "alpha", Outcome.IMPROVED),
+    VerdictRow(Kind.COUNT, "alpha/base/fillseq write_calls", Outcome.REGRESSED),
 )
-UNSURE = Row(
-    Kind.CELL, "d/base/x", Outcome.INCONCLUSIVE, judged=True, unseen=0.08, reason="w"
-)
-VAGUE = Row(
+UNSURE = VerdictRow(Kind.CELL, "d/base/x", Outcome.INCONCLUSIVE, unseen=0.08, note="w")
+VAGUE = VerdictRow(
     Kind.CELL,
     "d/base/y",
     Outcome.NOT_GATED,
-    judged=False,
     unseen=0.3,
-    reason="a slowdown below 30 % could go unseen",
 )
 UP_TO, IN = "a slowdown of up to", "could go unseen in"
 RUN = "20261121-014500-ab-quick"
 
 
-def gate(*rows: Row, **more: object) -> Gate:
+def gate(*rows: VerdictRow, **more: object) -> Gate:
     return Gate(RUN, "base", "a rule", rows, **more)  # type: ignore[arg-type]
 
 
@@ -89,18 +85,18 @@ def test_every_regression_and_failure_is_an_error_and_what_is_unknown_a_warning(
 
 
 def test_github_warns_of_what_passed_without_being_known() -> None:
-    gone = replace(ROWS[5], alert=True, reason="its settings changed")
+    gone = replace(ROWS[5], alert=True, note="its settings changed")
     found = annotations(gate(ROWS[1], UNSURE, VAGUE, gone), 0)
     assert all(line.startswith("::warning ") for line in found)
     unsure, vague, changed = map(unescaped, found)
     assert "d/base/x: a slowdown of up to 8.0 % could go unseen; w" in unsure
-    assert "1 row not gated::d/base/y: a slowdown below 30 %" in vague
+    assert "1 row not gated::d/base/y: a slowdown of up to 30 %" in vague
     assert "its settings changed" in changed
     assert annotations(gate(ROWS[1]), 0) == []
 
 
 def test_a_nomination_fails_without_being_called_a_regression() -> None:
-    row = replace(SLOWER, outcome=Outcome.NOMINATED, reason="since 1a2b3c4")
+    row = replace(SLOWER, outcome=Outcome.NOMINATED, note="since 1a2b3c4")
     made = gate(row, ROWS[1], hints=("kvmatrix ab x", "kvmatrix ab y"))
     assert made.exit_code() == 1
     texts = [line.text for line in lines(made, 1)]
@@ -133,7 +129,7 @@ def test_labels_cannot_forge_the_summary() -> None:
 def test_counts_are_told_apart_from_times() -> None:
     same = replace(ROWS[7], outcome=Outcome.UNCHANGED)
     shown = [line.text for line in lines(gate(ROWS[1], UNSURE, same), 0)]
-    assert "1 inconclusive · 1 unchanged; counts: 1 unchanged" in shown
+    assert "1 inconclusive, 1 unchanged; counts: 1 unchanged" in shown
     assert any("d/base/x" in line and "up to 8.0 %" in line for line in shown)
 
 
@@ -145,13 +141,11 @@ def test_every_format_tells_what_could_go_unseen() -> None:
     assert told in step_summary(made, 0)
     assert document(made, 0)["verdicts"]["not gated"] == 1
     shown = [line.text for line in lines(made, 0)]
-    assert any("d/base/y" in line and "below 30 %" in line for line in shown)
+    assert any("d/base/y" in line and "up to 30 %" in line for line in shown)
 
 
 def test_github_shows_ten_annotations_so_the_last_counts_the_rest() -> None:
-    many = [
-        Row(Kind.CELL, f"a/b/c{i}", Outcome.REGRESSED, judged=True) for i in range(30)
-    ]
+    many = [VerdictRow(Kind.CELL, f"a/b/c{i}", Outcome.REGRESSED) for i in range(30)]
     found = annotations(gate(*many), 1)
     assert len(found) == MOST_ANNOTATIONS
     assert "21 more" in found[-1]
@@ -177,7 +171,7 @@ def test_the_summary_is_a_table_that_no_text_breaks_out_of() -> None:
 
 def test_the_text_has_what_was_found_and_ends_with_the_conclusion() -> None:
     found = [line.text for line in lines(gate(*ROWS, hints=("kvmatrix ab",)), 1)]
-    assert any("185k → 164k ops/s  −11.4 %  [−13.1, −10.8] %" in line for line in found)
+    assert any("185k  164k  −11.4 %  [−13.1, −10.8] %" in line for line in found)
     assert found[-1] == "not passed: 2 regressions"
     assert found[-2] == "confirm   kvmatrix ab"
     assert not any("alpha/base/readseq" in line for line in found)
@@ -195,12 +189,12 @@ def test_the_text_has_what_was_found_and_ends_with_the_conclusion() -> None:
         ((ROWS[1], ROWS[7]), {}, 0, "allowed: 1 regression; 1 unchanged"),
         ((ROWS[1], UNSURE), {}, 0, f"1 inconclusive ({UP_TO} 8.0 % {IN} d/base/x)"),
         ((ROWS[1], VAGUE), {}, 0, "1 unchanged, 1 not gated"),
-        ((VAGUE,), {}, 5, "d/base/y: a slowdown below 30 % could go unseen"),
+        ((VAGUE,), {}, 5, "d/base/y: a slowdown of up to 30 % could go unseen"),
         ((ROWS[5],), {"no_base": True}, 0, "passed without a comparison"),
     ],
 )
 def test_the_conclusion_says_why(
-    rows: tuple[Row, ...], more: dict[str, object], code: int, told: str
+    rows: tuple[VerdictRow, ...], more: dict[str, object], code: int, told: str
 ) -> None:
     assert told in document(gate(*rows, **more), code)["conclusion"]
 
@@ -270,7 +264,7 @@ def test_junit_holds_what_xml_can_of_a_hostile_reason() -> None:
     [((), 5, "error"), ((ROWS[4],), 1, "failure"), ((ROWS[1],), 3, "failure")],
 )
 def test_junit_of_a_gate_that_does_not_pass_is_never_green(
-    rows: tuple[Row, ...], code: int, tag: str
+    rows: tuple[VerdictRow, ...], code: int, tag: str
 ) -> None:
     root = ElementTree.fromstring(render(gate(*rows), code))
     check(root)

@@ -41,7 +41,7 @@ SINCE = f"since {commit(12)} ({run_id(12)}), before it {commit(11)} ({run_id(11)
 def test_a_step_of_the_history_is_nominated_with_the_command_that_decides() -> None:
     found = against_history(history(15, CELLS, SLOW))
     [slower] = found.of(Outcome.NOMINATED)
-    assert (slower.name, slower.reason) == ("alpha/baseline/fillseq", SINCE)
+    assert (slower.name, slower.remark) == ("alpha/baseline/fillseq", SINCE)
     assert slower.change == pytest.approx(math.exp(-0.2) - 1, abs=0.01)
     assert found.hints == (
         f"scripts/kvmatrix ab quick --a BUILD_OF_{commit(11)}"
@@ -63,7 +63,7 @@ def test_one_slow_run_is_no_step_yet_and_no_pass_either() -> None:
     found = against_history(history(13, CELLS, SLOW))
     [slow] = found.of(Outcome.NOT_GATED)
     assert slow.name == "alpha/baseline/fillseq"
-    assert "one run is no step yet" in slow.reason
+    assert "one run is no step yet" in slow.remark
     assert slow.unseen == pytest.approx(math.expm1(0.2), abs=0.03)
     assert found.exit_code() == 0
     assert found.exit_code("inconclusive") == 1
@@ -103,7 +103,7 @@ def test_a_step_below_the_threshold_fails_nothing() -> None:
 def test_a_step_up_fails_nothing() -> None:
     found = against_history(history(15, CELLS, step_at(12, -0.2)))
     [faster] = found.of(Outcome.IMPROVED)
-    assert (faster.reason, found.exit_code(), found.hints) == (SINCE, 0, ())
+    assert (faster.remark, found.exit_code(), found.hints) == (SINCE, 0, ())
 
 
 def test_a_speed_up_does_not_hide_what_is_left_of_a_slowdown() -> None:
@@ -218,7 +218,7 @@ def test_a_cell_whose_settings_changed_is_told() -> None:
     now = dataclasses.replace(entries[-1], cells=(changed, entries[-1].cells[1]))
     [told] = of_history(now, entries[:-1], 0.05).of(Outcome.UNCOMPARED)
     assert told.alert
-    assert "settings changed, it was gated before" in told.reason
+    assert "settings changed, it was gated before" in told.remark
     [young] = of_history(now, entries[:4], 0.05).rows[:1]
     assert not young.alert
 
@@ -229,5 +229,5 @@ def test_a_new_cell_has_no_base_and_fails_nothing() -> None:
     now = dataclasses.replace(entries[-1], cells=(*entries[-1].cells, extra))
     found = of_history(now, entries[:-1], 0.05)
     [new] = found.of(Outcome.UNCOMPARED)
-    assert "0 of at least 5" in new.reason
+    assert "0 of at least 5" in new.remark
     assert found.exit_code() == 0

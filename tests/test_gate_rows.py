@@ -6,9 +6,10 @@ import pytest
 
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import judge
-from report.regressions.gate import Gate, Kind, Outcome, Row, row_of
+from report.regressions.gate import Gate, Outcome, gated
 from report.regressions.gate_sources import of_ab
 from report.regressions.judgement import Judgement, Verdict
+from report.regressions.verdict_rows import Kind, VerdictRow, with_judgement
 from tests import synthetic_ab
 from tests.synthetic_ab import count_line
 
@@ -18,16 +19,17 @@ def judgement(verdict: Verdict = Verdict.INCONCLUSIVE, **more: object) -> Judgem
     return dataclasses.replace(told, **more)  # type: ignore[arg-type]
 
 
-def made(found: Judgement, unseen: float | None) -> Row:
-    return row_of(Kind.CELL, "a/b/c", found, (1.0, 1.0), unseen)
+def made(found: Judgement, unseen: float | None) -> VerdictRow:
+    row = VerdictRow(Kind.CELL, "a/b/c", found.verdict, found.reason)
+    return gated(with_judgement(row, found, unseen))
 
 
 def test_what_could_hide_a_slowdown_above_a_tenth_is_not_gated() -> None:
-    assert made(judgement(), 0.1).outcome is Outcome.INCONCLUSIVE
+    assert made(judgement(), 0.1).outcome == Outcome.INCONCLUSIVE
     vague = made(judgement(), 0.12)
     assert (vague.outcome, vague.judged) == (Outcome.NOT_GATED, False)
-    assert "a slowdown below 12 % could go unseen" in vague.reason
-    assert made(judgement(), None).outcome is Outcome.NOT_GATED
+    assert "a slowdown of up to 12 % could go unseen" in vague.remark
+    assert made(judgement(), None).outcome == Outcome.NOT_GATED
     assert Gate("new", "base", "rule", (vague,)).exit_code() == 5
     assert "12 %" in Gate("new", "base", "rule", (vague,)).why_nothing
     unchanged = made(judgement(Verdict.UNCHANGED), 0.12)
@@ -36,7 +38,7 @@ def test_what_could_hide_a_slowdown_above_a_tenth_is_not_gated() -> None:
 
 def test_a_slowdown_that_was_not_believed_went_unseen() -> None:
     slower = made(judgement(log_shift=0.3, log_high=0.33), 0.05)
-    assert slower.outcome is Outcome.NOT_GATED
+    assert slower.outcome == Outcome.NOT_GATED
     assert slower.unseen == pytest.approx(0.35, abs=0.001)
 
 
@@ -44,11 +46,11 @@ def test_a_slowdown_that_was_not_believed_went_unseen() -> None:
 def test_without_an_interval_nothing_is_gated(verdict: Verdict) -> None:
     found = made(judgement(verdict, log_low=None, log_high=None), 0.01)
     assert (found.outcome, found.judged) == (Outcome.NOT_GATED, False)
-    assert found.reason
+    assert found.remark
 
 
 def test_counts_do_not_swell_the_number_of_what_is_judged() -> None:
-    same = Row(Kind.COUNT, "a/b/c write_calls", Outcome.UNCHANGED, judged=True)
+    same = VerdictRow(Kind.COUNT, "a/b/c write_calls", Outcome.UNCHANGED)
     timed = dataclasses.replace(same, kind=Kind.CELL)
     assert Gate("new", "base", "rule", (same, timed)).judged == 1
 
@@ -70,7 +72,7 @@ def test_a_count_that_is_not_gated_is_shown_with_its_reason(tmp_path: Path) -> N
     found = counted(tmp_path, counts)
     [shown] = [r for r in found.rows if r.name == f"{CELL_A} instructions"]
     assert (shown.outcome, shown.judged) == (Outcome.NOT_GATED, False)
-    assert "same work" in shown.reason
+    assert "same work" in shown.remark
     assert found.exit_code() == 0
 
 
@@ -84,7 +86,7 @@ def test_a_side_b_that_cannot_be_counted_any_more_has_failed(tmp_path: Path) -> 
     found = counted(tmp_path / "b", counts)
     [failed] = found.of(Outcome.FAILED)
     assert (failed.kind, failed.name) == (Kind.COUNT, f"{CELL_A} counts")
-    assert "signal 11" in failed.reason
+    assert "signal 11" in failed.remark
     assert found.exit_code() == 3
     both = [count_line(CELL_A, side, **broken) for side in "ab"]
     assert not counted(tmp_path / "both", both).of(Outcome.FAILED)

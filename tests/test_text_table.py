@@ -5,7 +5,9 @@ import io
 
 import pytest
 
+from report import frame
 from report.text_table import TableRow, TextTable, csv_text, visible
+from tests.html_tree import tree
 
 HOSTILE = "a | b\n<b>\x1b[31m \u202e\ud7ff"
 
@@ -35,6 +37,22 @@ def test_a_hostile_cell_stays_in_its_cell_of_markdown() -> None:
     lines = table((HOSTILE, "1", "end")).markdown().splitlines()
     assert lines[1] == "| --- | ---: | --- |"
     assert lines[2:] == ["| a \\| b \\<b\\>?\\[31m ?? | 1 | end |"]
+
+
+def test_a_hostile_cell_stays_in_its_cell_of_a_page() -> None:
+    row = TableRow(("▼ worse", HOSTILE, "1", ""), "regressed", "alpha")
+    made = TextTable(("", "cell"), ("rate",), ("note",), (row,))
+    macro = '{% import "macros.html.j2" as m with context %}{{ m.text_table(t, "T") }}'
+    text = frame.environment().from_string(macro).render(t=made)
+    head, body = tree(text).all("tr")
+    assert [th.attrs["scope"] for th in head.all("th")] == ["col"] * 4
+    assert body.attrs["data-e"] == "alpha"
+    [name], [verdict, rate, note] = body.all("th"), body.all("td")
+    assert name.attrs["scope"] == "row" and "a | b <b>" in name.text
+    assert [span.attrs["class"] for span in verdict.all("span", "vd")] == [
+        "vd regressed"
+    ]
+    assert (rate.text, rate.attrs["class"], note.text) == ("1", "fig", "")
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\nx", "\rx"])

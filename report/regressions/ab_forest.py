@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from report import numbers
 from report.axes import Dot, Level, Scale, Tick
-from report.regressions import ab_words
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, Repetition
 from report.regressions.judgement import Judgement
 from report.regressions.rule import Rule
@@ -65,7 +64,7 @@ class Axis:
     def mark(self, judgement: Judgement) -> Mark:
         """The drawing of one judgement."""
         at = -judgement.log_shift
-        ends = ab_words.interval_logs(judgement)
+        ends = _interval(judgement)
         if ends is None:
             return Mark(self.at(at), None, None, self.side(at), ())
         low, high = ends
@@ -81,7 +80,7 @@ def axis(rule: Rule, judgements: Iterable[Judgement]) -> Axis:
     No change within 30 % is off it; a larger one does not squeeze the rest.
     """
     found = list(judgements)
-    ends = [ab_words.interval_logs(j) or (-j.log_shift,) * 2 for j in found]
+    ends = [_interval(j) or (-j.log_shift,) * 2 for j in found]
     reach = sorted(max(abs(low), abs(high)) for low, high in ends)
     needed = reach[math.ceil(_COVERED * len(reach)) - 1] if reach else 0.0
     changes = (abs(j.log_shift) for j in found)
@@ -95,6 +94,13 @@ def axis(rule: Rule, judgements: Iterable[Judgement]) -> Axis:
     shown = (*(-n for n in reversed(steps)), 0.0, *steps)
     ticks = tuple(Tick(bare.at(math.log1p(n)), _label(n)) for n in shown)
     return Axis(bare.limit, (bare.at(-edge), bare.at(edge)), ticks)
+
+
+def _interval(judgement: Judgement) -> tuple[float, float] | None:
+    """The interval in logarithms of the rate, low to high."""
+    if judgement.log_low is None or judgement.log_high is None:
+        return None
+    return -judgement.log_high, -judgement.log_low
 
 
 def _reach(share: float) -> float:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from report import provenance
 from report.regressions import ab_page, ab_text, ab_words
-from report.regressions.ab_counts import count_rows, counts_table, counts_told
+from report.regressions.ab_counts import (
+    changed,
+    count_rows,
+    counts_table,
+    counts_told,
+)
 from report.regressions.ab_verdicts import AbResult
 from report.text_table import escaped
 
@@ -34,12 +39,12 @@ def render(result: AbResult) -> str:
     if counts:
         blocks += ["## Work, not time", f"{counts_told(counts)}."]
     # The counts that did not change are in the page.
-    if changed := [row for row in counts if row.changed or row.result.trouble]:
-        blocks.append(counts_table(changed).markdown())
+    if told := [*changed(counts), *(row for row in counts if row.alert)]:
+        blocks.append(counts_table(told).markdown())
     blocks.append(
         "Rates are in ops/s, changes of b against a;"
         f" {escaped(ab_words.rule_told(run.plan.rule))}."
     )
-    if told := ab_text.next_step(result):
-        blocks.append(f"Next: {escaped(told)}")
+    if next_step := ab_text.next_step(result):
+        blocks.append(f"Next: {escaped(next_step)}")
     return "\n\n".join(blocks) + "\n"

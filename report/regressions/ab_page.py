@@ -13,12 +13,23 @@ from report import frame, html, identity, numbers, provenance, raw
 from report.chips import Chip
 from report.model.plan import Engine
 from report.regressions import ab_builds, ab_forest, ab_words
-from report.regressions.ab_counts import CountRow, count_rows, counts_told
+from report.regressions.ab_counts import (
+    changed,
+    count_rows,
+    counts_table,
+    counts_told,
+)
 from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, AbRun
 from report.regressions.ab_verdicts import AbResult
-from report.regressions.ab_words import Row
+from report.regressions.ab_words import AbRow
 from report.regressions.judgement import Verdict
-from report.regressions.verdict_words import FAILED, look
+from report.regressions.verdict_rows import (
+    VerdictRow,
+    change_of,
+    figure_of,
+    interval_of,
+)
+from report.regressions.verdict_words import FAILED, look, marked, slowdown
 
 STYLE = "regressions.css"
 _LARGEST_RAW = 1_250_000  # characters; more lines stay in their file
@@ -53,23 +64,24 @@ def render(result: AbResult) -> str:
     run = result.run
     environment = frame.environment()
     environment.globals.update(
-        change=ab_words.change,
-        interval=ab_words.interval,
+        change=change_of,
+        interval=lambda row: interval_of(row) or "–",
         disturbances=disturbances,
         facts=facts,
         look=look,
+        marked=marked,
         rates=rates,
         repetitions=repetitions,
         runs=ab_forest.runs,
         share=numbers.limit,
-        slowdown=ab_words.slowdown,
+        slowdown=slowdown,
         points=_POINTS,
         height=ab_forest.HEIGHT,
     )
     engines = list(ab_words.engines_of(run).values())
     rows = ab_words.rows(result)
     counts = count_rows(result)
-    changed = [row for row in counts if row.changed]
+    moved = changed(counts)
     document = _raw(run)
     return frame.rendered(
         environment.get_template("ab.html.j2"),
@@ -92,8 +104,8 @@ def render(result: AbResult) -> str:
         groups=ab_words.groups(result),
         by_engine=_by_engine(engines, rows),
         counts=counts,
-        changed=changed,
-        other=[row for row in counts if not row.changed],
+        changed=counts_table(moved),
+        other=counts_table([row for row in counts if row not in moved]),
         counts_told=counts_told(counts),
         builds=(compared := ab_builds.builds(run)),
         builds_told=ab_builds.told(run, compared),
@@ -102,7 +114,7 @@ def render(result: AbResult) -> str:
     )
 
 
-def chips(result: AbResult, counts: Sequence[CountRow]) -> list[Chip]:
+def chips(result: AbResult, counts: Sequence[VerdictRow]) -> list[Chip]:
     """The state of the run, and every reason for care."""
     run, found = result.run, ab_words.tally(result)
     pairs = numbers.count(ab_words.pairs_measured(result), "pair")
@@ -139,7 +151,7 @@ def same_executables(run: AbRun) -> bool:
     return shas[0] == shas[1]
 
 
-def facts(row: Row) -> list[tuple[str, str]]:
+def facts(row: AbRow) -> list[tuple[str, str]]:
     """The figures of one cell beside its drawing: (name, value)."""
     judged, cell = row.judgement, row.cell
     assert judged is not None and cell is not None
@@ -150,18 +162,17 @@ def facts(row: Row) -> list[tuple[str, str]]:
         ("a → b, ops/s", rates(row)),
         (stage, numbers.count(judged.pairs, "pair")),
         ("noise of a pair", numbers.percent(sigma) if sigma is not None else "–"),
-        ("blind below", "–" if smallest is None else ab_words.slowdown(smallest)),
+        ("blind below", "–" if smallest is None else slowdown(smallest)),
         ("pairs for 5 %", f"{needed:,}" if needed is not None else "–"),
         ("p slower, p faster", ", ".join(map(ab_words.probability, ps))),
     ]
 
 
-def rates(row: Row) -> str:
+def rates(row: AbRow) -> str:
     """The medians of both sides: "185k → 164k"."""
     if row.cell is None:
         return ""
-    ends = (row.cell.a_median_ops_per_sec, row.cell.b_median_ops_per_sec)
-    return " → ".join("–" if end is None else numbers.compact(end) for end in ends)
+    return " → ".join(figure_of(row, side) or "–" for side in (row.base, row.new))
 
 
 def repetitions(cell: AbCell) -> list[MadeRound]:
@@ -187,7 +198,9 @@ def disturbances(made: Sequence[MadeRound]) -> list[str]:
     ]
 
 
-def _by_engine(engines: Sequence[Engine], rows: Sequence[Row]) -> list[ab_words.Group]:
+def _by_engine(
+    engines: Sequence[Engine], rows: Sequence[AbRow]
+) -> list[ab_words.Group]:
     found = []
     for engine in engines:
         own = tuple(row for row in rows if row.engine.name == engine.name)

@@ -9,19 +9,19 @@ from typing import Any
 from report import numbers
 from report.regressions import ab_words
 from report.regressions.ab_counts import (
-    CountRow,
+    changed,
     count_rows,
     counts_table,
     counts_told,
 )
 from report.regressions.ab_run import Side
 from report.regressions.ab_verdicts import AbResult
-from report.regressions.ab_words import Row
-from report.regressions.counts import CountResult
+from report.regressions.counts import MORE, CountResult
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.rule import PAIRS_PER_ROUND
-from report.regressions.verdict_words import FAILED, look, marked, unseen
-from report.text_table import TableRow, TextLine, TextTable
+from report.regressions.verdict_rows import VerdictRow, blindest, verdict_table
+from report.regressions.verdict_words import FAILED, look, unseen
+from report.text_table import TextLine, TextTable
 
 _CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED, FAILED)
 _COUNTS_SHOWN = 12
@@ -43,14 +43,14 @@ def lines(
     every = [*ab_words.engine_rows(result), *ab_words.rows(result)]
     if quiet:
         table = rates_table(
-            result, [r for r in every if r.verdict == Verdict.REGRESSED]
+            result, [r for r in every if r.outcome == Verdict.REGRESSED]
         )
-        counts = counts_table([r for r in count_rows(result) if r.gates])
+        counts = counts_table([r for r in count_rows(result) if r.outcome == MORE])
         shown = [*table.lines(head=False), *counts.lines(head=False)]
         return [*shown, TextLine(_summary(result), "bold")]
-    found = [row for verdict in _CHANGED for row in every if row.verdict == verdict]
+    found = [row for verdict in _CHANGED for row in every if row.outcome == verdict]
     if show_all:
-        found += [row for row in every if row.verdict not in _CHANGED]
+        found += [row for row in every if row.outcome not in _CHANGED]
     shown = [TextLine(_title(result), "bold")]
     if found:
         shown += [TextLine(""), *rates_table(result, found).lines()]
@@ -125,7 +125,7 @@ def ab_document(result: AbResult) -> dict[str, Any]:
             }
             for cell in result.cells
         ],
-        "counts": [_count(c) for c in result.counts if isinstance(c, CountResult)],
+        "counts": [_count(c) for c in result.counts],
     }
 
 
@@ -139,25 +139,10 @@ def _title(result: AbResult) -> str:
     return f"kvmatrix ab  {sides}   {run.plan.suite.name} · {cells}, {pairs}"
 
 
-def rates_table(result: AbResult, rows: Sequence[Row]) -> TextTable:
+def rates_table(result: AbResult, rows: Sequence[VerdictRow]) -> TextTable:
     """Return cells and engines as a table."""
-    sides = (side.label[:_LABEL] for side in (result.run.a, result.run.b))
-    titles = ("", "cell"), (*sides, "change", "interval", "pairs"), ("note",)
-    return TextTable(*titles, tuple(map(_table_row, rows)))
-
-
-def _table_row(row: Row) -> TableRow:
-    name = str(row.cell.name) if row.cell else f"{row.engine.name}, {row.place}"
-    ends: tuple[float | None, ...] = (None, None)
-    if row.cell:
-        ends = (row.cell.a_median_ops_per_sec, row.cell.b_median_ops_per_sec)
-    rates = ["" if rate is None else numbers.compact(rate) for rate in ends]
-    judged = row.judgement
-    told = ["", "", ""]
-    if judged:
-        told = [ab_words.change(judged), ab_words.interval(judged), str(judged.pairs)]
-    cells = (marked(row.verdict), name, *rates, *told, row.told)
-    return TableRow(cells, look(row.verdict).style)
+    a, b = (side.label[:_LABEL] for side in (result.run.a, result.run.b))
+    return verdict_table(rows, (a, b), ("change", "interval", "pairs"))
 
 
 def _rest(result: AbResult, show_all: bool) -> list[str]:
@@ -166,9 +151,8 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
     told = []
     if unsure := found[Verdict.INCONCLUSIVE]:
         line = f"{look(Verdict.INCONCLUSIVE).glyph} {unsure} inconclusive"
-        if largest := ab_words.largest_unseen(result):
-            cell, effect = largest
-            line += f": {unseen(ab_words.slowdown(effect), str(cell.name))}"
+        if (worst := blindest(ab_words.rows(result))) and worst.unseen:
+            line += f": {unseen(worst.unseen, worst.name)}"
         told.append(line)
     if same := found[Verdict.UNCHANGED]:
         within = numbers.limit(result.run.plan.rule.unchanged_within)
@@ -194,20 +178,20 @@ def _counts(result: AbResult) -> list[TextLine]:
     problems = [told for told in (result.run.tools or {}).values() if told]
     if not rows and not problems:
         return []
-    changed = [row for row in rows if row.changed]
+    found = changed(rows)
     shown = [TextLine(f"counts    {counts_told(rows)}")]
     shown += [TextLine(f"  not counted: {told}", "dim") for told in problems]
-    shown += [TextLine(f"  {told}", FAILED) for told in _troubles(rows)]
-    shown += counts_table(changed[:_COUNTS_SHOWN]).lines()
-    if hidden := changed[_COUNTS_SHOWN:]:
+    shown += [TextLine(f"  {told}", FAILED) for told in _troubles(result)]
+    shown += counts_table(found[:_COUNTS_SHOWN]).lines()
+    if hidden := found[_COUNTS_SHOWN:]:
         more = numbers.count(len(hidden), "changed count")
         shown.append(TextLine(f"  and {more} more in the report", "dim"))
     return shown
 
 
-def _troubles(rows: Sequence[CountRow]) -> list[str]:
+def _troubles(result: AbResult) -> list[str]:
     """What failed when it was counted, once for each cell and reason."""
-    found = (f"{r.result.cell}: {r.result.reason}" for r in rows if r.result.trouble)
+    found = (f"{c.cell}: {c.reason}" for c in result.counts if c.trouble)
     return list(dict.fromkeys(found))
 
 
@@ -227,27 +211,20 @@ def _judged(judgement: Judgement) -> dict[str, Any]:
     """Shares of the rate; nothing but the verdict where nothing was measured."""
     document: dict[str, Any] = {"verdict": judgement.verdict.value}
     document["reason"] = judgement.reason
-    ends = ab_words.interval_logs(judgement) if judgement.pairs else None
-    low, high = ends or (None, None)
     measured = bool(judgement.pairs)
-    document["change"] = _finite(-judgement.log_shift) if measured else None
+    low, high = (judgement.rate_interval if measured else None) or (None, None)
+    document["change"] = _finite(judgement.rate_change) if measured else None
     document["low"], document["high"] = _finite(low), _finite(high)
     for name in ("confidence", "p_slower", "p_faster"):
         document[name] = getattr(judgement, name) if measured else None
     document["pairs"] = judgement.pairs
     for name in ("sigma_log", "smallest_effect", "pairs_needed"):
-        number = getattr(judgement, name)
-        finite = number is not None and math.isfinite(number)
-        document[name] = number if finite else None
+        document[name] = _finite(getattr(judgement, name))
     return document
 
 
-def _finite(log_change: float | None) -> float | None:
-    """The change of the rate as a share, or None."""
-    if log_change is None:
-        return None
-    share = ab_words.rate_change(-log_change)
-    return share if math.isfinite(share) else None
+def _finite(share: float | None) -> float | None:
+    return None if share is None or not math.isfinite(share) else share
 
 
 def _count(count: CountResult) -> dict[str, Any]:

@@ -5,7 +5,6 @@ A change is shown as that of the rate, b against a: below 0 is slower.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 
@@ -15,25 +14,29 @@ from report.regressions.ab_run import CONFIRM, AbRun
 from report.regressions.ab_verdicts import AbResult, CellResult
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.rule import PAIRS_PER_ROUND, Rule
-from report.regressions.verdict_words import FAILED, NOT_MEASURED, unseen
+from report.regressions.verdict_rows import (
+    Kind,
+    VerdictRow,
+    blindest,
+    change_of,
+    with_judgement,
+)
+from report.regressions.verdict_words import FAILED, NOT_MEASURED, counted, unseen
 
-_SUMMARISED = (*(v.value for v in Verdict), FAILED)
+_SUMMARISED = (*Verdict, FAILED)
 
 
-@dataclass(frozen=True)
-class Row:
-    """One cell, or one engine over all its cells (`cell` is None).
+@dataclass(frozen=True, kw_only=True)
+class AbRow(VerdictRow):
+    """One cell, or one engine over all its cells (`cell` is None), as a page has it.
 
-    `verdict` is a word of verdict_words; `told` is the reason where there is no
-    change to show, or what is to be known of it.
+    `judgement` is None where nothing was measured: a change of zero would be one.
     """
 
     engine: Engine
     title: str
     place: str
-    verdict: str
     judgement: Judgement | None
-    told: str
     cell: CellResult | None = None
 
     @property
@@ -47,7 +50,7 @@ class Group:
     """Rows under one heading."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[AbRow, ...]
 
 
 def anchor(name: CellName) -> str:
@@ -61,38 +64,54 @@ def engines_of(run: AbRun) -> dict[str, Engine]:
     return {e.name: e for e in (*run.a.engines, *run.b.engines)}
 
 
-def rows(result: AbResult) -> list[Row]:
+def rows(result: AbResult) -> list[AbRow]:
     """Every cell in the order of the plan."""
     engines = engines_of(result.run)
     places = {s.name: s.title for s in result.run.plan.scenarios}
     return [
-        Row(
-            engine=engines[cell.name.engine],
-            title=titles.title(cell.name.benchmark),
-            place=places[cell.name.scenario],
-            verdict=verdict_of(cell),
-            judgement=_shown(cell.judgement),
-            told=told_of(cell),
-            cell=cell,
+        _with_judgement(
+            AbRow(
+                Kind.CELL,
+                str(cell.name),
+                verdict_of(cell),
+                told_of(cell),
+                cell.a_median_ops_per_sec,
+                cell.b_median_ops_per_sec,
+                engine=engines[cell.name.engine],
+                title=titles.title(cell.name.benchmark),
+                place=places[cell.name.scenario],
+                judgement=_shown(cell.judgement),
+                cell=cell,
+            )
         )
         for cell in result.cells
     ]
 
 
-def engine_rows(result: AbResult) -> list[Row]:
+def engine_rows(result: AbResult) -> list[AbRow]:
     """The engines as wholes, in the order of the run."""
     engines = engines_of(result.run)
     return [
-        Row(
-            engine=engines[found.engine],
-            title=engines[found.engine].title,
-            place=numbers.count(found.cells, "cell") + " together",
-            verdict=found.judgement.verdict.value,
-            judgement=_shown(found.judgement),
-            told=found.judgement.reason,
+        _with_judgement(
+            AbRow(
+                Kind.ENGINE,
+                found.engine,
+                found.judgement.verdict,
+                found.judgement.reason,
+                cells=found.cells,
+                engine=engines[found.engine],
+                title=engines[found.engine].title,
+                place=numbers.count(found.cells, "cell") + " together",
+                judgement=_shown(found.judgement),
+            )
         )
         for found in result.engines
     ]
+
+
+def _with_judgement(row: AbRow) -> AbRow:
+    judged = row.judgement
+    return with_judgement(row, judged, judged.smallest_effect) if judged else row
 
 
 def groups(result: AbResult) -> list[Group]:
@@ -100,7 +119,7 @@ def groups(result: AbResult) -> list[Group]:
     every = rows(result)
     found = [Group("Whole engines", tuple(engine_rows(result)))]
     for verdict in (Verdict.REGRESSED, Verdict.IMPROVED, FAILED):
-        of_verdict = tuple(row for row in every if row.verdict == verdict)
+        of_verdict = tuple(row for row in every if row.outcome == verdict)
         found.append(Group(verdict.capitalize(), of_verdict))
     told = {id(row) for group in found for row in group.rows}
     rest = [row for row in every if id(row) not in told]
@@ -134,19 +153,15 @@ def tally(result: AbResult) -> Counter[str]:
 
 def summary(result: AbResult) -> str:
     """How many cells regressed, improved, ...: one sentence without its dot."""
-    found = tally(result)
-    told = [f"{found[word]} {word}" for word in _SUMMARISED]
-    if found[NOT_MEASURED]:
-        told.append(f"{found[NOT_MEASURED]} {NOT_MEASURED}")
-    return ", ".join(told)
+    return counted(tally(result), _SUMMARISED)
 
 
 def engines_told(result: AbResult) -> str:
     """Whole engines that changed: "Whole engines: A −5.1 %"; "" if none did."""
     changed = [
-        f"{row.title} {change(row.judgement)}"
+        f"{row.title} {change_of(row)}"
         for row in engine_rows(result)
-        if row.judgement and row.verdict in _CHANGED
+        if row.outcome in _CHANGED
     ]
     return f"Whole engines: {', '.join(changed)}" if changed else ""
 
@@ -162,9 +177,8 @@ def remarks(result: AbResult) -> list[str]:
     told = []
     if result.run.plan.same_build and (result.regressed or result.improved):
         told.append("One build differs from itself: do not trust this machine yet.")
-    if (largest := largest_unseen(result)) is not None:
-        cell, effect = largest
-        open_ = unseen(slowdown(effect), str(cell.name))
+    if (worst := blindest(rows(result))) and worst.unseen:
+        open_ = unseen(worst.unseen, worst.name)
         told.append(f"Inconclusive is not unchanged: {open_}.")
     if result.exit_code == 5:
         why = result.nothing_judged
@@ -172,32 +186,6 @@ def remarks(result: AbResult) -> list[str]:
     elif result.run.unfinished:
         told.append("The run is unfinished, and judged as far as it goes.")
     return told
-
-
-def change(judgement: Judgement) -> str:
-    """The change of the rate: "−11.4 %"."""
-    return numbers.signed(rate_change(judgement.log_shift))
-
-
-def interval(judgement: Judgement) -> str:
-    """Its interval, "[−13.1, −10.8] %", or "–"."""
-    ends = interval_logs(judgement)
-    if ends is None:
-        return "–"
-    low, high = ends
-    return numbers.interval(rate_change(-low), rate_change(-high))
-
-
-def interval_logs(judgement: Judgement) -> tuple[float, float] | None:
-    """The interval in logarithms of the rate, low to high."""
-    if judgement.log_low is None or judgement.log_high is None:
-        return None
-    return -judgement.log_high, -judgement.log_low
-
-
-def rate_change(log_shift: float) -> float:
-    """A share, of whatever shift: what no float can hold is infinite."""
-    return math.expm1(-log_shift) if -log_shift < _MOST else math.inf
 
 
 def pairs_measured(result: AbResult) -> int:
@@ -211,16 +199,6 @@ def disturbed(result: AbResult) -> int:
     return sum(cell.disturbed for cell in result.cells)
 
 
-def largest_unseen(result: AbResult) -> tuple[CellResult, float] | None:
-    """The inconclusive cell in which the largest slowdown could go unseen, and it."""
-    known = [
-        (cell, cell.judgement.smallest_effect)
-        for cell in result.inconclusive
-        if cell.judgement and cell.judgement.smallest_effect is not None
-    ]
-    return max(known, key=lambda pair: pair[1], default=None)
-
-
 def rule_told(rule: Rule) -> str:
     """The confidence and the rule in one line."""
     return (
@@ -230,11 +208,6 @@ def rule_told(rule: Rule) -> str:
         f" {numbers.limit(rule.least_shift)} slower or more; unchanged: the interval"
         f" within ±{numbers.limit(rule.unchanged_within)}"
     )
-
-
-def slowdown(effect: float) -> str:
-    """A smallest effect: "7.2 %", or a multiple where a share would be silly."""
-    return numbers.percent(effect) if effect < _SILLY else numbers.signed(effect)
 
 
 def probability(p: float) -> str:
@@ -253,5 +226,3 @@ def _shown(judgement: Judgement | None) -> Judgement | None:
 
 
 _CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
-_SILLY = 10.0
-_MOST = 700.0  # e^700 is a float

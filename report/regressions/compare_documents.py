@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from report.regressions.compare_text import confirming, note
+from report.regressions.compare_rows import note
+from report.regressions.compare_text import confirming
 from report.regressions.comparing import (
     ComparedCell,
     ComparedRuns,

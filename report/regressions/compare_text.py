@@ -6,9 +6,11 @@ Meaning is never carried by a sign or a colour alone: each row has its word.
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from dataclasses import replace
 
 from report import numbers
+from report.regressions.compare_rows import compared_row
 from report.regressions.comparing import (
     BuildChange,
     ComparedCell,
@@ -19,9 +21,9 @@ from report.regressions.comparing import (
 )
 from report.regressions.deciding import repetitions_for
 from report.regressions.judgement import Verdict
-from report.regressions.samples import SampledCell
-from report.regressions.verdict_words import look
-from report.text_table import TableRow, TextLine, TextTable, escaped, visible
+from report.regressions.verdict_rows import VerdictRow, verdict_table
+from report.regressions.verdict_words import counted
+from report.text_table import TextLine, TextTable, escaped, visible
 
 _UNSURE_SHOWN = 10
 _NAMED_IN_COMMAND = 8
@@ -101,31 +103,12 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
 
 def summary(compared: ComparedRuns) -> str:
     """How many cells of each kind, and by which rule."""
-    of = {verdict: len(compared.of(verdict)) for verdict in Verdict}
-    parts = [
-        f"{of[Verdict.REGRESSED]} regressed",
-        f"{of[Verdict.IMPROVED]} improved",
-        f"{of[Verdict.UNCHANGED]} unchanged",
-        f"{of[Verdict.INCONCLUSIVE]} inconclusive",
-    ]
-    for standing in Standing:
-        cells = len(compared.standing(standing))
-        if cells and standing is not Standing.RATED:
-            parts.append(f"{cells} {_STANDING_TOLD[standing]}")
+    rows = (compared_row(cell, compared.limits) for cell in compared.cells)
     limits = compared.limits
     rule = f"{numbers.limit(limits.threshold)} of time per operation"
     beyond = f"interval beyond ±{numbers.limit(limits.margin)}"
-    return f"{' · '.join(parts)} · threshold {rule} and {beyond}"
-
-
-_STANDING_TOLD = {
-    Standing.LOST: "lost",
-    Standing.DISPUTED: "disputed",
-    Standing.GAINED: "gained",
-    Standing.UNRATED: "without a rate in both",
-    Standing.ONLY_BASE: "only in base",
-    Standing.ONLY_NEW: "only in new",
-}
+    found = counted(Counter(row.outcome for row in rows), Verdict)
+    return f"{found} · threshold {rule} and {beyond}"
 
 
 def confirming(compared: ComparedRuns) -> str:
@@ -168,7 +151,6 @@ def _build_change(change: BuildChange) -> str:
     return ", ".join(told)
 
 
-_CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
 _ALONE = (Standing.GAINED, Standing.ONLY_BASE, Standing.ONLY_NEW)
 
 
@@ -177,16 +159,13 @@ def _table(compared: ComparedRuns, show_all: bool) -> tuple[TextTable, str]:
     unsure = compared.of(Verdict.INCONCLUSIVE)
     same = compared.of(Verdict.UNCHANGED)
     unrated = compared.standing(Standing.UNRATED)
-    hidden = []
+    hidden: dict[str, int] = {}
     if not show_all:
-        if len(unsure) > _UNSURE_SHOWN:
-            hidden.append(f"{len(unsure) - _UNSURE_SHOWN} more inconclusive")
-        if same:
-            hidden.append(f"{len(same)} unchanged")
-        if unrated:
-            hidden.append(
-                f"{numbers.count(len(unrated), 'cell')} without a rate in both"
-            )
+        hidden = {
+            f"more {Verdict.INCONCLUSIVE}": max(0, len(unsure) - _UNSURE_SHOWN),
+            Verdict.UNCHANGED: len(same),
+            Standing.UNRATED: len(unrated),
+        }
         unsure, same, unrated = unsure[:_UNSURE_SHOWN], (), ()
     cells = (
         *compared.lost,
@@ -197,54 +176,12 @@ def _table(compared: ComparedRuns, show_all: bool) -> tuple[TextTable, str]:
         *same,
         *unrated,
     )
-    titles = ("", "cell"), ("base", "new", "change", "interval"), ("note",)
-    rows = tuple(_row(cell, show_all) for cell in cells)
-    return TextTable(*titles, rows), ", ".join(hidden)
+    rows = tuple(_row(compared, cell, show_all) for cell in cells)
+    return verdict_table(rows), counted(hidden)
 
 
-def _row(cell: ComparedCell, show_all: bool) -> TableRow:
-    judgement = cell.judgement
-    word = cell.verdict.value if cell.verdict else cell.standing.value
-    notes = [note(cell)]
-    if show_all and cell.q is not None:
-        notes.insert(0, f"q {cell.q:.2g}")
-    ends = judgement.rate_interval if judgement else None
-    change = numbers.signed(judgement.rate_change) if judgement else ""
-    interval = numbers.interval(*ends) if ends else ""
-    rates = (_rate(cell.base), _rate(cell.new))
-    told = "; ".join(filter(None, notes))
-    found = look("lost" if cell.is_lost else word)
-    names = (f"{found.glyph} {word}", cell.name)
-    return TableRow((*names, *rates, change, interval, told), found.style)
-
-
-def note(cell: ComparedCell) -> str:
-    """What to know of a cell, "" if there is nothing."""
-    told = [cell.reason]
-    if cell.judgement:
-        told.append(cell.judgement.reason)
-        if _medians_disagree(cell):
-            told.append("the change is of all pairs, not of the medians")
-        if cell.same_build and cell.verdict in _CHANGED:
-            told.append("the executable is the same: not by its code")
-        for what in ("disturbed", "truncated"):
-            counts = [getattr(side, what) for side in (cell.base, cell.new) if side]
-            if any(counts):
-                word = "cut short" if what == "truncated" else what
-                told.append(f"{word}: {counts[0]} in base, {counts[1]} in new")
-    return "; ".join(filter(None, told))
-
-
-def _medians_disagree(cell: ComparedCell) -> bool:
-    """Whether the medians that are shown went the other way than the change."""
-    base, new = cell.rates
-    if not cell.judgement or base is None or new is None:
-        return False
-    shares = new / base - 1, cell.judgement.rate_change
-    return {numbers.sign(round(share, 3)) for share in shares} == {"+", "−"}
-
-
-def _rate(cell: SampledCell | None) -> str:
-    if cell is None:
-        return "–"
-    return cell.status if cell.rate is None else numbers.compact(cell.rate)
+def _row(compared: ComparedRuns, cell: ComparedCell, show_all: bool) -> VerdictRow:
+    row = compared_row(cell, compared.limits)
+    if not show_all or cell.q is None:
+        return row
+    return replace(row, note="; ".join(filter(None, (f"q {cell.q:.2g}", row.note))))

@@ -285,7 +285,8 @@ def _alone(base: SampledCell | None, new: SampledCell | None) -> ComparedCell:
     standing = Standing.ONLY_NEW if base is None else Standing.ONLY_BASE
     only = new if base is None else base
     assert only is not None
-    return ComparedCell(only.name, standing, base, new, only.reason)
+    reason = only.reason if only.rates else _told(only)
+    return ComparedCell(only.name, standing, base, new, reason)
 
 
 def _standing(base: SampledCell, new: SampledCell) -> tuple[Standing, str]:

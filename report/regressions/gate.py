@@ -6,19 +6,18 @@ history; the formats (gate_text, gate_github, gate_junit) show it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from report.numbers import percent
-from report.regressions.judgement import Judgement, Verdict
+from report.regressions.verdict_rows import VerdictRow, blindest
 
 REGRESSION, INCONCLUSIVE, NEVER = "regression", "inconclusive", "never"
 FAIL_ON = (REGRESSION, INCONCLUSIVE, NEVER)
 PASSED, REGRESSED, USAGE, INCOMPLETE, NOTHING = 0, 1, 2, 3, 5
 # A cell that could be so much slower unseen gates nothing (REGRESSIONS.md).
 MOST_UNSEEN = 0.10
+_UNKNOWN = "how large a slowdown could go unseen is not known"
 Chosen = Callable[[str], bool]  # whether a cell is, by its name
 
 
@@ -36,46 +35,6 @@ class Outcome(StrEnum):
     UNCOMPARED = "not compared"  # no base to compare it with
 
 
-class Kind(StrEnum):
-    """What a row is about."""
-
-    CELL = "cell"
-    ENGINE = "engine"  # all its cells together
-    COUNT = "count"  # work, not time
-
-
-@dataclass(frozen=True)
-class Row:
-    """One thing that the gate looks at.
-
-    `name` is engine/scenario/benchmark, or the engine; a count has its name after
-    it.  `change` and `interval` are shares of what `unit` says, of rates below 0 is
-    slower, of counts above 0 is more work.  `judged` says that a regression could
-    have been found; `unseen` is the slowdown, as a share of the time, that could be
-    there nevertheless, None if that is not known.  `alert` marks what people must
-    see although nothing was found: a cell that was gated and is not any more.
-    """
-
-    kind: Kind
-    name: str
-    outcome: Outcome
-    judged: bool
-    unit: str = "ops/s"
-    base: float | None = None
-    new: float | None = None
-    change: float | None = None
-    interval: tuple[float, float] | None = None
-    confidence: float | None = None
-    reason: str = ""
-    unseen: float | None = None
-    alert: bool = False
-
-    @property
-    def timed(self) -> bool:
-        """Whether it is about time; counts do not swell a number of rows."""
-        return self.kind is not Kind.COUNT
-
-
 @dataclass(frozen=True)
 class Gate:
     """All rows, and what was compared with what.
@@ -87,23 +46,23 @@ class Gate:
     run: str
     against: str
     method: str  # one sentence: by which rule
-    rows: tuple[Row, ...]
+    rows: tuple[VerdictRow, ...]
     unfinished: bool = False
     nothing: str = ""
     no_base: bool = False
     hints: tuple[str, ...] = ()  # commands that confirm what was found
 
-    def of(self, *outcomes: Outcome) -> tuple[Row, ...]:
+    def of(self, *outcomes: Outcome) -> tuple[VerdictRow, ...]:
         """The rows that came out so, the largest change first."""
         found = [row for row in self.rows if row.outcome in outcomes]
         return tuple(sorted(found, key=lambda row: -abs(row.change or 0)))
 
-    def timed(self, *outcomes: Outcome) -> tuple[Row, ...]:
+    def timed(self, *outcomes: Outcome) -> tuple[VerdictRow, ...]:
         """The rows about time that came out so."""
         return tuple(row for row in self.of(*outcomes) if row.timed)
 
     @property
-    def slower(self) -> tuple[Row, ...]:
+    def slower(self) -> tuple[VerdictRow, ...]:
         """The rows that fail the gate: regressed, or nominated for it."""
         return self.of(Outcome.REGRESSED, Outcome.NOMINATED)
 
@@ -118,10 +77,9 @@ class Gate:
         return self.judged > 0
 
     @property
-    def blindest(self) -> Row | None:
+    def blindest(self) -> VerdictRow | None:
         """The inconclusive row in which the largest slowdown could go unseen."""
-        rows = [row for row in self.timed(Outcome.INCONCLUSIVE) if row.unseen]
-        return max(rows, key=lambda row: row.unseen or 0, default=None)
+        return blindest(row for row in self.rows if row.timed)
 
     @property
     def why_nothing(self) -> str:
@@ -129,8 +87,8 @@ class Gate:
         if self.nothing:
             return self.nothing
         vague = self.timed(Outcome.NOT_GATED)
-        told = next((row for row in (*vague, *self.rows) if row.reason), None)
-        return f"{told.name}: {told.reason}" if told else "nothing was measured"
+        told = next((row for row in (*vague, *self.rows) if row.remark), None)
+        return f"{told.name}: {told.remark}" if told else "nothing was measured"
 
     def exit_code(self, fail_on: str = REGRESSION, allow_no_base: bool = False) -> int:
         """0 passed; 1 slower; 3 a cell failed or is missing; 5 nothing judged.
@@ -151,52 +109,22 @@ class Gate:
         return INCOMPLETE if incomplete else PASSED
 
 
-def row_of(
-    kind: Kind,
-    name: str,
-    judgement: Judgement,
-    sides: tuple[float | None, float | None],
-    unseen: float | None,
-    unit: str = "ops/s",
-    least_confidence: float = 0.0,
-    most_unseen: float = MOST_UNSEEN,
-) -> Row:
-    """The row of a judgement; `sides` are the figures of base and new.
+def gated(
+    row: VerdictRow, least_confidence: float = 0.0, most_unseen: float = MOST_UNSEEN
+) -> VerdictRow:
+    """Return a row about time as a gate takes it.
 
     Without an interval of `least_confidence` it is not gated, nor if inconclusive
     and `unseen` is above `most_unseen`.
     """
-    sure = judgement.confidence >= least_confidence - 1e-9
-    known = bool(judgement.pairs) and judgement.rate_interval is not None and sure
-    reason, verdict = judgement.reason, judgement.verdict
-    outcome = Outcome(verdict.value)
-    if not known or verdict is Verdict.INCONCLUSIVE:
-        unseen = _at_least_seen(judgement, unseen) if known else None
-        if unseen is None or unseen > most_unseen:
-            outcome = Outcome.NOT_GATED
-            told = "how large a slowdown could go unseen is not known"
-            if unseen is not None:
-                told = f"a slowdown below {percent(unseen)} could go unseen"
-            reason = "; ".join(filter(None, (told if known else "", reason))) or told
-    else:
-        unseen = None
-    return Row(
-        kind,
-        name,
-        outcome,
-        outcome is not Outcome.NOT_GATED,
-        unit,
-        *sides,
-        change=judgement.rate_change if judgement.pairs else None,
-        interval=judgement.rate_interval if judgement.pairs else None,
-        confidence=judgement.confidence,
-        reason=reason,
-        unseen=unseen,
-    )
-
-
-def _at_least_seen(judgement: Judgement, unseen: float | None) -> float | None:
-    """What could go unseen is no less than the slowdown that was not believed."""
-    if unseen is None:
-        return None
-    return max(unseen, math.expm1(judgement.log_shift))
+    sure = (row.confidence or 0.0) >= least_confidence - 1e-9
+    unseen = row.unseen if row.interval and sure else None
+    known = bool(row.interval) and sure
+    if known and row.outcome != Outcome.INCONCLUSIVE:
+        return row
+    if unseen is not None and unseen <= most_unseen:
+        return row
+    note = row.note
+    if unseen is None and (known or not note):
+        note = "; ".join(filter(None, (_UNKNOWN, note)))
+    return replace(row, outcome=Outcome.NOT_GATED, note=note, unseen=unseen)

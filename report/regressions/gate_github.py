@@ -6,16 +6,14 @@ GitHub shows ten annotations of each level of a step and takes 1 MiB of summary.
 """
 
 from report.numbers import count
-from report.regressions.gate import PASSED, Gate, Outcome, Row
+from report.regressions.gate import PASSED, Gate, Outcome
 from report.regressions.gate_text import (
     conclusion,
-    reason_of,
     sentence,
     shown,
     summary,
-    table,
-    what_of,
 )
+from report.regressions.verdict_rows import VerdictRow, verdict_table
 from report.text_table import escaped, one_line
 
 MOST_ANNOTATIONS = 10
@@ -38,7 +36,9 @@ def annotations(gate: Gate, code: int) -> list[str]:
     shown_rows = bad if len(bad) <= MOST_ANNOTATIONS else bad[: MOST_ANNOTATIONS - 1]
     found = [command(level, _title(row), sentence(row)) for row in shown_rows]
     if rest := bad[len(shown_rows) :]:
-        found.append(command(level, f"{len(rest)} more", "; ".join(map(what_of, rest))))
+        found.append(
+            command(level, f"{len(rest)} more", "; ".join(row.label for row in rest))
+        )
     if gate.slower:
         found += [command("notice", "confirm", hint) for hint in gate.hints]
     found += _warnings(gate)
@@ -54,13 +54,13 @@ def _warnings(gate: Gate) -> list[str]:
     kinds = {
         "inconclusive": gate.of(Outcome.INCONCLUSIVE),
         "not gated": gate.timed(Outcome.NOT_GATED),
-        "not gated any more": tuple(row for row in gate.rows if row.alert),
+        "to look at": tuple(row for row in gate.rows if row.alert),
     }
     return [
         command(
             "warning",
             f"{count(len(rows), 'row')} {kind}",
-            "; ".join(f"{what_of(row)}: {reason_of(row)}" for row in rows[:3]),
+            "; ".join(f"{row.label}: {row.remark}" for row in rows[:3]),
         )
         for kind, rows in kinds.items()
         if rows
@@ -77,7 +77,7 @@ def step_summary(gate: Gate, code: int) -> str:
         f"{compared}: {escaped(summary(gate))}.",
     ]
     if rows:
-        blocks.append(table(rows[:MOST_SUMMARY_ROWS]).markdown())
+        blocks.append(verdict_table(rows[:MOST_SUMMARY_ROWS]).markdown())
     if len(rows) > MOST_SUMMARY_ROWS:
         blocks.append(f"{len(rows) - MOST_SUMMARY_ROWS} more rows are not shown.")
     if gate.hints and gate.slower:
@@ -103,5 +103,5 @@ def escaped_property(text: str) -> str:
     return escaped_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _title(row: Row) -> str:
-    return f"{row.outcome.value}: {what_of(row)}"
+def _title(row: VerdictRow) -> str:
+    return f"{row.outcome}: {row.label}"

@@ -17,11 +17,12 @@ import numpy as np
 from report.model.plan import CellName
 from report.numbers import count, percent
 from report.regressions.change_points import LEAST_SHIFT, WINDOW, critical, despiked
-from report.regressions.gate import MOST_UNSEEN, Chosen, Gate, Kind, Outcome, Row
+from report.regressions.gate import MOST_UNSEEN, Chosen, Gate, Outcome
 from report.regressions.history_entries import Entry
 from report.regressions.history_flags import Change, Judged, State, judge
 from report.regressions.history_text import since
 from report.regressions.history_view import confirming
+from report.regressions.verdict_rows import Kind, VerdictRow
 
 RECENT = 20  # runs: what began before them is the new normal of the gate
 LEAST_EARLIER = 5  # runs of a cell; with fewer nothing is judged
@@ -106,7 +107,7 @@ def _step(found: Judged, threshold: float) -> Change | None:
     return max(steps, key=lambda change: change.step.log_shift, default=None)
 
 
-def _row(found: Judged, step: Change | None, threshold: float) -> Row:
+def _row(found: Judged, step: Change | None, threshold: float) -> VerdictRow:
     if step is None:
         return _steady_row(found, threshold)
     outcome = Outcome.NOMINATED
@@ -117,12 +118,11 @@ def _row(found: Judged, step: Change | None, threshold: float) -> Row:
     by = f"; {step.state} by {step.decided_by.run}" if step.decided_by else ""
     return replace(
         _plain(found.series.cell, outcome, f"{since(step)}{by}"),
-        judged=True,
         change=step.step.rate_change,
     )
 
 
-def _steady_row(found: Judged, threshold: float) -> Row:
+def _steady_row(found: Judged, threshold: float) -> VerdictRow:
     """No step: what could go unseen decides whether that says anything."""
     last = max((change.step.index for change in found.changes), default=0)
     *level, newest = found.series.values[last:]
@@ -136,15 +136,13 @@ def _steady_row(found: Judged, threshold: float) -> Row:
         outcome = Outcome.UNCHANGED
     elif unseen > max(MOST_UNSEEN, threshold):
         outcome = Outcome.NOT_GATED
-        reason = reason or f"a slowdown below {percent(unseen)} could go unseen"
     return replace(
         _plain(found.series.cell, outcome, reason),
-        judged=outcome is not Outcome.NOT_GATED,
         unseen=None if outcome is Outcome.UNCHANGED else unseen,
     )
 
 
-def _young_row(found: Judged, new: Entry, before: Sequence[Entry]) -> Row:
+def _young_row(found: Judged, new: Entry, before: Sequence[Entry]) -> VerdictRow:
     """A cell of too few runs; an alert if it had enough of other settings."""
     cell, points = found.series.cell, len(found.series.points) - 1
     settings = new.by_name[cell].settings_sha256
@@ -159,7 +157,7 @@ def _young_row(found: Judged, new: Entry, before: Sequence[Entry]) -> Row:
     return replace(_plain(cell, Outcome.UNCOMPARED, reason), alert=gated)
 
 
-def _lost(new: Entry, before: Sequence[Entry], wanted: Chosen) -> Iterable[Row]:
+def _lost(new: Entry, before: Sequence[Entry], wanted: Chosen) -> Iterable[VerdictRow]:
     """Cells that any comparable recent entry rates, and the new run does not.
 
     The newest one only would forget what is lost as soon as that is in the history.
@@ -178,8 +176,8 @@ def _lost(new: Entry, before: Sequence[Entry], wanted: Chosen) -> Iterable[Row]:
             yield _plain(name, Outcome.FAILED, f"{now.status}; ok in {base.title}")
 
 
-def _plain(cell: CellName, outcome: Outcome, reason: str) -> Row:
-    return Row(Kind.CELL, str(cell), outcome, judged=False, reason=reason)
+def _plain(cell: CellName, outcome: Outcome, reason: str) -> VerdictRow:
+    return VerdictRow(Kind.CELL, str(cell), outcome, reason)
 
 
 def _commands(steps: Iterable[Change]) -> tuple[str, ...]:

@@ -10,13 +10,15 @@ junit-10.xsd) allow.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from xml.sax.saxutils import escape, quoteattr
 
-from report.regressions.gate import NOTHING, PASSED, Gate, Kind, Outcome, Row
+from report.regressions.gate import NOTHING, PASSED, Gate, Outcome
 from report.regressions.gate_text import conclusion, sentence, summary
+from report.regressions.verdict_rows import Kind, VerdictRow
 
-_TAGS = {
+_TAGS: Mapping[str, str] = {
     Outcome.REGRESSED: "failure",
     Outcome.NOMINATED: "failure",
     Outcome.FAILED: "error",
@@ -39,8 +41,7 @@ def render(gate: Gate, code: int) -> str:
     one, the gate itself is a testcase.
     """
     cases = [
-        (_name(row), _tag(row), f"{row.outcome.value}: {sentence(row)}")
-        for row in gate.rows
+        (_name(row), _tag(row), f"{row.outcome}: {sentence(row)}") for row in gate.rows
     ]
     bad = any(tag in ("failure", "error") for _, tag, _ in cases)
     if code != PASSED and not bad:
@@ -89,7 +90,7 @@ def _told(gate: Gate, code: int) -> str:
     return "\n".join([summary(gate), *hints, conclusion(gate, code)])
 
 
-def _name(row: Row) -> tuple[str, str]:
+def _name(row: VerdictRow) -> tuple[str, str]:
     """The class and the name: engine.scenario and benchmark, where it is a cell."""
     if row.kind is Kind.ENGINE:
         return row.name, "all cells"
@@ -97,7 +98,7 @@ def _name(row: Row) -> tuple[str, str]:
     return ".".join(group) or "kvmatrix", last
 
 
-def _tag(row: Row) -> str:
+def _tag(row: VerdictRow) -> str:
     return _TAGS.get(row.outcome, "")
 
 

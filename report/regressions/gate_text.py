@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from typing import Any
 
 from report import numbers
@@ -12,12 +12,18 @@ from report.regressions.gate import (
     PASSED,
     REGRESSED,
     Gate,
-    Kind,
     Outcome,
-    Row,
 )
-from report.regressions.verdict_words import look, marked, unseen
-from report.text_table import TableRow, TextLine, TextTable
+from report.regressions.verdict_rows import (
+    OPS,
+    VerdictRow,
+    change_of,
+    figure_of,
+    interval_of,
+    verdict_table,
+)
+from report.regressions.verdict_words import counted, unseen
+from report.text_table import TextLine
 
 SCHEMA = 1
 # Outcomes whose rows are all shown; of the others so many.
@@ -40,18 +46,18 @@ def lines(gate: Gate, code: int) -> list[TextLine]:
         TextLine(""),
     ]
     if rows := shown(gate):
-        found += [*table(rows).lines(), TextLine("")]
+        found += [*verdict_table(rows).lines(), TextLine("")]
     found.append(TextLine(summary(gate)))
     if gate.slower:
         found += [TextLine(f"confirm   {hint}") for hint in gate.hints]
     return [*found, TextLine(conclusion(gate, code), "bold")]
 
 
-def shown(gate: Gate) -> list[Row]:
+def shown(gate: Gate) -> list[VerdictRow]:
     """The rows that people see: what was found, and some of what is not known."""
     rows = [row for outcome in _SHOWN for row in gate.of(outcome)]
     alerts = [row for row in gate.rows if row.alert]
-    vague = gate.of(Outcome.NOT_GATED)
+    vague = [row for row in gate.of(Outcome.NOT_GATED) if not row.alert]
     return [
         *rows,
         *alerts,
@@ -70,19 +76,8 @@ def summary(gate: Gate) -> str:
 
 
 def _summed(gate: Gate, *, timed: bool) -> str:
-    numbers = {
-        outcome: sum(row.timed is timed for row in gate.of(outcome))
-        for outcome in Outcome
-    }
-    return " · ".join(f"{n} {outcome.value}" for outcome, n in numbers.items() if n)
-
-
-def reason_of(row: Row) -> str:
-    """Why it came out so, and of an inconclusive one what could go unseen."""
-    if row.unseen is None or row.outcome is not Outcome.INCONCLUSIVE:
-        return row.reason
-    told = unseen(numbers.percent(row.unseen))
-    return "; ".join(filter(None, (told, row.reason)))
+    found = Counter(row.outcome for row in gate.rows if row.timed is timed)
+    return counted({outcome: found[outcome] for outcome in Outcome})
 
 
 def conclusion(gate: Gate, code: int) -> str:
@@ -119,48 +114,38 @@ def _slower(gate: Gate) -> str:
 
 def verdicts(gate: Gate) -> str:
     """How many of the rows about time came out how, and what could go unseen."""
-    parts = [f"{len(gate.timed(Outcome.UNCHANGED))} unchanged"]
-    if improved := gate.timed(Outcome.IMPROVED):
-        parts.append(f"{len(improved)} improved")
-    if unsure := gate.timed(Outcome.INCONCLUSIVE):
-        parts.append(f"{len(unsure)} inconclusive")
-        if (worst := gate.blindest) is not None and worst.unseen is not None:
-            told = unseen(numbers.percent(worst.unseen), what_of(worst))
-            parts[-1] += f" ({told})"
-    for outcome in (Outcome.NOT_GATED, Outcome.UNCOMPARED):
-        if rows := gate.timed(outcome):
-            parts.append(f"{len(rows)} {outcome.value}")
-    return ", ".join(parts)
+    unsure: str = Outcome.INCONCLUSIVE
+    if (worst := gate.blindest) is not None and worst.unseen is not None:
+        unsure += f" ({unseen(worst.unseen, worst.label)})"
+    found = {
+        Outcome.UNCHANGED: len(gate.timed(Outcome.UNCHANGED)),
+        Outcome.IMPROVED: len(gate.timed(Outcome.IMPROVED)),
+        unsure: len(gate.timed(Outcome.INCONCLUSIVE)),
+        Outcome.NOT_GATED: len(gate.timed(Outcome.NOT_GATED)),
+        Outcome.UNCOMPARED: len(gate.timed(Outcome.UNCOMPARED)),
+    }
+    return counted(found, [Outcome.UNCHANGED])
 
 
-def what_of(row: Row) -> str:
-    """The row's name, and what it is where that is no cell."""
-    return f"{row.name} (all cells)" if row.kind is Kind.ENGINE else row.name
+def sides_of(row: VerdictRow) -> str:
+    """The figures of both sides: "185k → 164k ops/s"; "" if not both are known."""
+    if row.base is None or row.new is None:
+        return ""
+    base, new = (figure_of(row, side) for side in (row.base, row.new))
+    return f"{base} → {new}{f' {row.unit}' if row.unit == OPS else ''}"
 
 
-def figures_of(row: Row) -> tuple[str, str, str]:
-    """Base and new, the change, and the interval; "" for what is not known."""
-    sides = ""
-    if row.base is not None and row.new is not None:
-        sides = f"{numbers.compact(row.base)} → {numbers.compact(row.new)} {row.unit}"
-    change = numbers.signed(row.change) if row.change is not None else ""
-    interval = ""
-    if row.interval is not None:
-        interval = numbers.interval(*row.interval)
-    return sides, change, interval
-
-
-def sentence(row: Row) -> str:
+def sentence(row: VerdictRow) -> str:
     """The row without its name, for a message of one line."""
-    sides, change, interval = figures_of(row)
+    sides, change, interval = sides_of(row), change_of(row), interval_of(row)
     level = (
         f"{interval} at {numbers.limit(row.confidence)}"
         if interval and row.confidence
         else ""
     )
     found = " ".join(filter(None, (change, level, f"({sides})" if sides else "")))
-    told = "; ".join(filter(None, (found, reason_of(row))))
-    return told or row.outcome.value
+    told = "; ".join(filter(None, (found, row.remark)))
+    return told or str(row.outcome)
 
 
 def document(gate: Gate, code: int) -> dict[str, Any]:
@@ -182,11 +167,11 @@ def document(gate: Gate, code: int) -> dict[str, Any]:
     }
 
 
-def _row_document(row: Row) -> dict[str, Any]:
+def _row_document(row: VerdictRow) -> dict[str, Any]:
     return {
         "kind": row.kind.value,
         "name": row.name,
-        "outcome": row.outcome.value,
+        "outcome": str(row.outcome),
         "judged": row.judged,
         "unit": row.unit,
         "base": row.base,
@@ -194,18 +179,7 @@ def _row_document(row: Row) -> dict[str, Any]:
         "change": row.change,
         "interval": list(row.interval) if row.interval else None,
         "confidence": row.confidence if row.interval else None,
-        "reason": row.reason,
+        "reason": row.remark,
         "unseen": row.unseen,
         "alert": row.alert,
     }
-
-
-def table(rows: Sequence[Row]) -> TextTable:
-    """Return rows of a gate as a table."""
-    titles = ("", "cell"), ("base → new", "change", "interval"), ("note",)
-    return TextTable(*titles, tuple(map(_table_row, rows)))
-
-
-def _table_row(row: Row) -> TableRow:
-    cells = (marked(row.outcome), what_of(row), *figures_of(row), reason_of(row))
-    return TableRow(cells, look(row.outcome).style)

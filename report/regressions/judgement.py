@@ -47,11 +47,24 @@ class Judgement:
     @property
     def rate_change(self) -> float:
         """Change of ops/s as a share: -0.05 is 5 % slower."""
-        return math.expm1(-self.log_shift)
+        return _share(-self.log_shift)
+
+    @property
+    def time_change(self) -> float:
+        """Change of the time per operation as a share: 0.05 is 5 % slower."""
+        return _share(self.log_shift)
 
     @property
     def rate_interval(self) -> tuple[float, float] | None:
         """The interval of rate_change, low to high."""
         if self.log_low is None or self.log_high is None:
             return None
-        return math.expm1(-self.log_high), math.expm1(-self.log_low)
+        return _share(-self.log_high), _share(-self.log_low)
+
+
+def _share(log_ratio: float) -> float:
+    """Return a log of a ratio as a share; what no float can hold is infinite."""
+    return math.expm1(log_ratio) if log_ratio < _MOST else math.inf
+
+
+_MOST = 700.0  # e^700 is a float

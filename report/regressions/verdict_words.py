@@ -6,13 +6,16 @@ carried by a glyph or a colour alone: each row has its word.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from report import numbers
 from report.regressions.counts import LESS, MORE, SAME
 from report.regressions.judgement import Verdict
 
-FAILED, NOT_MEASURED = "failed", "not measured"
+FAILED, MISSING, LOST, DISPUTED = "failed", "missing", "lost", "disputed"
+NOMINATED, NOT_MEASURED = "nominated", "not measured"
+_SILLY = 10.0  # a slowdown that a percentage would not suit
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,8 @@ LOOKS: Mapping[str, Look] = {
     Verdict.IMPROVED: Look("▲", "improved"),
     Verdict.UNCHANGED: Look("=", "unchanged"),
     Verdict.INCONCLUSIVE: Look("?", "inconclusive"),
-    FAILED: Look("×", FAILED),
-    "missing": Look("×", FAILED),
-    "lost": Look("×", FAILED),
-    "nominated": Look("▼", "nominated"),
+    **dict.fromkeys((FAILED, MISSING, LOST, DISPUTED), Look("×", FAILED)),
+    NOMINATED: Look("▼", NOMINATED),
     MORE: Look("+", "regressed"),
     LESS: Look("−", "improved"),
     SAME: Look("=", "unchanged"),
@@ -50,7 +51,21 @@ def marked(word: str) -> str:
     return f"{look(word).glyph} {word}"
 
 
-def unseen(slowdown: str, where: str = "") -> str:
-    """Return what an inconclusive outcome leaves open."""
+def unseen(effect: float, where: str = "") -> str:
+    """Return what an inconclusive outcome leaves open: a slowdown, as a share."""
     place = f" in {where}" if where else ""
-    return f"a slowdown of up to {slowdown} could go unseen{place}"
+    return f"a slowdown of up to {slowdown(effect)} could go unseen{place}"
+
+
+def slowdown(effect: float) -> str:
+    """Return a slowdown: "7.2 %", or a multiple where a share would be silly."""
+    return numbers.percent(effect) if effect < _SILLY else numbers.signed(effect)
+
+
+def counted(found: Mapping[str, int], always: Iterable[str] = ()) -> str:
+    """Return how many there are of each outcome: "1 regressed, 28 inconclusive".
+
+    First `always`, be there any or not, then what else was found, as it stands.
+    """
+    words = dict.fromkeys([*always, *(word for word, n in found.items() if n)])
+    return ", ".join(f"{found.get(word, 0)} {word}" for word in words)
