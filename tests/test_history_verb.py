@@ -64,7 +64,7 @@ def test_what_is_open_comes_first(folder: Path) -> None:
         ["▼", "nominated", "beta/baseline/readrandom"],
         ["▲", "nominated", "alpha/sync/fillsync"],
     ]
-    told = "confirmed by 20260105-040000-ab-quick: −6.0 % [−8.0 %, −4.0 %]"
+    told = "confirmed by 20260105-040000-ab-quick: −6.0 % [−8.0, −4.0] %"
     assert told in done.stdout
     assert "4 series: 1 regressed, 1 nominated, 1 improved" in done.stdout
 

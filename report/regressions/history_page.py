@@ -92,7 +92,7 @@ def render(view: View) -> str:
         numbers=numbers,
         engines=engines,
         looks=_looks(engines),
-        lede=lede(view),
+        lede=opened(*view.machines),
         chips=chips(view, parts),
         open=[c for machine in view.machines for c in machine.open],
         closed=[c for m in view.machines for c in m.changes if not c.is_open],
@@ -100,14 +100,6 @@ def render(view: View) -> str:
         detector=change_points,
         flags=history_flags,
     )
-
-
-def lede(view: View) -> str:
-    """The verdict in one sentence."""
-    regressed = view.count(lambda machine: machine.regressions)
-    nominated = view.count(lambda machine: machine.nominated)
-    improved = view.count(lambda machine: machine.improvements)
-    return opened(regressed, nominated, improved)
 
 
 def chips(view: View, parts: list[Part]) -> list[Chip]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from report.numbers import count, signed
+from report.numbers import count, interval, signed
 from report.regressions.history_entries import Entry
 from report.regressions.history_flags import Change, State
 from report.regressions.history_view import (
@@ -17,6 +17,7 @@ from report.regressions.history_view import (
     opened,
     style,
 )
+from report.regressions.verdict_words import counted
 from report.text_table import TextLine
 
 
@@ -25,7 +26,7 @@ def lines(view: View) -> list[TextLine]:
     found = [TextLine(_title(view), "bold")]
     for machine in view.machines:
         found += [TextLine(""), *_machine(machine)]
-    if view.count(lambda machine: machine.nominated):
+    if any(machine.nominated for machine in view.machines):
         told = "nominated: a step in the history; the A/B run decides, not the history"
         found += [TextLine(""), TextLine(told, "dim")]
     return found
@@ -42,15 +43,13 @@ def decided(change: Change) -> str:
     ratio = entry.by_name[change.series.cell].ratio if entry else None
     if entry is None or ratio is None:
         return ""
-    low, middle, high = (signed(x - 1) for x in (ratio.low, ratio.median, ratio.high))
-    return f"{change.state} by {entry.run}: {middle} [{low}, {high}]"
+    ends = interval(ratio.low - 1, ratio.high - 1)
+    return f"{change.state} by {entry.run}: {signed(ratio.median - 1)} {ends}"
 
 
 def summary(machine: Machine) -> str:
     """How many series there are, and what is open in them."""
-    open_ = (machine.regressions, machine.nominated, machine.improvements)
-    told = f"{count(len(machine.judged), 'series', 'series')}: "
-    told += opened(*map(len, open_))
+    told = f"{count(len(machine.judged), 'series', 'series')}: {opened(machine)}"
     told += f"; {machine.steady} with nothing open"
     if machine.short:
         told += f"; {machine.short} of fewer than {FEW} points, too few for small steps"
@@ -71,8 +70,7 @@ def _machine(machine: Machine) -> Iterator[TextLine]:
     for change in machine.open:
         yield from _change(change)
     if machine.closed:
-        ends = ", ".join(f"{n} {verdict}" for verdict, n in machine.closed.items())
-        yield TextLine(f"closed: {ends}", "dim")
+        yield TextLine(f"closed: {counted(machine.closed)}", "dim")
     yield TextLine(summary(machine))
 
 

@@ -7,6 +7,7 @@ shown of what it found.
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,8 @@ from report.model.plan import CellName
 from report.provenance import machine_words
 from report.regressions.history_entries import Entry
 from report.regressions.history_flags import Change, Judged, judge
-from report.regressions.verdict_words import look
+from report.regressions.judgement import Verdict
+from report.regressions.verdict_words import NOMINATED, counted, look
 
 FEW = 10  # points; of fewer only large steps are seen
 
@@ -68,8 +70,7 @@ class Machine:
     @property
     def closed(self) -> Mapping[str, int]:
         """How many steps came to each of the other ends."""
-        verdicts = [c.verdict for c in self.changes if not c.is_open]
-        return {verdict: verdicts.count(verdict) for verdict in sorted(set(verdicts))}
+        return Counter(sorted(c.verdict for c in self.changes if not c.is_open))
 
     @property
     def steady(self) -> int:
@@ -89,10 +90,6 @@ class View:
     machines: tuple[Machine, ...]
     runs: int  # shown
     all_runs: int  # seen by the detector
-
-    def count(self, of: Callable[[Machine], Sequence[Change]]) -> int:
-        """How many changes of a kind there are on all machines."""
-        return sum(len(of(machine)) for machine in self.machines)
 
     @property
     def cells(self) -> tuple[CellName, ...]:
@@ -141,12 +138,17 @@ def style(change: Change) -> str:
     """Return how a step is coloured; its word says the same."""
     if not change.is_open:
         return "closed"
-    return "nominated" if change.is_nominated else change.direction.value
+    return NOMINATED if change.is_nominated else change.direction.value
 
 
-def opened(regressed: int, nominated: int, improved: int) -> str:
+def opened(*machines: Machine) -> str:
     """Return how many steps are open."""
-    return f"{regressed} regressed, {nominated} nominated, {improved} improved"
+    kinds = {
+        Verdict.REGRESSED: [machine.regressions for machine in machines],
+        NOMINATED: [machine.nominated for machine in machines],
+        Verdict.IMPROVED: [machine.improvements for machine in machines],
+    }
+    return counted({word: sum(map(len, of)) for word, of in kinds.items()}, kinds)
 
 
 def confirming(*changes: Change) -> str:

@@ -12,6 +12,7 @@ from report.regressions.ab_plan import AbPlan
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import suspects
 from report.regressions.count_lines import COUNTS_FILE, CountFile
+from report.regressions.verdict_words import counted
 from scripts.calls import Bench
 from scripts.events import Counted, Listener, Note, Pace, RoundFinished
 from scripts.loop import Schedule, Task
@@ -131,9 +132,9 @@ class AbSchedule(Schedule):
         named = {_cell(name) for name in (*found.slower, *found.faster)}
         seconds = self.plan.rule.confirm_rounds * sum(map(self.forecast.round_s, named))
         about = f", about {numbers.duration(seconds)}" if named else ""
-        directions = f"{len(found.slower)} slower, {len(found.faster)} faster"
+        numbered = {"slower": len(found.slower), "faster": len(found.faster)}
         told = f"{len(named)} of {len(self.plan.able)} cells are suspects"
-        self.listener(Note(f"{told} ({directions}){about}"))
+        self.listener(Note(f"{told} ({counted(numbered, numbered)}){about}"))
         return [cell for cell in self.plan.able if cell in named]
 
     def _left(
