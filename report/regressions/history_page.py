@@ -31,6 +31,7 @@ from report.regressions.history_view import (
     opened,
     style,
 )
+from report.text_table import TableRow, TextTable
 
 _STYLES = ("regressions.css", "history.css")
 _TEMPLATE = "history.html.j2"
@@ -72,6 +73,7 @@ def render(view: View) -> str:
         confirming=confirming,
         decided=decided,
         figure=figure,
+        figures=figures,
         glyph=glyph,
         share=figures_of,
         short=short,
@@ -121,6 +123,25 @@ def chips(view: View, parts: list[Part]) -> list[Chip]:
     if thinned > 1:
         found.append(Chip(f"drawn thinner: up to {thinned} runs for each point"))
     return found
+
+
+def figures(chart: Chart) -> TextTable:
+    """Return every point of a chart; the first after a step has its sign."""
+    is_ratio = chart.judged.series.is_ratio
+    titles = ("ratio", "from, to", "ops/s") if is_ratio else ("ops/s", "from, to")
+    rows = []
+    for one in chart.drawn:
+        middle, low, high = (
+            figure(x, is_ratio) for x in (one.median, one.low, one.high)
+        )
+        sign = f" {glyph(one.change)}" if one.change else ""
+        cells = [one.name, middle + sign, f"{low}–{high}"]
+        rate = one.points[-1].cell.rate
+        if is_ratio:
+            cells.append(numbers.compact(rate.median) if rate else "")
+        rows.append(TableRow(tuple(cells)))
+    name = "Run" if chart.runs_per_point == 1 else "Runs up to"
+    return TextTable((name,), titles, (), tuple(rows))
 
 
 def anchor(numbers: Numbers, change: Change) -> str:
