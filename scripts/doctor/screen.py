@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
+from report.text_table import TableRow, TextTable
 from scripts.doctor.finding import Finding, Level, count, verdict
 from scripts.doctor.judge import Probed
 
@@ -17,32 +18,38 @@ EXIT_UNFIT = 4
 
 def lines(findings: Sequence[Finding], machine: str, width: int) -> Iterator[Text]:
     """Each finding, then what would mend those that are not ok, then the verdict."""
-    column = max(len(finding.name) for finding in findings)
+    room = width - len("  FAIL    ") - max(len(finding.name) for finding in findings)
+    rows: list[TableRow] = []
+    for finding in findings:
+        word = _WORDS[finding.level]
+        rows += _rows(word, finding.name, finding.found, room, finding.level)
+    amiss = [finding for finding in findings if finding.level is not Level.OK]
+    if amiss:
+        rows.append(TableRow(("", "", "")))
+    for place, finding in enumerate(amiss):
+        rows += _rows("" if place else "fix", finding.name, finding.remedy, room)
     yield Text(_TITLE, "bold")
     yield Text(machine, "dim")
     yield Text()
-    for finding in findings:
-        head = Text("  ").append(f"{_WORDS[finding.level]:<4}", _STYLES[finding.level])
-        yield from _wrapped(head, finding.name, finding.found, column, width)
-    amiss = [finding for finding in findings if finding.level is not Level.OK]
-    if amiss:
-        yield Text()
-    for place, finding in enumerate(amiss):
-        head = Text("  fix " if place == 0 else "      ")
-        yield from _wrapped(head, finding.name, finding.remedy, column, width)
+    for line in TextTable(("", "", ""), (), (), tuple(rows)).lines(head=False):
+        text = Text(f"  {line.text}" if line.text else "")
+        if line.style:
+            text.stylize(_STYLES[Level(line.style)], 0, len("  FAIL"))
+        yield text
     yield Text()
     yield Text(closing(findings))
 
 
-def _wrapped(
-    head: Text, name: str, text: str, column: int, width: int
-) -> Iterator[Text]:
-    indent = len(head) + column + 4
-    room = max(20, width - indent)
-    parts = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
-    yield head.append(f"  {name:<{column}}  {parts[0]}")
+def _rows(
+    word: str, name: str, text: str, room: int, style: str = ""
+) -> Iterator[TableRow]:
+    """One row for each line of a text."""
+    parts = textwrap.wrap(
+        text, max(20, room), break_long_words=False, break_on_hyphens=False
+    )
+    yield TableRow((word, name, parts[0]), style)
     for part in parts[1:]:
-        yield Text(" " * indent + part)
+        yield TableRow(("", "", part))
 
 
 def closing(findings: Sequence[Finding]) -> str:
