@@ -26,8 +26,8 @@ from report.regressions.judgement import Verdict
 from report.regressions.verdict_rows import (
     VerdictRow,
     change_of,
-    figure_of,
     interval_of,
+    sides_of,
 )
 from report.regressions.verdict_words import FAILED, look, marked, slowdown
 
@@ -70,7 +70,7 @@ def render(result: AbResult) -> str:
         facts=facts,
         look=look,
         marked=marked,
-        rates=rates,
+        rates=sides_of,
         repetitions=repetitions,
         runs=ab_forest.runs,
         share=numbers.limit,
@@ -159,20 +159,13 @@ def facts(row: AbRow) -> list[tuple[str, str]]:
     needed, ps = judged.pairs_needed, (judged.p_slower, judged.p_faster)
     stage = "confirmed in" if ab_words.is_confirmed(cell) else "screened in"
     return [
-        ("a → b, ops/s", rates(row)),
+        ("a → b, ops/s", sides_of(row)),
         (stage, numbers.count(judged.pairs, "pair")),
         ("noise of a pair", numbers.percent(sigma) if sigma is not None else "–"),
         ("blind below", "–" if smallest is None else slowdown(smallest)),
         ("pairs for 5 %", f"{needed:,}" if needed is not None else "–"),
         ("p slower, p faster", ", ".join(map(ab_words.probability, ps))),
     ]
-
-
-def rates(row: AbRow) -> str:
-    """The medians of both sides: "185k → 164k"."""
-    if row.cell is None:
-        return ""
-    return " → ".join(figure_of(row, side) or "–" for side in (row.base, row.new))
 
 
 def repetitions(cell: AbCell) -> list[MadeRound]:

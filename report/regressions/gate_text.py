@@ -18,8 +18,8 @@ from report.regressions.verdict_rows import (
     OPS,
     VerdictRow,
     change_of,
-    figure_of,
     interval_of,
+    sides_of,
     verdict_table,
 )
 from report.regressions.verdict_words import counted, unseen
@@ -127,17 +127,11 @@ def verdicts(gate: Gate) -> str:
     return counted(found, [Outcome.UNCHANGED])
 
 
-def sides_of(row: VerdictRow) -> str:
-    """The figures of both sides: "185k → 164k ops/s"; "" if not both are known."""
-    if row.base is None or row.new is None:
-        return ""
-    base, new = (figure_of(row, side) for side in (row.base, row.new))
-    return f"{base} → {new}{f' {row.unit}' if row.unit == OPS else ''}"
-
-
 def sentence(row: VerdictRow) -> str:
     """The row without its name, for a message of one line."""
     sides, change, interval = sides_of(row), change_of(row), interval_of(row)
+    if sides and row.unit == OPS:
+        sides += f" {OPS}"
     level = (
         f"{interval} at {numbers.limit(row.confidence)}"
         if interval and row.confidence

@@ -132,6 +132,12 @@ def figure_of(row: VerdictRow, number: float | None) -> str:
     return numbers.whole(number) if number == int(number) else f"{number:,.1f}"
 
 
+def sides_of(row: VerdictRow) -> str:
+    """Return both figures, "185k → 164k"; "" if neither is known."""
+    figures = [figure_of(row, side) for side in (row.base, row.new)]
+    return " → ".join(figure or "–" for figure in figures) if any(figures) else ""
+
+
 _COLUMNS: Mapping[str, Callable[[VerdictRow], str]] = {
     "change": change_of,
     "interval": interval_of,
