@@ -7,6 +7,7 @@ import pytest
 from report.regressions.ab_results import load_ab_run
 from report.regressions.ab_verdicts import judge
 from report.regressions.gate import Gate, Outcome, gated
+from report.regressions.gate_github import annotations
 from report.regressions.gate_sources import of_ab
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.verdict_rows import Kind, VerdictRow, with_judgement
@@ -89,7 +90,10 @@ def test_a_side_b_that_cannot_be_counted_any_more_has_failed(tmp_path: Path) -> 
     assert "signal 11" in failed.remark
     assert found.exit_code() == 3
     both = [count_line(CELL_A, side, **broken) for side in "ab"]
-    assert not counted(tmp_path / "both", both).of(Outcome.FAILED)
+    gate = counted(tmp_path / "both", both)
+    assert not gate.of(Outcome.FAILED)
+    [warning] = annotations(gate, 0)
+    assert f"3 rows to look at::{CELL_A} instructions: side a: it ended" in warning
 
 
 def test_an_ab_run_that_was_cut_is_incomplete(tmp_path: Path) -> None:
