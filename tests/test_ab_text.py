@@ -118,7 +118,8 @@ def test_changed_counts_are_told_and_gated_ones_stand_out() -> None:
     found = result(counts=ab_showcase.counts())
     lines = ab_text.lines(found)
     told = [line for line in lines if line.style in ("regressed", "improved")]
-    assert any("12,345,678" in line.text for line in lines)
+    [line] = (line.text for line in lines if " instructions " in line.text)
+    assert " 12,345,678  13,580,246  +10.00 %  0.2 %" in line
     styles = {line.text.split()[1]: line.style for line in told}
     assert styles.items() >= {"more": "regressed", "less": "improved"}.items()
     assert any("2 more, 1 less, 1 same, 1 not gated" in line.text for line in lines)

@@ -14,12 +14,13 @@ import pytest
 
 from report.model.run import Run
 from report.regressions import compare_text
-from report.regressions.compare_rows import note
+from report.regressions.compare_rows import compared_row, note
 from report.regressions.comparing import (
     NotComparable,
     Standing,
     compare,
 )
+from report.regressions.deciding import Limits
 from report.regressions.judgement import Verdict
 from report.trust.lines import load_run
 from tests import records, synthetic, two_runs
@@ -270,6 +271,31 @@ def test_cells_of_one_run_alone_are_listed(tmp_path: Path) -> None:
         told = "\n".join(line.text for line in compare_text.lines(found))
         assert re.search(f"{word} +{gone}", told)
         assert found.exit_code("regression") == (3 if word == "missing" else 0)
+
+
+def test_a_cell_of_one_run_alone_says_how_it_failed(tmp_path: Path) -> None:
+    def fewer(document: Document) -> None:
+        document["cells"] = [
+            c for c in document["cells"] if "/".join(c.values()) != BETA
+        ]
+
+    broken = with_line(two_runs.write(tmp_path / BASE), BETA, FAILED)
+    found = cell(compared(broken, run(tmp_path / NEW, fewer)), BETA)
+    row = compared_row(found, Limits())
+    assert row.outcome == Standing.ONLY_BASE
+    assert row.note == "error: signal 11 (SIGSEGV)"
+
+
+def test_what_could_go_unseen_is_half_of_an_interval_that_suffices(
+    tmp_path: Path,
+) -> None:
+    rates = {ALPHA: scaled(1, 0.1)}
+    base, new = (run(tmp_path / name, unchanged, rates) for name in (BASE, NEW))
+    found = cell(compared(base, new), ALPHA)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    told = compared_row(found, Limits()).unseen
+    assert told is not None and told > 0.1
+    assert compared_row(found, Limits(least_confidence=0.95)).unseen is None
 
 
 def test_a_change_against_the_medians_is_told(tmp_path: Path) -> None:

@@ -177,6 +177,21 @@ def test_a_cell_that_was_ok_and_is_not_any_more_is_a_failure(tmp_path: Path) -> 
     assert found.exit_code() == 3
 
 
+def test_cells_of_one_run_alone_are_missing_or_have_no_base(tmp_path: Path) -> None:
+    plan, part = (synthetic.plan(repetitions=4) for _ in range(2))
+    gone = part["cells"].pop()
+    lines = [x for x in synthetic.lines(part) if x | gone != x]
+    whole, other = (
+        load_run(synthetic.write_run(tmp_path / "whole", plan)),
+        load_run(synthetic.write_run(tmp_path / "part", part, lines)),
+    )
+    [missing] = of_comparison(comparing.compare(whole, other)).of(Outcome.MISSING)
+    back = of_comparison(comparing.compare(other, whole))
+    [added] = back.of(Outcome.UNCOMPARED)
+    assert missing.name == added.name == "/".join(gone.values())
+    assert added.note == "only in new"
+
+
 def test_runs_of_two_machines_are_not_compared(tmp_path: Path) -> None:
     plan = synthetic.plan(repetitions=4)
     other = {**plan, "machine": {"id": "another"}}

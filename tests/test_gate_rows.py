@@ -9,6 +9,7 @@ from report.regressions.ab_verdicts import judge
 from report.regressions.gate import Gate, Outcome, gated
 from report.regressions.gate_github import annotations
 from report.regressions.gate_sources import of_ab
+from report.regressions.gate_text import lines
 from report.regressions.judgement import Judgement, Verdict
 from report.regressions.verdict_rows import Kind, VerdictRow, with_judgement
 from tests import synthetic_ab
@@ -92,6 +93,7 @@ def test_a_side_b_that_cannot_be_counted_any_more_has_failed(tmp_path: Path) -> 
     both = [count_line(CELL_A, side, **broken) for side in "ab"]
     gate = counted(tmp_path / "both", both)
     assert not gate.of(Outcome.FAILED)
+    assert len([x for x in lines(gate, 0) if " instructions " in x.text]) == 1
     [warning] = annotations(gate, 0)
     assert f"3 rows to look at::{CELL_A} instructions: side a: it ended" in warning
 

@@ -123,6 +123,8 @@ def test_a_step_is_marked_where_it_is() -> None:
     (at,) = re.findall(r'class="cp" x1="([\d.]+)%"', html)
     assert float(at) == 75
     assert html.count('class="lev"') == 2
+    [first] = re.findall(r'<th scope="row">(\w+)<td>[\d.]+k[ \u00a0][▼▲]', html)
+    assert first == made.commit(30)
     assert 'href="#step-1"' in html
     assert 'id="step-1"' in html
 

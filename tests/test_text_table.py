@@ -47,6 +47,7 @@ def test_a_hostile_cell_stays_in_its_cell_of_a_page() -> None:
     text = frame.environment().from_string(table).render(t=made)
     head, body = tree(text).all("tr")
     assert [th.attrs["scope"] for th in head.all("th")] == ["col"] * 4
+    assert [th.classes for th in head.all("th")] == [["l"], [], [], ["l"]]
     assert body.attrs["data-e"] == "alpha"
     [name], [verdict, rate, note] = body.all("th"), body.all("td")
     assert name.attrs["scope"] == "row" and "a | b <b>" in name.text

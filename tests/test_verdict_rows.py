@@ -20,6 +20,8 @@ COUNT = VerdictRow(
     Kind.COUNT, "a/b/c calls", "more", base=1000, new=1234567, unit="calls", change=0.02
 )
 
+UP_TO = "a slowdown of up to"
+
 
 def cells(row: VerdictRow, *columns: str) -> tuple[str, ...]:
     return verdict_table([row], columns=columns).rows[0].cells
@@ -33,7 +35,11 @@ def cells(row: VerdictRow, *columns: str) -> tuple[str, ...]:
         (replace(CELL, base=None), ("a/b/c", "", "164k", "")),
         (COUNT, ("a/b/c calls", "1,000", "1,234,567", "")),
         (replace(COUNT, base=0.5), ("0.5",)),
-        (UNSURE, ("a slowdown of up to 8.0 % could go unseen; wide",)),
+        (
+            replace(UNSURE, unseen=12),
+            (f"{UP_TO} ×13.0 could go unseen; wide",),
+        ),
+        (UNSURE, (f"{UP_TO} 8.0 % could go unseen; wide",)),
         (
             VerdictRow(Kind.ENGINE, "a", Verdict.UNCHANGED, cells=12),
             ("= unchanged", "a, 12 cells together", "", "", ""),

@@ -109,22 +109,17 @@ class Gate:
         return INCOMPLETE if incomplete else PASSED
 
 
-def gated(
-    row: VerdictRow, least_confidence: float = 0.0, most_unseen: float = MOST_UNSEEN
-) -> VerdictRow:
+def gated(row: VerdictRow, most_unseen: float = MOST_UNSEEN) -> VerdictRow:
     """Return a row about time as a gate takes it.
 
-    Without an interval of `least_confidence` it is not gated, nor if inconclusive
-    and `unseen` is above `most_unseen`.
+    Without an interval it is not gated, nor if inconclusive and `unseen` is above
+    `most_unseen`.
     """
-    sure = (row.confidence or 0.0) >= least_confidence - 1e-9
-    unseen = row.unseen if row.interval and sure else None
-    known = bool(row.interval) and sure
-    if known and row.outcome != Outcome.INCONCLUSIVE:
+    unseen, note = row.unseen if row.interval else None, row.note
+    if row.interval and row.outcome != Outcome.INCONCLUSIVE:
         return row
-    if unseen is not None and unseen <= most_unseen:
-        return row
-    note = row.note
-    if unseen is None and (known or not note):
+    if unseen is None and (row.interval or not note):
         note = "; ".join(filter(None, (_UNKNOWN, note)))
+    elif unseen is not None and unseen <= most_unseen:
+        return row
     return replace(row, outcome=Outcome.NOT_GATED, note=note, unseen=unseen)

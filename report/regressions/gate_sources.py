@@ -74,11 +74,11 @@ def of_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
     )
 
 
-def _gated(row: VerdictRow, **limits: float) -> VerdictRow:
+def _gated(row: VerdictRow, most_unseen: float = MOST_UNSEEN) -> VerdictRow:
     if row.outcome in _OUTCOMES:
         note = row.note or (row.outcome if row.timed else "")
         return replace(row, outcome=_OUTCOMES[row.outcome], note=note)
-    return gated(row, **limits) if row.outcome in tuple(Verdict) else row
+    return gated(row, most_unseen) if row.outcome in tuple(Verdict) else row
 
 
 def _of_counts(result: AbResult, wanted: Chosen) -> Iterable[VerdictRow]:
@@ -115,7 +115,10 @@ def of_comparison(
     *,
     unfinished: bool = False,
 ) -> Gate:
-    """Two runs made at different times, at 95 % only; `unfinished` is the new one."""
+    """Two runs made at different times; `unfinished` is the new one.
+
+    They must be compared with LEAST_CONFIDENCE: below it a cell has no verdict.
+    """
     if isinstance(compared, NotComparable):
         told = "; ".join(str(difference) for difference in compared.differences)
         method = "two runs that do not mean the same"
@@ -125,7 +128,7 @@ def of_comparison(
     most_unseen = max(MOST_UNSEEN, limits.threshold)
     found = (compared_row(c, limits) for c in compared.cells if wanted(c.name))
     rows = (
-        _gated(row, least_confidence=LEAST_CONFIDENCE, most_unseen=most_unseen)
+        _gated(row, most_unseen)
         for row in found
         if row.outcome not in (Standing.UNRATED, Standing.ONLY_BASE)
     )
