@@ -179,13 +179,19 @@ def test_a_cell_that_was_ok_and_is_not_any_more_is_a_failure(tmp_path: Path) -> 
 
 def test_cells_of_one_run_alone_are_missing_or_have_no_base(tmp_path: Path) -> None:
     plan, part = (synthetic.plan(repetitions=4) for _ in range(2))
-    gone = part["cells"].pop()
-    lines = [x for x in synthetic.lines(part) if x | gone != x]
+    gone, never = part["cells"].pop(), part["cells"][0]
+    lines = [x for x in synthetic.lines(plan) if x | never != x]
     whole, other = (
-        load_run(synthetic.write_run(tmp_path / "whole", plan)),
-        load_run(synthetic.write_run(tmp_path / "part", part, lines)),
+        load_run(synthetic.write_run(tmp_path / "whole", plan, lines)),
+        load_run(
+            synthetic.write_run(
+                tmp_path / "part", part, [x for x in lines if x | gone != x]
+            )
+        ),
     )
-    [missing] = of_comparison(comparing.compare(whole, other)).of(Outcome.MISSING)
+    found = of_comparison(comparing.compare(whole, other))
+    [missing] = found.of(Outcome.MISSING)
+    assert "/".join(never.values()) not in {row.name for row in found.rows}
     back = of_comparison(comparing.compare(other, whole))
     [added] = back.of(Outcome.UNCOMPARED)
     assert missing.name == added.name == "/".join(gone.values())
