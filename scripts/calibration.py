@@ -13,7 +13,9 @@ from scripts.growth_samples import Samples
 from scripts.live import View
 from scripts.order import shuffled_order
 from scripts.places import new_name
-from scripts.runner import Ending, Runner
+from scripts.run_session import RunSession
+from scripts.runner import Runner
+from scripts.session import Ending
 
 _STEPS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))
 _DEFAULT_SIZES = 4
@@ -62,13 +64,14 @@ def measure_sizes(
     sizes: Sequence[int],
     samples: Samples,
     view_of: Callable[[Plan], View],
-) -> Ending | None:
+) -> Ending[Plan] | None:
     """Measures what is missing at each size; the last run that ended early."""
     for num in sorted(sizes):
         missing = plan_at_size(plan, num, samples, runner.places.results)
         if missing is None:
             continue
-        ending = runner.start(missing, runner.admit(missing, None), view_of)
+        session = RunSession(runner, view_of)
+        ending = session.start(missing, session.admit(missing, None))
         if ending.message:
             return ending
     return None

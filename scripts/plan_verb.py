@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from scripts.host import environment_document
 from scripts.outside import Outside
 from scripts.places import Places, Refused
 from scripts.runner import Request, Runner, open_runner
-from scripts.selection import selection_of
+from scripts.selection import Asked, selection_of
 from scripts.showing import complain, view_for
 from scripts.store import all_runs, find_run
 
@@ -67,7 +67,17 @@ _ORDINARY_RUNS = 20  # the newest ones are looked at
 )
 @options.stacked(options.PLACES, options.QUIET, options.JSON, options.COLOR)
 @click.pass_context
-def plan(ctx: click.Context, /, suite: str, **given: Any) -> None:
+def plan(
+    ctx: click.Context,
+    /,
+    suite: str,
+    *,
+    runs: tuple[str, ...],
+    measure: bool,
+    sizes: Sequence[int] | None,
+    against: str | None,
+    **given: Any,
+) -> None:
     """Predicts what SUITE will take at --num: time, memory and disk of each cell.
 
     Each figure is fitted to what was measured of the same cell at three or more
@@ -81,17 +91,34 @@ def plan(ctx: click.Context, /, suite: str, **given: Any) -> None:
       scripts/kvmatrix plan quick --num 1e7 -e leveldb -s baseline --json
       scripts/kvmatrix plan quick --num 1e7 --from 20261121-0145 --against @last
     """
-    given |= {"max_time": None, "control": False, "repeat_disturbed": None}
-    output = Output.of(given)
+    output, places = Output.of(given), Places.of(given)
+    asked = replace(Asked.of(given), control=False)
 
-    command = ctx.meta["command"]
-    sys.exit(guarded(lambda: predict_suite(suite, given, command, output, ctx.obj)))
+    def work() -> int:
+        config = load(places.configs)
+        chosen = config.suites[suite_name(suite, config.suites)]
+        selection = selection_of(config, chosen, asked)
+        request = Request(config, chosen, selection, ctx.meta["command"])
+        learn = Learning(runs, sizes, measure, against)
+        return predict_suite(request, learn, places, output, ctx.obj)
+
+    sys.exit(guarded(work))
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What a prediction is to rest on, and to be compared with."""
+
+    runs: tuple[str, ...]  # these alone; (): all that there are
+    sizes: Sequence[int] | None  # to be measured; None: the usual
+    measure: bool  # whether to measure what is missing at these sizes first
+    against: str | None  # the run that measured the size itself
 
 
 def predict_suite(
-    suite: str,
-    given: Mapping[str, Any],
-    command: str,
+    request: Request,
+    learn: Learning,
+    asked: Places,
     output: Output,
     outside: Outside,
 ) -> int:
@@ -99,16 +126,12 @@ def predict_suite(
 
     Raises what scripts.guard turns into a message.
     """
-    asked = Places.of(given)
-    config = load(asked.configs)
-    chosen = config.suites[suite_name(suite, config.suites)]
-    request = Request(config, chosen, selection_of(config, chosen, given), command)
     places = replace(asked, results=asked.results / PLANS)
     with open_runner(places, outside) as runner:
         made = runner.plan(request)
-        if given["measure"]:
-            sizes = _sizes(given["sizes"], made)
-            samples, _ = collect(_sources(asked, given["runs"]), made)
+        if learn.measure:
+            sizes = _sizes(learn.sizes, made)
+            samples, _ = collect(_sources(asked, learn.runs), made)
             ending = measure_sizes(
                 runner, made, sizes, samples, view_for(output, places)
             )
@@ -116,7 +139,7 @@ def predict_suite(
                 return complain(
                     f"{ending.message}; what is done is kept", ending.exit_code
                 )
-        return _tell(runner, made, asked, given, output)
+        return _tell(runner, made, asked, learn, output)
 
 
 def _sources(places: Places, runs: Sequence[str]) -> list[Path]:
@@ -137,15 +160,15 @@ def _sizes(sizes: Sequence[int] | None, made: Plan) -> Sequence[int]:
 
 
 def _tell(
-    runner: Runner, made: Plan, places: Places, given: Mapping[str, Any], output: Output
+    runner: Runner, made: Plan, places: Places, learn: Learning, output: Output
 ) -> int:
-    samples, skipped = collect(_sources(places, given["runs"]), made)
-    if given["runs"] and skipped:
+    samples, skipped = collect(_sources(places, learn.runs), made)
+    if learn.runs and skipped:
         raise Refused("; ".join(skipped))
     room = _room(runner)
     measured: dict[CellName, float] = {}
-    if given["against"]:
-        samples, measured = _against(places, given["against"], made, samples)
+    if learn.against:
+        samples, measured = _against(places, learn.against, made, samples)
     found = estimate_suite(made, samples, room)
     if output.as_json:
         click.echo(json.dumps(document(found, made, room, measured), indent=1))

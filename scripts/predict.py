@@ -12,7 +12,6 @@ from pathlib import Path
 from report.documents import ResultsError, canonical
 from report.model.folder import read_current_plan, read_lines
 from report.model.plan import CellName, Plan
-from report.model.record import Record
 from scripts.order import Turn
 from scripts.store import all_runs
 
@@ -146,11 +145,8 @@ def _medians(plan: Plan, path: Path) -> dict[str, float]:
     for measurement in read_lines(path).measurements:
         wall_ns = measurement.figure("wall_ns")
         if wall_ns is not None:
-            cell = CellName(**_names(measurement.record))
-            key = cell_key(plan, cell, plan.is_latency(measurement.repetition))
+            key = cell_key(
+                plan, measurement.cell, plan.is_latency(measurement.repetition)
+            )
             seconds.setdefault(key, []).append(wall_ns / 1e9)
     return {key: statistics.median(found) for key, found in seconds.items()}
-
-
-def _names(record: Record) -> dict[str, str]:
-    return {key: record[key] for key in ("engine", "scenario", "benchmark")}

@@ -1,66 +1,39 @@
-"""From a request to an ended run: locks, checks, the loop, and what is left behind."""
+"""The places of one command: its locks, the executables and the machine."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from report.config import Config, SuiteConfig
-from report.model.folder import MeasurementFile, load, read_current_plan
 from report.model.plan import Plan
 from report.model.record import Record
-from scripts.board import Board
-from scripts.calls import Bench, Exchanged
+from scripts.calls import Bench
 from scripts.disk import needed_bytes
 from scripts.doctor.admission import admit, subject_of
-from scripts.doctor.finding import Finding, Level
 from scripts.doctor.probes import Progress
-from scripts.doctor.screen import summary
-from scripts.driver_process import Executor, Interrupted
+from scripts.driver_process import Executor
 from scripts.engines import ask_executables, child_environment, find_engines
-from scripts.events import Note, RunEnded, RunStarted
+from scripts.events import Note
 from scripts.executable import NOT_BUILT, Stamp, executable_path
-from scripts.host import Machine, environment_document, identity, machine_line
+from scripts.host import Machine, environment_document, identity
 from scripts.live import View
-from scripts.loop import Loop, Schedule
-from scripts.order import missing_turns
+from scripts.loop import Loop
 from scripts.outside import Outside
 from scripts.places import (
     Places,
-    Refused,
     new_name,
     refuse_shared_folder,
-    refuse_small_disk,
-    refuse_small_memory,
     work_folder,
 )
 from scripts.planning import Selection, make_plan
 from scripts.predict import Forecast, load_history
 from scripts.reader import SystemReader
-from scripts.resume import Changed, changes
-from scripts.run_schedule import RunSchedule
+from scripts.resume import changes
 from scripts.store import (
-    DiskFull,
     RunFolder,
-    create_run,
-    drop_torn_line,
     sole_user,
 )
-
-_BUILT_LATE = "was missing when this run was planned; start a new run to measure it"
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a session ended."""
-
-    plan: Plan
-    board: Board
-    lines: tuple[Record, ...]
-    path: Path
-    exit_code: int
-    message: str  # why it stopped early, or ""
 
 
 @dataclass(frozen=True)
@@ -136,72 +109,19 @@ class Runner:
         findings = admit(subject, probes, stoppable if tell else None)
         return {**environment, "doctor": [finding.document() for finding in findings]}
 
-    def start(
-        self,
-        plan: Plan,
-        environment: Mapping[str, Any],
-        view_of: Callable[[Plan], View],
-    ) -> Ending:
-        """Makes the run's folder and does all of it."""
-        if all(plan.obstacle(cell) for cell in plan.cells):
-            reasons = {e.missing for e in plan.engines if e.missing}
-            raise Refused("; ".join(["nothing can be measured", *sorted(reasons)]), 5)
-        refuse_small_disk(plan, self.places.data_dir)
-        refuse_small_memory(plan, environment["memory"]["total_bytes"])
-        folder = create_run(self.places.results, plan, environment)
-        return self._execute(plan, folder, [], view_of, [doctors_note(environment)])
-
-    def resume(
-        self, path: Path, config: Config, view_of: Callable[[Plan], View]
-    ) -> Ending:
-        """Finishes what is missing of a run.  Raises Changed."""
-        plan = read_current_plan(path)
-        if changed := self.changes(plan, config):
-            raise Changed(changed)
-        lines, notes = kept_lines(path, load(path).lines)
-        late = self._built_late(plan)
-        notes += [Note(f"{name} {_BUILT_LATE}", "warn") for name in late]
-        if missing_turns(plan, lines):
-            refuse_small_disk(plan, self.places.data_dir)
-        return self._execute(plan, RunFolder(path), lines, view_of, notes, late)
-
     def changes(self, plan: Plan, config: Config) -> list[str]:
         """Return what is no longer as the plan recorded it; stamps the executables."""
         self.stamp(engine.executable for engine in plan.engines)
         machine = identity(self.machine)
         return changes(plan, config, self.places.build_dir, machine)
 
-    def _built_late(self, plan: Plan) -> tuple[str, ...]:
-        """The engines that the plan misses and that are there by now."""
+    def built_late(self, plan: Plan) -> tuple[str, ...]:
+        """Return the engines that a plan misses and that are there by now."""
         return tuple(
             engine.name
             for engine in plan.engines
             if engine.missing.startswith(NOT_BUILT) and self.stamps[engine.executable]
         )
-
-    def _execute(
-        self,
-        plan: Plan,
-        folder: RunFolder,
-        lines: list[Record],
-        view_of: Callable[[Plan], View],
-        notes: list[Note],
-        late: Sequence[str] = (),
-    ) -> Ending:
-        def begun() -> RunStarted:
-            done = tuple(_told(line, late) for line in lines)
-            return RunStarted(machine_line(plan.machine), done)
-
-        notes += self.warnings(plan, late)
-        with self.loop(folder, lines, view_of(plan)) as loop:
-            bench, forecast = self.bench(loop, plan), self.forecast(plan)
-            schedule = RunSchedule(plan, bench, forecast, lines)
-            code, message = carry_out(loop, schedule, begun(), notes)
-        board = Board(plan)
-        board.apply(begun())
-        if not code and (board.failures() or missing_turns(plan, lines)):
-            code = 3
-        return Ending(plan, board, tuple(lines), folder.path, code, message)
 
     def loop(self, folder: RunFolder, lines: list[Record], view: View) -> Loop:
         """Return the loop that adds to these lines of this folder."""
@@ -233,53 +153,6 @@ class Runner:
                 yield Note(f"{engine.name} is missing: {engine.missing}", "warn")
             elif engine.description and engine.description.assertions_live:
                 yield Note(f"{engine.name} was built with live assertions", "warn")
-
-
-def kept_lines(path: Path, file: MeasurementFile) -> tuple[list[Record], list[Note]]:
-    """Return the lines of a run that goes on, and a note of one that was torn."""
-    notes = []
-    if file.torn:
-        drop_torn_line(path, file.sound_bytes)
-        notes.append(Note("dropped the unfinished last line; it is done again"))
-    return [measurement.record for measurement in file.measurements], notes
-
-
-def carry_out(
-    loop: Loop, schedule: Schedule, begun: RunStarted, notes: Iterable[Note]
-) -> tuple[int, str]:
-    """Do what is missing; return the exit code and why it stopped early."""
-    loop.view.show(begun)
-    for note in notes:
-        loop.view.show(note)
-    ending = _outcome_of(loop, schedule)
-    loop.view.show(RunEnded(loop.elapsed_s))
-    return ending
-
-
-def doctors_note(environment: Mapping[str, Any]) -> Note:
-    """What the doctor said, in one line."""
-    findings = [Finding.of(said) for said in environment["doctor"]]
-    failed = any(finding.level is Level.FAIL for finding in findings)
-    return Note(summary(findings), "warn" if failed else "note")
-
-
-def _outcome_of(loop: Loop, schedule: Schedule) -> tuple[int, str]:
-    try:
-        loop.execute(schedule)
-    except Interrupted as stop:
-        return stop.exit_code, "interrupted"
-    except DiskFull as full:
-        return 3, f"{full}: free some, then resume"
-    except Exchanged as change:
-        return 3, str(change)
-    return 0, ""
-
-
-def _told(line: Record, late: Sequence[str]) -> Record:
-    """A line as people are told of it; what is on disk stays."""
-    if line["status"] == "missing" and line["engine"] in late:
-        return {**line, "reason": _BUILT_LATE}
-    return line
 
 
 def _compilers(plan: Plan) -> list[str]:

@@ -1,30 +1,60 @@
 """What a run is to measure, as the command line asks for it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import click
 
 from report.config import Config, SuiteConfig
 from report.rulebook import Flag
+from scripts.cli_options import DEFAULT_SEED
 from scripts.cli_types import check_globs, names
 from scripts.planning import Selection, control_of
 
-_OPTIONS = {"num": "num", "duration": "max_time", "rate": "rate"}  # flag: option
+_OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}  # by flag
 
 
-def selection_of(
-    config: Config, suite: SuiteConfig, given: Mapping[str, Any]
-) -> Selection:
-    """The selection of these options.  Raises click.UsageError."""
+@dataclass(frozen=True)
+class Asked:
+    """The options that choose what is measured; None where one was not given."""
+
+    engines: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()
+    repetitions: int | None = None
+    seed: int = DEFAULT_SEED
+    num: int | None = None
+    max_time: float | None = None
+    timeout: float | None = None
+    latency: bool | None = None
+    rate: float | None = None
+    control: bool | None = None
+    repeat_disturbed: int | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Asked":
+        """Return what a verb's options ask for; not every verb has all of them."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in given.items() if name in known})
+
+    @property
+    def chosen(self) -> dict[str, Flag]:
+        """Return the flags that hold for every engine and scenario."""
+        flags = {"num": self.num, "duration": self.max_time, "rate": self.rate}
+        return {name: value for name, value in flags.items() if value}
+
+
+def selection_of(config: Config, suite: SuiteConfig, asked: Asked) -> Selection:
+    """Return the selection of these options.  Raises click.UsageError."""
     engines = config.default_engines(suite)
-    if given["engines"]:
-        engines = names(given["engines"], config.engines, "engine", "--engine")
+    if asked.engines:
+        engines = names(asked.engines, config.engines, "engine", "--engine")
     scenarios = suite.scenarios
-    if given["scenarios"]:
-        scenarios = _scenarios(config, scenarios, given["scenarios"])
+    if asked.scenarios:
+        scenarios = _scenarios(config, scenarios, asked.scenarios)
     check_globs(
-        given["globs"],
+        asked.globs,
         (
             f"{engine}/{scenario}/{benchmark}"
             for scenario in scenarios
@@ -32,22 +62,22 @@ def selection_of(
             for benchmark in config.scenarios[scenario].benchmarks
         ),
     )
-    _check_sweeps(config, scenarios, _chosen(given))
-    repetitions = given["repetitions"] or suite.repetitions
-    latency = suite.latency if given["latency"] is None else given["latency"]
-    repeats = given["repeat_disturbed"]
-    if given["rate"] and not latency:
+    _check_sweeps(config, scenarios, asked.chosen)
+    repetitions = asked.repetitions or suite.repetitions
+    latency = suite.latency if asked.latency is None else asked.latency
+    repeats = asked.repeat_disturbed
+    if asked.rate and not latency:
         raise click.UsageError("--rate is of the latency repetition: add --latency")
     return Selection(
         engines=tuple(name for name in config.engines if name in engines),
         scenarios=tuple(scenarios),
-        globs=tuple(given["globs"]),
+        globs=asked.globs,
         repetitions=repetitions,
-        seed=given["seed"],
-        timeout_s=given["timeout"] or suite.timeout_s,
-        chosen=_chosen(given),
+        seed=asked.seed,
+        timeout_s=asked.timeout or suite.timeout_s,
+        chosen=asked.chosen,
         latency=latency,
-        control=_control(suite, given, engines, repetitions),
+        control=_control(suite, asked, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
     )
 
@@ -67,11 +97,6 @@ def _scenarios(
     return tuple(name for name in scenarios if name in wanted)
 
 
-def _chosen(given: Mapping[str, Any]) -> dict[str, Flag]:
-    """The flags that hold for every engine and scenario."""
-    return {flag: given[name] for flag, name in _OPTIONS.items() if given[name]}
-
-
 def _check_sweeps(
     config: Config, scenarios: Iterable[str], chosen: Mapping[str, Flag]
 ) -> None:
@@ -79,22 +104,19 @@ def _check_sweeps(
     for name in scenarios:
         scenario = config.scenarios[name]
         for flag in chosen.keys() & scenario.swept.keys():
-            option = "--" + _OPTIONS[flag].replace("_", "-")
+            option = _OPTIONS[flag]
             told = f"scenario {scenario.family} sweeps {flag}; leave the option out"
             raise click.UsageError(f"{option}: {told}, or choose others with -s")
 
 
 def _control(
-    suite: SuiteConfig,
-    given: Mapping[str, Any],
-    engines: Collection[str],
-    repetitions: int,
+    suite: SuiteConfig, asked: Asked, engines: Collection[str], repetitions: int
 ) -> str:
     """The engine that is measured again, or "".  Raises click.UsageError."""
-    if given["control"] is None:
-        whole = not any(given[part] for part in ("engines", "scenarios", "globs"))
+    if asked.control is None:
+        whole = not (asked.engines or asked.scenarios or asked.globs)
         return control_of(suite, whole, engines, repetitions)
-    if not given["control"]:
+    if not asked.control:
         return ""
     if not suite.control:
         raise click.UsageError(f"--control: suite {suite.name} names no control")

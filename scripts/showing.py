@@ -3,8 +3,10 @@
 import json
 import shlex
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,12 +14,27 @@ from report.model.plan import Plan
 from scripts import cli_options as options
 from scripts.cli_options import Output
 from scripts.cli_types import shown
+from scripts.doctor.telling import telling
 from scripts.live import View, make_view
 from scripts.places import Places
 from scripts.reporting import write_report
-from scripts.runner import Ending
-from scripts.summary import run_document, summary_lines
-from scripts.table import glyphs_for
+from scripts.session import Ending, P, Session
+
+
+class Result(ABC):
+    """What a session has come to, as people and programs are shown it."""
+
+    exit_code = 0  # what the result itself says, of a session that ended by itself
+    kept = ""  # how much of it is on disk, in words
+    is_whole = True  # whether nothing is left to be measured
+
+    @abstractmethod
+    def document(self) -> dict[str, Any]:
+        """Return what --json prints of it."""
+
+    @abstractmethod
+    def show(self, output: Output, *, is_ended: bool) -> None:
+        """Print it; with what to do next, if the session ended by itself."""
 
 
 def view_for(output: Output, places: Places) -> Callable[[Plan], View]:
@@ -29,6 +46,15 @@ def view_for(output: Output, places: Places) -> Callable[[Plan], View]:
         return make_view(output.stderr(), plan, output.quiet, command, transient)
 
     return view_of
+
+
+def carried_out(
+    session: Session[P], plan: P, output: Output, *, strict: bool
+) -> Ending[P]:
+    """Ask the doctor, and do all of a new run.  Raises Unfit or Refused."""
+    with telling(output.stderr(), output.quiet) as tell:
+        environment = session.admit(plan, tell if strict else None)
+    return session.start(plan, environment)
 
 
 def resume_command(
@@ -57,43 +83,25 @@ def complain(message: str, exit_code: int) -> int:
     return exit_code
 
 
-def conclude(ending: Ending, output: Output, places: Places) -> int:
-    """Prints the result, writes the report, and says how to go on."""
-    report_path = None
+def conclude(ending: Ending[P], result: Result, output: Output, resume: str) -> int:
+    """Print the result, write the report, and say how to go on; the exit code."""
+    code, report = ending.exit_code or result.exit_code, None
     if ending.lines and not output.no_report:
-        report_path = written_report(ending.path)
+        report = written_report(ending.path)
+    places = {"path": ending.path, "report": report}
+    shown_places = {key: shown(path) if path else None for key, path in places.items()}
     if output.as_json:
-        document = run_document(
-            ending.plan,
-            ending.board,
-            shown(ending.path),
-            ending.exit_code,
-            shown(report_path) if report_path else None,
-        )
-        click.echo(json.dumps(document, indent=1))
+        document = {**result.document(), "exit": code, **shown_places}
+        click.echo(json.dumps(document, indent=1, allow_nan=False))
     else:
-        _print_result(ending, output, report_path)
-    if ending.exit_code and ending.board.finished < ending.board.planned:
-        command = resume_command(ending.plan.run, places)
+        result.show(output, is_ended=not ending.exit_code)
+        click.echo(f"results   {shown_places['path']}")
+        if report:
+            click.echo(f"report    {shown_places['report']}")
+    if ending.exit_code and not result.is_whole:
         why = f"{ending.message}; " if ending.message else ""
-        complain(
-            f"{why}{ending.board.finished} of {ending.board.planned} repetitions are"
-            f" kept; go on with:\n  {command}",
-            ending.exit_code,
-        )
-    return ending.exit_code
-
-
-def _print_result(ending: Ending, output: Output, report_path: Path | None) -> None:
-    console = output.stdout()
-    if not output.quiet:
-        width = console.width if console.is_terminal else None
-        glyphs = glyphs_for(console.encoding)
-        for line in summary_lines(ending.board, width, glyphs, ending.lines):
-            console.print(line, soft_wrap=True)
-    console.print(f"results   {shown(ending.path)}", soft_wrap=True)
-    if report_path:
-        console.print(f"report    {shown(report_path)}", soft_wrap=True)
+        complain(f"{why}{result.kept} are kept; go on with:\n  {resume}", code)
+    return code
 
 
 def written_report(path: Path) -> Path | None:

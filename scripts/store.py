@@ -17,8 +17,7 @@ from typing import Any
 
 from report.documents import ResultsError, validate
 from report.model.folder import LINES
-from report.model.plan import Plan
-from report.model.plan_document import PLAN, plan_document
+from report.model.plan_document import PLAN
 from report.regressions.ab_plan import AB_PLAN
 
 # What tells the kinds of runs apart: the document that holds the plan.
@@ -89,12 +88,6 @@ class RunFolder:
             raise
 
 
-def create_run(results: Path, plan: Plan, environment: Mapping[str, Any]) -> RunFolder:
-    """Writes a new run's plan and environment, or nothing.  Raises DiskFull."""
-    documents = {"environment": environment, "run": plan_document(plan)}
-    return create_folder(results, plan.run, documents)
-
-
 def create_folder(
     results: Path, run: str, documents: Mapping[str, Mapping[str, Any]]
 ) -> RunFolder:
@@ -139,11 +132,11 @@ def _sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def drop_torn_line(path: Path, sound_bytes: int, lines: str = LINES) -> None:
-    """Cuts off what follows the finished lines."""
-    with (path / lines).open("r+b") as file:
-        file.truncate(sound_bytes)
-        os.fsync(file.fileno())
+def drop_torn_line(file: Path, sound_bytes: int) -> None:
+    """Cut off what follows the finished lines of a file."""
+    with file.open("r+b") as stream:
+        stream.truncate(sound_bytes)
+        os.fsync(stream.fileno())
 
 
 def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Path:

@@ -7,13 +7,17 @@ from typing import Any
 from rich.text import Text
 
 from report import numbers
-from report.model.plan import Plan
+from report.model.plan import CellName, Plan
 from report.model.record import Record
 from report.model.run import LATENCY
 from report.rows import summary_of
 from scripts.board import STATUS_WORDS, Board, made
+from scripts.cli_options import Output
+from scripts.events import RunStarted
 from scripts.order import is_superseded
-from scripts.table import Glyphs, layout_for, legend_line, table_lines
+from scripts.session import Ending
+from scripts.showing import Result
+from scripts.table import Glyphs, glyphs_for, layout_for, legend_line, table_lines
 
 _PIPE_WIDTH = 200
 _STAYS_BUSY = (
@@ -112,33 +116,48 @@ def disturbed_lines(board: Board) -> list[str]:
     return lines
 
 
-def run_document(
-    plan: Plan, board: Board, path: str, exit_code: int, report: str | None
-) -> dict[str, Any]:
-    """The answer of `run --json` and `resume --json`."""
-    cells = []
-    for cell in plan.cells:
-        measured = board.cell(cell.engine, cell.scenario, cell.benchmark)
-        rates = [rate for m in measured.repetitions if (rate := m.ops_per_sec)]
-        marks = [mark for m in made(measured) for mark in m.disturbed]
-        summary = summary_of(measured)
-        cells.append(
-            {
-                **asdict(cell),
-                "status": measured.status,
-                "reason": measured.reason,
-                "ops_per_sec": summary.median if summary else None,
-                "repetitions_ops_per_sec": rates,
-                "disturbed": list(dict.fromkeys(marks)),
-                "made_again": len(measured.superseded),
-            }
-        )
-    return {
-        "run": plan.run,
-        "path": path,
-        "report": report,
-        "exit": exit_code,
-        "finished": board.finished,
-        "planned": board.planned,
-        "cells": cells,
-    }
+class RunResult(Result):
+    """What a session of one build has come to."""
+
+    def __init__(self, ending: Ending[Plan]) -> None:
+        self.board = Board(ending.plan)
+        self.board.apply(RunStarted("", ending.lines))
+        self._lines = ending.lines
+        self.is_whole = self.board.finished >= self.board.planned
+        self.exit_code = 3 if self.board.failures() or not self.is_whole else 0
+        self.kept = f"{self.board.finished} of {self.board.planned} repetitions"
+
+    def document(self) -> dict[str, Any]:
+        """Return the answer of `run --json` and `resume --json`."""
+        plan = self.board.plan
+        return {
+            "run": plan.run,
+            "finished": self.board.finished,
+            "planned": self.board.planned,
+            "cells": [self._cell(cell) for cell in plan.cells],
+        }
+
+    def show(self, output: Output, *, is_ended: bool) -> None:
+        """Print the table and what follows from it."""
+        if output.quiet:
+            return
+        console = output.stdout()
+        width = console.width if console.is_terminal else None
+        glyphs = glyphs_for(console.encoding)
+        for line in summary_lines(self.board, width, glyphs, self._lines):
+            console.print(line, soft_wrap=True)
+
+    def _cell(self, name: CellName) -> dict[str, Any]:
+        cell = self.board.cell(name.engine, name.scenario, name.benchmark)
+        rates = [rate for m in cell.repetitions if (rate := m.ops_per_sec)]
+        marks = [mark for m in made(cell) for mark in m.disturbed]
+        summary = summary_of(cell)
+        return {
+            **asdict(name),
+            "status": cell.status,
+            "reason": cell.reason,
+            "ops_per_sec": summary.median if summary else None,
+            "repetitions_ops_per_sec": rates,
+            "disturbed": list(dict.fromkeys(marks)),
+            "made_again": len(cell.superseded),
+        }

@@ -16,7 +16,6 @@ from scripts.cli_types import (
     shown,
     suite_name,
 )
-from scripts.doctor.telling import telling
 from scripts.doctor.verb import doctor
 from scripts.dry_run import dry_run_document, dry_run_lines, show_dry_run
 from scripts.guard import guarded
@@ -29,10 +28,12 @@ from scripts.regressions.check_verb import check
 from scripts.regressions.compare_verb import compare
 from scripts.regressions.history_verb import history
 from scripts.reporting import FORMATS, write_report
+from scripts.run_session import RunSession
 from scripts.runner import Request, open_runner
-from scripts.selection import selection_of
-from scripts.showing import conclude, view_for
+from scripts.selection import Asked, selection_of
+from scripts.showing import carried_out, conclude, resume_command, view_for
 from scripts.store import EVERY_KIND, find_run, is_ab_run
+from scripts.summary import RunResult
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,7 +67,9 @@ main.add_command(history)
 @options.SELECTION
 @options.stacked(options.STRICT, options.PLACES, options.OUTPUT)
 @click.pass_context
-def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
+def run(
+    ctx: click.Context, /, suite: str, *, dry_run: bool, strict: bool, **given: Any
+) -> None:
     """Runs SUITE: engines x scenarios x benchmarks x repetitions.
 
     Every repetition is a fresh process on a fresh database, in a random order that
@@ -80,22 +83,22 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
       scripts/kvmatrix run quick -e leveldb,sqlite3 -s baseline -n 5
       scripts/kvmatrix run leveldb-2011 --data-dir /mnt/ssd --dry-run
     """
-    output, places = Output.of(given), Places.of(given)
+    output, places, asked = Output.of(given), Places.of(given), Asked.of(given)
 
     def work() -> int:
         config = load(places.configs)
         chosen_suite = config.suites[suite_name(suite, config.suites)]
-        selection = selection_of(config, chosen_suite, given)
+        selection = selection_of(config, chosen_suite, asked)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
         with open_runner(places, ctx.obj) as runner:
             made = runner.plan(request)
-            if given["dry_run"]:
+            if dry_run:
                 document = dry_run_document(made, places)
                 return show_dry_run(document, dry_run_lines, output)
-            with telling(output.stderr(), output.quiet) as tell:
-                environment = runner.admit(made, tell if given["strict"] else None)
-            ending = runner.start(made, environment, view_for(output, places))
-        return conclude(ending, output, places)
+            session = RunSession(runner, view_for(output, places))
+            ending = carried_out(session, made, output, strict=strict)
+        command = resume_command(made.run, places)
+        return conclude(ending, RunResult(ending), output, command)
 
     sys.exit(guarded(work))
 
@@ -104,7 +107,15 @@ def run(ctx: click.Context, /, suite: str, **given: Any) -> None:
 @click.argument("name", metavar="RUN")
 @options.stacked(BUILDS, options.PLACES, options.OUTPUT)
 @click.pass_obj
-def resume(outside: Outside, /, name: str, **given: Any) -> None:
+def resume(
+    outside: Outside,
+    /,
+    name: str,
+    *,
+    a_dir: Path | None,
+    b_dir: Path | None,
+    **given: Any,
+) -> None:
     """Finishes what is missing of RUN: a name, its beginning, a path or @last.
 
     Refuses if the machine, an executable or the settings are not what they were.
@@ -121,11 +132,13 @@ def resume(outside: Outside, /, name: str, **given: Any) -> None:
     def work() -> int:
         path = find_run(places.results, name, EVERY_KIND)
         if is_ab_run(path):
-            return resume_ab(path, given, output, outside)
+            return resume_ab(path, a_dir, b_dir, places, output, outside)
         config = load(places.configs)
         with open_runner(places, outside) as runner:
-            ending = runner.resume(path, config, view_for(output, places))
-        return conclude(ending, output, places)
+            session = RunSession(runner, view_for(output, places))
+            ending = session.resume(path, config)
+        command = resume_command(ending.plan.run, places)
+        return conclude(ending, RunResult(ending), output, command)
 
     sys.exit(guarded(work))
 

@@ -45,7 +45,7 @@ def slots_of(
     made: dict[str, list[Repetition]] = {"a": [], "b": []}
     for slot, ns_per_op in enumerate(times):
         side, order = side_at(lead, slot), first + slot
-        record = {"order": order, "ab": {"side": side}}
+        record: Any = {"order": order, "ab": {"side": side}}
         marks = tuple((disturbed or {}).get(slot, ()))
         made[side].append(Repetition(side, slot, order, ns_per_op, record, marks))
     return Round(number, (made["a"][0], made["a"][1]), (made["b"][0], made["b"][1]))

@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -113,9 +113,9 @@ def count(
     a: Bench,
     b: Bench,
     tools: Sequence[Tool],
-    done: Sequence[Mapping[str, Any]] = (),
+    done: Sequence[Any] = (),
     told: list[str] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Any]:
     """The lines that are appended, but for the one that ends them."""
     lines = all_lines(a, b, tools, done, told)
     ends = [line for line in lines if "end" in line]
@@ -128,10 +128,10 @@ def all_lines(
     a: Bench,
     b: Bench,
     tools: Sequence[Tool],
-    done: Sequence[Mapping[str, Any]] = (),
+    done: Sequence[Any] = (),
     told: list[str] | None = None,
-) -> list[dict[str, Any]]:
-    lines: list[dict[str, Any]] = []
+) -> list[Any]:
+    lines: list[Any] = []
     tell = (told if told is not None else []).append
     count_cells(a, b, a.plan.cells, lines.append, done, tell, tools)
     return lines

@@ -27,7 +27,7 @@ TIMED = ("written_bytes", "storage_written_bytes", "disk_bytes", "peak_rss_bytes
 
 def lines(
     a: Sequence[int | None], b: Sequence[int | None], name: str = "instructions"
-) -> list[dict[str, Any]]:
+) -> list[Any]:
     """Counting repetitions with these values of one count."""
     return [
         records.counted(asdict(CELL), side, number, **{name: value})
@@ -36,16 +36,20 @@ def lines(
     ]
 
 
-def of_lines(
-    found: Sequence[dict[str, Any]], name: str = "instructions"
-) -> CountResult:
+def of_lines(found: Sequence[Any], name: str = "instructions") -> CountResult:
     results = cell_results(AbCell(CELL, (), ()), found)
     return next(result for result in results if result.name == name)
 
 
 def repetition(side: str, figures: dict[str, int], **more: Any) -> Repetition:
     nothing = {"written_bytes": 0, "storage_written_bytes": 0}
-    record = {"ops": 1000, "truncated": False, "deferred": nothing, **figures, **more}
+    record: Any = {
+        "ops": 1000,
+        "truncated": False,
+        "deferred": nothing,
+        **figures,
+        **more,
+    }
     return Repetition(side, 0, 0, 1000.0, record)
 
 

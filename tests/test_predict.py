@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from report.model.plan_document import plan_document
 from scripts.order import Turn
 from scripts.predict import Forecast, cell_key, guess_seconds, load_history
-from scripts.store import create_run
+from scripts.store import create_folder
 from tests.plans import FLAGS, engine, line, plan
 
 NAMES = ("fillseq", "fillseqsync")
@@ -70,7 +71,9 @@ def test_a_rate_changes_nothing_of_the_other_repetitions() -> None:
 def stored(folder: Path, name: str, seconds: float, **changed: object) -> None:
     made = plan([engine("a")], NAMES)
     made = type(made)(**{**vars(made), "run": name, **changed})
-    run = create_run(folder, made, {"schema": 1})
+    run = create_folder(
+        folder, made.run, {"environment": {"schema": 1}, "run": plan_document(made)}
+    )
     run.close()
     full = line(made.cells[0]) | {"run": name, "wall_ns": round(seconds * 1e9)}
     (folder / name / "measurements.jsonl").write_text(json.dumps(full) + "\n")

@@ -9,6 +9,7 @@ from fastjsonschema.draft07 import CodeGeneratorDraft07
 
 from report.documents import SCHEMA_DIR, ResultsError, validate
 from report.model import record
+from report.regressions.count_lines import CountLine
 from tests.places import ROOT
 
 FILES = sorted(path.name for path in SCHEMA_DIR.glob("*.schema.json"))
@@ -80,5 +81,7 @@ def test_a_typed_line_has_the_keys_of_its_schema() -> None:
     inner = (("stalls", record.StallFigures), ("shares", record.ShareFigures))
     for name, typed in inner:
         assert {*typed.__annotations__} == {*parts[name]["items"]["properties"]}, name
+    counts = json.loads((SCHEMA_DIR / "counts.schema.json").read_text())
+    assert {*CountLine.__annotations__} == {*counts["properties"]}
     audit = line["audit"]["properties"]
     assert {*record.AuditFigures.__annotations__} == {*audit}

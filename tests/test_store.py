@@ -4,6 +4,7 @@ import errno
 import json
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 from report.documents import ResultsError
 from report.model.folder import read_current_plan
+from report.model.plan import Plan
+from report.model.plan_document import plan_document
 from scripts.places import Places, Refused, refuse_shared_folder
 from scripts.reporting import write_whole
 from scripts.store import (
@@ -20,16 +23,21 @@ from scripts.store import (
     DiskFull,
     RunFolder,
     all_runs,
-    create_run,
+    create_folder,
     find_run,
     sole_user,
 )
 from tests.plans import engine, plan
 
 
+def create(results: Path, made: Plan, environment: Mapping[str, Any]) -> None:
+    documents = {"environment": environment, "run": plan_document(made)}
+    create_folder(results, made.run, documents).close()
+
+
 def test_a_run_folder_appears_whole(tmp_path: Path) -> None:
     made = plan([engine("a")])
-    create_run(tmp_path, made, {"schema": 1, "cpu": {"model": "x"}}).close()
+    create(tmp_path, made, {"schema": 1, "cpu": {"model": "x"}})
     assert read_current_plan(tmp_path / made.run) == made
     names = {p.name for p in (tmp_path / made.run).iterdir()}
     assert names == {"run.json", "environment.json", "measurements.jsonl"}
@@ -38,14 +46,14 @@ def test_a_run_folder_appears_whole(tmp_path: Path) -> None:
 def test_what_a_killed_start_left_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".unfinished-x").mkdir()
     (tmp_path / ".unfinished-x/run.json").touch()
-    create_run(tmp_path, plan([engine("a")]), {"schema": 1}).close()
+    create(tmp_path, plan([engine("a")]), {"schema": 1})
     assert [p.name for p in tmp_path.iterdir()] == ["20260102-030405-lab"]
 
 
 def test_a_document_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     made = plan([engine("a")])
     with pytest.raises(ValueError, match="JSON"):
-        create_run(tmp_path, made, {"schema": 1, "cpu": {"mhz": math.nan}})
+        create(tmp_path, made, {"schema": 1, "cpu": {"mhz": math.nan}})
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from report.model.plan import CellName, Engine
+from report.model.record import Record
 from report.regressions.ab_plan import AbPlan, Failure
+from report.regressions.count_lines import CountLine
 
 SCREEN, CONFIRM = "screen", "confirm"
 
@@ -32,7 +34,7 @@ class Repetition:
     slot: int
     order: int
     ns_per_op: float
-    record: Mapping[str, Any] = field(repr=False, compare=False)
+    record: Record = field(repr=False, compare=False)
     disturbed: tuple[str, ...] = ()
 
 
@@ -72,8 +74,8 @@ class AbRun:
     lines_sha256: str
     document: Mapping[str, Any] = field(repr=False)
     environment: Mapping[str, Any] = field(repr=False)
-    counts: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
-    lines: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    counts: tuple[CountLine, ...] = field(default=(), repr=False)
+    lines: tuple[Record, ...] = field(default=(), repr=False)
     tools: Mapping[str, str] | None = None
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from report.documents import (
     Line,
@@ -19,8 +19,29 @@ from report.model.plan import CellName
 
 COUNTS_FILE = "counts.jsonl"
 COUNTS_SCHEMA = 1
-CountLine = Mapping[str, Any]
 Key = tuple[CellName, str, int]
+
+
+class CountLine(TypedDict):
+    """One process that was counted; what failed, or could not be counted, is None."""
+
+    schema: int
+    run: str
+    engine: str
+    scenario: str
+    benchmark: str
+    side: str
+    number: int
+    seed: int
+    status: str
+    reason: str
+    ops: int | None
+    num: int
+    instructions: int | None
+    write_calls: int | None
+    sync_calls: int | None
+    threads_started: int | None
+    exit: str | None
 
 
 @dataclass(frozen=True)
@@ -68,12 +89,13 @@ def read_count_lines(path: Path, run: str, cells: Collection[CellName]) -> Count
         place = f"{path}:{text.number}"
         if tools is not None:
             raise ResultsError(f"{place}: a line after the one that ends the counts")
-        line = _line(text, place)
-        if line["run"] != run:
-            raise ResultsError(f"{place}: belongs to run {line['run']}")
-        if "end" in line:
-            tools = _tools(line, len(found), place)
+        document = _document(text, place)
+        if document["run"] != run:
+            raise ResultsError(f"{place}: belongs to run {document['run']}")
+        if end := document.get("end"):
+            tools = _tools(end, len(found), place)
             continue
+        line = cast(CountLine, document)
         if cell_of_count(line) not in cells:
             raise ResultsError(f"{place}: {cell_of_count(line)} is not of this run")
         if key_of_count(line) in found:
@@ -84,14 +106,14 @@ def read_count_lines(path: Path, run: str, cells: Collection[CellName]) -> Count
     return CountFile(tuple(found.values()), sound_bytes, torn, tools)
 
 
-def _tools(line: CountLine, before: int, place: str) -> Mapping[str, str]:
-    told, tools = line["end"]["lines"], line["end"]["tools"]
+def _tools(end: Mapping[str, Any], before: int, place: str) -> Mapping[str, str]:
+    told, tools = end["lines"], end["tools"]
     if told != before:
         raise ResultsError(f"{place}: {before} lines are there, {told} were counted")
     return {name: " ".join(str(problem).split()) for name, problem in tools.items()}
 
 
-def _line(text: Line, place: str) -> CountLine:
+def _document(text: Line, place: str) -> dict[str, Any]:
     line = parse_object(text.text, place)
     if "end" in line:
         validate(line, "counts_end", place)

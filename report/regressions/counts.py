@@ -217,8 +217,8 @@ _OTHER_WORK = "the processes did not do the same work"
 
 
 def _values(lines: Iterable[CountLine], side: str, name: str) -> list[int]:
-    of_side = (line[name] for line in lines if line["side"] == side)
-    return [value for value in of_side if value is not None]
+    of_side = (line.get(name) for line in lines if line["side"] == side)
+    return [value for value in of_side if isinstance(value, int)]
 
 
 def _threads(lines: Iterable[CountLine]) -> str:

@@ -11,12 +11,12 @@ from report.regressions.rule import PAIRS_PER_ROUND
 from scripts.disk import cell_bytes
 from scripts.dry_run import cell_lines, room, room_line
 from scripts.regressions.ab_plan import same_executables
-from scripts.regressions.ab_runner import AbRunner
+from scripts.regressions.ab_session import AbSession
 
 
-def dry_run_document(runner: AbRunner, plan: AbPlan) -> dict[str, Any]:
+def dry_run_document(session: AbSession, plan: AbPlan) -> dict[str, Any]:
     """What an A/B run would do; seconds and bytes are predictions."""
-    forecast, rule = runner.forecast(plan), plan.rule
+    forecast, rule = session.forecast(plan), plan.rule
     cells = []
     for index, cell in enumerate(plan.cells):
         found = plan.obstacle(cell)
@@ -45,7 +45,7 @@ def dry_run_document(runner: AbRunner, plan: AbPlan) -> dict[str, Any]:
         "predicted_confirm_s": round(forecast.confirm_s(), 3),
         "from_history": forecast.is_known(),
         "counted": plan.counted,
-        **room(plan.a, runner.a.places),
+        **room(plan.a, session.runner.places),
     }
 
 

@@ -89,7 +89,7 @@ class AbSchedule(Schedule):
         if not self.plan.counted or self.counts.tools is not None:
             return
         run = load_ab_run(self.path)
-        cells = [_cell(cell.name) for cell in run.cells if cell.failure is None]
+        cells = [cell.name for cell in run.cells if cell.failure is None]
         counts = RunFolder(self.path, COUNTS_FILE)
         try:
             count_cells(
@@ -129,7 +129,7 @@ class AbSchedule(Schedule):
     def _nominate(self) -> list[CellName]:
         """The cells that the stored lines make suspects."""
         found = suspects(load_ab_run(self.path))
-        named = {_cell(name) for name in (*found.slower, *found.faster)}
+        named = set(found.all)
         seconds = self.plan.rule.confirm_rounds * sum(map(self.forecast.round_s, named))
         about = f", about {numbers.duration(seconds)}" if named else ""
         numbered = {"slower": len(found.slower), "faster": len(found.faster)}
@@ -152,7 +152,3 @@ def _padded(bench: Bench, padding: int) -> Bench:
     """The bench whose processes have so many bytes more in their environment."""
     environment = {**bench.executor.environment, PADDING: "x" * padding}
     return replace(bench, executor=bench.executor.with_environment(environment))
-
-
-def _cell(name: CellName) -> CellName:
-    return CellName(name.engine, name.scenario, name.benchmark)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +14,18 @@ from report.config import load
 from report.regressions.rule import LEAST_CONFIRM_ROUNDS, Rule
 from scripts import cli_options as options
 from scripts.cli_options import Output
-from scripts.cli_types import shown, suite_name
-from scripts.doctor.telling import telling
+from scripts.cli_types import suite_name
 from scripts.dry_run import show_dry_run
 from scripts.guard import guarded
 from scripts.places import Places
 from scripts.runner import Request, open_runner
-from scripts.selection import selection_of
-from scripts.showing import complain, resume_command, written_report
+from scripts.selection import Asked, selection_of
+from scripts.session import Ending
+from scripts.showing import carried_out, conclude, resume_command
 
 if TYPE_CHECKING:
+    from report.regressions.ab_plan import AbPlan
     from scripts.outside import Outside
-    from scripts.regressions.ab_runner import AbEnding
 
 _NEEDED = (
     "needs a build directory, one that holds drivers/db_bench_*, such as"
@@ -35,8 +34,6 @@ _NEEDED = (
 _RULE = Rule()
 _MOST_ROUNDS = 1000
 _LABEL_CHARS = 100
-# What a run may be asked for, and an A/B run has no part of.
-_NOT_ASKED = {"latency": False, "rate": None, "control": False, "repeat_disturbed": 0}
 
 
 def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
@@ -118,7 +115,23 @@ class Builds:
 @options.stacked(options.DRY_RUN, options.STRICT)
 @options.stacked(options.DATA, options.RESULTS, options.CONFIGS, options.OUTPUT)
 @click.pass_context
-def ab(ctx: click.Context, /, suite: str, **given: Any) -> None:
+def ab(
+    ctx: click.Context,
+    /,
+    suite: str,
+    *,
+    a_dir: Path | None,
+    b_dir: Path | None,
+    same: bool,
+    screen_rounds: int,
+    confirm_rounds: int,
+    label_a: str | None,
+    label_b: str | None,
+    counts: bool,
+    dry_run: bool,
+    strict: bool,
+    **given: Any,
+) -> None:
     """Measures two builds in turns, and tells whether B is slower than A.
 
     Every repetition is a fresh process on a fresh database.  All cells of SUITE are
@@ -139,54 +152,64 @@ def ab(ctx: click.Context, /, suite: str, **given: Any) -> None:
     output = Output.of(given)
 
     def work() -> int:
-        from scripts.regressions.ab_runner import runner_of
+        from scripts.regressions.ab_session import session_of
+        from scripts.regressions.ab_view import make_ab_view
 
-        builds = builds_of(given["a_dir"], given["b_dir"], same=given["same"])
-        labels = _labels(given, same=builds.same)
+        builds = builds_of(a_dir, b_dir, same=same)
+        labels = _labels(label_a, label_b, same=same)
         places = Places.of(given, builds.a)
-        config = load(places.configs)
-        chosen = config.suites[suite_name(suite, config.suites)]
         rule = replace(
-            _RULE,
-            screen_rounds=given["screen_rounds"],
-            confirm_rounds=given["confirm_rounds"],
+            _RULE, screen_rounds=screen_rounds, confirm_rounds=confirm_rounds
         )
-        rounds = rule.screen_rounds + rule.confirm_rounds
-        asked = {**given, **_NOT_ASKED, "repetitions": rounds}
-        selection = selection_of(config, chosen, asked)
-        request = Request(config, chosen, selection, ctx.meta["command"])
+        request = _request(suite, places, Asked.of(given), rule, ctx.meta["command"])
         with open_runner(places, ctx.obj) as side_a:
-            runner = runner_of(side_a, builds.b)
-            plan = runner.plan(
-                request,
-                labels,
-                rule,
-                same_build=builds.same,
-                counted=given["counts"],
+            session = session_of(
+                side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
             )
-            if given["dry_run"]:
+            plan = session.plan(request, labels, rule, same_build=same, counted=counts)
+            if dry_run:
                 from scripts.regressions import ab_dry_run
 
-                document = ab_dry_run.dry_run_document(runner, plan)
+                document = ab_dry_run.dry_run_document(session, plan)
                 return show_dry_run(document, ab_dry_run.dry_run_lines, output)
-            with telling(output.stderr(), output.quiet) as tell:
-                environment = runner.admit(plan, tell if given["strict"] else None)
-            ending = runner.start(plan, environment, output)
-        return conclude(ending, output, places, builds)
+            ending = carried_out(session, plan, output, strict=strict)
+        return _concluded(ending, output, places, builds)
 
     sys.exit(guarded(work))
 
 
+def _request(
+    suite: str, places: Places, asked: Asked, rule: Rule, command: str
+) -> Request:
+    """Return what is asked for; what an A/B run has no part of is left out."""
+    config = load(places.configs)
+    chosen = config.suites[suite_name(suite, config.suites)]
+    asked = replace(
+        asked,
+        repetitions=rule.screen_rounds + rule.confirm_rounds,
+        latency=False,
+        control=False,
+        repeat_disturbed=0,
+    )
+    return Request(config, chosen, selection_of(config, chosen, asked), command)
+
+
 def resume_ab(
-    path: Path, given: Mapping[str, Any], output: Output, outside: Outside
+    path: Path,
+    a_dir: Path | None,
+    b_dir: Path | None,
+    places: Places,
+    output: Output,
+    outside: Outside,
 ) -> int:
-    """Goes on with the A/B run in this folder; the exit code.
+    """Go on with the A/B run in this folder; return the exit code.
 
     One that is finished is shown, whatever builds are given.  What it raises is what
     guarded() knows.
     """
     from report.regressions.ab_results import check_unaltered, judge_ab, load_ab
-    from scripts.regressions.ab_runner import AbEnding, runner_of
+    from scripts.regressions.ab_session import session_of
+    from scripts.regressions.ab_view import make_ab_view
 
     recorded = load_ab(path)
     check_unaltered(recorded)
@@ -194,18 +217,21 @@ def resume_ab(
     if not run.unfinished and not run.torn:
         if not output.quiet:
             click.echo(f"note {plan.run} is finished: nothing is missing", err=True)
-        return show(AbEnding(plan, path, len(run.lines), 0, ""), output)
-    if given["a_dir"] is None or (given["b_dir"] is None and not plan.same_build):
+        return _concluded(Ending(plan, path, run.lines), output, places)
+    if a_dir is None or (b_dir is None and not plan.same_build):
         builds_told = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
         raise click.UsageError(
             f"{plan.run} is resumed with the builds that it measures: {builds_told}"
         )
-    builds = builds_of(given["a_dir"], given["b_dir"], same=plan.same_build)
-    places = Places.of(given, builds.a)
+    builds = builds_of(a_dir, b_dir, same=plan.same_build)
+    places = replace(places, build_dir=builds.a)
     config = load(places.configs)
     with open_runner(places, outside) as side_a:
-        ending = runner_of(side_a, builds.b).resume(path, config, output)
-    return conclude(ending, output, places, builds)
+        session = session_of(
+            side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
+        )
+        ending = session.resume(path, config)
+    return _concluded(ending, output, places, builds)
 
 
 def builds_of(a: Path | None, b: Path | None, *, same: bool) -> Builds:
@@ -224,61 +250,25 @@ def builds_of(a: Path | None, b: Path | None, *, same: bool) -> Builds:
     return Builds(build_dir_of(a, "--a"), build_dir_of(b, "--b"), same=False)
 
 
-def _labels(given: Mapping[str, Any], *, same: bool) -> dict[str, str]:
-    """What the sides are called.  Raises click.UsageError for what tells nothing."""
-    for option in ("label_a", "label_b"):
-        label = given[option]
+def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:
+    """Return what the sides are called.  Raises click.UsageError for no real name."""
+    for option, label in (("--label-a", label_a), ("--label-b", label_b)):
         if label is not None and (not label.strip() or len(label) > _LABEL_CHARS):
-            told = f"--{option.replace('_', '-')}"
-            raise click.UsageError(f"{told} has 1 to {_LABEL_CHARS} characters")
-    a = given["label_a"] or "base"
-    b = given["label_b"] or (f"{a} again" if same else "new")
+            raise click.UsageError(f"{option} has 1 to {_LABEL_CHARS} characters")
+    a = label_a or "base"
+    b = label_b or (f"{a} again" if same else "new")
     if a == b and not same:
         raise click.UsageError(f"both sides are labelled {a!r}: --label-a, --label-b")
     return {"a": a, "b": b}
 
 
-def conclude(ending: AbEnding, output: Output, places: Places, builds: Builds) -> int:
-    """Prints the verdict, writes the report, and says how to go on."""
-    code = show(ending, output)
-    if ending.exit_code:
-        command = resume_command(ending.plan.run, places, builds.options)
-        why = f"{ending.message}; " if ending.message else ""
-        told = f"{why}{ending.lines} repetitions are kept; go on with:"
-        complain(f"{told}\n  {command}", code)
-    return code
+def _concluded(
+    ending: Ending[AbPlan], output: Output, places: Places, builds: Builds | None = None
+) -> int:
+    """Judge the run and show what it came to; return the exit code."""
+    from scripts.regressions.ab_result import AbShown
 
-
-def show(ending: AbEnding, output: Output) -> int:
-    """Prints the verdict and writes the report; the exit code."""
-    from report.regressions.ab_results import load_ab_run
-    from report.regressions.ab_text import ab_document
-    from report.regressions.ab_verdicts import judge
-
-    result = judge(load_ab_run(ending.path))
-    code = ending.exit_code or result.exit_code
-    report = None
-    if ending.lines and not output.no_report:
-        report = written_report(ending.path)
-    if output.as_json:
-        document = {
-            **ab_document(result),
-            "exit": code,
-            "path": shown(ending.path),
-            "report": shown(report) if report else None,
-        }
-        click.echo(json.dumps(document, indent=1, allow_nan=False))
-    else:
-        _print(result, output, advice=not ending.exit_code)
-        for word, path in (("results", ending.path), ("report", report)):
-            if path:
-                click.echo(f"{word:<9} {shown(path)}")
-    return code
-
-
-def _print(result: Any, output: Output, *, advice: bool) -> None:
-    from report.regressions.ab_text import lines
-    from scripts.regressions.printing import print_lines
-
-    found = lines(result, quiet=output.quiet, advice=advice)
-    print_lines(found, output)
+    command = resume_command(
+        ending.plan.run, places, builds.options if builds else None
+    )
+    return conclude(ending, AbShown(ending.path), output, command)

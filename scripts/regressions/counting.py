@@ -9,12 +9,13 @@ each counted process must answer ok, and is audited by a native one if it wrote.
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from report.model.plan import CellName
 from report.regressions.count_lines import (
     COUNTS_SCHEMA,
     CountLine,
+    Key,
     end_line,
     key_of_count,
 )
@@ -29,7 +30,7 @@ from scripts.regressions.reduced import reduced_plan
 from scripts.regressions.tools import SYSTEM_CALLS, Tool, Unreadable, find_tools
 from scripts.store import DiskFull
 
-Append = Callable[[dict[str, Any]], None]
+Append = Callable[[Mapping[str, Any]], None]
 Tell = Callable[[str], None]
 
 COUNTS = ("instructions", *SYSTEM_CALLS)
@@ -72,17 +73,16 @@ def count_cells(
 
 
 def _count_cell(
-    counter: "_Counter", cell: CellName, append: Append, stored: dict[Any, CountLine]
+    counter: "_Counter", cell: CellName, append: Append, stored: dict[Key, CountLine]
 ) -> None:
     """Counts the cell; a difference is looked at again before it is believed."""
-    name = CellName(cell.engine, cell.scenario, cell.benchmark)
-    lines = [line for (of, _, _), line in stored.items() if of == name]
+    lines = [line for (of, _, _), line in stored.items() if of == cell]
     for most in (SCREENED_COUNTS, CONFIRMED_COUNTS):
         for side, number in interleaved(most):
-            if (name, side, number) not in stored:
+            if (cell, side, number) not in stored:
                 line = counter.line(cell, side, number)
                 append(line)
-                stored[name, side, number] = line
+                stored[cell, side, number] = line
                 lines.append(line)
         if not suspicious(lines):
             return
@@ -102,7 +102,7 @@ class _Counter:
     sides: Mapping[str, Bench]
     tools: Sequence[Tool]
 
-    def line(self, cell: CellName, side: str, number: int) -> dict[str, Any]:
+    def line(self, cell: CellName, side: str, number: int) -> CountLine:
         """One counting repetition: a process for each tool, from the same state."""
         whole = self.sides[side]
         bench = replace(whole, plan=reduced_plan(whole.plan, cell))
@@ -117,7 +117,7 @@ class _Counter:
             raise
         finally:
             bench.clean()
-        return {
+        line = {
             "schema": COUNTS_SCHEMA,
             "run": bench.plan.run,
             "engine": cell.engine,
@@ -129,6 +129,7 @@ class _Counter:
             "num": int(bench.plan.flags(cell)["num"]),
             **fields,
         }
+        return cast(CountLine, line)
 
     def _fields(self, bench: Bench, turn: Turn) -> dict[str, Any]:
         fresh(bench.work / "tmp")
