@@ -18,6 +18,7 @@ from scripts.cli_types import suite_name
 from scripts.dry_run import show_dry_run
 from scripts.guard import guarded
 from scripts.places import Places
+from scripts.regressions.ab_view import make_ab_view
 from scripts.runner import Request, open_runner
 from scripts.selection import Asked, selection_of
 from scripts.session import Ending
@@ -153,7 +154,6 @@ def ab(
 
     def work() -> int:
         from scripts.regressions.ab_session import session_of
-        from scripts.regressions.ab_view import make_ab_view
 
         builds = builds_of(a_dir, b_dir, same=same)
         labels = _labels(label_a, label_b, same=same)
@@ -209,7 +209,6 @@ def resume_ab(
     """
     from report.regressions.ab_results import check_unaltered, judge_ab, load_ab
     from scripts.regressions.ab_session import session_of
-    from scripts.regressions.ab_view import make_ab_view
 
     recorded = load_ab(path)
     check_unaltered(recorded)
