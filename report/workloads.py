@@ -5,14 +5,12 @@ Taken from the options that the executables say they had, not from what was aske
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from report import numbers
+from report.model.plan import Flags
 from report.rows import Row
 from report.rulebook import BENCHMARKS
-
-Options = Mapping[str, Any]
 
 _KEYS = {
     "zipf": "true Zipf, by rejection-inversion",
@@ -34,7 +32,7 @@ def workload(rows: Sequence[Row]) -> list[str]:
     return []
 
 
-def told(options: Options, benchmark: str = "") -> list[str]:
+def told(options: Flags, benchmark: str = "") -> list[str]:
     """The options that change what is measured, in the order of their weight."""
     found = []
     threads = int(options.get("threads") or 1)
@@ -57,7 +55,7 @@ def told(options: Options, benchmark: str = "") -> list[str]:
     return found
 
 
-def _keys(distribution: str, options: Options) -> str:
+def _keys(distribution: str, options: Flags) -> str:
     words = _KEYS.get(distribution, distribution)
     theta = options.get("zipf_theta")
     if distribution in _WITH_THETA and theta:

@@ -11,7 +11,6 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 from scipy.stats import false_discovery_control
 
@@ -196,7 +195,7 @@ def compare_sources(
 
 
 def _of_mappings(
-    prefix: str, base: Mapping[str, Any], new: Mapping[str, Any]
+    prefix: str, base: Mapping[str, object], new: Mapping[str, object]
 ) -> Iterable[Difference]:
     for key in dict.fromkeys([*base, *new]):
         was, now = base.get(key), new.get(key)
@@ -204,7 +203,7 @@ def _of_mappings(
             yield Difference(prefix + key, _shown(was), _shown(now))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if value is None:
         return _NOT_SET
     if isinstance(value, bool):

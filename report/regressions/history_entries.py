@@ -73,7 +73,7 @@ class Entry:
     kind: str  # RUN or AB
     label: str
     lines_sha256: str
-    machine: Mapping[str, Any]
+    machine: Mapping[str, object]
     suite: str
     seed: int
     reference: Reference | None

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from report import control, provenance, stats, titles
 from report.exchange.google_benchmark import GoogleFile
-from report.model.plan import CellName, Engine
+from report.model.plan import CellName, Engine, Flags
 from report.model.run import Cell, Run
 
 # A seed, the operations done: equal work, which equal digests are due to.
@@ -40,8 +39,8 @@ class SampledCell:
     reason: str
     rates: tuple[float, ...]
     unit: str = "ops/s"
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    defined: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
+    defined: Mapping[str, object] = field(default_factory=dict)
     digests: Mapping[Work, str] = field(default_factory=dict)
     disturbed: int = 0
     truncated: int = 0
@@ -65,7 +64,7 @@ class Source:
 
     name: str
     kind: str
-    identity: Mapping[str, Any]
+    identity: Mapping[str, object]
     cells: Mapping[str, SampledCell]
     repetitions: int
     machine: str = ""
@@ -122,7 +121,7 @@ def _cell(
     name: CellName,
     cell: Cell,
     engine: Engine,
-    flags: Mapping[str, Any],
+    flags: Flags,
     noise: float | None,
 ) -> SampledCell:
     measured = cell.repetitions if cell.status == "ok" else ()
@@ -146,8 +145,8 @@ def _cell(
     )
 
 
-def _without(mapping: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {key: value for key, value in mapping.items() if key not in names}
+def _without(flags: Flags, names: tuple[str, ...]) -> Flags:
+    return {key: value for key, value in flags.items() if key not in names}
 
 
 def _options(run: Run) -> tuple[str, ...]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from report.model.description import Description
 from report.model.plan import CellName, Flags, Plan
@@ -23,7 +22,7 @@ class Context:
     """What the plan of a run says of the work of one record."""
 
     benchmark: Benchmark  # UNKNOWN if its executable does not describe it
-    flags: Mapping[str, Any] = field(default_factory=dict)  # as resolved
+    flags: Flags = field(default_factory=dict)  # as resolved
     fill: Sequence[str] = ()  # what filled its database, if the scenario says so
     stores: bool = True  # False: the engine keeps nothing, so nothing is verified
     latency: bool = False  # the repetition that reads the clock for each call

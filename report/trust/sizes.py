@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from report.model.plan import Flags
 from report.model.record import Record
 from report.rulebook import BENCHMARKS, FLAGS, OWN_STREAM
 from report.trust.rule import ONE_CALL_ALONE, Context, Rule
-
-Flags = Mapping[str, Any]
 
 _LARGEST_VALUE = int(FLAGS["value_size"].most)
 _LARGEST_OF_GRAPH = int(FLAGS["mix_max_value_size"].most)  # mixgraph bounds its values
