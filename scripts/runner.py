@@ -20,20 +20,12 @@ from scripts.host import Machine, environment_document, identity
 from scripts.live import View
 from scripts.loop import Loop
 from scripts.outside import Outside
-from scripts.places import (
-    Places,
-    new_name,
-    refuse_shared_folder,
-    work_folder,
-)
+from scripts.places import Places, new_name, refuse_shared_folder, work_folder
 from scripts.planning import Selection, make_plan
 from scripts.predict import Forecast, load_history
 from scripts.reader import SystemReader
 from scripts.resume import changes
-from scripts.store import (
-    RunFolder,
-    sole_user,
-)
+from scripts.store import RunFolder, sole_user
 
 
 @dataclass(frozen=True)
