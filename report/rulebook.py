@@ -228,6 +228,11 @@ class Benchmark:
         return due
 
 
+def flag_of(flags: Mapping[str, Flag], name: str) -> Flag:
+    """Return a flag, or the default that every executable has for it."""
+    return flags.get(name, FLAGS[name].default)
+
+
 def holds_every_key(fill: Sequence[str]) -> bool:
     """Return whether a database has every key after these benchmarks."""
     return any(BENCHMARKS[n].writes_every_key for n in fill if n in BENCHMARKS)
@@ -246,9 +251,8 @@ SCENARIO_FLAGS = {name: flag for name, flag in FLAGS.items() if flag.in_scenario
 OWN_STREAM = FLAGS["stream"].default
 
 
-# What descriptions say of each benchmark that runs do not record: the history and
-# comparisons know a benchmark by the rest.
-_NOT_RECORDED = ("key_order", "types", "title")
+# What descriptions say of each benchmark that runs do not record.
+_NOT_RECORDED = ("title",)
 
 
 def recorded(description: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,6 +260,6 @@ def recorded(description: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in description.items() if key != "common_flags"}
     kept["benchmarks"] = [
         {key: value for key, value in benchmark.items() if key not in _NOT_RECORDED}
-        for benchmark in description["benchmarks"]
+        for benchmark in description.get("benchmarks", ())
     ]
     return kept

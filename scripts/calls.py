@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from report.model.plan import CellName, Plan
-from report.rulebook import BENCHMARKS, Benchmark, Flag
+from report.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
 from report.trust.rule import AUDIT, Context, context_of, context_of_cell
 from scripts.answer import (
     ANSWER_LIMIT_BYTES,
@@ -193,8 +193,8 @@ def command_of(bench: Bench, call: Call) -> list[str]:
 
 def _flags(plan: Plan, call: Call) -> dict[str, Flag]:
     benchmark = plan.engine(call.cell.engine).benchmark(call.benchmark)
-    if benchmark is None:
-        benchmark = BENCHMARKS[call.benchmark]
+    if benchmark is None:  # the executable says so too, when it is asked for it
+        benchmark = BENCHMARKS.get(call.benchmark, UNKNOWN)
     return process_flags(benchmark, plan.flags(call.cell), call.measured)
 
 

@@ -2,11 +2,10 @@
 
 import errno
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from report.model.plan import Plan, Unit
+from report.model.plan import Flags, Plan, Unit
+from report.rulebook import flag_of
 
 # Peak size of a database over the bytes of its entries: logs, unmerged tables and
 # free pages together.  Measured engines stay below; nobody is hurt by the rest.
@@ -33,10 +32,10 @@ def is_full_error(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def database_bytes(flags: Mapping[str, Any], ops: int, value_size: int) -> float:
+def database_bytes(flags: Flags, ops: int, value_size: int) -> float:
     """The predicted peak size of one database with `ops` entries."""
-    size = value_size or int(flags.get("value_size", 100))
-    return PEAK_FACTOR * ops * (int(flags.get("key_size", 16)) + size)
+    size = value_size or int(flag_of(flags, "value_size"))
+    return PEAK_FACTOR * ops * (int(flag_of(flags, "key_size")) + size)
 
 
 def cell_bytes(plan: Plan, index: int) -> float:

@@ -12,6 +12,7 @@ from pathlib import Path
 from report.documents import ResultsError, canonical
 from report.model.folder import read_current_plan, read_lines
 from report.model.plan import CellName, Plan
+from report.rulebook import flag_of
 from scripts.order import Turn
 from scripts.store import all_runs
 
@@ -93,7 +94,7 @@ def guess_seconds(plan: Plan, turn: Turn) -> float:
     flags = plan.flags(cell)
     num = int(flags["num"])
     ops = benchmark.planned_ops(flags)
-    size = benchmark.value_size or int(flags.get("value_size", 100))
+    size = benchmark.value_size or int(flag_of(flags, "value_size"))
     per_op = _OPERATION_S.get(benchmark.kind, 1e-6) + size * _BYTE_S
     if benchmark.sync or flags.get("sync"):
         per_op += _SYNC_S

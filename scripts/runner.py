@@ -30,7 +30,7 @@ from scripts.store import RunFolder, sole_user
 
 @dataclass(frozen=True)
 class Request:
-    """What `run` was asked for."""
+    """What a run of one build or two is to be of."""
 
     config: Config
     suite: SuiteConfig

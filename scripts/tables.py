@@ -1,7 +1,7 @@
 """The memory in which an executable records what a database must hold."""
 
 from report.model.plan import CellName, Plan
-from report.rulebook import BENCHMARKS
+from report.rulebook import BENCHMARKS, UNKNOWN
 
 _BYTES_PER_KEY = 4
 
@@ -19,6 +19,8 @@ def table_bytes(plan: Plan, cell: CellName) -> int:
     written = list(start.fill) if start else []
     if benchmark.writes:
         written.append(benchmark.name)
-    if not written[1:] and all(BENCHMARKS[name].writes_keys_once for name in written):
+    if not written[1:] and all(
+        BENCHMARKS.get(name, UNKNOWN).writes_keys_once for name in written
+    ):
         return 0
     return _BYTES_PER_KEY * int(plan.flags(cell)["num"]) // benchmark.ops_divisor

@@ -133,6 +133,9 @@ def resume(
         path = find_run(places.results, name, EVERY_KIND)
         if is_ab_run(path):
             return resume_ab(path, a_dir, b_dir, places, output, outside)
+        if a_dir or b_dir:
+            told = "is a run of one build: --build-dir names its build"
+            raise click.UsageError(f"--a, --b: {path.name} {told}")
         config = load(places.configs)
         with open_runner(places, outside) as runner:
             session = RunSession(runner, view_for(output, places))

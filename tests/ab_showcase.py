@@ -95,6 +95,7 @@ def made(
             engines={side: engines(side) for side in SIDES},
             scenarios=scenarios_of(PLAN["scenarios"], Path()),
         ),
+        "document": {"run": RUN_ID, "kind": "ab"},
         "environment": synthetic.environment(),
         "lines": ({"run": RUN_ID, "order": 1}, {"run": RUN_ID, "order": 2}),
     }

@@ -11,8 +11,8 @@ from report.model.plan import CellName
 from report.regressions.ab_results import load_ab_run
 from report.regressions.rule import Rule
 from scripts.places import Refused
-from scripts.regressions.ab_plan import paired
 from scripts.regressions.ab_schedule import shuffled
+from scripts.regressions.pairing import paired
 from tests.lab import Lab, make_lab
 from tests.plans import engine, plan
 

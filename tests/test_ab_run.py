@@ -354,6 +354,17 @@ def test_a_changed_plan_is_not_resumed(lab: Lab) -> None:
     assert "ab.json: its flags do not match" in done.stderr
 
 
+def test_flags_that_are_gone_are_not_resumed(lab: Lab) -> None:
+    aa(lab)
+    path = lab.run_folder / "ab.json"
+    document = json.loads(path.read_text())
+    document["scenarios"][0]["flags"] = {}
+    path.write_text(json.dumps(document))
+    done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
+    assert done.returncode == 2
+    assert "ab.json: scenario base: flags of one: num is missing" in done.stderr
+
+
 def test_a_damaged_run_is_not_resumed(lab: Lab) -> None:
     aa(lab)
     lines = lab.measurements.read_bytes().splitlines(keepends=True)

@@ -9,7 +9,6 @@ from report.model.plan import CellName
 from report.regressions.ab_plan import AbPlan, Failure
 from report.regressions.rule import Rule
 from scripts.places import Refused
-from scripts.regressions.ab_plan import paired
 from scripts.regressions.ab_schedule import (
     Ledger,
     Slot,
@@ -17,6 +16,7 @@ from scripts.regressions.ab_schedule import (
     padding_bytes,
     shuffled,
 )
+from scripts.regressions.pairing import paired
 from tests import plans
 from tests.plans import engine
 

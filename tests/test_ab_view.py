@@ -20,8 +20,8 @@ from scripts.events import (
     RoundFinished,
     RunStarted,
 )
-from scripts.regressions.ab_plan import paired
 from scripts.regressions.ab_view import make_ab_view
+from scripts.regressions.pairing import paired
 from tests import plans
 from tests.plans import engine
 

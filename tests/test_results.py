@@ -124,6 +124,7 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"deferred": {"cpu_ns": 1}}, "deferred"),
         ({"stalls": [{"at_ns": 1}]}, "stalls"),
         ({"build": {"assertions": "some"}}, "assertions"),
+        ({"options": {"num": [1000]}}, "options.num"),
     ],
 )
 def test_a_bad_line_is_named_with_its_fault(
@@ -178,6 +179,13 @@ def test_flags_that_decide_the_work_are_numbers(
     changed_plan(folder, scenarios=scenarios)
     told = f"run.json: scenarios.0.flags.alpha.{next(iter(flag))}: "
     with pytest.raises(ResultsError, match=told):
+        load_run(folder)
+
+
+def test_a_cell_is_planned_once(folder: Path) -> None:
+    cells = synthetic.plan()["cells"]
+    changed_plan(folder, cells=[*cells, cells[0]])
+    with pytest.raises(ResultsError, match="cell alpha/baseline/readseq is listed"):
         load_run(folder)
 
 

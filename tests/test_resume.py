@@ -4,7 +4,9 @@ import json
 import random
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,6 +144,35 @@ def test_a_run_of_an_earlier_schema_is_refused(lab: Lab) -> None:
     done = lab.call("resume", "@last")
     assert done.returncode == 2
     assert "a run of schema 2 can be reported and not resumed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda order: order.clear(),
+        lambda order: order.pop(),
+        lambda order: order.append(order[0]),
+        lambda order: order[0][1].append(99),
+    ],
+)
+def test_an_order_that_lacks_something_is_refused(
+    lab: Lab, change: Callable[[list[Any]], Any]
+) -> None:
+    unfinished(lab)
+    path = lab.run_folder / "run.json"
+    document = json.loads(path.read_text())
+    change(document["order"])
+    path.write_text(json.dumps(document))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "order does not have each repetition of each cell once" in done.stderr
+
+
+def test_builds_of_an_ab_run_are_not_those_of_a_run(lab: Lab) -> None:
+    unfinished(lab)
+    done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
+    assert done.returncode == 2
+    assert "is a run of one build: --build-dir names its build" in done.stderr
 
 
 def test_a_changed_binary_is_refused(lab: Lab) -> None:

@@ -27,9 +27,9 @@ class Description:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Description:
-        """Read a document that has passed description.schema.json.
+        """Read what an executable says, or what a run records of it.
 
-        Runs of the first schemas record less than executables say today.
+        A run has less: see "recorded" in description.schema.json.
         """
         benchmarks = document.get("benchmarks", ())
         return cls(

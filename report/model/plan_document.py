@@ -156,9 +156,28 @@ def check_current(plan: Plan, document: Document, place: Path) -> None:
             f"{place}: a run of schema {plan.schema} can be reported and not"
             f" resumed: lines are now written in schema {SCHEMA}; start a new run"
         )
-    if any(i >= len(plan.cells) for unit in plan.order for i in unit.cells):
-        raise ResultsError(f"{place}: order names a cell that the plan does not have")
+    check_flags(plan, place)
+    if sorted((u.repetition, i) for u in plan.order for i in u.cells) != _due(plan):
+        told = "order does not have each repetition of each cell once"
+        raise ResultsError(f"{place}: {told}")
     check_settings(plan.settings(), document, place)
+
+
+def check_flags(plan: Plan, place: Path) -> None:
+    """Raise ResultsError if the flags of a cell do not say how much is measured."""
+    for cell in plan.cells:
+        if plan.obstacle(cell) is None and "num" not in plan.flags(cell):
+            where = f"scenario {cell.scenario}: flags of {cell.engine}"
+            raise ResultsError(f"{place}: {where}: num is missing")
+
+
+def _due(plan: Plan) -> list[tuple[int, int]]:
+    """Return (repetition, cell) of all that a run has; what cannot run is said once."""
+    return sorted(
+        (repetition, index)
+        for index, cell in enumerate(plan.cells)
+        for repetition in range(1, 2 if plan.obstacle(cell) else plan.rounds + 1)
+    )
 
 
 def check_settings(settings: Settings, document: Document, place: Path) -> None:
@@ -211,7 +230,7 @@ def cells_of(
     scenarios: Iterable[Scenario],
     place: Path,
 ) -> tuple[CellName, ...]:
-    """Return the cells, each once.  Raises ResultsError for one of no scenario."""
+    """Return the cells.  Raises ResultsError for doubled ones and one of no scenario."""
     names, benchmarks = {e.name for e in engines}, {s.name: s for s in scenarios}
     cells = []
     for entry in entries:
@@ -224,7 +243,10 @@ def cells_of(
         if cell.benchmark not in scenario.benchmarks:
             raise ResultsError(f"{place}: cell {cell} is not in its scenario's list")
         cells.append(cell)
-    return tuple(dict.fromkeys(cells))
+    if len(set(cells)) < len(cells):
+        doubled = next(cell for cell in cells if cells.count(cell) > 1)
+        raise ResultsError(f"{place}: cell {doubled} is listed twice")
+    return tuple(cells)
 
 
 def _engine_of(entry: Document) -> Engine:

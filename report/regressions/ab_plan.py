@@ -31,7 +31,7 @@ SIDES = ("a", "b")
 # What decides the work of a benchmark, and so must be the same on both sides.
 WORK_KEYS = (
     *("kind", "prepare", "ops_divisor", "value_size", "batch_size"),
-    *("sync", "one_call", "finds"),
+    *("sync", "one_call", "finds", "key_order", "types"),
 )
 Document = Mapping[str, Any]
 
@@ -165,7 +165,10 @@ class AbPlan:
         return [
             (
                 scenario,
-                {e: of.scenario(scenario.name).flags[e] for e, of in chosen.items()},
+                {
+                    e: of.scenario(scenario.name).flags.get(e, {})
+                    for e, of in chosen.items()
+                },
             )
             for scenario in self.a.scenarios
         ]

@@ -13,7 +13,6 @@ from enum import StrEnum
 from report.regressions.verdict_rows import VerdictRow, blindest
 
 REGRESSION, INCONCLUSIVE, NEVER = "regression", "inconclusive", "never"
-FAIL_ON = (REGRESSION, INCONCLUSIVE, NEVER)
 PASSED, REGRESSED, USAGE, INCOMPLETE, NOTHING = 0, 1, 2, 3, 5
 # A cell that could be so much slower unseen gates nothing (REGRESSIONS.md).
 MOST_UNSEEN = 0.10

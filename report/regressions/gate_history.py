@@ -209,13 +209,14 @@ def _why_nothing(
     """
     if not rated:
         return "no cell of this run has a rate", False
-    has = f"the history has {len(older)} earlier runs"
+    has = f"the history has {count(len(older), 'earlier run')}"
     if len(older) < LEAST_EARLIER:
         return f"{has} of at least {LEAST_EARLIER}", True
     same = [entry for entry in older if _comparable(entry, new)]
     if not same:
         return f"{has}, none of this machine, method, suite and kind of run", False
     if len(same) < LEAST_EARLIER:
-        reason = f"of this machine and suite, of at least {LEAST_EARLIER}"
-        return f"the history has {len(same)} earlier runs {reason}", True
+        runs = count(len(same), "earlier run")
+        wanted = f"of this machine and suite, of at least {LEAST_EARLIER}"
+        return f"the history has {runs} {wanted}", True
     return "the cells' settings are not those of the earlier runs", False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from report.model.plan import Flags
 from report.model.record import Record
-from report.rulebook import BENCHMARKS, FLAGS, OWN_STREAM
+from report.rulebook import BENCHMARKS, FLAGS, OWN_STREAM, UNKNOWN, flag_of
 from report.trust.rule import ONE_CALL_ALONE, Context, Rule
 
 _LARGEST_VALUE = int(FLAGS["value_size"].most)
@@ -28,7 +28,7 @@ def of_entries(
     moved: int, entries: int, flags: Flags, value_size: int | None = None
 ) -> str:
     """Return what is wrong if so many bytes cannot be those of so many entries."""
-    key_size = int(flags.get("key_size", FLAGS["key_size"].default))
+    key_size = int(flag_of(flags, "key_size"))
     least, most = _range(flags) if value_size is None else (value_size, value_size)
     if entries * (key_size + least) <= moved <= entries * (key_size + most):
         return ""
@@ -37,7 +37,7 @@ def of_entries(
 
 def _range(flags: Flags) -> tuple[int, int]:
     """The least and the largest value; a replayed stream may have filled large ones."""
-    size = int(flags.get("value_size", FLAGS["value_size"].default))
+    size = int(flag_of(flags, "value_size"))
     if flags.get("value_size_distribution_type", "fixed") != "fixed":
         most = int(flags.get("value_size_max") or 0)
         return 0, most or _LARGEST_VALUE
@@ -54,7 +54,7 @@ def bytes_of_entries(record: Record, context: Context) -> str:
     by_kind = {"write": record["ops"], "read": record["found"]}
     own = benchmark.value_size or None
     if kind == "read" and benchmark.fill in BENCHMARKS:
-        own = BENCHMARKS[benchmark.fill].value_size or None
+        own = BENCHMARKS.get(benchmark.fill, UNKNOWN).value_size or None
     return of_entries(record["bytes"], by_kind.get(kind, 0), context.flags, own)
 
 
@@ -63,7 +63,7 @@ def bytes_of_mix(record: Record, context: Context) -> str:
     moved, by_type, flags = record["bytes"], record["ops_by_type"], context.flags
     if context.kind != "mix" or by_type is None:
         return ""
-    key_size = int(flags.get("key_size", FLAGS["key_size"].default))
+    key_size = int(flag_of(flags, "key_size"))
     _, largest = _range(flags)
     if None in context.benchmark.types.values():
         largest = max(largest, _LARGEST_OF_GRAPH)

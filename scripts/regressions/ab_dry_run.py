@@ -10,8 +10,8 @@ from report.regressions.ab_plan import AbPlan
 from report.regressions.rule import PAIRS_PER_ROUND
 from scripts.disk import cell_bytes
 from scripts.dry_run import cell_lines, room, room_line
-from scripts.regressions.ab_plan import same_executables
 from scripts.regressions.ab_session import AbSession
+from scripts.regressions.pairing import same_executables
 
 
 def dry_run_document(session: AbSession, plan: AbPlan) -> dict[str, Any]:

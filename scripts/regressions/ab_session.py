@@ -14,11 +14,11 @@ from scripts.doctor.probes import Progress
 from scripts.events import Note
 from scripts.live import View
 from scripts.loop import Loop, Schedule
-from scripts.places import new_name, refuse_small_disk
+from scripts.places import new_name, refuse_small_disk, refuse_small_memory
 from scripts.regressions.ab_forecast import AbForecast
-from scripts.regressions.ab_plan import paired, same_executables
 from scripts.regressions.ab_schedule import MOST_PADDING_BYTES, PADDING
 from scripts.regressions.ab_stages import AbSchedule
+from scripts.regressions.pairing import paired, same_executables
 from scripts.runner import Request, Runner
 from scripts.session import Kept, Session
 from scripts.store import drop_torn_line
@@ -79,8 +79,9 @@ class AbSession(Session[AbPlan]):
         )
 
     def refuse(self, plan: AbPlan, environment: Mapping[str, Any]) -> None:
-        """Raise Refused if the disk is too small; paired() has refused the rest."""
+        """Raise Refused if disk or memory are too small; paired() refuses the rest."""
         self.refuse_small_disk(plan)
+        refuse_small_memory(plan.a, environment["memory"]["total_bytes"])
 
     def refuse_small_disk(self, plan: AbPlan) -> None:
         """Raise Refused if the data directory has no room."""

@@ -141,11 +141,9 @@ class AbSchedule(Schedule):
         self, first: int, last: int, cells: Sequence[CellName]
     ) -> dict[CellName, int]:
         """How many of these rounds are still to be made, by cell."""
-        numbers = range(first, last + 1)
+        rounds = range(first, last + 1)
         over = self._ledger.is_over
-        return {
-            cell: sum(not over(cell, number) for number in numbers) for cell in cells
-        }
+        return {cell: sum(not over(cell, r) for r in rounds) for cell in cells}
 
 
 def _padded(bench: Bench, padding: int) -> Bench:

@@ -235,7 +235,7 @@ def resume_ab(
 
 def builds_of(a: Path | None, b: Path | None, *, same: bool) -> Builds:
     """The builds that are asked for.  Raises click.UsageError or Refused."""
-    from scripts.regressions.ab_plan import build_dir_of
+    from scripts.regressions.pairing import build_dir_of
 
     if a is None:
         raise click.UsageError(f"--a {_NEEDED}")
@@ -265,7 +265,7 @@ def _concluded(
     ending: Ending[AbPlan], output: Output, places: Places, builds: Builds | None = None
 ) -> int:
     """Judge the run and show what it came to; return the exit code."""
-    from scripts.regressions.ab_result import AbShown
+    from scripts.regressions.ab_outcome import AbShown
 
     command = resume_command(
         ending.plan.run, places, builds.options if builds else None

@@ -7,7 +7,7 @@ shows a change as well as the whole of it.  It is the work of the first repetiti
 from dataclasses import replace
 
 from report.model.plan import CellName, Flags, Plan
-from report.rulebook import Benchmark, Flag
+from report.rulebook import Benchmark, Flag, flag_of
 
 MOST_OPS = 5_000
 MOST_BATCHED_OPS = 20_000  # twenty batches, or too few calls are made of the engine
@@ -39,8 +39,8 @@ def reduced_flags(benchmark: Benchmark, flags: Flags) -> dict[str, Flag]:
     operations; where none is, `num` is what gives so many operations.  The threads
     of a benchmark share them.
     """
-    size = benchmark.value_size or int(flags.get("value_size", 100))
-    room = MOST_BYTES // max(1, int(flags.get("key_size", 16)) + size)
+    size = benchmark.value_size or int(flag_of(flags, "value_size"))
+    room = MOST_BYTES // max(1, int(flag_of(flags, "key_size")) + size)
     most = max(1, min(_most_ops(benchmark, flags), room))
     entries = most if benchmark.prepare else most * benchmark.ops_divisor
     kept = {name: value for name, value in flags.items() if name not in _LIMITS}

@@ -82,7 +82,7 @@ def test_the_raw_lines_can_be_saved_offline(chromium: Any, page_file: Path) -> N
         saved[name] = Path(download.value.path()).read_text("utf-8")
     lines = [json.loads(line) for line in saved["measurements.jsonl"].splitlines()]
     assert lines == [dict(line) for line in run.lines]
-    assert json.loads(saved["ab.json"]) == run.plan
+    assert json.loads(saved["ab.json"]) == run.document
     assert found.errors == []
     found.context.close()
 
