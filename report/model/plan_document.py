@@ -230,7 +230,7 @@ def cells_of(
     scenarios: Iterable[Scenario],
     place: Path,
 ) -> tuple[CellName, ...]:
-    """Return the cells.  Raises ResultsError for doubled ones and one of no scenario."""
+    """Return the cells.  Raises ResultsError for doubled ones, and for strange ones."""
     names, benchmarks = {e.name for e in engines}, {s.name: s for s in scenarios}
     cells = []
     for entry in entries:
