@@ -1,11 +1,12 @@
-"""Names a fill that no executable has."""
+"""Fills as it should, and can overwrite nothing."""
 
 from tests.fake_drivers.protocol import FakeDriver, Record
 
 
 class Driver(FakeDriver):
-    def describe(self) -> Record:
-        document = super().describe()
-        for benchmark in document["benchmarks"]:
-            benchmark["fill"] = "fillnone"
-        return document
+    def measure(self, benchmark: str) -> Record:
+        if benchmark == "overwrite":
+            return self.answer(
+                benchmark, status="error", reason="no room for overwrite"
+            )
+        return super().measure(benchmark)
