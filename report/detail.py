@@ -100,20 +100,20 @@ def open_loops(run: Run, chart: Chart) -> Table | None:
     lines = []
     for row in everyone(chart):
         m = latency_of(run, chart, row)
-        loop = latency.open_loop(m.record) if m else None
+        loop = m.record.get("open_loop") if m else None
         if m and loop:
-            late = loop.late_starts / m.ops if m.ops else 0.0
+            late = loop["late_starts"] / m.ops if m.ops else 0.0
             lines.append(
                 EngineRow(
                     row.engine,
                     (
-                        Figure(numbers.rounded(loop.rate_ops_per_sec)),
-                        Figure(numbers.rounded(loop.offered_ops_per_sec)),
-                        Figure(numbers.rounded(loop.achieved_ops_per_sec)),
-                        Figure(f"{loop.late_starts:,} ({numbers.percent(late)})"),
-                        Figure(numbers.seconds(loop.max_lag_ns)),
+                        Figure(numbers.rounded(loop["rate_ops_per_sec"])),
+                        Figure(numbers.rounded(loop["offered_ops_per_sec"])),
+                        Figure(numbers.rounded(loop["achieved_ops_per_sec"])),
+                        Figure(f"{loop['late_starts']:,} ({numbers.percent(late)})"),
+                        Figure(numbers.seconds(loop["max_lag_ns"])),
                         Figure("saturated", warns=True)
-                        if loop.saturated
+                        if loop["saturated"]
                         else Figure("kept up"),
                     ),
                 )
@@ -179,8 +179,8 @@ def _percentile_figures(m: Measurement, name: str) -> tuple[Figure, ...]:
     blank = (Figure(),) * (len(columns.SERVICE) - 1)
     if m.status != "ok":
         return (Figure(m.status, m.reason, warns=True), *blank)
-    loop = latency.open_loop(m.record)
-    if loop and loop.saturated:
+    loop = m.record.get("open_loop")
+    if loop and loop["saturated"]:
         return (Figure("saturated", "see the open loop", warns=True), *blank)
     found = latency.percentiles(histogram_of(m.record, name))
     if not found:

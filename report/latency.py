@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from report.model.record import Histogram, Record
+from report.model.record import Histogram
 
 # Name and share in parts of ten thousand: whole numbers, since 100,000 * (1 -
 # 0.9999) is less than 10 in floating point.
@@ -38,18 +38,6 @@ class Percentiles:
     at: Mapping[str, int | None]
 
 
-@dataclass(frozen=True)
-class OpenLoop:
-    """How a repetition kept up with the rate that was asked for."""
-
-    rate_ops_per_sec: float
-    offered_ops_per_sec: float
-    achieved_ops_per_sec: float
-    late_starts: int
-    max_lag_ns: int
-    saturated: bool
-
-
 def percentiles(latency: Histogram | None) -> Percentiles | None:
     """The figures of a line's latency_ns or service_ns; None of no samples."""
     if not latency or not latency["count"]:
@@ -72,21 +60,6 @@ def is_suppressed(count: int, share: int) -> bool:
     `share` is in parts of ten thousand.
     """
     return count * (_WHOLE - share) < LEAST_ABOVE * _WHOLE
-
-
-def open_loop(record: Record) -> OpenLoop | None:
-    """None of a closed loop."""
-    found = record.get("open_loop")
-    if not found:
-        return None
-    return OpenLoop(
-        rate_ops_per_sec=found["rate_ops_per_sec"],
-        offered_ops_per_sec=found["offered_ops_per_sec"],
-        achieved_ops_per_sec=found["achieved_ops_per_sec"],
-        late_starts=found["late_starts"],
-        max_lag_ns=found["max_lag_ns"],
-        saturated=found["saturated"],
-    )
 
 
 def lower_edge_ns(latency_ns: int) -> int:

@@ -110,8 +110,8 @@ def _tail(run: Run, chart: Chart, row: Row) -> Spot | None:
         return None
     if m.status != "ok":
         return Spot(row.engine, m.status, note=m.reason)
-    loop = latency.open_loop(m.record)
-    if loop and loop.saturated:
+    loop = m.record.get("open_loop")
+    if loop and loop["saturated"]:
         return Spot(row.engine, "saturated", note="fell behind the offered rate")
     found = latency.percentiles(m.record.get("latency_ns"))
     if not found:

@@ -93,17 +93,3 @@ def test_lines_without_latencies_have_none() -> None:
     assert latency.percentiles(None) is None
     nothing: Any = {"count": 0, "min": 0, "max": 0, "sum": 0, "buckets": []}
     assert latency.percentiles(nothing) is None
-    assert latency.open_loop({}) is None
-    assert latency.open_loop({"open_loop": None}) is None
-
-
-def test_an_open_loop_is_read() -> None:
-    told: Any = {
-        "rate_ops_per_sec": 100.0,
-        "offered_ops_per_sec": 99.0,
-        "achieved_ops_per_sec": 40.0,
-        "late_starts": 7,
-        "max_lag_ns": 12,
-        "saturated": True,
-    }
-    assert latency.open_loop({"open_loop": told}) == latency.OpenLoop(**told)
