@@ -168,6 +168,17 @@ def test_an_order_that_lacks_something_is_refused(
     assert "order does not have each repetition of each cell once" in done.stderr
 
 
+def test_a_plan_without_a_time_limit_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    path = lab.run_folder / "run.json"
+    document = json.loads(path.read_text())
+    del document["suite"]["timeout_s"]
+    path.write_text(json.dumps(document))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "run.json: suite.timeout_s is missing" in done.stderr
+
+
 def test_builds_of_an_ab_run_are_not_those_of_a_run(lab: Lab) -> None:
     unfinished(lab)
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))

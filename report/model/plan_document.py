@@ -156,15 +156,17 @@ def check_current(plan: Plan, document: Document, place: Path) -> None:
             f"{place}: a run of schema {plan.schema} can be reported and not"
             f" resumed: lines are now written in schema {SCHEMA}; start a new run"
         )
-    check_flags(plan, place)
+    check_amounts(plan, place)
     if sorted((u.repetition, i) for u in plan.order for i in u.cells) != _due(plan):
         told = "order does not have each repetition of each cell once"
         raise ResultsError(f"{place}: {told}")
     check_settings(plan.settings(), document, place)
 
 
-def check_flags(plan: Plan, place: Path) -> None:
-    """Raise ResultsError if the flags of a cell do not say how much is measured."""
+def check_amounts(plan: Plan, place: Path) -> None:
+    """Raise ResultsError if a plan lacks how much it measures, and for how long."""
+    if not plan.suite.timeout_s:
+        raise ResultsError(f"{place}: suite.timeout_s is missing")
     for cell in plan.cells:
         if plan.obstacle(cell) is None and "num" not in plan.flags(cell):
             where = f"scenario {cell.scenario}: flags of {cell.engine}"
@@ -230,7 +232,7 @@ def cells_of(
     scenarios: Iterable[Scenario],
     place: Path,
 ) -> tuple[CellName, ...]:
-    """Return the cells.  Raises ResultsError for doubled ones, and for strange ones."""
+    """Return the cells.  Raises ResultsError for one that is doubled or unknown."""
     names, benchmarks = {e.name for e in engines}, {s.name: s for s in scenarios}
     cells = []
     for entry in entries:

@@ -19,7 +19,7 @@ from report.model.folder import (
     read_lines,
 )
 from report.model.plan import METHOD, SCHEMA, CellName
-from report.model.plan_document import check_flags, check_settings
+from report.model.plan_document import check_amounts, check_settings
 from report.model.run import GRAVEST_FIRST, Measurement
 from report.regressions.ab_lines import RoundLines, rounds_of, side_of, slot_of
 from report.regressions.ab_plan import (
@@ -73,7 +73,7 @@ def check_unaltered(recorded: RecordedAbRun) -> None:
     """Raise ResultsError if a run cannot go on: its plan was altered."""
     place = recorded.path / AB_PLAN
     for plan in recorded.plan.sides.values():
-        check_flags(plan, place)
+        check_amounts(plan, place)
     check_settings(recorded.plan.settings(), recorded.document, place)
 
 
