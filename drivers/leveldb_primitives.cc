@@ -1,7 +1,7 @@
 // What LevelDB does to blocks of bytes: db_bench's crc32c, snappycomp and
 // snappyuncomp.
 
-#include "common/leveldb_primitives.h"
+#include "common/loops/leveldb_primitives.h"
 
 #include <snappy.h>
 

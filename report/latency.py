@@ -2,7 +2,7 @@
 
 The executable's histogram is log-linear: 128 buckets to each power of two.  A
 percentile is the upper edge of its bucket, or the maximum if that is smaller, as
-common/histogram.cc has it.  Everything is None or "" of a line without latencies.
+common/recording/histogram.cc has it.  Everything is None or "" of a line without latencies.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES = tuple(name for name, _ in PERCENTILES)
 _WHOLE = 10000
 # Fewer samples than this above a percentile say nothing of where it lies.
 LEAST_ABOVE = 10
-_SUB_BITS = 7  # kSubBits of common/histogram.h
+_SUB_BITS = 7  # kSubBits of common/recording/histogram.h
 
 
 @dataclass(frozen=True)

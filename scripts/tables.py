@@ -7,7 +7,7 @@ _BYTES_PER_KEY = 4
 
 
 def table_bytes(plan: Plan, cell: CellName) -> int:
-    """Bytes of the table of a cell: four for each key, or none (common/oracle.h).
+    """Bytes of the table of a cell: four for each key, or none (oracle/oracle.h).
 
     A database that was filled in an order without repetition needs no table as long
     as nothing else writes to it.

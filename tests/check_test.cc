@@ -1,6 +1,6 @@
 // The tally of answers: what is counted, added up and told.
 
-#include "common/check.h"
+#include "common/oracle/check.h"
 
 #include <gtest/gtest.h>
 

@@ -7,20 +7,20 @@
 #include <limits>
 #include <vector>
 
-#include "common/blocks.h"
-#include "common/check.h"
-#include "common/clock.h"
-#include "common/config.h"
-#include "common/key_stream.h"
-#include "common/keys.h"
-#include "common/leveldb_stream.h"
-#include "common/meter.h"
-#include "common/oracle.h"
-#include "common/resources.h"
-#include "common/scan_loop.h"
-#include "common/tick_histogram.h"
-#include "common/values.h"
-#include "common/write_stream.h"
+#include "common/loops/blocks.h"
+#include "common/loops/scan_loop.h"
+#include "common/oracle/check.h"
+#include "common/oracle/oracle.h"
+#include "common/oracle/write_stream.h"
+#include "common/recording/tick_histogram.h"
+#include "common/spec/config.h"
+#include "common/stream/key_stream.h"
+#include "common/stream/keys.h"
+#include "common/stream/leveldb_stream.h"
+#include "common/stream/values.h"
+#include "common/timing/clock.h"
+#include "common/timing/meter.h"
+#include "common/timing/resources.h"
 
 namespace kvmatrix {
 namespace {

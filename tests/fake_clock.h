@@ -9,7 +9,7 @@
 #include <functional>
 #include <thread>
 
-#include "common/clock.h"
+#include "common/timing/clock.h"
 
 namespace kvmatrix {
 

@@ -1,10 +1,10 @@
-#include "common/fast_power.h"
+#include "common/random/fast_power.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "common/random.h"
+#include "common/random/random.h"
 
 namespace kvmatrix {
 namespace {

@@ -1,14 +1,14 @@
 // What an executable makes of its command line, and what it tells of it.
 
-#include "common/flags.h"
+#include "common/cli/flags.h"
 
 #include <gflags/gflags.h>
 
 #include <nlohmann/json.hpp>
 
-#include "common/json_output.h"
-#include "common/leveldb_stream.h"
-#include "common/text_output.h"
+#include "common/cli/json_output.h"
+#include "common/cli/text_output.h"
+#include "common/stream/leveldb_stream.h"
 #include "tests/runner_fixture.h"
 
 namespace kvmatrix {

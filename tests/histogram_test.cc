@@ -1,4 +1,4 @@
-#include "common/histogram.h"
+#include "common/recording/histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "common/random.h"
+#include "common/random/random.h"
 
 namespace kvmatrix {
 namespace {

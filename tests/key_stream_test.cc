@@ -1,4 +1,4 @@
-#include "common/key_stream.h"
+#include "common/stream/key_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "common/keys.h"
+#include "common/stream/keys.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "common/random.h"
+#include "common/random/random.h"
 
 namespace kvmatrix {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/json_output.h"
-#include "common/text_output.h"
+#include "common/cli/json_output.h"
+#include "common/cli/text_output.h"
 #include "tests/runner_fixture.h"
 
 namespace kvmatrix {

@@ -1,14 +1,14 @@
 // The generator and the value pool of LevelDB's db_bench, against figures that
 // its own sources give.
 
-#include "common/leveldb_pool.h"
+#include "common/stream/leveldb_pool.h"
 
 #include <gtest/gtest.h>
 
 #include <bitset>
 #include <memory>
 
-#include "common/leveldb_random.h"
+#include "common/random/leveldb_random.h"
 #include "tests/sha256.h"
 
 namespace kvmatrix {

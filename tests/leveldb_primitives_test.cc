@@ -1,6 +1,6 @@
 // db_bench's benchmarks that are no operations of a store.
 
-#include "common/leveldb_primitives.h"
+#include "common/loops/leveldb_primitives.h"
 
 #include "tests/runner_fixture.h"
 

@@ -1,6 +1,6 @@
 // What an engine does not take is asked for before the first call.
 
-#include "common/limits.h"
+#include "common/run/limits.h"
 
 #include "tests/runner_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "common/meter.h"
+#include "common/timing/meter.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

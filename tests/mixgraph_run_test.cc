@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "common/mix_workload.h"
-#include "common/rules.h"
+#include "common/cli/rules.h"
+#include "common/mixes/mix_workload.h"
 #include "tests/mixgraph_fixture.h"
 
 namespace kvmatrix {

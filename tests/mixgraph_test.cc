@@ -1,7 +1,7 @@
 // mixgraph's model: RocksDB's way of drawing, number for number, and the
 // corrected one, by its distributions.
 
-#include "common/mixgraph.h"
+#include "common/mixes/mixgraph.h"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,15 @@
 // Open loop: the schedule, and what it shows of an engine that stalls.
 
-#include "common/open_loop.h"
+#include "common/timing/open_loop.h"
 
 #include <gflags/gflags.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "common/flags.h"
-#include "common/json_output.h"
-#include "common/text_output.h"
+#include "common/cli/flags.h"
+#include "common/cli/json_output.h"
+#include "common/cli/text_output.h"
 #include "tests/runner_fixture.h"
 
 namespace kvmatrix {

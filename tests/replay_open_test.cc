@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "common/leveldb_stream.h"
+#include "common/stream/leveldb_stream.h"
 #include "tests/runner_fixture.h"
 
 namespace kvmatrix {

@@ -1,6 +1,6 @@
 // The kernel's counters, compared with other ways to know them.
 
-#include "common/resources.h"
+#include "common/timing/resources.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/runner.h"
+#include "common/run/runner.h"
 #include "tests/fake_clock.h"
 #include "tests/wrapped_driver.h"
 

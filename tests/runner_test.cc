@@ -1,6 +1,6 @@
 // What the runner measures and records, shown with a fake clock.
 
-#include "common/runner.h"
+#include "common/run/runner.h"
 
 #include "tests/runner_fixture.h"
 

@@ -1,6 +1,6 @@
 // What a scan or a seek visits is compared in every byte.
 
-#include "common/leveldb_stream.h"
+#include "common/stream/leveldb_stream.h"
 #include "tests/runner_fixture.h"
 
 namespace kvmatrix {

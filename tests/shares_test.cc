@@ -1,11 +1,10 @@
-#include "common/shares.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "common/share_theory.h"
-#include "common/zipf.h"
+#include "common/random/share_theory.h"
+#include "common/random/zipf.h"
+#include "common/run/distribution_check.h"
 
 namespace kvmatrix {
 namespace {

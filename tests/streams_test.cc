@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "common/key_stream.h"
-#include "common/open_loop.h"
-#include "common/values.h"
+#include "common/stream/key_stream.h"
+#include "common/stream/values.h"
+#include "common/timing/open_loop.h"
 #include "tests/runner_fixture.h"
 
 namespace kvmatrix {

@@ -1,13 +1,13 @@
 // The timeline and the stalls of loops of many shapes, through the meter.
 
-#include "common/timeline.h"
+#include "common/recording/timeline.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "common/meter.h"
-#include "common/random.h"
+#include "common/random/random.h"
+#include "common/timing/meter.h"
 #include "tests/fake_clock.h"
 
 namespace kvmatrix {

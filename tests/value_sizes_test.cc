@@ -1,11 +1,11 @@
-#include "common/value_sizes.h"
+#include "common/stream/value_sizes.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "common/values.h"
+#include "common/stream/values.h"
 
 namespace kvmatrix {
 namespace {

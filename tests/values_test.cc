@@ -1,4 +1,4 @@
-#include "common/values.h"
+#include "common/stream/values.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/write_stream.h"
+#include "common/oracle/write_stream.h"
 
 #include <gtest/gtest.h>
 

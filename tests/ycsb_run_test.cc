@@ -9,10 +9,10 @@
 #include <set>
 #include <string>
 
-#include "common/mix_workload.h"
-#include "common/rules.h"
-#include "common/text_output.h"
-#include "common/ycsb.h"
+#include "common/cli/rules.h"
+#include "common/cli/text_output.h"
+#include "common/mixes/mix_workload.h"
+#include "common/mixes/ycsb.h"
 #include "tests/ycsb_fixture.h"
 
 namespace kvmatrix {

@@ -1,6 +1,6 @@
 // YCSB's workloads: what is asked for, in which shares, and of which records.
 
-#include "common/ycsb.h"
+#include "common/mixes/ycsb.h"
 
 #include <gtest/gtest.h>
 

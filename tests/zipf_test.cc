@@ -1,10 +1,10 @@
-#include "common/zipf.h"
+#include "common/random/zipf.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "common/permutation.h"
+#include "common/random/permutation.h"
 
 namespace kvmatrix {
 namespace {

@@ -96,7 +96,10 @@ class Toolchain:
             unit
             for unit in self._all_units
             if unit.output in link_command
-            or (unit.source.startswith("common/") and unit.source != "common/main.cc")
+            or (
+                unit.source.startswith("common/")
+                and unit.source != "common/cli/main.cc"
+            )
         ]
 
     @functools.cached_property

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "common/keys.h"
+#include "common/stream/keys.h"
 #include "tests/lies/drivers/lies.h"
 
 namespace kvmatrix {

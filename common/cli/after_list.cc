@@ -1,0 +1,122 @@
+#include "common/cli/after_list.h"
+
+#include <charconv>
+#include <string>
+
+#include "common/random/thread_share.h"
+
+namespace kvmatrix {
+namespace {
+
+[[noreturn]] void RefuseCounts(std::string_view text) {
+  throw UsageError("after",
+                   "'" + std::string(text) +
+                       "' is not a number of operations, or of each thread's, "
+                       "such as 2500+2500");
+}
+
+// A thread of a writing benchmark has at most its part of the entries.
+void RequirePossible(const Benchmark& benchmark, const Config& config,
+                     const std::vector<uint64_t>& operations) {
+  const uint64_t entries = EntriesOf(benchmark, config);
+  for (uint64_t thread = 0; thread < operations.size(); ++thread) {
+    const uint64_t most = Part{thread, operations.size()}.Of(entries);
+    if (operations[thread] <= most) continue;
+    throw UsageError(
+        "after",
+        std::string(benchmark.name) + ":" + std::to_string(operations[thread]) +
+            " are more than the " + std::to_string(most) +
+            " operations of thread " + std::to_string(thread + 1) + " of " +
+            std::to_string(operations.size()) +
+            "; give what ops_by_thread of its result says, and its own --num");
+  }
+}
+
+// Reads "5000" or, of each thread, "2500+2500".
+std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
+                                   const Config& config,
+                                   std::string_view text) {
+  std::vector<uint64_t> operations;
+  if (text.ends_with('+')) RefuseCounts(text);
+  for (const std::string_view digits : Split(text, '+')) {
+    uint64_t& count = operations.emplace_back();
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), count);
+    if (error != std::errc() || end != digits.data() + digits.size()) {
+      RefuseCounts(text);
+    }
+  }
+  const size_t most = benchmark.writer ? 1 : kMostThreads;
+  if (operations.empty() || operations.size() > most) {
+    throw UsageError("after", "'" + std::string(text) + "' are not the " +
+                                  "operations of 1 to " + std::to_string(most) +
+                                  " threads that write");
+  }
+  if (IsWriting(benchmark)) RequirePossible(benchmark, config, operations);
+  return operations;
+}
+
+}  // namespace
+
+std::vector<std::string_view> Split(std::string_view list, char separator) {
+  std::vector<std::string_view> words;
+  while (!list.empty()) {
+    const size_t comma = list.find(separator);
+    words.push_back(list.substr(0, comma));
+    list = comma == list.npos ? "" : list.substr(comma + 1);
+  }
+  return words;
+}
+
+const Benchmark* Named(std::string_view flag, std::string_view name) {
+  if (const Benchmark* benchmark = FindBenchmark(name)) return benchmark;
+  std::string problem =
+      "unknown benchmark '" + std::string(name) + "'; accepted:";
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    problem += " " + std::string(benchmark.name);
+  }
+  throw UsageError(std::string(flag), problem);
+}
+
+std::vector<PastBenchmark> PastList(std::string_view list,
+                                    const Config& config) {
+  std::vector<PastBenchmark> past;
+  bool filled = false;
+  for (const std::string_view word : Split(list)) {
+    const Benchmark& benchmark =
+        *past.emplace_back(Past(word, config)).benchmark;
+    if (benchmark.kind == Kind::kPrimitive) continue;
+    filled |= benchmark.prepare == Prepare::kFresh;
+    if (filled) continue;
+    throw UsageError("after",
+                     std::string(benchmark.name) +
+                         " needs a filled database; name first what has filled "
+                         "it, such as " +
+                         std::string(benchmark.fill));
+  }
+  return past;
+}
+
+PastBenchmark Past(std::string_view word, const Config& config) {
+  const size_t colon = word.find(':');
+  const Benchmark* benchmark = Named("after", word.substr(0, colon));
+  if (!Changes(*benchmark) && config.stream == StreamKind::kOwn) {
+    throw UsageError("after", std::string(benchmark->name) +
+                                  " does not write; leave it out");
+  }
+  if (colon != word.npos) {
+    return {benchmark,
+            OperationsOf(*benchmark, config, word.substr(colon + 1))};
+  }
+  if (benchmark->writer) {
+    throw UsageError(
+        "after", std::string(benchmark->name) +
+                     " needs the number of its writer's operations, such as " +
+                     std::string(benchmark->name) + ":5000");
+  }
+  return {benchmark,
+          {IsWriting(*benchmark) ? EntriesOf(*benchmark, config)
+                                 : ReadsOf(*benchmark, config)}};
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,373 @@
+#include "common/cli/flags.h"
+#include "common/stream/leveldb_stream.h"
+#include "common/stream/value_sizes.h"
+
+namespace kvmatrix {
+namespace {
+
+#define FIELD(member) \
+  [](CommandLine& line) -> FlagField { return &line.member; }
+
+// A flag of mixgraph is named as its parameter is.
+#define MIXGRAPH(parameter, its_group, its_range, its_help) \
+  {.name = #parameter,                                      \
+   .field = FIELD(config.mix.mixgraph.parameter),           \
+   .group = its_group,                                      \
+   .help = its_help,                                        \
+   .range = its_range,                                      \
+   .option = #parameter,                                    \
+   .option_if_set = true}
+
+using Names = std::vector<std::string_view>;
+constexpr double kNone = FlagRange::kNone;
+constexpr double kBillion = 1e9;
+constexpr FlagRange kFinite = {-kBillion, kBillion};
+constexpr FlagRange kPositive = {1e-6, kBillion};
+constexpr FlagRange kNotNegative = {0, kBillion};
+constexpr FlagRange kUpToAMillion = {1, 1'000'000};
+constexpr FlagRange kShape = {-1e3, 1e3};
+constexpr FlagRange kValueBytes = {kLeastMixgraphValue, 65'535};
+constexpr FlagRange kMilliseconds = {1, kBillion};
+
+constexpr char kNothingLikeIt[] =
+    "leave it out: that program has nothing like it";
+
+constexpr std::string_view kByTheta[] = {"zipf", "latest"};
+constexpr std::string_view kOfManySizes[] = {"uniform", "normal", "pareto"};
+
+Names KeyFormats() {
+  Names names;
+  for (const KeyFormat format :
+       {KeyFormat::kDecimal, KeyFormat::kBig, KeyFormat::kLittle}) {
+    names.push_back(KeyFormatName(format));
+  }
+  return names;
+}
+
+Names KeyDistributions() {
+  Names names = {""};
+  for (const std::string_view name : KeyOrderNames()) {
+    if (FindKeyOrder(name)) names.push_back(name);
+  }
+  return names;
+}
+
+Names SizeLaws() {
+  Names names;
+  for (const SizeLaw law : {SizeLaw::kFixed, SizeLaw::kUniform,
+                            SizeLaw::kNormal, SizeLaw::kPareto}) {
+    names.push_back(SizeLawName(law));
+  }
+  return names;
+}
+
+Names Streams() {
+  Names names;
+  for (const StreamKind kind :
+       {StreamKind::kOwn, StreamKind::kDbBench, StreamKind::kDbBenchOneSeed}) {
+    names.push_back(StreamName(kind));
+  }
+  return names;
+}
+
+const Flag kFlags[] = {
+    {.name = "benchmarks",
+     .field = FIELD(benchmarks),
+     .group = FlagGroup::kProcess,
+     .help = "benchmarks to run, in this order"},
+    {.name = "num",
+     .field = FIELD(config.num),
+     .group = FlagGroup::kWorkload,
+     .help = "entries in a database",
+     .range = {1, kMaxKeys},
+     .option = "num"},
+    {.name = "reads",
+     .field = FIELD(reads),
+     .group = FlagGroup::kWorkload,
+     .help = "operations of a read benchmark; -1: --num",
+     .range = {1, kMaxKeys, -1},
+     .option = "reads",
+     .by_benchmark = true,
+     .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
+       return config.reads;
+     }},
+    {.name = "duration",
+     .field = FIELD(duration_s),
+     .group = FlagGroup::kWorkload,
+     .help = "seconds after which a benchmark stops; 0: never",
+     .range = {0, 999'999'999},
+     .unit = "seconds",
+     .option = "duration_s",
+     .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
+       return static_cast<double>(config.duration_ns) / 1e9;
+     }},
+    {.name = "stream",
+     .field = FIELD(stream),
+     .group = FlagGroup::kWorkload,
+     .help = kStreamHelp,
+     .choices = Streams,
+     .option = "stream",
+     .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
+       return std::string(StreamName(config.stream));
+     }},
+    {.name = "key_size",
+     .field = FIELD(config.key_size),
+     .group = FlagGroup::kKeys,
+     .help = "bytes in a key",
+     .range = {KeyShape::kSmallest, KeyShape::kLargest},
+     .option = "key_size"},
+    {.name = "key_format",
+     .field = FIELD(key_format),
+     .group = FlagGroup::kKeys,
+     .help = "decimal: digits with zeros in front; big, little: integers of 8 "
+             "bytes in that byte order",
+     .choices = KeyFormats,
+     .not_replayed = kNothingLikeIt,
+     .option = "key_format",
+     .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
+       return std::string(KeyFormatName(config.key_format));
+     }},
+    {.name = "key_distribution",
+     .field = FIELD(config.key_distribution),
+     .group = FlagGroup::kKeys,
+     .help = "of benchmarks that draw keys at random; empty: as each does by "
+             "itself",
+     .choices = KeyDistributions,
+     .not_replayed = kNothingLikeIt,
+     .option = "key_distribution"},
+    {.name = "zipf_theta",
+     .field = FIELD(config.zipf_theta),
+     .group = FlagGroup::kKeys,
+     .help = "exponent of zipf and latest",
+     .range = {0.01, 10},
+     .only_with = {"key_distribution", kByTheta},
+     .option = "zipf_theta"},
+    {.name = "value_size",
+     .field = FIELD(config.value_size),
+     .group = FlagGroup::kValues,
+     .help = "bytes in a value, or their mean",
+     .range = {0, ValueSizes::kLargest, kNone, 1},
+     .option = "value_size",
+     .by_benchmark = true,
+     .option_value = [](const Config& config, const Benchmark& benchmark)
+         -> FlagValue { return ValueSizeOf(benchmark, config); }},
+    {.name = "value_size_distribution_type",
+     .field = FIELD(value_size_distribution_type),
+     .group = FlagGroup::kValues,
+     .help = "pareto: by --value_k, and by --value_sigma if given",
+     .choices = SizeLaws,
+     .not_replayed = kNothingLikeIt,
+     .option = "value_size_distribution_type",
+     .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
+       return std::string(SizeLawName(config.value_size_law));
+     }},
+    {.name = "value_size_min",
+     .field = FIELD(config.value_size_min),
+     .group = FlagGroup::kValues,
+     .help = "least bytes of a value of no fixed size; 0: by --value_size",
+     .range = {0, ValueSizes::kLargest},
+     .only_with = {"value_size_distribution_type", kOfManySizes},
+     .not_replayed = kNothingLikeIt,
+     .option = "value_size_min"},
+    {.name = "value_size_max",
+     .field = FIELD(config.value_size_max),
+     .group = FlagGroup::kValues,
+     .help = "most bytes of a value of no fixed size; 0: by --value_size",
+     .range = {0, ValueSizes::kLargest},
+     .only_with = {"value_size_distribution_type", kOfManySizes},
+     .not_replayed = kNothingLikeIt,
+     .option = "value_size_max"},
+    {.name = "compression_ratio",
+     .field = FIELD(config.compression_ratio),
+     .group = FlagGroup::kValues,
+     .help = "a simple compressor shrinks values to this share",
+     .range = {0, 1},
+     .option = "compression_ratio"},
+    {.name = "batch_size",
+     .field = FIELD(config.batch_size),
+     .group = FlagGroup::kWorkload,
+     .help = "entries written as one atomic batch",
+     .range = {1, kMostBatchEntries},
+     .not_replayed = kNothingLikeIt,
+     .option = "batch_size",
+     .by_benchmark = true,
+     .option_value = [](const Config& config, const Benchmark& benchmark)
+         -> FlagValue { return BatchSizeOf(benchmark, config); }},
+    {.name = "transactions",
+     .field = FIELD(config.transactions),
+     .group = FlagGroup::kWorkload,
+     .help =
+         "a batch has a benchmark's entries divided by this, rounded down, at "
+         "least one: more batches than this where that leaves a rest or "
+         "threads divide the entries; 0: batches of --batch_size",
+     .range = {0, kMaxKeys},
+     .only_with = {"batch_size"},
+     .not_replayed = kNothingLikeIt,
+     .option = "transactions"},
+    {.name = "threads",
+     .field = FIELD(config.threads),
+     .group = FlagGroup::kPace,
+     .help = "threads that run at once: each does --reads reads, and they "
+             "divide what is to be written",
+     .range = {1, kMostThreads},
+     .not_replayed =
+         "leave it at 1: the threads of that program write the same keys, in "
+         "an order that nobody can know, so that nothing could be verified",
+     .option = "threads"},
+    {.name = "rate",
+     .field = FIELD(config.rate_ops_per_sec),
+     .group = FlagGroup::kPace,
+     .help = "operations per second, at random moments whether or not the "
+             "engine keeps up: an open loop, with a histogram; 0: each begins "
+             "when the one before has ended",
+     .range = {0.01, kBillion, 0},
+     .unit = "operations per second",
+     .only_with = {"sine_mix_rate"}},
+    {.name = "writes_per_second",
+     .field = FIELD(config.writes_per_second),
+     .group = FlagGroup::kPace,
+     .help = "pace of the one writer of a *whilewriting benchmark; 0: as fast "
+             "as it goes",
+     .range = {0, kBillion},
+     .option = "writes_per_second"},
+    {.name = "readwritepercent",
+     .field = FIELD(config.readwritepercent),
+     .group = FlagGroup::kPace,
+     .help = "share of gets among the operations of readrandomwriterandom",
+     .range = {0, 100},
+     .option = "readwritepercent"},
+    {.name = "cache_size",
+     .field = FIELD(config.cache_size),
+     .group = FlagGroup::kEngine,
+     .help = "bytes the engine may use as a cache; 8388608 if not given with a "
+             "--stream whose program has that",
+     .range = {0, 8'589'934'591.0 * (1 << 30)},
+     .unit = "bytes",
+     .option = "cache_size_bytes"},
+    {.name = "compression",
+     .field = FIELD(config.compression),
+     .group = FlagGroup::kEngine,
+     .help = "compress, if the engine has a codec",
+     .option = "compression"},
+    {.name = "sync",
+     .field = FIELD(config.sync),
+     .group = FlagGroup::kEngine,
+     .help = "each write is durable when it returns",
+     .option = "sync",
+     .by_benchmark = true,
+     .option_value = [](const Config& config, const Benchmark& benchmark)
+         -> FlagValue { return SyncOf(benchmark, config); }},
+    {.name = "writeallfields",
+     .field = FIELD(config.mix.writeallfields),
+     .group = FlagGroup::kYcsb,
+     .help = "an update puts the record unread; false, as in YCSB: one field "
+             "of ten changes, so that the record is read first",
+     .option = "writeallfields"},
+    {.name = "db",
+     .field = FIELD(db),
+     .group = FlagGroup::kProcess,
+     .help = "directory for the database; default: a directory of this user's "
+             "below the one for temporary files"},
+    {.name = "use_existing_db",
+     .field = FIELD(config.use_existing_db),
+     .group = FlagGroup::kProcess,
+     .help = "keep the database found in --db"},
+    {.name = "after",
+     .field = FIELD(after),
+     .group = FlagGroup::kProcess,
+     .help = "with --use_existing_db: the benchmarks that the database has "
+             "been through, such as filluniquerandom,overwrite:5000 (a number "
+             "of operations where it stopped early), or overwrite:2500+2500 "
+             "where two threads wrote"},
+    {.name = "settle",
+     .field = FIELD(config.settle),
+     .group = FlagGroup::kProcess,
+     .help = "settle the database after a writing benchmark; with another "
+             "--stream than ours only if given, as those programs do not"},
+    {.name = "crash",
+     .field = FIELD(config.crash),
+     .group = FlagGroup::kProcess,
+     .help = "end as kill -9 does once the last benchmark has flushed and its "
+             "line is written: nothing is settled or closed"},
+    {.name = "histogram",
+     .field = FIELD(config.histogram),
+     .group = FlagGroup::kProcess,
+     .help = "time each operation and print a histogram"},
+    {.name = "seed",
+     .field = FIELD(config.seed),
+     .group = FlagGroup::kProcess,
+     .help = "of every random choice"},
+    {.name = "json",
+     .field = FIELD(json),
+     .group = FlagGroup::kProcess,
+     .help = "file to append one JSON line to per benchmark"},
+    {.name = "progress",
+     .field = FIELD(progress),
+     .group = FlagGroup::kProcess,
+     .help = "file in which to count operations, eight bytes"},
+    MIXGRAPH(keyrange_dist_a, FlagGroup::kMixgraph, kFinite,
+             "hotness of key range x is a exp(b x) + c exp(d x); all four 0: "
+             "no ranges"),
+    MIXGRAPH(keyrange_dist_b, FlagGroup::kMixgraph, kFinite,
+             "see --keyrange_dist_a"),
+    MIXGRAPH(keyrange_dist_c, FlagGroup::kMixgraph, kFinite,
+             "see --keyrange_dist_a"),
+    MIXGRAPH(keyrange_dist_d, FlagGroup::kMixgraph, kFinite,
+             "see --keyrange_dist_a"),
+    MIXGRAPH(keyrange_num, FlagGroup::kMixgraph, kUpToAMillion,
+             "key ranges of equal size"),
+    MIXGRAPH(key_dist_a, FlagGroup::kMixgraph, kNotNegative,
+             "hotness of a key is a x^b; either 0: keys are uniform"),
+    MIXGRAPH(key_dist_b, FlagGroup::kMixgraph, kNotNegative,
+             "see --key_dist_a"),
+    MIXGRAPH(value_theta, FlagGroup::kMixgraph, kNotNegative,
+             "location of the generalized Pareto value sizes, bytes"),
+    MIXGRAPH(value_k, FlagGroup::kMixgraph, kShape, "shape of the value sizes"),
+    MIXGRAPH(value_sigma, FlagGroup::kMixgraph, kPositive,
+             "scale of the value sizes, bytes"),
+    MIXGRAPH(iter_theta, FlagGroup::kMixgraph, kNotNegative,
+             "location of the generalized Pareto scan lengths, entries"),
+    MIXGRAPH(iter_k, FlagGroup::kMixgraph, kShape, "shape of the scan lengths"),
+    MIXGRAPH(iter_sigma, FlagGroup::kMixgraph, kPositive,
+             "scale of the scan lengths, entries"),
+    MIXGRAPH(mix_get_ratio, FlagGroup::kMixgraph, kNotNegative,
+             "weight of gets"),
+    MIXGRAPH(mix_put_ratio, FlagGroup::kMixgraph, kNotNegative,
+             "weight of puts"),
+    MIXGRAPH(mix_seek_ratio, FlagGroup::kMixgraph, kNotNegative,
+             "weight of scans"),
+    MIXGRAPH(mix_max_scan_len, FlagGroup::kMixgraph, kUpToAMillion,
+             "bound of scan lengths, entries"),
+    MIXGRAPH(mix_max_value_size, FlagGroup::kMixgraph, kValueBytes,
+             "bound of value sizes, bytes"),
+    MIXGRAPH(sine_mix_rate, FlagGroup::kSwing, {},
+             "an open loop of a sin(b t + c) + d operations per second after t "
+             "seconds; false: as fast as it goes"),
+    MIXGRAPH(sine_a, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),
+    MIXGRAPH(sine_b, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),
+    MIXGRAPH(sine_c, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),
+    MIXGRAPH(sine_d, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),
+    MIXGRAPH(sine_mix_rate_interval_milliseconds, FlagGroup::kSwing,
+             kMilliseconds, "how long a rate is kept"),
+};
+
+#undef MIXGRAPH
+#undef FIELD
+
+}  // namespace
+
+std::span<const Flag> AllFlags() { return kFlags; }
+
+std::string_view GroupTitle(FlagGroup group) {
+  constexpr std::string_view kTitles[] = {
+      "Work",       "Keys",           "Values",   "Threads and pace",
+      "The engine", "YCSB's records", "mixgraph", "mixgraph's rate",
+      "This call"};
+  return kTitles[static_cast<int>(group)];
+}
+
+bool InScenarios(const Flag& flag) {
+  return flag.group != FlagGroup::kProcess && flag.group != FlagGroup::kSwing;
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,331 @@
+#include "common/cli/flags.h"
+
+#include <gflags/gflags.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "common/cli/after_list.h"
+#include "common/cli/rules.h"
+#include "common/driver.h"
+#include "common/stream/leveldb_stream.h"
+
+namespace kvmatrix {
+namespace {
+
+CommandLine& Given() {
+  static CommandLine given;
+  return given;
+}
+
+const CommandLine& Defaults() {
+  static const CommandLine defaults;
+  return defaults;
+}
+
+// gflags keeps pointers to a default that it never writes.
+FlagField DefaultField(const Flag& flag) {
+  return flag.field(const_cast<CommandLine&>(Defaults()));
+}
+
+// Where gflags believes the flags to be defined: not in a driver's file.
+constexpr char kFile[] = "common/cli/flags.cc";
+
+const bool kRegistered = [] {
+  for (const Flag& flag : AllFlags()) {
+    std::visit(
+        [&flag](auto* storage) {
+          using Value = std::remove_pointer_t<decltype(storage)>;
+          auto* usual = std::get<Value*>(DefaultField(flag));
+          gflags::FlagRegisterer(flag.name, flag.help, kFile, storage, usual);
+        },
+        flag.field(Given()));
+  }
+  return true;
+}();
+
+FlagValue ValueOf(const FlagField& field) {
+  return std::visit([](const auto* value) -> FlagValue { return *value; },
+                    field);
+}
+
+bool IsSet(const Flag& flag, CommandLine& line) {
+  return ValueOf(flag.field(line)) != DefaultOf(flag);
+}
+
+const Flag& FlagNamed(std::string_view name) {
+  return *std::ranges::find(
+      AllFlags(), name, [](const Flag& f) { return std::string_view(f.name); });
+}
+
+// A bound for people: "10^9" and "2^30" where that is shorter than the digits.
+std::string BoundText(double number) {
+  for (const int base : {10, 2}) {
+    const double power = std::round(std::log(number) / std::log(base));
+    if (number < 1e6 || std::pow(base, power) != number) continue;
+    return std::to_string(base) + "^" + std::to_string(std::lround(power));
+  }
+  char text[32];
+  const bool whole = number == std::floor(number) && std::abs(number) < 1e19;
+  std::snprintf(text, sizeof(text), whole ? "%.0f" : "%g", number);
+  return text;
+}
+
+// As a command line has it: every digit of an integer.
+std::string TextOf(const FlagValue& value) {
+  struct {
+    std::string operator()(bool truth) { return truth ? "true" : "false"; }
+    std::string operator()(uint64_t count) { return std::to_string(count); }
+    std::string operator()(int64_t count) { return std::to_string(count); }
+    std::string operator()(double number) {
+      char text[32];
+      std::snprintf(text, sizeof(text), "%g", number);
+      return text;
+    }
+    std::string operator()(const std::string& text) { return text; }
+  } writer;
+  return std::visit(writer, value);
+}
+
+// "zipf or latest", with quotes around what is empty.
+std::string Listed(std::span<const std::string_view> words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i].empty() ? "''" : words[i];
+  }
+  return text;
+}
+
+std::string RangeText(const FlagRange& range) {
+  std::string text =
+      "from " + BoundText(range.least) + " to " + BoundText(range.most);
+  if (!std::isnan(range.also)) text += ", or " + BoundText(range.also);
+  return text;
+}
+
+// Throws UsageError for a number outside its range, or a word that is no
+// choice.
+void CheckRange(const Flag& flag, const FlagValue& value) {
+  if (const auto* word = std::get_if<std::string>(&value)) {
+    if (flag.choices == nullptr) return;
+    const auto choices = flag.choices();
+    if (std::ranges::find(choices, *word) != choices.end()) return;
+    throw UsageError(flag.name, Listed(choices) + ", not '" + *word + "'");
+  }
+  if (std::holds_alternative<bool>(value)) return;
+  // A long double holds every integer that a flag may have.
+  const auto number = std::visit(
+      [](const auto& v) -> long double {
+        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(v)>>) {
+          return static_cast<long double>(v);
+        }
+        return 0;
+      },
+      value);
+  const FlagRange& range = flag.range;
+  if (number == range.also) return;
+  if (number >= range.least && number <= range.most) return;
+  throw UsageError(flag.name, RangeText(range) + ", not " + TextOf(value));
+}
+
+// Throws UsageError if a flag is set that another one makes meaningless.
+void CheckConditions(const Flag& flag, CommandLine& line) {
+  if (!IsSet(flag, line)) return;
+  if (flag.not_replayed != nullptr && line.stream != Defaults().stream) {
+    throw UsageError(flag.name,
+                     "with --stream=" + line.stream + ": " + flag.not_replayed);
+  }
+  if (flag.only_with.flag == nullptr) return;
+  const Flag& other = FlagNamed(flag.only_with.flag);
+  const auto& values = flag.only_with.values;
+  if (values.empty()) {
+    if (!IsSet(other, line) && !line.config.given.contains(other.name)) return;
+    throw UsageError(flag.name, "not with --" + std::string(other.name) +
+                                    "; leave one of them out");
+  }
+  const std::string value = TextOf(ValueOf(other.field(line)));
+  if (std::ranges::find(values, value) != values.end()) return;
+  throw UsageError(flag.name, "only with --" + std::string(other.name) + "=" +
+                                  Listed(values) +
+                                  "; no other value uses it: leave it out");
+}
+
+bool IsGiven(const char* name) {
+  return !gflags::GetCommandLineFlagInfoOrDie(name).is_default;
+}
+
+void CheckEach(CommandLine& line) {
+  for (const Flag& flag : AllFlags()) {
+    if (IsGiven(flag.name)) line.config.given.insert(flag.name);
+    CheckRange(flag, ValueOf(flag.field(line)));
+  }
+  for (const Flag& flag : AllFlags()) CheckConditions(flag, line);
+}
+
+// The enumerator of that name; `flag.choices` has them in their order.
+template <typename Enum>
+Enum Chosen(const Flag& flag, const std::string& name) {
+  const auto choices = flag.choices();
+  return static_cast<Enum>(std::ranges::find(choices, name) - choices.begin());
+}
+
+std::filesystem::path DefaultDb() {
+  return std::filesystem::temp_directory_path() /
+         ("kvmatrix-" + std::to_string(geteuid()));
+}
+
+// What the flags mean that are not a field of Config by themselves.
+void Derive(const CommandLine& line, Config& config) {
+  const auto given = [&config](const char* flag) {
+    return config.given.contains(flag);
+  };
+  if (line.after.empty() == config.use_existing_db) {
+    throw UsageError("after",
+                     "goes together with --use_existing_db: it names the "
+                     "benchmarks that the database has been through");
+  }
+  config.reads =
+      line.reads < 0 ? config.num : static_cast<uint64_t>(line.reads);
+  config.duration_ns = static_cast<uint64_t>(line.duration_s * 1e9);
+  config.key_format =
+      Chosen<KeyFormat>(FlagNamed("key_format"), line.key_format);
+  config.value_size_law =
+      Chosen<SizeLaw>(FlagNamed("value_size_distribution_type"),
+                      line.value_size_distribution_type);
+  config.stream = Chosen<StreamKind>(FlagNamed("stream"), line.stream);
+  if (config.stream == StreamKind::kDbBench && !given("cache_size")) {
+    config.cache_size = kDbBenchCacheSize;
+  }
+  config.settle &= config.stream == StreamKind::kOwn || given("settle");
+  config.pareto = {config.mix.mixgraph.value_k,
+                   given("value_sigma") ? config.mix.mixgraph.value_sigma : 0};
+  config.db = line.db.empty() ? DefaultDb() : std::filesystem::path(line.db);
+  config.json = line.json;
+  config.progress = line.progress;
+  for (const std::string_view name : Split(line.benchmarks)) {
+    config.benchmarks.push_back(Named("benchmarks", name));
+  }
+  if (config.benchmarks.empty()) {
+    throw UsageError("benchmarks", "at least one");
+  }
+  config.after = PastList(line.after, config);
+}
+
+std::string FlagText(const std::string& name, const std::string& usual,
+                     const std::string& help) {
+  return "  --" + name + "=" + (usual.empty() ? "''" : usual) + "\n      " +
+         help + "\n";
+}
+
+std::string HelpOf(const Flag& flag) {
+  std::string text = flag.help;
+  if (flag.choices != nullptr) {
+    text += "; one of " + Listed(flag.choices());
+  } else if (flag.range.most < std::numeric_limits<double>::max()) {
+    text += "; " + RangeText(flag.range);
+  }
+  return text;
+}
+
+std::string CommonFlagLines() {
+  std::string text;
+  for (int group = 0; group <= static_cast<int>(FlagGroup::kProcess); ++group) {
+    const auto its_group = static_cast<FlagGroup>(group);
+    text += std::string(GroupTitle(its_group)) + ":\n";
+    for (const Flag& flag : AllFlags()) {
+      if (flag.group != its_group) continue;
+      text += FlagText(flag.name, TextOf(DefaultOf(flag)), HelpOf(flag));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string DriverFlagLines() {
+  std::vector<gflags::CommandLineFlagInfo> flags;
+  gflags::GetAllFlags(&flags);
+  std::string text;
+  for (const auto& flag : flags) {
+    if (!IsDriverFlag(flag.filename)) continue;
+    text += FlagText(flag.name, flag.default_value, flag.description);
+  }
+  return text.empty() ? "" : "Flags of this engine:\n" + text + "\n";
+}
+
+std::string BenchmarkLines() {
+  size_t width = 0;
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    width = std::max(width, benchmark.name.size() + 2);
+  }
+  std::string text;
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    std::string name(benchmark.name);
+    name.resize(width, ' ');
+    text += "  " + name + std::string(benchmark.summary) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+bool IsDriverFlag(const std::string& file_name) {
+  return file_name.find("drivers/") != std::string::npos;
+}
+
+std::string_view TypeName(const Flag& flag) {
+  constexpr std::string_view kNames[] = {"bool", "uint64", "int64", "double",
+                                         "string"};
+  return kNames[DefaultField(flag).index()];
+}
+
+FlagValue DefaultOf(const Flag& flag) { return ValueOf(DefaultField(flag)); }
+
+FlagValue OptionOf(const Flag& flag, const Config& config,
+                   const Benchmark& benchmark) {
+  if (flag.option_value != nullptr) {
+    return flag.option_value(config, benchmark);
+  }
+  CommandLine line;
+  line.config = config;
+  return ValueOf(flag.field(line));
+}
+
+bool IsOption(const Flag& flag, const Config& config) {
+  if (flag.option == nullptr) return false;
+  if (!flag.option_if_set || config.given.contains(flag.name)) return true;
+  CommandLine line;
+  line.config = config;
+  return IsSet(flag, line);
+}
+
+Config ConfigFromFlags() {
+  CommandLine line = Given();
+  CheckEach(line);
+  Config config = line.config;
+  Derive(line, config);
+  CheckRules(config);
+  return config;
+}
+
+std::string HelpText() {
+  const std::string name = "db_bench_" + std::string(kDriver.name);
+  return name +
+         ": runs db_bench's workloads on one engine, checks every answer, and "
+         "prints\nmicroseconds per operation.\n\n  " +
+         name +
+         " --benchmarks=fillrandom,readrandom --num=100000\n\nBenchmarks:\n" +
+         BenchmarkLines() + "\n" + CommonFlagLines() + DriverFlagLines() +
+         "Other calls:\n"
+         "  --version   print what this executable is made of\n"
+         "  --describe  print the same and more, as one JSON document\n"
+         "  --check     with flags: exit 0 if they can run, else say why not\n"
+         "  --help      print this text\n\n"
+         "Exit status: 0 ok or unsupported; 1 a benchmark failed, or a flag is "
+         "unknown\nor cannot be read; 2 other usage errors.  With --crash the "
+         "process ends by\nsignal 9.\n";
+}
+
+}  // namespace kvmatrix

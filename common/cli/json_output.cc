@@ -1,0 +1,341 @@
+#include "common/cli/json_output.h"
+
+#include <gflags/gflags.h>
+
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "common/cli/build_facts.h"
+#include "common/cli/flags.h"
+#include "common/cli/provenance.h"
+#include "common/mixes/graph_mix.h"
+#include "common/mixes/ycsb.h"
+#include "common/run/runner.h"
+
+namespace kvmatrix {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json BuildJson(const Driver& driver) {
+  return {{"origin", kBuildFacts.origin},
+          {"origin_sha256", kBuildFacts.origin_sha256},
+          {"compiler", kBuildFacts.compiler},
+          {"flags", kBuildFacts.flags},
+          {"engine_flags", kBuildFacts.engine_flags},
+          {"assertions", HasLiveAssertions(driver.code) ? "live" : "none"},
+          {"allocator", AllocatorInForce()}};
+}
+
+Json ValueJson(const FlagValue& value) {
+  return std::visit([](const auto& plain) { return Json(plain); }, value);
+}
+
+Json OptionsJson(const Benchmark& benchmark, const Config& config) {
+  Json json = Json::object();
+  for (const Flag& flag : AllFlags()) {
+    if (!IsOption(flag, config)) continue;
+    json[flag.option] = ValueJson(OptionOf(flag, config, benchmark));
+  }
+  return json;
+}
+
+Json LatencyJson(const std::optional<Histogram>& latency) {
+  if (!latency || latency->count() == 0) return nullptr;
+  Json buckets = Json::array();
+  for (const Histogram::Bucket& bucket : latency->buckets()) {
+    buckets.push_back({bucket.lower_ns, bucket.count});
+  }
+  return {{"count", latency->count()},
+          {"min", latency->min_ns()},
+          {"max", latency->max_ns()},
+          {"sum", latency->sum_ns()},
+          {"buckets", buckets}};
+}
+
+Json OpenLoopJson(const std::optional<OpenLoopFigures>& figures) {
+  if (!figures) return nullptr;
+  return {{"rate_ops_per_sec", figures->rate_ops_per_sec},
+          {"offered_ops_per_sec", figures->offered_ops_per_sec},
+          {"achieved_ops_per_sec", figures->achieved_ops_per_sec},
+          {"late_starts", figures->late_starts},
+          {"max_lag_ns", figures->max_lag_ns},
+          {"saturated", figures->saturated()}};
+}
+
+Json TimelineJson(const Timeline& timeline) {
+  Json json = Json::array();
+  for (const Timeline::Point& point : timeline.points()) {
+    json.push_back({point.elapsed_ns, point.operations});
+  }
+  return json;
+}
+
+Json StallsJson(const Stalls& stalls) {
+  Json json = Json::array();
+  for (const Stalls::Stall& stall : stalls.first()) {
+    json.push_back({{"at_ns", stall.at_ns}, {"lasted_ns", stall.lasted_ns}});
+  }
+  return json;
+}
+
+std::string Hex(uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx",
+                static_cast<unsigned long long>(number));
+  return text;
+}
+
+// A benchmark that failed has no figures.
+Json FigureJson(const Measurement& m, uint64_t figure) {
+  return m.status == Status::kOk ? Json(figure) : Json(nullptr);
+}
+
+void AddTimes(const Measurement& m, Json& json) {
+  const auto time = [&](uint64_t ns) { return FigureJson(m, ns); };
+  json["open_ns"] = time(m.open_ns);
+  json["loop_ns"] = time(m.run.loop.loop_ns);
+  json["flush_ns"] = time(m.flush_ns);
+  json["settle_ns"] = time(m.settle_ns);
+  json["close_ns"] = time(m.close_ns);
+  json["cpu_user_ns"] = time(m.run.used.cpu_user_ns);
+  json["cpu_system_ns"] = time(m.run.used.cpu_system_ns);
+  json["idle_cpu_ns"] = time(m.idle_cpu_ns);
+}
+
+void AddCounts(const Measurement& m, Json& json) {
+  const bool ok = m.status == Status::kOk;
+  json["verified"] = ok && m.verified;
+  json["planned_ops"] = m.planned_operations;
+  json["ops"] = ok ? m.run.loop.operations : 0;
+  json["found"] = ok ? m.run.loop.found : 0;
+  json["bytes"] = ok ? m.run.loop.bytes : 0;
+  json["live_bytes"] = FigureJson(m, m.live_bytes);
+  json["truncated"] = m.run.trace.truncated;
+  json["digest"] = ok && !m.digest ? Json() : Json(Hex(m.digest.value_or(0)));
+}
+
+Json DeferredJson(const Measurement& m) {
+  if (m.status != Status::kOk) return nullptr;
+  return {{"cpu_ns", m.deferred.cpu_ns()},
+          {"read_bytes", m.deferred.read_bytes},
+          {"written_bytes", m.deferred.written_bytes},
+          {"storage_written_bytes", m.deferred.storage_written_bytes}};
+}
+
+void AddResources(const Measurement& m, Json& json) {
+  const auto figure = [&](uint64_t n) { return FigureJson(m, n); };
+  const Resources& used = m.run.used;
+  json["peak_rss_bytes"] = m.peak_rss_bytes;
+  json["anonymous_rss_bytes"] = figure(m.anonymous_rss_bytes);
+  json["file_rss_bytes"] = figure(m.file_rss_bytes);
+  json["minor_faults"] = used.minor_faults;
+  json["major_faults"] = used.major_faults;
+  json["voluntary_switches"] = used.voluntary_switches;
+  json["involuntary_switches"] = used.involuntary_switches;
+  json["read_bytes"] = used.read_bytes;
+  json["written_bytes"] = used.written_bytes;
+  json["storage_read_bytes"] = figure(used.storage_read_bytes);
+  json["storage_written_bytes"] = figure(used.storage_written_bytes);
+  json["disk_bytes"] = m.disk_bytes;
+  json["peak_disk_bytes"] = figure(m.peak_disk_bytes);
+  json["deferred"] = DeferredJson(m);
+}
+
+// How the loop went, call by call and over its time.
+void AddTrace(const Measurement& m, Json& json) {
+  const bool ok = m.status == Status::kOk;
+  const LoopTrace& trace = m.run.trace;
+  json["timeline"] = ok ? TimelineJson(trace.timeline) : nullptr;
+  json["stalls"] = ok ? StallsJson(trace.stalls) : nullptr;
+  json["stall_count"] = FigureJson(m, trace.stalls.count());
+  json["stalled_ns"] = FigureJson(m, trace.stalls.total_ns());
+  json["latency_ns"] = ok ? LatencyJson(trace.latency) : nullptr;
+  json["service_ns"] = ok ? LatencyJson(trace.service) : nullptr;
+  json["open_loop"] = ok ? OpenLoopJson(trace.open_loop) : nullptr;
+}
+
+Json LatencyByTypeJson(const Measurement& m) {
+  if (m.run.latency_by_type.empty()) return nullptr;
+  Json json = Json::object();
+  for (const auto& [type, latency] : m.run.latency_by_type) {
+    json[type] = LatencyJson(latency);
+  }
+  return json;
+}
+
+Json WriterJson(const std::optional<WriterResult>& writer) {
+  if (!writer) return nullptr;
+  const double rate = writer->rate_ops_per_sec;
+  return {{"ops", writer->loop.operations},
+          {"loop_ns", writer->loop.loop_ns},
+          {"bytes", writer->loop.bytes},
+          {"rate_ops_per_sec", rate > 0 ? Json(rate) : Json(nullptr)},
+          {"latency_ns", LatencyJson(writer->latency)}};
+}
+
+Json SharesJson(const std::vector<Share>& shares) {
+  if (shares.empty()) return nullptr;
+  Json json = Json::array();
+  for (const Share& share : shares) {
+    json.push_back({{"what", share.what},
+                    {"share", share.share},
+                    {"theory", share.theory}});
+  }
+  return json;
+}
+
+// Who did what, where several threads or types of operations took part.
+void AddParts(const Measurement& m, Json& json) {
+  const bool ok = m.status == Status::kOk;
+  const auto some = [ok](const auto& parts) {
+    return ok && !parts.empty() ? Json(parts) : Json(nullptr);
+  };
+  json["ops_by_thread"] = some(m.run.operations_by_thread);
+  json["ops_by_type"] = some(m.run.loop.by_type);
+  json["latency_by_type_ns"] = ok ? LatencyByTypeJson(m) : nullptr;
+  json["writer"] = ok ? WriterJson(m.run.writer) : nullptr;
+  json["counters"] = m.counters;
+  json["shares"] = ok ? SharesJson(m.shares) : nullptr;
+}
+
+Json DriverFlagsJson() {
+  std::vector<gflags::CommandLineFlagInfo> flags;
+  gflags::GetAllFlags(&flags);
+  Json json = Json::array();
+  for (const auto& flag : flags) {
+    if (!IsDriverFlag(flag.filename)) continue;
+    json.push_back({{"name", flag.name},
+                    {"type", flag.type},
+                    {"default", flag.default_value},
+                    {"help", flag.description}});
+  }
+  return json;
+}
+
+Json FlagJson(const Flag& flag) {
+  Json json = {{"name", flag.name},
+               {"type", TypeName(flag)},
+               {"default", ValueJson(DefaultOf(flag))},
+               {"unit", flag.unit},
+               {"group", GroupTitle(flag.group)},
+               {"in_scenarios", InScenarios(flag)},
+               {"help", flag.help}};
+  if (flag.choices != nullptr) json["choices"] = flag.choices();
+  if (flag.range.most < FlagRange().most) {
+    const double least = flag.range.scenario_least;
+    json["least"] = std::isnan(least) ? flag.range.least : least;
+    json["most"] = flag.range.most;
+    if (!std::isnan(flag.range.also)) json["also"] = flag.range.also;
+  }
+  if (flag.option != nullptr) {
+    json["option"] = flag.option;
+    json["option_if_set"] = flag.option_if_set;
+    json["by_benchmark"] = flag.by_benchmark;
+  }
+  return json;
+}
+
+Json CommonFlagsJson() {
+  Json json = Json::array();
+  for (const Flag& flag : AllFlags()) json.push_back(FlagJson(flag));
+  return json;
+}
+
+// Of a mix, each type of operation with its share; null: flags decide it.
+Json TypesJson(const Benchmark& benchmark) {
+  using enum Operation;
+  Json json = Json::object();
+  const auto add = [&json](Operation type, const Json& share) {
+    json[OperationName(type)] = share;
+  };
+  if (const YcsbWorkload* workload = FindYcsb(benchmark.name)) {
+    for (size_t type = 0; type < kOperations; ++type) {
+      if (workload->weights[type] == 0) continue;
+      add(static_cast<Operation>(type), workload->weights[type]);
+    }
+  } else if (IsMixgraph(benchmark)) {
+    for (const Operation type : {kGet, kPut, kSeek}) add(type, nullptr);
+  } else if (benchmark.kind == Kind::kMix) {
+    for (const Operation type : {kRead, kUpdate}) add(type, nullptr);
+  }
+  return json;
+}
+
+Json BenchmarksJson(const Driver& driver) {
+  Json json = Json::array();
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    json.push_back({{"name", benchmark.name},
+                    {"kind", KindName(benchmark.kind)},
+                    {"prepare", PrepareName(benchmark.prepare)},
+                    {"ops_divisor", benchmark.num_divisor},
+                    {"operations", benchmark.operations},
+                    {"value_size", benchmark.value_size},
+                    {"batch_size", benchmark.batch_size},
+                    {"sync", benchmark.sync},
+                    {"one_call", IsOneCall(benchmark)},
+                    {"finds", FindsName(benchmark)},
+                    {"fill", benchmark.fill},
+                    {"writer", benchmark.writer},
+                    {"key_order", KeyOrderName(benchmark.key_order)},
+                    {"types", TypesJson(benchmark)},
+                    {"title", benchmark.title},
+                    {"summary", benchmark.summary},
+                    {"unsupported", UnsupportedReason(driver, benchmark)}});
+  }
+  return json;
+}
+
+// Engines report errors in bytes that need not be UTF-8.
+std::string Dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string ToJsonLine(const Measurement& m, const Config& config,
+                       const Driver& driver) {
+  Json json = {{"schema", kSchema},
+               {"method", kMethod},
+               {"engine", driver.name},
+               {"engine_version", driver.version()},
+               {"benchmark", m.benchmark->name},
+               {"seed", config.seed},
+               {"status", StatusName(m.status)},
+               {"reason", m.reason},
+               {"ending", EndingName(m.ending)}};
+  AddCounts(m, json);
+  AddTimes(m, json);
+  json["options"] = OptionsJson(*m.benchmark, config);
+  json["settings"] = m.settings;
+  AddResources(m, json);
+  AddTrace(m, json);
+  AddParts(m, json);
+  json["build"] = BuildJson(driver);
+  return Dump(json, -1);
+}
+
+std::string DescribeJson(const Driver& driver) {
+  const CodecProof proof = ProveCodec(driver);
+  return Dump({{"schema", kSchema},
+               {"method", kMethod},
+               {"engine", driver.name},
+               {"version", driver.version()},
+               {"licence", driver.licence},
+               {"codec", driver.codec},
+               {"codec_proof",
+                {{"raw_bytes", proof.raw_bytes},
+                 {"compressed_disk_bytes", proof.compressed_disk_bytes},
+                 {"plain_disk_bytes", proof.plain_disk_bytes},
+                 {"compresses", Compresses(proof)}}},
+               {"ordered", driver.ordered},
+               {"stores", driver.stores},
+               {"build", BuildJson(driver)},
+               {"common_flags", CommonFlagsJson()},
+               {"flags", DriverFlagsJson()},
+               {"benchmarks", BenchmarksJson(driver)}},
+              2);
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,126 @@
+#include <gflags/gflags.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+
+#include "common/cli/flags.h"
+#include "common/cli/json_output.h"
+#include "common/cli/text_output.h"
+#include "common/driver.h"
+#include "common/run/runner.h"
+#include "common/stream/leveldb_stream.h"
+#include "common/timing/clock.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+// Where the command line has the flag, spelt with one dash or two; else 0.
+int Find(int argc, char** argv, const char* flag) {
+  for (int i = 1; i < argc; ++i) {
+    const char* word = argv[i] + (argv[i][0] == '-') + (argv[i][1] == '-');
+    if (argv[i][0] == '-' && std::strcmp(word, flag) == 0) return i;
+  }
+  return 0;
+}
+
+// Takes a word off the command line; true if there was one at `index`.
+bool Drop(int index, int& argc, char** argv) {
+  if (index == 0) return false;
+  std::copy(argv + index + 1, argv + argc, argv + index);
+  argv[--argc] = nullptr;
+  return true;
+}
+
+void AppendLine(const std::filesystem::path& file, const std::string& line) {
+  std::ofstream out(file, std::ios::app);
+  out << line << std::flush;
+  if (!out) throw std::runtime_error("--json: cannot write " + file.string());
+}
+
+bool Failed(const Measurement& measurement) {
+  return measurement.status == Status::kWrong ||
+         measurement.status == Status::kError;
+}
+
+// Writes the measurement where it is wanted; returns once all is written.
+void Report(const Measurement& measurement, const Config& config) {
+  std::fputs(StatLine(measurement).c_str(), stdout);
+  std::fflush(stdout);
+  if (!config.json.empty()) {
+    AppendLine(config.json, ToJsonLine(measurement, config, kDriver));
+  }
+  if (Failed(measurement)) {
+    std::fprintf(stderr, "db_bench_%s: %s: %s\n", kDriver.name,
+                 std::string(measurement.benchmark->name).c_str(),
+                 measurement.reason.c_str());
+  }
+}
+
+int RunAll(const Config& config) {
+  SteadyClock clock;
+  Runner runner(kDriver, config, clock);
+  if (!config.json.empty()) AppendLine(config.json, "");  // fails early
+  // With --json it is no person's run, and the document says what was done.
+  if (config.json.empty()) std::fputs(DifferenceNotes(config).c_str(), stderr);
+  std::fputs(HeaderText(config, kDriver).c_str(), stdout);
+  std::fflush(stdout);
+  const auto report = [&config](const Measurement& measurement) {
+    Report(measurement, config);
+  };
+  int exit_status = 0;
+  for (size_t i = 0; i < config.benchmarks.size(); ++i) {
+    const Benchmark& benchmark = *config.benchmarks[i];
+    const bool last = i + 1 == config.benchmarks.size();
+    const Benchmark* next = last ? nullptr : config.benchmarks[i + 1];
+    const Measurement measurement = config.crash && last
+                                        ? runner.RunAndCrash(benchmark, report)
+                                        : runner.Run(benchmark, next);
+    report(measurement);
+    if (Failed(measurement)) exit_status = kFailed;
+  }
+  return exit_status;
+}
+
+int Main(int argc, char** argv) {
+  if (Find(argc, argv, "help")) {
+    std::fputs(HelpText().c_str(), stdout);
+  } else if (Find(argc, argv, "version")) {
+    std::fputs(VersionText(kDriver).c_str(), stdout);
+  } else if (Find(argc, argv, "describe")) {
+    std::fputs(DescribeJson(kDriver).c_str(), stdout);
+  } else {
+    const bool only_check = Drop(Find(argc, argv, "check"), argc, argv);
+    gflags::SetUsageMessage("see --help");
+    gflags::ParseCommandLineFlags(&argc, &argv, true);
+    if (argc > 1) {
+      throw UsageError("unexpected argument '" + std::string(argv[1]) +
+                       "'; see --help");
+    }
+    const Config config = ConfigFromFlags();
+    return only_check ? 0 : RunAll(config);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace kvmatrix
+
+int main(int argc, char** argv) {
+  try {
+    return kvmatrix::Main(argc, argv);
+  } catch (const kvmatrix::UsageError& error) {
+    std::fprintf(stderr, "db_bench_%s: %s\n", kvmatrix::kDriver.name,
+                 error.what());
+    return kvmatrix::kUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "db_bench_%s: %s\n", kvmatrix::kDriver.name,
+                 error.what());
+    return kvmatrix::kFailed;
+  }
+}

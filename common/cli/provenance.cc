@@ -1,0 +1,158 @@
+#include "common/cli/provenance.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <stdlib.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "common/stream/keys.h"
+#include "common/stream/values.h"
+#include "common/timing/resources.h"
+
+namespace kvmatrix {
+namespace {
+
+std::string ObjectOf(const void* address) {
+  Dl_info found;
+  if (dladdr(address, &found) == 0 || found.dli_fname == nullptr) return {};
+  return found.dli_fname;
+}
+
+// The dynamic section of one loaded object.
+struct Dynamic {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* strings = nullptr;
+  const uint32_t* gnu_hash = nullptr;
+};
+
+Dynamic DynamicOf(const dl_phdr_info& object) {
+  Dynamic dynamic;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(
+        object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      const auto* target = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+      if (entry->d_tag == DT_SYMTAB) {
+        dynamic.symbols = reinterpret_cast<const ElfW(Sym)*>(target);
+      } else if (entry->d_tag == DT_STRTAB) {
+        dynamic.strings = target;
+      } else if (entry->d_tag == DT_GNU_HASH) {
+        dynamic.gnu_hash = reinterpret_cast<const uint32_t*>(target);
+      }
+    }
+  }
+  return dynamic;
+}
+
+// True if the object asks others for the symbol.  The imports of an object with
+// a GNU hash table are the symbols before the first hashed one (its word 1).
+bool Imports(const dl_phdr_info& object, const char* symbol) {
+  const Dynamic dynamic = DynamicOf(object);
+  if (dynamic.symbols == nullptr || dynamic.strings == nullptr ||
+      dynamic.gnu_hash == nullptr) {
+    return false;
+  }
+  for (uint32_t i = 1; i < dynamic.gnu_hash[1]; ++i) {
+    const char* name = dynamic.strings + dynamic.symbols[i].st_name;
+    if (std::strcmp(name, symbol) == 0) return true;
+  }
+  return false;
+}
+
+struct AssertSearch {
+  std::string engine_object;
+  bool found = false;
+};
+
+int VisitObject(dl_phdr_info* object, size_t, void* argument) {
+  auto& search = *static_cast<AssertSearch*>(argument);
+  const std::string name = object->dlpi_name;
+  const bool executable = name.empty();
+  if ((executable || name == search.engine_object) &&
+      Imports(*object, "__assert_fail")) {
+    search.found = true;
+  }
+  return 0;
+}
+
+constexpr uint64_t kProofEntries = 5'000;
+constexpr size_t kProofKeySize = 16;
+constexpr size_t kProofValueSize = 400;
+
+uint64_t DiskBytesWith(const Driver& driver, bool compression,
+                       const std::filesystem::path& path) {
+  std::filesystem::create_directory(path);
+  const Values values(1, kProofValueSize, 0.1);
+  KeyBuffer key(kProofKeySize);
+  std::string value(values.buffer_size(), '\0');
+  auto database = driver.open({path, 1 << 20, compression, false});
+  auto session = database->NewSession();
+  for (uint64_t i = 0; i < kProofEntries; ++i) {
+    values.Write(i, 1, value.data());
+    const Update update{key.Set(i),
+                        std::string_view(value).substr(0, kProofValueSize)};
+    session->Write({&update, 1});
+  }
+  database->Flush();
+  database->Settle();
+  session.reset();
+  database.reset();
+  return DiskBytes(path);
+}
+
+// A directory that disappears with the object.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name =
+        std::filesystem::temp_directory_path() / "kvmatrix-proof-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) {
+      throw std::runtime_error("cannot create " + name);
+    }
+    path_ = name;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+std::string AllocatorInForce() {
+  const std::string object = ObjectOf(reinterpret_cast<const void*>(&malloc));
+  if (object.find("libc.so") == std::string::npos) return object;
+  return std::string("glibc ") + gnu_get_libc_version() + " (" + object + ")";
+}
+
+bool HasLiveAssertions(const void* engine_code) {
+  AssertSearch search{ObjectOf(engine_code)};
+  dl_iterate_phdr(VisitObject, &search);
+  return search.found;
+}
+
+CodecProof ProveCodec(const Driver& driver) {
+  const TemporaryDirectory directory;
+  CodecProof proof;
+  proof.raw_bytes = kProofEntries * (kProofKeySize + kProofValueSize);
+  proof.compressed_disk_bytes =
+      DiskBytesWith(driver, true, directory.path() / "compressed");
+  proof.plain_disk_bytes =
+      DiskBytesWith(driver, false, directory.path() / "plain");
+  return proof;
+}
+
+bool Compresses(const CodecProof& proof) {
+  return proof.compressed_disk_bytes < proof.plain_disk_bytes / 4 * 3;
+}
+
+}  // namespace kvmatrix

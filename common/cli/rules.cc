@@ -1,0 +1,294 @@
+#include "common/cli/rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "common/mixes/graph_mix.h"
+#include "common/mixes/mixgraph.h"
+#include "common/mixes/ycsb.h"
+#include "common/stream/leveldb_stream.h"
+
+namespace kvmatrix {
+namespace {
+
+using Problem = std::string;  // what is wrong and what to do; "": nothing
+
+struct Rule {
+  const char* flag;
+  Problem (*problem)(const Config&);
+};
+
+struct BenchmarkRule {
+  const char* flag;
+  bool of_after;  // asked of the benchmarks of --after too
+  Problem (*problem)(const Benchmark&, const Config&);
+};
+
+std::string Number(uint64_t number) { return std::to_string(number); }
+
+std::string With(StreamKind stream) {
+  return "with --stream=" + std::string(StreamName(stream)) + ": ";
+}
+
+// Of value sizes.
+
+bool IsPareto(const Config& config) {
+  return config.value_size_law == SizeLaw::kPareto;
+}
+
+Problem NoSizes(const Config& config) {
+  if (config.value_size_law == SizeLaw::kFixed || config.value_size > 0) {
+    return "";
+  }
+  return "at least 1 with --value_size_distribution_type";
+}
+
+Problem NoPareto(const Config& config) {
+  const auto& [k, sigma] = config.pareto;
+  if (!IsPareto(config) || (k >= 0 && (sigma > 0 || k < 1))) return "";
+  return "not negative, and below 1 unless --value_sigma is given";
+}
+
+Problem CrossedSizes(const Config& config) {
+  if (!NoSizes(config).empty() || !NoPareto(config).empty()) return "";
+  const ValueSizes sizes = SizesOf(config, config.value_size);
+  if (sizes.min() <= sizes.max()) return "";
+  return Number(sizes.min()) + " is above --value_size_max, which is " +
+         Number(sizes.max()) + "; exchange them, or give another --value_size";
+}
+
+Problem LargeValues(const Config& config) {
+  if (!NoSizes(config).empty() || !NoPareto(config).empty()) return "";
+  const ValueSizes sizes = SizesOf(config, config.value_size);
+  if (sizes.max() <= ValueSizes::kLargest) return "";
+  return "at most 2^30, not " + Number(sizes.max());
+}
+
+// Of batches.
+
+Problem ManyTransactions(const Config& config) {
+  if (config.transactions <= config.num) return "";
+  return Number(config.transactions) +
+         " of them cannot share --num=" + Number(config.num) +
+         " entries; choose a larger --num, or fewer of them";
+}
+
+Problem LargeTransactions(const Benchmark& benchmark, const Config& config) {
+  if (config.transactions == 0 || !IsWriting(benchmark)) return "";
+  const uint64_t entries = BatchSizeOf(benchmark, config);
+  if (entries <= kMostBatchEntries) return "";
+  return Number(entries) + " entries in one of " + std::string(benchmark.name) +
+         ", and at most " + Number(kMostBatchEntries) +
+         " are accepted; ask for more of them";
+}
+
+// Of keys.
+
+Problem FewDigits(const Benchmark& benchmark, const Config& config) {
+  const uint64_t keys = std::max(config.num, KeySpaceOf(benchmark, config));
+  const uint64_t capacity = config.key_shape().capacity();
+  if (keys <= capacity) return "";
+  return std::string(benchmark.name) + " needs " + Number(keys) +
+         " keys, and decimal keys of " + Number(config.key_size) +
+         " bytes are no more than " + Number(capacity) +
+         "; choose a larger --key_size, a smaller --num or --key_format=big";
+}
+
+Problem UnorderedKeys(const Benchmark& benchmark, const Config& config) {
+  if (!NeedsKeyOrder(benchmark) || config.key_shape().ordered()) return "";
+  return std::string(benchmark.name) +
+         " needs keys in order, and little keys sort otherwise; choose "
+         "--key_format=big";
+}
+
+// Of what is one call of the engine.
+
+Problem ThreadsOfOneCall(const Benchmark& benchmark, const Config& config) {
+  if (config.threads == 1 || benchmark.kind != Kind::kCompact) return "";
+  return "compact is a single call of the engine; run it with one thread";
+}
+
+Problem RateOfOneCall(const Benchmark& benchmark, const Config& config) {
+  if (config.rate_ops_per_sec == 0 || !IsOneCall(benchmark)) return "";
+  return std::string(benchmark.name) +
+         " is a single call of the engine, which has no rate";
+}
+
+// Of YCSB's workloads.
+
+Problem FewRecords(const Benchmark& benchmark, const Config& config) {
+  if (!IsYcsb(benchmark) || config.num >= kLeastYcsbRecords) return "";
+  return std::string(benchmark.name) + " needs at least " +
+         Number(kLeastYcsbRecords) + " records";
+}
+
+Problem YcsbTheta(const Benchmark& benchmark, const Config& config) {
+  if (FindYcsb(benchmark.name) == nullptr ||
+      config.zipf_theta == YcsbZipf::kTheta ||
+      config.key_distribution == "zipf") {
+    return "";
+  }
+  return std::string(benchmark.name) +
+         " draws by it only with --key_distribution=zipf; YCSB's own "
+         "generators know no other than 0.99";
+}
+
+Problem YcsbKeys(const Benchmark& benchmark, const Config& config) {
+  const YcsbWorkload* workload = FindYcsb(benchmark.name);
+  if (workload == nullptr || RequestOf(*workload, config.key_distribution)) {
+    return "";
+  }
+  return std::string(benchmark.name) +
+         " knows uniform, zipf, ycsb-zipf and latest, not '" +
+         config.key_distribution + "'";
+}
+
+// Of mixgraph.
+
+Problem ColdRanges(const Config& config) {
+  const MixgraphParameters& p = config.mix.mixgraph;
+  if (!HasKeyRanges(p) || KeyRanges(p).total() > 0) return "";
+  return "no key range has a hotness of 10^-16 or more by --keyrange_dist_a, "
+         "_b, _c and _d; all four 0: no ranges";
+}
+
+Problem NoTypes(const Config& config) {
+  const MixgraphParameters& p = config.mix.mixgraph;
+  if (p.mix_get_ratio + p.mix_put_ratio + p.mix_seek_ratio > 0) return "";
+  return "one of --mix_get_ratio, --mix_put_ratio and --mix_seek_ratio must be "
+         "above 0";
+}
+
+Problem DeepSwing(const Config& config) {
+  const MixgraphParameters& p = config.mix.mixgraph;
+  if (!p.sine_mix_rate || p.sine_d - std::abs(p.sine_a) >= 1) return "";
+  return "the rate must not fall below 1 per second; raise it above --sine_a";
+}
+
+Problem FewKeys(const Benchmark& benchmark, const Config& config) {
+  const uint64_t ranges = config.mix.mixgraph.keyrange_num;
+  if (!IsMixgraph(benchmark) || config.num >= ranges) return "";
+  return std::string(benchmark.name) + " cannot cut " + Number(config.num) +
+         " keys into " + Number(ranges) +
+         " ranges; choose a larger --num, or fewer of them";
+}
+
+Problem ForeignKeys(const Benchmark& benchmark, const Config& config) {
+  if (!IsMixgraph(benchmark) || config.key_distribution.empty()) return "";
+  return std::string(benchmark.name) +
+         " draws keys by --key_dist_a and --keyrange_dist_a; leave it out";
+}
+
+Problem ForeignSizes(const Benchmark& benchmark, const Config& config) {
+  if (!IsCorrectedMixgraph(benchmark) || IsPareto(config)) return "";
+  return std::string(benchmark.name) +
+         " needs values of the model's sizes, also in what it is run on; give "
+         "pareto, with --value_sigma=25.45 --value_size_min=10 "
+         "--value_size_max=1024";
+}
+
+Problem SharedDraws(const Benchmark& benchmark, const Config& config) {
+  if (!IsMixgraph(benchmark) || IsCorrectedMixgraph(benchmark) ||
+      config.threads == 1) {
+    return "";
+  }
+  return std::string(benchmark.name) +
+         " takes the size of a value from the number that chose its key, so "
+         "that only one thread's can be checked; choose mixgraph-c or 1";
+}
+
+// Of the programs that --stream replays.
+
+bool IsReplayed(const Config& config) {
+  return config.stream != StreamKind::kOwn;
+}
+
+Problem ManyReplayedKeys(const Config& config) {
+  if (!IsReplayed(config) || config.num <= kMostReplayedKeys) return "";
+  return With(config.stream) + "at most " + Number(kMostReplayedKeys) +
+         ", its keys are 31 bits";
+}
+
+Problem LargeReplayedValues(const Config& config) {
+  if (!IsReplayed(config) || config.value_size <= kMostReplayedValue) return "";
+  return With(config.stream) + "at most " + Number(kMostReplayedValue) +
+         ", its values are windows of a pool of a mebibyte";
+}
+
+Problem EndOfAReplay(const Config& config) {
+  if (config.stream != StreamKind::kDbBenchOneSeed || config.duration_ns == 0) {
+    return "";
+  }
+  return With(config.stream) +
+         "leave it out: where one benchmark ends decides the keys of the next";
+}
+
+// An audit is ours and draws nothing of their stream.
+Problem NotReplayed(const Benchmark& benchmark, const Config& config) {
+  if (!IsReplayed(config) || benchmark.kind == Kind::kVerify) return "";
+  const auto names = ReplayedBenchmarks(config.stream);
+  if (std::ranges::find(names, benchmark.name) != names.end()) return "";
+  std::string problem =
+      "the programs that " + std::string(StreamName(config.stream)) +
+      " replays have no " + std::string(benchmark.name) + "; they have";
+  for (const std::string_view name : names) problem += " " + std::string(name);
+  return problem;
+}
+
+constexpr Rule kRules[] = {
+    {"num", ManyReplayedKeys},       {"value_size", LargeReplayedValues},
+    {"duration", EndOfAReplay},      {"value_size", NoSizes},
+    {"value_k", NoPareto},           {"value_size_min", CrossedSizes},
+    {"value_size_max", LargeValues}, {"transactions", ManyTransactions},
+    {"keyrange_dist_a", ColdRanges}, {"mix_get_ratio", NoTypes},
+    {"sine_d", DeepSwing},
+};
+
+constexpr BenchmarkRule kBenchmarkRules[] = {
+    {"stream", true, NotReplayed},
+    {"threads", false, ThreadsOfOneCall},
+    {"rate", false, RateOfOneCall},
+    {"num", true, FewRecords},
+    {"key_size", true, FewDigits},
+    {"key_format", false, UnorderedKeys},
+    {"transactions", false, LargeTransactions},
+    {"zipf_theta", true, YcsbTheta},
+    {"key_distribution", true, YcsbKeys},
+    {"keyrange_num", true, FewKeys},
+    {"key_distribution", true, ForeignKeys},
+    {"value_size_distribution_type", true, ForeignSizes},
+    {"threads", true, SharedDraws},
+};
+
+void Ask(const BenchmarkRule& rule, const Benchmark& benchmark,
+         const Config& config) {
+  const Problem problem = rule.problem(benchmark, config);
+  if (!problem.empty()) throw UsageError(rule.flag, problem);
+}
+
+}  // namespace
+
+void CheckBenchmark(const Benchmark& benchmark, const Config& config) {
+  for (const BenchmarkRule& rule : kBenchmarkRules) {
+    Ask(rule, benchmark, config);
+  }
+}
+
+void CheckRules(const Config& config) {
+  for (const Rule& rule : kRules) {
+    const Problem problem = rule.problem(config);
+    if (!problem.empty()) throw UsageError(rule.flag, problem);
+  }
+  for (const BenchmarkRule& rule : kBenchmarkRules) {
+    for (const Benchmark* benchmark : config.benchmarks) {
+      Ask(rule, *benchmark, config);
+    }
+    if (!rule.of_after) continue;
+    for (const PastBenchmark& past : config.after) {
+      Ask(rule, *past.benchmark, config);
+    }
+  }
+}
+
+}  // namespace kvmatrix

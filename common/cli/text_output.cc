@@ -1,0 +1,220 @@
+#include "common/cli/text_output.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "common/cli/build_facts.h"
+#include "common/cli/provenance.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr double kMegabyte = 1048576.0;
+
+__attribute__((format(printf, 1, 2))) std::string Format(const char* format,
+                                                         ...) {
+  char line[600];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof(line), format, arguments);
+  va_end(arguments);
+  return line;
+}
+
+std::string SizesText(const Config& config) {
+  const ValueSizes sizes = SizesOf(config, config.value_size);
+  const double key = static_cast<double>(config.key_size);
+  const double value = sizes.Mean();
+  const double compressed = value * config.compression_ratio;
+  const double num = static_cast<double>(config.num);
+  const std::string values =
+      sizes.fixed()
+          ? Format("%.0f bytes each", value)
+          : Format("%zu to %zu bytes, %s, %.1f on average", sizes.min(),
+                   sizes.max(), std::string(SizeLawName(sizes.law())).c_str(),
+                   value);
+  return Format("Keys:       %.0f bytes each\n", key) +
+         Format("Values:     %s (%.0f bytes after compression)\n",
+                values.c_str(), compressed + 0.5) +
+         Format("Entries:    %.0f\n", num) +
+         Format("RawSize:    %.1f MB (estimated)\n",
+                (key + value) * num / kMegabyte) +
+         Format("FileSize:   %.1f MB (estimated)\n",
+                (key + compressed) * num / kMegabyte);
+}
+
+// What was done how often: "500123 read, 499877 update".
+std::string TypesText(const LoopResult& loop) {
+  std::string text;
+  for (const auto& [type, operations] : loop.by_type) {
+    text += text.empty() ? "" : ", ";
+    text += std::to_string(operations) + " " + type;
+  }
+  return text;
+}
+
+std::string Message(const Measurement& m) {
+  std::string message;
+  const LoopResult& loop = m.run.loop;
+  if (IsMix(*m.benchmark)) {
+    message += " (" + TypesText(loop) + ")";
+  } else if (m.benchmark->access == Access::kGet ||
+             m.benchmark->access == Access::kSeek) {
+    const uint64_t of = m.found_of.value_or(loop.operations);
+    if (of > 0) {
+      message += Format(" (%llu of %llu found)",
+                        static_cast<unsigned long long>(loop.found),
+                        static_cast<unsigned long long>(of));
+    }
+  } else if (m.benchmark->num_divisor > 1 || m.run.trace.truncated) {
+    message +=
+        Format(" (%llu ops)", static_cast<unsigned long long>(loop.operations));
+  }
+  if (!loop.label.empty()) message += " (" + loop.label + ")";
+  if (m.threads > 1) message += " (" + std::to_string(m.threads) + " threads)";
+  if (m.run.trace.open_loop)
+    message += " (open loop: with the pauses between calls)";
+  if (!m.verified) message += " (not verified)";
+  if (m.ending == Ending::kKilled) message += " (killed)";
+  return message;
+}
+
+std::string OpenLoopText(const OpenLoopFigures& figures) {
+  return Format("%sachieved %.0f of %.0f ops/s offered\n",
+                figures.saturated() ? "saturated: " : "open loop: ",
+                figures.achieved_ops_per_sec, figures.offered_ops_per_sec) +
+         Format("%llu late starts, at most %.3f micros behind the schedule\n",
+                static_cast<unsigned long long>(figures.late_starts),
+                static_cast<double>(figures.max_lag_ns) / 1e3);
+}
+
+// The line of the writer beside the readers.
+std::string WriterText(const WriterResult& writer) {
+  const double micros = static_cast<double>(writer.loop.loop_ns) / 1e3;
+  const auto operations =
+      static_cast<unsigned long long>(writer.loop.operations);
+  const double per_op =
+      operations == 0 ? 0 : micros / static_cast<double>(operations);
+  std::string text = Format("%-12s : %11.3f micros/op; %llu ops", "writer",
+                            per_op, operations);
+  if (writer.rate_ops_per_sec > 0) {
+    text += Format("; asked %.0f/s", writer.rate_ops_per_sec);
+  }
+  text += "\n";
+  if (!writer.latency || writer.latency->count() == 0) return text;
+  return text + "Microseconds per write of the writer, service time:\n" +
+         writer.latency->ToString();
+}
+
+// What was drawn beside what was to be drawn, a line for each share.
+std::string SharesText(const Measurement& m) {
+  std::string text;
+  for (const Share& share : m.shares) {
+    const bool amount =
+        share.what.ends_with("bytes") || share.what.ends_with("entries");
+    const double scale = amount ? 1 : 100;
+    const char* const unit = amount ? "" : " %";
+    text += Format("  %-40s : %9.3f%s; theory %9.3f%s\n", share.what.c_str(),
+                   share.share * scale, unit, share.theory * scale, unit);
+  }
+  return text;
+}
+
+// A histogram, under the words that say where its latencies begin.
+std::string LatencyText(const Measurement& m) {
+  const std::optional<Histogram>& latency = m.run.trace.latency;
+  const std::optional<Histogram>& service = m.run.trace.service;
+  if (!latency || latency->count() == 0) return "";
+  const std::string unit = latency->count() == m.run.loop.operations
+                               ? "Microseconds per op"
+                               : "Microseconds per batch";
+  if (!service) {
+    return unit + ", service time, closed loop:\n" + latency->ToString();
+  }
+  return unit + ", from the intended start:\n" + latency->ToString() + unit +
+         ", service time, open loop:\n" + service->ToString();
+}
+
+}  // namespace
+
+std::string HeaderText(const Config& config, const Driver& driver) {
+  std::string text =
+      Format("%s:    version %s\n", driver.name, driver.version().c_str()) +
+      SizesText(config);
+#ifndef NDEBUG
+  text += "WARNING: the harness is built without NDEBUG; figures mislead\n";
+#endif
+  if (HasLiveAssertions(driver.code)) {
+    text += "WARNING: Assertions are enabled; benchmarks unnecessarily slow\n";
+  }
+  if (config.threads > 1) {
+    text += Format(
+        "Threads:    %llu; micros/op is the time of all, from their common "
+        "start\n            to the end of the last, by the operations of all\n",
+        static_cast<unsigned long long>(config.threads));
+  }
+  if (config.stream != StreamKind::kOwn) {
+    text +=
+        "Seeds:      of the program that is replayed; --seed draws only "
+        "what an audit\n            samples\n";
+  }
+  if (config.value_size == 0) {
+    text +=
+        "WARNING: values of no bytes are all alike: keys are checked, and "
+        "an old value\nis not told from a new one\n";
+  }
+  return text + "------------------------------------------------\n";
+}
+
+std::string StatLine(const Measurement& m) {
+  const std::string name(m.benchmark->name);
+  if (m.status != Status::kOk) {
+    return Format("%-12s : %s: %s\n", name.c_str(),
+                  std::string(StatusName(m.status)).c_str(), m.reason.c_str());
+  }
+  const LoopResult& loop = m.run.loop;
+  const double seconds = static_cast<double>(loop.loop_ns + m.flush_ns) / 1e9;
+  const double operations =
+      static_cast<double>(std::max<uint64_t>(loop.operations, 1));
+  std::string rate;
+  if (loop.bytes > 0 && m.benchmark->access != Access::kGet &&
+      (m.benchmark->access != Access::kSeek || IsMix(*m.benchmark))) {
+    rate = Format(" %6.1f MB/s",
+                  static_cast<double>(loop.bytes) / kMegabyte / seconds);
+  }
+  std::string text =
+      Format("%-12s : %11.3f micros/op;%s%s\n", name.c_str(),
+             seconds * 1e6 / operations, rate.c_str(), Message(m).c_str());
+  if (m.run.trace.open_loop) text += OpenLoopText(*m.run.trace.open_loop);
+  text += SharesText(m) + LatencyText(m);
+  return m.run.writer ? text + WriterText(*m.run.writer) : text;
+}
+
+std::string VersionText(const Driver& driver) {
+  std::string text =
+      Format("db_bench_%s\n", driver.name) +
+      Format("engine:      %s %s\n", driver.name, driver.version().c_str()) +
+      Format("origin:      %s\n", kBuildFacts.origin) +
+      Format("checksum:    %s\n", kBuildFacts.origin_sha256) +
+      Format("compiler:    %s\n", kBuildFacts.compiler) +
+      Format("flags:       %s\n", kBuildFacts.flags) +
+      Format("engine code: %s\n", kBuildFacts.engine_flags) +
+      Format("assertions:  %s\n",
+             HasLiveAssertions(driver.code) ? "live" : "none") +
+      "allocator:   " + AllocatorInForce() + "\n";
+  const CodecProof proof = ProveCodec(driver);
+  text += Format("codec:       %s", *driver.codec ? driver.codec : "none");
+  if (*driver.codec) {
+    text += Compresses(proof) ? ", linked and working" : ", NOT WORKING";
+  }
+  text += Format(
+      " (%llu raw bytes take %llu on disk with compression, %llu "
+      "without)\n",
+      static_cast<unsigned long long>(proof.raw_bytes),
+      static_cast<unsigned long long>(proof.compressed_disk_bytes),
+      static_cast<unsigned long long>(proof.plain_disk_bytes));
+  return text + Format("licence:     %s\n", driver.licence);
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,167 @@
+// What the next calls need, prepared a block ahead so that it can stay outside
+// the time of a call.
+
+#ifndef COMMON_LOOPS_BLOCKS_H_
+#define COMMON_LOOPS_BLOCKS_H_
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/driver.h"
+#include "common/oracle/check.h"
+#include "common/oracle/oracle.h"
+#include "common/oracle/write_stream.h"
+#include "common/stream/key_stream.h"
+#include "common/stream/keys.h"
+#include "common/stream/values.h"
+
+namespace kvmatrix {
+
+// Entries of a block: few enough that it stays in the first cache beside what
+// the engine needs, and enough that the clock is seldom read once more.
+constexpr size_t BlockEntries(size_t entry_bytes) {
+  constexpr size_t kBlockBytes = 8192;
+  constexpr size_t kMostEntries = 64;
+  return std::clamp<size_t>(kBlockBytes / entry_bytes, 1, kMostEntries);
+}
+
+// The next updates of a WriteStream, made and recorded in the oracle before
+// they are written: where no other thread writes the same keys.
+class UpdateBlock {
+ public:
+  static constexpr bool kMadeAhead = true;
+
+  // Holds whole batches, at least one.  `stream` and `values` outlive it.
+  UpdateBlock(WriteStream& stream, const Values& values, KeyShape keys,
+              size_t batch_size, bool deletes)
+      : stream_(stream),
+        values_(values),
+        writer_(keys),
+        value_stride_(deletes ? 0 : values.buffer_size()),
+        packed_(!deletes && !values.sizes().fixed()),
+        steps_(
+            std::max<size_t>(
+                BlockEntries(keys.size() + MeanValueBytes()) / batch_size, 1) *
+            batch_size),
+        keys_(steps_.size() * keys.size(), keys.pad()),
+        bytes_(steps_.size() * value_stride_),
+        updates_(steps_.size()) {
+    for (size_t i = 0; i < updates_.size(); ++i) {
+      updates_[i].key = {keys_.data() + i * keys.size(), keys.size()};
+      if (deletes) continue;
+      updates_[i].value = {bytes_.data() + i * value_stride_,
+                           values.value_size()};
+    }
+  }
+
+  size_t capacity() const { return updates_.size(); }
+
+  // Takes the next `count` updates.  REQUIRES: count <= capacity()
+  void Fill(size_t count) {
+    char* key = keys_.data();
+    char* value = bytes_.data();
+    for (size_t i = 0; i < count; ++i) {
+      const Step step = steps_[i] = stream_.Next();
+      writer_.Write(step.key, key);
+      key += writer_.shape().size();
+      if (step.version == 0) continue;
+      const size_t size = values_.Write(step.key, step.version, value);
+      if (packed_) {
+        updates_[i].value = {value, size};
+        value += size;
+      } else {
+        value += value_stride_;
+      }
+    }
+    filled_ = count;
+  }
+
+  std::span<const Update> Range(size_t first, size_t count) const {
+    return std::span(updates_).subspan(first, count);
+  }
+
+  // The batch was written.
+  void Written() {}
+
+  // The first `done` updates were written; returns the others to the stream.
+  void GiveBack(size_t done) {
+    value_bytes_ += ValueBytes(done);
+    while (filled_ > done) stream_.TakeBack(steps_[--filled_]);
+  }
+
+  // Bytes of all values written.
+  uint64_t value_bytes() const { return value_bytes_; }
+
+ private:
+  size_t MeanValueBytes() const {
+    return packed_ ? static_cast<size_t>(values_.sizes().Mean())
+                   : value_stride_;
+  }
+  uint64_t ValueBytes(size_t count) const {
+    if (!packed_) return value_stride_ == 0 ? 0 : count * values_.value_size();
+    uint64_t bytes = 0;
+    for (const Update& update : Range(0, count)) bytes += update.value->size();
+    return bytes;
+  }
+
+  WriteStream& stream_;
+  const Values& values_;
+  const KeyWriter writer_;
+  const size_t value_stride_;
+  const bool packed_;  // each value begins where the one before has ended
+  std::vector<Step> steps_;
+  std::vector<char> keys_;
+  std::vector<char> bytes_;
+  std::vector<Update> updates_;
+  size_t filled_ = 0;
+  uint64_t value_bytes_ = 0;
+};
+
+// The next keys to read.
+class KeyBlock {
+ public:
+  // The last `cut` bytes of each key are left out.
+  KeyBlock(KeyShape keys, size_t cut)
+      : writer_(keys),
+        wanted_size_(keys.size() - cut),
+        expected_(BlockEntries(keys.size())),
+        keys_(expected_.size() * keys.size(), keys.pad()) {}
+
+  size_t capacity() const { return expected_.size(); }
+
+  // Takes the next `count` keys.  REQUIRES: count <= capacity()
+  void Fill(KeyStream& stream, const Oracle& oracle, size_t count) {
+    char* key = keys_.data();
+    for (size_t i = 0; i < count; ++i) {
+      const uint64_t index = expected_[i].key = stream.Next();
+      oracle.Prefetch(index);
+      writer_.Write(index, key);
+      key += writer_.shape().size();
+    }
+  }
+
+  // Looks up what gets of the first `count` keys must return; until then only
+  // their indices are known.
+  void Expect(const Check& check, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      expected_[i] = check.Expect(expected_[i].key);
+    }
+  }
+
+  const Expected& expected(size_t i) const { return expected_[i]; }
+  std::string_view key(size_t i) const {
+    return {keys_.data() + i * writer_.shape().size(), wanted_size_};
+  }
+
+ private:
+  const KeyWriter writer_;
+  const size_t wanted_size_;
+  std::vector<Expected> expected_;
+  std::vector<char> keys_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_LOOPS_BLOCKS_H_

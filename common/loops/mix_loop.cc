@@ -1,0 +1,248 @@
+#include "common/loops/mix_loop.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/loops/contention.h"
+#include "common/mixes/mix.h"
+#include "common/mixes/mix_workload.h"
+#include "common/stream/keys.h"
+
+namespace kvmatrix {
+namespace {
+
+// One operation after another, each answer checked.
+template <typename Contention>
+class MixLoop {
+ public:
+  MixLoop(const Workload& workload, Session& session)
+      : w_(workload),
+        session_(session),
+        stream_(workload.mix->NewStream(workload.stream_seed, workload.part)),
+        key_(workload.config.key_shape()),
+        value_(Values::BufferSize(std::max<size_t>(
+            workload.values.value_size(),
+            workload.config.mix.mixgraph.mix_max_value_size))) {}
+
+  LoopResult Run() {
+    uint64_t operations = 0;
+    bool more = true;
+    w_.meter.Start();
+    while (more && operations < w_.config.reads && w_.meter.IsInTime(1)) {
+      const MixStep step = stream_->Next();
+      Prepare(step);
+      w_.meter.Begin(1);
+      if (Contention::kOthersWrite && Puts(step.operation)) ClaimKey(step);
+      w_.meter.Prepared();
+      Do(step);
+      claim_.reset();
+      more = w_.meter.Continue(++operations);
+      Count(step.operation);
+      stream_->Done(step);
+    }
+    const uint64_t loop_ns = w_.meter.StopNs(operations);
+    LoopResult result{.operations = operations,
+                      .loop_ns = loop_ns,
+                      .found = w_.check.found(),
+                      .digest = w_.check.digest(),
+                      .bytes = bytes_,
+                      .label = w_.mix->Label()};
+    FillTypes(result);
+    return result;
+  }
+
+ private:
+  // An entry that was there before a scan.
+  struct Ahead {
+    uint64_t key;
+    typename Contention::Known known;
+  };
+
+  // A key that no other thread writes meanwhile.  What was claimed is published
+  // in any case, lest another thread wait for it.
+  class Claim {
+   public:
+    Claim(Oracle& oracle, uint64_t key)
+        : oracle_(oracle), key_(key), version_(oracle.Claim(key)) {}
+    ~Claim() { oracle_.Publish(key_, version_, false); }
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+
+    uint32_t version() const { return version_; }  // of a put
+
+   private:
+    Oracle& oracle_;
+    const uint64_t key_;
+    const uint32_t version_;
+  };
+
+  static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+
+  // True if the operation gets the record before it does anything else.
+  bool Gets(Operation operation) const {
+    return operation == Operation::kRead || operation == Operation::kGet ||
+           operation == Operation::kReadModifyWrite ||
+           (operation == Operation::kUpdate && w_.mix->UpdatesGet());
+  }
+
+  // All that the harness has to do for an operation, so far as other threads
+  // let it be done before.
+  void Prepare(const MixStep& step) {
+    wanted_ = key_.Set(step.key);
+    if (Scans(step.operation)) return LookAhead(step);
+    if (Contention::kOthersWrite) {
+      if (!Puts(step.operation)) return;
+      return MakeValue(step, w_.oracle.Observe(step.key).newest + 1);
+    }
+    if (Gets(step.operation)) expected_ = w_.check.Expect(step.key);
+    if (!Puts(step.operation)) return;
+    MakeValue(step, w_.oracle.Put(step.key));
+    if (step.value_size) w_.oracle.SetSize(step.key, *step.value_size);
+  }
+
+  void MakeValue(const MixStep& step, uint32_t version) {
+    version_ = version;
+    if (!step.value_size) {
+      value_size_ = w_.values.Write(step.key, version, value_.data());
+      return;
+    }
+    value_size_ = *step.value_size;
+    w_.values.WriteSized(w_.values.Root(step.key, version), value_size_,
+                         value_.data());
+  }
+
+  void Do(const MixStep& step) {
+    if (Scans(step.operation)) return Scan(step);
+    if (Gets(step.operation)) CheckedGet(step);
+    if (Puts(step.operation)) Put();
+  }
+
+  // What this thread has claimed, no other one writes.
+  void CheckedGet(const MixStep& step) {
+    if (!Contention::kOthersWrite || Puts(step.operation)) {
+      w_.check.Got(expected_, Get());
+      return;
+    }
+    const auto known = Contention::Observe(w_, step.key);
+    Contention::Compare(w_, step.key, known, Get());
+  }
+
+  // The wait for another thread's write of the key is the harness's, no part of
+  // the call.
+  void ClaimKey(const MixStep& step) {
+    claim_.emplace(w_.oracle, step.key);
+    if (Gets(step.operation)) expected_ = w_.check.Expect(step.key);
+    if (claim_->version() != version_) MakeValue(step, claim_->version());
+  }
+
+  std::optional<std::string_view> Get() {
+    const std::optional<std::string_view> value = session_.Get(wanted_);
+    if (value) bytes_ += wanted_.size() + value->size();
+    return value;
+  }
+
+  void Put() {
+    const Update update{wanted_, std::string_view(value_.data(), value_size_)};
+    session_.Write({&update, 1});
+    bytes_ += wanted_.size() + value_size_;
+  }
+
+  // Notes the entries that a scan has to visit, so far as they are there before
+  // it begins.  A scan of none still looks where it starts.
+  void LookAhead(const MixStep& step) {
+    limit_ = std::max<uint64_t>(step.scan_length, 1);
+    ahead_.clear();
+    uint64_t key = w_.oracle.NextPresent(step.key);
+    while (ahead_.size() < limit_ && key < w_.oracle.key_space()) {
+      ahead_.push_back({key, Contention::Observe(w_, key)});
+      key = w_.oracle.NextPresent(key + 1);
+    }
+  }
+
+  void Scan(const MixStep& step) {
+    size_t met = 0;  // of those ahead
+    uint64_t visited = 0;
+    uint64_t last = kNone;
+    session_.Scan(wanted_, Order::kForward,
+                  [&](std::string_view key, std::string_view value) {
+                    const std::optional<uint64_t> index = w_.check.KeyOf(key);
+                    if (index) {
+                      if (!Follows(*index, last, step.key, met)) {
+                        w_.check.Fail(
+                            "a scan is out of order or skips entries at", key);
+                      }
+                      Visit(*index, met, value);
+                      last = *index;
+                    }
+                    bytes_ += key.size() + value.size();
+                    return ++visited < limit_;
+                  });
+    if (visited < limit_ && met < ahead_.size()) {
+      w_.check.Fail("a scan ends before", Check::KeyText(ahead_[met].key));
+    }
+  }
+
+  // The scan has met so many entries ahead, of which this may be the last.
+  void Visit(uint64_t key, size_t met, std::string_view value) {
+    const bool ahead = met > 0 && ahead_[met - 1].key == key;
+    Contention::Compare(
+        w_, key, ahead ? ahead_[met - 1].known : Contention::Absent(), value);
+  }
+
+  // True if `key` may come after `last` of a scan from `start` on: nothing that
+  // was there before the scan is left out.  What is not ahead was inserted
+  // meanwhile; whether it may be there is the oracle's to say.
+  bool Follows(uint64_t key, uint64_t last, uint64_t start, size_t& met) const {
+    if (last == kNone ? key < start : key <= last) return false;
+    const bool skips = met < ahead_.size() && ahead_[met].key < key;
+    while (met < ahead_.size() && ahead_[met].key <= key) ++met;
+    return !skips;
+  }
+
+  void Count(Operation operation) {
+    const auto type = static_cast<size_t>(operation);
+    ++counts_[type];
+    if (!w_.meter.times_calls()) return;
+    if (!latencies_[type]) latencies_[type].emplace();
+    latencies_[type]->Add(w_.meter.last_call());
+  }
+
+  void FillTypes(LoopResult& result) const {
+    for (size_t type = 0; type < kOperations; ++type) {
+      if (counts_[type] == 0) continue;
+      const std::string name(OperationName(static_cast<Operation>(type)));
+      result.by_type[name] = counts_[type];
+      if (latencies_[type]) result.ticks_by_type[name] = *latencies_[type];
+    }
+  }
+
+  const Workload& w_;
+  Session& session_;
+  const std::unique_ptr<MixStream> stream_;
+  KeyBuffer key_;
+  std::vector<char> value_;
+  uint32_t version_ = 0;  // of the value that is made
+  size_t value_size_ = 0;
+  std::string_view wanted_;
+  Expected expected_{};
+  std::optional<Claim> claim_;  // of the operation that is done
+  std::vector<Ahead> ahead_;
+  uint64_t limit_ = 0;  // entries that the next scan visits
+  uint64_t bytes_ = 0;
+  std::array<uint64_t, kOperations> counts_{};
+  std::array<std::optional<TickHistogram>, kOperations> latencies_;
+};
+
+}  // namespace
+
+LoopResult RunMix(const Workload& workload, Session& session) {
+  return workload.group ? MixLoop<Contended>(workload, session).Run()
+                        : MixLoop<Alone>(workload, session).Run();
+}
+
+}  // namespace kvmatrix

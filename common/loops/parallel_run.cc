@@ -1,0 +1,240 @@
+#include "common/loops/parallel_run.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "common/loops/leveldb_primitives.h"
+#include "common/loops/mix_loop.h"
+#include "common/loops/read_loop.h"
+#include "common/loops/scan_loop.h"
+#include "common/loops/write_loop.h"
+#include "common/mixes/graph_mix.h"
+#include "common/mixes/mixes.h"
+#include "common/oracle/write_stream.h"
+#include "common/random/thread_share.h"
+
+namespace kvmatrix {
+namespace {
+
+// One thread of a run.
+struct Worker {
+  Worker(const Job& job, Progress& progress, const Meter::Plan& plan,
+         const Part& part, ThreadGroup* group)
+      : check(job.oracle, job.values, job.config.key_shape()),
+        meter(job.clock, progress, plan),
+        workload{job, check, meter, part, group} {}
+
+  Check check;
+  Meter meter;
+  const Workload workload;
+  LoopResult loop;
+};
+
+using Workers = std::vector<std::unique_ptr<Worker>>;
+
+Meter::Plan MeasuredPlan(const Job& job, const Part& part, StartGate* gate) {
+  const bool swings = Swings(job.benchmark, job.config);
+  const double rate =
+      swings ? job.config.mix.mixgraph.sine_d : job.config.rate_ops_per_sec;
+  return {
+      .duration_ns = job.config.duration_ns,
+      .latencies = job.config.histogram,
+      .rate_ops_per_sec = rate / static_cast<double>(part.threads),
+      .arrivals_seed = StreamSeed(part.Seed(job.stream_seed), "arrivals", 0),
+      .swing = swings ? SwingOf(job.config) : Swing{},
+      .gate = gate};
+}
+
+Workers MeasuredWorkers(const Job& job, ThreadGroup* group) {
+  const uint64_t threads = ThreadsOf(job.benchmark, job.config);
+  Workers workers;
+  for (uint64_t thread = 0; thread < threads; ++thread) {
+    const Part part{thread, threads};
+    workers.push_back(std::make_unique<Worker>(
+        job, job.progress, MeasuredPlan(job, part, group), part, group));
+  }
+  return workers;
+}
+
+LoopResult RunLoop(const Workload& w, Database& database, Session& session) {
+  switch (w.benchmark.kind) {
+    case Kind::kWrite:
+    case Kind::kDelete:
+      return RunWrites(w, session);
+    case Kind::kRead:
+      return IsOneCall(w.benchmark) ? RunScan(w, session)
+                                    : RunReads(w, session);
+    case Kind::kMix:
+      return RunMix(w, session);
+    case Kind::kVerify:
+      return RunVerify(w, session);
+    case Kind::kCompact:
+      w.meter.Start();
+      database.Compact();
+      return {.operations = 1, .loop_ns = w.meter.StopNs(0)};
+    case Kind::kPrimitive:
+      break;
+  }
+  return RunPrimitive(w);
+}
+
+// True if keys are claimed before they are written.
+bool Claims(const Job& job) {
+  if (!IsWriting(job.benchmark)) return Changes(job.benchmark);
+  return job.config.threads > 1 &&
+         !WritesDistinct(job.benchmark,
+                         DrawOf(job.benchmark, job.config, job.replay));
+}
+
+// Adds what another thread has done.
+void Add(const LoopResult& other, LoopResult& loop) {
+  loop.operations += other.operations;
+  loop.loop_ns = std::max(loop.loop_ns, other.loop_ns);
+  loop.found += other.found;
+  loop.digest += other.digest;
+  loop.bytes += other.bytes;
+  for (const auto& [type, count] : other.by_type) loop.by_type[type] += count;
+  for (const auto& [type, ticks] : other.ticks_by_type) {
+    loop.ticks_by_type[type].Merge(ticks);
+  }
+}
+
+// Outside the group: what the sum takes of the processor is nobody's time.
+void CheckScans(const Job& job, const Workers& workers) {
+  std::optional<Oracle::Contents> all;
+  for (const auto& worker : workers) {
+    if (!worker->loop.scan_limit) continue;
+    if (!all) all = job.oracle.Sum(job.values);
+    CheckComplete(worker->workload, worker->loop, *all);
+  }
+}
+
+RunResult Together(const Job& job, const Workers& workers) {
+  const Worker& first = *workers.front();
+  RunResult result;
+  result.loop = first.loop;
+  result.used = first.meter.used();
+  std::vector<const Meter*> meters;
+  Check check = first.check;
+  for (const auto& worker : workers) {
+    meters.push_back(&worker->meter);
+    if (Changes(job.benchmark)) {
+      result.operations_by_thread.push_back(worker->loop.operations);
+    }
+    if (worker == workers.front()) continue;
+    Add(worker->loop, result.loop);
+    check.Merge(worker->check);
+  }
+  result.failure = check.Reason();
+  result.trace = Meter::Together(meters);
+  if (!result.trace.latency) return result;  // not timed, or saturated
+  for (const auto& [type, ticks] : result.loop.ticks_by_type) {
+    result.latency_by_type.emplace(type, first.meter.ToHistogram(ticks));
+  }
+  return result;
+}
+
+void RunGroup(Database& database, ThreadGroup& group, const Workers& workers,
+              Worker* writer) {
+  group.Run([&](uint64_t i) {
+    std::unique_ptr<Session> session = database.NewSession();
+    if (i < workers.size()) {
+      Worker& worker = *workers[i];
+      worker.loop = RunLoop(worker.workload, database, *session);
+    } else {
+      writer->loop = RunWriter(writer->workload, *session);
+    }
+    return session;
+  });
+}
+
+}  // namespace
+
+uint64_t ThreadsOf(const Benchmark& benchmark, const Config& config) {
+  const bool whole = benchmark.kind == Kind::kCompact ||
+                     benchmark.kind == Kind::kVerify ||
+                     benchmark.kind == Kind::kPrimitive;
+  return whole ? 1 : config.threads;
+}
+
+uint64_t SessionsOf(const Benchmark& benchmark, const Config& config) {
+  return ThreadsOf(benchmark, config) + (benchmark.writer ? 1 : 0);
+}
+
+uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
+                           const Oracle& oracle, bool stores) {
+  switch (benchmark.kind) {
+    case Kind::kWrite:
+    case Kind::kDelete:
+      return EntriesOf(benchmark, config);
+    case Kind::kMix:
+      return config.reads * config.threads;
+    case Kind::kVerify:
+      return oracle.Entries();
+    case Kind::kCompact:
+      return 1;
+    case Kind::kPrimitive:
+      return benchmark.operations;
+    case Kind::kRead:
+      break;
+  }
+  const uint64_t reads = ReadsOf(benchmark, config);
+  if (!IsOneCall(benchmark)) return reads * config.threads;
+  const uint64_t entries = stores ? oracle.Entries() : config.num;
+  return std::min(reads, entries) * config.threads;
+}
+
+RunResult RunLoops(const Job& job, Database& database, Session* session,
+                   ThreadGroup* group) {
+  const Workers workers = MeasuredWorkers(job, group);
+  Progress unwatched("");
+  std::optional<Worker> writer;
+  if (job.benchmark.writer) {
+    const bool timed = job.config.histogram || job.config.rate_ops_per_sec > 0;
+    const Meter::Plan plan{.latencies = timed, .gate = &group->helper_gate()};
+    writer.emplace(job, unwatched, plan, Part{}, group);
+  }
+  if (Claims(job)) job.oracle.UseTable();
+  job.progress.Reset();
+  if (group) {
+    RunGroup(database, *group, workers, writer ? &*writer : nullptr);
+  } else {
+    Worker& worker = *workers.front();
+    worker.loop = RunLoop(worker.workload, database, *session);
+  }
+  CheckScans(job, workers);
+  RunResult result = Together(job, workers);
+  if (writer) {
+    const auto rate = static_cast<double>(job.config.writes_per_second);
+    result.writer = {writer->loop, rate, writer->meter.Latency()};
+    result.operations_by_thread = {writer->loop.operations};
+  }
+  if (IsWriting(job.benchmark)) {
+    WriteStream::Finish(
+        job.benchmark, DrawOf(job.benchmark, job.config, job.replay),
+        job.stream_seed, result.operations_by_thread, job.oracle);
+  }
+  return result;
+}
+
+void Replay(const PastBenchmark& past, const Config& config,
+            uint64_t stream_seed, Oracle& oracle, ReplayedStream* replay) {
+  const Benchmark& benchmark = *past.benchmark;
+  const std::vector<uint64_t>& operations = past.operations;
+  if (benchmark.writer) {
+    ReplayWriter(stream_seed, operations.front(), oracle);
+  } else if (IsMix(benchmark)) {
+    const std::unique_ptr<Mix> mix = MakeMix(benchmark, config, oracle);
+    for (uint64_t thread = 0; thread < operations.size(); ++thread) {
+      mix->Replay(stream_seed, {thread, operations.size()}, operations[thread]);
+    }
+  } else if (!IsWriting(benchmark)) {
+    replay->Skip(operations.front());
+  } else {
+    WriteStream::Replay(benchmark, DrawOf(benchmark, config, replay),
+                        stream_seed, operations, oracle);
+  }
+}
+
+}  // namespace kvmatrix

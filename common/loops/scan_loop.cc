@@ -1,0 +1,187 @@
+#include "common/loops/scan_loop.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "common/stream/key_stream.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr uint64_t kSampledGets = 10'000;
+constexpr uint64_t kSampledAbsents = 1'000;
+
+// The entries that a scan has to visit, one after another.
+class Sequence {
+ public:
+  Sequence(const Workload& workload, Order order)
+      : w_(workload),
+        forward_(order == Order::kForward),
+        writer_(workload.config.key_shape()),
+        key_(writer_.shape().size(), writer_.shape().pad()) {
+    Expect(forward_ ? w_.oracle.NextPresent(0)
+                    : w_.oracle.PreviousPresent(w_.oracle.key_space()));
+  }
+
+  // The scan visits an entry.
+  [[gnu::always_inline]] void Visit(std::string_view key,
+                                    std::string_view value) {
+    if (KeyIsNext(key)) [[likely]] {
+      w_.check.GotValue(expected_, value);
+      Expect(After(expected_.key));
+    } else {
+      VisitAnother(key, value);
+    }
+  }
+
+ private:
+  bool KeyIsNext(std::string_view key) const {
+    if (key.size() != key_.size() || at_end_) return false;
+    if (key.size() != kKeyDigits) return key == key_;
+    uint64_t visited[2], next[2];  // the usual size, without a call
+    std::memcpy(visited, key.data(), sizeof(visited));
+    std::memcpy(next, key_.data(), sizeof(next));
+    return ((visited[0] ^ next[0]) | (visited[1] ^ next[1])) == 0;
+  }
+
+  // The entry is not the one that is next.
+  [[gnu::noinline]] void VisitAnother(std::string_view key,
+                                      std::string_view value) {
+    const std::optional<uint64_t> index = w_.check.Visited(key, value);
+    if (!index) return;
+    w_.check.Fail("a scan is out of order or skips entries at", key);
+    const uint64_t next = After(*index);
+    if (at_end_ || next != expected_.key) Expect(next);
+  }
+
+  // The key that a scan visits after this one.
+  [[gnu::always_inline]] uint64_t After(uint64_t key) const {
+    return forward_ ? w_.oracle.NextPresent(key + 1)
+                    : w_.oracle.PreviousPresent(key);
+  }
+
+  // Prepares the entry of `key`, or the end of the scan, while the engine looks
+  // for it.
+  void Expect(uint64_t key) {
+    at_end_ = key >= w_.oracle.key_space();
+    if (at_end_) return;
+    WriteKey(key);
+    expected_ = w_.check.Expect(key);
+    w_.values.Prefetch(expected_.root);
+  }
+
+  // Where keys are digits, most differ from the key before in the last alone.
+  void WriteKey(uint64_t key) {
+    const uint64_t last = key_.back() - '0' + (key - expected_.key);
+    if (decimal_ && last < 10) {
+      key_.back() = static_cast<char>('0' + last);
+    } else {
+      writer_.Write(key, key_.data());
+    }
+  }
+
+  const Workload& w_;
+  const bool forward_;
+  const KeyWriter writer_;
+  const bool decimal_ = writer_.shape().format() == KeyFormat::kDecimal;
+  std::string key_;  // of the entry that is next
+  Expected expected_{};
+  bool at_end_ = false;  // no entry is left
+};
+
+// A scan of at most `limit` entries from one end.
+LoopResult VisitEntries(const Workload& w, Session& session, Order order,
+                        uint64_t limit, bool ordered) {
+  uint64_t operations = 0;
+  Sequence sequence(w, order);
+  const auto visit = [&](std::string_view key, std::string_view value) {
+    if (ordered) {
+      sequence.Visit(key, value);
+    } else {
+      w.check.Visited(key, value);
+    }
+    return w.meter.Continue(++operations) && operations < limit;
+  };
+  w.meter.Start();
+  session.Scan({}, order, visit);
+  const uint64_t loop_ns = w.meter.StopNs(operations);
+  const uint64_t found = w.check.found();
+  return {.operations = operations,
+          .loop_ns = loop_ns,
+          .found = found,
+          .digest = w.check.digest(),
+          .bytes = found * w.config.key_size + w.check.value_bytes()};
+}
+
+void SampleGets(const Workload& w, Session& session) {
+  KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
+  KeyBuffer key(w.config.key_shape());
+  const uint64_t samples = std::min(kSampledGets, w.oracle.key_space());
+  for (uint64_t i = 0; i < samples; ++i) {
+    const uint64_t index = keys.Next();
+    w.check.Got(w.check.Expect(index), session.Get(key.Set(index)));
+  }
+}
+
+// Keys next to present ones: one byte shorter, one byte longer, past the end.
+void SampleAbsents(const Workload& w, Session& session) {
+  KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
+  const KeyShape shape = w.config.key_shape();
+  KeyBuffer key(shape);
+  const uint64_t samples = std::min(kSampledAbsents, w.oracle.key_space());
+  for (uint64_t i = 0; i < samples; ++i) {
+    const uint64_t index = keys.Next();
+    const uint64_t past = w.oracle.key_space() + index;
+    std::string wanted(key.Set(index));
+    if (i % 3 == 0 || past >= shape.capacity()) {
+      wanted.pop_back();
+    } else if (i % 3 == 1) {
+      wanted.push_back('0');
+    } else {
+      wanted = key.Set(past);
+    }
+    w.check.GotAbsent(wanted, session.Get(wanted));
+  }
+}
+
+}  // namespace
+
+void CheckComplete(const Workload& w, const LoopResult& loop,
+                   const Oracle::Contents& all) {
+  const uint64_t visited = loop.operations;
+  if (visited != std::min(*loop.scan_limit, all.entries)) {
+    w.check.Fail("a scan visits " + std::to_string(visited) + " entries of",
+                 std::to_string(all.entries));
+  } else if (visited == all.entries && w.check.digest() != all.digest) {
+    w.check.Fail("a scan visits some entries twice and others", "never");
+  }
+}
+
+LoopResult RunScan(const Workload& w, Session& session) {
+  const Order order = w.benchmark.access == Access::kForward ? Order::kForward
+                                                             : Order::kBackward;
+  const uint64_t reads = ReadsOf(w.benchmark, w.config);
+  // What keeps nothing has no order that a scan could follow.
+  const bool ordered = w.driver.stores;
+  LoopResult result = VisitEntries(w, session, order, reads, ordered);
+  if (!w.meter.expired()) result.scan_limit = reads;
+  return result;
+}
+
+LoopResult RunVerify(const Workload& w, Session& session) {
+  const bool ordered = w.driver.ordered && w.config.key_shape().ordered();
+  // One entry more than there should be is enough to know.
+  const Oracle::Contents all = w.oracle.Sum(w.values);
+  const uint64_t limit = all.entries + 1;
+  LoopResult result = VisitEntries(w, session, Order::kForward, limit, ordered);
+  result.scan_limit = limit;
+  CheckComplete(w, result, all);
+  result.scan_limit.reset();
+  SampleGets(w, session);
+  SampleAbsents(w, session);
+  return result;
+}
+
+}  // namespace kvmatrix

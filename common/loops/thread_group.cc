@@ -1,0 +1,98 @@
+#include "common/loops/thread_group.h"
+
+#include <stdexcept>
+
+namespace kvmatrix {
+
+ThreadGroup::~ThreadGroup() { Dismiss(); }
+
+void ThreadGroup::Run(const Body& body) {
+  const uint64_t members = measured_ + helpers_;
+  threads_.reserve(members);
+  for (uint64_t i = 0; i < members && !failed(); ++i) {
+    try {
+      threads_.emplace_back([this, &body, i] { RunMember(body, i); });
+    } catch (...) {  // no more threads
+      Fail();
+    }
+  }
+  {
+    std::unique_lock lock(mutex_);
+    end_.wait(lock, [this] { return ended_ == threads_.size(); });
+  }
+  if (!failure_) return;
+  Dismiss();
+  std::rethrow_exception(failure_);
+}
+
+void ThreadGroup::RunMember(const Body& body, uint64_t member) {
+  std::unique_ptr<Session> session;
+  try {
+    session = body(member);
+  } catch (...) {
+    Fail();
+  }
+  std::unique_lock lock(mutex_);
+  ++ended_;
+  end_.notify_one();
+  dismissal_.wait(lock, [this] { return dismissed_; });
+  lock.unlock();
+  session.reset();
+}
+
+void ThreadGroup::Dismiss() {
+  {
+    const std::lock_guard lock(mutex_);
+    dismissed_ = true;
+    dismissal_.notify_all();
+  }
+  threads_.clear();  // joins them
+}
+
+uint64_t ThreadGroup::StartHelper() {
+  std::unique_lock lock(mutex_);
+  ++arrived_;
+  start_.notify_all();
+  start_.wait(lock,
+              [this] { return arrived_ == measured_ + helpers_ || failed(); });
+  if (failed()) throw std::runtime_error("another thread has failed");
+  return clock_.NowNs();
+}
+
+void ThreadGroup::AtWork() {
+  const std::lock_guard lock(mutex_);
+  ++at_work_;
+  start_.notify_all();
+}
+
+uint64_t ThreadGroup::Start() {
+  std::unique_lock lock(mutex_);
+  ++arrived_;
+  start_.notify_all();
+  start_.wait(lock, [this] {
+    return (arrived_ == measured_ + helpers_ && at_work_ == helpers_) ||
+           failed();
+  });
+  if (failed()) throw std::runtime_error("another thread has failed");
+  if (!started_) {
+    started_ = true;
+    before_ = Resources::Now();
+    start_ns_ = clock_.NowNs();
+  }
+  return start_ns_;
+}
+
+void ThreadGroup::Finish() {
+  if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  const std::lock_guard lock(mutex_);
+  used_ = Resources::Now().Since(before_);
+}
+
+void ThreadGroup::Fail() {
+  const std::lock_guard lock(mutex_);
+  if (!failure_) failure_ = std::current_exception();
+  failed_.store(true, std::memory_order_relaxed);
+  start_.notify_all();
+}
+
+}  // namespace kvmatrix

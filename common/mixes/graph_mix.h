@@ -1,0 +1,52 @@
+// mixgraph and mixgraph-c as mixes.
+
+#ifndef COMMON_MIXES_GRAPH_MIX_H_
+#define COMMON_MIXES_GRAPH_MIX_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/mixes/mix_workload.h"
+#include "common/mixes/mixgraph.h"
+#include "common/spec/benchmark.h"
+#include "common/spec/config.h"
+#include "common/timing/open_loop.h"
+
+namespace kvmatrix {
+
+constexpr bool IsMixgraph(const Benchmark& benchmark) {
+  return benchmark.name.starts_with("mixgraph");
+}
+
+constexpr bool IsCorrectedMixgraph(const Benchmark& benchmark) {
+  return benchmark.name == "mixgraph-c";
+}
+
+// True if the rate of the benchmark's open loop is --sine_d, with a swing.
+bool Swings(const Benchmark& benchmark, const Config& config);
+Swing SwingOf(const Config& config);
+
+// Over a database of any fill: a get of a key that is not there must say so.
+class GraphMix final : public Mix {
+ public:
+  // REQUIRES: IsMixgraph(benchmark)
+  GraphMix(const Benchmark& benchmark, const Config& config, Oracle& oracle);
+
+  std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
+                                       const Part& part) override;
+  std::string Label() const override;
+  std::vector<Share> Shares(uint64_t stream_seed,
+                            uint64_t operations) const override;
+
+ private:
+  std::unique_ptr<MixStream> Stream(uint64_t stream_seed) const;
+
+  const MixgraphParameters& parameters_;
+  const bool corrected_;
+  const uint64_t keys_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_MIXES_GRAPH_MIX_H_

@@ -1,0 +1,27 @@
+#include "common/mixes/mix.h"
+
+namespace kvmatrix {
+
+std::string_view OperationName(Operation operation) {
+  constexpr std::string_view kNames[] = {
+      "read", "update", "insert", "scan", "readmodifywrite",
+      "get",  "put",    "seek"};
+  static_assert(std::size(kNames) == kOperations);
+  return kNames[static_cast<size_t>(operation)];
+}
+
+OperationChooser::OperationChooser(const Weights& weights, uint64_t stream_seed)
+    : random_(stream_seed) {
+  constexpr uint64_t kOne = uint64_t{1} << 63;
+  double end = 0;
+  size_t last = 0;
+  for (size_t type = 0; type < kOperations; ++type) {
+    if (weights[type] > 0) last = type;
+    end += weights[type];
+    ends_[type] = end >= 1 ? kOne : static_cast<uint64_t>(end * 0x1p63);
+  }
+  // What rounding leaves of [0, 1) is the last type's that there is.
+  for (size_t type = last; type < kOperations; ++type) ends_[type] = kOne;
+}
+
+}  // namespace kvmatrix

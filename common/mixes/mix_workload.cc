@@ -1,0 +1,29 @@
+#include "common/mixes/mix_workload.h"
+
+#include <numeric>
+
+namespace kvmatrix {
+
+void AddTypeShares(const Weights& weights, const Weights& counts,
+                   std::vector<Share>& shares) {
+  const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
+  for (size_t type = 0; type < kOperations; ++type) {
+    if (weights[type] == 0 || all == 0) continue;
+    const std::string name(OperationName(static_cast<Operation>(type)));
+    shares.push_back(
+        {name + " of all operations", counts[type] / all, weights[type]});
+  }
+}
+
+void Mix::Replay(uint64_t stream_seed, const Part& part, uint64_t operations) {
+  const std::unique_ptr<MixStream> stream = NewStream(stream_seed, part);
+  for (uint64_t i = 0; i < operations; ++i) {
+    const MixStep step = stream->Next();
+    if (!Puts(step.operation)) continue;
+    oracle_.Put(step.key);
+    if (step.value_size) oracle_.SetSize(step.key, *step.value_size);
+    stream->Done(step);
+  }
+}
+
+}  // namespace kvmatrix

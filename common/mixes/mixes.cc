@@ -1,0 +1,20 @@
+#include "common/mixes/mixes.h"
+
+#include "common/mixes/graph_mix.h"
+#include "common/mixes/read_write_mix.h"
+#include "common/mixes/ycsb_mix.h"
+
+namespace kvmatrix {
+
+std::unique_ptr<Mix> MakeMix(const Benchmark& benchmark, const Config& config,
+                             Oracle& oracle) {
+  if (IsYcsb(benchmark)) {
+    return std::make_unique<YcsbMix>(benchmark, config, oracle);
+  }
+  if (IsMixgraph(benchmark)) {
+    return std::make_unique<GraphMix>(benchmark, config, oracle);
+  }
+  return std::make_unique<ReadWriteMix>(benchmark, config, oracle);
+}
+
+}  // namespace kvmatrix

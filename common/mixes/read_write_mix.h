@@ -1,0 +1,31 @@
+// Gets and blind puts of equal keys as a mix: readrandomwriterandom.
+
+#ifndef COMMON_MIXES_READ_WRITE_MIX_H_
+#define COMMON_MIXES_READ_WRITE_MIX_H_
+
+#include <memory>
+#include <vector>
+
+#include "common/mixes/mix_workload.h"
+#include "common/spec/benchmark.h"
+#include "common/spec/config.h"
+
+namespace kvmatrix {
+
+class ReadWriteMix final : public Mix {
+ public:
+  ReadWriteMix(const Benchmark& benchmark, const Config& config,
+               Oracle& oracle);
+
+  std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
+                                       const Part& part) override;
+  std::vector<Share> Shares(uint64_t, uint64_t) const override { return {}; }
+
+ private:
+  const Benchmark& benchmark_;
+  const Config& config_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_MIXES_READ_WRITE_MIX_H_

@@ -1,0 +1,239 @@
+#include "common/mixes/ycsb_mix.h"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+namespace kvmatrix {
+namespace {
+
+double InsertShare(const YcsbWorkload& workload) {
+  return workload.weights[static_cast<size_t>(Operation::kInsert)];
+}
+
+// The operations of one thread of a workload.
+class YcsbStream final : public MixStream {
+ public:
+  using IsThere = std::function<bool(uint64_t ordinal)>;
+
+  // The references outlive the stream.
+  YcsbStream(const YcsbWorkload& workload, const Permutation& order,
+             YcsbChooser chooser, YcsbInserts& inserts, IsThere is_there,
+             uint64_t stream_seed)
+      : order_(order),
+        chooser_(std::move(chooser)),
+        inserts_(inserts),
+        is_there_(std::move(is_there)),
+        types_(workload.weights, StreamSeed(stream_seed, "type", 0)),
+        keys_(StreamSeed(stream_seed, "key", 0)),
+        lengths_(StreamSeed(stream_seed, "length", 0)) {}
+
+  MixStep Next() override {
+    MixStep step{types_.Next(), 0};
+    const uint64_t ordinal =
+        step.operation == Operation::kInsert
+            ? inserts_.Take()
+            : chooser_.Next(keys_, inserts_.acknowledged());
+    step.key = order_(ordinal);
+    if (Scans(step.operation)) {
+      step.scan_length = 1 + lengths_.Uniform(kMaxYcsbScan);
+    }
+    return step;
+  }
+
+  void Done(const MixStep& step) override {
+    if (step.operation == Operation::kInsert) inserts_.Acknowledge(is_there_);
+  }
+
+ private:
+  const Permutation& order_;
+  YcsbChooser chooser_;
+  YcsbInserts& inserts_;
+  const IsThere is_there_;
+  OperationChooser types_;
+  Random keys_;
+  Random lengths_;
+};
+
+using Ordinals = std::unordered_set<uint64_t>;
+
+// The ordinals of the first ranks.
+Ordinals HottestOrdinals(const YcsbChooser& chooser, uint64_t ranks) {
+  Ordinals ordinals;
+  for (uint64_t rank = 0; rank < ranks; ++rank) {
+    ordinals.insert(chooser.OrdinalOf(rank));
+  }
+  return ordinals;
+}
+
+// How many ordinals are there: so many at the start and at the end of a run,
+// and between the two ever more.
+struct Growth {
+  uint64_t first;
+  uint64_t last;
+
+  // The part of the run in which an ordinal is there.
+  double Presence(uint64_t ordinal) const {
+    if (ordinal < first) return 1;
+    if (ordinal >= last) return 0;
+    return static_cast<double>(last - ordinal) /
+           static_cast<double>(last - first);
+  }
+};
+
+// The share of draws that ask for one of the ordinals of the first `ranks`:
+// what is drawn and not there is drawn again.
+double HottestInTheory(const YcsbChooser& chooser, const Ordinals& hottest,
+                       uint64_t ranks, Growth growth) {
+  // YCSB's hash spreads neighbouring ranks by no means at random, so that many
+  // more of them count one by one.
+  constexpr uint64_t kMany = 300'000;
+  const bool merges = chooser.MergesRanks();
+  const uint64_t counted = merges ? std::max(ranks, kMany) : ranks;
+  double hot = 0, other = 0, rest = 1;
+  for (uint64_t rank = 0; rank < counted; ++rank) {
+    const double share = chooser.ShareOf(rank);
+    const uint64_t ordinal = chooser.OrdinalOf(rank);
+    rest -= share;
+    (hottest.contains(ordinal) ? hot : other) +=
+        share * growth.Presence(ordinal);
+  }
+  // The other ranks fall anywhere, or anywhere else.
+  double there = 0;
+  for (const uint64_t ordinal : hottest) there += growth.Presence(ordinal);
+  const double each =
+      rest / static_cast<double>(chooser.items() - (merges ? 0 : ranks));
+  if (merges) hot += each * there;
+  other += each * (static_cast<double>(growth.first + growth.last) / 2 - there);
+  return hot / (hot + other);
+}
+
+// What a thread would do alone, counted.
+struct Counted {
+  Weights types{};  // operations
+  double scanned = 0;
+  double hottest = 0;  // of the operations that are no insert
+  double asked = 0;
+};
+
+}  // namespace
+
+YcsbMix::YcsbMix(const Benchmark& benchmark, const Config& config,
+                 Oracle& oracle)
+    : Mix(oracle),
+      benchmark_(benchmark),
+      config_(config),
+      workload_(*FindYcsb(benchmark.name)),
+      request_(RequestOf(workload_, config.key_distribution).value()),
+      order_(std::max<uint64_t>(oracle.key_space(), 1),
+             YcsbOrderSeed(config.seed)),
+      records_(oracle.Entries()),
+      inserts_(records_, oracle.key_space()) {
+  RequireLoaded();
+  oracle.UseTable();
+}
+
+// Looks at the first and the last record, and at some between.
+void YcsbMix::RequireLoaded() const {
+  constexpr uint64_t kLooks = 1000;
+  bool loaded = oracle_.key_space() == KeySpaceOf(benchmark_, config_) &&
+                records_ >= kLeastYcsbRecords;
+  const uint64_t step = records_ / kLooks + 1;
+  for (uint64_t i = 0; loaded && i < records_; i += step) {
+    loaded = oracle_.Version(order_(i)) != 0 &&
+             oracle_.Version(order_(records_ - 1 - i)) != 0;
+  }
+  if (loaded) return;
+  if (oracle_.key_space() == KeySpaceOf(benchmark_, config_) &&
+      records_ >= kLeastYcsbRecords && records_ < config_.num) {
+    throw std::runtime_error(
+        "the load was cut short by its threads at " + std::to_string(records_) +
+        " of " + std::to_string(config_.num) +
+        " records, each at another place, so that records are missing among "
+        "the others: load all, without --duration, or with one thread");
+  }
+  throw std::runtime_error(
+      "needs a database that ycsbload has filled, with the same --num and "
+      "--seed, and the same --reads and --threads if these are more than ten "
+      "operations a record");
+}
+
+std::unique_ptr<MixStream> YcsbMix::NewStream(uint64_t stream_seed,
+                                              const Part& part) {
+  return std::make_unique<YcsbStream>(
+      workload_, order_, NewChooser(), inserts_,
+      [this](uint64_t ordinal) {
+        return oracle_.Observe(order_(ordinal)).version != 0;
+      },
+      part.Seed(stream_seed));
+}
+
+std::string YcsbMix::Label() const {
+  std::string label(RequestLabel(request_));
+  if (workload_.weights[static_cast<size_t>(Operation::kUpdate)] > 0) {
+    label += UpdatesGet() ? "; an update is a get and a put"
+                          : "; an update is a put";
+  }
+  if (config_.value_size != kYcsbRecord) {
+    label += "; YCSB's records have 1000 bytes";
+  }
+  return label;
+}
+
+std::vector<Share> YcsbMix::Shares(uint64_t stream_seed,
+                                   uint64_t operations) const {
+  const uint64_t ranks = std::clamp<uint64_t>(records_ / 100, 1, 100'000);
+  const YcsbChooser chooser = NewChooser();
+  const Ordinals hottest =
+      chooser.IsLatest() ? Ordinals() : HottestOrdinals(chooser, ranks);
+  YcsbInserts inserts(records_, oracle_.key_space());
+  YcsbStream stream(
+      workload_, order_, chooser, inserts, [](uint64_t) { return true; },
+      stream_seed);
+  Counted counted;
+  for (uint64_t i = 0; i < operations; ++i) {
+    const MixStep step = stream.Next();
+    ++counted.types[static_cast<size_t>(step.operation)];
+    counted.scanned += static_cast<double>(step.scan_length);
+    if (step.operation != Operation::kInsert) {
+      const uint64_t ordinal = order_.Inverse(step.key);
+      ++counted.asked;
+      counted.hottest += chooser.IsLatest()
+                             ? ordinal + ranks >= inserts.acknowledged()
+                             : hottest.contains(ordinal);
+    }
+    stream.Done(step);
+  }
+  const Growth growth{records_, inserts.acknowledged()};
+  std::vector<Share> shares;
+  AddTypeShares(workload_.weights, counted.types, shares);
+  const std::string which =
+      ranks * 100 == records_ ? "1 %" : std::to_string(ranks);
+  if (counted.asked > 0 && chooser.IsLatest()) {
+    shares.push_back(
+        {"newest " + which + " of records", counted.hottest / counted.asked,
+         chooser.ShareOfNewest(ranks, (growth.first + growth.last) / 2)});
+  } else if (counted.asked > 0) {
+    shares.push_back({"hottest " + which + " of keys",
+                      counted.hottest / counted.asked,
+                      HottestInTheory(chooser, hottest, ranks, growth)});
+  }
+  const double scans = counted.types[static_cast<size_t>(Operation::kScan)];
+  if (scans > 0) {
+    shares.push_back({"mean scan length, entries", counted.scanned / scans,
+                      (kMaxYcsbScan + 1) / 2.0});
+  }
+  return shares;
+}
+
+YcsbChooser YcsbMix::NewChooser() const {
+  return YcsbChooser(
+      request_, records_,
+      ExpectedInserts(config_.reads * config_.threads, InsertShare(workload_)),
+      config_.zipf_theta, StreamSeed(config_.seed, "scatter", 0));
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,108 @@
+#include "common/oracle/check.h"
+
+#include <algorithm>
+
+namespace kvmatrix {
+
+std::optional<uint64_t> Check::KeyOf(std::string_view key) {
+  const std::optional<uint64_t> index = ParseKey(key, keys_);
+  if (!index) Fail("a scan visits a key that was never written:", key);
+  return index;
+}
+
+std::optional<uint64_t> Check::Visited(std::string_view key,
+                                       std::string_view value) {
+  const std::optional<uint64_t> index = KeyOf(key);
+  if (index) Got(Expect(*index), value);
+  return index;
+}
+
+void Check::GotWithin(uint64_t key, const Oracle::Observed& before,
+                      const Oracle::Observed& after,
+                      const std::optional<std::string_view>& value) {
+  const uint32_t first = before.version;
+  const uint32_t last = std::max(before.newest, after.newest);
+  if (!value) {
+    if (first != 0) DisagreeWithin(key, first, last, value);
+    return;
+  }
+  for (uint32_t version = last; version >= first && version > 0; --version) {
+    const uint64_t root = values_.Root(key, version);
+    if (!IsRight({key, version, root}, *value)) continue;
+    ++found_;
+    value_bytes_ += value->size();
+    digest_ += Values::Fingerprint(root);
+    return;
+  }
+  DisagreeWithin(key, first, last, value);
+}
+
+// Tells which version it is that the engine should not have answered with.
+void Check::DisagreeWithin(uint64_t key, uint32_t first, uint32_t last,
+                           const std::optional<std::string_view>& value) {
+  constexpr uint32_t kAround = 1000;
+  if (failures_ > 0 || !value) {
+    Disagree({key, first, 0}, value);
+    return;
+  }
+  if (last == 0)
+    return Fail("a key that must be absent is found:", KeyText(key));
+  const std::string due = "where versions " + std::to_string(first) + " to " +
+                          std::to_string(last) + " were due, of key";
+  uint32_t version = last > kAround ? last - kAround : 1;
+  for (; version <= last + kAround; ++version) {
+    const Expected other{key, version, values_.Root(key, version)};
+    if (!IsRight(other, *value)) continue;
+    const std::string told = "version " + std::to_string(version) + " is read ";
+    Fail((version < first ? "an old value: " : "a value of the future: ") +
+             told + due,
+         KeyText(key));
+    return;
+  }
+  Fail("a value that was never written is read " + due, KeyText(key));
+}
+
+void Check::Merge(const Check& other) {
+  if (failures_ == 0) first_failure_ = other.first_failure_;
+  found_ += other.found_;
+  failures_ += other.failures_;
+  value_bytes_ += other.value_bytes_;
+  digest_ += other.digest_;
+}
+
+void Check::Fail(std::string_view what, std::string_view key) {
+  if (failures_++ > 0) return;
+  first_failure_ = std::string(what) + " " + std::string(key.substr(0, 40));
+}
+
+void Check::DisagreeFirst(const Expected& expected,
+                          const std::optional<std::string_view>& value) {
+  const auto [key, version, root] = expected;
+  const size_t size = oracle_.SizeOf(key, version, root, values_);
+  if (!value) {
+    Fail("a key that was written is not found:", KeyText(key));
+  } else if (version == 0) {
+    Fail("a key that must be absent is found:", KeyText(key));
+  } else if (value->size() != size) {
+    Fail("a value of " + std::to_string(value->size()) + " bytes instead of " +
+             std::to_string(size) + " at key",
+         KeyText(key));
+  } else {
+    Fail("a value differs from version " + std::to_string(version) + " of key",
+         KeyText(key));
+  }
+}
+
+std::string Check::Reason() const {
+  if (failures_ <= 1) return first_failure_;
+  const uint64_t more = failures_ - 1;
+  return first_failure_ + " (and " + std::to_string(more) + " more failure" +
+         (more == 1 ? ")" : "s)");
+}
+
+std::string Check::KeyText(uint64_t key) {
+  KeyBuffer buffer(kKeyDigits);
+  return std::string(buffer.Set(key));
+}
+
+}  // namespace kvmatrix

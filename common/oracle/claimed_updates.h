@@ -1,0 +1,98 @@
+// Updates of keys that other threads may write at the same time.
+
+#ifndef COMMON_ORACLE_CLAIMED_UPDATES_H_
+#define COMMON_ORACLE_CLAIMED_UPDATES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/driver.h"
+#include "common/oracle/oracle.h"
+#include "common/stream/keys.h"
+#include "common/stream/values.h"
+
+namespace kvmatrix {
+
+// One batch at a time: claimed, written by the caller, published.  What is
+// still claimed at the end is published, lest another thread wait for it.
+class ClaimedUpdates {
+ public:
+  // Of at most `batch_size` updates.  `oracle` and `values` outlive it.
+  ClaimedUpdates(Oracle& oracle, const Values& values, KeyShape keys,
+                 size_t batch_size, bool deletes)
+      : oracle_(oracle),
+        values_(values),
+        writer_(keys),
+        deletes_(deletes),
+        value_stride_(deletes ? 0 : values.buffer_size()),
+        keys_(batch_size * keys.size(), keys.pad()),
+        bytes_(batch_size * value_stride_),
+        updates_(batch_size) {
+    for (size_t i = 0; i < batch_size; ++i) {
+      updates_[i].key = {keys_.data() + i * keys.size(), keys.size()};
+    }
+  }
+  ~ClaimedUpdates() { Publish(); }
+  ClaimedUpdates(const ClaimedUpdates&) = delete;
+  ClaimedUpdates& operator=(const ClaimedUpdates&) = delete;
+
+  // Claims the keys of a batch, which may have a key twice, and makes its
+  // updates.  REQUIRES: the batch before is published
+  std::span<const Update> Claim(std::span<const uint64_t> keys) {
+    claimed_.clear();
+    for (const uint64_t key : keys) claimed_.push_back({key, 0});
+    std::ranges::sort(claimed_, {}, &Claimed::key);
+    const auto twice = std::ranges::unique(claimed_, {}, &Claimed::key);
+    claimed_.erase(twice.begin(), twice.end());
+    for (Claimed& claimed : claimed_) {
+      claimed.puts = oracle_.Claim(claimed.key) - 1;
+    }
+    for (size_t i = 0; i < keys.size(); ++i) Make(i, keys[i]);
+    return std::span(updates_).first(keys.size());
+  }
+
+  // The batch was written.
+  void Publish() {
+    for (const Claimed& claimed : claimed_) {
+      oracle_.Publish(claimed.key, claimed.puts, deletes_);
+    }
+    claimed_.clear();
+  }
+
+  // Bytes of all values so far.
+  uint64_t value_bytes() const { return value_bytes_; }
+
+ private:
+  struct Claimed {
+    uint64_t key;
+    uint32_t puts;  // once the batch is written
+  };
+
+  void Make(size_t i, uint64_t key) {
+    writer_.Write(key, keys_.data() + i * writer_.shape().size());
+    if (deletes_) return;
+    const auto claimed =
+        std::ranges::lower_bound(claimed_, key, {}, &Claimed::key);
+    char* const value = bytes_.data() + i * value_stride_;
+    const size_t size = values_.Write(key, ++claimed->puts, value);
+    updates_[i].value = {value, size};
+    value_bytes_ += size;
+  }
+
+  Oracle& oracle_;
+  const Values& values_;
+  const KeyWriter writer_;
+  const bool deletes_;
+  const size_t value_stride_;
+  std::vector<char> keys_;
+  std::vector<char> bytes_;
+  std::vector<Update> updates_;
+  std::vector<Claimed> claimed_;  // in ascending order
+  uint64_t value_bytes_ = 0;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_ORACLE_CLAIMED_UPDATES_H_

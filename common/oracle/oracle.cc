@@ -1,0 +1,73 @@
+#include "common/oracle/oracle.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace kvmatrix {
+
+void Oracle::Reset(uint64_t key_space, uint64_t value_size) {
+  ResetToPrefix(key_space, value_size, 0);
+}
+
+void Oracle::ResetToPrefix(uint64_t key_space, uint64_t value_size,
+                           uint64_t count) {
+  key_space_ = key_space;
+  value_size_ = value_size;
+  prefix_ = count;
+  versions_ = {};
+  sizes_ = {};
+}
+
+void Oracle::UseTable() {
+  if (!versions_.empty()) return;
+  versions_.resize(key_space_);
+  std::fill_n(versions_.begin(), prefix_, 1);
+}
+
+uint32_t Oracle::Claim(uint64_t key) {
+  constexpr int kSpins = 64;
+  const std::atomic_ref<uint32_t> slot = Slot(key);
+  uint32_t record = slot.load(std::memory_order_relaxed);
+  for (int spins = 0;; ++spins) {
+    record &= ~kClaimed;
+    if (slot.compare_exchange_weak(record, record | kClaimed,
+                                   std::memory_order_acq_rel,
+                                   std::memory_order_relaxed)) {
+      return (record & ~kDeleted) + 1;
+    }
+    if (spins >= kSpins) std::this_thread::yield();
+  }
+}
+
+bool Oracle::Empty() const { return NextPresent(0) == key_space_; }
+
+uint64_t Oracle::Entries() const {
+  if (versions_.empty()) return prefix_;
+  return static_cast<uint64_t>(
+      std::count_if(versions_.begin(), versions_.end(), [](uint32_t version) {
+        return version != 0 && (version & kDeleted) == 0;
+      }));
+}
+
+uint64_t Oracle::PreviousPresent(uint64_t key) const {
+  key = std::min(key, versions_.empty() ? prefix_ : key_space_);
+  while (key > 0) {
+    if (Version(--key) != 0) return key;
+  }
+  return key_space_;
+}
+
+Oracle::Contents Oracle::Sum(const Values& values) const {
+  Contents contents;
+  for (uint64_t key = NextPresent(0); key < key_space_;
+       key = NextPresent(key + 1)) {
+    ++contents.entries;
+    const uint32_t version = Version(key);
+    const uint64_t root = values.Root(key, version);
+    contents.value_bytes += SizeOf(key, version, root, values);
+    contents.digest += Values::Fingerprint(root);
+  }
+  return contents;
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,90 @@
+// Logarithm and power to the base of two for generators that draw millions of
+// numbers a second: tables of a kilobyte and short polynomials.  They are not
+// correctly rounded, but the same on every machine with IEEE arithmetic, which
+// the C library's need not be.
+
+#ifndef COMMON_RANDOM_FAST_POWER_H_
+#define COMMON_RANDOM_FAST_POWER_H_
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+namespace kvmatrix {
+namespace internal {
+
+inline constexpr int kCells = 64;  // of a factor of two
+inline constexpr double kLn2 = 0.69314718055994530942;
+
+// log2(x) for x in [1, 2], by the series of the inverse hyperbolic tangent.
+constexpr double SlowLog2(double x) {
+  const double s = (x - 1) / (x + 1);
+  double sum = 0;
+  for (int power = 61; power > 0; power -= 2) sum = sum * s * s + 1.0 / power;
+  return 2 * s * sum / kLn2;
+}
+
+// 2^x for x in [0, 1], by its series.
+constexpr double SlowExp2(double x) {
+  double sum = 1;
+  for (int i = 30; i > 0; --i) sum = 1 + sum * x * kLn2 / i;
+  return sum;
+}
+
+struct PowerTables {
+  std::array<std::pair<double, double>, kCells + 1> logs{};  // 1 / c, log2(c)
+  std::array<double, kCells> powers{};                       // 2^(i / kCells)
+};
+
+constexpr PowerTables MakePowerTables() {
+  PowerTables tables;
+  for (int i = 0; i <= kCells; ++i) {
+    const double center = 1 + static_cast<double>(i) / kCells;
+    tables.logs[i] = {1 / center, i == kCells ? 1 : SlowLog2(center)};
+  }
+  for (int i = 0; i < kCells; ++i) {
+    tables.powers[i] = SlowExp2(static_cast<double>(i) / kCells);
+  }
+  return tables;
+}
+
+inline constexpr PowerTables kPowerTables = MakePowerTables();
+
+}  // namespace internal
+
+// Within 10^-13 of log2(x), and to ten digits near x = 1.
+// REQUIRES: x is finite, normal and positive
+inline double FastLog2(double x) {
+  constexpr uint64_t kOne = uint64_t{1023} << 52;
+  constexpr uint64_t kMantissa = (uint64_t{1} << 52) - 1;
+  const auto bits = std::bit_cast<uint64_t>(x);
+  const auto exponent = static_cast<int64_t>(bits >> 52) - 1023;
+  const auto m = std::bit_cast<double>((bits & kMantissa) | kOne);
+  const uint64_t cell = ((bits & kMantissa) + (uint64_t{1} << 45)) >> 46;
+  const auto& [inverse, log] = internal::kPowerTables.logs[cell];
+  const double r = m * inverse - 1;
+  const double r2 = r * r;
+  const double series = (1 - r * 0.5) + r2 * ((1.0 / 3 - r * 0.25) + r2 * 0.2);
+  return static_cast<double>(exponent) + log +
+         r * series * (1 / internal::kLn2);
+}
+
+// 2^x to twelve digits.  REQUIRES: -1022 < x < 1023
+inline double FastExp2(double x) {
+  constexpr double kShift = 0x1.8p52 / internal::kCells;
+  const double shifted = x + kShift;
+  const auto steps = std::bit_cast<uint64_t>(shifted);
+  const double t = (x - (shifted - kShift)) * internal::kLn2;
+  const double t2 = t * t;
+  const double series =
+      (1 + t) + t2 * ((0.5 + t * (1.0 / 6)) + t2 * (1.0 / 24));
+  const double power =
+      internal::kPowerTables.powers[steps % internal::kCells] * series;
+  const uint64_t exponent = steps / internal::kCells << 52;
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(power) + exponent);
+}
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_RANDOM_FAST_POWER_H_

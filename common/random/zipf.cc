@@ -1,0 +1,84 @@
+#include "common/random/zipf.h"
+
+#include <limits>
+
+namespace kvmatrix {
+namespace {
+
+// So near to 1, the first terms of a series are more exact than a quotient.
+constexpr double kNearOne = 1e-6;
+
+double Density(double x, double theta) { return std::pow(x, -theta); }
+
+}  // namespace
+
+double ZipfIntegral(double x, double theta) {
+  const double log_x = std::log(x);
+  const double scaled = (1 - theta) * log_x;
+  if (std::abs(scaled) < 1e-8) return log_x * (1 + scaled / 2);
+  return log_x * std::expm1(scaled) / scaled;
+}
+
+ZipfRanks::ZipfRanks(uint64_t n, double theta)
+    : last_(static_cast<int64_t>(n)),
+      theta_(theta),
+      exponent_(1 - theta),
+      inverse_exponent_(1 / (1 - theta)),
+      near_one_(std::abs(1 - theta) < kNearOne),
+      area_end_(ZipfIntegral(static_cast<double>(n) + 0.5, theta)),
+      area_(area_end_ - (ZipfIntegral(1.5, theta) - 1)),
+      always_within_(2 -
+                     Inverse(ZipfIntegral(2.5, theta) - Density(2, theta))) {}
+
+bool ZipfRanks::AcceptsFar(double rank, double area) const {
+  return area >= ZipfIntegral(rank + 0.5, theta_) - Density(rank, theta_);
+}
+
+void ZipfRanks::Draw(Random& random, std::span<uint64_t> ranks) const {
+  constexpr size_t kAtOnce = 16;
+  double areas[kAtOnce], places[kAtOnce];
+  for (size_t drawn = 0; drawn < ranks.size();) {
+    const size_t count = std::min(kAtOnce, ranks.size() - drawn);
+    for (size_t i = 0; i < count; ++i) {
+      areas[i] = area_end_ - random.Unit() * area_;
+    }
+    for (size_t i = 0; i < count; ++i) places[i] = Inverse(areas[i]);
+    for (size_t i = 0; i < count; ++i) {
+      drawn += Accepts(areas[i], places[i], ranks[drawn]);
+    }
+  }
+}
+
+void YcsbZipf::Draw(Random& random, uint64_t keys,
+                    std::span<uint64_t> drawn) const {
+  for (uint64_t& key : drawn) key = ranks_(random);  // independent: overlaps
+  // The remainder by a product: the quotient is right or one too little.
+  const uint64_t inverse = std::numeric_limits<uint64_t>::max() / keys;
+  for (uint64_t& key : drawn) {
+    const uint64_t hash = YcsbHash(key);
+    const auto quotient = static_cast<uint64_t>(
+        (static_cast<unsigned __int128>(hash) * inverse) >> 64);
+    key = hash - quotient * keys;
+    if (key >= keys) key -= keys;
+  }
+}
+
+GrayZipf::GrayZipf(uint64_t items, double theta, double zeta)
+    : items_(items),
+      zeta_(zeta),
+      alpha_(1 / (1 - theta)),
+      second_(1 + std::pow(0.5, theta)),
+      eta_((1 - std::pow(2 / static_cast<double>(items), 1 - theta)) /
+           (1 - second_ / zeta)) {}
+
+double GrayZipf::ShareBelow(uint64_t rank) const {
+  if (rank == 0) return 0;
+  if (rank == 1) return 1 / zeta_;
+  if (rank == 2) return second_ / zeta_;
+  if (rank >= items_) return 1;
+  const double part = static_cast<double>(rank) / static_cast<double>(items_);
+  return std::max(second_ / zeta_,
+                  (std::pow(part, 1 / alpha_) - 1 + eta_) / eta_);
+}
+
+}  // namespace kvmatrix

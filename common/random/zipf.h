@@ -1,0 +1,166 @@
+// Zipf's law: item r of n is drawn in proportion to 1 / (r + 1)^theta.
+//
+// Two generators, labelled wherever they are used: ZipfRanks is the law, and
+// YcsbZipf is what YCSB draws under that name, which is another distribution.
+// Neither holds memory that grows with n; both are functions of their random
+// stream and of the C library's exp(), log() and pow().
+
+#ifndef COMMON_RANDOM_ZIPF_H_
+#define COMMON_RANDOM_ZIPF_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "common/random/fast_power.h"
+#include "common/random/random.h"
+
+namespace kvmatrix {
+
+// The integral of x^-theta from 1 to `x`: log(x) where theta is 1.
+double ZipfIntegral(double x, double theta);
+
+// Ranks of n items, the law itself: rejection-inversion (Hoermann and
+// Derflinger, "Rejection-inversion to generate variates from monotone discrete
+// distributions", ACM TOMACS 6(3), 1996).  Needs no sum over the items, so that
+// one for another n is as cheap as a few draws.
+class ZipfRanks {
+ public:
+  // REQUIRES: 0 < n <= 10^16, 0 < theta <= 100.  Beyond n = 2^52 the ranks of
+  // the tail are rounded to even numbers.
+  ZipfRanks(uint64_t n, double theta);
+
+  uint64_t n() const { return static_cast<uint64_t>(last_); }
+
+  // In [0, n()); 0 is the most frequent.
+  uint64_t operator()(Random& random) const {
+    while (true) {
+      const double area = area_end_ - random.Unit() * area_;
+      uint64_t rank;
+      if (Accepts(area, Inverse(area), rank)) return rank;
+    }
+  }
+
+  // As many of them, as if drawn one after another, and faster.
+  void Draw(Random& random, std::span<uint64_t> ranks) const;
+
+ private:
+  // Where rounding leaves nothing, at the very end of the items.
+  static constexpr double kLeast = 0x1p-1000;
+  static constexpr double kMostBits = 60;
+
+  // The inverse of ZipfIntegral(), to nine digits: where the exponent is so
+  // near to 1 that a quotient would lose them, the first terms of a series.
+  double Inverse(double area) const {
+    const double scaled = area * exponent_;
+    const double log2_x =
+        near_one_ ? area * (1 - scaled * (0.5 - scaled * (1.0 / 3))) *
+                        (1 / internal::kLn2)
+                  : FastLog2(std::max(1 + scaled, kLeast)) * inverse_exponent_;
+    return FastExp2(std::min(log2_x, kMostBits));
+  }
+
+  // Whether the place `x` of `area` stands for a rank, and for which.
+  bool Accepts(double area, double x, uint64_t& rank) const {
+    const auto nearest =
+        std::clamp<int64_t>(static_cast<int64_t>(x + 0.5), 1, last_);
+    rank = static_cast<uint64_t>(nearest) - 1;
+    const auto exact = static_cast<double>(nearest);
+    return exact - x <= always_within_ || AcceptsFar(exact, area);
+  }
+  bool AcceptsFar(double rank, double area) const;
+
+  const int64_t last_;  // n
+  const double theta_;
+  const double exponent_;          // 1 - theta
+  const double inverse_exponent_;  // 1 / (1 - theta)
+  const bool near_one_;
+  const double area_end_;
+  const double area_;
+  const double always_within_;  // so near to x, a rank needs no further look
+};
+
+// YCSB's hash of an integer: FNV-1a over its eight bytes, the lowest first.
+// (Utils.fnvhash64, core/src/main/java/site/ycsb/Utils.java of
+// brianfrankcooper/YCSB; its Math.abs() is this minus sign.)  Below 2^63, but
+// for the one hash whose negative does not exist: that is 0 here, negative
+// there.
+constexpr uint64_t YcsbHash(uint64_t value) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (int i = 0; i < 8; ++i) {
+    hash = (hash ^ (value & 0xff)) * 1099511628211u;
+    value >>= 8;
+  }
+  return (hash >> 63 ? -hash : hash) & ~(uint64_t{1} << 63);
+}
+
+// The formula of Gray et al. ("Quickly generating billion-record synthetic
+// databases", SIGMOD 1994): the law for ranks 0 and 1, and about a fifth too
+// much of the ranks that follow.
+class GrayZipf {
+ public:
+  // `zeta` is the sum of 1 / r^theta over r = 1..items.
+  // REQUIRES: items >= 3, 0 < theta < 1
+  GrayZipf(uint64_t items, double theta, double zeta);
+
+  uint64_t items() const { return items_; }
+
+  // In [0, items()); 0 is the most frequent.
+  uint64_t operator()(Random& random) const { return RankOf(random.Unit()); }
+
+  // The rank that a number in [0, 1) stands for.
+  uint64_t RankOf(double u) const {
+    const double uz = u * zeta_;
+    const double share = FastExp2(alpha_ * FastLog2(eta_ * u - eta_ + 1));
+    const auto rank = static_cast<int64_t>(static_cast<double>(items_) * share);
+    return static_cast<uint64_t>(uz < 1 ? 0 : uz < second_ ? 1 : rank);
+  }
+
+  // The share of draws that are below `rank`, by the formula.
+  double ShareBelow(uint64_t rank) const;
+
+ private:
+  const uint64_t items_;
+  const double zeta_;
+  const double alpha_;
+  const double second_;
+  const double eta_;
+};
+
+// YCSB's "zipfian" request distribution: ranks of 10^10 items whatever the
+// number of keys, hashed and reduced modulo the number of keys.  How skewed it
+// is hardly depends on that number, some keys share the draws of several ranks,
+// and some keys have no rank of their own.  (ScrambledZipfianGenerator.java
+// with its constants, commit cd1589ce, and ZipfianGenerator.java, commit
+// 781a8f52, of brianfrankcooper/YCSB; the items are one more than ITEM_COUNT,
+// as there.)
+class YcsbZipf {
+ public:
+  static constexpr double kTheta = 0.99;
+  static constexpr double kZeta = 26.46902820178302;
+  static constexpr uint64_t kItems = 10'000'000'001;
+
+  uint64_t Rank(Random& random) const { return ranks_(random); }
+
+  // A key in [0, keys).  REQUIRES: keys > 0
+  uint64_t operator()(Random& random, uint64_t keys) const {
+    return KeyOf(ranks_(random), keys);
+  }
+
+  // As many of them, as if drawn one after another, and faster.
+  void Draw(Random& random, uint64_t keys, std::span<uint64_t> drawn) const;
+
+  static constexpr uint64_t KeyOf(uint64_t rank, uint64_t keys) {
+    return YcsbHash(rank) % keys;
+  }
+
+  double ShareBelow(uint64_t rank) const { return ranks_.ShareBelow(rank); }
+
+ private:
+  GrayZipf ranks_{kItems, kTheta, kZeta};
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_RANDOM_ZIPF_H_

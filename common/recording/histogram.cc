@@ -1,0 +1,78 @@
+#include "common/recording/histogram.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace kvmatrix {
+namespace {
+
+constexpr Percentile kWhole = 10'000;
+constexpr uint64_t kLeastAbove = 10;  // samples that a percentile rests on
+
+uint64_t Scaled(uint64_t ticks, double ns_per_tick) {
+  if (ns_per_tick == 1) return ticks;
+  return static_cast<uint64_t>(
+      std::llround(static_cast<double>(ticks) * ns_per_tick));
+}
+
+std::string Micros(double ns) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.3f", ns / 1e3);
+  return text;
+}
+
+}  // namespace
+
+Histogram::Histogram(const TickHistogram& ticks, double ns_per_tick)
+    : count_(ticks.count()),
+      sum_ns_(Scaled(ticks.sum(), ns_per_tick)),
+      min_ns_(Scaled(ticks.min(), ns_per_tick)),
+      max_ns_(Scaled(ticks.max(), ns_per_tick)) {
+  for (size_t i = 0; i < ticks.counts().size(); ++i) {
+    const uint64_t count = ticks.counts()[i];
+    if (count == 0) continue;
+    const uint64_t lower = TickHistogram::Buckets::Lower(i);
+    const uint64_t middle =
+        lower + (TickHistogram::Buckets::Upper(i) - lower) / 2;
+    const size_t index =
+        Grid::Index(std::clamp(Scaled(middle, ns_per_tick), min_ns_, max_ns_));
+    const uint64_t lower_ns = Grid::Lower(index);
+    if (buckets_.empty() || buckets_.back().lower_ns != lower_ns) {
+      buckets_.push_back({lower_ns, Grid::Upper(index), 0});
+    }
+    buckets_.back().count += count;
+  }
+}
+
+std::optional<uint64_t> Histogram::At(Percentile percentile) const {
+  if (count_ * (kWhole - percentile) < kLeastAbove * kWhole) return {};
+  const uint64_t rank = (count_ * percentile + kWhole - 1) / kWhole;
+  uint64_t seen = 0;
+  for (const Bucket& bucket : buckets_) {
+    seen += bucket.count;
+    if (seen >= rank) return std::min(bucket.upper_ns, max_ns_);
+  }
+  return max_ns_;
+}
+
+std::string Histogram::ToString() const {
+  if (count_ == 0) return "Count: 0\n";
+  const auto mean_ns =
+      static_cast<double>(sum_ns_) / static_cast<double>(count_);
+  std::string text =
+      "Count: " + std::to_string(count_) + "  Average: " + Micros(mean_ns) +
+      "  Min: " + Micros(static_cast<double>(min_ns_)) +
+      "  Max: " + Micros(static_cast<double>(max_ns_)) + "\nPercentiles:";
+  for (const Percentile percentile : kPercentiles) {
+    char name[20];
+    std::snprintf(name, sizeof(name), "%g",
+                  static_cast<double>(percentile) / 100);
+    const std::optional<uint64_t> ns = At(percentile);
+    text += "  P" + std::string(name) + ": " +
+            (ns ? Micros(static_cast<double>(*ns)) : "-");
+  }
+  return text + "\n";
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,61 @@
+// Latencies in nanoseconds, with a relative error below 1 %.
+
+#ifndef COMMON_RECORDING_HISTOGRAM_H_
+#define COMMON_RECORDING_HISTOGRAM_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/recording/log_linear.h"
+#include "common/recording/tick_histogram.h"
+
+namespace kvmatrix {
+
+// A percentile, in parts of ten thousand: 9999 is p99.99.  Whole numbers,
+// because 100,000 * (1 - 0.9999) is less than 10 in floating point.
+using Percentile = uint64_t;
+inline constexpr Percentile kPercentiles[] = {5000, 9000, 9900, 9990, 9999};
+
+// Count, minimum, maximum and sum are exact to the nanosecond.
+class Histogram {
+ public:
+  // A sample moves with its bucket: 0.2 % for the finer buckets of `ticks`, and
+  // 0.8 % for those here.
+  Histogram(const TickHistogram& ticks, double ns_per_tick);
+
+  uint64_t count() const { return count_; }
+  uint64_t sum_ns() const { return sum_ns_; }
+  uint64_t min_ns() const { return min_ns_; }
+  uint64_t max_ns() const { return max_ns_; }
+
+  // The latency that the share does not exceed, to the upper edge of its
+  // bucket, or max_ns() if that is smaller.  Nothing if fewer than ten samples
+  // lie above.
+  std::optional<uint64_t> At(Percentile percentile) const;
+
+  struct Bucket {
+    uint64_t lower_ns;  // smallest value in the bucket
+    uint64_t upper_ns;  // largest value in the bucket
+    uint64_t count;
+  };
+  // The buckets that hold samples, in ascending order.
+  const std::vector<Bucket>& buckets() const { return buckets_; }
+
+  // Two lines in microseconds; "-" where there are too few samples.
+  std::string ToString() const;
+
+ private:
+  using Grid = LogLinear<7>;
+
+  uint64_t count_;
+  uint64_t sum_ns_;
+  uint64_t min_ns_;
+  uint64_t max_ns_;
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_RECORDING_HISTOGRAM_H_

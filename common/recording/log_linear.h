@@ -1,0 +1,41 @@
+// Which bucket of a log-linear histogram a value falls into.
+
+#ifndef COMMON_RECORDING_LOG_LINEAR_H_
+#define COMMON_RECORDING_LOG_LINEAR_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace kvmatrix {
+
+// 2^kSubBits buckets to each power of two, over all of uint64_t (the design of
+// HdrHistogram).  Values below 2^(kSubBits + 1) have a bucket each; of the
+// others a bucket spans at most the 2^kSubBits-th part of its values.
+template <int kSubBits>
+struct LogLinear {
+  static constexpr uint64_t kSub = uint64_t{1} << kSubBits;
+  static constexpr size_t kBuckets = (64 - kSubBits + 1) * kSub;
+
+  static size_t Index(uint64_t value) {
+    if (value < kSub) return value;
+    const int shift = std::bit_width(value) - kSubBits - 1;
+    return (static_cast<size_t>(shift) << kSubBits) + (value >> shift);
+  }
+
+  // The smallest and the largest value of a bucket.  REQUIRES: index < kBuckets
+  static uint64_t Lower(size_t index) {
+    if (index < 2 * kSub) return index;
+    const int shift = static_cast<int>(index >> kSubBits) - 1;
+    return (kSub + (index & (kSub - 1))) << shift;
+  }
+  static uint64_t Upper(size_t index) {
+    return index + 1 < kBuckets ? Lower(index + 1) - 1
+                                : std::numeric_limits<uint64_t>::max();
+  }
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_RECORDING_LOG_LINEAR_H_

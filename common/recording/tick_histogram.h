@@ -1,0 +1,64 @@
+// What a timed loop records of its latencies, in the clock's own unit.
+
+#ifndef COMMON_RECORDING_TICK_HISTOGRAM_H_
+#define COMMON_RECORDING_TICK_HISTOGRAM_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "common/recording/log_linear.h"
+
+namespace kvmatrix {
+
+// Count, minimum, maximum and sum are exact.  Buckets are twice as fine as
+// those of Histogram, so that converting the unit loses next to nothing.
+class TickHistogram {
+ public:
+  using Buckets = LogLinear<8>;
+
+  TickHistogram() : counts_(Buckets::kBuckets) {}
+
+  // Of a short sample the bucket says all.  A negative one, of a counter that
+  // stepped back a little between two processors, is none at all: 0.
+  void Add(uint64_t ticks) {
+    if (ticks < kExact) {
+      ++counts_[ticks];
+    } else {
+      AddLong(ticks);
+    }
+  }
+
+  // Adds the samples of another.
+  void Merge(const TickHistogram& other);
+
+  uint64_t count() const;
+  uint64_t sum() const;
+  uint64_t min() const;  // 0 of no sample
+  uint64_t max() const;  // 0 of no sample
+
+  // Samples by bucket.
+  const std::vector<uint64_t>& counts() const { return counts_; }
+
+ private:
+  static constexpr uint64_t kExact = 2 * Buckets::kSub;
+  static constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max();
+
+  void AddLong(uint64_t ticks) {
+    if (ticks > kLongest) ticks = 0;
+    ++counts_[Buckets::Index(ticks)];
+    long_sum_ += ticks;
+    long_min_ = std::min(long_min_, ticks);
+    long_max_ = std::max(long_max_, ticks);
+  }
+
+  std::vector<uint64_t> counts_;
+  uint64_t long_sum_ = 0;
+  uint64_t long_min_ = std::numeric_limits<uint64_t>::max();
+  uint64_t long_max_ = 0;
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_RECORDING_TICK_HISTOGRAM_H_

@@ -1,0 +1,150 @@
+#include "common/run/distribution_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "common/random/permutation.h"
+#include "common/random/share_theory.h"
+#include "common/random/zipf.h"
+#include "common/stream/key_stream.h"
+
+namespace kvmatrix {
+namespace {
+
+// A set of keys that are frequent, and what is predicted of it.
+struct HotSet {
+  std::string what;
+  double theory;
+  std::function<bool(uint64_t)> contains;
+};
+
+// How many of the most frequent keys to look at, and how these are called.
+struct Head {
+  uint64_t count;
+  std::string name;
+};
+
+// One, ten, 1 % and 10 % of the keys, the larger ones only if they are more.
+std::vector<Head> HeadsOf(uint64_t keys) {
+  std::vector<Head> heads = {{1, "key"}};
+  const Head others[] = {{10, "10 keys"},
+                         {keys / 100, "1 % of keys"},
+                         {keys / 10, "10 % of keys"}};
+  for (const Head& head : others) {
+    if (head.count > heads.back().count && head.count < keys) {
+      heads.push_back(head);
+    }
+  }
+  return heads;
+}
+
+std::vector<HotSet> ZipfSets(const KeyDraw& draw, uint64_t keys) {
+  std::vector<HotSet> sets;
+  const Permutation scatter(keys, draw.scatter_seed);
+  for (const auto& [count, name] : HeadsOf(keys)) {
+    sets.push_back({"hottest " + name, ZipfShare(count, keys, draw.zipf_theta),
+                    [scatter, n = count](uint64_t key) {
+                      return scatter.Inverse(key) < n;
+                    }});
+  }
+  return sets;
+}
+
+std::vector<HotSet> LatestSets(const KeyDraw& draw, uint64_t keys) {
+  std::vector<HotSet> sets;
+  for (const auto& [count, name] : HeadsOf(keys)) {
+    sets.push_back(
+        {"newest " + name, ZipfShare(count, keys, draw.zipf_theta),
+         [first = keys - count](uint64_t key) { return key >= first; }});
+  }
+  return sets;
+}
+
+// Of as many ranks as keys are asked about, so far as they are few enough to
+// hold the keys that they are hashed to.
+std::vector<HotSet> YcsbZipfSets(uint64_t keys) {
+  constexpr uint64_t kMostRanks = 100'000;
+  std::vector<HotSet> sets;
+  for (const auto& [count, name] : HeadsOf(keys)) {
+    if (count > kMostRanks) break;
+    std::vector<uint64_t> of_ranks(count);
+    for (uint64_t rank = 0; rank < count; ++rank) {
+      of_ranks[rank] = YcsbZipf::KeyOf(rank, keys);
+    }
+    std::ranges::sort(of_ranks);
+    const auto repeated = std::ranges::unique(of_ranks);
+    of_ranks.erase(repeated.begin(), repeated.end());
+    sets.push_back({"keys of the " + std::to_string(count) + " hottest ranks",
+                    YcsbZipfShare(of_ranks, keys),
+                    [hot = std::move(of_ranks)](uint64_t key) {
+                      return std::ranges::binary_search(hot, key);
+                    }});
+  }
+  return sets;
+}
+
+std::vector<HotSet> SetsOf(const KeyDraw& draw, uint64_t keys) {
+  switch (draw.order) {
+    case KeyOrder::kZipf:
+      return ZipfSets(draw, keys);
+    case KeyOrder::kYcsbZipf:
+      return YcsbZipfSets(keys);
+    case KeyOrder::kLatest:
+      return LatestSets(draw, keys);
+    case KeyOrder::kHot:
+      return {{"first 1 % of keys", 1,
+               [hot = HotKeys(keys)](uint64_t key) { return key < hot; }}};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::vector<Share> KeyShares(const KeyDraw& draw, uint64_t key_space,
+                             uint64_t stream_seed, uint64_t draws) {
+  draws = std::min(draws, kMostDraws);
+  std::vector<Share> shares;
+  for (const HotSet& set : SetsOf(draw, key_space)) {
+    KeyStream keys(draw, key_space, stream_seed);
+    uint64_t hits = 0;
+    for (uint64_t i = 0; i < draws; ++i) hits += set.contains(keys.Next());
+    shares.push_back({set.what,
+                      static_cast<double>(hits) / static_cast<double>(draws),
+                      set.theory});
+  }
+  return shares;
+}
+
+std::vector<Share> SizeShares(const Values& values, const Oracle& oracle,
+                              uint64_t stream_seed) {
+  if (values.sizes().fixed()) return {};
+  KeyStream keys(KeyOrder::kUnique, oracle.key_space(), stream_seed);
+  std::vector<size_t> sizes;
+  double sum = 0;
+  for (uint64_t i = 0; i < std::min(oracle.key_space(), kMostDraws); ++i) {
+    const uint64_t key = keys.Next();
+    const uint32_t version = oracle.Version(key);
+    if (version == 0) continue;
+    sizes.push_back(values.SizeOf(values.Root(key, version)));
+    sum += static_cast<double>(sizes.back());
+  }
+  if (sizes.empty()) return {};
+  std::ranges::sort(sizes);
+  const auto quantile = [&sizes](double share) {
+    const double place = std::ceil(share * static_cast<double>(sizes.size()));
+    return static_cast<double>(sizes[static_cast<size_t>(place) - 1]);
+  };
+  const auto theory = [&values](double share) {
+    return static_cast<double>(values.sizes().Quantile(share));
+  };
+  return {
+      {"mean value size, bytes", sum / static_cast<double>(sizes.size()),
+       values.sizes().Mean()},
+      {"median value size, bytes", quantile(0.5), theory(0.5)},
+      {"99th percentile of value sizes, bytes", quantile(0.99), theory(0.99)}};
+}
+
+}  // namespace kvmatrix

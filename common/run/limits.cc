@@ -1,0 +1,43 @@
+#include "common/run/limits.h"
+
+#include <algorithm>
+#include <string>
+
+#include "common/mixes/graph_mix.h"
+#include "common/random/thread_share.h"
+
+namespace kvmatrix {
+namespace {
+
+void Require(const Limit& limit, uint64_t size, const std::string& what) {
+  if (size <= limit.most) return;
+  std::string message = what + std::to_string(size) +
+                        ", and the engine takes " + std::to_string(limit.most) +
+                        " at most";
+  if (*limit.reason != '\0') message += ": " + std::string(limit.reason);
+  throw Unsupported(message);
+}
+
+// Updates of the largest batch of a thread.
+uint64_t LargestBatch(const Benchmark& benchmark, const Config& config) {
+  if (!IsWriting(benchmark)) return 1;
+  const Part first{0, config.threads};
+  return std::min(BatchSizeOf(benchmark, config),
+                  first.Of(EntriesOf(benchmark, config)));
+}
+
+}  // namespace
+
+void RequireWithin(const Limits& limits, const Benchmark& benchmark,
+                   const Config& config, const Values& values) {
+  if (!Changes(benchmark)) return;
+  const uint64_t mixed =
+      IsMixgraph(benchmark) ? config.mix.mixgraph.mix_max_value_size : 0;
+  Require(limits.key_size, config.key_size, "bytes of a key: ");
+  Require(limits.value_size, std::max<uint64_t>(values.value_size(), mixed),
+          "bytes of a value: ");
+  Require(limits.batch_size, LargestBatch(benchmark, config),
+          "updates of a batch: ");
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,19 @@
+// Holds what a benchmark will write against what the engine takes, before any
+// clock is started.
+
+#ifndef COMMON_RUN_LIMITS_H_
+#define COMMON_RUN_LIMITS_H_
+
+#include "common/driver.h"
+#include "common/spec/config.h"
+#include "common/stream/values.h"
+
+namespace kvmatrix {
+
+// Throws Unsupported if a Write() of the benchmark would exceed a limit.
+void RequireWithin(const Limits& limits, const Benchmark& benchmark,
+                   const Config& config, const Values& values);
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_RUN_LIMITS_H_

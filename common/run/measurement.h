@@ -1,0 +1,86 @@
+// The result of one benchmark.
+
+#ifndef COMMON_RUN_MEASUREMENT_H_
+#define COMMON_RUN_MEASUREMENT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/loops/parallel_run.h"
+#include "common/recording/loop_result.h"
+#include "common/spec/benchmark.h"
+#include "common/timing/resources.h"
+
+namespace kvmatrix {
+
+// Raised when result lines gain or change fields.
+inline constexpr int kSchema = 3;
+// Raised when figures stop being comparable with those of earlier versions.
+inline constexpr int kMethod = 1;
+
+enum class Status { kOk, kUnsupported, kWrong, kError };
+
+constexpr std::string_view StatusName(Status status) {
+  constexpr std::string_view kNames[] = {"ok", "unsupported", "wrong", "error"};
+  return kNames[static_cast<int>(status)];
+}
+
+// How the benchmark left the database.
+enum class Ending {
+  kClosed,  // settled and closed by the engine
+  kKilled,  // after the flush, as kill -9 does: neither settled nor closed
+  kOpen,    // to the next benchmark of the process; see Runner
+};
+
+constexpr std::string_view EndingName(Ending ending) {
+  constexpr std::string_view kNames[] = {"closed", "killed", "open"};
+  return kNames[static_cast<int>(ending)];
+}
+
+// Figures are meaningful only if the status is kOk: a benchmark that failed has
+// a reason and no time.
+struct Measurement {
+  const Benchmark* benchmark = nullptr;
+  Status status = Status::kOk;
+  std::string reason;     // why the status is not kOk
+  bool verified = false;  // every answer was compared with the oracle
+
+  uint64_t threads = 1;  // whose operations are counted
+  uint64_t planned_operations = 0;
+  RunResult run;  // what they did; `used` has the flush too
+  // What the entries found are printed as a part of; 0: it is not.  Nothing:
+  // operations.
+  std::optional<uint64_t> found_of;
+  uint64_t live_bytes = 0;  // of keys and values that must be there afterwards
+  // Of the entries read, or of all that were written; nothing where several
+  // threads make it a matter of chance.
+  std::optional<uint64_t> digest;
+
+  std::vector<Share> shares;
+
+  uint64_t open_ns = 0;
+  uint64_t flush_ns = 0;
+  uint64_t settle_ns = 0;
+  uint64_t close_ns = 0;
+  Ending ending = Ending::kClosed;
+
+  std::map<std::string, std::string> settings;  // read back from the engine
+  std::map<std::string, uint64_t> counters;     // see Database::Counters()
+  Resources deferred;        // by settling, the idle time after it and closing
+  uint64_t idle_cpu_ns = 0;  // CPU time in the 10 ms after settling
+
+  // See ResidentMemory and DiskBytes() for what these count.
+  uint64_t peak_rss_bytes = 0;       // from the start of the process
+  uint64_t anonymous_rss_bytes = 0;  // when the loop had ended
+  uint64_t file_rss_bytes = 0;       // when the loop had ended
+  uint64_t disk_bytes = 0;           // at the end
+  uint64_t peak_disk_bytes = 0;  // the most after flush, settling and closing
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_RUN_MEASUREMENT_H_

@@ -1,0 +1,327 @@
+#include "common/run/runner.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+
+#include "common/loops/leveldb_primitives.h"
+#include "common/mixes/mixes.h"
+#include "common/run/distribution_check.h"
+#include "common/run/limits.h"
+
+namespace kvmatrix {
+namespace {
+
+// Operations of a mix from which its shares are told.
+constexpr uint64_t kSharesOf = 200'000;
+
+// The time that `action` takes.
+template <typename Action>
+uint64_t TimeNs(Clock& clock, Action action) {
+  const uint64_t start_ns = clock.NowNs();
+  action();
+  return clock.NowNs() - start_ns;
+}
+
+// The same; adds what `action` uses to `used`.
+template <typename Action>
+uint64_t Spend(Clock& clock, Resources& used, Action action) {
+  const Resources before = Resources::Now();
+  const uint64_t elapsed_ns = TimeNs(clock, action);
+  used += Resources::Now().Since(before);
+  return elapsed_ns;
+}
+
+// Ends this process as kill -9 does.
+[[noreturn]] void Die() {
+  kill(getpid(), SIGKILL);
+  _exit(128 + SIGKILL);  // the first process of a container survives that
+}
+
+// True if the benchmark leaves something to flush and to settle.
+bool LeavesWork(const Benchmark& benchmark) {
+  return Changes(benchmark) || benchmark.kind == Kind::kCompact;
+}
+
+// True if it is a matter of chance what several threads have read or written.
+bool IsOfChance(const Measurement& m, const Config& config) {
+  const bool mixes = IsMix(*m.benchmark) || m.run.trace.truncated;
+  return m.benchmark->writer || (config.threads > 1 && mixes);
+}
+
+// Of the keys and values that are there.
+uint64_t LiveBytes(const Job& w) {
+  if (w.values.sizes().fixed() && !w.oracle.HasSizes()) {
+    return w.oracle.Entries() * (w.config.key_size + w.values.value_size());
+  }
+  const Oracle::Contents all = w.oracle.Sum(w.values);
+  return all.entries * w.config.key_size + all.value_bytes;
+}
+
+// What was drawn beside what was to be drawn; a mix adds its own.
+void AddShares(const Job& w, Measurement& m) {
+  if (w.replay != nullptr) return;
+  const uint64_t operations = m.run.loop.operations;
+  if (DrawsKeys(w.benchmark) && operations > 0) {
+    const Part first{0, w.config.threads};
+    m.shares =
+        KeyShares(DrawOf(w.benchmark, w.config, nullptr), w.oracle.key_space(),
+                  first.Seed(w.stream_seed), first.Of(operations));
+  }
+  if (w.benchmark.kind == Kind::kCompact ||
+      w.benchmark.kind == Kind::kPrimitive) {
+    return;
+  }
+  for (const Share& share : SizeShares(w.values, w.oracle, w.stream_seed)) {
+    m.shares.push_back(share);
+  }
+}
+
+}  // namespace
+
+std::string_view UnsupportedReason(const Driver& driver,
+                                   const Benchmark& benchmark) {
+  if (NeedsKeyOrder(benchmark) && !driver.ordered) {
+    return "keeps no key order";
+  }
+  if (benchmark.kind == Kind::kPrimitive && !HasPrimitives()) {
+    return "not an operation of a store";
+  }
+  return {};
+}
+
+Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
+    : driver_(driver),
+      config_(config),
+      clock_(clock),
+      progress_(config.progress),
+      path_(config.db / (std::string("db_bench_") + driver.name)),
+      replay_(MakeReplay(config)) {
+  if (!config.use_existing_db) {
+    MakeFresh();
+  } else if (!std::filesystem::is_directory(path_)) {
+    throw UsageError("use_existing_db", "no database at " + path_.string());
+  }
+  for (const PastBenchmark& past : config.after) {
+    const Benchmark& benchmark = *past.benchmark;
+    if (replay_) replay_->Begin(benchmark);
+    if (IsFresh(benchmark)) ResetOracle(benchmark);
+    Replay(past, config, NextStreamSeed(benchmark), oracle_, replay_.get());
+  }
+}
+
+void Runner::ResetOracle(const Benchmark& benchmark) {
+  oracle_.Reset(replay_ ? replay_->key_space() : KeySpaceOf(benchmark, config_),
+                ValueSizeOf(benchmark, config_));
+}
+
+void Runner::MakeFresh() {
+  std::filesystem::remove_all(path_);
+  std::filesystem::create_directories(path_);
+}
+
+uint64_t Runner::NextStreamSeed(const Benchmark& benchmark) {
+  if (IsYcsbLoad(benchmark)) return YcsbOrderSeed(config_.seed);
+  return StreamSeed(config_.seed, benchmark.name,
+                    occurrences_[benchmark.name]++);
+}
+
+Measurement Runner::Run(const Benchmark& benchmark, const Benchmark* next) {
+  return Try(benchmark, next, {});
+}
+
+Measurement Runner::RunAndCrash(const Benchmark& benchmark,
+                                const LastAct& last_act) {
+  return Try(benchmark, nullptr, last_act);
+}
+
+Measurement Runner::Try(const Benchmark& benchmark, const Benchmark* next,
+                        const LastAct& last_act) {
+  Measurement measurement;
+  measurement.benchmark = &benchmark;
+  try {
+    Attempt(benchmark, next, last_act, measurement);
+  } catch (const Unsupported& unsupported) {
+    if (!StaysOpenFor(next)) handle_.Close();
+    measurement.status = Status::kUnsupported;
+    measurement.reason = unsupported.what();
+  } catch (const std::exception& error) {
+    handle_.Close();
+    measurement.status = Status::kError;
+    measurement.reason = error.what();
+    measurement.ending = Ending::kClosed;
+  }
+  return measurement;
+}
+
+void Runner::RequireRunnable(const Benchmark& benchmark) const {
+  const std::string_view reason = UnsupportedReason(driver_, benchmark);
+  if (!reason.empty()) throw Unsupported(std::string(reason));
+  if (benchmark.kind == Kind::kPrimitive) return;
+  if (benchmark.prepare == Prepare::kFresh) {
+    if (!config_.use_existing_db) return;
+    throw std::runtime_error(
+        "needs a fresh database, and --use_existing_db forbids it");
+  }
+  if (replay_ && IsWriting(benchmark) && benchmark.kind != Kind::kDelete &&
+      ValueSizeOf(benchmark, config_) != oracle_.value_size()) {
+    throw std::runtime_error("would mix values of two sizes");
+  }
+  if (broken_off_ != nullptr) {
+    throw std::runtime_error(
+        "what the database holds is not known, because " +
+        std::string(broken_off_->name) +
+        " did not come to its end: run a fill first, or leave it out");
+  }
+  // The audit of a database that must be empty is meaningful.
+  if (benchmark.kind == Kind::kVerify && oracle_.key_space() > 0) return;
+  if (oracle_.Empty()) {
+    throw std::runtime_error(
+        "the database is empty: run a fill first, or name with --after what "
+        "the database in --db holds");
+  }
+}
+
+Options Runner::OptionsOf(const Benchmark& benchmark) const {
+  return {.path = path_,
+          .cache_size = config_.cache_size,
+          .compression = config_.compression,
+          .sync = SyncOf(benchmark, config_),
+          .threads = SessionsOf(benchmark, config_),
+          .expected_entries = config_.num,
+          .key_size = config_.key_size,
+          .value_size = config_.value_size};
+}
+
+bool Runner::StaysOpenFor(const Benchmark* next) const {
+  return replay_ && handle_.database && next && !IsFresh(*next) &&
+         OptionsOf(*next) == handle_.options;
+}
+
+// Opens the database for the benchmark, unless it is open.
+void Runner::Open(const Benchmark& benchmark, Measurement& m) {
+  if (handle_.database) return;
+  m.open_ns = TimeNs(clock_, [&] {
+    handle_.options = OptionsOf(benchmark);
+    handle_.database = driver_.open(handle_.options);
+    if (IsAlone(benchmark, config_)) {
+      handle_.session = handle_.database->NewSession();
+    }
+  });
+}
+
+void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
+                     const LastAct& last_act, Measurement& m) {
+  if (replay_) replay_->Begin(benchmark);
+  RequireRunnable(benchmark);
+  if (IsFresh(benchmark)) {
+    MakeFresh();
+    ResetOracle(benchmark);
+    broken_off_ = nullptr;
+  }
+  const Values values =
+      replay_ ? Values(replay_->pool(), oracle_.value_size())
+              : Values(config_.seed, SizesOf(config_, oracle_.value_size()),
+                       config_.compression_ratio);
+  std::unique_ptr<Mix> mix;
+  if (IsMix(benchmark)) mix = MakeMix(benchmark, config_, oracle_);
+  const Job job{
+      driver_, benchmark, config_,   values,    NextStreamSeed(benchmark),
+      oracle_, clock_,    progress_, mix.get(), replay_.get()};
+  m.threads = ThreadsOf(benchmark, config_);
+  m.planned_operations =
+      PlannedOperations(benchmark, config_, oracle_, driver_.stores);
+
+  Open(benchmark, m);
+  if (!IsAlone(benchmark, config_)) {
+    handle_.group = std::make_unique<ThreadGroup>(
+        clock_, ThreadsOf(benchmark, config_), benchmark.writer ? 1 : 0);
+  }
+  Database& database = *handle_.database;
+  m.settings = database.EffectiveSettings();
+  RequireWithin(database.GetLimits(), benchmark, config_, values);
+  const auto counted_before = database.Counters();
+  if (Changes(benchmark)) broken_off_ = &benchmark;
+  m.run = RunLoops(job, database, handle_.session.get(), handle_.group.get());
+  const ResidentMemory memory = ResidentMemory::Now();
+  m.anonymous_rss_bytes = memory.anonymous_bytes;
+  m.file_rss_bytes = memory.file_bytes;
+  if (LeavesWork(benchmark)) Flush(database, m);
+  m.peak_disk_bytes = DiskBytes(path_);
+  m.counters = database.Counters();
+  for (const auto& [name, count] : counted_before) m.counters[name] -= count;
+  if (last_act) {
+    m.ending = Ending::kKilled;
+    m.settle_ns = 0;
+    m.deferred = {};
+    Conclude(job, m);
+    last_act(m);
+    Die();
+  }
+  if (LeavesWork(benchmark) && config_.settle) Settle(database, m);
+  if (StaysOpenFor(next)) {
+    m.ending = Ending::kOpen;
+    handle_.group.reset();
+  } else {
+    m.close_ns = Spend(clock_, m.deferred, [&] { handle_.Close(); });
+  }
+  broken_off_ = nullptr;
+  Conclude(job, m);
+}
+
+// What a writer beside the readers has left to flush is not theirs, whose
+// operations are counted: it is deferred work, as settling is.
+void Runner::Flush(Database& database, Measurement& m) {
+  const auto flush = [&] { database.Flush(); };
+  if (m.benchmark->writer) {
+    m.settle_ns = Spend(clock_, m.deferred, flush);
+  } else {
+    m.flush_ns = Spend(clock_, m.run.used, flush);
+  }
+}
+
+void Runner::Settle(Database& database, Measurement& m) {
+  m.settle_ns += Spend(clock_, m.deferred, [&] { database.Settle(); });
+  m.peak_disk_bytes = std::max(m.peak_disk_bytes, DiskBytes(path_));
+  const Resources idle = UsedWhileIdle();
+  m.idle_cpu_ns = idle.cpu_ns();
+  m.deferred += idle;
+}
+
+// What is known once the engine has nothing more to do: kept out of the times
+// and of what was used.
+void Runner::Conclude(const Job& job, Measurement& m) const {
+  const Benchmark& benchmark = job.benchmark;
+  const LoopResult& loop = m.run.loop;
+  m.peak_rss_bytes = ResidentMemory::Now().peak_bytes;
+  m.disk_bytes = DiskBytes(path_);
+  m.peak_disk_bytes = std::max(m.peak_disk_bytes, m.disk_bytes);
+  if (replay_) m.found_of = replay_->FoundOf(benchmark);
+  if (job.mix) {
+    m.shares = job.mix->Shares(Part{0, config_.threads}.Seed(job.stream_seed),
+                               std::min(loop.operations, kSharesOf));
+  }
+  m.live_bytes = LiveBytes(job);
+  if (!IsOfChance(m, config_)) {
+    m.digest =
+        IsWriting(benchmark) ? oracle_.Sum(job.values).digest : loop.digest;
+  }
+  // Values of no bytes are all alike.
+  m.verified = driver_.stores &&
+               (benchmark.kind == Kind::kPrimitive || oracle_.value_size() > 0);
+  if (driver_.stores && !m.run.failure.empty()) {
+    m.status = Status::kWrong;
+    m.reason = m.run.failure;
+  }
+  if (m.status == Status::kOk && m.run.trace.open_loop &&
+      loop.operations == 0) {
+    m.status = Status::kError;
+    m.reason = "no operation was due within --duration; raise it or --rate";
+  }
+  if (m.status == Status::kOk) AddShares(job, m);
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,29 @@
+#include "common/spec/config.h"
+
+namespace kvmatrix {
+
+ValueSizes SizesOf(const Config& config, uint64_t value_size) {
+  const SizeLaw law = config.value_size_law;
+  if (law == SizeLaw::kFixed || value_size != config.value_size) {
+    return value_size;
+  }
+  const auto or_else = [](uint64_t given, uint64_t usual) {
+    return given == 0 ? usual : given;
+  };
+  const uint64_t min = config.value_size_min, max = config.value_size_max;
+  if (law == SizeLaw::kUniform) {
+    return ValueSizes::Uniform(or_else(min, 1),
+                               or_else(max, 2 * value_size - 1));
+  }
+  if (law == SizeLaw::kNormal) {
+    const uint64_t least = (value_size + 3) / 4;
+    return ValueSizes::Normal(or_else(min, least),
+                              or_else(max, 2 * value_size - least));
+  }
+  const auto& [k, sigma] = config.pareto;
+  return ValueSizes::Pareto(
+      or_else(min, 1), or_else(max, 32 * value_size), k,
+      sigma > 0 ? sigma : static_cast<double>(value_size) * (1 - k));
+}
+
+}  // namespace kvmatrix

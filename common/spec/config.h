@@ -1,0 +1,162 @@
+// What one executable was asked to do, and what follows from it.
+
+#ifndef COMMON_SPEC_CONFIG_H_
+#define COMMON_SPEC_CONFIG_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/mixes/mixgraph.h"
+#include "common/mixes/ycsb.h"
+#include "common/random/random.h"
+#include "common/spec/benchmark.h"
+#include "common/stream/key_draw.h"
+#include "common/stream/keys.h"
+#include "common/stream/value_sizes.h"
+
+namespace kvmatrix {
+
+// Whose operations are run.
+enum class StreamKind {
+  kOwn,             // this program's
+  kDbBench,         // those of the db_bench that started it all
+  kDbBenchOneSeed,  // those of its two siblings
+};
+
+// The command line is wrong; what() names the flag and what it accepts.
+class UsageError : public std::runtime_error {
+ public:
+  UsageError(const std::string& flag, const std::string& problem)
+      : std::runtime_error("--" + flag + ": " + problem) {}
+  explicit UsageError(const std::string& problem)
+      : std::runtime_error(problem) {}
+};
+
+inline constexpr uint64_t kMostThreads = 256;
+inline constexpr uint64_t kMostBatchEntries = 1'000'000;
+
+// A benchmark that the database has been through, and how far it went.
+struct PastBenchmark {
+  const Benchmark* benchmark;
+  std::vector<uint64_t> operations;  // of each thread that may have written
+};
+
+struct Config {
+  std::vector<const Benchmark*> benchmarks;
+  std::vector<PastBenchmark> after;
+
+  uint64_t num = 1'000'000;    // entries of a whole database
+  uint64_t reads = 1'000'000;  // operations of a read benchmark
+  uint64_t key_size = 16;      // bytes
+  KeyFormat key_format = KeyFormat::kDecimal;
+  std::string key_distribution;  // of keys drawn at random; "": uniform
+  double zipf_theta = 0.99;
+  uint64_t value_size = 100;  // bytes
+  SizeLaw value_size_law = SizeLaw::kFixed;
+  uint64_t value_size_min = 0;     // bytes; 0: see SizesOf()
+  uint64_t value_size_max = 0;     // bytes; 0: see SizesOf()
+  double compression_ratio = 0.5;  // of a value, by a simple compressor
+  uint64_t batch_size = 1;         // entries in one Write()
+  uint64_t transactions = 0;       // so many batches; 0: see batch_size
+  uint64_t cache_size = 4 << 20;   // bytes
+  bool compression = true;
+  bool sync = false;
+  bool settle = true;
+  uint64_t seed = 301;
+  StreamKind stream = StreamKind::kOwn;
+  uint64_t threads = 1;            // sessions that run at once
+  uint64_t writes_per_second = 0;  // of the one writer; 0: as fast as it goes
+  uint64_t readwritepercent = 90;  // of readrandomwriterandom: share of gets
+  uint64_t duration_ns = 0;        // of one benchmark's loop; 0: no limit
+
+  bool use_existing_db = false;
+  bool crash = false;  // end as kill -9 does once the last benchmark flushed
+  bool histogram = false;       // time each call
+  double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
+  struct {
+    // An update of YCSB writes a whole record and reads nothing; else it writes
+    // one field of ten, which a store of whole values must read first.
+    bool writeallfields = false;
+    MixgraphParameters mixgraph;
+  } mix;
+  struct {
+    double k = 0.2615;
+    double sigma = 0;              // 0: such that the mean is --value_size
+  } pareto;                        // of value sizes
+  std::filesystem::path db;        // the directory that holds the database
+  std::filesystem::path json;      // measurements are appended; empty: none
+  std::filesystem::path progress;  // see progress.h; empty: none
+  std::set<std::string, std::less<>> given;  // flags on the command line
+
+  KeyShape key_shape() const { return {key_size, key_format}; }
+};
+
+// Entries that a writing benchmark writes, at least one.  What is replayed has
+// no batch that is smaller than the others.
+inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
+  uint64_t entries = config.num / benchmark.num_divisor;
+  if (config.stream != StreamKind::kOwn && benchmark.batch_size > 1) {
+    entries += benchmark.batch_size - 1;
+    entries -= entries % benchmark.batch_size;
+  }
+  return entries == 0 ? 1 : entries;
+}
+
+// Keys from which the benchmark, or whatever follows it, takes its own.
+inline uint64_t KeySpaceOf(const Benchmark& benchmark, const Config& config) {
+  return IsYcsb(benchmark)
+             ? YcsbKeySpace(config.num, config.reads * config.threads)
+             : EntriesOf(benchmark, config);
+}
+
+// Operations of a benchmark that reads one key after another, at least one, and
+// the most entries that a scan visits.
+inline uint64_t ReadsOf(const Benchmark& benchmark, const Config& config) {
+  const uint64_t reads = config.reads / benchmark.num_divisor;
+  return reads == 0 ? 1 : reads;
+}
+
+inline uint64_t ValueSizeOf(const Benchmark& benchmark, const Config& config) {
+  return benchmark.value_size == 0 ? config.value_size : benchmark.value_size;
+}
+
+inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
+  if (benchmark.batch_size != 0) return benchmark.batch_size;
+  if (config.transactions == 0) return config.batch_size;
+  return std::max<uint64_t>(1,
+                            EntriesOf(benchmark, config) / config.transactions);
+}
+
+// How large the values are that a benchmark of ValueSizeOf() `value_size`
+// writes.  Bounds that are 0 are around --value_size: from 1 to twice as many
+// less one byte if uniform, three times a quarter of it to either side if
+// normal, from 1 to 32 times as many if pareto.  A benchmark that has a size of
+// its own has no other.
+ValueSizes SizesOf(const Config& config, uint64_t value_size);
+
+inline bool SyncOf(const Benchmark& benchmark, const Config& config) {
+  return benchmark.sync || config.sync;
+}
+
+// How the benchmark draws its keys: by --key_distribution, if it draws them at
+// random; or as `replay` does, unless that is null.
+inline KeyDraw DrawOf(const Benchmark& benchmark, const Config& config,
+                      ReplayedStream* replay) {
+  KeyOrder order = benchmark.key_order;
+  if (order == KeyOrder::kUniform && !config.key_distribution.empty()) {
+    order = FindKeyOrder(config.key_distribution).value();
+  }
+  KeyDraw draw(order, config.zipf_theta, StreamSeed(config.seed, "scatter", 0));
+  draw.replay = replay;
+  return draw;
+}
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_SPEC_CONFIG_H_

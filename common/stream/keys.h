@@ -1,0 +1,152 @@
+// Keys: how the index of an entry is written as bytes.
+
+#ifndef COMMON_STREAM_KEYS_H_
+#define COMMON_STREAM_KEYS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kvmatrix {
+
+// Digits in which an index is written; a longer key has more zeros in front.
+inline constexpr size_t kKeyDigits = 16;
+inline constexpr uint64_t kMaxKeys = 10'000'000'000'000'000;
+
+enum class KeyFormat {
+  kDecimal,  // digits, as in db_bench, with zeros in front
+  kBig,      // 8 bytes, the highest first, with zero bytes in front
+  kLittle,   // 8 bytes, the lowest first, with zero bytes behind: the order of
+             // such keys as bytes is not that of their indexes
+};
+
+// "decimal", "big" or "little".
+std::string_view KeyFormatName(KeyFormat format);
+
+// How all keys of a database look.  No key is a prefix of another, so that a
+// longer or shorter one is always absent.
+class KeyShape {
+ public:
+  static constexpr size_t kSmallest = 8;  // bytes
+  static constexpr size_t kLargest = 1024;
+
+  // REQUIRES: kSmallest <= size <= kLargest
+  // NOLINTNEXTLINE(google-explicit-constructor): a size is a decimal shape
+  constexpr KeyShape(size_t size, KeyFormat format = KeyFormat::kDecimal)
+      : size_(size), format_(format) {}
+
+  constexpr size_t size() const { return size_; }
+  constexpr KeyFormat format() const { return format_; }
+
+  // True if the keys in byte order are the indexes in their order.
+  constexpr bool ordered() const { return format_ != KeyFormat::kLittle; }
+
+  // Indexes below this have a key.
+  constexpr uint64_t capacity() const {
+    uint64_t keys = 1;
+    if (format_ != KeyFormat::kDecimal) return kMaxKeys;
+    for (size_t i = 0; i < size_ && keys < kMaxKeys; ++i) keys *= 10;
+    return keys;
+  }
+
+  // The byte that fills a key up.
+  constexpr char pad() const {
+    return format_ == KeyFormat::kDecimal ? '0' : '\0';
+  }
+
+ private:
+  size_t size_;
+  KeyFormat format_;
+};
+
+namespace internal {
+
+// The eight digits of n as bytes, the first digit in the lowest byte.
+// REQUIRES: n < 10^8
+constexpr uint64_t EightDigits(uint64_t n) {
+  uint64_t x = n / 10'000 | (n % 10'000) << 32;
+  uint64_t quotient = ((x * 10'486) >> 20) & 0x0000007f'0000007f;
+  x = quotient | (x - quotient * 100) << 16;
+  quotient = ((x * 103) >> 10) & 0x000f000f'000f000f;
+  return (quotient | (x - quotient * 10) << 8) | 0x30303030'30303030;
+}
+
+}  // namespace internal
+
+// Writes keys into the memory of others.
+class KeyWriter {
+ public:
+  explicit KeyWriter(KeyShape shape)
+      : shape_(shape),
+        usual_(shape.format() == KeyFormat::kDecimal &&
+               shape.size() >= kKeyDigits) {}
+
+  const KeyShape& shape() const { return shape_; }
+
+  // Writes the key of `index` over shape().size() bytes that are pad() or the
+  // key of another index.  REQUIRES: index < shape().capacity()
+  void Write(uint64_t index, char* key) const {
+    if (usual_) {
+      WriteDigits(index, key + shape_.size() - kKeyDigits);
+    } else {
+      WriteUnusual(index, key);
+    }
+  }
+
+ private:
+  static void WriteDigits(uint64_t index, char* digits) {
+    constexpr uint64_t kHalf = 100'000'000;
+    uint64_t high = internal::EightDigits(0);
+    if (index >= kHalf) {
+      high = internal::EightDigits(index / kHalf);
+      index %= kHalf;
+    }
+    const uint64_t low = internal::EightDigits(index);
+    std::memcpy(digits, &high, sizeof(high));
+    std::memcpy(digits + sizeof(high), &low, sizeof(low));
+  }
+
+  void WriteUnusual(uint64_t index, char* key) const {
+    if (shape_.format() == KeyFormat::kDecimal) {
+      char digits[kKeyDigits];
+      WriteDigits(index, digits);
+      std::memcpy(key, digits + kKeyDigits - shape_.size(), shape_.size());
+    } else if (shape_.format() == KeyFormat::kBig) {
+      index = __builtin_bswap64(index);
+      std::memcpy(key + shape_.size() - sizeof(index), &index, sizeof(index));
+    } else {
+      std::memcpy(key, &index, sizeof(index));
+    }
+  }
+
+  const KeyShape shape_;
+  const bool usual_;
+};
+
+// Writes one key at a time into a buffer of its own.
+class KeyBuffer {
+ public:
+  explicit KeyBuffer(KeyShape shape)
+      : writer_(shape), bytes_(shape.size(), shape.pad()) {}
+
+  // The key of `index`, valid until the next call.
+  // REQUIRES: index < KeyShape::capacity()
+  std::string_view Set(uint64_t index) {
+    writer_.Write(index, bytes_.data());
+    return bytes_;
+  }
+
+ private:
+  const KeyWriter writer_;
+  std::string bytes_;
+};
+
+// The index of a key written by KeyBuffer, or nothing if it is no such key.
+std::optional<uint64_t> ParseKey(std::string_view key, KeyShape shape);
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_STREAM_KEYS_H_

@@ -1,0 +1,130 @@
+#include "common/stream/leveldb_stream.h"
+
+#include <algorithm>
+#include <array>
+
+namespace kvmatrix {
+namespace {
+
+constexpr uint64_t kMostKeys = 0x7fffffff;  // they count in an int
+
+constexpr std::array kDbBench = {
+    std::string_view("fillseq"),    std::string_view("fillbatch"),
+    std::string_view("fillrandom"), std::string_view("overwrite"),
+    std::string_view("fillsync"),   std::string_view("fill100K"),
+    std::string_view("readseq"),    std::string_view("readreverse"),
+    std::string_view("readrandom"), std::string_view("readmissing"),
+    std::string_view("seekrandom"), std::string_view("seekordered"),
+    std::string_view("readhot"),    std::string_view("readrandomsmall"),
+    std::string_view("deleteseq"),  std::string_view("deleterandom"),
+    std::string_view("compact"),    std::string_view("crc32c"),
+    std::string_view("snappycomp"), std::string_view("snappyuncomp")};
+
+constexpr std::array kOneSeed = {
+    std::string_view("fillseq"),     std::string_view("fillseqbatch"),
+    std::string_view("fillrandom"),  std::string_view("fillrandbatch"),
+    std::string_view("overwrite"),   std::string_view("overwritebatch"),
+    std::string_view("fillseqsync"), std::string_view("fillrandsync"),
+    std::string_view("fillseq100K"), std::string_view("fillrand100K"),
+    std::string_view("readseq"),     std::string_view("readseq100K"),
+    std::string_view("readrandom"),  std::string_view("readrand100K")};
+
+// An audit is ours and draws nothing of their stream.
+bool IsAudit(const Benchmark& benchmark) {
+  return benchmark.kind == Kind::kVerify;
+}
+
+}  // namespace
+
+std::span<const std::string_view> ReplayedBenchmarks(StreamKind kind) {
+  if (kind == StreamKind::kDbBench) return kDbBench;
+  return kOneSeed;
+}
+
+std::string_view StreamName(StreamKind kind) {
+  constexpr std::string_view kNames[] = {"kvmatrix", "leveldb", "leveldb-301"};
+  return kNames[static_cast<int>(kind)];
+}
+
+ReplayedStream::ReplayedStream(const Config& config)
+    : config_(config),
+      pool_(config.compression_ratio),
+      key_space_((config.num + 999) / 1000 * 1000),  // whole batches
+      random_(301),
+      windows_(pool_.bytes().size()) {}
+
+void ReplayedStream::Begin(const Benchmark& benchmark) {
+  if (IsAudit(benchmark)) return;
+  ++begun_;
+  const bool one_seed = config_.stream == StreamKind::kDbBenchOneSeed;
+  if (!one_seed) {
+    random_ = LevelDbRandom(1000 + begun_);
+    windows_ = PoolWindows(pool_.bytes().size());
+  }
+  order_ = benchmark.key_order;
+  position_ = 0;
+  value_size_ = ValueSizeOf(benchmark, config_);
+  uint64_t range = config_.num;
+  if (one_seed) {
+    range = IsWriting(benchmark) ? config_.num / benchmark.num_divisor
+                                 : ReadsOf(benchmark, config_);
+  } else if (order_ == KeyOrder::kHot) {
+    range = (config_.num + 99) / 100;
+  }
+  range_ = static_cast<uint32_t>(std::clamp<uint64_t>(range, 1, kMostKeys));
+}
+
+uint64_t ReplayedStream::NextKey() {
+  switch (order_) {
+    case KeyOrder::kUniform:
+    case KeyOrder::kHot:
+      return random_.Uniform(range_);
+    case KeyOrder::kSteps:
+      return position_ = (position_ + random_.Uniform(kMostStep)) % range_;
+    default:
+      return position_++;
+  }
+}
+
+uint64_t ReplayedStream::FoundOf(const Benchmark& benchmark) const {
+  const bool prints = config_.stream == StreamKind::kDbBench &&
+                      benchmark.key_order != KeyOrder::kHot;
+  return prints ? config_.num : 0;
+}
+
+void ReplayedStream::Skip(uint64_t operations) {
+  for (uint64_t i = 0; i < operations; ++i) NextKey();
+}
+
+std::unique_ptr<ReplayedStream> MakeReplay(const Config& config) {
+  if (config.stream == StreamKind::kOwn) return nullptr;
+  return std::make_unique<ReplayedStream>(config);
+}
+
+std::string DifferenceNotes(const Config& config) {
+  if (config.stream != StreamKind::kOwn) return "";
+  std::string text;
+  const auto note = [&](auto concerns, const char* what) {
+    if (std::ranges::any_of(config.benchmarks, concerns)) {
+      text += std::string("differs from LevelDB's db_bench: ") + what + "\n";
+    }
+  };
+  note([](const Benchmark* b) { return b->key_order == KeyOrder::kUniform; },
+       "random keys have 64-bit streams of their own, each unrelated to the "
+       "others");
+  note(
+      [](const Benchmark* b) {
+        return b->kind == Kind::kWrite && b->num_divisor > 1 &&
+               b->key_order == KeyOrder::kUniform;
+      },
+      "a short fill draws its keys from as many as it writes, not from --num");
+  note([](const Benchmark* b) { return b->kind == Kind::kWrite; },
+       "no two values share bytes; a flush counts into the time of a writing "
+       "benchmark, and the database settles after it (--settle=false: not)");
+  note([](const Benchmark* b) { return b->kind == Kind::kRead; },
+       "each benchmark opens the database anew, and every byte is verified");
+  if (!text.empty()) text += "--stream=leveldb replays its keys and values\n";
+  return text;
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,133 @@
+// How many bytes each value has: one size for all, or a size by a distribution
+// that is a function of what the value grows from.
+
+#ifndef COMMON_STREAM_VALUE_SIZES_H_
+#define COMMON_STREAM_VALUE_SIZES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "common/random/random.h"
+
+namespace kvmatrix {
+
+// Named as db_bench's --value_size_distribution_type names them; it has no
+// pareto there.
+enum class SizeLaw { kFixed, kUniform, kNormal, kPareto };
+
+std::string_view SizeLawName(SizeLaw law);
+std::optional<SizeLaw> FindSizeLaw(std::string_view name);
+
+// What lies outside [min, max] is moved to the nearer bound.
+class ValueSizes {
+ public:
+  static constexpr size_t kLargest = size_t{1} << 30;  // bytes
+
+  // All values have `size` bytes.
+  // NOLINTNEXTLINE(google-explicit-constructor): the usual case
+  ValueSizes(size_t size) : ValueSizes(SizeLaw::kFixed, size, size, 0, 0) {}
+
+  // Each size from min to max equally often.
+  static ValueSizes Uniform(size_t min, size_t max);
+
+  // As db_bench's: the mean is in the middle and the bounds are three standard
+  // deviations away, rounded to the nearest byte.
+  static ValueSizes Normal(size_t min, size_t max);
+
+  // The generalised Pareto distribution, location 0, shape k, scale sigma,
+  // rounded up, as mixgraph has it: the mean, where k < 1 and before it is
+  // bounded, is sigma / (1 - k).  REQUIRES: k >= 0, sigma > 0
+  static ValueSizes Pareto(size_t min, size_t max, double k, double sigma);
+
+  SizeLaw law() const { return law_; }
+  bool fixed() const { return law_ == SizeLaw::kFixed; }
+  size_t min() const { return min_; }
+  size_t max() const { return max_; }
+
+  // The size of the value that grows from `root`; see Values.
+  size_t Of(uint64_t root) const {
+    if (law_ == SizeLaw::kFixed) return max_;
+    const uint64_t bits = BitsOf(root);
+    if (law_ == SizeLaw::kUniform) {
+      return min_ + static_cast<size_t>((static_cast<unsigned __int128>(bits) *
+                                         (max_ - min_ + 1)) >>
+                                        64);
+    }
+    return Guided(bits);
+  }
+
+  // The same by the law alone, without the guide: slow, for tests.
+  size_t ComputeOf(uint64_t root) const;
+
+  // The share of values that have at least `size` bytes.
+  double ShareFrom(size_t size) const;
+
+  // The mean, and the least size that at least a share of `quantile` of the
+  // values do not exceed.
+  double Mean() const;
+  size_t Quantile(double quantile) const;
+
+ private:
+  // What is known of the sizes in one of 4,096 equal steps of the random bits,
+  // along which sizes grow, or in one of as many steps of the last sixteenth:
+  // they are `size` before a bound and one more after it.  The bound is known
+  // to one of 65,536 cells of a step; what is in that cell or beside it is
+  // computed.
+  struct Step {
+    uint16_t size;
+    uint16_t bound;
+  };
+  static constexpr int kStepShift = 64 - 12;
+  static constexpr int kCellShift = kStepShift - 16;
+  static constexpr int kTailShift = 4;
+  static constexpr uint64_t kTail = ~uint64_t{0} << (64 - kTailShift);
+  static constexpr uint16_t kComputed = 0xffff;  // the size is not known
+  static constexpr size_t kSteps = size_t{1} << 12;
+  using Guide = std::array<Step, 2 * kSteps>;
+
+  ValueSizes(SizeLaw law, size_t min, size_t max, double k, double sigma);
+
+  static uint64_t BitsOf(uint64_t root) {
+    return Mix64(root ^ 0x76616c7565207369u);
+  }
+
+  size_t Guided(uint64_t bits) const {
+    const uint64_t upward = Upward(bits);
+    const bool tail = upward >= kTail;
+    const uint64_t position = upward << (tail ? kTailShift : 0);
+    const Step step = (*guide_)[(position >> kStepShift) + (tail ? kSteps : 0)];
+    const auto cell = static_cast<uint16_t>(position >> kCellShift);
+    const auto from_bound = static_cast<uint16_t>(cell - step.bound + 1);
+    if (step.size == kComputed || from_bound <= 2) [[unlikely]] {
+      return Compute(bits);
+    }
+    return step.size + static_cast<size_t>(cell > step.bound);
+  }
+
+  // Bits along which sizes grow, from those of the law and back.
+  uint64_t Upward(uint64_t bits) const { return bits ^ flip_; }
+
+  bool IsGuided() const;
+  std::shared_ptr<const Guide> MakeGuide() const;
+  Step MakeStep(uint64_t first, int shift) const;
+  size_t Compute(uint64_t bits) const;
+  size_t NormalOf(uint64_t bits) const;
+  size_t ParetoOf(uint64_t bits) const;
+  size_t Bounded(double size) const;
+
+  SizeLaw law_;
+  size_t min_;
+  size_t max_;
+  double k_;       // of kPareto
+  double sigma_;   // scale of kPareto, standard deviation of kNormal
+  uint64_t flip_;  // see Upward()
+  std::shared_ptr<const Guide> guide_;  // of kNormal and kPareto
+};
+
+}  // namespace kvmatrix
+
+#endif  // COMMON_STREAM_VALUE_SIZES_H_

@@ -1,0 +1,233 @@
+#include "common/stream/values.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kvmatrix {
+namespace {
+
+uint64_t Load(const char* from) {
+  uint64_t word;
+  std::memcpy(&word, from, sizeof(word));
+  return word;
+}
+
+void Store(char* to, uint64_t word) { std::memcpy(to, &word, sizeof(word)); }
+
+// The random words of one value, in order: an arithmetic progression times a
+// constant of the value, folded.  Not for statistics; no codec compresses it.
+class Words {
+ public:
+  explicit Words(uint64_t root)
+      : factor_(root | 1), term_(root ^ 0xe7037ed1a0b428dbu) {}
+
+  uint64_t Next() {
+    term_ += 0x2545f491;
+    asm("" : "+r"(term_));  // or each term is made anew from a long constant
+    return MixProduct(term_, factor_);
+  }
+
+ private:
+  const uint64_t factor_;
+  uint64_t term_;
+};
+
+constexpr size_t kWord = sizeof(uint64_t);
+constexpr size_t kPiece = 100;  // bytes
+constexpr size_t kMaxWords = (kPiece + kWord - 1) / kWord;
+constexpr size_t kHalf = kPiece / 2;
+constexpr size_t kHalfWords = (kHalf + kWord - 1) / kWord;
+
+// Fills `size` bytes with the next `random_bytes` random bytes, repeated.  May
+// write up to seven bytes more.
+void WritePiece(char* piece, size_t random_bytes, size_t size, Words& words) {
+  uint64_t random[kMaxWords];
+  const size_t count = (random_bytes + kWord - 1) / kWord;
+  for (size_t i = 0; i < count; ++i) random[i] = words.Next();
+  for (size_t start = 0; start < size; start += random_bytes) {
+    for (size_t i = 0; i < count && start + i * kWord < size; ++i) {
+      Store(piece + start + i * kWord, random[i]);
+    }
+  }
+}
+
+// The same for the usual piece, whole and half random, without a branch, and
+// not a byte more.
+[[gnu::always_inline]] inline void WriteHalfRandomPiece(char* piece,
+                                                        Words& words) {
+  constexpr size_t kWhole = kHalf / kWord * kWord;
+#pragma GCC unroll 8
+  for (size_t at = 0; at < kWhole; at += kWord) {
+    const uint64_t word = words.Next();
+    Store(piece + at, word);
+    Store(piece + kHalf + at, word);
+  }
+  const uint64_t word = words.Next();
+  std::memcpy(piece + kWhole, &word, kHalf - kWhole);
+  std::memcpy(piece + kHalf + kWhole, &word, kHalf - kWhole);
+}
+
+// The pieces of `bytes` bytes.  Out of line, and takes the words by value, so
+// that the usual value, which has no such pieces, keeps its words in registers.
+[[gnu::noinline]] void WritePieces(char* piece, size_t random_bytes,
+                                   size_t bytes, Words words) {
+  for (char* const end = piece + bytes; piece < end; piece += kPiece) {
+    const size_t size = std::min<size_t>(kPiece, end - piece);
+    WritePiece(piece, std::min(random_bytes, size), size, words);
+  }
+}
+
+// True if the bytes are what WritePieces() writes.
+[[gnu::noinline]] bool ArePieces(const char* piece, size_t random_bytes,
+                                 size_t bytes, Words words) {
+  uint64_t difference = 0;
+  for (const char* const end = piece + bytes; piece < end; piece += kPiece) {
+    const size_t size = std::min<size_t>(kPiece, end - piece);
+    char expected[kPiece + kWord];
+    WritePiece(expected, std::min(random_bytes, size), size, words);
+    difference |= std::memcmp(piece, expected, size) != 0;
+  }
+  return difference == 0;
+}
+
+// Zero if the piece is what WriteHalfRandomPiece() writes.  Reads every byte
+// and no other, and takes as long for a wrong piece as for a right one.
+uint64_t HalfRandomPieceDifference(const char* piece, Words& words) {
+  uint64_t difference = 0;
+#pragma GCC unroll 8
+  for (size_t i = 0; i + 1 < kHalfWords; ++i) {
+    const uint64_t word = words.Next();
+    difference |= Load(piece + i * kWord) ^ word;
+    difference |= Load(piece + kHalf + i * kWord) ^ word;
+  }
+  // Two bytes of the last word are in each half; they end the eight bytes that
+  // are loaded here.
+  constexpr size_t kShift = 8 * (kHalfWords * kWord - kHalf);
+  const uint64_t last = words.Next() << kShift;
+  difference |= (Load(piece + kHalf - kWord) >> kShift << kShift) ^ last;
+  difference |= (Load(piece + kPiece - kWord) >> kShift << kShift) ^ last;
+  return difference;
+}
+
+// The same for the first `size` bytes of a piece.  REQUIRES: 0 < size < kPiece
+uint64_t PartPieceDifference(const char* piece, size_t size, Words& words) {
+  // The piece in words: the second half begins two bytes into one of them.
+  constexpr size_t kShift = 8 * (kHalf % kWord);
+  uint64_t random[kHalfWords];
+  uint64_t expected[2 * kHalfWords - 1];
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kHalfWords; ++i) random[i] = words.Next();
+  uint64_t before = random[kHalfWords - 1] << (64 - kShift);
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kHalfWords; ++i) {
+    if (i + 1 < kHalfWords) expected[i] = random[i];
+    expected[kHalfWords - 1 + i] = before >> (64 - kShift) | random[i]
+                                                                 << kShift;
+    before = random[i];
+  }
+  uint64_t difference = 0;
+  const size_t count = size / kWord;
+  for (size_t i = 0; i < count; ++i) {
+    difference |= Load(piece + i * kWord) ^ expected[i];
+  }
+  const size_t rest = size % kWord;
+  uint64_t last = 0;
+  if (count > 0) {
+    last = Load(piece + size - kWord) >> 1 >> (63 - 8 * rest);
+  } else {
+    std::memcpy(&last, piece, rest);
+  }
+  const uint64_t mask = (uint64_t{1} << (8 * rest)) - 1;
+  return difference | (last ^ (expected[count] & mask));
+}
+
+}  // namespace
+
+Values::Values(uint64_t seed, const ValueSizes& sizes, double compression_ratio)
+    : pool_(),
+      usual_(sizes.fixed()),
+      seed_a_(StreamSeed(seed, "values", 0)),
+      seed_b_(StreamSeed(seed, "values", 1)),
+      sizes_(sizes),
+      value_size_(sizes.max()),
+      random_bytes_(
+          std::max(size_t{1}, static_cast<size_t>(kPiece * compression_ratio))),
+      fast_bytes_(FastBytes(value_size_)) {}
+
+Values::Values(std::string_view pool, size_t value_size)
+    : pool_(pool),
+      usual_(false),
+      seed_a_(0),
+      seed_b_(0),
+      sizes_(value_size),
+      value_size_(value_size),
+      random_bytes_(1),
+      fast_bytes_(0) {}
+
+size_t Values::FastBytes(size_t size) const {
+  return random_bytes_ == kHalf ? (size + kPiece - 1) / kPiece * kPiece : 0;
+}
+
+inline void Values::Fill(uint64_t root, size_t size, size_t fast_bytes,
+                         char* buffer) const {
+  Words words(root);
+  char* const fast_end = buffer + fast_bytes;
+  char* piece = buffer;
+  for (; piece < fast_end; piece += kPiece) WriteHalfRandomPiece(piece, words);
+  if (size > fast_bytes) WritePieces(piece, random_bytes_, size, words);
+}
+
+inline bool Values::IsFilled(uint64_t root, size_t size,
+                             const char* piece) const {
+  Words words(root);
+  if (random_bytes_ != kHalf)
+    return ArePieces(piece, random_bytes_, size, words);
+  uint64_t difference = 0;
+  size_t rest = size;
+  for (; rest >= kPiece; piece += kPiece, rest -= kPiece) {
+    difference |= HalfRandomPieceDifference(piece, words);
+  }
+  if (rest > 0) difference |= PartPieceDifference(piece, rest, words);
+  return difference == 0;
+}
+
+size_t Values::Write(uint64_t key, uint32_t version, char* buffer) const {
+  const uint64_t root = Root(key, version);
+  if (usual_) [[likely]] {
+    Fill(root, value_size_, fast_bytes_, buffer);
+    return value_size_;
+  }
+  if (!pool_.empty()) {
+    std::memcpy(buffer, Window(root).data(), value_size_);
+    return value_size_;
+  }
+  const size_t size = sizes_.Of(root);
+  WriteSized(root, size, buffer);
+  return size;
+}
+
+void Values::WriteSized(uint64_t root, size_t size, char* buffer) const {
+  if (random_bytes_ != kHalf) return Fill(root, size, 0, buffer);
+  // Two pieces at a time: how many there are is seldom foreseen.
+  Words words(root);
+  for (char* const end = buffer + size; buffer < end; buffer += 2 * kPiece) {
+    WriteHalfRandomPiece(buffer, words);
+    WriteHalfRandomPiece(buffer + kPiece, words);
+  }
+}
+
+bool Values::GrowsFrom(uint64_t root, std::string_view value) const {
+  if (usual_) [[likely]] {
+    return value.size() == value_size_ &&
+           IsFilled(root, value_size_, value.data());
+  }
+  if (!pool_.empty()) return value == Window(root);
+  return GrowsFrom(root, sizes_.Of(root), value);
+}
+
+bool Values::GrowsFrom(uint64_t root, size_t size,
+                       std::string_view value) const {
+  return value.size() == size && IsFilled(root, size, value.data());
+}
+
+}  // namespace kvmatrix

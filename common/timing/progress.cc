@@ -1,0 +1,34 @@
+#include "common/timing/progress.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace kvmatrix {
+
+Progress::Progress(const std::filesystem::path& file) {
+  if (file.empty()) return;
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  void* mapped = MAP_FAILED;
+  if (fd >= 0 && ftruncate(fd, sizeof(uint64_t)) == 0) {
+    mapped = mmap(nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED,
+                  fd, 0);
+  }
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  if (mapped == MAP_FAILED) {
+    throw std::system_error(error, std::generic_category(),
+                            "--progress=" + file.string());
+  }
+  counter_ = static_cast<uint64_t*>(mapped);
+  Reset();
+}
+
+Progress::~Progress() {
+  if (counter_ != &unwatched_) munmap(counter_, sizeof(uint64_t));
+}
+
+}  // namespace kvmatrix

@@ -1,0 +1,144 @@
+#include "common/timing/resources.h"
+
+#include <fcntl.h>
+#include <fts.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+namespace kvmatrix {
+namespace {
+
+constexpr std::chrono::milliseconds kGrace(1);
+constexpr std::chrono::milliseconds kIdle(10);
+
+uint64_t ToNs(const timeval& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(time.tv_usec) * 1'000;
+}
+
+void AddUsage(int who, Resources& sum) {
+  rusage usage;
+  getrusage(who, &usage);
+  sum.cpu_user_ns += ToNs(usage.ru_utime);
+  sum.cpu_system_ns += ToNs(usage.ru_stime);
+  sum.minor_faults += static_cast<uint64_t>(usage.ru_minflt);
+  sum.major_faults += static_cast<uint64_t>(usage.ru_majflt);
+  sum.voluntary_switches += static_cast<uint64_t>(usage.ru_nvcsw);
+  sum.involuntary_switches += static_cast<uint64_t>(usage.ru_nivcsw);
+}
+
+// A small file of /proc, read at once: lines of "name: number".
+class ProcFile {
+ public:
+  explicit ProcFile(const char* path) : path_(path) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t size = file < 0 ? -1 : read(file, text_ + 1, kMaxSize);
+    const int error = errno;
+    if (file >= 0) close(file);
+    if (size < 0) throw std::system_error(error, std::generic_category(), path);
+    size_ = static_cast<size_t>(size);
+    text_[0] = '\n';
+    text_[1 + size_] = '\0';
+  }
+
+  size_t size() const { return size_; }
+
+  // The number of the line that starts with `start`, its newline before it.
+  uint64_t operator[](std::string_view start) const {
+    const size_t at = std::string_view(text_, 1 + size_).find(start);
+    if (at == std::string_view::npos) {
+      throw std::runtime_error(std::string(path_) + " does not tell " +
+                               std::string(start.substr(1)));
+    }
+    return std::strtoull(text_ + at + start.size(), nullptr, 10);
+  }
+
+ private:
+  static constexpr size_t kMaxSize = 16'384;
+
+  const char* const path_;
+  char text_[kMaxSize + 2];
+  size_t size_;
+};
+
+}  // namespace
+
+Resources Resources::Now() {
+  Resources now;
+  AddUsage(RUSAGE_SELF, now);
+  AddUsage(RUSAGE_CHILDREN, now);
+  const ProcFile io("/proc/self/io");
+  now.read_bytes = io["\nrchar:"];
+  now.written_bytes = io["\nwchar:"];
+  now.storage_read_bytes = io["\nread_bytes:"];
+  now.storage_written_bytes = io["\nwrite_bytes:"];
+  now.asking_bytes = io.size();
+  return now;
+}
+
+Resources Resources::Since(const Resources& earlier) const {
+  return {cpu_user_ns - earlier.cpu_user_ns,
+          cpu_system_ns - earlier.cpu_system_ns,
+          minor_faults - earlier.minor_faults,
+          major_faults - earlier.major_faults,
+          voluntary_switches - earlier.voluntary_switches,
+          involuntary_switches - earlier.involuntary_switches,
+          read_bytes - earlier.read_bytes - earlier.asking_bytes,
+          written_bytes - earlier.written_bytes,
+          storage_read_bytes - earlier.storage_read_bytes,
+          storage_written_bytes - earlier.storage_written_bytes};
+}
+
+Resources& Resources::operator+=(const Resources& more) {
+  cpu_user_ns += more.cpu_user_ns;
+  cpu_system_ns += more.cpu_system_ns;
+  minor_faults += more.minor_faults;
+  major_faults += more.major_faults;
+  voluntary_switches += more.voluntary_switches;
+  involuntary_switches += more.involuntary_switches;
+  read_bytes += more.read_bytes;
+  written_bytes += more.written_bytes;
+  storage_read_bytes += more.storage_read_bytes;
+  storage_written_bytes += more.storage_written_bytes;
+  return *this;
+}
+
+ResidentMemory ResidentMemory::Now() {
+  const ProcFile status("/proc/self/status");
+  return {status["\nVmHWM:"] * 1024, status["\nRssAnon:"] * 1024,
+          (status["\nRssFile:"] + status["\nRssShmem:"]) * 1024};
+}
+
+uint64_t DiskBytes(const std::filesystem::path& directory) {
+  std::string name = directory.string();
+  char* const roots[] = {name.data(), nullptr};
+  FTS* const tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, nullptr);
+  if (tree == nullptr) throw std::system_error(errno, std::generic_category());
+  uint64_t bytes = 0;
+  while (const FTSENT* entry = fts_read(tree)) {
+    const bool counts = entry->fts_info == FTS_F || entry->fts_info == FTS_D;
+    if (!counts || entry->fts_level == FTS_ROOTLEVEL) continue;
+    bytes += static_cast<uint64_t>(entry->fts_statp->st_blocks) * 512;
+  }
+  fts_close(tree);
+  return bytes;
+}
+
+Resources UsedWhileIdle() {
+  std::this_thread::sleep_for(kGrace);
+  const Resources before = Resources::Now();
+  std::this_thread::sleep_for(kIdle);
+  return Resources::Now().Since(before);
+}
+
+}  // namespace kvmatrix
