@@ -2,7 +2,7 @@
 
 The executable's histogram is log-linear: 128 buckets to each power of two.  A
 percentile is the upper edge of its bucket, or the maximum if that is smaller, as
-common/recording/histogram.cc has it.  Everything is None or "" of a line without latencies.
+recording/histogram.cc has it.  Everything is None or "" of a line without latencies.
 """
 
 from __future__ import annotations
