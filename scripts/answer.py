@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from report.documents import ResultsError, keys_of, parse_object, validate
 from report.model.plan import METHOD, SCHEMA
 from report.model.record import Record
+from report.terms.documents import ResultsError, keys_of, parse_object, validate
 from report.trust.rule import Context
-from report.trust.rules import fault_of_answer, fault_of_line
+from report.trust.rule_table import fault_of_answer, fault_of_line
 from scripts.driver_process import Outcome
 
 REASON_CHARS = 500

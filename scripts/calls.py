@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from report.model.plan import CellName, Plan
-from report.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
+from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
 from report.trust.rule import AUDIT, Context, context_of, context_of_cell
 from scripts.answer import (
     ANSWER_LIMIT_BYTES,

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from report.config import MOST_REPEATS
+from report.config.configuration import MOST_REPEATS
 from scripts.cli_types import CountType, DurationType, RateType
 
 ROOT = Path(__file__).parents[1]

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from report.config_keys import nearest, unknown
-from report.rulebook import FLAGS
-from report.units import UnitError, parse_duration
+from report.config.toml_table import nearest, unknown
+from report.terms.rulebook import FLAGS
+from report.terms.units import UnitError, parse_duration
 
 MOST_ENTRIES = int(FLAGS["num"].most)
 _MOST_DIGITS = 20  # of what is looked at at all

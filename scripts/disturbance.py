@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report import numbers
+from report.terms import numbers
 from scripts.counters import (
     PRESSURES,
     TICK_NS,

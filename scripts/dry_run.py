@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from report import numbers
 from report.model.plan import Plan
-from report.text_table import TableRow, TextTable
+from report.terms import numbers
+from report.terms.text_table import TableRow, TextTable
 from scripts.cli_options import Output
 from scripts.disk import cell_bytes, free_bytes, needed_bytes
 from scripts.order import Turn, turns_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from report.config import Config, EngineConfig
-from report.config_parts import VARIANT
+from report.config.config_types import VARIANT
+from report.config.configuration import Config, EngineConfig
 from report.model.plan import Engine, Flags
 from scripts.driver_process import Executor
 from scripts.executable import (

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from report import numbers
 from report.model.plan import CellName, Plan
-from report.scaling import (
+from report.stats.scaling import (
     NOTHING,
     Prediction,
     RepetitionEstimate,
@@ -13,6 +12,7 @@ from report.scaling import (
     estimate_repetition,
     exactly,
 )
+from report.terms import numbers
 from scripts.disk import SPARE_BYTES
 from scripts.growth_samples import Samples, work_of
 from scripts.tables import table_bytes

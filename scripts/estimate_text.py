@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from report import numbers
 from report.model.plan import CellName, Plan
-from report.scaling import LEVEL, Prediction
-from report.text_table import TableRow, TextTable
+from report.stats.scaling import LEVEL, Prediction
+from report.terms import numbers
+from report.terms.text_table import TableRow, TextTable
 from scripts.estimate import CellEstimate, Room, SuiteEstimate, Trouble
 
 

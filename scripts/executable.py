@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from report.documents import ResultsError, parse_object, validate
 from report.model.description import Description
 from report.model.plan import METHOD, SCHEMA
-from report.rulebook import Flag
+from report.terms.documents import ResultsError, parse_object, validate
+from report.terms.rulebook import Flag
 from scripts.driver_process import Executor, Outcome
 
 DESCRIBE_TIMEOUT_S = 20

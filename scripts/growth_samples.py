@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from report import stats
-from report.documents import ResultsError, canonical
-from report.model.folder import read_current_plan, read_lines
 from report.model.plan import CellName, Plan
 from report.model.run import THROUGHPUT, Measurement
-from report.scaling import Point, Sample
+from report.model.run_folder import read_current_plan, read_lines
+from report.stats import repetition_stats
+from report.stats.scaling import Point, Sample
+from report.terms.documents import ResultsError, canonical
 from scripts.order import is_superseded
 from scripts.tables import table_bytes
 
@@ -63,7 +63,7 @@ class Samples:
         """The median repetition of a cell at the plan's own size, without its fill."""
         num = plan.flags(cell)["num"]
         found = [sum(s.seconds.values()) for s in self.of(plan, cell) if s.num == num]
-        return stats.median(found)
+        return repetition_stats.median(found)
 
     def failure(self, plan: Plan, cell: CellName) -> str:
         """Why a repetition of the cell failed, or ""."""

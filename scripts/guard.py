@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from report.config_keys import ConfigError
-from report.documents import ResultsError
+from report.config.toml_table import ConfigError
+from report.terms.documents import ResultsError
 from scripts.doctor.admission import Unfit
 from scripts.driver_process import Interrupted
 from scripts.places import Refused

@@ -4,10 +4,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from report.config import Config, SuiteConfig
+from report.config.configuration import Config, SuiteConfig
 from report.model.plan import Engine, Plan
-from report.numbers import count
-from report.text_table import TableRow, TextTable
+from report.terms.numbers import count
+from report.terms.text_table import TableRow, TextTable
 from scripts.engines import ask_executables, child_environment, find_engines
 from scripts.outside import Outside
 from scripts.planning import Refusal, Selection, control_of, make_plan

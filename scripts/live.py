@@ -11,9 +11,9 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from report import numbers
 from report.model.plan import Plan
 from report.model.run import Measurement
+from report.terms import numbers
 from scripts.board import STATUS_WORDS, Board
 from scripts.driver_process import TICK_S
 from scripts.events import (

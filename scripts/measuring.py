@@ -4,8 +4,8 @@ import shutil
 from typing import Any
 
 from report.model.record import Record
-from report.rulebook import Benchmark
-from report.trust.ending import NOT_HANDED_OVER
+from report.terms.rulebook import Benchmark
+from report.trust.ending_rules import NOT_HANDED_OVER
 from scripts.answer import Verdict, failure_line, nothing
 from scripts.auditing import Audit, audit
 from scripts.calls import Bench, Call, benchmark_of, execute

@@ -5,9 +5,9 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from report.documents import canonical
 from report.model.plan import CellName, Plan, Unit
 from report.model.record import Record
+from report.terms.documents import canonical
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report import numbers
 from report.model.plan import Plan
+from report.terms import numbers
 from scripts.calls import WORK_FOLDER
 from scripts.disk import SPARE_BYTES, free_bytes, needed_bytes
 from scripts.tables import table_bytes

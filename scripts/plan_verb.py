@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from report import numbers
-from report.config import load
+from report.config.configuration import load
 from report.model.plan import CellName, Plan
+from report.terms import numbers
 from scripts import cli_options as options
 from scripts.calibration import default_sizes, measure_sizes
 from scripts.cli_options import Output

@@ -4,9 +4,13 @@ import fnmatch
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from report.config import CONTROL_SUFFIX, Config, ScenarioConfig, SuiteConfig
-from report.config_keys import ConfigError
-from report.documents import canonical
+from report.config.configuration import (
+    CONTROL_SUFFIX,
+    Config,
+    ScenarioConfig,
+    SuiteConfig,
+)
+from report.config.toml_table import ConfigError
 from report.model.plan import (
     CONTROL,
     CellName,
@@ -17,7 +21,8 @@ from report.model.plan import (
     Suite,
     Unit,
 )
-from report.rulebook import OWN_STREAM
+from report.terms.documents import canonical
+from report.terms.rulebook import OWN_STREAM
 from scripts.order import shuffled_order
 from scripts.settings import process_flags, resolve_flags
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from report.documents import ResultsError, canonical
-from report.model.folder import read_current_plan, read_lines
 from report.model.plan import CellName, Plan
-from report.rulebook import flag_of
+from report.model.run_folder import read_current_plan, read_lines
+from report.terms.documents import ResultsError, canonical
+from report.terms.rulebook import flag_of
 from scripts.order import Turn
 from scripts.store import all_runs
 

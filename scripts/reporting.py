@@ -7,12 +7,16 @@ from pathlib import Path
 
 import click
 
-from report.exchange.samples import left_out
-from report.text_table import visible
-from report.trust.lines import load_run
+from report.exchange.exported_cells import left_out
+from report.terms.text_table import visible
+from report.trust.judge import load_run
 from scripts.places import Refused
 
-_REPORTS = {"html": "report.html", "md": "report.markdown", "csv": "report.csv_out"}
+_REPORTS = {
+    "html": "report.page.report_page",
+    "md": "report.formats.markdown",
+    "csv": "report.formats.csv_format",
+}
 # Formats of other tools: they have no place for a cell without a rate.
 _EXCHANGE = {
     "google": ("report.exchange.google_benchmark", "render"),
@@ -24,9 +28,9 @@ _EXCHANGE = {
 _AB_BENCHSTAT = "report.exchange.ab_benchstat"
 # Of a folder with ab.json in it.
 _AB_REPORTS = {
-    "html": "report.regressions.ab_page",
-    "md": "report.regressions.ab_markdown",
-    "csv": "report.regressions.ab_csv",
+    "html": "report.page.ab_page",
+    "md": "report.formats.ab_markdown",
+    "csv": "report.formats.ab_csv",
     "benchstat": _AB_BENCHSTAT,
 }
 FORMATS = (*_REPORTS, *_EXCHANGE)
@@ -63,8 +67,8 @@ def _ab_reported(path: Path, kind: str) -> str:
             f" {', '.join(_AB_REPORTS)}"
         )
     # With NumPy and SciPy, for which nothing else here should wait.
-    from report.regressions.ab_results import load_ab_run
-    from report.regressions.ab_verdicts import judge
+    from report.model.ab_folder import load_ab_run
+    from report.verdict.ab_verdicts import judge
 
     result = judge(load_ab_run(path))
     module = importlib.import_module(_AB_REPORTS[kind])

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from report.config import Config
-from report.config_keys import ConfigError
+from report.config.configuration import Config
+from report.config.toml_table import ConfigError
 from report.model.plan import Plan
 from scripts.executable import executable_path, sha256_of
 from scripts.settings import differences, resolve_flags

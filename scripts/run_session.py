@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from report.config import Config
-from report.model.folder import load, read_current_plan
+from report.config.configuration import Config
 from report.model.plan import Plan
 from report.model.plan_document import plan_document
 from report.model.record import Record
+from report.model.run_folder import load, read_current_plan
 from scripts.calls import Bench
 from scripts.doctor.probes import Progress
 from scripts.events import Note, Pace

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from report.config import Config, SuiteConfig
+from report.config.configuration import Config, SuiteConfig
 from report.model.plan import Plan
 from report.model.record import Record
 from scripts.calls import Bench

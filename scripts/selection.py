@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from report.config import Config, SuiteConfig
-from report.rulebook import Flag
+from report.config.configuration import Config, SuiteConfig
+from report.terms.rulebook import Flag
 from scripts.cli_options import DEFAULT_SEED
 from scripts.cli_types import check_globs, names
 from scripts.planning import Selection, control_of

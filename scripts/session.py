@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from report.config import Config
-from report.model.folder import LINES, MeasurementFile
+from report.config.configuration import Config
+from report.model.ab_plan import AbPlan
 from report.model.plan import Plan
 from report.model.record import Record
-from report.regressions.ab_plan import AbPlan
+from report.model.run_folder import LINES, MeasurementFile
 from scripts.calls import Exchanged
 from scripts.doctor.finding import Finding, Level
 from scripts.doctor.probes import Progress

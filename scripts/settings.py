@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from report.config import EngineConfig, Growth, ScenarioConfig
-from report.config_keys import ConfigError, unknown
+from report.config.configuration import EngineConfig, Growth, ScenarioConfig
+from report.config.toml_table import ConfigError, unknown
 from report.model.description import Description
-from report.rulebook import SCENARIO_FLAGS, Benchmark, Flag
-from report.units import UnitError, parse_size
+from report.terms.rulebook import SCENARIO_FLAGS, Benchmark, Flag
+from report.terms.units import UnitError, parse_size
 
 _ACCEPTED = {
     "bool": "true or false",

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from report.documents import ResultsError, validate
-from report.model.folder import LINES
+from report.model.ab_plan import AB_PLAN
 from report.model.plan_document import PLAN
-from report.regressions.ab_plan import AB_PLAN
+from report.model.run_folder import LINES
+from report.terms.documents import ResultsError, validate
 
 # What tells the kinds of runs apart: the document that holds the plan.
 ORDINARY, AB = PLAN, AB_PLAN

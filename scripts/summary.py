@@ -6,11 +6,11 @@ from typing import Any
 
 from rich.text import Text
 
-from report import numbers
 from report.model.plan import CellName, Plan
 from report.model.record import Record
 from report.model.run import LATENCY
-from report.rows import summary_of
+from report.terms import numbers
+from report.verdict.chart_row import summary_of
 from scripts.board import STATUS_WORDS, Board, made
 from scripts.cli_options import Output
 from scripts.events import RunStarted

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from report import numbers
-from report.comparison import FAILURES, Contest, contest_of
-from report.control import measured_twice
 from report.model.plan import CellName, Engine, Plan
 from report.model.run import NOT_MEASURED
-from report.rows import WIDE_SPREAD, summary_of
-from report.stats import Outcome, Summary, Verdict
+from report.stats.repetition_stats import Outcome, Summary, Verdict
+from report.terms import numbers
+from report.verdict.chart_row import WIDE_SPREAD, summary_of
+from report.verdict.comparison import FAILURES, Contest, contest_of
+from report.verdict.control import measured_twice
 from scripts.board import STATUS_WORDS, Board
 
 

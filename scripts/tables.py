@@ -1,7 +1,7 @@
 """The memory in which an executable records what a database must hold."""
 
 from report.model.plan import CellName, Plan
-from report.rulebook import BENCHMARKS, UNKNOWN
+from report.terms.rulebook import BENCHMARKS, UNKNOWN
 
 _BYTES_PER_KEY = 4
 

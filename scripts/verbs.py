@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from report.config import load
+from report.config.configuration import load
 from scripts import cli_options as options
 from scripts.cli_options import Output
 from scripts.cli_types import (

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from report.model.ab_lines import side_at
+from report.model.ab_plan import SIDES, AbPlan, Failure
+from report.model.ab_rule import Rule
+from report.model.ab_run import AbCell, AbRun, Repetition, Round
 from report.model.plan import CellName, Engine, Plan, Scenario, Suite
-from report.regressions.ab_lines import side_at
-from report.regressions.ab_plan import SIDES, AbPlan, Failure
-from report.regressions.ab_run import AbCell, AbRun, Repetition, Round
-from report.regressions.aligned_ranks import Floats
-from report.regressions.rule import Rule
+from report.stats.aligned_ranks import Floats
 
 NS_PER_OP = 1000.0
 Rounds = tuple[Round, ...]

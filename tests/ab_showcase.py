@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from report.model.ab_lines import SLOTS, side_at
+from report.model.ab_plan import SIDES, Failure
+from report.model.ab_rule import Rule
+from report.model.ab_run import AbCell, AbRun, Round
 from report.model.plan import CellName, Engine
 from report.model.plan_document import engines_of, scenarios_of
-from report.regressions.ab_lines import SLOTS, side_at
-from report.regressions.ab_plan import SIDES, Failure
-from report.regressions.ab_run import AbCell, AbRun, Round
-from report.regressions.counts import LESS, MORE, NOT_GATED, SAME, CountResult
-from report.regressions.rule import Rule
+from report.verdict.count_verdicts import LESS, MORE, NOT_GATED, SAME, CountResult
 from tests import ab_made, synthetic, synthetic_ab
 
 RUN_ID = synthetic_ab.AB_RUN_ID

@@ -1,12 +1,12 @@
-"""`python -m tests.change_point_limits` prints report/regressions/critical_values.py.
+"""`python -m tests.change_point_limits` prints report/stats/critical_values.py.
 
 It takes some three minutes.
 """
 
 import numpy as np
 
-from report.regressions import critical_values
-from report.regressions.change_points import despiked, largest_t
+from report.stats import critical_values
+from report.stats.change_points import despiked, largest_t
 
 LENGTHS = (*range(4, 27), 28, 30, 35, 40, 45, *range(50, 101, 10))
 

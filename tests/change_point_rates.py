@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from report.gate.gate import Outcome
+from report.gate.gate_history import of_history
 from report.model.plan import CellName
-from report.regressions.change_points import STRIDE, WINDOW, change_points
-from report.regressions.critical_values import DRAWS, SEED
-from report.regressions.gate import Outcome
-from report.regressions.gate_history import of_history
+from report.stats.change_points import STRIDE, WINDOW, change_points
+from report.stats.critical_values import DRAWS, SEED
 from tests import synthetic_history
 
 NEAR = 5  # points: a step found within them is the one that was made

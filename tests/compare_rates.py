@@ -12,10 +12,10 @@ from itertools import product
 
 import numpy as np
 
-from report.regressions.aligned_ranks import Floats
-from report.regressions.deciding import beyond_unchanged, judge
-from report.regressions.judgement import Verdict
-from report.regressions.shifts import as_share
+from report.model.judgement import Verdict
+from report.stats.aligned_ranks import Floats
+from report.stats.shifts import as_share
+from report.stats.two_run_decision import beyond_unchanged, judge
 from tests.error_rates import Rate, rate
 from tests.noise_model import DRIFTING, log_times
 

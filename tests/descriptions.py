@@ -10,7 +10,7 @@ from typing import Any
 
 Document = dict[str, Any]
 
-_RULEBOOK = Path(__file__).parents[1] / "report/rulebook.json"
+_RULEBOOK = Path(__file__).parents[1] / "report/terms/rulebook.json"
 COMMON_FLAGS = json.loads(_RULEBOOK.read_text())["common_flags"]
 
 NAMES = (

@@ -4,7 +4,7 @@ import functools
 import json
 import subprocess
 
-from report.config import Config, load
+from report.config.configuration import Config, load
 from tests.places import BUILD, ROOT
 
 

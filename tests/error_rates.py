@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from report.regressions import decision
-from report.regressions.ab_verdicts import LEAST_CELLS_OF_AN_ENGINE
-from report.regressions.aligned_ranks import Floats
-from report.regressions.rule import PAIRS_PER_ROUND, Rule
+from report.model.ab_rule import PAIRS_PER_ROUND, Rule
+from report.stats import ab_decision
+from report.stats.aligned_ranks import Floats
+from report.verdict.ab_verdicts import LEAST_CELLS_OF_AN_ENGINE
 from tests.noise_model import (
     DRIFTING,
     MIX,
@@ -106,7 +106,7 @@ def measured(
     """Both stages of as many changes."""
     cvs = change.cvs(random, changes)
     screen = _screen(random, change, cvs, rule)
-    slower, faster = decision.suspects(*screen, rule)
+    slower, faster = ab_decision.suspects(*screen, rule)
     confirm = _confirm(random, change, cvs, slower | faster, rule)
     return Measured(screen, slower, faster, confirm)
 
@@ -115,12 +115,12 @@ def outcomes(found: Measured, change: Change, rule: Rule) -> Outcomes:
     """What ab_verdicts.judge() says of each; a test holds the two together."""
     rows, columns = np.nonzero(found.slower | found.faster)
     tests = found.slower.sum(axis=1)[rows]
-    confirmed = decision.is_slower(*found.confirm, rule, tests)
+    confirmed = ab_decision.is_slower(*found.confirm, rule, tests)
     regressed = np.zeros_like(found.slower)
     regressed[rows, columns] = found.slower[rows, columns] & confirmed
     blocks = len(found.slower), change.engines, -1, 2
     a, b = (side.reshape(blocks) for side in found.screen)
-    engines = decision.is_slower_engine(a, b, rule, change.engines)
+    engines = ab_decision.is_slower_engine(a, b, rule, change.engines)
     if change.cells_per_engine < LEAST_CELLS_OF_AN_ENGINE:
         engines = np.zeros_like(engines)
     suspects = np.bincount(rows, minlength=len(found.slower))

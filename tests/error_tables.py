@@ -1,4 +1,4 @@
-"""The tables of report/ERROR_RATES.md: `python -m tests.error_tables`.
+"""The tables of report/docs/ERROR_RATES.md: `python -m tests.error_tables`.
 
 Seeds are fixed: the figures are the same each time.
 """
@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from report.regressions import decision
-from report.regressions.aligned_ranks import Floats, p_slower
-from report.regressions.rule import Rule
-from report.regressions.shifts import as_log, interval, pairs_for, sigma_log
+from report.model.ab_rule import Rule
+from report.stats import ab_decision
+from report.stats.aligned_ranks import Floats, p_slower
+from report.stats.shifts import as_log, interval, pairs_for, sigma_log
 from tests.error_rates import Change, false_alarms, found, rate, simulated
 from tests.noise_model import (
     CLEAN,
@@ -62,9 +62,9 @@ def _one_test(cv: float, rounds: int, noise: Noise) -> Iterator[object]:
     rule = Rule(alpha=0.01)
     a, b = _measured(_CELLS, rounds, cv, noise)
     yield rate(p_slower(a, b) <= 0.01)
-    yield rate(decision.is_slower(a, b, rule, 1))
+    yield rate(ab_decision.is_slower(a, b, rule, 1))
     for effect in (0.05, 0.10):
-        yield rate(decision.is_slower(a, b + as_log(effect), rule, 1))
+        yield rate(ab_decision.is_slower(a, b + as_log(effect), rule, 1))
     low, high = interval(a[:_POWER], b[:_POWER], 0.95)
     yield rate((low <= 0) & (high >= 0))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from report.model.description import Description
 from report.trust.rule import Context, context_of
-from report.trust.rules import RULES
+from report.trust.rule_table import RULES
 from tests import descriptions, records, synthetic
 
 Line = Any

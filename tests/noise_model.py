@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from report.regressions.aligned_ranks import Floats
+from report.stats.aligned_ranks import Floats
 
 _WANDERING, _STEP = 2 / 3, 1 / 3  # of the slow variance
 _MEMORY = 0.9

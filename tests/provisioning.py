@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from report.config_sources import Source
+from report.config.pinned_source import Source
 from scripts.provision.recipe import Compiler
 
 COMPILER = Compiler("cc", "c++", "c++ (Debian 12.2.0-14) 12.2.0")

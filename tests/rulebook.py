@@ -1,12 +1,12 @@
 """What executables say of flags and benchmarks, kept: `python -m tests.rulebook`.
 
-Makes report/rulebook.json, and from it the table of flags in configs/README.md.
+Makes report/terms/rulebook.json, and from it the table of flags in configs/README.md.
 """
 
 import json
 import subprocess
 
-from report.rulebook import PATH, FlagRule
+from report.terms.rulebook import PATH, FlagRule
 from tests.places import BUILD, ROOT
 
 README = ROOT / "configs/README.md"

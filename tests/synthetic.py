@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from report.rulebook import recorded
+from report.terms.rulebook import recorded
 from tests import descriptions, records
 from tests.descriptions import BUILD
 from tests.records import RUN_ID

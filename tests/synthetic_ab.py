@@ -13,13 +13,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from report.model.ab_folder import load_ab_run
+from report.model.ab_lines import SLOTS, side_at, stage_of
+from report.model.ab_plan import SIDES
+from report.model.ab_rule import Rule
+from report.model.count_lines import end_line
 from report.model.plan import CellName
-from report.regressions.ab_lines import SLOTS, side_at, stage_of
-from report.regressions.ab_plan import SIDES
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_verdicts import suspects
-from report.regressions.count_lines import end_line
-from report.regressions.rule import Rule
+from report.verdict.ab_verdicts import suspects
 from tests import records, synthetic
 
 Document = dict[str, Any]

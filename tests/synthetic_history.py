@@ -8,8 +8,7 @@ import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from report.model.plan import CellName
-from report.regressions.history_entries import (
+from report.model.history_entry import (
     AB,
     RUN,
     Band,
@@ -19,7 +18,8 @@ from report.regressions.history_entries import (
     Reference,
     text,
 )
-from report.regressions.judgement import Verdict
+from report.model.judgement import Verdict
+from report.model.plan import CellName
 
 MACHINE = {
     "cpu_model": "Made-up CPU",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from report.model.ab_folder import load_ab_run
+from report.model.ab_rule import Rule
 from report.model.plan import CellName
-from report.regressions.ab_results import load_ab_run
-from report.regressions.rule import Rule
 from scripts.places import Refused
 from scripts.regressions.ab_schedule import shuffled
 from scripts.regressions.pairing import paired

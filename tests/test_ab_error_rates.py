@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from report.regressions import decision
-from report.regressions.ab_verdicts import judge, suspects
-from report.regressions.aligned_ranks import p_slower
-from report.regressions.rule import Rule
-from report.regressions.shifts import as_log, interval, pairs_for, sigma_log
+from report.model.ab_rule import Rule
+from report.stats import ab_decision
+from report.stats.aligned_ranks import p_slower
+from report.stats.shifts import as_log, interval, pairs_for, sigma_log
+from report.verdict.ab_verdicts import judge, suspects
 from tests.ab_made import Rounds, cell, cell_name, rounds_of, run_of
 from tests.error_rates import (
     Change,
@@ -87,7 +87,7 @@ def test_two_modes_and_coarse_clocks_alert_no_more_often() -> None:
         assert at_most(rate(p <= 0.01), 0.01)
         assert rate(p <= 0.01).share > 0.006
     a, b = in_rounds(random, modes)
-    assert 0.2 < rate(decision.is_slower(a, b + as_log(0.05), Rule(), 1)).share < 0.3
+    assert 0.2 < rate(ab_decision.is_slower(a, b + as_log(0.05), Rule(), 1)).share < 0.3
 
 
 @pytest.mark.parametrize("cv", [0.02, 0.03, 0.05, None])
@@ -222,9 +222,9 @@ def test_a_rule_without_a_least_shift_would_alert_more_often() -> None:
     """The size that is asked for does as much as the test."""
     random = np.random.default_rng(61)
     a, b = in_rounds(random, cells(random, 5 * CELLS, 15, 0.02))
-    bare = decision.is_slower(a, b, Rule(least_shift=0.0), 1)
+    bare = ab_decision.is_slower(a, b, Rule(least_shift=0.0), 1)
     assert rate(bare).share > 0.005
-    assert rate(decision.is_slower(a, b, Rule(), 1)).share < 0.001
+    assert rate(ab_decision.is_slower(a, b, Rule(), 1)).share < 0.001
 
 
 def test_what_the_place_in_a_round_does_is_no_alarm() -> None:

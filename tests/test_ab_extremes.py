@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from report.regressions import ab_csv, ab_markdown, ab_page, ab_text
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_verdicts import AbResult, judge
+from report.formats import ab_csv, ab_markdown, ab_text
+from report.model.ab_folder import load_ab_run
+from report.page import ab_page
+from report.verdict.ab_verdicts import AbResult, judge
 from tests import synthetic_ab
 from tests.html_tree import tree
 from tests.synthetic_ab import CELLS

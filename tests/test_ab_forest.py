@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from report.regressions import ab_forest
-from report.regressions.judgement import Judgement, Verdict
-from report.regressions.rule import Rule
+from report.model.ab_rule import Rule
+from report.model.judgement import Judgement, Verdict
+from report.page import ab_forest
 from tests import ab_showcase
 
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from report import frame, numbers, raw
-from report.regressions import ab_page
-from report.regressions.ab_plan import Failure
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_run import Repetition, Round
-from report.regressions.ab_verdicts import AbResult, judge
-from report.regressions.judgement import Verdict
+from report.model.ab_folder import load_ab_run
+from report.model.ab_plan import Failure
+from report.model.ab_run import Repetition, Round
+from report.model.judgement import Verdict
+from report.page import ab_page, frame, raw_data
+from report.terms import numbers
+from report.verdict.ab_verdicts import AbResult, judge
 from tests import ab_made, ab_showcase, synthetic_ab
 from tests.html_tree import Element, tree
 from tests.places import ROOT
@@ -277,9 +277,9 @@ def test_only_the_script_of_the_page_may_run() -> None:
 def test_the_lines_in_the_page_are_those_of_the_file(tmp_path: Path) -> None:
     folder = synthetic_ab.write_ab_run(tmp_path, counts=())
     run = load_ab_run(folder)
-    made = raw.script_json(ab_page._raw(run) or {})
+    made = raw_data.script_json(ab_page._raw(run) or {})
     assert made in ab_page.render(result(run))
-    assert raw.unpacked(ab_page._raw(run) or {}) == [dict(m) for m in run.lines]
+    assert raw_data.unpacked(ab_page._raw(run) or {}) == [dict(m) for m in run.lines]
 
 
 def test_lines_that_are_too_many_stay_in_their_file(
@@ -330,8 +330,8 @@ def test_its_figures_follow_from_the_raw_lines(tmp_path: Path) -> None:
 
 def test_the_page_never_varies(tmp_path: Path) -> None:
     program = (
-        "import sys; from report.regressions import ab_page;"
-        " from report.regressions.ab_verdicts import judge;"
+        "import sys; from report.page import ab_page;"
+        " from report.verdict.ab_verdicts import judge;"
         " from tests import ab_made, ab_showcase;"
         " sys.stdout.buffer.write(ab_page.render(judge(ab_showcase.varied())).encode())"
     )

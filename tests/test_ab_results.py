@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from report.documents import ResultsError
+from report.model.ab_folder import load_ab_run
+from report.model.ab_plan import Failure
 from report.model.plan import CellName
-from report.regressions.ab_plan import Failure
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_verdicts import judge, suspects
+from report.terms.documents import ResultsError
+from report.verdict.ab_verdicts import judge, suspects
 from tests import synthetic
 from tests.synthetic_ab import (
     AB_RUN_ID,

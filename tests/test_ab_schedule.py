@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from report.model.ab_plan import AbPlan, Failure
+from report.model.ab_rule import Rule
 from report.model.plan import CellName
-from report.regressions.ab_plan import AbPlan, Failure
-from report.regressions.rule import Rule
 from scripts.places import Refused
 from scripts.regressions.ab_schedule import (
     Ledger,

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from report.regressions import ab_csv, ab_markdown, ab_text
-from report.regressions.ab_plan import Failure
-from report.regressions.ab_verdicts import AbResult, judge
-from report.regressions.counts import NOT_GATED, CountResult
-from report.text_table import plain
+from report.formats import ab_csv, ab_markdown, ab_text
+from report.model.ab_plan import Failure
+from report.terms.text_table import plain
+from report.verdict.ab_verdicts import AbResult, judge
+from report.verdict.count_verdicts import NOT_GATED, CountResult
 from scripts.cli_options import Output
 from scripts.regressions.printing import print_lines
 from scripts.verbs import main

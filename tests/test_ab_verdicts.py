@@ -6,13 +6,14 @@ import statistics
 import numpy as np
 import pytest
 
-from report.regressions import ab_verdicts, shifts
-from report.regressions.ab_plan import Failure
-from report.regressions.ab_run import AbCell
-from report.regressions.ab_verdicts import CellResult, judge, suspects
-from report.regressions.counts import MORE, NOT_GATED, CountResult
-from report.regressions.judgement import Judgement, Verdict
-from report.regressions.rule import Rule
+from report.model.ab_plan import Failure
+from report.model.ab_rule import Rule
+from report.model.ab_run import AbCell
+from report.model.judgement import Judgement, Verdict
+from report.stats import shifts
+from report.verdict import ab_verdicts
+from report.verdict.ab_verdicts import CellResult, judge, suspects
+from report.verdict.count_verdicts import MORE, NOT_GATED, CountResult
 from tests.ab_made import Rounds, cell, cell_name, noisy, round_of, rounds_of, run_of
 
 FAILED = Failure("b", "wrong", "3 values differ")

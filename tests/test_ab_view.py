@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.console import Console
 
+from report.model.ab_plan import AbPlan
+from report.model.ab_rule import Rule
 from report.model.plan import CellName
-from report.regressions.ab_plan import AbPlan
-from report.regressions.rule import Rule
 from scripts.events import (
     Beat,
     Counted,

@@ -7,8 +7,8 @@ import statistics
 import numpy as np
 import pytest
 
-from report.regressions import aligned_ranks
-from report.regressions.aligned_ranks import Floats, p_slower
+from report.stats import aligned_ranks
+from report.stats.aligned_ranks import Floats, p_slower
 
 
 def noise(

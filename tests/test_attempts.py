@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from report.documents import ResultsError
 from report.model.plan import CellName
 from report.model.run import NOT_MEASURED, Cell, Run
-from report.trust.lines import load_run
+from report.terms.documents import ResultsError
+from report.trust.judge import load_run
 from tests import records, synthetic
 from tests.places import ROOT
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from report.regressions import critical_values
-from report.regressions.change_points import (
+from report.stats import critical_values
+from report.stats.change_points import (
     DESPIKED_FROM,
     Step,
     change_points,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from report.trust.lines import load_run
+from report.trust.judge import load_run
 from scripts.verbs import main
 from tests import records, synthetic, synthetic_ab
 

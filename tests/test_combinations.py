@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from report.config_keys import ConfigError
-from report.rulebook import FLAGS, PATH, SCENARIO_FLAGS, Flag, recorded
+from report.config.toml_table import ConfigError
+from report.terms.rulebook import FLAGS, PATH, SCENARIO_FLAGS, Flag, recorded
 from scripts.driver_process import Spawner, Stop
 from scripts.executable import refusal
 from tests import rulebook

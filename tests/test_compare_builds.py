@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from report.regressions import compare_text
-from report.regressions.compare_rows import note
-from report.regressions.judgement import Verdict
+from report.formats import compare_text
+from report.model.judgement import Verdict
+from report.words.compare_rows import note
 from tests.two_runs import (
     ALPHA,
     BASE,

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from report.exchange import google_benchmark
-from report.trust.lines import load_run
+from report.trust.judge import load_run
 from tests import two_runs
 from tests.command import Done, call
 from tests.places import ROOT

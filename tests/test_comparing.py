@@ -12,17 +12,13 @@ from typing import Any
 
 import pytest
 
+from report.formats import compare_text
+from report.model.judgement import Verdict
 from report.model.run import Run
-from report.regressions import compare_text
-from report.regressions.compare_rows import compared_row, note
-from report.regressions.comparing import (
-    NotComparable,
-    Standing,
-    compare,
-)
-from report.regressions.deciding import Limits
-from report.regressions.judgement import Verdict
-from report.trust.lines import load_run
+from report.stats.two_run_decision import Limits
+from report.trust.judge import load_run
+from report.verdict.run_changes import NotComparable, Standing, compare
+from report.words.compare_rows import compared_row, note
 from tests import records, synthetic, two_runs
 from tests.two_runs import (
     ALPHA,

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from report import chips, comparison, sentences
-from report.comparison import Chart, Comparison, Row
-from report.control import MeasuredTwice
 from report.model.run import Run
-from report.stats import Noise, Outcome
-from report.trust.lines import load_run
+from report.stats.repetition_stats import Noise, Outcome
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.verdict.comparison import Chart, Comparison, Row
+from report.verdict.control import MeasuredTwice
+from report.words import sentences, summary_badges
 from tests import records, synthetic
 
 Line = dict[str, Any]
@@ -163,7 +164,7 @@ def test_a_reading_cell_recovers_from_nothing(tmp_path: Path) -> None:
 
 
 def texts(run: Run) -> list[str]:
-    return [chip.text for chip in chips.chips(run, comparison.compare(run))]
+    return [chip.text for chip in summary_badges.chips(run, comparison.compare(run))]
 
 
 def varied(folder: Path) -> Run:
@@ -187,7 +188,7 @@ def test_much_noise_is_a_reason_for_care(
     tmp_path: Path, rate: float, warns: bool
 ) -> None:
     run = run_of(tmp_path, {"readseq": {"alpha-again": rate}})
-    found = chips.chips(run, comparison.compare(run))
+    found = summary_badges.chips(run, comparison.compare(run))
     (noise,) = (chip for chip in found if chip.text.startswith("noise of the run"))
     assert noise.warns == warns
 

@@ -4,13 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from report.config import load
-from report.config_keys import ConfigError
-from report.units import (
-    UnitError,
-    parse_duration,
-    parse_size,
-)
+from report.config.configuration import load
+from report.config.toml_table import ConfigError
+from report.terms.units import UnitError, parse_duration, parse_size
 from scripts.settings import resolve_flags
 from tests.places import ROOT
 from tests.plans import description

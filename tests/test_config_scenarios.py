@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from report.config import Config, load
-from report.config_keys import ConfigError
+from report.config.configuration import Config, load
+from report.config.toml_table import ConfigError
 from scripts.settings import resolve_flags
 from tests.plans import description
 from tests.test_config import write

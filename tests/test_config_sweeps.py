@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from report.config_keys import ConfigError
-from report.documents import ResultsError
-from report.trust.lines import load_run
+from report.config.toml_table import ConfigError
+from report.terms.documents import ResultsError
+from report.trust.judge import load_run
 from tests.lab import Lab, make_lab
 from tests.test_config_scenarios import BASE, ENGINES, SUITE, config
 

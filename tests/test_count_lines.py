@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from report.documents import ResultsError
+from report.model.count_lines import read_count_lines
 from report.model.plan import CellName
-from report.regressions.count_lines import read_count_lines
+from report.terms.documents import ResultsError
 from scripts.regressions.tools import Unreadable, parse_strace, parse_valgrind
 from tests import records
 from tests.count_reports import REFS, TABLE

@@ -12,9 +12,9 @@ from typing import IO, Any, cast
 
 import pytest
 
+from report.model.count_lines import read_count_lines
 from report.model.plan import CellName, Flags
-from report.regressions.count_lines import read_count_lines
-from report.regressions.counts import SAME, counted
+from report.verdict.count_verdicts import SAME, counted
 from scripts.calls import Bench
 from scripts.driver_process import Outcome, Spawner, Tick
 from scripts.engines import child_environment

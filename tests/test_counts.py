@@ -7,10 +7,10 @@ from typing import Any
 import numpy
 import pytest
 
+from report.model.ab_plan import Failure
+from report.model.ab_run import AbCell, Repetition, Round
 from report.model.plan import CellName
-from report.regressions.ab_plan import Failure
-from report.regressions.ab_run import AbCell, Repetition, Round
-from report.regressions.counts import (
+from report.verdict.count_verdicts import (
     LESS,
     MORE,
     NOT_GATED,

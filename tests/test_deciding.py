@@ -7,8 +7,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from report.regressions.deciding import Limits, beyond_unchanged, judge, repetitions_for
-from report.regressions.judgement import Verdict
+from report.model.judgement import Verdict
+from report.stats.two_run_decision import (
+    Limits,
+    beyond_unchanged,
+    judge,
+    repetitions_for,
+)
 from tests.two_runs import scaled
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from report.model.description import Description
-from report.trust.lines import load_run
+from report.trust.judge import load_run
 from scripts.driver_process import Outcome
 from scripts.executable import NotUsable, parse_description
 from tests import descriptions, synthetic

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from report.documents import validate
-from report.provenance import environment
+from report.terms.documents import validate
+from report.words.provenance import environment
 from scripts.doctor import admission
 from scripts.doctor.examine import examine
 from scripts.doctor.finding import Finding, fail, ok, warn

@@ -18,10 +18,10 @@ from report.exchange import (
     github_action_benchmark,
     google_benchmark,
 )
-from report.exchange.samples import left_out, samples
+from report.exchange.exported_cells import left_out, samples
 from report.model.plan import CellName
 from report.model.run import Run
-from report.trust.lines import load_run
+from report.trust.judge import load_run
 from tests import consumers, synthetic
 
 # By the rules of github-action-benchmark's src/extract.ts.

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from report.documents import ResultsError
 from report.exchange import google_benchmark
+from report.exchange.exported_cells import samples
 from report.exchange.google_benchmark import read
-from report.exchange.samples import samples
 from report.model.run import Run
-from report.trust.lines import load_run
+from report.terms.documents import ResultsError
+from report.trust.judge import load_run
 from tests import consumers, descriptions, synthetic
 
 Document = dict[str, Any]

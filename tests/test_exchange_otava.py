@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from report.documents import ResultsError
 from report.exchange import otava
 from report.model.plan import CellName
-from report.regressions.history import series
+from report.terms.documents import ResultsError
+from report.verdict.history_series import series
 from scripts.verbs import main
 from tests import consumers, synthetic_history
 

@@ -9,9 +9,9 @@ import pytest
 
 from report.exchange import ab_benchstat
 from report.exchange.benchstat import benchmark_name
-from report.regressions.ab_plan import Failure
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_verdicts import judge
+from report.model.ab_folder import load_ab_run
+from report.model.ab_plan import Failure
+from report.verdict.ab_verdicts import judge
 from tests import consumers, records, synthetic, synthetic_ab
 from tests.command import Done, call
 

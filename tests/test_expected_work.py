@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from report.rulebook import Benchmark
-from report.trust.operations import found_has_digest, found_what_it_asked, options
+from report.terms.rulebook import Benchmark
+from report.trust.operation_rules import found_has_digest, found_what_it_asked, options
 from report.trust.rule import Context
-from report.trust.sizes import bytes_of_entries, bytes_of_mix
+from report.trust.size_rules import bytes_of_entries, bytes_of_mix
 from tests import synthetic
 from tests.records import OPTIONS
 

@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from report.regressions import comparing
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_verdicts import judge
-from report.regressions.deciding import Limits
-from report.regressions.gate import Gate, Outcome
-from report.regressions.gate_sources import LEAST_CONFIDENCE, of_ab, of_comparison
-from report.regressions.verdict_rows import Kind, VerdictRow
-from report.trust.lines import load_run
+from report.gate.gate import Gate, Outcome
+from report.gate.gate_evidence import LEAST_CONFIDENCE, of_ab, of_comparison
+from report.model.ab_folder import load_ab_run
+from report.stats.two_run_decision import Limits
+from report.trust.judge import load_run
+from report.verdict import run_changes
+from report.verdict.ab_verdicts import judge
+from report.words.verdict_rows import Kind, VerdictRow
 from tests import records, synthetic, synthetic_ab
 
 
@@ -123,7 +123,7 @@ def test_two_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
         load_run(synthetic.write_run(tmp_path / name, plan, lines))
         for name, lines in (("base", base), ("new", other))
     ]
-    found = of_comparison(comparing.compare(runs[0], runs[1]))
+    found = of_comparison(run_changes.compare(runs[0], runs[1]))
     assert "digests" in found.of(Outcome.FAILED)[0].remark
     assert found.exit_code() == 3
 
@@ -147,7 +147,7 @@ def compared(folder: Path, slower: float, repetitions: int = 4, lost: str = "") 
         load_run(synthetic.write_run(folder / "new", plan, new)),
     )
     limits = Limits(least_confidence=LEAST_CONFIDENCE)
-    return of_comparison(comparing.compare(*runs, limits))
+    return of_comparison(run_changes.compare(*runs, limits))
 
 
 def test_of_two_runs_what_is_slower_by_more_than_the_threshold(tmp_path: Path) -> None:
@@ -189,10 +189,10 @@ def test_cells_of_one_run_alone_are_missing_or_have_no_base(tmp_path: Path) -> N
             )
         ),
     )
-    found = of_comparison(comparing.compare(whole, other))
+    found = of_comparison(run_changes.compare(whole, other))
     [missing] = found.of(Outcome.MISSING)
     assert "/".join(never.values()) not in {row.name for row in found.rows}
-    back = of_comparison(comparing.compare(other, whole))
+    back = of_comparison(run_changes.compare(other, whole))
     [added] = back.of(Outcome.UNCOMPARED)
     assert missing.name == added.name == "/".join(gone.values())
     assert added.note == "only in new"
@@ -205,7 +205,7 @@ def test_runs_of_two_machines_are_not_compared(tmp_path: Path) -> None:
         load_run(synthetic.write_run(tmp_path / "base", plan)),
         load_run(synthetic.write_run(tmp_path / "new", other)),
     )
-    found = of_comparison(comparing.compare(*runs))
+    found = of_comparison(run_changes.compare(*runs))
     assert found.exit_code(allow_no_base=True) == 5
     assert "another" in found.why_nothing
 

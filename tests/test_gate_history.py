@@ -6,17 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from report.gate.gate import Gate, Outcome
+from report.gate.gate_history import LATER, RECENT, of_history, smallest_visible
+from report.model.history_entry import Band, Entry
+from report.model.judgement import Verdict
 from report.model.plan import CellName
-from report.regressions.gate import Gate, Outcome
-from report.regressions.gate_history import (
-    LATER,
-    RECENT,
-    of_history,
-    smallest_visible,
-)
-from report.regressions.history_entries import Band, Entry
-from report.regressions.history_flags import judge
-from report.regressions.judgement import Verdict
+from report.verdict.history_steps import judge
 from tests.synthetic_history import (
     Effect,
     commit,

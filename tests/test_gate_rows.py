@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_verdicts import judge
-from report.regressions.gate import Gate, Outcome, gated
-from report.regressions.gate_github import annotations
-from report.regressions.gate_sources import of_ab
-from report.regressions.gate_text import lines
-from report.regressions.judgement import Judgement, Verdict
-from report.regressions.verdict_rows import Kind, VerdictRow, with_judgement
+from report.gate.gate import Gate, Outcome, gated
+from report.gate.gate_evidence import of_ab
+from report.gate.gate_github import annotations
+from report.gate.gate_text import lines
+from report.model.ab_folder import load_ab_run
+from report.model.judgement import Judgement, Verdict
+from report.verdict.ab_verdicts import judge
+from report.words.verdict_rows import Kind, VerdictRow, with_judgement
 from tests import synthetic_ab
 from tests.synthetic_ab import count_line
 

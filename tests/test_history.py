@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from report.model.history_entry import Band, Build, Entry
+from report.model.judgement import Verdict
 from report.model.plan import CellName
-from report.regressions.history import PINNED, series
-from report.regressions.history_entries import Band, Build, Entry
-from report.regressions.history_flags import Change, State, judge
-from report.regressions.judgement import Verdict
+from report.verdict.history_series import PINNED, series
+from report.verdict.history_steps import Change, State, judge
 from tests import synthetic_history as made
 
 OTHER = CellName("beta", "baseline", "readrandom")

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from report.documents import ResultsError, validate
-from report.regressions import history_entries
-from report.regressions.history_making import entry_of
-from report.regressions.history_reading import load, read_entry
-from report.regressions.judgement import Verdict
-from report.trust.lines import load_run
+from report.model import history_entry
+from report.model.history_folder import load, read_entry
+from report.model.judgement import Verdict
+from report.terms.documents import ResultsError, validate
+from report.trust.judge import load_run
+from report.verdict.new_history_entry import entry_of
 from tests import synthetic
 from tests import synthetic_history as made
 
@@ -24,7 +24,7 @@ Document = dict[str, Any]
 
 def ab_document() -> Document:
     cells = [made.entry_cell(made.CELL, 1e5, made.band(0.95), Verdict.REGRESSED)]
-    return history_entries.document(made.entry(3, cells, reference="pinned"))
+    return history_entry.document(made.entry(3, cells, reference="pinned"))
 
 
 def put(folder: Path, document: Document, name: str = "") -> Path:
@@ -40,9 +40,9 @@ def test_an_entry_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 def test_what_is_written_follows_the_schema() -> None:
     for entry in (*made.history(1), *made.history(1, reference="pinned")):
-        written = json.loads(history_entries.text(entry))
+        written = json.loads(history_entry.text(entry))
         validate(written, "history", "written")
-        assert written == history_entries.document(entry)
+        assert written == history_entry.document(entry)
 
 
 def test_an_entry_of_before_there_were_verdicts_is_read(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_an_entry_of_before_there_were_verdicts_is_read(tmp_path: Path) -> None:
     validate(document, "history", "old")
     entry = read_entry(put(tmp_path, document))
     assert entry.cells[0].verdict is None
-    assert history_entries.document(entry) == document
+    assert history_entry.document(entry) == document
 
 
 def test_no_folder_and_an_empty_one_hold_no_entries(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_run_gives_its_rates_and_what_failed(tmp_path: Path) -> None:
             continue
         assert cell.n == len(found.rates)
         assert (cell.rate.low, cell.rate.high) == (min(found.rates), max(found.rates))
-    validate(history_entries.document(entry), "history", "entry")
+    validate(history_entry.document(entry), "history", "entry")
 
 
 def settings_of(tmp_path: Path, name: str, change: Callable[[Document], None]) -> str:
@@ -254,7 +254,7 @@ def test_no_json_of_ours_is_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_a_cut_off_entry_is_refused(tmp_path: Path) -> None:
     entry = made.history(1)[0]
-    content = history_entries.text(entry).encode()
+    content = history_entry.text(entry).encode()
     path = tmp_path / f"{entry.run}.json"
     for length in range(0, len(content) - 2, 97):
         path.write_bytes(content[:length])

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from report.model.history_entry import Band, Entry
+from report.model.judgement import Verdict
 from report.model.plan import CellName
-from report.regressions import history_page
-from report.regressions.history_entries import Band, Entry
-from report.regressions.history_page import render
-from report.regressions.history_view import view
-from report.regressions.judgement import Verdict
+from report.page import history_page
+from report.page.history_page import render
+from report.words.history_view import view
 from tests import synthetic_history as made
 from tests.html_tables import Tables
 

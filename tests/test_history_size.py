@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from report.model.history_folder import load
 from report.model.plan import CellName
-from report.regressions.history_page import render
-from report.regressions.history_reading import load
-from report.regressions.history_view import view
+from report.page.history_page import render
+from report.words.history_view import view
 from tests import synthetic_history as made
 from tests.effort import effort
 

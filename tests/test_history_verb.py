@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from report.formats import history_text
+from report.model.ab_folder import load_ab_run
+from report.model.history_entry import Band
+from report.model.history_folder import load
+from report.model.judgement import Verdict
 from report.model.plan import CellName
-from report.regressions import history_text
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_verdicts import judge
-from report.regressions.history_entries import Band
-from report.regressions.history_reading import load
-from report.regressions.history_view import view
-from report.regressions.judgement import Verdict
+from report.verdict.ab_verdicts import judge
+from report.words.history_view import view
 from scripts.verbs import main
 from tests import records, synthetic
 from tests import synthetic_history as made

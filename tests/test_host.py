@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from report.documents import validate
+from report.terms.documents import validate
 from scripts.host import Machine, environment_document, identity, machine_line
 from scripts.mounts import mount_of
 from scripts.resume import machine_differences

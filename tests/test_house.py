@@ -19,7 +19,7 @@ FILES = [
 # What replays the stream of an engine's own benchmark program says whose it is.
 # The rulebook is what the executables print of it.
 REPLAYS = re.compile(
-    r"^(common/\w+/(leveldb_\w+|mixgraph)\.(cc|h)|report/rulebook\.json)$"
+    r"^(common/\w+/(leveldb_\w+|mixgraph)\.(cc|h)|report/terms/rulebook\.json)$"
 )
 REPLAYING = re.compile(r'#include "common/\w+/leveldb_')
 INCLUDE = re.compile(r'^#include "common/([\w/]+)\.h"', re.MULTILINE)

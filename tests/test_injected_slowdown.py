@@ -1,7 +1,7 @@
 """A build that does a tenth more work, through `kvmatrix ab` on real executables.
 
 What is asserted here was counted, so that a busy machine changes nothing.  That time
-finds it too is in report/REGRESSIONS.md, "For real".
+finds it too is in report/docs/REGRESSIONS.md, "For real".
 """
 
 import shutil
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_verdicts import judge
+from report.model.ab_folder import load_ab_run
+from report.verdict.ab_verdicts import judge
 from tests.command import Done, call
 from tests.places import BUILD
 

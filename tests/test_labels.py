@@ -6,13 +6,12 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from report import axes, plot
-from report.axes import STEPS, Tick
-from report.frame import TEMPLATE_DIR, breakable
-from report.identity import Look
-from report.plot import Series, Spot
-from report.regressions import ab_forest, history_charts
-from report.regressions.ab_run import AbCell
+from report.model.ab_run import AbCell
+from report.page import ab_forest, axes, history_charts, line_plot
+from report.page.axes import STEPS, Tick
+from report.page.frame import TEMPLATE_DIR, breakable
+from report.page.identity import Look
+from report.page.line_plot import Series, Spot
 from tests import ab_showcase
 from tests import synthetic_history as made
 from tests.test_history_page import page
@@ -76,7 +75,7 @@ def test_labels_of_lines_go_down_and_leave_room_for_each() -> None:
         spots = (Spot(0, 5.0, 5.0, 5.0), Spot(1, end, end, end))
         return Series(title, title, Look("e0", "m0"), False, spots)
 
-    drawn = plot.plot([series("low", 2.0), series("high", 90.0)], [1, 2])
+    drawn = line_plot.plot([series("low", 2.0), series("high", 90.0)], [1, 2])
     assert drawn is not None
     names, rooms = zip(
         *((curve.series.title, room) for curve, room in drawn.ends), strict=True

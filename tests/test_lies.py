@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from report.config_parts import MEASURED
+from report.config.config_types import MEASURED
 from tests.lies import document
 from tests.lies.harness import problems_of, run_family
 from tests.lies.table import FAMILIES, honest_family, load_checks, load_family

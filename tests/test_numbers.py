@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from report import numbers
+from report.terms import numbers
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import Any
 import click
 import pytest
 
-from report.documents import ResultsError
-from report.model.folder import read_current_plan, read_lines
 from report.model.plan import Plan
 from report.model.run import Measurement
-from report.scaling import Point, Sample
+from report.model.run_folder import read_current_plan, read_lines
+from report.stats.scaling import Point, Sample
+from report.terms.documents import ResultsError
 from scripts.calibration import default_sizes, plan_at_size
 from scripts.cli_types import CountsType, CountType
 from scripts.estimate import Room, SuiteEstimate, estimate_suite

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from report import html, provenance
 from report.model.run import Run
-from report.trust.lines import load_run
+from report.page import report_page
+from report.trust.judge import load_run
+from report.words import provenance
 from tests import synthetic
 
 
@@ -65,7 +66,7 @@ def test_processor_numbers_are_no_number_of_processors() -> None:
 
 
 def test_the_limits_of_the_figures_are_told(run: Run) -> None:
-    page = html.render(run)
+    page = report_page.render(run)
     assert "only their sum can be relied on" in page
     assert "read no clock" not in page
     assert page.count("look at the clock about once in 16 µs") == 2

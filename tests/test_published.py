@@ -4,16 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from report import published
-from report.documents import ResultsError
+from report.published import published_figures
+from report.terms.documents import ResultsError
 
-PAGE = published.load("leveldb-2011")
+PAGE = published_figures.load("leveldb-2011")
 BASELINES = [f for f in PAGE.figures.values() if f.scenario == "baseline"]
 
 
 def found(kind: str) -> dict[tuple[str, str, str], str]:
     return {
-        m.figure.key: m.explanation for m in published.misprints(PAGE) if m.kind == kind
+        m.figure.key: m.explanation
+        for m in published_figures.misprints(PAGE)
+        if m.kind == kind
     }
 
 
@@ -73,17 +75,17 @@ def test_there_is_no_ratio_where_the_page_has_none() -> None:
 
 
 def test_names_are_what_can_be_loaded(tmp_path: Path) -> None:
-    kinds = {name: published.kind(name) for name in published.names()}
-    rates = [name for name, kind in kinds.items() if kind == published.RATES]
+    kinds = {name: published_figures.kind(name) for name in published_figures.names()}
+    rates = [name for name, kind in kinds.items() if kind == published_figures.RATES]
     assert "leveldb-2011" in rates
-    assert all(published.load(name).figures for name in rates)
+    assert all(published_figures.load(name).figures for name in rates)
     (tmp_path / "table-alone.csv").write_text("")
-    assert published.names(tmp_path) == []
+    assert published_figures.names(tmp_path) == []
 
 
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(ResultsError, match="no published figures named nothing"):
-        published.load("nothing")
+        published_figures.load("nothing")
 
 
 def test_a_clean_page_has_no_misprint(tmp_path: Path) -> None:
@@ -97,4 +99,4 @@ def test_a_clean_page_has_no_misprint(tmp_path: Path) -> None:
         'title = "t"\nyear = 2000\nsource = "s"\n'
         'machine = "m"\nnotes = []\n[versions]\n'
     )
-    assert published.misprints(published.load("clean", tmp_path)) == ()
+    assert published_figures.misprints(published_figures.load("clean", tmp_path)) == ()

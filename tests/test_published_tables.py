@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from report import config, html, published, published_tables
-from report.documents import ResultsError
-from report.published_tables import NOT_REPRODUCED
-from report.trust.lines import load_run
+from report.config import configuration
+from report.page import report_page
+from report.published import published_figures, published_tables
+from report.published.published_tables import NOT_REPRODUCED
+from report.terms.documents import ResultsError
+from report.trust.judge import load_run
 from tests import records, synthetic, synthetic_sweep
 from tests.places import ROOT
 
@@ -17,7 +19,7 @@ SOURCES = {"kyoto-ceda": 77, "leveldb-1.1": 12, "rocksdb-vs-leveldb": 13}
 
 
 def page(folder: Path, plan: dict[str, Any], lines: Any = None) -> str:
-    return html.render(load_run(synthetic.write_run(folder, plan, lines)))
+    return report_page.render(load_run(synthetic.write_run(folder, plan, lines)))
 
 
 def rows(text: str) -> list[list[str]]:
@@ -69,7 +71,7 @@ def test_a_row_is_beside_ours_only_where_ours_has_a_rate(tmp_path: Path) -> None
     beside = [row for row in shown if row[0].endswith(" published")]
     assert len(beside) == 11 + 8  # of a million records, of the two we have
     (tmp_path / "measurements.jsonl").write_text("")
-    alone = rows(html.render(load_run(tmp_path)))
+    alone = rows(report_page.render(load_run(tmp_path)))
     assert len(alone) == len(shown)
     marked = [row for row in alone if any(NOT_REPRODUCED in cell for cell in row)]
     assert len(marked) == len(alone)
@@ -111,7 +113,7 @@ def test_a_page_of_rates_lists_what_it_cannot_draw(tmp_path: Path) -> None:
     plan = synthetic.plan()
     plan["suite"]["published"] = "leveldb-2011"
     text = page(tmp_path, plan)
-    every = list(published.load("leveldb-2011").figures.values())
+    every = list(published_figures.load("leveldb-2011").figures.values())
     listed = rows(text)
     assert len(listed) == len(every) == 52
     for figure, row in zip(every, listed, strict=True):
@@ -129,7 +131,7 @@ def test_several_sources_stand_on_one_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_rows_are_mapped_to_is_in_a_suite_that_names_them(name: str) -> None:
     """A scenario that is renamed must not leave its row without ours in silence."""
-    found = config.load(ROOT / "configs")
+    found = configuration.load(ROOT / "configs")
     suites = [s for s in found.suites.values() if name in s.published]
     assert suites
     scenarios = [found.scenarios[n] for suite in suites for n in suite.scenarios]
@@ -155,6 +157,6 @@ def test_a_table_without_what_it_needs_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match=r"odd\.toml: 'titles' is missing"):
         published_tables.load("odd", tmp_path)
     with pytest.raises(ResultsError, match="are no rates"):
-        published.load("odd", tmp_path)
+        published_figures.load("odd", tmp_path)
     with pytest.raises(ResultsError, match="no table"):
         published_tables.load("leveldb-2011")

@@ -10,8 +10,8 @@ import re
 
 import pytest
 
-from report import identity
-from report.frame import TEMPLATE_DIR
+from report.page import identity
+from report.page.frame import TEMPLATE_DIR
 
 Colour = tuple[float, float, float]
 Matrix = tuple[Colour, Colour, Colour]
@@ -138,7 +138,7 @@ def test_text_on_the_strongest_heat_has_contrast(theme: dict[str, Colour]) -> No
 
 
 def test_verdicts_have_contrast_and_both_ways_into_the_dark() -> None:
-    style = (TEMPLATE_DIR / "regressions.css").read_text("utf-8")
+    style = (TEMPLATE_DIR / "two_builds/regressions.css").read_text("utf-8")
     dark = tokens(":root[data-theme=dark] {", style)
     assert dark == tokens(":root:not([data-theme=light]) {", style)
     own = {"light": tokens(":root {", style), "dark": dark}

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from report import html, numbers
 from report.model.run import Run
-from report.trust.lines import load_run
+from report.page import report_page
+from report.terms import numbers
+from report.trust.judge import load_run
 from tests import synthetic
 from tests.html_tables import Tables
 from tests.places import ROOT
@@ -28,7 +29,7 @@ class Made:
         plan = synthetic.varied_plan()
         self.lines = synthetic.varied_lines(plan)
         self.run: Run = load_run(synthetic.write_run(folder, plan, self.lines))
-        self.text = html.render(self.run)
+        self.text = report_page.render(self.run)
         self.tables = Tables(self.text)
 
     def counted(self, engine: str, benchmark: str, pass_: str) -> list[Line]:
@@ -308,7 +309,7 @@ def test_the_control_stands_beside_the_others_unranked(made: Made) -> None:
 def test_the_noise_of_the_run_is_at_the_top(made: Made, tmp_path: Path) -> None:
     top = made.text.partition("<main")[0]
     assert "Noise of the run: Alpha, measured twice under two names" in top
-    unmeasured = html.render(load_run(synthetic.write_run(tmp_path)))
+    unmeasured = report_page.render(load_run(synthetic.write_run(tmp_path)))
     assert (
         "The noise of this run is not known: no engine was measured twice."
         in (unmeasured.partition("<main")[0])
@@ -343,7 +344,7 @@ def test_a_run_of_schema_1_shows_what_it_has() -> None:
     (folder,) = (ROOT / "results").glob("*-022802-leveldb-2011")
     run = load_run(folder)
     assert {m.record["schema"] for m in run.measurements} == {1}
-    text = html.render(run)
+    text = report_page.render(run)
     captions = {t.caption for t in Tables(text).found}
     assert "State of the work" in captions
     assert "Memory and disk" in captions

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from report import comparison
-from report.findings import findings, reopen_ns
-from report.rulebook import BENCHMARKS
-from report.trust.lines import load_run
+from report.terms.rulebook import BENCHMARKS
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.verdict.findings import findings, reopen_ns
 from tests import records, synthetic
 from tests.places import ROOT
 

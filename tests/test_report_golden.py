@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from report import csv_out, html, markdown
+from report.formats import csv_format, markdown
 from report.model.run import Run
-from report.trust.lines import load_run
+from report.page import report_page
+from report.trust.judge import load_run
 
 GOLDEN = Path(__file__).with_name("golden")
 RENDERERS: dict[str, Callable[[Run], str]] = {
-    "report.html": html.render,
+    "report.html": report_page.render,
     "report.md": markdown.render,
-    "report.csv": csv_out.render,
+    "report.csv": csv_format.render,
 }
 
 

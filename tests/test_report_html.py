@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from report import frame, html, identity, markdown, raw
+from report.formats import markdown
 from report.model.run import Run
-from report.trust.lines import load_run
+from report.page import frame, identity, raw_data, report_page
+from report.trust.judge import load_run
 from tests import descriptions, records, synthetic
 from tests.places import ROOT
 
@@ -62,19 +63,19 @@ def varied(tmp_path: Path) -> Run:
 
 
 def test_the_verdict_counts_charts(tmp_path: Path) -> None:
-    page = Page(html.render(made(tmp_path)))
+    page = Page(report_page.render(made(tmp_path)))
     assert "Alpha wins 8 of 8 charts , Beta Tree 0, Gamma 0." in page.text
 
 
 def test_every_status_is_a_word_with_its_reason(varied: Run) -> None:
-    page = Page(html.render(varied))
+    page = Page(report_page.render(varied))
     for status, reason in synthetic.VARIETY.values():
         assert page.text.count(status) >= 2, status
         assert reason in page.text, reason
 
 
 def test_what_weakens_a_result_is_said(varied: Run) -> None:
-    text = Page(html.render(varied)).text
+    text = Page(report_page.render(varied)).text
     for told in (
         "3 cells failed",
         "truncated cell",
@@ -88,18 +89,18 @@ def test_what_weakens_a_result_is_said(varied: Run) -> None:
 
 
 def test_a_tie_is_called_a_tie(varied: Run) -> None:
-    assert "Tie of Alpha and Beta Tree" in Page(html.render(varied)).text
+    assert "Tie of Alpha and Beta Tree" in Page(report_page.render(varied)).text
 
 
 def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
-    page = Page(html.render(made(tmp_path, synthetic.plan(repetitions=1))))
+    page = Page(report_page.render(made(tmp_path, synthetic.plan(repetitions=1))))
     assert "Alpha is fastest in 8 of 8 charts" in page.text
     assert "One repetition each cannot show a win." in page.text
     assert "★" not in page.text.replace("★ wins", "")
 
 
 def test_a_run_without_a_result_still_reports(tmp_path: Path) -> None:
-    page = Page(html.render(made(tmp_path, None, [])))
+    page = Page(report_page.render(made(tmp_path, None, [])))
     assert "No engine has a rate yet" in page.text
     assert "not measured" in page.text
 
@@ -111,7 +112,7 @@ def test_disputed_charts_rank_nobody_and_say_so(tmp_path: Path) -> None:
         if line["benchmark"] == "readseq" and line["engine"] == "gamma":
             line["digest"] = "f" * 16
     run = made(tmp_path, plan, lines)
-    page = Page(html.render(run))
+    page = Page(report_page.render(run))
     assert "Alpha wins 7 of 8 charts" in page.text
     assert "digests disagree in 1 chart: not ranked" in page.text
     assert "The digests disagree: no engine is ranked" in page.text
@@ -121,7 +122,7 @@ def test_disputed_charts_rank_nobody_and_say_so(tmp_path: Path) -> None:
 
 def test_a_missing_engine_is_shown_with_its_reason(tmp_path: Path) -> None:
     plan = synthetic.plan(missing={"beta-tree": "its executable was not built"})
-    page = Page(html.render(made(tmp_path, plan)))
+    page = Page(report_page.render(made(tmp_path, plan)))
     assert "Alpha wins 8 of 8 charts , Gamma 0. 8 cells without" in page.text
     assert "Beta Tree missing" in page.text
     assert page.text.count("its executable was not built") > 8
@@ -140,7 +141,7 @@ def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:
         else line
         for line in synthetic.lines(plan)
     ]
-    text = Page(html.render(made(tmp_path, plan, lines))).text
+    text = Page(report_page.render(made(tmp_path, plan, lines))).text
     assert "2.00× baseline" in text
     assert "1/50 baseline" in text
 
@@ -148,7 +149,7 @@ def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:
 def test_the_floor_and_the_reference_are_never_ranked(tmp_path: Path) -> None:
     plan = synthetic.plan()
     plan["engines"][0]["role"] = "reference"
-    text = html.render(made(tmp_path, plan))
+    text = report_page.render(made(tmp_path, plan))
     page = Page(text)
     assert "Beta Tree wins 8 of 8 charts , Gamma 0." in page.text
     assert "the reference, not ranked" in page.text
@@ -184,7 +185,7 @@ def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
         line["settings"] = {HOSTILE: HOSTILE}
     folder = synthetic.write_run(tmp_path, plan, lines)
     (folder / "environment.json").write_text(json.dumps({HOSTILE: {HOSTILE: HOSTILE}}))
-    page = Page(html.render(load_run(folder)))
+    page = Page(report_page.render(load_run(folder)))
     assert len(page.named("script")) == 2
     assert not page.named("img")
     assert not [a for _, a in page.elements if any(n.startswith("on") for n in a)]
@@ -192,13 +193,13 @@ def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
 
 
 def test_every_document_named_is_there(varied: Run) -> None:
-    named = re.findall(r"[\w/]+\.md\b", Page(html.render(varied)).text)
+    named = re.findall(r"[\w/]+\.md\b", Page(report_page.render(varied)).text)
     assert named
     assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def test_nothing_is_fetched(varied: Run) -> None:
-    text = html.render(varied)
+    text = report_page.render(varied)
     page = Page(text)
     for tag in ("link", "img", "iframe", "object", "embed", "video", "source", "base"):
         assert not page.named(tag), tag
@@ -211,27 +212,27 @@ def test_nothing_is_fetched(varied: Run) -> None:
 
 
 def test_the_script_that_may_run_is_the_one_that_is_there(varied: Run) -> None:
-    text = html.render(varied)
+    text = report_page.render(varied)
     script = text[text.rindex("<script>") + 8 : text.rindex("</script>")]
     assert frame.content_hash(script) in text
     assert len(script.encode()) <= 4096
 
 
 def test_the_raw_results_are_all_there(varied: Run) -> None:
-    text = html.render(varied)
+    text = report_page.render(varied)
     found = re.search(
         r'<script type="application/json" id="raw">(.*?)</script>', text, re.DOTALL
     )
     assert found
     assert "<" not in found[1]
     document = json.loads(found[1])
-    assert raw.unpacked(document) == [m.record for m in varied.measurements]
+    assert raw_data.unpacked(document) == [m.record for m in varied.measurements]
     assert document["run"] == varied.document
     assert document["environment"] == varied.environment
 
 
 def test_ids_are_unique_and_anchors_lead_somewhere(varied: Run) -> None:
-    page = Page(html.render(varied))
+    page = Page(report_page.render(varied))
     ids = [a["id"] for _, a in page.elements if "id" in a]
     assert len(ids) == len(set(ids))
     anchors = [str(a["href"])[1:] for _, a in page.elements if "href" in a]
@@ -252,7 +253,7 @@ def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
         )
         for line in synthetic.lines(synthetic.plan())
     ]
-    page = Page(html.render(made(tmp_path, plan, lines)))
+    page = Page(report_page.render(made(tmp_path, plan, lines)))
     assert "2011 and now" in page.text
     assert "2011: 779,000" in page.text
     assert "order of engines: same" in page.text
@@ -266,7 +267,7 @@ def test_unknown_published_figures_are_said_and_left_out(tmp_path: Path) -> None
     plan["suite"]["published"] = "nothing"
     run = made(tmp_path, plan)
     told = "published figures “nothing” are not known here"
-    page = Page(html.render(run))
+    page = Page(report_page.render(run))
     assert told in page.text
     assert "Alpha wins 8 of 8 charts" in page.text
     assert "published" not in [a.get("id") for a in page.named("section")]
@@ -289,17 +290,17 @@ def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
             line["options"] = {**line["options"], "num": ops}
             line = records.retimed(line, most, ops)
         lines.append(line)
-    text = Page(html.render(made(tmp_path, plan, lines))).text
+    text = Page(report_page.render(made(tmp_path, plan, lines))).text
     assert "Alpha wins 8 of 8 charts" in text
 
 
 def test_the_bytes_depend_on_the_files_alone(tmp_path: Path) -> None:
     synthetic.write_varied(tmp_path / "one")
     program = (
-        "import sys, pathlib; from report import html;"
-        "from report.trust.lines import load_run;"
+        "import sys, pathlib; from report.page import report_page;"
+        "from report.trust.judge import load_run;"
         "run = load_run(pathlib.Path(sys.argv[1]));"
-        "sys.stdout.buffer.write(html.render(run).encode())"
+        "sys.stdout.buffer.write(report_page.render(run).encode())"
     )
     outputs = set()
     for seed, zone, locale in (("1", "UTC", "C"), ("2", "Asia/Tokyo", "C.UTF-8")):

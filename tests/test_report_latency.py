@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from report import latency
+from report.stats import latency
 
 SUB = 128
 

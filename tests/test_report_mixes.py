@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from report import comparison, csv_out, html, markdown, mixes
 from report.exchange import bencher, benchstat, google_benchmark
+from report.formats import csv_format, markdown
 from report.model.run import Run
-from report.tables import Table
-from report.trust.lines import load_run
+from report.page import report_page
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.words import mixes
+from report.words.cell_text import Table
 from tests import synthetic, synthetic_mix
 from tests.html_tree import tree
 
@@ -46,7 +49,7 @@ def test_the_made_up_lines_are_believed(run: Run) -> None:
 
 
 def test_rows_and_charts_say_how_many_threads(run: Run) -> None:
-    panel = tree(html.render(run)).at("c-mixed-readrandom")
+    panel = tree(report_page.render(run)).at("c-mixed-readrandom")
     assert "readrandom, ops/s · 4 threads" in panel.text
     assert panel.text.count("4 threads") == 3  # once for the chart, once a row
 
@@ -66,7 +69,7 @@ def test_the_figures_of_the_writer_stand_under_its_chart(run: Run) -> None:
     shown = float(column(found, "ops/s")[0].replace(",", ""))
     assert shown == pytest.approx(due, rel=0.01)
     assert all(text != "–" for text in column(found, "p50"))
-    page = tree(html.render(run))
+    page = tree(report_page.render(run))
     assert "The writer beside them" in page.at("c-mixed-readwhilewriting").text
     assert "The writer beside them" not in page.at("c-mixed-readrandom").text
 
@@ -95,11 +98,11 @@ def test_what_was_drawn_stands_beside_what_theory_has(run: Run) -> None:
     texts = column(found, "hottest 1 % of keys")
     assert texts == ["60.46 %, theory 60.51 %"] * 3
     assert mixes.shares(chart(run, "readrandom")) is None
-    assert "60.51 %" in tree(html.render(run)).at("c-mixed-ycsba").text
+    assert "60.51 %" in tree(report_page.render(run)).at("c-mixed-ycsba").text
 
 
 def test_the_zipf_is_labelled(run: Run) -> None:
-    panel = tree(html.render(run)).at("c-mixed-ycsba")
+    panel = tree(report_page.render(run)).at("c-mixed-ycsba")
     assert "Zipf by YCSB's formula (YCSB-exact), θ 0.99" in panel.text
     assert "YCSB-exact" in markdown.render(run)
 
@@ -116,7 +119,7 @@ def test_markdown_has_the_same_tables(run: Run) -> None:
 
 
 def test_the_csv_has_what_is_new_in_columns_of_its_own(run: Run) -> None:
-    rows = list(csv.DictReader(io.StringIO(csv_out.render(run))))
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(run))))
     mixed = next(row for row in rows if row["benchmark"] == "ycsba")
     assert mixed["option_threads"] == "4"
     assert mixed["ops_by_type"] == "read=503; update=497"

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from report import plot, workloads
-from report.identity import Look, look
-from report.plot import HIGH_PX, Series, Spot
+from report.page import line_plot
+from report.page.identity import Look, look
+from report.page.line_plot import HIGH_PX, Series, Spot
+from report.words import workloads
 
 
 def series(medians: Sequence[float], title: str = "x", whisker: float = 0.0) -> Series:
@@ -19,7 +20,7 @@ def series(medians: Sequence[float], title: str = "x", whisker: float = 0.0) -> 
 
 
 def test_both_axes_are_logarithmic() -> None:
-    made = plot.plot([series([1.0, 10.0, 100.0])], [4, 64, 1024])
+    made = line_plot.plot([series([1.0, 10.0, 100.0])], [4, 64, 1024])
     assert made is not None
     marks = made.curves[0].marks
     assert [mark.x for mark in marks] == [0.0, 50.0, 100.0]
@@ -30,43 +31,45 @@ def test_both_axes_are_logarithmic() -> None:
 
 
 def test_values_near_each_other_or_in_words_are_spread_evenly() -> None:
-    assert plot.places([0.5, 0.7, 0.99]) == [0.0, 50.0, 100.0]
-    assert plot.places(["big", "little"]) == [0.0, 100.0]
-    assert plot.places([0, 10, 1000]) == [0.0, 50.0, 100.0]
-    assert plot.places([7]) == [0.0]
+    assert line_plot.places([0.5, 0.7, 0.99]) == [0.0, 50.0, 100.0]
+    assert line_plot.places(["big", "little"]) == [0.0, 100.0]
+    assert line_plot.places([0, 10, 1000]) == [0.0, 50.0, 100.0]
+    assert line_plot.places([7]) == [0.0]
 
 
 def test_little_noise_does_not_fill_the_height() -> None:
-    made = plot.plot([series([1000.0, 1010.0])], [1, 2])
+    made = line_plot.plot([series([1000.0, 1010.0])], [1, 2])
     assert made is not None
     first, last = made.curves[0].marks
     assert 0 < first.y - last.y < HIGH_PX / 20
 
 
 def test_a_whisker_goes_from_the_slowest_to_the_fastest() -> None:
-    made = plot.plot([series([100.0, 1000.0], whisker=0.4)], [1, 100])
+    made = line_plot.plot([series([100.0, 1000.0], whisker=0.4)], [1, 100])
     assert made is not None
     mark = made.curves[0].marks[0]
     assert mark.whisker is not None
     high, low = mark.whisker
     assert high < mark.y < low
-    plain = plot.plot([series([100.0, 1000.0])], [1, 100])
+    plain = line_plot.plot([series([100.0, 1000.0])], [1, 100])
     assert plain is not None
     assert plain.curves[0].marks[0].whisker is None
 
 
 def test_a_gap_breaks_the_line_and_what_is_not_above_zero_is_left_out() -> None:
     spots = (Spot(0, 1.0, 1.0, 1.0), Spot(1, 0.0, 0.0, 0.0), Spot(2, 4.0, 4.0, 4.0))
-    made = plot.plot([Series("x", "X", Look("e0", "m0"), False, spots)], [1, 2, 3])
+    made = line_plot.plot([Series("x", "X", Look("e0", "m0"), False, spots)], [1, 2, 3])
     assert made is not None
     assert made.curves[0].path.count("M") == 2
     assert len(made.curves[0].marks) == 2
-    assert plot.plot([series([0.0, -1.0])], [1, 2]) is None
+    assert line_plot.plot([series([0.0, -1.0])], [1, 2]) is None
 
 
 @pytest.mark.parametrize("count", [2, 9, 14, 20])
 def test_labels_never_overlap(count: int) -> None:
-    made = plot.plot([series([5.0, 9.0], f"engine {n}") for n in range(count)], [1, 9])
+    made = line_plot.plot(
+        [series([5.0, 9.0], f"engine {n}") for n in range(count)], [1, 9]
+    )
     assert made is not None
     places = sorted(curve.label_px for curve in made.curves)
     gaps = [b - a for a, b in itertools.pairwise(places)]
@@ -76,7 +79,7 @@ def test_labels_never_overlap(count: int) -> None:
 
 
 def test_at_most_six_values_are_labelled() -> None:
-    made = plot.plot([series([1.0] * 12)], [2**n for n in range(2, 14)])
+    made = line_plot.plot([series([1.0] * 12)], [2**n for n in range(2, 14)])
     assert made is not None
     told = [tick.label for tick in made.across if tick.label]
     assert told == ["4", "16", "64", "256", "1,024", "4,096"]
@@ -84,7 +87,7 @@ def test_at_most_six_values_are_labelled() -> None:
 
 
 def test_the_drawing_is_told_in_words() -> None:
-    made = plot.plot([series([1e6, 2e3], "Alpha")], [4, 4096])
+    made = line_plot.plot([series([1e6, 2e3], "Alpha")], [4, 4096])
     assert made is not None
     assert made.told == "Alpha: 1.00M at 4, 2.00k at 4,096."
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from report import pairs, raw
-from report.trust.lines import load_run
+from report.page import delta_encoding, raw_data
+from report.trust.judge import load_run
 from tests import synthetic
 
 LARGEST = 2**50 - 1
@@ -18,9 +18,9 @@ DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 def test_the_text_is_that_of_source_maps() -> None:
     # From the specification: 0 is A, 1 is C, -1 is D, 16 is gB, 511 is +f.
     for number, text in ((0, "A"), (1, "C"), (16, "gB"), (511, "+f")):
-        assert pairs.encoded([[number, 0]]) == text + "A"
+        assert delta_encoding.encoded([[number, 0]]) == text + "A"
     # The straight line through 0 and 1 leads to 2.
-    assert pairs.encoded([[1, 0], [2, 0], [2, 0]]) == "CAAADA"
+    assert delta_encoding.encoded([[1, 0], [2, 0], [2, 0]]) == "CAAADA"
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def test_the_text_is_that_of_source_maps() -> None:
     ],
 )
 def test_pairs_come_back_as_they_were(value: list[list[int]]) -> None:
-    text = pairs.encoded(value)
+    text = delta_encoding.encoded(value)
     assert set(text) <= set(DIGITS)
-    assert pairs.decoded(text) == value
+    assert delta_encoding.decoded(text) == value
 
 
 def test_any_pairs_come_back_as_they_were() -> None:
@@ -45,7 +45,7 @@ def test_any_pairs_come_back_as_they_were() -> None:
             [source.getrandbits(source.randint(0, 50)) for _ in range(2)]
             for _ in range(source.randint(1, 40))
         ]
-        assert pairs.decoded(pairs.encoded(value)) == value
+        assert delta_encoding.decoded(delta_encoding.encoded(value)) == value
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_any_pairs_come_back_as_they_were() -> None:
     ],
 )
 def test_anything_else_is_left_alone(value: Any) -> None:
-    assert not pairs.are_pairs(value)
+    assert not delta_encoding.are_pairs(value)
 
 
 def test_a_timeline_takes_a_third_of_the_room() -> None:
     points = [[3_900_000 * n + n * n % 977, 3900 * n] for n in range(1, 257)]
-    assert len(pairs.encoded(points)) < len(str(points).replace(" ", "")) / 3
+    assert len(delta_encoding.encoded(points)) < len(str(points).replace(" ", "")) / 3
 
 
 def test_lines_with_pairs_come_back_in_their_order(tmp_path: Path) -> None:
@@ -84,5 +84,5 @@ def test_lines_with_pairs_come_back_in_their_order(tmp_path: Path) -> None:
         record["latency_ns"] = {"count": 2, "buckets": [[5, 1], [9, 1]]}
         record["settings"] = {"~": "AA", "=": [m.line]}
         record["disturbance"] = {"marks": ["=", "~"], "share": 0.25, "line": m.line}
-    unpacked = raw.unpacked(raw.packed(run))
+    unpacked = raw_data.unpacked(raw_data.packed(run))
     assert unpacked == [m.record for m in run.measurements]

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from report import resources
+from report.stats import resources
 
 LINE: Any = {
     "schema": 2,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from report import html
-from report.trust.lines import load_run
+from report.page import report_page
+from report.trust.judge import load_run
 from tests import records, synthetic
 from tests.records import lower_edge
 
@@ -91,5 +91,5 @@ def test_a_whole_run_stays_under_two_megabytes(tmp_path: Path) -> None:
     run = load_run(synthetic.write_run(tmp_path, document, lines))
     assert {cell.status for cell in run.cells.values()} == {"ok"}
     assert len(run.cells) == 126
-    page_bytes = len(html.render(run).encode())
+    page_bytes = len(report_page.render(run).encode())
     assert page_bytes < 2_000_000, page_bytes

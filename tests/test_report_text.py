@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from report import csv_out, markdown
+from report.formats import csv_format, markdown
 from report.model.run import Run
-from report.trust.lines import load_run
+from report.trust.judge import load_run
 from tests import synthetic
 
 
@@ -92,14 +92,14 @@ def test_markdown_markup_in_texts_is_harmless(tmp_path: Path) -> None:
 
 
 def test_csv_has_a_row_for_each_line_with_units_in_its_header(varied: Run) -> None:
-    rows = list(csv.DictReader(io.StringIO(csv_out.render(varied))))
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(varied))))
     assert len(rows) == len(varied.measurements)
     for name in ("loop_ns", "flush_ns", "settle_ns", "disk_bytes", "ops_per_sec"):
         assert name in rows[0]
 
 
 def rows_of(run: Run, **wanted: str) -> list[dict[str, str]]:
-    rows = csv.DictReader(io.StringIO(csv_out.render(run)))
+    rows = csv.DictReader(io.StringIO(csv_format.render(run)))
     return [row for row in rows if wanted.items() <= row.items()]
 
 
@@ -149,14 +149,14 @@ def test_csv_has_the_objects_of_a_line_as_columns(varied: Run) -> None:
 
 
 def test_csv_keeps_the_columns_of_before_in_their_places(varied: Run) -> None:
-    head = csv_out.render(varied).splitlines()[0].split(",")
+    head = csv_format.render(varied).splitlines()[0].split(",")
     assert head[:3] == ["run", "engine", "engine_version"]
     assert head[35:39] == ["ops_per_sec", "audit_status", "audit_ns", "assertions"]
     assert len(set(head)) == len(head)
 
 
 def test_csv_keeps_every_digit(varied: Run) -> None:
-    rows = list(csv.DictReader(io.StringIO(csv_out.render(varied))))
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(varied))))
     for row, m in zip(rows, varied.measurements, strict=True):
         assert row["loop_ns"] == ("" if m.loop_ns is None else str(m.loop_ns))
         assert row["status"] == m.status
@@ -168,5 +168,5 @@ def test_csv_texts_are_never_formulas(tmp_path: Path) -> None:
     lines = synthetic.lines(plan)
     lines[0] |= {"status": "error", "reason": '=cmd|" /C calc"!A0,\nnext'}
     run = load_run(synthetic.write_run(tmp_path, plan, lines))
-    row = next(iter(csv.DictReader(io.StringIO(csv_out.render(run)))))
+    row = next(iter(csv.DictReader(io.StringIO(csv_format.render(run)))))
     assert row["reason"] == "'" + lines[0]["reason"]

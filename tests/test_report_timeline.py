@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from report import timeline
+from report.stats import timeline
 
 # Two fast intervals, one slow, one fast.
 LINE: Any = {

@@ -10,7 +10,7 @@ COUNT = 66
 
 
 def rows() -> list[tuple[str, str, str, str]]:
-    text = (ROOT / "report/METHODOLOGY.md").read_text()
+    text = (ROOT / "report/docs/METHODOLOGY.md").read_text()
     return ROW.findall(text)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from report import html
-from report.documents import ResultsError
-from report.model.folder import read_measurements
 from report.model.plan import CellName
 from report.model.run import NOT_MEASURED, Run
-from report.trust.lines import load_run
+from report.model.run_folder import read_measurements
+from report.page import report_page
+from report.terms.documents import ResultsError
+from report.trust.judge import load_run
 from tests import records, synthetic
 
 LINES = "measurements.jsonl"
@@ -312,7 +312,7 @@ def test_what_is_nested_too_deep_to_walk_through_is_refused(
 
 def test_what_is_nested_as_deep_as_may_be_can_be_drawn(folder: Path) -> None:
     changed_line(folder, 4, extra=nested(31))
-    assert html.render(load_run(folder))
+    assert report_page.render(load_run(folder))
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from report.documents import validate
-from report.rulebook import UNKNOWN
-from report.trust.lines import verdicts
-from report.trust.rules import RULES, fault_of_answer, fault_of_line, statements
+from report.terms.documents import validate
+from report.terms.rulebook import UNKNOWN
+from report.trust.judge import verdicts
+from report.trust.rule_table import RULES, fault_of_answer, fault_of_line, statements
 from scripts.answer import sound
 from tests import honest, records
 from tests.honest import (

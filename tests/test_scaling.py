@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from report.scaling import (
+from report.stats.scaling import (
     MEMORY,
     PARTS,
     Point,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from fastjsonschema.draft07 import CodeGeneratorDraft07
 
-from report.documents import SCHEMA_DIR, ResultsError, validate
 from report.model import record
-from report.regressions.count_lines import CountLine
+from report.model.count_lines import CountLine
+from report.terms.documents import SCHEMA_DIR, ResultsError, validate
 from tests.places import ROOT
 
 FILES = sorted(path.name for path in SCHEMA_DIR.glob("*.schema.json"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from report.config_sources import Source
+from report.config.pinned_source import Source
 from scripts.provision import engine_list, prefixes, recipe
 from scripts.provision.cache import cache_dir, locked, sha256_of
 from scripts.provision.errors import SetupError

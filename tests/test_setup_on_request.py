@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from report.config_sources import Source
+from report.config.pinned_source import Source
 from scripts.provision import engine_list, on_request, packages, prefixes, recipe
 from scripts.provision.errors import SetupError
 from scripts.provision.pins import read_sources

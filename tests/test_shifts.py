@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from report.regressions import shifts
-from report.regressions.aligned_ranks import Floats, p_slower
-from report.regressions.shifts import interval, pairs_for, sigma_log, smallest_effect
+from report.stats import shifts
+from report.stats.aligned_ranks import Floats, p_slower
+from report.stats.shifts import interval, pairs_for, sigma_log, smallest_effect
 
 
 def noise(rounds: int, cells: int = 1, seed: int = 1) -> tuple[Floats, Floats]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from report.config import load
-from report.trust.lines import load_run
-from report.units import parse_size
+from report.config.configuration import load
+from report.terms.units import parse_size
+from report.trust.judge import load_run
 from tests.command import call
 from tests.places import BUILD, ROOT
 

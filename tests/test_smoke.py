@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from report import comparison
-from report.trust.lines import load_run
+from report.trust.judge import load_run
+from report.verdict import comparison
 from tests.command import call
 from tests.engines import ENGINES, excluded, supports
 from tests.places import BUILD, ROOT

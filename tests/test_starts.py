@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from report.trust.lines import load_run
+from report.trust.judge import load_run
 from tests.lab import Lab, make_lab
 from tests.plans import engine, plan
 

@@ -2,19 +2,20 @@
 
 import pytest
 
-from report import stats, titles
-from report.stats import Outcome, Summary
+from report.stats import repetition_stats
+from report.stats.repetition_stats import Outcome, Summary
+from report.terms import titles
 
 
-def verdict(noise: float = 0.0, **rates: list[float]) -> stats.Verdict:
-    found = {name: stats.summarize(own) for name, own in rates.items()}
-    return stats.verdict({name: s for name, s in found.items() if s}, noise)
+def verdict(noise: float = 0.0, **rates: list[float]) -> repetition_stats.Verdict:
+    found = {name: repetition_stats.summarize(own) for name, own in rates.items()}
+    return repetition_stats.verdict({name: s for name, s in found.items() if s}, noise)
 
 
 def test_a_summary_is_the_median_and_the_extremes() -> None:
-    assert stats.summarize([3.0, 1.0, 2.0]) == Summary(2.0, 1.0, 3.0, 3)
-    assert stats.summarize([1.0, 2.0]) == Summary(1.5, 1.0, 2.0, 2)
-    assert stats.summarize([]) is None
+    assert repetition_stats.summarize([3.0, 1.0, 2.0]) == Summary(2.0, 1.0, 3.0, 3)
+    assert repetition_stats.summarize([1.0, 2.0]) == Summary(1.5, 1.0, 2.0, 2)
+    assert repetition_stats.summarize([]) is None
 
 
 def test_the_spread_is_relative_to_the_median() -> None:
@@ -23,9 +24,9 @@ def test_the_spread_is_relative_to_the_median() -> None:
 
 def test_a_win_needs_intervals_apart() -> None:
     apart = verdict(a=[10, 11, 12], b=[7, 8, 9])
-    assert apart == stats.Verdict(Outcome.WIN, ("a",))
+    assert apart == repetition_stats.Verdict(Outcome.WIN, ("a",))
     touching = verdict(a=[10, 11, 12], b=[8, 9, 10])
-    assert touching == stats.Verdict(Outcome.TIE, ("a", "b"))
+    assert touching == repetition_stats.Verdict(Outcome.TIE, ("a", "b"))
 
 
 def test_intervals_that_touch_overlap_in_both_directions() -> None:
@@ -39,7 +40,7 @@ def test_intervals_that_touch_overlap_in_both_directions() -> None:
 
 def test_an_outlier_of_the_third_ties_too() -> None:
     found = verdict(a=[10, 11, 12], b=[7, 8, 9], c=[1, 2, 10.5])
-    assert found == stats.Verdict(Outcome.TIE, ("a", "c"))
+    assert found == repetition_stats.Verdict(Outcome.TIE, ("a", "c"))
 
 
 def test_one_repetition_shows_no_win() -> None:
@@ -48,28 +49,32 @@ def test_one_repetition_shows_no_win() -> None:
 
 
 def test_no_contest_is_no_win() -> None:
-    assert verdict(a=[10, 11, 12]) == stats.Verdict(Outcome.UNCONTESTED, ("a",))
-    assert verdict() == stats.Verdict(Outcome.NONE, ())
+    assert verdict(a=[10, 11, 12]) == repetition_stats.Verdict(
+        Outcome.UNCONTESTED, ("a",)
+    )
+    assert verdict() == repetition_stats.Verdict(Outcome.NONE, ())
 
 
 def test_a_win_needs_medians_further_apart_than_the_noise() -> None:
     """103 is 3 % more than 100."""
     rates = {"a": [102.5, 103.0, 103.5], "b": [99.5, 100.0, 100.5]}
-    assert verdict(0.0299, **rates) == stats.Verdict(Outcome.WIN, ("a",))
-    tie = stats.Verdict(Outcome.TIE, ("a", "b"), within_noise=True)
+    assert verdict(0.0299, **rates) == repetition_stats.Verdict(Outcome.WIN, ("a",))
+    tie = repetition_stats.Verdict(Outcome.TIE, ("a", "b"), within_noise=True)
     assert verdict(0.0301, **rates) == tie
 
 
 def test_a_tie_of_intervals_is_none_of_the_noise() -> None:
     """That c lies within the noise too makes no difference: b reaches a."""
     found = verdict(0.05, a=[102, 103, 104], b=[99, 100, 102.5], c=[101, 101, 101])
-    assert found == stats.Verdict(Outcome.TIE, ("a", "c", "b"), within_noise=False)
+    assert found == repetition_stats.Verdict(
+        Outcome.TIE, ("a", "c", "b"), within_noise=False
+    )
 
 
 def test_the_difference_is_that_of_medians_in_either_order() -> None:
     one, other = Summary(103.0, 90.0, 120.0, 3), Summary(100.0, 99.0, 101.0, 3)
-    assert stats.difference(one, other) == pytest.approx(0.03)
-    assert stats.difference(other, one) == pytest.approx(0.03)
+    assert repetition_stats.difference(one, other) == pytest.approx(0.03)
+    assert repetition_stats.difference(other, one) == pytest.approx(0.03)
 
 
 @pytest.mark.parametrize(
@@ -80,25 +85,25 @@ def test_the_noise_is_the_90th_percentile_by_nearest_rank(
     count: int, share: int
 ) -> None:
     differences = [n / 100 for n in range(count, 0, -1)]
-    found = stats.noise(differences, "A")
-    assert found == stats.Noise(share / 100, count / 100, count, "A")
+    found = repetition_stats.noise(differences, "A")
+    assert found == repetition_stats.Noise(share / 100, count / 100, count, "A")
 
 
 def test_without_a_control_there_is_no_noise() -> None:
-    assert stats.noise([], "A") is None
+    assert repetition_stats.noise([], "A") is None
 
 
 def test_the_geometric_mean_of_a_ratio_and_its_inverse_is_one() -> None:
-    assert stats.geometric_mean([4.0, 0.25]) == pytest.approx(1.0)
-    assert stats.geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
-    assert stats.geometric_mean([]) is None
-    assert stats.geometric_mean([1e300] * 3) == pytest.approx(1e300)
+    assert repetition_stats.geometric_mean([4.0, 0.25]) == pytest.approx(1.0)
+    assert repetition_stats.geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
+    assert repetition_stats.geometric_mean([]) is None
+    assert repetition_stats.geometric_mean([1e300] * 3) == pytest.approx(1e300)
 
 
 def test_means_are_over_charts_that_all_engines_share() -> None:
     rated = {"a": frozenset("xyz"), "b": frozenset("yz"), "missing": frozenset[str]()}
-    assert stats.shared_charts(rated) == frozenset("yz")
-    assert stats.shared_charts({}) == frozenset()
+    assert repetition_stats.shared_charts(rated) == frozenset("yz")
+    assert repetition_stats.shared_charts({}) == frozenset()
 
 
 def test_a_benchmark_knows_its_baseline_twin() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from report.documents import ResultsError
-from report.model.folder import read_current_plan
 from report.model.plan import Plan
 from report.model.plan_document import plan_document
+from report.model.run_folder import read_current_plan
+from report.terms.documents import ResultsError
 from scripts.places import Places, Refused, refuse_shared_folder
 from scripts.reporting import write_whole
 from scripts.store import (

@@ -6,23 +6,17 @@ from typing import Any
 
 import pytest
 
-from report import (
-    beside,
-    chips,
-    comparison,
-    html,
-    markdown,
-    sweep_panel,
-    sweeps,
-    tables,
-    titles,
-)
+from report.formats import markdown
 from report.model.plan import Engine
 from report.model.run import Run
-from report.sweep_panel import Panel
-from report.tables import EngineRow, Figure
-from report.text_table import escaped
-from report.trust.lines import load_run
+from report.page import published_comparison, report_page, sweep_panel
+from report.page.sweep_panel import Panel
+from report.terms import titles
+from report.terms.text_table import escaped
+from report.trust.judge import load_run
+from report.verdict import comparison, sweeps
+from report.words import cell_text, summary_badges
+from report.words.cell_text import EngineRow, Figure
 from tests import records, synthetic, synthetic_sweep
 from tests.html_tree import tree
 
@@ -44,7 +38,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def view(run: Run) -> Panel:
     (found,) = sweeps.sweeps(comparison.compare(run))
-    return sweep_panel.panel(run, found, beside.tables(run))
+    return sweep_panel.panel(run, found, published_comparison.tables(run))
 
 
 def test_the_made_up_lines_are_believed(run: Run) -> None:
@@ -144,7 +138,7 @@ def test_a_cell_without_a_rate_is_told_once_with_its_reason(run: Run) -> None:
 
 
 def test_no_bar_chart_is_repeated_for_each_value(run: Run) -> None:
-    page = tree(html.render(run))
+    page = tree(report_page.render(run))
     assert page.all("div", "panel") == []
     section = page.at("w-kyoto-ceda")
     assert len(section.all("figure", "lines")) == 6
@@ -187,13 +181,15 @@ def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> N
 def test_the_tables_of_all_values_are_one(run: Run) -> None:
     one, other = run.plan.engines[:2]
 
-    def part(names: str, *engines: Engine) -> tables.Table:
+    def part(names: str, *engines: Engine) -> cell_text.Table:
         cells = tuple(Figure(name) for name in names)
         columns = tuple((name, "") for name in names)
-        return tables.Table("t", columns, tuple(EngineRow(e, cells) for e in engines))
+        return cell_text.Table(
+            "t", columns, tuple(EngineRow(e, cells) for e in engines)
+        )
 
     parts = [("4", part("xz", one, other)), ("64", part("xyz", one))]
-    found = tables.merged("value_size", parts)
+    found = cell_text.merged("value_size", parts)
     assert [title for title, _ in found.columns] == ["value_size", *"xyz"]
     shown = [(x.engine, "".join(f.text for f in x.figures)) for x in found.lines]
     assert shown == [(one, "4x–z"), (one, "64xyz"), (other, "4x–z")]
@@ -247,7 +243,7 @@ def test_headings_have_the_flag_and_labels_the_value(
     (found,) = sweeps.sweeps(compared)
     assert found.title == heading
     assert [title for title, _ in comparison.by_family(compared.charts)] == [heading]
-    page = tree(html.render(run))
+    page = tree(report_page.render(run))
     assert [h.text for h in page.at("w-kyoto-ceda").all("h2")] == [heading]
     assert heading in [a.text for a in page.all("a")]
     assert f"## {escaped(heading)}\n" in markdown.render(run)
@@ -269,17 +265,17 @@ def test_a_family_without_a_title_before_its_flag_has_its_name(tmp_path: Path) -
 
 
 def test_the_chips_leave_out_what_is_swept(run: Run, tmp_path: Path) -> None:
-    texts = [c.text for c in chips.chips(run, comparison.compare(run))]
+    texts = [c.text for c in summary_badges.chips(run, comparison.compare(run))]
     assert "8 B keys" in texts
     assert not any("values" in text for text in texts)
     other = swept(tmp_path, "cache_size", [1 << 20, 4 << 20])
-    texts = [c.text for c in chips.chips(other, comparison.compare(other))]
+    texts = [c.text for c in summary_badges.chips(other, comparison.compare(other))]
     assert not any("cache" in text for text in texts)
     assert "8 B keys, 64 B values" in texts
 
 
 def test_what_is_published_is_not_said_to_be_missing_here(run: Run) -> None:
-    text = tree(html.render(run)).at("w-kyoto-ceda").text
+    text = tree(report_page.render(run)).at("w-kyoto-ceda").text
     assert "Dashed and hollow: published, as printed in" in text
     assert "Nothing of the floor is drawn." in text
 
@@ -291,7 +287,7 @@ def test_without_a_floor_none_is_told_of(tmp_path: Path) -> None:
         plan["order"] = []
         lines[:] = [m for m in lines if m["engine"] != "null"]
 
-    text = tree(html.render(made(tmp_path, change))).at("w-kyoto-ceda").text
+    text = tree(report_page.render(made(tmp_path, change))).at("w-kyoto-ceda").text
     assert "floor" not in text
 
 
@@ -301,6 +297,6 @@ def test_a_ratio_to_the_baseline_is_offered_where_there_is_one(
     plan = synthetic.plan()
     other = load_run(synthetic.write_run(tmp_path, plan, synthetic.lines(plan)))
     for found, is_offered in ((run, False), (other, True)):
-        inputs = tree(html.render(found)).at("tools").all("input")
+        inputs = tree(report_page.render(found)).at("tools").all("input")
         values = [i.attrs["value"] for i in inputs if i.attrs.get("name") == "m"]
         assert values == ["rate", "best", *(["base"] if is_offered else [])]

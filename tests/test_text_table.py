@@ -5,8 +5,8 @@ import io
 
 import pytest
 
-from report import frame
-from report.text_table import TableRow, TextTable, csv_text, visible
+from report.page import frame
+from report.terms.text_table import TableRow, TextTable, csv_text, visible
 from tests.html_tree import tree
 
 HOSTILE = "a | b\n<b>\x1b[31m \u202e\ud7ff"

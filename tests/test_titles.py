@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from report import comparison, html, sentences, titles
-from report.config import load
-from report.trust.lines import load_run
+from report.config.configuration import load
+from report.page import report_page
+from report.terms import titles
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.words import sentences
 from tests import records, synthetic, synthetic_mix
 from tests.html_tree import tree
 from tests.places import ROOT
@@ -40,7 +43,7 @@ def test_the_cards_keep_them_too(tmp_path: Path) -> None:
         if line["benchmark"] == "ycsba" and line["engine"] == "beta-tree":
             line |= records.retimed(line, line["loop_ns"] * 9)
     run = load_run(synthetic.write_run(tmp_path, plan, lines))
-    cards = tree(html.render(run)).at("glance").all("article", "card")
+    cards = tree(report_page.render(run)).at("glance").all("article", "card")
     told = "Weakest: YCSB, its own Zipf, YCSB A, update heavy, "
     assert any(told in card.text for card in cards)
     chart = next(c for c in comparison.compare(run).charts if c.benchmark == "ycsba")

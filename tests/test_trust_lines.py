@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from report import comparison, csv_out
+from report.formats import csv_format
 from report.model.plan import CellName
 from report.model.run import Run
-from report.trust.lines import load_run
+from report.trust.judge import load_run
+from report.verdict import comparison
 from tests import records, synthetic
 from tests.places import ROOT
 
@@ -58,7 +59,7 @@ def test_an_ok_line_that_contradicts_itself_is_wrong(
     assert (cell.status, cell.rates) == ("wrong", ())
     assert told in cell.reason
     assert [c.name for c in run.cells.values() if c.status != "ok"] == [cell.name]
-    rows = list(csv.DictReader(io.StringIO(csv_out.render(run))))
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(run))))
     (row,) = (r for r in rows if r["status"] != "ok")
     assert (row["status"], row["reason"], row["ops_per_sec"]) == (
         "wrong",

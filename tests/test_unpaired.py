@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from report.regressions.unpaired import highest_confidence, unpaired
+from report.stats.unpaired import highest_confidence, unpaired
 
 Sample = Sequence[float]
 

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from report.regressions.judgement import Judgement, Verdict
-from report.regressions.verdict_rows import (
+from report.model.judgement import Judgement, Verdict
+from report.words.verdict_rows import (
     Kind,
     VerdictRow,
     blindest,
     verdict_table,
     with_judgement,
 )
-from report.regressions.verdict_words import counted
+from report.words.verdict_words import counted
 
 CELL = VerdictRow(Kind.CELL, "a/b/c", Verdict.REGRESSED, base=185_000, new=164_000)
 UNSURE = replace(CELL, outcome=Verdict.INCONCLUSIVE, note="wide", unseen=0.08)

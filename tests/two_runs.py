@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from report.formats import compare_text
 from report.model.run import Run
-from report.regressions import compare_text
-from report.regressions.comparing import ComparedCell, ComparedRuns, compare
-from report.regressions.deciding import Limits
-from report.trust.lines import load_run
+from report.stats.two_run_decision import Limits
+from report.trust.judge import load_run
+from report.verdict.run_changes import ComparedCell, ComparedRuns, compare
 from tests import records, synthetic
 
 ENGINES = synthetic.ENGINES[:2]  # alpha and beta-tree

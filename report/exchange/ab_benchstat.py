@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from report.exchange.benchstat import benchmark_name, keys
-from report.regressions.ab_run import CONFIRM, SCREEN, AbCell, Round
-from report.regressions.ab_verdicts import AbResult
+from report.model.ab_run import CONFIRM, SCREEN, AbCell, Round
+from report.verdict.ab_verdicts import AbResult
 
 
 def render(result: AbResult) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from report.exchange.samples import Band, Sample, samples
+from report.exchange.exported_cells import Band, Sample, samples
 from report.model.run import Run
 
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 
-from report.exchange.samples import Sample, samples
+from report.exchange.exported_cells import Sample, samples
+from report.model.ab_plan import AbPlan
 from report.model.plan import CellName, Plan
 from report.model.run import Run
-from report.regressions.ab_plan import AbPlan
 
 # What the format takes for the end of a name or of a key.
 _BREAKING = re.compile(r"[\s/=:]+")

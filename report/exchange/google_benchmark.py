@@ -21,8 +21,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from report.exchange.google_reading import SCHEMA, GoogleFile, read
-from report.exchange.samples import Sample, samples
+from report.exchange.exported_cells import Sample, samples
+from report.model.google_file import SCHEMA, GoogleFile, read
 from report.model.run import Measurement, Run
 
 __all__ = ["GoogleFile", "read", "render", "started"]

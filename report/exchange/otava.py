@@ -16,9 +16,9 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 
-from report.documents import ResultsError
 from report.exchange.google_benchmark import started
-from report.regressions.history import Series
+from report.terms.documents import ResultsError
+from report.verdict.history_series import Series
 
 CONFIGURATION = "otava.yaml"
 _TEST = "kvmatrix"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from report.documents import ResultsError
 from report.model.plan import CellName, Plan
 from report.model.run import LATENCY, THROUGHPUT, Cell, Measurement
+from report.terms.documents import ResultsError
 
 Attempts = dict[int, list[Measurement]]  # by repetition, in order
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from report.rulebook import Benchmark, recorded
+from report.terms.rulebook import Benchmark, recorded
 
 # Of a benchmark: words for people, which decide nothing.
 _FOR_PEOPLE = ("summary", "unsupported")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from report.config_parts import UNSETTLED
+from report.config.config_types import UNSETTLED
 from report.model.description import Description
-from report.rulebook import Benchmark, Flag
+from report.terms.rulebook import Benchmark, Flag
 
 # Of the files of a run, as they are written now; every schema before can be read.
 SCHEMA = 3

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
-from report.documents import ResultsError, canonical, read_object, validate
 from report.model.description import Description
 from report.model.plan import (
     CONTROL,
@@ -25,6 +24,7 @@ from report.model.plan import (
     Suite,
     Unit,
 )
+from report.terms.documents import ResultsError, canonical, read_object, validate
 
 PLAN = "run.json"
 Document = Mapping[str, Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from report.rulebook import Flag
+from report.terms.rulebook import Flag
 
 Pairs = Sequence[Sequence[int]]
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from report.model.description import Description
 from report.model.plan import CellName, Flags, Plan
 from report.model.record import Record
-from report.rulebook import UNKNOWN, Benchmark
+from report.terms.rulebook import UNKNOWN, Benchmark
 
 Fault = Callable[["Record", "Context"], str]
 

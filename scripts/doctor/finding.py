@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from report import numbers
+from report.terms import numbers
 
 UNKNOWN = "unknown"
 

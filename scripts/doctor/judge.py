@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report import numbers
+from report.terms import numbers
 from scripts.doctor.finding import Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from report import numbers
+from report.terms import numbers
 from scripts.counters import user_processes
 from scripts.doctor.finding import UNKNOWN, Finding, ok, unknown, warn
 from scripts.doctor.subject import Subject

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from report.text_table import TableRow, TextTable
+from report.terms.text_table import TableRow, TextTable
 from scripts.doctor.finding import Finding, Level, count, verdict
 from scripts.doctor.judge import Probed
 

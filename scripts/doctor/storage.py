@@ -2,7 +2,7 @@
 
 import re
 
-from report import numbers
+from report.terms import numbers
 from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
 from scripts.mounts import upper_type

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from report.config import Config, SuiteConfig, load
+from report.config.configuration import Config, SuiteConfig, load
 from scripts import cli_options as options
 from scripts.calls import WORK_FOLDER
 from scripts.cli_options import Output

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from report.config_sources import Source
+from report.config.pinned_source import Source
 from scripts.provision.commands import output_of
 from scripts.provision.prefixes import Prefix
 

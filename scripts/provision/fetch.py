@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from report.config_sources import Source
+from report.config.pinned_source import Source
 from scripts.provision.cache import sha256_of
 from scripts.provision.commands import run_logged
 from scripts.provision.errors import SetupError

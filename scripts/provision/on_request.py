@@ -6,7 +6,7 @@ Once compiled, they are used by every set-up that shares the cache.
 
 from collections.abc import Collection, Sequence
 
-from report.config_sources import Source
+from report.config.pinned_source import Source
 from scripts.provision import engine_list, packages
 from scripts.provision.errors import SetupError
 from scripts.provision.prefixes import Prefix

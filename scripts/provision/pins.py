@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from report.config_keys import ConfigError, read_toml
-from report.config_sources import Source, sources_of
+from report.config.pinned_source import Source, sources_of
+from report.config.toml_table import ConfigError, read_toml
 from scripts.provision.errors import SetupError
 
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from report.config_sources import Source
+from report.config.pinned_source import Source
 from scripts.provision.commands import run_logged
 from scripts.provision.errors import SetupError
 from scripts.provision.fetch import check_files, download, is_downloaded

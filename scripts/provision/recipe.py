@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from report.config_sources import Source
+from report.config.pinned_source import Source
 from scripts.provision.commands import output_of
 
 # Raised whenever a change here must make every engine be compiled again.

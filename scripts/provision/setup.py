@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from report.config_sources import Source
+from report.config.pinned_source import Source
 from scripts.provision import (
     consumers,
     engine_list,

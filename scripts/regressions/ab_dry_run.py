@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from report import numbers
-from report.regressions.ab_lines import SLOTS
-from report.regressions.ab_plan import AbPlan
-from report.regressions.rule import PAIRS_PER_ROUND
+from report.model.ab_lines import SLOTS
+from report.model.ab_plan import AbPlan
+from report.model.ab_rule import PAIRS_PER_ROUND
+from report.terms import numbers
 from scripts.disk import cell_bytes
 from scripts.dry_run import cell_lines, room, room_line
 from scripts.regressions.ab_session import AbSession

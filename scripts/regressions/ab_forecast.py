@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from report.model.ab_lines import SLOTS
+from report.model.ab_plan import AbPlan
 from report.model.plan import CellName
-from report.regressions.ab_lines import SLOTS
-from report.regressions.ab_plan import AbPlan
 from scripts.order import Turn
 from scripts.predict import Forecast
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_text import ab_document, lines
-from report.regressions.ab_verdicts import judge
+from report.formats.ab_text import ab_document, lines
+from report.model.ab_folder import load_ab_run
+from report.verdict.ab_verdicts import judge
 from scripts.cli_options import Output
 from scripts.regressions.printing import print_lines
 from scripts.showing import Result

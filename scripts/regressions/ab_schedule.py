@@ -8,10 +8,10 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from report.model.ab_lines import SLOTS, side_at
+from report.model.ab_plan import SIDES
 from report.model.plan import CellName
 from report.model.record import Record
-from report.regressions.ab_lines import SLOTS, side_at
-from report.regressions.ab_plan import SIDES
 from scripts.order import cell_of
 
 # The environment moves the stack, and with it the speed (Mytkowicz et al., ASPLOS

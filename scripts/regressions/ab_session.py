@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from report.config import Config
-from report.regressions.ab_plan import AbPlan
-from report.regressions.ab_results import check_unaltered, judge_ab, load_ab
-from report.regressions.count_lines import COUNTS_FILE, CountFile
-from report.regressions.rule import Rule
+from report.config.configuration import Config
+from report.model.ab_folder import check_unaltered, judge_ab, load_ab
+from report.model.ab_plan import AbPlan
+from report.model.ab_rule import Rule
+from report.model.count_lines import COUNTS_FILE, CountFile
 from scripts.doctor.probes import Progress
 from scripts.events import Note
 from scripts.live import View

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from report import numbers
+from report.model.ab_folder import load_ab_run
+from report.model.ab_lines import stage_of
+from report.model.ab_plan import AbPlan
+from report.model.count_lines import COUNTS_FILE, CountFile
 from report.model.plan import CellName
 from report.model.record import AbPlace, Record
-from report.regressions.ab_lines import stage_of
-from report.regressions.ab_plan import AbPlan
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_verdicts import suspects
-from report.regressions.count_lines import COUNTS_FILE, CountFile
-from report.regressions.verdict_words import counted
+from report.terms import numbers
+from report.verdict.ab_verdicts import suspects
+from report.words.verdict_words import counted
 from scripts.calls import Bench
 from scripts.events import Counted, Listener, Note, Pace, RoundFinished
 from scripts.loop import Schedule, Task

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from report.config import load
-from report.regressions.rule import LEAST_CONFIRM_ROUNDS, Rule
+from report.config.configuration import load
+from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, Rule
 from scripts import cli_options as options
 from scripts.cli_options import Output
 from scripts.cli_types import suite_name
@@ -25,7 +25,7 @@ from scripts.session import Ending
 from scripts.showing import carried_out, conclude, resume_command
 
 if TYPE_CHECKING:
-    from report.regressions.ab_plan import AbPlan
+    from report.model.ab_plan import AbPlan
     from scripts.outside import Outside
 
 _NEEDED = (
@@ -207,7 +207,7 @@ def resume_ab(
     One that is finished is shown, whatever builds are given.  What it raises is what
     guarded() knows.
     """
-    from report.regressions.ab_results import check_unaltered, judge_ab, load_ab
+    from report.model.ab_folder import check_unaltered, judge_ab, load_ab
     from scripts.regressions.ab_session import session_of
 
     recorded = load_ab(path)

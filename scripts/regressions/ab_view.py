@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from report import numbers
+from report.model.ab_plan import AbPlan
+from report.model.ab_run import CONFIRM
 from report.model.record import Record
 from report.model.run import Measurement
-from report.regressions.ab_plan import AbPlan
-from report.regressions.ab_run import CONFIRM
+from report.terms import numbers
 from scripts.board import STATUS_WORDS
 from scripts.driver_process import TICK_S
 from scripts.events import (

@@ -19,8 +19,8 @@ from scripts.guard import guarded
 from scripts.store import EVERY_KIND, all_runs, find_run, is_ab_run
 
 if TYPE_CHECKING:
-    from report.regressions.gate import Gate
-    from report.text_table import TextLine
+    from report.gate.gate import Gate
+    from report.terms.text_table import TextLine
 
 _FORMATS = ("text", "github", "junit", "json")
 _FAIL_ON = ("regression", "inconclusive", "never")
@@ -109,7 +109,7 @@ def check(
     """
 
     def work() -> int:
-        from report.regressions.gate_text import conclusion
+        from report.gate.gate_text import conclusion
 
         gate = _gate(name, against, threshold, globs, results_dir, history_dir)
         code = gate.exit_code(fail_on, allow_no_base)
@@ -159,9 +159,9 @@ def _refuse_for_ab(path: Path, against: str | None, threshold: float | None) -> 
 
 
 def _own_verdict(path: Path, globs: Sequence[str]) -> Gate:
-    from report.regressions.ab_results import load_ab_run
-    from report.regressions.ab_verdicts import judge
-    from report.regressions.gate_sources import of_ab
+    from report.gate.gate_evidence import of_ab
+    from report.model.ab_folder import load_ab_run
+    from report.verdict.ab_verdicts import judge
 
     run = load_ab_run(path)
     chosen = _chosen(globs, [str(cell.name) for cell in run.cells])
@@ -173,16 +173,12 @@ def _against_run(
 ) -> Gate:
     from dataclasses import replace
 
-    from report.regressions.compare_text import confirming
-    from report.regressions.comparing import ComparedRuns, compare
-    from report.regressions.deciding import Limits
-    from report.regressions.gate import Gate
-    from report.regressions.gate_sources import (
-        LEAST_CONFIDENCE,
-        is_unfinished,
-        of_comparison,
-    )
-    from report.trust.lines import load_run
+    from report.formats.compare_text import confirming
+    from report.gate.gate import Gate
+    from report.gate.gate_evidence import LEAST_CONFIDENCE, is_unfinished, of_comparison
+    from report.stats.two_run_decision import Limits
+    from report.trust.judge import load_run
+    from report.verdict.run_changes import ComparedRuns, compare
 
     new = load_run(path)
     unfinished = is_unfinished(new)
@@ -207,8 +203,8 @@ def _against_run(
 def _against_history(
     path: Path, history: Path, threshold: float, globs: Sequence[str]
 ) -> Gate:
-    from report.regressions.gate_history import of_history
-    from report.regressions.history import load
+    from report.gate.gate_history import of_history
+    from report.verdict.history_series import load
     from scripts.regressions.history_store import read_entry
 
     (new, finished), entries = read_entry(path), load(history)
@@ -235,25 +231,25 @@ def _show(gate: Gate, code: int, kind: str, output: Path | None, color: str) -> 
 
 def _rendered(gate: Gate, code: int, kind: str) -> str | list[TextLine]:
     if kind == "json":
-        from report.regressions.gate_text import document
+        from report.gate.gate_text import document
 
         return json.dumps(document(gate, code), indent=1, allow_nan=False) + "\n"
     if kind == "junit":
-        from report.regressions.gate_junit import render
+        from report.gate.gate_junit import render
 
         return render(gate, code)
     if kind == "github":
-        from report.regressions.gate_github import annotations
+        from report.gate.gate_github import annotations
 
         return "".join(f"{line}\n" for line in annotations(gate, code))
-    from report.regressions.gate_text import lines
+    from report.gate.gate_text import lines
 
     return lines(gate, code)
 
 
 def _append_summary(gate: Gate, code: int, environ: Mapping[str, str]) -> None:
-    from report.documents import ResultsError
-    from report.regressions.gate_github import step_summary
+    from report.gate.gate_github import step_summary
+    from report.terms.documents import ResultsError
 
     place = environ.get("GITHUB_STEP_SUMMARY")
     if place:

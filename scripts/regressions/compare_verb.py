@@ -17,9 +17,9 @@ from scripts.showing import complain
 from scripts.store import find_run
 
 if TYPE_CHECKING:
-    from report.regressions.comparing import ComparedRuns, NotComparable
-    from report.regressions.samples import Source
-    from report.text_table import TextLine
+    from report.terms.text_table import TextLine
+    from report.verdict.comparable_run import Source
+    from report.verdict.run_changes import ComparedRuns, NotComparable
 
 _FORMATS = ("table", "md", "csv", "json")
 _FAILURES = ("regression", "any", "never")
@@ -91,9 +91,9 @@ def compare(
     """
 
     def work() -> int:
-        from report.regressions import compare_text as text
-        from report.regressions.comparing import NotComparable, compare_sources
-        from report.regressions.deciding import Limits
+        from report.formats import compare_text as text
+        from report.stats.two_run_decision import Limits
+        from report.verdict.run_changes import NotComparable, compare_sources
 
         sides = _source(results_dir, base), _source(results_dir, new)
         if globs:
@@ -115,8 +115,8 @@ def compare(
 
 def _source(results: Path, name: str) -> Source:
     from report.exchange.google_benchmark import read
-    from report.regressions.samples import of_google, of_run
-    from report.trust.lines import load_run
+    from report.trust.judge import load_run
+    from report.verdict.comparable_run import of_google, of_run
 
     if Path(name).is_file():
         return of_google(Path(name).name, read(Path(name)))
@@ -133,8 +133,8 @@ def _only(source: Source, globs: tuple[str, ...]) -> Source:
 
 
 def _json(found: ComparedRuns | NotComparable, code: int) -> str:
-    from report.regressions.compare_documents import document, refusal_document
-    from report.regressions.comparing import ComparedRuns
+    from report.formats.compare_documents import document, refusal_document
+    from report.verdict.run_changes import ComparedRuns
 
     told = (
         document(found, code)
@@ -147,8 +147,8 @@ def _json(found: ComparedRuns | NotComparable, code: int) -> str:
 def _rendered(
     found: ComparedRuns, kind: str, show_all: bool, code: int
 ) -> str | list[TextLine]:
-    from report.regressions import compare_text
-    from report.regressions.compare_documents import csv_document
+    from report.formats import compare_text
+    from report.formats.compare_documents import csv_document
 
     if kind == "json":
         return _json(found, code)

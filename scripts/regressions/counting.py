@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from report.model.plan import CellName
-from report.regressions.count_lines import (
+from report.model.count_lines import (
     COUNTS_SCHEMA,
     CountLine,
     Key,
     end_line,
     key_of_count,
 )
-from report.regressions.counts import CONFIRMED_COUNTS, SCREENED_COUNTS, suspicious
+from report.model.plan import CellName
+from report.verdict.count_verdicts import CONFIRMED_COUNTS, SCREENED_COUNTS, suspicious
 from scripts.answer import REASON_CHARS, Verdict
 from scripts.calls import Bench, Call, benchmark_of
 from scripts.disk import is_full_error

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from report.exchange import otava
-from report.regressions.history import series
-from report.regressions.history_entries import Entry
+from report.model.history_entry import Entry
+from report.verdict.history_series import series
 from scripts.reporting import write_whole
 
 

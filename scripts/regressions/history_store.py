@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from report.documents import ResultsError, read_bytes
-from report.regressions.ab_results import load_ab_run
-from report.regressions.ab_verdicts import judge
-from report.regressions.gate_sources import is_unfinished
-from report.regressions.history_entries import Entry, text
-from report.regressions.history_making import entry_of
-from report.trust.lines import load_run
+from report.gate.gate_evidence import is_unfinished
+from report.model.ab_folder import load_ab_run
+from report.model.history_entry import Entry, text
+from report.terms.documents import ResultsError, read_bytes
+from report.trust.judge import load_run
+from report.verdict.ab_verdicts import judge
+from report.verdict.new_history_entry import entry_of
 from scripts.reporting import write_whole
 from scripts.store import is_ab_run, sole_user
 

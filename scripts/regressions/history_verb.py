@@ -16,8 +16,8 @@ from scripts.showing import complain
 from scripts.store import EVERY_KIND, find_run
 
 if TYPE_CHECKING:
-    from report.regressions.history_view import View
-    from report.text_table import TextLine
+    from report.terms.text_table import TextLine
+    from report.words.history_view import View
 
 _FORMATS = ("text", "html", "csv", "json", "otava")
 _NOTHING = 5
@@ -124,8 +124,8 @@ def _show(
     open_it: bool,
     color: str,
 ) -> int:
-    from report.regressions.history_reading import load
-    from report.regressions.history_view import view
+    from report.model.history_folder import load
+    from report.words.history_view import view
 
     entries = load(folder)
     if not entries:
@@ -159,10 +159,10 @@ def _show(
 
 
 def _rendered(found: View, kind: str) -> str | list[TextLine]:
-    from report.regressions import history_documents, history_text
+    from report.formats import history_documents, history_text
 
     if kind == "html":
-        from report.regressions.history_page import render
+        from report.page.history_page import render
 
         return render(found)
     if kind == "csv":

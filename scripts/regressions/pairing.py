@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from report.model.ab_plan import AbPlan, differences_of_work
+from report.model.ab_rule import Rule
 from report.model.plan import CellName, Plan
-from report.regressions.ab_plan import AbPlan, differences_of_work
-from report.regressions.rule import Rule
 from scripts.places import Refused
 from scripts.planning import narrowed_plan
 from scripts.settings import differences

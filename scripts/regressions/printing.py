@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from report.text_table import TextLine, plain, visible
+from report.terms.text_table import TextLine, plain, visible
 from scripts.cli_options import Output
 from scripts.reporting import write_whole
 from scripts.table import ASCII, glyphs_for

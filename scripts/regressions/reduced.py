@@ -7,7 +7,7 @@ shows a change as well as the whole of it.  It is the work of the first repetiti
 from dataclasses import replace
 
 from report.model.plan import CellName, Flags, Plan
-from report.rulebook import Benchmark, Flag, flag_of
+from report.terms.rulebook import Benchmark, Flag, flag_of
 
 MOST_OPS = 5_000
 MOST_BATCHED_OPS = 20_000  # twenty batches, or too few calls are made of the engine

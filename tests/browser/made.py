@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from report import html
-from report.regressions import ab_page
-from report.regressions.ab_plan import Failure
-from report.regressions.ab_verdicts import judge
-from report.trust.lines import load_run
+from report.model.ab_plan import Failure
+from report.page import ab_page, report_page
+from report.trust.judge import load_run
+from report.verdict.ab_verdicts import judge
 from tests import (
     ab_made,
     ab_showcase,
@@ -92,7 +91,7 @@ KINDS: dict[str, Callable[[Path], Path]] = {
 def _of_run(folder: Path, plan: Any, lines: Any) -> Path:
     """The report of a made-up run, in a file of its folder."""
     return _written(
-        folder, html.render(load_run(synthetic.write_run(folder, plan, lines)))
+        folder, report_page.render(load_run(synthetic.write_run(folder, plan, lines)))
     )
 
 

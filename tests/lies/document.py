@@ -1,4 +1,4 @@
-"""report/LIES.md, made of what the harness says: `python -m tests.lies.document`.
+"""report/docs/LIES.md, made of what the harness says: `python -m tests.lies.document`.
 
 Runs every lie, and cost_bench for what the checks cost.  test_lies.py compares the
 file with its own runs, in all but the costs and the figures of families that tell
@@ -26,7 +26,7 @@ from tests.lies.table import (
 )
 from tests.places import ROOT
 
-PATH = ROOT / "report/LIES.md"
+PATH = ROOT / "report/docs/LIES.md"
 TIMED = ("times",)  # families whose verdicts have figures that differ each time
 _LINK = {"wrong": ": ", "ok": ", and beside its rate: "}
 

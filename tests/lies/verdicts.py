@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from report import comparison, numbers, sentences
-from report.rows import Row
-from report.trust.lines import load_run
+from report.terms import numbers
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.verdict.chart_row import Row
+from report.words import sentences
 
 
 def verdicts_of(folder: Path) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""The files of configs/, read strictly into typed objects."""

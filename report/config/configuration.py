@@ -1,0 +1,223 @@
+"""The configuration in configs/: engines, scenarios and suites as frozen objects.
+
+load() reads a whole folder and checks everything that can be checked without an
+executable: keys, names, types and units.  Flags that only one engine has are kept
+as they are written and are checked against its executable by scripts.settings.
+configs/README.md is the schema for people.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from report.config.config_types import (
+    CONTROL_SUFFIX,
+    MOST_REPEATS,
+    ROLES,
+    VARIANT,
+    Config,
+    EngineConfig,
+    Growth,
+    ScenarioConfig,
+    SuiteConfig,
+)
+from report.config.pinned_source import sources_of
+from report.config.scenario_file import scenarios_of
+from report.config.sweep_config import check_not_swept
+from report.config.toml_table import (
+    ConfigError,
+    Table,
+    known,
+    read_flags,
+    read_toml,
+    unknown,
+)
+from report.published.published_figures import PUBLISHED_DIR
+from report.terms.rulebook import SCENARIO_FLAGS
+from report.terms.units import UnitError, parse_duration
+
+__all__ = [
+    "CONTROL_SUFFIX",
+    "MOST_REPEATS",
+    "Config",
+    "EngineConfig",
+    "Growth",
+    "ScenarioConfig",
+    "SuiteConfig",
+    "load",
+]
+
+
+def load(folder: Path) -> Config:
+    """Reads and checks a configuration folder.  Raises ConfigError."""
+    engines = _engines(read_toml(folder / "engines.toml"))
+    raw = {file.stem: read_toml(file) for file in _toml_files(folder / "scenarios")}
+    scenarios = _scenarios(raw, engines)
+    files = _toml_files(folder / "suites")
+    suites = {
+        file.stem: _suite(file.stem, read_toml(file), scenarios, engines)
+        for file in files
+    }
+    return Config(engines, scenarios, suites)
+
+
+def _scenarios(
+    raw: Mapping[str, Table], engines: Mapping[str, EngineConfig]
+) -> dict[str, ScenarioConfig]:
+    scenarios: dict[str, ScenarioConfig] = {}
+    for file in raw:
+        for scenario in scenarios_of(file, raw, engines):
+            if scenario.name in scenarios or (
+                scenario.name != file and scenario.name in raw
+            ):
+                told = f"makes {scenario.name!r}, which another file makes"
+                raise ConfigError(scenario.file, "sweep", told)
+            scenarios[scenario.name] = scenario
+    return scenarios
+
+
+def _toml_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.toml"))
+
+
+def _engines(document: Table) -> dict[str, EngineConfig]:
+    document.only("engine")
+    engines: dict[str, EngineConfig] = {}
+    for table in document.tables("engine"):
+        engine = _engine(table)
+        if engine.name in engines:
+            raise ConfigError(table.file, table.at("name"), f"{engine.name!r} twice")
+        engines[engine.name] = engine
+    for engine in engines.values():
+        if engine.sources_of:
+            known(document, "sources_of", engine.sources_of, engines, "engine")
+        if engine.variant_of or engine.role == VARIANT:
+            _check_variant(document, engine, engines)
+    return engines
+
+
+def _check_variant(
+    document: Table, engine: EngineConfig, engines: Mapping[str, EngineConfig]
+) -> None:
+    """It runs the executable of one that is no variant, and has no sources."""
+    key = f"engine[{engine.name}].variant_of"
+    if engine.variant_of not in engines:
+        names = [e.name for e in engines.values() if not e.variant_of]
+        told = unknown("engine", engine.variant_of, names)
+        raise ConfigError(document.file, key, told)
+    if engines[engine.variant_of].variant_of:
+        told = f"{engine.variant_of!r} is itself a variant; one level is accepted"
+        raise ConfigError(document.file, key, told)
+    if engine.role not in ("", VARIANT):
+        told = f'{engine.role!r} is of no variant; accepted: "", "{VARIANT}"'
+        raise ConfigError(document.file, f"engine[{engine.name}].role", told)
+    if engine.sources or engine.sources_of:
+        told = "has no sources of its own: it runs another's executable"
+        raise ConfigError(document.file, key, told)
+
+
+def _engine(table: Table) -> EngineConfig:
+    table.only(
+        *("name", "title", "url", "summary", "role", "sources_of", "source"),
+        *("variant_of", "flags"),
+    )
+    role = table.text("role", "")
+    known(table, "role", role, ROLES, "role")
+    return EngineConfig(
+        name=table.text("name"),
+        title=table.text("title"),
+        url=table.text("url", ""),
+        summary=table.text("summary"),
+        role=role,
+        sources_of=table.text("sources_of", ""),
+        sources=sources_of(table),
+        variant_of=table.text("variant_of", ""),
+        flags=read_flags(table.table("flags")),
+        file=table.file,
+    )
+
+
+def _suite(
+    name: str,
+    table: Table,
+    scenarios: Mapping[str, ScenarioConfig],
+    engines: Mapping[str, EngineConfig],
+) -> SuiteConfig:
+    table.only(
+        *("title", "summary", "scenarios", "repetitions", "timeout"),
+        *("published", "override", "latency", "control", "repeat_disturbed"),
+        "engines",
+    )
+    override = table.table("override")
+    override.only(*SCENARIO_FLAGS)
+    members = _members(table, scenarios)
+    for member in members:
+        scenario = scenarios[member]
+        check_not_swept(table.file, "override", override.values, scenario)
+    return SuiteConfig(
+        name=name,
+        title=table.text("title"),
+        summary=table.text("summary"),
+        scenarios=members,
+        repetitions=table.count("repetitions", 3),
+        timeout_s=_duration(table, "timeout", "10min"),
+        published=_published(table),
+        override=read_flags(override),
+        latency=table.switch("latency", True),
+        control=_control(table, engines),
+        repeat_disturbed=table.count("repeat_disturbed", MOST_REPEATS, 0, MOST_REPEATS),
+        engines=_suite_engines(table, engines),
+    )
+
+
+def _members(table: Table, scenarios: Mapping[str, ScenarioConfig]) -> tuple[str, ...]:
+    """The scenarios by name; the name of a sweep stands for all that it made."""
+    families = {s.family: s.family for s in scenarios.values() if s.family}
+    names: list[str] = []
+    for word in table.texts("scenarios"):
+        known(table, "scenarios", word, (*scenarios, *families), "scenario")
+        names += [s.name for s in scenarios.values() if word in (s.name, s.family)]
+    return tuple(dict.fromkeys(names))
+
+
+def _published(table: Table) -> tuple[str, ...]:
+    value = table.values.get("published", "")
+    one = (value,) if value and isinstance(value, str) else ()
+    names = one or (() if value == "" else table.texts("published", ()))
+    for name in names:
+        known(table, "published", name, published_names(), "published figures")
+    return names
+
+
+def _suite_engines(table: Table, engines: Iterable[str]) -> tuple[str, ...]:
+    if "engines" not in table.values:
+        return ()
+    names = table.texts("engines")
+    for name in names:
+        known(table, "engines", name, engines, "engine")
+    return names
+
+
+def _control(table: Table, engines: Mapping[str, EngineConfig]) -> str:
+    name = table.text("control", "")
+    if name:
+        known(table, "control", name, engines, "engine")
+        twin = f"{name}{CONTROL_SUFFIX}"
+        if twin in engines:
+            raise ConfigError(table.file, "control", f"{twin!r} is an engine's name")
+    return name
+
+
+def published_names() -> tuple[str, ...]:
+    """The published comparisons there are: a table, and where it is from."""
+    about = (file.stem for file in _toml_files(PUBLISHED_DIR))
+    return tuple(n for n in about if (PUBLISHED_DIR / f"{n}.csv").is_file())
+
+
+def _duration(table: Table, key: str, default: str) -> float:
+    try:
+        seconds = parse_duration(table.text(key, default))
+    except UnitError as error:
+        raise ConfigError(table.file, table.at(key), str(error)) from error
+    if seconds <= 0:
+        raise ConfigError(table.file, table.at(key), "must be longer than nothing")
+    return seconds

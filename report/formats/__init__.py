@@ -1,0 +1,1 @@
+"""Results as Markdown, CSV, JSON and lines for a terminal."""

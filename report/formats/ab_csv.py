@@ -1,0 +1,31 @@
+"""An A/B run as CSV: one row for each cell and each whole engine, units named."""
+
+from __future__ import annotations
+
+from report.formats import ab_text
+from report.terms.text_table import csv_text
+from report.verdict.ab_verdicts import AbResult
+
+# Of the document of ab_text: its key, and the name of the column.
+_COLUMNS = (
+    *(("engine", "engine"), ("scenario", "scenario"), ("benchmark", "benchmark")),
+    *(("verdict", "verdict"), ("stage", "stage"), ("reason", "reason")),
+    *(("a_ops_per_sec", "a_ops_per_sec"), ("b_ops_per_sec", "b_ops_per_sec")),
+    *(("change", "rate_change_share"), ("low", "rate_change_low_share")),
+    *(("high", "rate_change_high_share"), ("confidence", "confidence_share")),
+    *(("p_slower", "p_slower"), ("p_faster", "p_faster"), ("pairs", "pairs")),
+    *(("sigma_log", "sigma_log"), ("smallest_effect", "smallest_effect_share")),
+    *(("pairs_needed", "pairs_needed"), ("disturbed", "disturbed")),
+    ("cells", "cells"),
+)
+
+
+def render(result: AbResult) -> str:
+    """The CSV text: cells in the order of the run, then engines; empty if unknown."""
+    document = ab_text.ab_document(result)
+    labels = [side["label"] for side in document["sides"].values()]
+    rows = (
+        [document["run"], *labels, *(row.get(key) for key, _ in _COLUMNS)]
+        for row in (*document["cells"], *document["engines"])
+    )
+    return csv_text(["run", "a", "b", *(name for _, name in _COLUMNS)], rows)

@@ -1,0 +1,46 @@
+"""An A/B run as Markdown: what was found, in tables, and by which rule."""
+
+from __future__ import annotations
+
+from report.formats import ab_text
+from report.page import ab_page
+from report.terms.text_table import escaped
+from report.verdict.ab_verdicts import AbResult
+from report.words import ab_words, provenance
+from report.words.ab_counts import changed, count_rows, counts_table, counts_told
+
+
+def render(result: AbResult) -> str:
+    """The result as the text of one Markdown file."""
+    run = result.run
+    title = f"{run.b.label} against {run.a.label}"
+    if run.plan.same_build:
+        title = f"{run.a.label} against itself"
+    machine = provenance.machine_words(run.plan.machine)
+    counts = count_rows(result)
+    chips = (chip.text for chip in ab_page.chips(result, counts))
+    summary = ab_words.summary(result)
+    if engines := ab_words.engines_told(result):
+        summary += f". {engines}"
+    blocks = [
+        f"# {escaped(title)}",
+        escaped(" · ".join(filter(None, (run.plan.run, machine)))),
+        f"**{escaped(summary)}.**",
+        *(escaped(told) for told in ab_words.remarks(result)),
+        "\n".join(f"- {escaped(told)}" for told in chips),
+    ]
+    for group in ab_words.groups(result):
+        table = ab_text.rates_table(result, group.rows)
+        blocks += [f"## {escaped(group.title)}", table.markdown()]
+    if counts:
+        blocks += ["## Work, not time", f"{counts_told(counts)}."]
+    # The counts that did not change are in the page.
+    if told := [*changed(counts), *(row for row in counts if row.alert)]:
+        blocks.append(counts_table(told).markdown())
+    blocks.append(
+        "Rates are in ops/s, changes of b against a;"
+        f" {escaped(ab_words.rule_told(run.plan.rule))}."
+    )
+    if next_step := ab_text.next_step(result):
+        blocks.append(f"Next: {escaped(next_step)}")
+    return "\n\n".join(blocks) + "\n"

@@ -1,0 +1,231 @@
+"""What an A/B run says, as lines for a terminal and as one document for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from report.model.ab_rule import PAIRS_PER_ROUND
+from report.model.ab_run import Side
+from report.model.judgement import Judgement, Verdict
+from report.terms import numbers
+from report.terms.text_table import TextLine, TextTable
+from report.verdict.ab_verdicts import AbResult
+from report.verdict.count_verdicts import MORE, CountResult
+from report.words import ab_words
+from report.words.ab_counts import changed, count_rows, counts_table, counts_told
+from report.words.verdict_rows import VerdictRow, blindest, verdict_table
+from report.words.verdict_words import FAILED, look, unseen
+
+_CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED, FAILED)
+_COUNTS_SHOWN = 12
+_LABEL = 14
+_MOST_ROUNDS = 200  # beyond it another machine is the better advice
+
+
+def lines(
+    result: AbResult,
+    *,
+    show_all: bool = False,
+    quiet: bool = False,
+    advice: bool = True,
+) -> list[TextLine]:
+    """The result for a terminal; quiet: what regressed, and the verdict.
+
+    `advice`: with what to do next.
+    """
+    every = [*ab_words.engine_rows(result), *ab_words.rows(result)]
+    if quiet:
+        table = rates_table(
+            result, [r for r in every if r.outcome == Verdict.REGRESSED]
+        )
+        counts = counts_table([r for r in count_rows(result) if r.outcome == MORE])
+        shown = [*table.lines(head=False), *counts.lines(head=False)]
+        return [*shown, TextLine(_summary(result), "bold")]
+    found = [row for verdict in _CHANGED for row in every if row.outcome == verdict]
+    if show_all:
+        found += [row for row in every if row.outcome not in _CHANGED]
+    shown = [TextLine(_title(result), "bold")]
+    if found:
+        shown += [TextLine(""), *rates_table(result, found).lines()]
+    shown += [TextLine(f"  {told}", "dim") for told in _rest(result, show_all)]
+    shown += [TextLine(""), TextLine(_summary(result), "bold")]
+    shown += [TextLine(f"rule      {ab_words.rule_told(result.run.plan.rule)}", "dim")]
+    shown += _counts(result)
+    if advice and (told := next_step(result)):
+        shown.append(TextLine(f"next      {told}"))
+    return shown
+
+
+def next_step(result: AbResult) -> str:
+    """What to do about what is not known or not good; "" if all is."""
+    run = result.run
+    if run.unfinished:
+        builds = "--a BUILD_A" if run.plan.same_build else "--a BUILD_A --b BUILD_B"
+        return f"scripts/kvmatrix resume {run.plan.run} {builds}"
+    if result.regressed:
+        cell = result.regressed[0].name
+        return (
+            f"the same command with -k '{cell}', on another machine if there is one:"
+            " what is shared by a whole session cannot be told from the code"
+        )
+    needed = [
+        cell.judgement.pairs_needed
+        for cell in result.inconclusive
+        if cell.judgement and cell.judgement.pairs_needed is not None
+    ]
+    if not needed:
+        return ""
+    rounds = math.ceil(max(needed) / PAIRS_PER_ROUND)
+    if rounds > _MOST_ROUNDS:
+        return "scripts/kvmatrix doctor: it is too noisy here to see 5 % in every cell"
+    if rounds <= run.plan.rule.screen_rounds:
+        return ""
+    return f"--screen-rounds {rounds} would see 5 % in every cell"
+
+
+def ab_document(result: AbResult) -> dict[str, Any]:
+    """The answer of `kvmatrix ab --json`; numbers that are none are null."""
+    run, found = result.run, ab_words.tally(result)
+    return {
+        "run": run.plan.run,
+        "kind": "ab",
+        "same_build": run.plan.same_build,
+        "unfinished": run.unfinished,
+        "seed": run.plan.seed,
+        "command": run.plan.command,
+        "exit": result.exit_code,
+        "sides": {"a": _side(run.a), "b": _side(run.b)},
+        "rule": dict(vars(run.plan.rule)),
+        "summary": {
+            word: found[word] for word in (*(v.value for v in Verdict), FAILED)
+        },
+        "engines": [
+            {"engine": e.engine, "cells": e.cells, **_judged(e.judgement)}
+            for e in result.engines
+        ],
+        "cells": [
+            {
+                "engine": cell.name.engine,
+                "scenario": cell.name.scenario,
+                "benchmark": cell.name.benchmark,
+                **(_judged(cell.judgement) if cell.judgement else {}),
+                "verdict": ab_words.verdict_of(cell),
+                "reason": ab_words.told_of(cell),
+                "stage": cell.stage,
+                "a_ops_per_sec": cell.a_median_ops_per_sec,
+                "b_ops_per_sec": cell.b_median_ops_per_sec,
+                "disturbed": cell.disturbed,
+            }
+            for cell in result.cells
+        ],
+        "counts": [_count(c) for c in result.counts],
+    }
+
+
+def _title(result: AbResult) -> str:
+    run = result.run
+    sides = f"{run.a.label} → {run.b.label}"
+    if run.plan.same_build:
+        sides = f"{run.a.label} against itself"
+    pairs = numbers.count(ab_words.pairs_measured(result), "pair")
+    cells = numbers.count(len(result.cells), "cell")
+    return f"kvmatrix ab  {sides}   {run.plan.suite.name} · {cells}, {pairs}"
+
+
+def rates_table(result: AbResult, rows: Sequence[VerdictRow]) -> TextTable:
+    """Return cells and engines as a table."""
+    a, b = (side.label[:_LABEL] for side in (result.run.a, result.run.b))
+    return verdict_table(rows, (a, b), ("change", "interval", "pairs"))
+
+
+def _rest(result: AbResult, show_all: bool) -> list[str]:
+    """What is not in the table, in a line for each verdict."""
+    found = ab_words.tally(result)
+    told = []
+    if unsure := found[Verdict.INCONCLUSIVE]:
+        line = f"{look(Verdict.INCONCLUSIVE).glyph} {unsure} inconclusive"
+        if (worst := blindest(ab_words.rows(result))) and worst.unseen:
+            line += f": {unseen(worst.unseen, worst.name)}"
+        told.append(line)
+    if same := found[Verdict.UNCHANGED]:
+        within = numbers.limit(result.run.plan.rule.unchanged_within)
+        told.append(
+            f"{look(Verdict.UNCHANGED).glyph} {same} unchanged: within ±{within}"
+        )
+    if told and not show_all:
+        told[-1] += " (all cells: in the report)"
+    return told
+
+
+def _summary(result: AbResult) -> str:
+    parts = [ab_words.summary(result), ab_words.engines_told(result)]
+    if result.exit_code == 5:
+        parts.append(result.nothing_judged)
+    elif result.run.unfinished:
+        parts.append("unfinished")
+    return " · ".join(filter(None, parts))
+
+
+def _counts(result: AbResult) -> list[TextLine]:
+    rows = count_rows(result)
+    problems = [told for told in (result.run.tools or {}).values() if told]
+    if not rows and not problems:
+        return []
+    found = changed(rows)
+    shown = [TextLine(f"counts    {counts_told(rows)}")]
+    shown += [TextLine(f"  not counted: {told}", "dim") for told in problems]
+    shown += [TextLine(f"  {told}", FAILED) for told in _troubles(result)]
+    shown += counts_table(found[:_COUNTS_SHOWN]).lines()
+    if hidden := found[_COUNTS_SHOWN:]:
+        more = numbers.count(len(hidden), "changed count")
+        shown.append(TextLine(f"  and {more} more in the report", "dim"))
+    return shown
+
+
+def _troubles(result: AbResult) -> list[str]:
+    """What failed when it was counted, once for each cell and reason."""
+    found = (f"{c.cell}: {c.reason}" for c in result.counts if c.trouble)
+    return list(dict.fromkeys(found))
+
+
+def _side(side: Side) -> dict[str, Any]:
+    engines = {
+        engine.name: {
+            "version": engine.version or None,
+            "binary_sha256": engine.binary_sha256 or None,
+            "missing": engine.missing or None,
+        }
+        for engine in side.engines
+    }
+    return {"label": side.label, "engines": engines}
+
+
+def _judged(judgement: Judgement) -> dict[str, Any]:
+    """Shares of the rate; nothing but the verdict where nothing was measured."""
+    document: dict[str, Any] = {"verdict": judgement.verdict.value}
+    document["reason"] = judgement.reason
+    measured = bool(judgement.pairs)
+    low, high = (judgement.rate_interval if measured else None) or (None, None)
+    document["change"] = _finite(judgement.rate_change) if measured else None
+    document["low"], document["high"] = _finite(low), _finite(high)
+    for name in ("confidence", "p_slower", "p_faster"):
+        document[name] = getattr(judgement, name) if measured else None
+    document["pairs"] = judgement.pairs
+    for name in ("sigma_log", "smallest_effect", "pairs_needed"):
+        document[name] = _finite(getattr(judgement, name))
+    return document
+
+
+def _finite(share: float | None) -> float | None:
+    return None if share is None or not math.isfinite(share) else share
+
+
+def _count(count: CountResult) -> dict[str, Any]:
+    values = {**vars(count), **vars(count.cell)}
+    del values["cell"]
+    return {
+        name: None if isinstance(v, float) and not math.isfinite(v) else v
+        for name, v in values.items()
+    }

@@ -1,0 +1,174 @@
+"""The results as CSV: one row for each attempt at a repetition, units named.
+
+Every raw figure is there, but for timelines and histograms, which are no figures:
+of a histogram the percentiles are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from report.model.record import histogram_of
+from report.model.run import Measurement, Run
+from report.stats import latency
+from report.terms.text_table import csv_text
+
+_COLUMNS = (
+    "run",
+    "engine",
+    "engine_version",
+    "scenario",
+    "benchmark",
+    "repetition",
+    "order",
+    "seed",
+    "status",
+    "reason",
+    "verified",
+    "planned_ops",
+    "ops",
+    "found",
+    "bytes",
+    "truncated",
+    "open_ns",
+    "loop_ns",
+    "flush_ns",
+    "settle_ns",
+    "close_ns",
+    "prepare_ns",
+    "wall_ns",
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "peak_rss_bytes",
+    "disk_bytes",
+    "read_bytes",
+    "written_bytes",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "digest",
+    "exit",
+)
+_DERIVED = ("ops_per_sec", "audit_status", "audit_ns", "assertions")
+_LATER = (
+    *("pass", "attempt", "ending"),
+    *("live_bytes", "peak_disk_bytes", "anonymous_rss_bytes", "file_rss_bytes"),
+    *("storage_read_bytes", "storage_written_bytes", "idle_cpu_ns"),
+    *("stall_count", "stalled_ns"),
+)
+# Objects of a line: what their columns begin with, and their keys.
+_OBJECTS = (
+    (
+        "deferred",
+        "deferred_",
+        ("cpu_ns", "read_bytes", "written_bytes", "storage_written_bytes"),
+    ),
+    (
+        "open_loop",
+        "open_loop_",
+        (
+            *("rate_ops_per_sec", "offered_ops_per_sec", "achieved_ops_per_sec"),
+            *("late_starts", "max_lag_ns", "saturated"),
+        ),
+    ),
+    (
+        "watch",
+        "watch_",
+        (
+            *("samples", "peak_disk_bytes", "peak_anonymous_rss_bytes"),
+            *("peak_file_rss_bytes", "runner_cpu_ns"),
+        ),
+    ),
+    (
+        "disturbance",
+        "disturbance_",
+        (
+            *("wall_ns", "steal_share", "foreign_cpu_share", "unseen_cpu_share"),
+            *("pressure_cpu_share", "pressure_io_share", "pressure_memory_share"),
+            *("foreign_read_bytes", "foreign_written_bytes"),
+            *("device_read_bytes", "device_written_bytes", "marks"),
+        ),
+    ),
+    ("audit", "audit_", ("open_ns",)),
+    (
+        "options",
+        "option_",
+        (
+            *("num", "reads", "threads", "stream", "key_format", "key_distribution"),
+            *("zipf_theta", "value_size_distribution_type", "value_size_min"),
+            *("value_size_max", "transactions", "writes_per_second"),
+            "readwritepercent",
+        ),
+    ),
+    ("writer", "writer_", ("ops", "loop_ns", "bytes", "rate_ops_per_sec")),
+)
+# Objects that have other keys in each line: in one column, "read=950; update=50".
+_OPEN = ("ops_by_thread", "ops_by_type", "counters", "shares")
+_HISTOGRAMS = ("latency", "service")
+
+
+def render(run: Run) -> str:
+    """The CSV text, in the order of the results file; empty where unknown."""
+    return csv_text(_header(), _rows(run))
+
+
+def _rows(run: Run) -> Iterator[list[Any]]:
+    again = {m.line for cell in run.cells.values() for m in cell.superseded}
+    for m in run.measurements:
+        # A line that cannot be believed has another status than it claims.
+        record = {**m.record, "status": m.status, "reason": m.reason}
+        values = [record.get(name) for name in _COLUMNS] + _derived(m)
+        values += [record.get(name) for name in _LATER] + [m.line in again]
+        values += [v for name, _, keys in _OBJECTS for v in _values(m, name, keys)]
+        values += [v for name in _HISTOGRAMS for v in _percentiles(m, name)]
+        yield values + [_told(m.record.get(name)) for name in _OPEN]
+
+
+def _header() -> list[str]:
+    inner = [prefix + key for _, prefix, keys in _OBJECTS for key in keys]
+    names = [name.replace(".", "_") for name in latency.NAMES]
+    percentiles = [
+        *("count", "sum_ns", "min_ns"),
+        *(f"{name}_ns" for name in names),
+        "max_ns",
+    ]
+    times = [f"{name}_{key}" for name in _HISTOGRAMS for key in percentiles]
+    return [*_COLUMNS, *_DERIVED, *_LATER, "superseded", *inner, *times, *_OPEN]
+
+
+def _derived(m: Measurement) -> list[Any]:
+    audit, build = m.record.get("audit"), m.record.get("build") or {}
+    rate = None if m.ops_per_sec is None else f"{m.ops_per_sec:.3f}"
+    audited = [audit.get("status"), audit.get("audit_ns")] if audit else [None, None]
+    return [rate, *audited, build.get("assertions")]
+
+
+def _values(m: Measurement, name: str, keys: tuple[str, ...]) -> list[Any]:
+    found = m.record.get(name)
+    return [found.get(key) if isinstance(found, dict) else None for key in keys]
+
+
+def _told(found: Any) -> list[str] | None:
+    """Keys with their figures; of shares what was drawn and what theory has."""
+    if not found:
+        return None
+    if isinstance(found, dict):
+        return [f"{key}={value}" for key, value in found.items()]
+    return [
+        f"{one['what']}={one['share']} ({one['theory']})"
+        if isinstance(one, dict)
+        else str(one)
+        for one in found
+    ]
+
+
+def _percentiles(m: Measurement, name: str) -> list[Any]:
+    """Of an ok line: percentiles that too few samples lie above are empty."""
+    histogram = histogram_of(m.record, f"{name}_ns") if m.status == "ok" else None
+    found = latency.percentiles(histogram)
+    if found is None or histogram is None:
+        return [None] * (len(latency.NAMES) + 4)
+    middle = (found.at[key] for key in latency.NAMES)
+    return [found.count, histogram["sum"], found.min_ns, *middle, found.max_ns]

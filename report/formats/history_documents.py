@@ -1,0 +1,98 @@
+"""The history for programs: one JSON document of its steps, or CSV of its points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from report.model.history_entry import Entry
+from report.terms.text_table import csv_text
+from report.verdict.history_steps import Change, Judged
+from report.words.history_view import Machine, View, confirming
+
+SCHEMA = 1
+_COLUMNS = (
+    *("machine", "engine", "scenario", "benchmark", "settings_sha256", "method"),
+    *("kind", "reference", "run", "label", "binary_sha256", "n"),
+    *("ops_per_sec", "ops_per_sec_low", "ops_per_sec_high"),
+    *("ratio", "ratio_low", "ratio_high", "step", "verdict"),
+)
+
+
+def document(view: View) -> dict[str, Any]:
+    """The answer of `history --format json`; changes are shares of the rate."""
+    return {
+        "schema": SCHEMA,
+        "runs": view.runs,
+        "all_runs": view.all_runs,
+        "machines": [_machine(machine) for machine in view.machines],
+    }
+
+
+def csv_document(view: View) -> str:
+    """One line for each point of each series shown; a step stands at its first."""
+    return csv_text(_COLUMNS, _rows(view))
+
+
+def _rows(view: View) -> Iterator[list[Any]]:
+    for machine in view.machines:
+        shown = {entry.run for entry in machine.entries}
+        for judged in machine.judged:
+            steps = {change.after.run: change for change in judged.changes}
+            for point in judged.series.points:
+                if point.entry.run in shown:
+                    yield _row(machine, judged, point.entry, steps)
+
+
+def _row(
+    machine: Machine, judged: Judged, entry: Entry, steps: dict[str, Change]
+) -> list[Any]:
+    key, cell = judged.series.key, entry.by_name[judged.series.cell]
+    step = steps.get(entry.run)
+    rate, ratio = cell.rate, cell.ratio
+    return [
+        *(machine.number, key.cell.engine, key.cell.scenario, key.cell.benchmark),
+        *(key.settings_sha256, key.method, key.kind, key.reference),
+        *(entry.run, entry.label, entry.binary(key.cell.engine), cell.n),
+        *((rate.median, rate.low, rate.high) if rate else ("",) * 3),
+        *((ratio.median, ratio.low, ratio.high) if ratio else ("",) * 3),
+        step.step.rate_change if step else "",
+        step.verdict if step else "",
+    ]
+
+
+def _machine(machine: Machine) -> dict[str, Any]:
+    entries = machine.entries
+    return {
+        "number": machine.number,
+        "machine": dict(entries[-1].machine),
+        "runs": [entry.run for entry in entries],
+        "regressed": len(machine.regressions),
+        "nominated": len(machine.nominated),
+        "improved": len(machine.improvements),
+        "series": len(machine.judged),
+        "series_of_few_points": machine.short,
+        "changes": [_change(change) for change in machine.changes],
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    decided_by, ended = change.decided_by, change.ended
+    return {
+        "cell": str(change.series.cell),
+        "kind": change.series.key.kind,
+        "reference": change.series.key.reference or None,
+        "verdict": change.verdict,
+        "state": change.state.value,
+        "open": change.is_open,
+        "change": change.step.rate_change,
+        "before": _entry(change.before),
+        "after": _entry(change.after),
+        "decided_by": decided_by.run if decided_by else None,
+        "ended": ended.run if ended else None,
+        "confirm": confirming(change) if change.is_open else None,
+    }
+
+
+def _entry(entry: Entry) -> dict[str, str]:
+    return {"run": entry.run, "label": entry.label}

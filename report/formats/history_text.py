@@ -1,0 +1,89 @@
+"""The history for a terminal: what is open first, then how much was looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from report.model.history_entry import Entry
+from report.terms.numbers import count, interval, signed
+from report.terms.text_table import TextLine
+from report.verdict.history_steps import Change, State
+from report.words.history_view import (
+    FEW,
+    Machine,
+    View,
+    confirming,
+    figures_of,
+    glyph,
+    opened,
+    style,
+)
+from report.words.verdict_words import counted
+
+
+def lines(view: View) -> list[TextLine]:
+    """The whole view; a step that no A/B run has confirmed is never "regressed"."""
+    found = [TextLine(_title(view), "bold")]
+    for machine in view.machines:
+        found += [TextLine(""), *_machine(machine)]
+    if any(machine.nominated for machine in view.machines):
+        told = "nominated: a step in the history; the A/B run decides, not the history"
+        found += [TextLine(""), TextLine(told, "dim")]
+    return found
+
+
+def since(change: Change) -> str:
+    """Where a step is, for people."""
+    return f"since {_named(change.after)}, before it {_named(change.before)}"
+
+
+def decided(change: Change) -> str:
+    """What the A/B run said that decided a step; "" if none did."""
+    entry = change.decided_by
+    ratio = entry.by_name[change.series.cell].ratio if entry else None
+    if entry is None or ratio is None:
+        return ""
+    ends = interval(ratio.low - 1, ratio.high - 1)
+    return f"{change.state} by {entry.run}: {signed(ratio.median - 1)} {ends}"
+
+
+def summary(machine: Machine) -> str:
+    """How many series there are, and what is open in them."""
+    told = f"{count(len(machine.judged), 'series', 'series')}: {opened(machine)}"
+    told += f"; {machine.steady} with nothing open"
+    if machine.short:
+        told += f"; {machine.short} of fewer than {FEW} points, too few for small steps"
+    return told
+
+
+def _title(view: View) -> str:
+    told = f"kvmatrix history  {count(view.runs, 'run')}"
+    if view.runs < view.all_runs:
+        told = f"kvmatrix history  the last {view.runs} of {view.all_runs} runs"
+    return f"{told} · {count(len(view.machines), 'machine')}"
+
+
+def _machine(machine: Machine) -> Iterator[TextLine]:
+    runs = machine.entries
+    yield TextLine(f"machine {machine.number}: {machine.title}", "bold")
+    yield TextLine(f"{count(len(runs), 'run')}, {runs[0].run} to {runs[-1].run}", "dim")
+    for change in machine.open:
+        yield from _change(change)
+    if machine.closed:
+        yield TextLine(f"closed: {counted(machine.closed)}", "dim")
+    yield TextLine(summary(machine))
+
+
+def _change(change: Change) -> Iterator[TextLine]:
+    kind = " of its reference" if change.series.is_ratio else ""
+    told = f"{glyph(change)} {change.verdict:<9}  {change.series.cell}"
+    yield TextLine(f"{told}  {figures_of(change)}{kind}", style(change))
+    yield TextLine(f"    {since(change)}")
+    if told := decided(change):
+        yield TextLine(f"    {told}")
+    elif change.state is State.NOMINATED:
+        yield TextLine(f"    to confirm: {confirming(change)}")
+
+
+def _named(entry: Entry) -> str:
+    return f"{entry.label} ({entry.run})" if entry.label else entry.run

@@ -1,0 +1,139 @@
+"""The report as Markdown: the verdict, a table for each scenario, and the rest.
+
+The rest are the tables that the HTML report has behind each chart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from report.model.plan import Scenario
+from report.model.run import Run
+from report.terms import numbers, titles
+from report.terms.text_table import TableRow, TextTable, escaped
+from report.verdict import comparison, sweeps
+from report.verdict.comparison import Chart, Comparison, Row
+from report.words import chart_detail, provenance, sentences, summary_badges
+from report.words.cell_text import EMPTY, Table, union
+from report.words.workloads import workload
+
+
+def render(run: Run) -> str:
+    """The report as the text of one Markdown file."""
+    compared = comparison.compare(run)
+    blocks = [
+        f"# {escaped(run.plan.suite.title)}",
+        escaped(" · ".join(filter(None, (run.plan.run, provenance.machine_line(run))))),
+        f"**{escaped(sentences.headline(compared))}**"
+        + escaped(sentences.verdict_rest(compared)),
+        "\n".join(f"- {escaped(c.text)}" for c in summary_badges.chips(run, compared)),
+        escaped(sentences.noise(run, compared)),
+    ]
+    for sweep in sweeps.sweeps(compared):
+        blocks += _section(sweep.title, sweep.members[0].scenario, sweep.charts)
+    for scenario, charts in sweeps.single(compared):
+        blocks += _section(scenario.title, scenario, charts)
+    blocks += [
+        f"Rates are medians of {run.plan.repetitions}; in brackets how many times "
+        f"slower than the best. Bold {escaped(sentences.win_rule(compared))}.",
+        *_beside(run, compared),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _section(title: str, scenario: Scenario, charts: list[Chart]) -> list[str]:
+    """A scenario, or a family of them: of each chart one row."""
+    return [
+        f"## {escaped(title)}",
+        escaped(" ".join(scenario.analysis.split())),
+        _table(charts),
+        *_remarks(charts),
+    ]
+
+
+def _table(charts: list[Chart]) -> str:
+    rows = [*charts[0].rows, *charts[0].unranked]
+    table = TextTable(("Benchmark",), tuple(map(_name, rows)), (), ())
+    lines = []
+    for chart in charts:
+        title = f"{chart.title} (`{chart.benchmark}`, {chart.unit})"
+        for flag, value in chart.scenario.swept.items():
+            title += f", {escaped(flag)} {escaped(titles.value(value, flag))}"
+        title += "".join(f"; {escaped(said)}" for said in workload(chart.rows))
+        cells = [_cell(chart, r) for r in (*chart.rows, *chart.unranked)]
+        lines.append([title, *cells])
+    return table.of_markdown(lines)
+
+
+def _name(row: Row) -> str:
+    role = f" ({row.engine.role})" if row.engine.role else ""
+    return row.engine.title + role
+
+
+def _cell(chart: Chart, row: Row) -> str:
+    if row.summary is None:
+        return row.status
+    rate = numbers.rounded(row.summary.median)
+    if not row.engine.ranked:
+        return rate
+    if row.leads:
+        outcome = chart.verdict.outcome.value
+        return f"**{rate}**" if outcome == "win" else f"{rate} ({outcome})"
+    return f"{rate} ({numbers.slower(row.off_best or 1.0)})"
+
+
+def _remarks(charts: Iterable[Chart]) -> list[str]:
+    """Reasons of cells without a rate, and what to know of those with one."""
+    found = []
+    for chart in charts:
+        for row in (*chart.rows, *chart.controls, *chart.references):
+            if row.summary is None:
+                text = f"{row.status}: {row.reason}"
+            elif not (text := ", ".join(sentences.notes(row))):
+                continue
+            line = " ".join(text.split())
+            swept = chart.scenario.swept.items()
+            at = "".join(f", {titles.value(v, flag)}" for flag, v in swept)
+            name = f"{escaped(row.engine.title)}, {chart.benchmark}{escaped(at)}"
+            found.append(f"- {name}: {escaped(line)}")
+    return ["\n".join(found)] if found else []
+
+
+def _beside(run: Run, compared: Comparison) -> list[str]:
+    """The tables behind the charts, all of one kind as one; what was disturbed."""
+    found = [(chart, chart_detail.behind(run, chart)) for chart in compared.charts]
+    tables = [
+        *((chart, behind.writer) for chart, behind in found if behind.writer),
+        *((chart, table) for chart, behind in found for table in behind.types),
+        *((chart, table) for chart, behind in found for table in behind.latency),
+        *((chart, table) for chart, behind in found for table in behind.work),
+        *((chart, table) for chart, behind in found for table in behind.resources),
+        *((chart, behind.shares) for chart, behind in found if behind.shares),
+    ]
+    blocks = []
+    for caption in dict.fromkeys(table.caption for _, table in tables):
+        own = [(chart, table) for chart, table in tables if table.caption == caption]
+        blocks += [f"## {escaped(caption)}", _merged(own)]
+    disturbances = [
+        f"- {escaped(f'{chart.scenario.title}, {chart.benchmark}: {told}')}"
+        for chart, behind in found
+        for told in behind.disturbances
+    ]
+    if disturbances:
+        blocks += ["## Disturbed repetitions", "\n".join(disturbances)]
+    return blocks
+
+
+def _merged(tables: list[tuple[Chart, Table]]) -> str:
+    """Tables of several charts as one; a column that one of them lacks is empty."""
+    shared = union(table for _, table in tables)
+    rows = []
+    for chart, table in tables:
+        for line in table.lines:
+            known = dict(zip(table.columns, line.figures, strict=True))
+            cell = (chart.scenario.title, chart.benchmark, line.engine.title)
+            texts = (known.get(column, EMPTY).text for column in shared)
+            rows.append(TableRow((*cell, *texts)))
+    titles = tuple(title for title, _ in shared)
+    names = ("Scenario", "Benchmark", "Engine")
+    return TextTable(names, titles, (), tuple(rows)).markdown()

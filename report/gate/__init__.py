@@ -1,0 +1,1 @@
+"""The verdict of `kvmatrix check`, and how it is written."""

@@ -1,0 +1,102 @@
+"""A gate's result for GitHub: annotations on stdout, and a table for the summary.
+
+Commands and their escapes: docs.github.com, "Workflow commands for GitHub Actions",
+and escapeData and escapeProperty of actions/toolkit (packages/core/src/command.ts).
+GitHub shows ten annotations of each level of a step and takes 1 MiB of summary.
+"""
+
+from report.gate.gate import PASSED, Gate, Outcome
+from report.gate.gate_text import conclusion, sentence, shown, summary
+from report.terms.numbers import count
+from report.terms.text_table import escaped, one_line
+from report.words.verdict_rows import VerdictRow, verdict_table
+
+MOST_ANNOTATIONS = 10
+MOST_SUMMARY_ROWS = 300
+_BAD = (
+    Outcome.REGRESSED,
+    Outcome.NOMINATED,
+    Outcome.FAILED,
+    Outcome.MISSING,
+)
+
+
+def annotations(gate: Gate, code: int) -> list[str]:
+    """One ::error line for each regression and each failure, and ::warning lines.
+
+    What does not fit into ten is counted in the last.
+    """
+    bad = [row for outcome in _BAD for row in gate.of(outcome)]
+    level = "error" if code != PASSED else "warning"
+    shown_rows = bad if len(bad) <= MOST_ANNOTATIONS else bad[: MOST_ANNOTATIONS - 1]
+    found = [command(level, _title(row), sentence(row)) for row in shown_rows]
+    if rest := bad[len(shown_rows) :]:
+        found.append(
+            command(level, f"{len(rest)} more", "; ".join(row.label for row in rest))
+        )
+    if gate.slower:
+        found += [command("notice", "confirm", hint) for hint in gate.hints]
+    found += _warnings(gate)
+    if code != PASSED and not bad:
+        found.append(command("error", "kvmatrix check", conclusion(gate, code)))
+    elif not gate.can_pass:
+        found.append(command("warning", "kvmatrix check", conclusion(gate, code)))
+    return found
+
+
+def _warnings(gate: Gate) -> list[str]:
+    """One for what is inconclusive, one for what is not gated, one for alerts."""
+    kinds = {
+        "inconclusive": gate.of(Outcome.INCONCLUSIVE),
+        "not gated": gate.timed(Outcome.NOT_GATED),
+        "to look at": tuple(row for row in gate.rows if row.alert),
+    }
+    return [
+        command(
+            "warning",
+            f"{count(len(rows), 'row')} {kind}",
+            "; ".join(f"{row.label}: {row.remark}" for row in rows[:3]),
+        )
+        for kind, rows in kinds.items()
+        if rows
+    ]
+
+
+def step_summary(gate: Gate, code: int) -> str:
+    """The Markdown for $GITHUB_STEP_SUMMARY."""
+    rows = shown(gate)
+    compared = escaped(one_line(f"{gate.run}, against {gate.against}"))
+    blocks = [
+        "### kvmatrix check",
+        f"**{escaped(one_line(conclusion(gate, code)))}**",
+        f"{compared}: {escaped(summary(gate))}.",
+    ]
+    if rows:
+        blocks.append(verdict_table(rows[:MOST_SUMMARY_ROWS]).markdown())
+    if len(rows) > MOST_SUMMARY_ROWS:
+        blocks.append(f"{len(rows) - MOST_SUMMARY_ROWS} more rows are not shown.")
+    if gate.hints and gate.slower:
+        commands = "".join(f"\n    {one_line(hint)}" for hint in gate.hints)
+        blocks.append(f"Confirm with:\n{commands}")
+    blocks.append(f"Rule: {escaped(one_line(gate.method))}.")
+    return "\n\n".join(blocks) + "\n"
+
+
+def command(level: str, title: str, message: str) -> str:
+    """One workflow command on one line."""
+    return f"::{level} title={escaped_property(title)}::{escaped_data(message)}"
+
+
+def escaped_data(text: str) -> str:
+    """A command's message; line ends are kept, other control characters are not."""
+    text = "".join(c if c.isprintable() or c in "\r\n" else " " for c in text)
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escaped_property(text: str) -> str:
+    """A command's property."""
+    return escaped_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _title(row: VerdictRow) -> str:
+    return f"{row.outcome}: {row.label}"

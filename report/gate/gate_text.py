@@ -1,0 +1,172 @@
+"""A gate's result as lines for people, and as one JSON document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from report.gate.gate import INCOMPLETE, NOTHING, PASSED, REGRESSED, Gate, Outcome
+from report.terms import numbers
+from report.terms.text_table import TextLine
+from report.words.verdict_rows import (
+    OPS,
+    VerdictRow,
+    change_of,
+    interval_of,
+    sides_of,
+    verdict_table,
+)
+from report.words.verdict_words import counted, unseen
+
+SCHEMA = 1
+# Outcomes whose rows are all shown; of the others so many.
+_SHOWN = (
+    Outcome.FAILED,
+    Outcome.MISSING,
+    Outcome.REGRESSED,
+    Outcome.NOMINATED,
+    Outcome.IMPROVED,
+)
+_UNSURE_SHOWN = 10
+
+
+def lines(gate: Gate, code: int) -> list[TextLine]:
+    """The result for a terminal; `code` is the exit code it leads to."""
+    found = [
+        TextLine(f"kvmatrix check  {gate.run}", "bold"),
+        TextLine(f"against   {gate.against}"),
+        TextLine(f"rule      {gate.method}"),
+        TextLine(""),
+    ]
+    if rows := shown(gate):
+        found += [*verdict_table(rows).lines(), TextLine("")]
+    found.append(TextLine(summary(gate)))
+    if gate.slower:
+        found += [TextLine(f"confirm   {hint}") for hint in gate.hints]
+    return [*found, TextLine(conclusion(gate, code), "bold")]
+
+
+def shown(gate: Gate) -> list[VerdictRow]:
+    """The rows that people see: what was found, and some of what is not known."""
+    rows = [row for outcome in _SHOWN for row in gate.of(outcome)]
+    alerts = [row for row in gate.rows if row.alert]
+    vague = [row for row in gate.of(Outcome.NOT_GATED) if not row.alert]
+    return [
+        *rows,
+        *alerts,
+        *gate.of(Outcome.INCONCLUSIVE)[:_UNSURE_SHOWN],
+        *[row for row in vague if row.timed][:_UNSURE_SHOWN],
+        *[row for row in vague if not row.timed][:_UNSURE_SHOWN],
+    ]
+
+
+def summary(gate: Gate) -> str:
+    """How many rows came out how, gravest first; counts apart."""
+    told = [_summed(gate, timed=True), _summed(gate, timed=False)]
+    if told[1]:
+        told[1] = f"counts: {told[1]}"
+    return "; ".join(filter(None, told)) or "nothing to look at"
+
+
+def _summed(gate: Gate, *, timed: bool) -> str:
+    found = Counter(row.outcome for row in gate.rows if row.timed is timed)
+    return counted({outcome: found[outcome] for outcome in Outcome})
+
+
+def conclusion(gate: Gate, code: int) -> str:
+    """One sentence: passed or not, and why."""
+    if code == NOTHING:
+        return f"not passed: nothing was judged: {gate.why_nothing}"
+    slower = len(gate.slower)
+    if code == REGRESSED and slower:
+        return f"not passed: {_slower(gate)}"
+    if code == REGRESSED:
+        return f"not passed: inconclusive is not allowed: {verdicts(gate)}"
+    if code == INCOMPLETE:
+        rows = gate.of(Outcome.FAILED, Outcome.MISSING)
+        failed = len({row.name.split(" ")[0] for row in rows})
+        parts = [f"{numbers.count(failed, 'cell')} failed or missing"] if failed else []
+        parts += ["the run is unfinished"] if gate.unfinished else []
+        return f"not passed: {', and '.join(parts)}"
+    if not gate.can_pass and not slower:
+        return f"passed without a comparison, as allowed: {gate.why_nothing}"
+    if code == PASSED and slower:
+        return f"passed, as allowed: {_slower(gate)}; {verdicts(gate)}"
+    return f"no regression found: {verdicts(gate)}"
+
+
+def _slower(gate: Gate) -> str:
+    """What regressed, and what is only nominated: an A/B run decides that."""
+    regressed = len(gate.of(Outcome.REGRESSED))
+    nominated = len(gate.of(Outcome.NOMINATED))
+    parts = [numbers.count(regressed, "regression")] if regressed else []
+    if nominated:
+        parts.append(f"{numbers.count(nominated, 'cell')} nominated, to be confirmed")
+    return ", ".join(parts)
+
+
+def verdicts(gate: Gate) -> str:
+    """How many of the rows about time came out how, and what could go unseen."""
+    unsure: str = Outcome.INCONCLUSIVE
+    if (worst := gate.blindest) is not None and worst.unseen is not None:
+        unsure += f" ({unseen(worst.unseen, worst.label)})"
+    found = {
+        Outcome.UNCHANGED: len(gate.timed(Outcome.UNCHANGED)),
+        Outcome.IMPROVED: len(gate.timed(Outcome.IMPROVED)),
+        unsure: len(gate.timed(Outcome.INCONCLUSIVE)),
+        Outcome.NOT_GATED: len(gate.timed(Outcome.NOT_GATED)),
+        Outcome.UNCOMPARED: len(gate.timed(Outcome.UNCOMPARED)),
+    }
+    return counted(found, [Outcome.UNCHANGED])
+
+
+def sentence(row: VerdictRow) -> str:
+    """The row without its name, for a message of one line."""
+    sides, change, interval = sides_of(row), change_of(row), interval_of(row)
+    if sides and row.unit == OPS:
+        sides += f" {OPS}"
+    level = (
+        f"{interval} at {numbers.limit(row.confidence)}"
+        if interval and row.confidence
+        else ""
+    )
+    found = " ".join(filter(None, (change, level, f"({sides})" if sides else "")))
+    told = "; ".join(filter(None, (found, row.remark)))
+    return told or str(row.outcome)
+
+
+def document(gate: Gate, code: int) -> dict[str, Any]:
+    """The whole result; every row is in it."""
+    return {
+        "schema": SCHEMA,
+        "run": gate.run,
+        "against": gate.against,
+        "rule": gate.method,
+        "exit": code,
+        "passed": code == PASSED,
+        "judged": gate.judged,
+        "verdicts": {outcome.value: len(gate.timed(outcome)) for outcome in Outcome},
+        "conclusion": conclusion(gate, code),
+        "unfinished": gate.unfinished,
+        "no_base": gate.no_base,
+        "confirm": list(gate.hints),
+        "rows": [_row_document(row) for row in gate.rows],
+    }
+
+
+def _row_document(row: VerdictRow) -> dict[str, Any]:
+    return {
+        "kind": row.kind.value,
+        "name": row.name,
+        "outcome": str(row.outcome),
+        "judged": row.judged,
+        "unit": row.unit,
+        "base": row.base,
+        "new": row.new,
+        "change": row.change,
+        "interval": list(row.interval) if row.interval else None,
+        "confidence": row.confidence if row.interval else None,
+        "reason": row.remark,
+        "unseen": row.unseen,
+        "alert": row.alert,
+    }

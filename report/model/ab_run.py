@@ -1,0 +1,93 @@
+"""What became of an A/B plan: its cells and their rounds, no verdict yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from report.model.ab_plan import AbPlan, Failure
+from report.model.count_lines import CountLine
+from report.model.plan import CellName, Engine
+from report.model.record import Record
+
+SCREEN, CONFIRM = "screen", "confirm"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two builds; `label` is what people call it."""
+
+    label: str
+    engines: tuple[Engine, ...]
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One ok process: its place in the run and its time per operation.
+
+    `slot` 0 to 3 is its place in the round's A B B A or B A A B; `record` is the
+    line as it stands in the file.
+    """
+
+    side: str
+    slot: int
+    order: int
+    ns_per_op: float
+    record: Record = field(repr=False, compare=False)
+    disturbed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Round:
+    """A complete round of one cell: two repetitions of each side, in slot order."""
+
+    number: int  # from 1, counted on through both stages
+    a: tuple[Repetition, Repetition]
+    b: tuple[Repetition, Repetition]
+
+
+@dataclass(frozen=True)
+class AbCell:
+    """One cell with its complete rounds by stage."""
+
+    name: CellName
+    screen: tuple[Round, ...]
+    confirm: tuple[Round, ...]
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class AbRun:
+    """An A/B run whose lines have been judged.
+
+    `counts` are the lines of counts.jsonl, `lines` those of measurements.jsonl as
+    they stand, for the download in the page, and `document` is ab.json; `unfinished`
+    says that repetitions of the plan are missing, or that it was to be counted and
+    that has not ended.  `tools` says why each counting tool could not count, or "".
+    """
+
+    plan: AbPlan
+    cells: tuple[AbCell, ...]
+    unfinished: bool
+    torn: bool
+    lines_sha256: str
+    document: Mapping[str, Any] = field(repr=False)
+    environment: Mapping[str, Any] = field(repr=False)
+    counts: tuple[CountLine, ...] = field(default=(), repr=False)
+    lines: tuple[Record, ...] = field(default=(), repr=False)
+    tools: Mapping[str, str] | None = None
+
+    @property
+    def a(self) -> Side:
+        """Return the build that is the base."""
+        return Side(self.plan.labels["a"], self.plan.a.engines)
+
+    @property
+    def b(self) -> Side:
+        """Return the build that is compared with the base."""
+        return Side(self.plan.labels["b"], self.plan.b.engines)
+
+    def cell(self, name: CellName) -> AbCell:
+        """Return the cell of this name, which must be part of the run."""
+        return next(cell for cell in self.cells if cell.name == name)

@@ -1,0 +1,126 @@
+"""The lines of counts.jsonl, read strictly: what the two builds did, never when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict, cast
+
+from report.model.plan import CellName
+from report.terms.documents import (
+    Line,
+    ResultsError,
+    parse_object,
+    read_bytes,
+    split_lines,
+    validate,
+)
+
+COUNTS_FILE = "counts.jsonl"
+COUNTS_SCHEMA = 1
+Key = tuple[CellName, str, int]
+
+
+class CountLine(TypedDict):
+    """One process that was counted; what failed, or could not be counted, is None."""
+
+    schema: int
+    run: str
+    engine: str
+    scenario: str
+    benchmark: str
+    side: str
+    number: int
+    seed: int
+    status: str
+    reason: str
+    ops: int | None
+    num: int
+    instructions: int | None
+    write_calls: int | None
+    sync_calls: int | None
+    threads_started: int | None
+    exit: str | None
+
+
+@dataclass(frozen=True)
+class CountFile:
+    """The finished lines; `torn` says that an unfinished one follows them.
+
+    `tools` says why each tool could not count, or "": it is in the line that ends
+    the file when everything has been counted, and None before.
+    """
+
+    lines: tuple[CountLine, ...]
+    sound_bytes: int
+    torn: bool
+    tools: Mapping[str, str] | None = None
+
+
+def end_line(run: str, lines: int, tools: Mapping[str, str]) -> dict[str, Any]:
+    """The line that follows so many others when nothing is left to be counted."""
+    end = {"lines": lines, "tools": dict(tools)}
+    return {"schema": COUNTS_SCHEMA, "run": run, "end": end}
+
+
+def cell_of_count(line: CountLine) -> CellName:
+    """The cell that a line belongs to."""
+    return CellName(line["engine"], line["scenario"], line["benchmark"])
+
+
+def key_of_count(line: CountLine) -> Key:
+    """What no two lines of a run share: cell, side and number."""
+    return cell_of_count(line), line["side"], line["number"]
+
+
+def read_count_lines(path: Path, run: str, cells: Collection[CellName]) -> CountFile:
+    """The lines of the file `path`, of the run and of the planned cells.
+
+    No file: no lines.  Raises ResultsError for a damaged, foreign or doubled one.
+    """
+    if not path.exists():
+        return CountFile((), 0, torn=False)
+    content = read_bytes(path)
+    texts, sound_bytes = split_lines(content)
+    found: dict[Key, CountLine] = {}
+    tools: Mapping[str, str] | None = None
+    for text in texts:
+        place = f"{path}:{text.number}"
+        if tools is not None:
+            raise ResultsError(f"{place}: a line after the one that ends the counts")
+        document = _document(text, place)
+        if document["run"] != run:
+            raise ResultsError(f"{place}: belongs to run {document['run']}")
+        if end := document.get("end"):
+            tools = _tools(end, len(found), place)
+            continue
+        line = cast(CountLine, document)
+        if cell_of_count(line) not in cells:
+            raise ResultsError(f"{place}: {cell_of_count(line)} is not of this run")
+        if key_of_count(line) in found:
+            told = f"number {line['number']} of side {line['side']} is there twice"
+            raise ResultsError(f"{place}: {cell_of_count(line)}: {told}")
+        found[key_of_count(line)] = line
+    torn = sound_bytes < len(content)
+    return CountFile(tuple(found.values()), sound_bytes, torn, tools)
+
+
+def _tools(end: Mapping[str, Any], before: int, place: str) -> Mapping[str, str]:
+    told, tools = end["lines"], end["tools"]
+    if told != before:
+        raise ResultsError(f"{place}: {before} lines are there, {told} were counted")
+    return {name: " ".join(str(problem).split()) for name, problem in tools.items()}
+
+
+def _document(text: Line, place: str) -> dict[str, Any]:
+    line = parse_object(text.text, place)
+    if "end" in line:
+        validate(line, "counts_end", place)
+        return line
+    validate(line, "counts", place)
+    if line["status"] == "ok" and not line["ops"]:
+        raise ResultsError(f"{place}: ok without an operation")
+    if line["status"] != "ok" and not line["reason"]:
+        raise ResultsError(f"{place}: {line['status']} without a reason")
+    return line

@@ -1,0 +1,144 @@
+"""Reading Google Benchmark's JSON: schema/google.schema.json, and what it cannot say.
+
+A rate is that of the wall clock, iterations / real_time.  `items_per_second` is not
+read: Google Benchmark divides by the CPU time unless it was told otherwise.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from report.terms.documents import (
+    ResultsError,
+    parse_object,
+    read_bytes,
+    shown,
+    validate,
+)
+
+SCHEMA = 1  # json_schema_version
+_LARGEST_BYTES = 64 << 20
+_PER_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
+# A faster iteration than a picosecond, or a slower one than 30 years, is no time.
+_SHORTEST_S, _LONGEST_S = 1e-12, 1e9
+
+
+@dataclass(frozen=True)
+class GoogleSample:
+    """The repetitions of one benchmark, in the order of the file.
+
+    `rates` are in `unit`, more is better.
+    """
+
+    rates: tuple[float, ...]
+    unit: str
+
+
+@dataclass(frozen=True)
+class GoogleFile:
+    """A file: its context as it stands, and the samples by name.
+
+    `failed` is name to reason of the benchmarks of which a repetition was skipped
+    or ended in an error; they are not among the samples.
+    """
+
+    context: Mapping[str, Any]
+    samples: Mapping[str, GoogleSample]
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(path: Path) -> GoogleFile:
+    """Return what a file holds; aggregates in it are passed over.
+
+    Raises ResultsError, which begins with the path, for a file that is damaged, of
+    another schema version, or without any repetition.
+    """
+    document = parse_object(read_bytes(path, _LARGEST_BYTES), str(path))
+    place = f"{path}: as Google Benchmark's JSON"
+    validate(document, "google", place)
+    try:
+        return _file(document)
+    except ValueError as error:
+        raise ResultsError(f"{place}: {error}") from None
+
+
+def _file(document: Mapping[str, Any]) -> GoogleFile:
+    """Return the file of a document that fits its schema, checked beyond that."""
+    context = document.get("context", {})
+    for key in ("host_name", "library_build_type"):
+        _check_printable(context.get(key) or "", f"context.{key}")
+    rates: dict[str, list[float]] = {}
+    indexes: dict[str, list[int | None]] = {}
+    failed: dict[str, str] = {}
+    for number, entry in enumerate(document["benchmarks"]):
+        where = f"benchmarks.{number}"
+        if _is_aggregate(entry, where):
+            continue
+        name = entry["name"]
+        _check_printable(name, f"{where}.name")
+        if reason := _failure(entry, where):
+            failed.setdefault(name, reason)
+            continue
+        rates.setdefault(name, []).append(_rate(entry, where))
+        indexes.setdefault(name, []).append(_index(entry, where))
+    if not rates and not failed:
+        raise ValueError("benchmarks: no repetition, and aggregates cannot be compared")
+    for name, numbers in indexes.items():
+        _check_indexes(name, numbers)
+    samples = {
+        name: GoogleSample(tuple(measured), "iterations/s")
+        for name, measured in rates.items()
+        if name not in failed
+    }
+    return GoogleFile(context, samples, failed)
+
+
+def _is_aggregate(entry: Mapping[str, Any], where: str) -> bool:
+    """A mean, a median: what was made from repetitions, which are there or not."""
+    has_name = "aggregate_name" in entry
+    if has_name and entry.get("run_type") == "iteration":
+        raise ValueError(f"{where}: an aggregate that says it is a repetition")
+    return has_name or entry.get("run_type") == "aggregate"
+
+
+def _failure(entry: Mapping[str, Any], where: str) -> str:
+    if entry.get("error_occurred"):
+        reason = str(entry.get("error_message", "error_occurred"))
+        _check_printable(reason, f"{where}.error_message")
+        return reason
+    return "skipped" if entry.get("skipped") else ""
+
+
+def _rate(entry: Mapping[str, Any], where: str) -> float:
+    time, unit = entry["real_time"], entry["time_unit"]
+    per_second = _PER_SECOND[unit]
+    if not _SHORTEST_S * per_second <= time <= _LONGEST_S * per_second:
+        raise ValueError(f"{where}.real_time: {shown(time)} {unit} is out of range")
+    return per_second / float(time)
+
+
+def _index(entry: Mapping[str, Any], where: str) -> int | None:
+    """Which repetition it is, counted from 0; None where the file does not say."""
+    index: int | None = entry.get("repetition_index")
+    count: int | None = entry.get("repetitions")  # 0: not asked for, so 1
+    if index is not None and count is not None and index >= max(1, count):
+        raise ValueError(f"{where}.repetition_index: {index} of {count}")
+    return index
+
+
+def _check_indexes(name: str, indexes: list[int | None]) -> None:
+    """One benchmark's repetitions, not two benchmarks of one name."""
+    if None in indexes and any(index is not None for index in indexes):
+        raise ValueError(f"{name}: only some of its repetitions are numbered")
+    if None not in indexes and len(set(indexes)) != len(indexes):
+        raise ValueError(f"{name}: a repetition is given twice")
+
+
+def _check_printable(text: str, where: str) -> None:
+    """Refuse what Unicode, and no pattern of a schema, says is for control."""
+    if any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text):
+        raise ValueError(f"{where}: {shown(text)} has control characters")

@@ -1,0 +1,153 @@
+"""What the history keeps of one run: one small document, history/RUN.json.
+
+Raw runs are large and may be thrown away; these are kept.  new_history_entry.py makes
+an entry from a run, history_folder.py reads one back.  The documents follow
+schema/history.schema.json.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from report.model.judgement import Verdict
+from report.model.plan import CellName
+
+SCHEMA = 1
+RUN, AB = "run", "ab"
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A figure and how sure it is: 1e-9 <= low <= median <= high <= 1e15."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCell:
+    """One cell of an entry.
+
+    `rate` is in operations per second, its band the extremes of `n` repetitions.
+    `ratio` is the rate over that of the reference, its band the interval of the
+    A/B run: below 1 is slower.  A cell that is not ok has neither.  `verdict` is
+    what the A/B run said of the cell, None where the entry does not tell.
+    """
+
+    name: CellName
+    settings_sha256: str
+    status: str
+    n: int
+    rate: Band | None
+    ratio: Band | None
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True)
+class Build:
+    """One engine's executable; `binary_sha256` is "" where it was missing."""
+
+    version: str
+    binary_sha256: str
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Side a of an A/B run: what people call it, and its executables by engine."""
+
+    label: str
+    engines: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run of the history; `label` is what people call the build, or ""."""
+
+    run: str
+    method: int
+    kind: str  # RUN or AB
+    label: str
+    lines_sha256: str
+    machine: Mapping[str, object]
+    suite: str
+    seed: int
+    reference: Reference | None
+    engines: Mapping[str, Build]
+    cells: tuple[EntryCell, ...]
+
+    @cached_property
+    def machine_key(self) -> str:
+        """The machine's identity as one text: what differs in it is not compared."""
+        return json.dumps(self.machine, sort_keys=True)
+
+    @cached_property
+    def by_name(self) -> Mapping[CellName, EntryCell]:
+        """The cells by their name."""
+        return {cell.name: cell for cell in self.cells}
+
+    @property
+    def title(self) -> str:
+        """The label, or the run where there is none."""
+        return self.label or self.run
+
+    def binary(self, engine: str) -> str:
+        """The checksum of an engine's executable, or ""."""
+        build = self.engines.get(engine)
+        return build.binary_sha256 if build else ""
+
+
+def document(entry: Entry) -> dict[str, Any]:
+    """The entry as its file holds it."""
+    reference = entry.reference
+    return {
+        "schema": SCHEMA,
+        "method": entry.method,
+        "run": entry.run,
+        "kind": entry.kind,
+        "label": entry.label,
+        "lines_sha256": entry.lines_sha256,
+        "machine": dict(entry.machine),
+        "suite": entry.suite,
+        "seed": entry.seed,
+        "reference": reference
+        and {"label": reference.label, "engines": dict(reference.engines)},
+        "engines": {
+            name: {"version": build.version, "binary_sha256": build.binary_sha256}
+            for name, build in entry.engines.items()
+        },
+        "cells": [_cell_document(cell) for cell in entry.cells],
+    }
+
+
+def text(entry: Entry) -> str:
+    """What the entry's file holds, one cell a line."""
+    content = document(entry)
+    cells = ",\n".join(json.dumps(cell) for cell in content.pop("cells"))
+    head = json.dumps(content, indent=1).removesuffix("\n}")
+    return f'{head},\n "cells": [\n{cells}\n]\n}}\n'
+
+
+def _cell_document(cell: EntryCell) -> dict[str, Any]:
+    verdict = {"verdict": cell.verdict.value} if cell.verdict else {}
+    return {
+        "engine": cell.name.engine,
+        "scenario": cell.name.scenario,
+        "benchmark": cell.name.benchmark,
+        "settings_sha256": cell.settings_sha256,
+        "status": cell.status,
+        "n": cell.n,
+        "ops_per_sec": _band_document(cell.rate),
+        "ratio": _band_document(cell.ratio),
+        **verdict,
+    }
+
+
+def _band_document(band: Band | None) -> dict[str, float] | None:
+    if band is None:
+        return None
+    return {"median": band.median, "low": band.low, "high": band.high}

@@ -1,0 +1,135 @@
+"""A run folder: run.json, environment.json and measurements.jsonl.
+
+load() reads all of it; read_measurements() the lines alone.  Both raise ResultsError.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from report.model import attempts
+from report.model.plan import Plan
+from report.model.plan_document import (
+    PLAN,
+    check_current,
+    check_versions,
+    plan_of,
+    read_plan_document,
+)
+from report.model.record import Record
+from report.model.run import Measurement
+from report.terms.documents import (
+    Line,
+    ResultsError,
+    parse_object,
+    read_bytes,
+    read_object,
+    split_lines,
+    validate,
+)
+
+LINES = "measurements.jsonl"
+
+
+@dataclass(frozen=True)
+class MeasurementFile:
+    """The finished lines of measurements.jsonl.
+
+    The first sound_bytes bytes of the file hold them; `torn` says that an
+    unfinished line follows, which a writer must cut off before it appends.
+    `sha256` is the checksum of the sound bytes, in hexadecimal.
+    """
+
+    measurements: tuple[Measurement, ...]
+    sound_bytes: int
+    torn: bool
+    sha256: str
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """A run as its files have it.
+
+    Its lines are those of its plan, in an order that the runner can have written;
+    what they say has not been judged.  `document` is run.json as it stands.
+    """
+
+    path: Path
+    plan: Plan
+    lines: MeasurementFile
+    environment: Mapping[str, Any]
+    document: Mapping[str, Any]
+
+
+# Of a run that was stopped before its first repetition finished.
+NO_MEASUREMENTS = MeasurementFile((), 0, False, hashlib.sha256().hexdigest())
+
+
+def read_measurements(path: Path) -> MeasurementFile:
+    """Reads measurements.jsonl; a torn last line is left out and reported."""
+    content = read_bytes(path)
+    lines, sound_bytes = split_lines(content)
+    return MeasurementFile(
+        tuple(_measurement(line, f"{path}:{line.number}") for line in lines),
+        sound_bytes,
+        torn=sound_bytes < len(content),
+        sha256=hashlib.sha256(content[:sound_bytes]).hexdigest(),
+    )
+
+
+def read_lines(path: Path) -> MeasurementFile:
+    """Return the finished lines of a run folder, of which there may be none yet."""
+    lines = path / LINES
+    return read_measurements(lines) if lines.exists() else NO_MEASUREMENTS
+
+
+def read_current_plan(path: Path) -> Plan:
+    """Return the plan of a run that can go on.
+
+    Raises ResultsError for one of an earlier schema, or one that was altered.
+    """
+    document = read_plan_document(path)
+    plan = plan_of(document, path / PLAN)
+    check_current(plan, document, path / PLAN)
+    return plan
+
+
+def load(path: Path) -> RecordedRun:
+    """Read and check the run folder `path`; what its lines are worth is not asked."""
+    document = read_plan_document(path)
+    plan = plan_of(document, path / PLAN)
+    lines, file = read_lines(path), str(path / LINES)
+    for m in lines.measurements:
+        _check_membership(m, plan, f"{file}:{m.line}")
+    attempts.check(lines.measurements, plan, file)
+    environment = read_environment(path)
+    return RecordedRun(path, plan, lines, environment, document)
+
+
+def read_environment(path: Path) -> dict[str, Any]:
+    """Return what environment.json of a run folder holds.  Raises ResultsError."""
+    place = path / "environment.json"
+    document = read_object(place)
+    validate(document, "environment", str(place))
+    check_versions(document, str(place))
+    return document
+
+
+def _measurement(line: Line, place: str) -> Measurement:
+    record = parse_object(line.text, place)
+    validate(record, "measurement", place)
+    check_versions(record, place)
+    return Measurement.of(cast(Record, record), line.number)
+
+
+def _check_membership(m: Measurement, plan: Plan, place: str) -> None:
+    """Raise ResultsError unless a line belongs to this run."""
+    if m.record["run"] != plan.run:
+        raise ResultsError(f"{place}: belongs to run {m.record['run']}")
+    if m.record["schema"] != plan.schema:
+        told = f"schema {m.record['schema']} in a run of schema {plan.schema}"
+        raise ResultsError(f"{place}: {told}")

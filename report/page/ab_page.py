@@ -1,0 +1,202 @@
+"""The page of an A/B run: what changed, by how much, and every repetition behind it.
+
+render() is pure: the same files give the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from report.model.ab_run import CONFIRM, SCREEN, AbCell, AbRun
+from report.model.judgement import Verdict
+from report.model.plan import Engine
+from report.page import ab_forest, frame, identity, raw_data, report_page
+from report.terms import numbers
+from report.verdict.ab_verdicts import AbResult
+from report.words import ab_builds, ab_words, provenance
+from report.words.ab_counts import changed, count_rows, counts_table, counts_told
+from report.words.ab_words import AbRow
+from report.words.summary_badges import Chip
+from report.words.verdict_rows import VerdictRow, change_of, interval_of, sides_of
+from report.words.verdict_words import FAILED, look, marked, slowdown
+
+STYLE = "two_builds/regressions.css"
+_LARGEST_RAW = 1_250_000  # characters; more lines stay in their file
+_POINTS = {  # the shape of a point, by its verdict
+    Verdict.REGRESSED: "m4",
+    Verdict.IMPROVED: "m2",
+    Verdict.UNCHANGED: "m1",
+    Verdict.INCONCLUSIVE: "m0",
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """One repetition as text."""
+
+    side: str
+    rate: str
+    disturbed: str
+
+
+@dataclass(frozen=True)
+class MadeRound:
+    """One round as text, in the order of measuring."""
+
+    stage: str
+    number: int
+    repetitions: tuple[Made, ...]
+
+
+def render(result: AbResult) -> str:
+    """The page as the text of one HTML file."""
+    run = result.run
+    environment = frame.environment()
+    environment.globals.update(
+        change=change_of,
+        interval=lambda row: interval_of(row) or "–",
+        disturbances=disturbances,
+        facts=facts,
+        look=look,
+        marked=marked,
+        rates=sides_of,
+        repetitions=repetitions,
+        runs=ab_forest.runs,
+        share=numbers.limit,
+        slowdown=slowdown,
+        points=_POINTS,
+        height=ab_forest.HEIGHT,
+    )
+    engines = list(ab_words.engines_of(run).values())
+    rows = ab_words.rows(result)
+    counts = count_rows(result)
+    moved = changed(counts)
+    document = _raw(run)
+    return frame.rendered(
+        environment.get_template("ab.html.j2"),
+        document,
+        (STYLE,),
+        run=run,
+        rule=run.plan.rule,
+        a=run.a,
+        b=run.b,
+        engines=engines,
+        looks=identity.looks(engines),
+        started=report_page.started(run.plan.run),
+        machine=provenance.machine_words(run.plan.machine),
+        summary=ab_words.summary(result),
+        engines_told=ab_words.engines_told(result),
+        remarks=ab_words.remarks(result),
+        chips=chips(result, counts),
+        words=[*_POINTS, FAILED],
+        axis=ab_forest.axis(run.plan.rule, ab_words.judgements(result)),
+        groups=ab_words.groups(result),
+        by_engine=_by_engine(engines, rows),
+        counts=counts,
+        changed=counts_table(moved),
+        other=counts_table([row for row in counts if row not in moved]),
+        counts_told=counts_told(counts),
+        builds=(compared := ab_builds.builds(run)),
+        builds_told=ab_builds.told(run, compared),
+        environment=provenance.environment(run.environment),
+        torn="; the last line was torn by an interruption" if run.torn else "",
+    )
+
+
+def chips(result: AbResult, counts: Sequence[VerdictRow]) -> list[Chip]:
+    """The state of the run, and every reason for care."""
+    run, found = result.run, ab_words.tally(result)
+    pairs = numbers.count(ab_words.pairs_measured(result), "pair")
+    cells = numbers.count(len(result.cells), "cell")
+    confirmed = sum(ab_words.is_confirmed(cell) for cell in result.cells)
+    disturbed = ab_words.disturbed(result)
+    told = [
+        Chip(f"{cells}, {pairs} measured"),
+        Chip(f"{numbers.count(confirmed, 'cell')} measured again to confirm"),
+        Chip("one build on both sides (A/A)")
+        if run.plan.same_build
+        else Chip(f"a is {run.a.label}, b is {run.b.label}"),
+    ]
+    if same_executables(run) and not run.plan.same_build:
+        told.append(Chip("both sides have the same executables", warns=True))
+    if run.unfinished:
+        told.append(Chip("unfinished: repetitions are missing", warns=True))
+    if found[FAILED]:
+        failed = numbers.count(found[FAILED], "cell")
+        told.append(Chip(f"{failed} failed", warns=True))
+    if disturbed:
+        repetitions = numbers.count(disturbed, "disturbed repetition")
+        told.append(Chip(f"{repetitions}, none dropped", warns=True))
+    if run.torn:
+        told.append(Chip("last line torn and left out", warns=True))
+    if not counts:
+        told.append(Chip("work was not counted"))
+    return told
+
+
+def same_executables(run: AbRun) -> bool:
+    """Whether no engine has another executable on side b."""
+    shas = [{e.name: e.binary_sha256 for e in s.engines} for s in (run.a, run.b)]
+    return shas[0] == shas[1]
+
+
+def facts(row: AbRow) -> list[tuple[str, str]]:
+    """The figures of one cell beside its drawing: (name, value)."""
+    judged, cell = row.judgement, row.cell
+    assert judged is not None and cell is not None
+    sigma, smallest = judged.sigma_log, judged.smallest_effect
+    needed, ps = judged.pairs_needed, (judged.p_slower, judged.p_faster)
+    stage = "confirmed in" if ab_words.is_confirmed(cell) else "screened in"
+    return [
+        ("a → b, ops/s", sides_of(row)),
+        (stage, numbers.count(judged.pairs, "pair")),
+        ("noise of a pair", numbers.percent(sigma) if sigma is not None else "–"),
+        ("blind below", "–" if smallest is None else slowdown(smallest)),
+        ("pairs for 5 %", f"{needed:,}" if needed is not None else "–"),
+        ("p slower, p faster", ", ".join(map(ab_words.probability, ps))),
+    ]
+
+
+def repetitions(cell: AbCell) -> list[MadeRound]:
+    """Every complete round of a cell."""
+    found = []
+    for stage in (SCREEN, CONFIRM):
+        rounds: dict[int, list[Made]] = {}
+        for number, repetition in ab_forest.in_order(cell, stage):
+            rate = numbers.rounded(ab_forest.rate(repetition))
+            marks = ", ".join(repetition.disturbed)
+            rounds.setdefault(number, []).append(Made(repetition.side, rate, marks))
+        found += [MadeRound(stage, n, tuple(made)) for n, made in rounds.items()]
+    return found
+
+
+def disturbances(made: Sequence[MadeRound]) -> list[str]:
+    """What else the machine did, for each repetition that it disturbed."""
+    return [
+        f"{one.stage} {one.number}, {repetition.side}: {repetition.disturbed}"
+        for one in made
+        for repetition in one.repetitions
+        if repetition.disturbed
+    ]
+
+
+def _by_engine(
+    engines: Sequence[Engine], rows: Sequence[AbRow]
+) -> list[ab_words.Group]:
+    found = []
+    for engine in engines:
+        own = tuple(row for row in rows if row.engine.name == engine.name)
+        if own:
+            found.append(ab_words.Group(engine.title, own))
+    return found
+
+
+def _raw(run: AbRun) -> dict[str, Any] | None:
+    """The lines and documents to save from the page; None if they are too large."""
+    if not run.lines:
+        return None
+    packed = raw_data.packed_lines(list(enumerate(run.lines, 1)))
+    document = {"ab": run.document, "environment": run.environment, **packed}
+    return document if len(raw_data.script_json(document)) <= _LARGEST_RAW else None

@@ -1,0 +1,94 @@
+"""What every HTML page shares: one file, complete without a network and scripts.
+
+A page is a template that extends templates/frame.html.j2, which says what it must
+fill.  rendered() is pure: the same arguments give the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+from report.page import axes, raw_data
+from report.terms import numbers, titles
+
+TEMPLATE_DIR = Path(__file__).with_name("templates")
+_FOLDERS = [TEMPLATE_DIR, TEMPLATE_DIR / "run", TEMPLATE_DIR / "two_builds"]
+STYLE, SCRIPT = "style.css", "script.js"
+_AFTER_PART = re.compile(r"(?<=\w)[/_.:=](?=[^\W\d])")
+
+
+def environment() -> jinja2.Environment:
+    """An environment for templates/, with the filters that numbers need."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDERS),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters.update(
+        rounded=numbers.rounded,
+        compact=numbers.compact,
+        slower=numbers.slower,
+        multiplier=numbers.multiplier,
+        percent=numbers.percent,
+        seconds=numbers.seconds,
+        size=numbers.size,
+        times=numbers.times,
+        plain=plain,
+        inside=titles.inside,
+        unbroken=numbers.unbroken,
+        breakable=breakable,
+    )
+    made.globals.update(count=numbers.count, axes=axes)
+    return made
+
+
+def rendered(
+    template: jinja2.Template,
+    document: Mapping[str, Any] | None,
+    styles: Sequence[str] = (),
+    **context: Any,
+) -> str:
+    """The page as the text of one HTML file.
+
+    `document` becomes the element "raw", as raw.packed() makes it; None leaves it
+    out.  `styles` are sheets of templates/ beside the one that all pages have.
+    """
+    script = _asset(SCRIPT)
+    return template.render(
+        style=Markup("\n".join(_asset(name) for name in (STYLE, *styles))),
+        script=Markup(script),
+        script_hash=content_hash(script),
+        raw=Markup(raw_data.script_json(document)) if document else "",
+        **context,
+    )
+
+
+def content_hash(script: str) -> str:
+    """What the page's content policy calls the only script that may run."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode()
+
+
+def plain(number: float) -> str:
+    """A CSS or SVG number: at most two decimals, none if they are zero."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def breakable(text: object) -> Markup:
+    """A name that may go on in the next line after each of its parts."""
+    return Markup(_AFTER_PART.sub(r"\g<0><wbr>", str(escape(str(text)))))
+
+
+def _asset(name: str) -> str:
+    return (TEMPLATE_DIR / name).read_text("utf-8").strip()

@@ -1,0 +1,231 @@
+"""A series as a drawing, in percent from the left and from the top.
+
+The axis does not begin at zero: it holds all medians, and at least a tenth of them.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from report.page.axes import Dot, Level, Scale, Tick, edge, even_steps, free_level
+from report.terms.numbers import compact
+from report.verdict.history_series import Point, SeriesKey
+from report.verdict.history_steps import Change, Judged
+
+# The number of each step on the page, by its key.
+Numbers = Mapping[tuple[SeriesKey, int], int]
+WIDE, HIGH = 1000, 200  # whole units of the paths
+HEIGHT_PX = 128
+_LEAST_SPAN = 0.1  # of the median
+_LABEL_CHARS = 14
+_MOST_DOTS = 60
+_STROKE = 12  # where a band is cut at the edge
+_CROWDED = 20  # percent: steps nearer than this have their numbers in two rows
+_EDGE = 10  # percent
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One point as drawn: of several runs their median and the whole band."""
+
+    points: tuple[Point, ...]
+    median: float
+    low: float
+    high: float
+    change: Change | None  # which begins with it
+
+    @property
+    def name(self) -> str:
+        """The run or its label; of several the last."""
+        return short(self.points[-1])
+
+
+@dataclass(frozen=True)
+class StepMark:
+    """A step: its place, and the number it has on the page.
+
+    A number is written above those of its neighbours that it is too near to, so many
+    rows up as `level` says.
+    """
+
+    at_percent: float
+    number: int
+    change: Change
+    level: int
+
+    @property
+    def side(self) -> str:
+        """How its number is set, so that it does not leave the drawing."""
+        return edge(self.at_percent, _EDGE)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One series drawn; `runs_per_point` is 1 unless there are too many.
+
+    `cut` is a path of short strokes at the edges that a band goes beyond, at so many
+    points as `cut_points` says.
+    """
+
+    judged: Judged
+    drawn: tuple[Drawn, ...]
+    band: str
+    line: str
+    levels: tuple[Level, ...]
+    ticks: tuple[Tick, ...]
+    marks: tuple[StepMark, ...]
+    dots: tuple[Dot, ...]
+    runs_per_point: int
+    cut: str
+    cut_points: int
+
+    @property
+    def heights(self) -> list[Tick]:
+        """The labels of the upright axis, in pixels from the top."""
+        return [Tick(tick.at / 100 * HEIGHT_PX, tick.label) for tick in self.ticks]
+
+
+def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
+    """The part of a series in these runs, as at most about so many points."""
+    found = judged.series
+    points = [i for i, point in enumerate(found.points) if point.entry.run in runs]
+    steps = {change.step.index: change for change in judged.changes}
+    drawn, per_point = _thinned(found.points, points, steps, most)
+    low, high = _range(drawn)
+    scale = Scale(high, low)
+    beyond = [(one.high > high, one.low < low) for one in drawn]
+    lefts = [round((i + 0.5) / len(drawn) * WIDE) for i in range(len(drawn))]
+    ends = zip(*((one.high, one.median, one.low) for one in drawn), strict=True)
+    upper, line, lower = (
+        [(left, _top(scale, n)) for left, n in zip(lefts, values, strict=True)]
+        for values in ends
+    )
+    return Chart(
+        judged,
+        drawn,
+        band=_path([*upper, *reversed(lower)]) + "z",
+        line=_path(line) + ("h1" if len(line) == 1 else ""),
+        levels=_levels(drawn, scale),
+        ticks=_ticks(scale, found.is_ratio),
+        marks=_marks(drawn, numbers),
+        dots=_dots(drawn, line, found.is_ratio),
+        runs_per_point=per_point,
+        cut=_cut(lefts, beyond),
+        cut_points=sum(map(any, beyond)),
+    )
+
+
+def short(point: Point) -> str:
+    """A run for narrow places: its label, cut, or its name."""
+    label = point.entry.label
+    if len(label) > _LABEL_CHARS:
+        return label[: _LABEL_CHARS - 1] + "…"
+    return label or point.entry.run
+
+
+def figure(value: float, is_ratio: bool) -> str:
+    """A rate or a ratio: "94.2k" or "0.953×"."""
+    return f"{value:.3f}×" if is_ratio else compact(value)
+
+
+def _thinned(
+    points: Sequence[Point],
+    shown: Sequence[int],
+    steps: dict[int, Change],
+    most: int,
+) -> tuple[tuple[Drawn, ...], int]:
+    """Neighbours drawn as one, never across a step."""
+    per_point = max(1, math.ceil(len(shown) / most))
+    groups: list[list[int]] = []
+    for index in shown:
+        if not groups or index in steps or len(groups[-1]) == per_point:
+            groups.append([])
+        groups[-1].append(index)
+    return tuple(_drawn(points, group, steps) for group in groups), per_point
+
+
+def _drawn(
+    points: Sequence[Point], group: list[int], steps: dict[int, Change]
+) -> Drawn:
+    found = tuple(points[index] for index in group)
+    return Drawn(
+        found,
+        statistics.median(point.band.median for point in found),
+        min(point.band.low for point in found),
+        max(point.band.high for point in found),
+        steps.get(group[0]),
+    )
+
+
+def _range(drawn: Sequence[Drawn]) -> tuple[float, float]:
+    """What the axis spans; wide bands are cut at it."""
+    medians = [one.median for one in drawn]
+    least, most = min(medians), max(medians)
+    slack = max((most - least) * 0.4, statistics.median(medians) * _LEAST_SPAN / 2)
+    low = max(min(one.low for one in drawn), least - slack)
+    high = min(max(one.high for one in drawn), most + slack)
+    missing = statistics.median(medians) * _LEAST_SPAN - (high - low)
+    return low - max(0.0, missing) / 2, high + max(0.0, missing) / 2
+
+
+def _top(scale: Scale, value: float) -> int:
+    return round(scale.share(value) * HIGH)
+
+
+def _path(places: Iterable[tuple[int, int]]) -> str:
+    return "M" + "L".join(f"{left} {top}" for left, top in places)
+
+
+def _cut(lefts: Sequence[int], beyond: Sequence[tuple[bool, bool]]) -> str:
+    """A stroke at the upper and the lower edge for each band that is cut there."""
+    found = []
+    for left, (above, below) in zip(lefts, beyond, strict=True):
+        found += [f"M{left} 0v{_STROKE}"] * above
+        found += [f"M{left} {HIGH}v-{_STROKE}"] * below
+    return "".join(found)
+
+
+def _dots(
+    drawn: Sequence[Drawn], line: Sequence[tuple[int, int]], is_ratio: bool
+) -> tuple[Dot, ...]:
+    if len(drawn) > _MOST_DOTS:
+        return ()
+    labels = (f"{one.name}: {figure(one.median, is_ratio)}" for one in drawn)
+    return tuple(
+        Dot(left / WIDE * 100, top / HIGH * 100, label)
+        for (left, top), label in zip(line, labels, strict=True)
+    )
+
+
+def _marks(drawn: Sequence[Drawn], numbers: Numbers) -> tuple[StepMark, ...]:
+    found: list[StepMark] = []
+    for i, one in enumerate(drawn):
+        if not one.change:
+            continue
+        at = i / len(drawn) * 100
+        taken = {mark.level for mark in found if at - mark.at_percent < _CROWDED}
+        number = numbers[one.change.key]
+        found.append(StepMark(at, number, one.change, free_level(taken)))
+    return tuple(found)
+
+
+def _levels(drawn: Sequence[Drawn], scale: Scale) -> tuple[Level, ...]:
+    begins = [i for i, one in enumerate(drawn) if i == 0 or one.change]
+    across = Scale(0, len(drawn))
+    found = []
+    for begin, end in zip(begins, [*begins[1:], len(drawn)], strict=True):
+        medians = [p.band.median for one in drawn[begin:end] for p in one.points]
+        y = _top(scale, statistics.median(medians)) / HIGH * 100
+        found.append(Level(across.percent(begin), across.percent(end), y))
+    return tuple(found)
+
+
+def _ticks(scale: Scale, is_ratio: bool) -> tuple[Tick, ...]:
+    """Three round figures where there are so many, the highest first."""
+    return tuple(
+        Tick(_top(scale, n) / HIGH * 100, f"{n:.2f}×" if is_ratio else compact(n))
+        for n in reversed(even_steps(scale.last, scale.first))
+    )

@@ -1,0 +1,166 @@
+"""The history as one HTML file: what is open first, then a chart for each series.
+
+render() is pure: the same entries give the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from report.formats.history_text import decided
+from report.page import frame
+from report.page.history_charts import HEIGHT_PX, Chart, Numbers, chart, figure, short
+from report.page.identity import Look, look
+from report.stats import change_points
+from report.terms import numbers
+from report.terms.text_table import TableRow, TextTable
+from report.verdict import history_steps
+from report.verdict.history_steps import Change
+from report.words.history_view import (
+    FEW,
+    Machine,
+    View,
+    confirming,
+    figures_of,
+    glyph,
+    opened,
+    style,
+)
+from report.words.summary_badges import Chip
+
+_STYLES = ("two_builds/regressions.css", "two_builds/history.css")
+_TEMPLATE = "history.html.j2"
+# Points drawn on the whole page, and in one chart: a page stays under 2 MB.
+_ALL_POINTS, _MOST_POINTS, _LEAST_POINTS = 12_000, 200, 20
+_WORTH_A_CHART = 4  # points, from which a step can be seen
+
+
+@dataclass(frozen=True)
+class Named:
+    """An engine of the history; it has no title of its own."""
+
+    name: str
+
+    @property
+    def title(self) -> str:
+        """Its name."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class Part:
+    """One machine with its charts, those with something open first.
+
+    `left_out` series have too few points to be worth a chart, unless all have.
+    """
+
+    machine: Machine
+    charts: tuple[Chart, ...]
+    left_out: int
+
+
+def render(view: View) -> str:
+    """The page as the text of one HTML file."""
+    environment = frame.environment()
+    environment.globals.update(
+        anchor=anchor,
+        chart_height=HEIGHT_PX,
+        confirming=confirming,
+        decided=decided,
+        figure=figure,
+        figures=figures,
+        glyph=glyph,
+        share=figures_of,
+        short=short,
+        verdict_class=style,
+    )
+    names = dict.fromkeys(name.engine for name in view.cells)
+    engines = [Named(name) for name in names]
+    numbers = _numbers(view)
+    series = sum(len(machine.judged) for machine in view.machines)
+    most = min(_MOST_POINTS, max(_LEAST_POINTS, _ALL_POINTS // max(series, 1)))
+    parts = [_part(machine, numbers, most) for machine in view.machines]
+    return frame.rendered(
+        environment.get_template(_TEMPLATE),
+        None,
+        _STYLES,
+        view=view,
+        parts=parts,
+        numbers=numbers,
+        engines=engines,
+        looks=_looks(engines),
+        lede=opened(*view.machines),
+        chips=chips(view, parts),
+        open=[c for machine in view.machines for c in machine.open],
+        closed=[c for m in view.machines for c in m.changes if not c.is_open],
+        few=FEW,
+        detector=change_points,
+        flags=history_steps,
+    )
+
+
+def chips(view: View, parts: list[Part]) -> list[Chip]:
+    """How much there is, and every reason for care."""
+    runs = f"{numbers.count(view.runs, 'run')}"
+    if view.runs < view.all_runs:
+        runs = f"the last {view.runs} of {view.all_runs} runs"
+    series = sum(len(part.machine.judged) for part in parts)
+    steady = sum(part.machine.steady for part in parts)
+    found = [
+        Chip(runs),
+        Chip(numbers.count(len(parts), "machine")),
+        Chip(f"{steady} of {series} series with nothing open"),
+    ]
+    few = sum(part.machine.short for part in parts)
+    if few:
+        found.append(Chip(f"{few} series of fewer than {FEW} points", warns=True))
+    thinned = max((c.runs_per_point for part in parts for c in part.charts), default=1)
+    if thinned > 1:
+        found.append(Chip(f"drawn thinner: up to {thinned} runs for each point"))
+    return found
+
+
+def figures(chart: Chart) -> TextTable:
+    """Return every point of a chart; the first after a step has its sign."""
+    is_ratio = chart.judged.series.is_ratio
+    titles = ("ratio", "from, to", "ops/s") if is_ratio else ("ops/s", "from, to")
+    rows = []
+    for one in chart.drawn:
+        middle, low, high = (
+            figure(x, is_ratio) for x in (one.median, one.low, one.high)
+        )
+        sign = f" {glyph(one.change)}" if one.change else ""
+        cells = [one.name, middle + sign, f"{low}–{high}"]
+        rate = one.points[-1].cell.rate
+        if is_ratio:
+            cells.append(numbers.compact(rate.median) if rate else "")
+        rows.append(TableRow(tuple(cells)))
+    name = "Run" if chart.runs_per_point == 1 else "Runs up to"
+    return TextTable((name,), titles, (), tuple(rows))
+
+
+def anchor(numbers: Numbers, change: Change) -> str:
+    """The id of the mark of a step."""
+    return f"step-{numbers[change.key]}"
+
+
+def _part(machine: Machine, numbers: Numbers, most: int) -> Part:
+    runs = {entry.run for entry in machine.entries}
+    long = [j for j in machine.judged if len(j.series.points) >= _WORTH_A_CHART]
+    drawn = long or machine.judged
+    charts = [chart(judged, runs, numbers, most) for judged in drawn]
+    first = {change.series.key: i for i, change in reversed([*enumerate(machine.open)])}
+    charts.sort(key=lambda c: first.get(c.judged.series.key, len(first)))
+    return Part(machine, tuple(charts), len(machine.judged) - len(drawn))
+
+
+def _numbers(view: View) -> Numbers:
+    """Every step that is shown, numbered through the page: what is open first."""
+    shown = [c for m in view.machines for c in m.open]
+    shown += [c for m in view.machines for j in m.judged for c in j.changes]
+    keys = dict.fromkeys(change.key for change in shown)
+    return {key: n for n, key in enumerate(keys, 1)}
+
+
+def _looks(engines: list[Named]) -> dict[str, Look]:
+    return {engine.name: look(place) for place, engine in enumerate(engines)}

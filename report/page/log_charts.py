@@ -1,0 +1,159 @@
+"""Where marks go on a log scale, which carries dots and never bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.model.plan import Engine
+from report.page.axes import Dot, LogScale, Tick, free_level, log_steps
+from report.published.published_figures import Page
+from report.terms import numbers
+from report.verdict.comparison import Chart, Comparison, Standing
+from report.words.sentences import chart_name
+
+# Marks nearer than this share of the lane are put on different levels.
+_CROWDED_PERCENT = 2.2
+_LEVELS = 5
+_LEVEL_PX = 7
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One engine's marks, from its best chart to its worst."""
+
+    standing: Standing
+    marks: tuple[Dot, ...]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """How far from the best: one lane per engine, one mark per chart."""
+
+    lanes: tuple[Lane, ...]
+    ticks: tuple[Tick, ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One engine in one chart, published and now; a side may be absent."""
+
+    engine: Engine
+    published: float | None
+    now: float | None
+    status: str
+    published_percent: float | None
+    now_percent: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Now as a multiple of what was published."""
+        return self.now / self.published if self.now and self.published else None
+
+
+@dataclass(frozen=True)
+class Dumbbell:
+    """One chart beside its published twin."""
+
+    chart: Chart
+    pairs: tuple[Pair, ...]
+    order: str
+
+
+@dataclass(frozen=True)
+class Dumbbells:
+    """Every chart that has a published twin, on one scale."""
+
+    groups: tuple[Dumbbell, ...]
+    ticks: tuple[Tick, ...]
+
+
+def strip(comparison: Comparison) -> Strip | None:
+    """None if no engine has a distance from the best."""
+    distances = [row.off_best for _, row in comparison.ranked_rows if row.off_best]
+    if not distances:
+        return None
+    scale = LogScale(1.0, max(2.0, max(distances) * 1.15))
+    steps = log_steps(1.0, scale.last, (1, 2, 5) if scale.last <= 500 else (1,))
+    ticks = [Tick(scale.percent(n), "best" if n == 1 else f"{n:,.0f}×") for n in steps]
+    lanes = (_lane(s, comparison, scale) for s in comparison.standings)
+    return Strip(tuple(lanes), tuple(ticks))
+
+
+def dumbbells(comparison: Comparison, page: Page) -> Dumbbells | None:
+    """None if the run has no chart that the page has."""
+    found = []
+    for chart in comparison.charts:
+        pairs = [
+            (row, page.find(chart.scenario.name, chart.benchmark, row.engine.name))
+            for row in chart.rows
+        ]
+        if any(figure for _, figure in pairs):
+            found.append((chart, pairs))
+    rates = [f.ops_per_sec for _, pairs in found for _, f in pairs if f]
+    rates += [r.summary.median for _, ps in found for r, _ in ps if r.summary]
+    if not found:
+        return None
+    scale = LogScale(_power_under(min(rates)), _power_under(max(rates)) * 10)
+    groups = []
+    for chart, pairs in found:
+        members = []
+        for row, figure in pairs:
+            old = figure.ops_per_sec if figure else None
+            now = row.summary.median if row.summary else None
+            members.append(
+                Pair(
+                    row.engine,
+                    old,
+                    now,
+                    row.status,
+                    scale.percent(old) if old else None,
+                    scale.percent(now) if now else None,
+                )
+            )
+        groups.append(Dumbbell(chart, tuple(members), _order(members)))
+    ticks = [
+        Tick(scale.percent(n), numbers.label(n))
+        for n in log_steps(scale.first, scale.last)
+    ]
+    return Dumbbells(tuple(groups), tuple(ticks))
+
+
+def _lane(standing: Standing, comparison: Comparison, scale: LogScale) -> Lane:
+    found = sorted(
+        (row.off_best, chart_name(chart))
+        for chart, row in comparison.ranked_rows
+        if row.engine is standing.engine and row.off_best
+    )
+    dots: list[Dot] = []
+    levels: list[tuple[float, int]] = []
+    for ratio, name in found:
+        x = scale.percent(ratio)
+        taken = [level for before, level in levels if x - before < _CROWDED_PERCENT]
+        level = min(free_level(taken), _LEVELS - 1)
+        levels.append((x, level))
+        label = f"{name}: {'best' if ratio == 1 else numbers.slower(ratio) + ' off'}"
+        dots.append(Dot(x, _offset_px(level), label))
+    return Lane(standing, tuple(dots))
+
+
+def _offset_px(level: int) -> int:
+    """Down from the middle of the lane: 0, 7, -7, 14, -14."""
+    steps = (level + 1) // 2
+    return _LEVEL_PX * (steps if level % 2 else -steps)
+
+
+def _order(pairs: Sequence[Pair]) -> str:
+    """Whether the engines come in the same order in both."""
+    both = [p for p in pairs if p.published and p.now]
+    if len(both) < 2:
+        return ""
+    then = sorted(both, key=lambda p: -(p.published or 0))
+    now = sorted(both, key=lambda p: -(p.now or 0))
+    same = [p.engine.name for p in then] == [p.engine.name for p in now]
+    return "order of engines: same" if same else "order of engines: changed"
+
+
+def _power_under(rate: float) -> float:
+    return float(10.0 ** math.floor(math.log10(rate)))

@@ -1,0 +1,185 @@
+"""Every published figure of a run's suite: beside ours, or marked as not reproduced.
+
+What a sweep or the comparison with a page of rates already shows is not shown twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from report.model.plan import Engine
+from report.model.run import Run
+from report.page.log_charts import Dumbbells
+from report.published import published_figures, published_tables
+from report.published.published_figures import About, Page
+from report.published.published_tables import NOT_REPRODUCED, TESTS, Printed, Table
+from report.terms import numbers
+from report.verdict import sweeps
+from report.verdict.comparison import Chart, Comparison, Row
+from report.verdict.sweeps import Sweep
+from report.words.cell_text import Figure, as_printed
+
+_COLUMNS = {
+    "duration": "duration",
+    "micros_per_op": "µs/op",
+    "ops_per_s": "ops/s",
+    "mb_per_s": "MB/s",
+    "transactions": "transactions",
+    "records_per_transaction": "records in each",
+    "value_bytes": "value, bytes",
+    "data_bytes": "data, bytes",
+    "database_bytes": "database, bytes",
+    "overhead_bytes_per_record": "overhead, B/record",
+    "write_seconds": "write, s",
+    "read_seconds": "read, s",
+    "write_kops": "write, kops/s",
+    "read_kops": "read, kops/s",
+    "write_mb_per_s": "write, MB/s",
+    "read_mb_per_s": "read, MB/s",
+}
+_NO_CELL = "no cell of this run stands beside it"
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """A published row, or ours under it; `engine` is ours or None."""
+
+    label: str
+    engine: Engine | None
+    anchor: str
+    figures: tuple[Figure, ...]
+    note: str
+    is_published: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that belong together."""
+
+    title: str
+    lines: tuple[PublishedRow, ...]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One source with all of its rows that are not drawn elsewhere on the page."""
+
+    about: About
+    columns: tuple[str, ...]
+    groups: tuple[Group, ...]
+
+
+def tables(run: Run) -> list[Table]:
+    """What the suite names and is not of rates, in the order it names them."""
+    known = [n for n in run.plan.suite.published if n in published_figures.names()]
+    return [
+        published_tables.load(name)
+        for name in known
+        if published_figures.kind(name) != published_figures.RATES
+    ]
+
+
+def rates(run: Run) -> Page | None:
+    """The first that is of rates, which the charts are drawn beside."""
+    for name in run.plan.suite.published:
+        if (
+            name in published_figures.names()
+            and published_figures.kind(name) == published_figures.RATES
+        ):
+            return published_figures.load(name)
+    return None
+
+
+def beside(
+    compared: Comparison, found: Sequence[Table], drawn: Sequence[Sweep]
+) -> list[Beside]:
+    """Each table with what is left of it; one of which nothing is left is not here."""
+    made = [
+        Beside(
+            table,
+            tuple(_COLUMNS.get(column, column) for column in table.columns),
+            _grouped(compared, table, drawn),
+        )
+        for table in found
+    ]
+    return [one for one in made if one.groups]
+
+
+def unpaired(page: Page, drawn: Dumbbells | None) -> list[published_figures.Figure]:
+    """The rows of a page of rates that no chart of the run stands beside."""
+    shown = {
+        (group.chart.scenario.name, group.chart.benchmark, pair.engine.name)
+        for group in (drawn.groups if drawn else ())
+        for pair in group.pairs
+    }
+    return [figure for key, figure in page.figures.items() if key not in shown]
+
+
+def _grouped(
+    compared: Comparison, table: Table, drawn: Sequence[Sweep]
+) -> tuple[Group, ...]:
+    groups: dict[str, list[PublishedRow]] = {}
+    shown = [row for sweep in drawn for row in sweep.published(table)]
+    for row in table.rows:
+        if table.kind == TESTS or row not in shown:
+            lines = groups.setdefault(row.group, [])
+            lines += _lines(compared, table, row)
+    return tuple(Group(title, tuple(lines)) for title, lines in groups.items())
+
+
+def _lines(compared: Comparison, table: Table, row: Printed) -> Iterable[PublishedRow]:
+    ours = list(_ours(compared, row)) if table.kind == TESTS else []
+    reproduced = any(found.summary for _, found in ours)
+    note = row.printed.get("note", "")
+    if not reproduced:
+        why = "" if ours else _NO_CELL if row.engines else ""
+        note = "; ".join(filter(None, (NOT_REPRODUCED, why, note)))
+    cells = tuple(as_printed(row.printed[column]) for column in table.columns)
+    yield PublishedRow(row.label, None, "", cells, note, is_published=True)
+    for chart, found in ours:
+        yield _line(table, chart, found)
+
+
+def _ours(compared: Comparison, row: Printed) -> Iterable[tuple[Chart, Row]]:
+    """The cells of ours that a row is about, with a rate or without."""
+    if row.target is None:
+        return
+    for chart in compared.charts:
+        is_same = chart.benchmark == row.target.benchmarks.get("benchmark")
+        if is_same and row.target.is_of(chart.scenario.name):
+            for found in chart.rows:
+                if found.engine.name in row.engines:
+                    yield chart, found
+
+
+def _line(table: Table, chart: Chart, row: Row) -> PublishedRow:
+    label = f"here: {row.engine.title}, {chart.benchmark}"
+    anchor = chart.link
+    if row.summary is None:
+        empty = (Figure(),) * (len(table.columns) - 1)
+        blank = (Figure(row.status, row.reason), *empty)
+        return PublishedRow(
+            label, row.engine, anchor, blank, row.reason, is_published=False
+        )
+    median, elapsed = row.summary.median, sweeps.elapsed_s(row)
+    moved = sweeps.mb_per_sec(row)
+    cells = {
+        "duration": numbers.duration(elapsed) if elapsed else "",
+        "micros_per_op": numbers.rounded(1e6 / median),
+        "ops_per_s": numbers.rounded(median),
+        "mb_per_s": numbers.rounded(moved) if moved else "",
+    }
+    shown = tuple(Figure(cells.get(c) or Figure().text) for c in table.columns)
+    return PublishedRow(label, row.engine, anchor, shown, _note(chart, row), False)
+
+
+def _note(chart: Chart, row: Row) -> str:
+    found = [chart.scenario.title]
+    if count := sweeps.entries(row):
+        found.append(f"{count:,} entries")
+    if (threads := row.threads) > 1:
+        found.append(f"{threads} threads")
+    if row.settle_ns:
+        found.append(f"settles in {numbers.seconds(row.settle_ns)} more")
+    return ", ".join(found)

@@ -1,0 +1,148 @@
+"""The HTML report: one file, complete without a network and without scripts.
+
+render() is a pure function of the run folder and of the published figures: the
+same results give the same bytes on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import jinja2
+
+from report.model.run import Run
+from report.page import (
+    frame,
+    identity,
+    log_charts,
+    published_comparison,
+    raw_data,
+    sparklines,
+    sweep_panel,
+)
+from report.published import published_figures
+from report.terms import titles
+from report.verdict import comparison, sweeps
+from report.verdict.comparison import Chart, Row
+from report.words import (
+    chart_detail,
+    column_help,
+    overview,
+    provenance,
+    sentences,
+    summary_badges,
+    workloads,
+)
+
+SWEEP_STYLE = "run/sweep.css"
+_HEAT_HALVINGS = 6  # a cell 2^6 times slower than the best has no colour left
+_RUN_ID = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-.+")
+
+
+def render(run: Run) -> str:
+    """The report as the text of one HTML file."""
+    compared = comparison.compare(run)
+    page, tables = published_comparison.rates(run), published_comparison.tables(run)
+    swept = sweeps.sweeps(compared)
+    dumbbells = log_charts.dumbbells(compared, page) if page else None
+    return frame.rendered(
+        _environment().get_template("page.html.j2"),
+        raw_data.packed(run),
+        styles=[SWEEP_STYLE] if swept or tables else [],
+        run=run,
+        compared=compared,
+        groups=comparison.by_family(compared.charts),
+        panels=sweeps.single(compared),
+        ranked=[engine for engine in run.plan.engines if engine.ranked],
+        references=[e for e in run.plan.engines if e.role == "reference"],
+        floors=_floors(compared),
+        looks=identity.looks(run.plan.engines),
+        headline=sentences.headline(compared),
+        rest=sentences.verdict_rest(compared),
+        legend=sentences.legend(compared),
+        chips=summary_badges.chips(run, compared),
+        noise=sentences.noise(run, compared),
+        win_rule=sentences.win_rule(compared),
+        strip=log_charts.strip(compared),
+        tails=overview.tails(run, compared),
+        space=overview.bytes_and_space(compared),
+        has_baseline=any(row.off_baseline for _, row in compared.ranked_rows),
+        page=page,
+        dumbbells=dumbbells,
+        unpaired=published_comparison.unpaired(page, dumbbells) if page else [],
+        sweeps=[sweep_panel.panel(run, sweep, tables) for sweep in swept],
+        sources=published_comparison.beside(compared, tables, swept),
+        footnotes=_footnotes(page),
+        builds=provenance.builds(run),
+        environment=provenance.environment(run.environment),
+        shares=provenance.time_shares(run),
+        started=started(run.plan.run),
+        machine=provenance.machine_line(run),
+    )
+
+
+def started(run_id: str) -> str:
+    """When a run began, from its name: 20261121-014500-quick; "" of other names."""
+    found = _RUN_ID.fullmatch(run_id)
+    if not found:
+        return ""
+    year, month, day, hour, minute = found.groups()
+    return f"{year}-{month}-{day} {hour}:{minute} UTC"
+
+
+def _environment() -> jinja2.Environment:
+    environment = frame.environment()
+    environment.globals.update(
+        bar_percent=_bar_percent,
+        behind=chart_detail.behind,
+        beside=sentences.beside,
+        chart_verdict=sentences.chart_verdict,
+        colours=identity.COLOURS,
+        columns=column_help,
+        comparison=comparison,
+        flags=sentences.flags,
+        heat=_heat,
+        remarks=sentences.remarks,
+        rerun_command=provenance.rerun_command,
+        settings=provenance.settings,
+        sparks=sparklines.sparks,
+        titles=titles,
+        workload=workloads.workload,
+        warnings=sentences.warnings,
+    )
+    return environment
+
+
+def _bar_percent(chart: Chart, rate: float) -> str:
+    return frame.plain(rate / chart.fastest_repetition * 100)
+
+
+def _heat(row: Row) -> str:
+    """Strength of a matrix cell's colour: 1 for the best, 0 for none."""
+    if row.off_best is None:
+        return "0"
+    return frame.plain(max(0.0, 1.0 - math.log2(row.off_best) / _HEAT_HALVINGS))
+
+
+def _floors(compared: comparison.Comparison) -> list[tuple[Chart, Row, Row | None]]:
+    """Chart, floor, and the ranked engine nearest to the floor."""
+    found = []
+    for chart in compared.charts:
+        rated = [row for row in chart.rows if row.summary]
+        nearest = min(rated, key=lambda r: r.ns_per_op or 0.0, default=None)
+        found += [(chart, floor, nearest) for floor in chart.floors]
+    return found
+
+
+def _footnotes(
+    page: published_figures.Page | None,
+) -> dict[tuple[str, str, str], list[Any]]:
+    """(number, misprint) of each printed row that has a misprint."""
+    notes: dict[tuple[str, str, str], list[Any]] = {}
+    for number, found in enumerate(
+        published_figures.misprints(page) if page else (), 1
+    ):
+        notes.setdefault(found.figure.key, []).append((number, found))
+    return notes

@@ -1,0 +1,1 @@
+"""Figures that others published, and the rows they belong to."""

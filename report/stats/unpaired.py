@@ -1,0 +1,117 @@
+"""Two independent samples: repetitions of two runs made at different times.
+
+Weaker than the aligned ranks of an A/B run: what the machine did between the two
+runs is part of the difference.
+
+Sources: M. Hollander and D. A. Wolfe, Nonparametric Statistical Methods, 4.1-4.3
+(Mann-Whitney test, Hodges-Lehmann estimate and its interval).  benchstat's p is the
+same: benchmath/anone.go of golang.org/x/perf.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import mannwhitneyu, norm, rankdata
+
+from report.stats.aligned_ranks import Floats
+
+CONFIDENCE = 0.95
+_EXACT_VALUES = 40  # on each side; more take the normal approximation
+_DECIMALS = 11  # logs nearer to each other than their own error are ties
+
+
+@dataclass(frozen=True)
+class Unpaired:
+    """The change from the first sample to the second, and the evidence for it.
+
+    Shifts are logs of the ratio of times per operation, above 0 is slower.
+    `confidence` is the level that `log_low` to `log_high` really has: the smallest
+    that reaches what was asked for, or the highest that so few values allow.
+    """
+
+    log_shift: float
+    log_low: float
+    log_high: float
+    confidence: float
+    p_slower: float
+    p_faster: float
+
+
+def unpaired(
+    base: Sequence[float], new: Sequence[float], confidence: float = CONFIDENCE
+) -> Unpaired:
+    """Compare times per operation; ValueError unless all are positive and finite."""
+    one, other = _logs(base), _logs(new)
+    differences = np.sort((other[:, None] - one[None, :]).ravel())
+    outside, level = _left_out(len(one), len(other), confidence)
+    return Unpaired(
+        log_shift=float(np.median(differences)),
+        log_low=float(differences[outside]),
+        log_high=float(differences[-1 - outside]),
+        confidence=level,
+        p_slower=_p_greater(other, one),
+        p_faster=_p_greater(one, other),
+    )
+
+
+def highest_confidence(base: int, new: int) -> float:
+    """The level between the extremes of all differences; 0.9 of 3 and 3."""
+    return 1 - 2 / math.comb(base + new, base)
+
+
+def _logs(times: Sequence[float]) -> Floats:
+    values = np.asarray(times, float)
+    if values.ndim != 1 or not len(values):
+        raise ValueError("a sample needs values")
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError("a time per operation is not positive and finite")
+    return np.asarray(np.log(values))
+
+
+def _p_greater(one: Floats, other: Floats) -> float:
+    """One-sided p of the Mann-Whitney test that `one` lies above `other`.
+
+    Exact with ties too: the share of all ways to deal out the pooled mean ranks.
+    """
+    if max(len(one), len(other)) > _EXACT_VALUES:
+        tested = mannwhitneyu(one, other, alternative="greater", method="asymptotic")
+        return float(tested.pvalue)
+    pooled = np.round(np.concatenate([one, other]), _DECIMALS)
+    doubled = np.rint(2 * rankdata(pooled)).astype(int)
+    shares = _sum_shares(tuple(sorted(doubled.tolist())), len(one))
+    return min(1.0, float(shares[doubled[: len(one)].sum() :].sum()))
+
+
+@functools.lru_cache(maxsize=256)
+def _sum_shares(ranks: tuple[int, ...], drawn: int) -> Floats:
+    """By sum: the share of all draws of so many of the ranks that have that sum."""
+    ways = np.zeros((drawn + 1, sum(ranks) + 1))
+    ways[0, 0] = 1
+    for rank in ranks:
+        ways[1:, rank:] += ways[:-1, :-rank].copy()
+    return np.asarray(ways[drawn] / ways[drawn].sum())
+
+
+def _left_out(base: int, new: int, confidence: float) -> tuple[int, float]:
+    """How many differences lie outside at each end, and the level that leaves."""
+    tails = _tails_of_u(base, new)
+    most = (base * new - 1) // 2
+    fitting = [k for k in range(1, most + 1) if 1 - 2 * tails[k] >= confidence]
+    outside = max(fitting, default=0)
+    return outside, float(1 - 2 * tails[outside])
+
+
+def _tails_of_u(base: int, new: int) -> Floats:
+    """P(U <= u) of the null distribution, for u from 0 to base * new."""
+    if max(base, new) > _EXACT_VALUES:
+        deviation = math.sqrt(base * new * (base + new + 1) / 12)
+        u = np.arange(base * new + 1)
+        return np.asarray(norm.cdf((u + 0.5 - base * new / 2) / deviation))
+    least = base * (base + 1) // 2
+    shares = _sum_shares(tuple(range(1, base + new + 1)), base)
+    return np.asarray(np.cumsum(shares[least : least + base * new + 1]))

@@ -1,0 +1,235 @@
+"""Strict reading of the JSON documents of a run.
+
+Everything that can be wrong with a file becomes a ResultsError that names the
+file, the line and what is wrong, so that no damaged file ends in a traceback.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fastjsonschema import JsonSchemaValueException
+from fastjsonschema.draft04 import CodeGeneratorDraft04
+from fastjsonschema.draft07 import CodeGeneratorDraft07
+from fastjsonschema.ref_resolver import RefResolver
+
+SCHEMA_DIR = Path(__file__).parents[1] / "schema"
+_REASON_CHARS = 200
+_SHOWN_CHARS = 60
+_BOUNDS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above"}
+_MOST = 2**64 - 1
+_DEEPEST = 32  # of a document; ours are a third as deep
+
+
+class ResultsError(Exception):
+    """A results file that cannot be used; str() is fit for the user."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a JSON Lines file; `number` counts from 1."""
+
+    number: int
+    text: bytes
+
+
+def read_bytes(path: Path, most: int | None = None) -> bytes:
+    """Return the file's content; a ResultsError if it cannot be read.
+
+    With `most`, the file must be an ordinary one of no more bytes.
+    """
+    try:
+        if most is not None and not path.is_file():
+            raise ResultsError(f"{path}: not an ordinary file")
+        if most is not None and path.stat().st_size > most:
+            raise ResultsError(f"{path}: larger than {most >> 20} MiB")
+        return path.read_bytes()
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror or error}") from None
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the strict JSON object that a file holds.  Raises ResultsError."""
+    return parse_object(read_bytes(path), str(path))
+
+
+def canonical(document: object) -> str:
+    """Return JSON with one spelling for one meaning."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def split_lines(content: bytes) -> tuple[list[Line], int]:
+    """The finished lines, and how many bytes they take with their ends.
+
+    A line counts as finished once its newline is there; what follows the last
+    newline was torn by a crash in the middle of a write.
+    """
+    sound_bytes = content.rfind(b"\n") + 1
+    texts = content[:sound_bytes].split(b"\n")[:-1]
+    return [Line(i, text) for i, text in enumerate(texts, 1)], sound_bytes
+
+
+def parse_object(text: bytes, place: str) -> dict[str, Any]:
+    """One strict JSON object; `place` begins every error message."""
+    try:
+        document = json.loads(
+            text.decode("utf-8"),
+            parse_constant=_reject_constant,
+            parse_float=_finite,
+            object_pairs_hook=_unique_keys,
+        )
+        # A lone surrogate is valid JSON, and no text that could be written.
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError) as error:
+        raise ResultsError(f"{place}: not valid JSON: {_short(str(error))}") from None
+    if not isinstance(document, dict):
+        raise ResultsError(f"{place}: expected a JSON object")
+    if _is_deeper(document, _DEEPEST):
+        raise ResultsError(f"{place}: nested more than {_DEEPEST} deep")
+    return document
+
+
+def validate(document: Mapping[str, Any], schema_name: str, place: str) -> None:
+    """Check `document` against report/schema/<schema_name>.schema.json."""
+    try:
+        _validator(schema_name)(document)
+    except JsonSchemaValueException as error:
+        where = ".".join(error.path[1:])
+        problem = _problem(error)
+        raise ResultsError(
+            f"{place}: {where + ': ' if where else ''}{problem}"
+        ) from None
+
+
+def keys_of(schema_name: str, part: str) -> tuple[str, ...]:
+    """Return the keys that a part of a schema names."""
+    return tuple(_schema(f"{schema_name}.schema.json")["$defs"][part]["properties"])
+
+
+def _problem(error: JsonSchemaValueException) -> str:
+    """Return what is wrong with a value, and what is accepted."""
+    value, accepted = error.value, error.rule_definition
+    if error.rule == "required":
+        missing = next(key for key in accepted if key not in value)
+        return f"{missing!r} is missing"
+    if error.rule == "additionalProperties":
+        known = (error.definition or {}).get("properties", {})
+        odd = next(key for key in value if key not in known)
+        return f"{shown(odd)} is not known"
+    if error.rule == "countPairs":
+        pairs = enumerate(value)
+        at, odd = next((at, p) for at, p in pairs if not _are_pairs([p], accepted))
+        return f"{shown(odd)} at {at} is not a pair of counts"
+    if error.rule == "propertyNames":
+        value = list(value)
+    if error.rule in ("anyOf", "propertyNames"):
+        return f"{shown(value)} is not accepted"
+    told = error.message.removeprefix(f"{error.name} ")
+    if error.rule in _BOUNDS:
+        told = f"must be {_BOUNDS[error.rule]} {accepted}"
+    return _short(f"{shown(value)} {told}")
+
+
+def shown(value: object) -> str:
+    """Return a value for people: short, and as every terminal shows it."""
+    if isinstance(value, int) and abs(value) > _MOST:
+        return "an integer that is too large"
+    text = ascii(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
+
+
+class _Generator(CodeGeneratorDraft07):
+    """JSON Schema, with integers that are written as such, and pairs of counts.
+
+    "countPairs" is a list of two counts each, of those or more.  Timelines and
+    histograms have hundreds of them in each line: one call checks them all.
+    """
+
+    def __init__(self, schema: Mapping[str, Any], resolver: RefResolver) -> None:
+        super().__init__(  # type: ignore[no-untyped-call]
+            schema, resolver=resolver, use_default=False
+        )
+        self._json_keywords_to_function["countPairs"] = self.generate_count_pairs
+
+    def generate_type(self) -> None:
+        """Take 1.0 for no integer, as draft 4 does."""
+        CodeGeneratorDraft04.generate_type(self)  # type: ignore[no-untyped-call]
+
+    def generate_count_pairs(self) -> None:
+        """Generate the call that checks the pairs of a list."""
+        told = "{name} must be pairs of counts"
+        with self.l("if not are_pairs({variable}, {countPairs}):"):
+            self.exc(told, rule="countPairs")  # type: ignore[no-untyped-call]
+
+
+def _are_pairs(values: object, least: Sequence[int]) -> bool:
+    """Return whether a list has nothing but pairs; what is no list is not judged."""
+    first, second = least
+    return type(values) is not list or all(
+        type(pair) is list
+        and len(pair) == 2
+        and type(pair[0]) is type(pair[1]) is int
+        and first <= pair[0] <= _MOST
+        and second <= pair[1] <= _MOST
+        for pair in values
+    )
+
+
+@functools.cache
+def _validator(schema_name: str) -> Callable[[object], object]:
+    """Compile a schema: the code is made of files of this repository alone."""
+    schema = _schema(f"{schema_name}.schema.json")
+    resolver = RefResolver.from_schema(schema, handlers={"": _schema}, store={})
+    generator = _Generator(schema, resolver)
+    state: dict[str, Any] = {**generator.global_state, "are_pairs": _are_pairs}
+    exec(generator.func_code, state)
+    compiled: Callable[[object], object] = state[resolver.get_scope_name()]
+    return compiled
+
+
+def _schema(file: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads((SCHEMA_DIR / file).read_text("utf-8"))
+    return schema
+
+
+def _is_deeper(document: Mapping[str, Any], most: int) -> bool:
+    """Whether it is nested deeper: what walks through it would not come back."""
+    level: list[Any] = [document]
+    for _ in range(most):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in (dict, list)
+        ]
+    return bool(level)
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits} is out of range")
+    return number
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise ValueError("a key is given twice")
+    return document
+
+
+def _short(reason: str) -> str:
+    if len(reason) <= _REASON_CHARS:
+        return reason
+    return f"{reason[: _REASON_CHARS // 2]} ... {reason[-_REASON_CHARS // 2 :]}"

@@ -1,0 +1,217 @@
+"""One engine in one chart: its rate, and all that is told beside it."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from report.model.plan import Engine, Scenario
+from report.model.run import KILLED, Cell, Measurement, Run
+from report.published.published_figures import BASELINE
+from report.stats import repetition_stats, resources
+from report.stats.resources import Resources
+from report.terms import titles
+from report.verdict import findings
+
+NOT_PLANNED = "not planned"
+_LEFT_OUT = "left out by the selection of this run"
+# Nearer to the floor than this, a cell says more of the harness than of its
+# engine.
+HARNESS_BOUND_RATIO = 3.0
+WIDE_SPREAD = 0.05
+# What is outside the timed work, and under this share of it or shorter than a
+# millisecond, is not worth a word.
+_NOTABLE_SHARE = 0.01
+_NOTABLE_NS = 1e6
+# Of the processors: more than its own thread kept one busy.
+_NOTABLE_PROCESSORS = 1.05
+
+
+@dataclass(frozen=True)
+class Row:
+    """One engine in one chart; every figure is None unless the cell is ok.
+
+    Times are medians over the throughput repetitions.  `latency` is the latency
+    repetition if it is ok, `recover_ns` how long a fresh process took to open
+    what that one left behind when it was killed, and `observer_cost` how much
+    longer an operation took in it: 0.1 is 10 %.  `disturbed` names what was
+    disturbed to its last attempt, `repeated` counts the attempts before it.
+    """
+
+    engine: Engine
+    status: str
+    reason: str
+    repetitions: tuple[Measurement, ...]
+    summary: repetition_stats.Summary | None
+    off_best: float | None
+    off_baseline: float | None
+    harness_bound: bool
+    leads: bool
+    latency: Measurement | None
+    used: Resources
+    open_ns: float | None
+    settle_ns: float | None
+    close_ns: float | None
+    reopen_ns: float | None
+    recover_ns: float | None
+    observer_cost: float | None
+    disturbed: tuple[str, ...]
+    repeated: int
+    findings: tuple[str, ...]
+
+    @property
+    def ns_per_op(self) -> float | None:
+        """Time of one operation at the median rate."""
+        return 1e9 / self.summary.median if self.summary else None
+
+    @property
+    def space_amplification(self) -> float | None:
+        """Bytes on disk at the end by bytes of live entries."""
+        return self.used.space_amplification
+
+    @property
+    def truncated(self) -> Measurement | None:
+        """A repetition that the time limit ended before its planned end."""
+        return next((m for m in self.repetitions if m.truncated), None)
+
+    @property
+    def disturbed_rate(self) -> bool:
+        """Whether a repetition of its rate was disturbed to its last attempt."""
+        return self.summary is not None and any(m.disturbed for m in self.repetitions)
+
+    @property
+    def assertions_live(self) -> bool:
+        """Whether a repetition ran engine code with assertions in it."""
+        return any(m.assertions_live for m in self.repetitions)
+
+    @property
+    def threads(self) -> int:
+        """How many of its threads were measured; 1 unless it says more."""
+        options = [m.record.get("options") or {} for m in self.repetitions]
+        return max((int(o.get("threads") or 1) for o in options), default=1)
+
+    @property
+    def wide(self) -> bool:
+        """Whether the repetitions lie too far apart to be trusted."""
+        return self.summary is not None and self.summary.spread > WIDE_SPREAD
+
+    @property
+    def most_stalled(self) -> Measurement | None:
+        """The repetition that stood still longest, if one did."""
+        stalled = [m for m in self.repetitions if m.figure("stalled_ns")]
+        if self.summary is None:
+            return None
+        return max(stalled, key=lambda m: m.figure("stalled_ns") or 0, default=None)
+
+    @property
+    def processors(self) -> float | None:
+        """How many processors it kept busy, if more than its own thread's."""
+        used = self.used.processors
+        elapsed = [m.elapsed_ns for m in self.repetitions if m.elapsed_ns]
+        if used is None or statistics.median(elapsed) < _NOTABLE_NS:
+            return None
+        return used if used > _NOTABLE_PROCESSORS else None
+
+    def notable(self, span_ns: float | None) -> float | None:
+        """The time if it is worth telling: 1 % of the timed work and 1 ms, or more."""
+        elapsed = [m.elapsed_ns for m in self.repetitions if m.elapsed_ns]
+        if not span_ns or not elapsed:
+            return None
+        least_ns = max(_NOTABLE_NS, _NOTABLE_SHARE * statistics.median(elapsed))
+        return span_ns if span_ns >= least_ns else None
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a row is compared with: the rates of its chart."""
+
+    scenario: Scenario
+    benchmark: str
+    best: float
+    floor: float
+    leaders: tuple[str, ...]
+
+
+def row(run: Run, engine: Engine, field: Field) -> Row:
+    """The row of an engine, whether its cell was planned or not."""
+    cell = run.cell(engine.name, field.scenario.name, field.benchmark)
+    summary = summary_of(cell)
+    repetitions = cell.repetitions if cell else ()
+    ok = repetitions if summary else ()
+    records = [m.record for m in ok]
+    latency = cell.latency if cell and summary else None
+    if latency is not None and latency.status != "ok":
+        latency = None
+    is_killed = latency is not None and latency.ending == KILLED
+    return Row(
+        engine=engine,
+        status=cell.status if cell else NOT_PLANNED,
+        reason=cell.reason if cell else _LEFT_OUT,
+        repetitions=repetitions,
+        summary=summary,
+        off_best=field.best / summary.median if summary and engine.ranked else None,
+        off_baseline=_off_baseline(run, engine, field.benchmark, summary),
+        harness_bound=summary is not None
+        and engine.role != "floor"
+        and field.floor > 0
+        and summary.median * HARNESS_BOUND_RATIO >= field.floor,
+        leads=engine.name in field.leaders,
+        latency=latency,
+        used=resources.medians(records),
+        open_ns=repetition_stats.median(m.figure("open_ns") for m in ok),
+        settle_ns=repetition_stats.median(m.settle_ns or None for m in ok),
+        close_ns=repetition_stats.median(m.figure("close_ns") for m in ok),
+        reopen_ns=findings.reopen_ns(records),
+        recover_ns=_audit_open_ns(latency) if latency and is_killed else None,
+        observer_cost=_observer_cost(summary, latency),
+        disturbed=_disturbed(cell),
+        repeated=len(cell.superseded) if cell else 0,
+        findings=findings.findings(
+            records,
+            engine.benchmark(field.benchmark),
+            latency.record if latency else None,
+            engine.stores,
+        ),
+    )
+
+
+def summary_of(cell: Cell | None) -> repetition_stats.Summary | None:
+    """The rates of a cell, if it has any."""
+    return repetition_stats.summarize(cell.rates) if cell else None
+
+
+def _off_baseline(
+    run: Run, engine: Engine, benchmark: str, summary: repetition_stats.Summary | None
+) -> float | None:
+    twin = titles.baseline_twin(benchmark)
+    if summary is None or twin is None:
+        return None
+    base = summary_of(run.cell(engine.name, BASELINE, twin))
+    return summary.median / base.median if base else None
+
+
+def _audit_open_ns(m: Measurement) -> int | None:
+    audit = m.record.get("audit") or {}
+    found = audit.get("open_ns")
+    return found if isinstance(found, int) else None
+
+
+def _observer_cost(
+    summary: repetition_stats.Summary | None, latency: Measurement | None
+) -> float | None:
+    """An open loop waits for its next arrival: it says nothing of the observer."""
+    if summary is None or latency is None or latency.record.get("open_loop"):
+        return None
+    rate = latency.ops_per_sec
+    return summary.median / rate - 1 if rate else None
+
+
+def _disturbed(cell: Cell | None) -> tuple[str, ...]:
+    if cell is None:
+        return ()
+    last = [(f"repetition {m.repetition}", m) for m in cell.repetitions]
+    if cell.latency:
+        last.append(("latency repetition", cell.latency))
+    return tuple(
+        f"{which}: {', '.join(m.disturbed)}" for which, m in last if m.disturbed
+    )

@@ -1,0 +1,162 @@
+"""What a comparison needs of a results file, whatever wrote it.
+
+of_run() makes it of a loaded run, of_google() of a file of Google Benchmark; a cell
+keeps what must be equal in both runs for its rates to mean the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from report.exchange.google_benchmark import GoogleFile
+from report.model.plan import CellName, Engine, Flags
+from report.model.run import Cell, Run
+from report.stats import repetition_stats
+from report.terms import titles
+from report.verdict import control
+from report.words import provenance
+
+# A seed, the operations done: equal work, which equal digests are due to.
+Work = tuple[int, int]
+# Of the latency repetition, which is not compared.
+_NOT_OF_RATES = ("rate",)
+# Of Google's context: date, load and file names differ between any two files.
+_GOOGLE_IDENTITY = ("host_name", "num_cpus", "mhz_per_cpu", "library_build_type")
+
+
+@dataclass(frozen=True)
+class SampledCell:
+    """One cell of one run: its rates in order of measuring, or why it has none.
+
+    `settings` must be equal in both runs, `defined` where both runs tell it; both
+    are empty of an engine that was not there to say what it takes.  `digests` are
+    of verified repetitions, `disturbed` and `truncated` count repetitions.
+    `noise` is by how much one engine differs from itself in this run (0.03 is
+    3 %), None if that was not measured.
+    """
+
+    name: str
+    engine: str
+    status: str
+    reason: str
+    rates: tuple[float, ...]
+    unit: str = "ops/s"
+    settings: Mapping[str, object] = field(default_factory=dict)
+    defined: Mapping[str, object] = field(default_factory=dict)
+    digests: Mapping[Work, str] = field(default_factory=dict)
+    disturbed: int = 0
+    truncated: int = 0
+    noise: float | None = None
+
+    @property
+    def rate(self) -> float | None:
+        """The median of its rates; None without any."""
+        return repetition_stats.median(self.rates)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One side of a comparison.
+
+    `identity` is what must be the same on both sides, by what people call it.
+    `builds` are the facts of each engine's executable, {} if it is missing.
+    `suite` and `options` are what a command that measures again begins with; ""
+    of a file that kvmatrix did not write.
+    """
+
+    name: str
+    kind: str
+    identity: Mapping[str, object]
+    cells: Mapping[str, SampledCell]
+    repetitions: int
+    machine: str = ""
+    builds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    suite: str = ""
+    options: tuple[str, ...] = ()
+
+
+def of_run(run: Run) -> Source:
+    """What of a run can be compared: all cells of its plan, rated or not."""
+    engines = {engine.name: engine for engine in run.plan.engines}
+    flags = {scenario.name: scenario.flags for scenario in run.plan.scenarios}
+    twice = control.measured_twice(run)
+    cells = {}
+    for name, cell in run.cells.items():
+        own = flags[name.scenario].get(name.engine, {})
+        noise = twice.share(name.scenario, name.benchmark)
+        cells[str(name)] = _cell(name, cell, engines[name.engine], own, noise)
+    machine = {f"machine: {key}": value for key, value in run.plan.machine.items()}
+    return Source(
+        name=run.plan.run,
+        kind="kvmatrix run",
+        identity={"method": run.plan.method, "seed": run.plan.seed, **machine},
+        cells=cells,
+        repetitions=run.plan.repetitions,
+        machine=provenance.machine_line(run),
+        builds={b.engine.name: dict(b.facts) for b in provenance.builds(run)},
+        suite=run.plan.suite.name,
+        options=_options(run),
+    )
+
+
+def of_google(name: str, file: GoogleFile) -> Source:
+    """What of Google Benchmark's JSON can be compared; it tells little of itself."""
+    identity = {f"context: {key}": file.context.get(key) for key in _GOOGLE_IDENTITY}
+    cells = {
+        cell: SampledCell(cell, "", "ok", "", sample.rates, sample.unit)
+        for cell, sample in file.samples.items()
+    }
+    for cell, reason in file.failed.items():
+        cells[cell] = SampledCell(cell, "", "error", " ".join(reason.split()), ())
+    told = (f"{key} {value}" for key, value in identity.items() if value is not None)
+    return Source(
+        name=name,
+        kind="Google Benchmark",
+        identity=identity,
+        cells=cells,
+        repetitions=max((len(cell.rates) for cell in cells.values()), default=0),
+        machine=" · ".join(text.removeprefix("context: ") for text in told),
+    )
+
+
+def _cell(
+    name: CellName,
+    cell: Cell,
+    engine: Engine,
+    flags: Flags,
+    noise: float | None,
+) -> SampledCell:
+    measured = cell.repetitions if cell.status == "ok" else ()
+    return SampledCell(
+        name=str(name),
+        engine=name.engine,
+        status=cell.status,
+        reason=" ".join(cell.reason.split()),
+        rates=cell.rates,
+        unit=titles.unit(name.benchmark),
+        settings=_without(flags, _NOT_OF_RATES) if engine.description else {},
+        defined=engine.definition(name.benchmark),
+        digests={
+            (int(m.record["seed"]), m.ops or 0): str(m.record["digest"])
+            for m in measured
+            if m.record["verified"]
+        },
+        disturbed=sum(1 for m in measured if m.disturbed),
+        truncated=sum(1 for m in measured if m.truncated),
+        noise=noise,
+    )
+
+
+def _without(flags: Flags, names: tuple[str, ...]) -> Flags:
+    return {key: value for key, value in flags.items() if key not in names}
+
+
+def _options(run: Run) -> tuple[str, ...]:
+    """What was chosen for the whole run and decides what is measured."""
+    chosen = run.plan.suite.chosen
+    found = [f"--seed {run.plan.seed}"]
+    for key, option, unit in (("num", "--num", ""), ("duration", "--max-time", "s")):
+        if isinstance(chosen.get(key), (int, float)):
+            found.append(f"{option} {chosen[key]}{unit}")
+    return tuple(found)

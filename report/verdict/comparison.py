@@ -1,0 +1,257 @@
+"""A run turned into what the reports say: charts, rows, standings.
+
+A chart is one benchmark of one scenario over all engines.  Only engines
+without a role are ranked; the reference, the floor and the control are shown
+beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.model.plan import Engine, Scenario
+from report.model.run import DISPUTED, Run
+from report.stats import repetition_stats
+from report.terms import titles
+from report.verdict import chart_row, control
+from report.verdict.chart_row import HARNESS_BOUND_RATIO, Row
+
+__all__ = [
+    "ALARMS",
+    "FAILURES",
+    "HARNESS_BOUND_RATIO",
+    "Chart",
+    "Comparison",
+    "Row",
+    "Standing",
+    "by_family",
+    "by_scenario",
+    "compare",
+]
+
+FAILURES = ("wrong", "error", "timeout")
+ALARMS = (*FAILURES, DISPUTED)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`rows` are the ranked engines in the order of the run.
+
+    Medians that are no further apart than `noise_share` tie: that is the noise of
+    the run, or what its control differs by here if that is more; None unmeasured.
+    """
+
+    scenario: Scenario
+    benchmark: str
+    verdict: repetition_stats.Verdict
+    rows: tuple[Row, ...]
+    references: tuple[Row, ...]
+    floors: tuple[Row, ...]
+    controls: tuple[Row, ...]
+    noise_share: float | None
+
+    @property
+    def anchor(self) -> str:
+        """The chart's id in the HTML report; unique in a run."""
+        return f"c-{self.scenario.name}-{self.benchmark}"
+
+    @property
+    def link(self) -> str:
+        """Where the page shows it: by itself, or as a part of its sweep."""
+        return f"w-{self.scenario.family}" if self.scenario.family else self.anchor
+
+    @property
+    def title(self) -> str:
+        """The benchmark in words."""
+        return titles.title(self.benchmark)
+
+    @property
+    def label(self) -> str:
+        """Its title among the charts of its scenario, or of its whole family."""
+        values = [titles.value(v, flag) for flag, v in self.scenario.swept.items()]
+        return ", ".join([self.title, *values])
+
+    @property
+    def unit(self) -> str:
+        """What the chart's rates count."""
+        return titles.unit(self.benchmark)
+
+    @property
+    def disputed(self) -> bool:
+        """Whether its digests disagree, so that nobody can be ranked."""
+        return any(row.status == DISPUTED for row in self.rows)
+
+    @property
+    def unranked(self) -> tuple[Row, ...]:
+        """What stands beside the ranked rows, the floor last."""
+        return (*self.controls, *self.references, *self.floors)
+
+    @property
+    def fastest_repetition(self) -> float:
+        """ops/s at the right end of the bars, which the control has too."""
+        drawn = (*self.rows, *self.controls)
+        return max((r.summary.high for r in drawn if r.summary), default=0.0)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One ranked engine over all charts."""
+
+    engine: Engine
+    won: int
+    tied: int
+    fastest: int
+    rated: int
+    mean_off_best: float | None
+    worst: Row | None
+    worst_chart: Chart | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`shared` counts the charts that the geometric means are over.
+
+    `noise` is None of a run that measured no engine twice.
+    """
+
+    charts: tuple[Chart, ...]
+    standings: tuple[Standing, ...]
+    shared: int
+    noise: repetition_stats.Noise | None
+
+    @property
+    def ranked_rows(self) -> list[tuple[Chart, Row]]:
+        """Every chart with every ranked engine in it."""
+        return [(chart, row) for chart in self.charts for row in chart.rows]
+
+
+def compare(run: Run) -> Comparison:
+    """Every chart that has at least one planned cell, and the standings."""
+    measured_twice = control.measured_twice(run)
+    charts = tuple(
+        _chart(run, scenario, benchmark, measured_twice.share(scenario.name, benchmark))
+        for scenario, benchmark in run.plan.charts
+        if any(run.cell(e.name, scenario.name, benchmark) for e in run.plan.engines)
+    )
+    ranked = [engine for engine in run.plan.engines if engine.ranked]
+    rated = {
+        e.name: frozenset(c.anchor for c in charts if _row(c, e).summary)
+        for e in ranked
+    }
+    shared = repetition_stats.shared_charts(rated)
+    standings = tuple(_standing(engine, charts, shared) for engine in ranked)
+    return Comparison(charts, standings, len(shared), measured_twice.noise)
+
+
+def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
+    """The charts grouped by scenario, order kept."""
+    groups: dict[str, tuple[Scenario, list[Chart]]] = {}
+    for chart in charts:
+        groups.setdefault(chart.scenario.name, (chart.scenario, []))[1].append(chart)
+    return list(groups.values())
+
+
+def by_family(charts: Sequence[Chart]) -> list[tuple[str, list[Chart]]]:
+    """The same under titles; scenarios of one family together, by benchmark."""
+    groups: dict[tuple[str, str], list[Chart]] = {}
+    for chart in charts:
+        family = chart.scenario.family
+        key = (family, "" if family else chart.scenario.name)
+        groups.setdefault(key, []).append(chart)
+    return [
+        (_group_title(key[0], [c.scenario for c in found]), _by_benchmark(found))
+        for key, found in groups.items()
+    ]
+
+
+def _group_title(family: str, found: Sequence[Scenario]) -> str:
+    if not family:
+        return found[0].title
+    (flag,) = found[0].swept
+    return titles.family([scenario.title for scenario in found], flag) or family
+
+
+def _by_benchmark(charts: list[Chart]) -> list[Chart]:
+    order = list(dict.fromkeys(chart.benchmark for chart in charts))
+    return sorted(charts, key=lambda chart: order.index(chart.benchmark))
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Who leads a chart; `best` and `floor` are median rates, 0.0 of none."""
+
+    verdict: repetition_stats.Verdict
+    best: float
+    floor: float
+
+
+def contest_of(
+    run: control.Measured, scenario: str, benchmark: str, noise_share: float | None
+) -> Contest:
+    """Return who leads among the engines of a chart that compete and have a rate."""
+    by_role: dict[str, dict[str, repetition_stats.Summary]] = {"": {}, "floor": {}}
+    for engine in run.plan.engines:
+        summary = chart_row.summary_of(run.cell(engine.name, scenario, benchmark))
+        if summary:
+            by_role.setdefault(engine.role, {})[engine.name] = summary
+    best, floor = (
+        max((s.median for s in by_role[role].values()), default=0.0)
+        for role in ("", "floor")
+    )
+    return Contest(
+        repetition_stats.verdict(by_role[""], noise_share or 0.0), best, floor
+    )
+
+
+def _chart(
+    run: Run, scenario: Scenario, benchmark: str, noise_share: float | None
+) -> Chart:
+    contest = contest_of(run, scenario.name, benchmark, noise_share)
+    field = chart_row.Field(
+        scenario,
+        benchmark,
+        best=contest.best,
+        floor=contest.floor,
+        leaders=contest.verdict.leaders,
+    )
+    by_role: dict[str, list[Row]]
+    by_role = {"": [], "reference": [], "floor": [], "control": []}
+    for engine in run.plan.engines:
+        by_role[engine.role].append(chart_row.row(run, engine, field))
+    return Chart(
+        scenario,
+        benchmark,
+        contest.verdict,
+        tuple(by_role[""]),
+        tuple(by_role["reference"]),
+        tuple(by_role["floor"]),
+        tuple(by_role["control"]),
+        noise_share,
+    )
+
+
+def _row(chart: Chart, engine: Engine) -> Row:
+    return next(row for row in chart.rows if row.engine is engine)
+
+
+def _standing(
+    engine: Engine, charts: Sequence[Chart], shared: frozenset[str]
+) -> Standing:
+    own = [(chart, _row(chart, engine)) for chart in charts]
+    leading = [c.verdict.outcome for c, row in own if row.leads]
+    first = [c for c, _ in own if c.verdict.leaders[:1] == (engine.name,)]
+    rated = [(c, row) for c, row in own if row.off_best is not None]
+    worst = max(rated, key=lambda pair: pair[1].off_best or 0.0, default=None)
+    return Standing(
+        engine=engine,
+        won=leading.count(repetition_stats.Outcome.WIN),
+        tied=leading.count(repetition_stats.Outcome.TIE),
+        fastest=len(first),
+        rated=len(rated),
+        mean_off_best=repetition_stats.geometric_mean(
+            [row.off_best for c, row in rated if row.off_best and c.anchor in shared]
+        ),
+        worst=worst[1] if worst else None,
+        worst_chart=worst[0] if worst else None,
+    )

@@ -1,0 +1,1 @@
+"""Verdicts and figures as words and as tables of text."""

@@ -1,0 +1,66 @@
+"""The rows of a comparison of two runs."""
+
+from __future__ import annotations
+
+import math
+
+from report.model.judgement import Judgement, Verdict
+from report.stats.two_run_decision import Limits
+from report.terms import numbers
+from report.verdict.run_changes import ComparedCell, Standing
+from report.words.verdict_rows import OPS, Kind, VerdictRow, with_judgement
+from report.words.verdict_words import MISSING
+
+_CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
+
+
+def compared_row(cell: ComparedCell, limits: Limits) -> VerdictRow:
+    """Return what is said of a cell; of one without a verdict, how it stands."""
+    outcome: str = cell.verdict or cell.standing
+    if cell.is_lost and cell.standing is Standing.ONLY_BASE:
+        outcome = MISSING
+    side, rates = cell.new or cell.base, cell.rates
+    unit = side.unit if side else OPS
+    row = VerdictRow(Kind.CELL, cell.name, outcome, note(cell), *rates, unit)
+    if not cell.judgement:
+        return row
+    return with_judgement(row, cell.judgement, _half(cell.judgement, limits))
+
+
+def note(cell: ComparedCell) -> str:
+    """What to know of a cell, "" if there is nothing."""
+    told = [cell.reason]
+    if cell.judgement:
+        told.append(cell.judgement.reason)
+        if _medians_disagree(cell):
+            told.append("the change is of all pairs, not of the medians")
+        if cell.same_build and cell.verdict in _CHANGED:
+            told.append("the executable is the same: not by its code")
+        for what in ("disturbed", "truncated"):
+            counts = [getattr(side, what) for side in (cell.base, cell.new) if side]
+            if any(counts):
+                word = "cut short" if what == "truncated" else what
+                told.append(f"{word}: {counts[0]} in base, {counts[1]} in new")
+    return "; ".join(filter(None, told))
+
+
+def _medians_disagree(cell: ComparedCell) -> bool:
+    """Whether the medians that are shown went the other way than the change."""
+    base, new = cell.rates
+    if not cell.judgement or base is None or new is None:
+        return False
+    shares = new / base - 1, cell.judgement.rate_change
+    return {numbers.sign(round(share, 3)) for share in shares} == {"+", "−"}
+
+
+def _half(judgement: Judgement, limits: Limits) -> float | None:
+    """What half of the interval, beyond the margin, hides; at least the threshold.
+
+    None where the interval is not of the confidence that a verdict needs.
+    """
+    if judgement.log_low is None or judgement.log_high is None:
+        return None
+    if not limits.suffices(judgement.confidence):
+        return None
+    half = (judgement.log_high - judgement.log_low) / 2
+    return max(limits.threshold, math.expm1(half + math.log1p(limits.margin)))

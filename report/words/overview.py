@@ -1,0 +1,142 @@
+"""Whole-run matrices: one figure of every engine in every chart.
+
+So that tails, space and writes need no chart to be opened.  Only the stronger
+colour of the better figure is taken from the ratio to the best of its row: one
+latency repetition can win nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from report.model.plan import Engine
+from report.model.run import Run
+from report.stats import latency
+from report.terms import numbers
+from report.verdict.comparison import Chart, Comparison, Row, by_family
+from report.words.cell_text import DASH
+from report.words.chart_detail import latency_of
+
+# How many times twice as much as the least has no colour left.
+_TAIL_HALVINGS = 6
+_SPACE_HALVINGS = 3
+# Kinds of benchmarks that change nothing: what they write is the harness's.
+_ONLY_READS = ("read", "verify")
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One cell: `number` is what `heat` goes by, 1 for the least and 0 for none."""
+
+    engine: Engine
+    text: str = DASH
+    small: str = ""
+    note: str = ""
+    number: float | None = None
+    heat: float = 0.0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One chart's cells, in the order of the engines."""
+
+    chart: Chart
+    spots: tuple[Spot, ...]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """`groups` are the entries by the titles of their scenarios or families."""
+
+    engines: tuple[Engine, ...]
+    groups: tuple[tuple[str, tuple[Entry, ...]], ...]
+
+
+def tails(run: Run, compared: Comparison) -> Matrix | None:
+    """The 99th percentile of every latency repetition, with the median."""
+    return _matrix(compared, lambda chart, row: _tail(run, chart, row), _TAIL_HALVINGS)
+
+
+def bytes_and_space(compared: Comparison) -> Matrix | None:
+    """Of writing benchmarks: on disk, and written, for each byte of entries."""
+    return _matrix(
+        compared,
+        lambda chart, row: _space(row) if _writes(chart, row) else None,
+        _SPACE_HALVINGS,
+    )
+
+
+def _matrix(
+    compared: Comparison,
+    spot: Callable[[Chart, Row], Spot | None],
+    halvings: float,
+) -> Matrix | None:
+    """None if no engine has a figure in any chart."""
+    groups: list[tuple[str, tuple[Entry, ...]]] = []
+    for title, charts in by_family(compared.charts):
+        entries = []
+        for chart in charts:
+            rows = (*chart.rows, *chart.controls, *chart.references)
+            found = [spot(chart, row) for row in rows]
+            spots = [
+                told or Spot(row.engine, DASH if row.summary else row.status)
+                for told, row in zip(found, rows, strict=True)
+            ]
+            if any(found):
+                entries.append(Entry(chart, _compared(spots, halvings)))
+        if entries:
+            groups.append((title, tuple(entries)))
+    if not groups:
+        return None
+    engines = tuple(s.engine for s in groups[0][1][0].spots)
+    return Matrix(engines, tuple(groups))
+
+
+def _compared(spots: Sequence[Spot], halvings: float) -> tuple[Spot, ...]:
+    rivals = [s.number for s in spots if s.engine.ranked and s.number]
+    best = min(rivals, default=None)
+    return tuple(
+        replace(s, heat=max(0.0, 1 - math.log2(s.number / best) / halvings))
+        if best and s.number and s.engine.ranked
+        else s
+        for s in spots
+    )
+
+
+def _tail(run: Run, chart: Chart, row: Row) -> Spot | None:
+    m = latency_of(run, chart, row)
+    if m is None or row.summary is None:
+        return None
+    if m.status != "ok":
+        return Spot(row.engine, m.status, note=m.reason)
+    loop = m.record.get("open_loop")
+    if loop and loop["saturated"]:
+        return Spot(row.engine, "saturated", note="fell behind the offered rate")
+    found = latency.percentiles(m.record.get("latency_ns"))
+    if not found:
+        return None
+    tail, middle = found.at["p99"], found.at["p50"]
+    small = f"p50 {numbers.seconds(middle)}" if middle is not None else ""
+    if tail is None:
+        note = f"only {numbers.count(found.count, 'sample')}"
+        return Spot(row.engine, small=small, note=note)
+    return Spot(row.engine, numbers.seconds(tail), small, number=tail)
+
+
+def _writes(chart: Chart, row: Row) -> bool:
+    benchmark = row.engine.benchmark(chart.benchmark)
+    return benchmark is None or benchmark.kind not in _ONLY_READS
+
+
+def _space(row: Row) -> Spot | None:
+    used = row.used
+    written, stored = used.written_per_byte, used.storage_written_per_byte
+    if row.summary is None or written is None or stored is None:
+        return None
+    small = f"{numbers.times(written)} → {numbers.times(stored)}"
+    on_disk = used.space_amplification
+    if on_disk is None:
+        return Spot(row.engine, small=small, note="bytes of live entries unknown")
+    return Spot(row.engine, numbers.times(on_disk), small, number=on_disk)

@@ -1,0 +1,249 @@
+"""What a number rests on: builds, settings in force, machine, time spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from report.model.description import Description
+from report.model.plan import Engine, Scenario
+from report.model.run import Measurement, Run
+from report.terms import numbers
+from report.verdict.comparison import Chart
+
+UNKNOWN = "unknown"
+# Flags that a run may have been given for all engines: option and unit.
+_CHOSEN = (
+    ("num", "--num", ""),
+    ("duration", "--max-time", "s"),
+    ("rate", "--rate", ""),
+)
+_SPELLINGS = {"cpu": "CPU", "cpus": "CPUs", "mhz": "MHz", "smt": "SMT"}
+
+
+@dataclass(frozen=True)
+class Build:
+    """How an engine's executable was made; facts are (name, value)."""
+
+    engine: Engine
+    assertions_live: bool
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One engine in one scenario: asked for, and read back from the engine."""
+
+    engine: Engine
+    asked: tuple[tuple[str, str], ...]
+    read_back: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Share:
+    """One part of the time of the run."""
+
+    title: str
+    elapsed_ns: int
+    share: float
+
+
+def builds(run: Run) -> list[Build]:
+    """The build of every engine, in the order of the run."""
+    return [build(engine) for engine in run.plan.engines]
+
+
+def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
+    """What each engine of the scenario was asked for, and what it reports."""
+    found = []
+    rows = [row for c in charts for row in (*c.rows, *c.references, *c.floors)]
+    for engine in dict.fromkeys(r.engine.name for r in rows):
+        own = [r for r in rows if r.engine.name == engine]
+        values: dict[str, dict[str, None]] = {}
+        for m in (m for r in own for m in r.repetitions):
+            for name, text in m.settings.items():
+                values.setdefault(name, {})[text] = None
+        asked = scenario.flags.get(engine, {})
+        found.append(
+            Settings(
+                own[0].engine,
+                tuple((name, _text(value)) for name, value in sorted(asked.items())),
+                tuple((n, " or ".join(texts)) for n, texts in sorted(values.items())),
+            )
+        )
+    return found
+
+
+def environment(
+    document: Mapping[str, Any],
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The environment document as groups of (name, value), in its order."""
+    loose: list[tuple[str, str]] = []
+    groups: list[tuple[str, list[tuple[str, str]]]] = []
+    for name, value in document.items():
+        if name == "schema":
+            continue
+        if isinstance(value, Mapping):
+            groups.append((_words(name), _flat(value)))
+        elif name == "doctor":
+            groups.append((_words(name), [_finding(entry) for entry in value]))
+        else:
+            loose.append((_words(name), readable(name, value)))
+    return [*groups, *([("other", loose)] if loose else [])]
+
+
+def _finding(entry: Mapping[str, str]) -> tuple[str, str]:
+    """What the doctor said of one thing, and how bad it is unless it is fine."""
+    level = "" if entry["level"] == "ok" else f"{entry['level'].upper()}: "
+    return entry["name"], f"{level}{entry['found']}"
+
+
+def readable(name: str, value: Any) -> str:
+    """A value by the unit its name carries; "unknown" for None and ""."""
+    if value is None or value == "":
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(readable(name, v) for v in value) or "none"
+    if name == "allowed_cpus":
+        return f"processor numbers {value}"
+    if isinstance(value, int) and name.endswith("_bytes"):
+        return f"{numbers.size(value)} ({value:,} bytes)"
+    return str(value)
+
+
+def machine_line(run: Run) -> str:
+    """The machine in one line, from the identity in run.json."""
+    return machine_words(run.plan.machine)
+
+
+def machine_words(machine: Mapping[str, object]) -> str:
+    """A machine's identity in one line; what is unknown is left out."""
+    facts = (
+        ("cpu_model", "{}"),
+        ("logical_cpus", "{} CPUs"),
+        ("memory_gib", "{} GiB"),
+        ("file_system", "{}"),
+        ("kernel", "kernel {}"),
+    )
+    known = [form.format(machine[name]) for name, form in facts if machine.get(name)]
+    return " · ".join(known)
+
+
+def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
+    """The command that measures a chart again, or one cell of it.
+
+    A part of a suite has no control unless it is asked for, and the control's
+    second name is no engine that can be chosen.
+    """
+    words = ["scripts/kvmatrix run", run.plan.suite.name, f"-n {run.plan.repetitions}"]
+    words.append(f"--seed {run.plan.seed}")
+    suite, chosen = run.plan.suite, run.plan.suite.chosen
+    for flag, option, unit in _CHOSEN:
+        if isinstance(chosen.get(flag), (int, float)):
+            words.append(f"{option} {chosen[flag]}{unit}")
+    if suite.repeat_disturbed is not None:
+        words.append(f"--repeat-disturbed {suite.repeat_disturbed}")
+    if suite.latency is False:
+        words.append("--no-latency")
+    elif "--latency" in run.plan.command.split():
+        words.append("--latency")
+    named = _first_names(run, engines)
+    if suite.control in named:
+        words.append("--control")
+    words.append(f"-e {','.join(named)} -k '*/{scenario}/{benchmark}'")
+    return " ".join(words)
+
+
+def _first_names(run: Run, engines: str) -> list[str]:
+    """The engines, each once, the control by the name that can be chosen."""
+    twins = {e.name: e.twin_of for e in run.plan.engines if e.twin_of}
+    return list(dict.fromkeys(twins.get(name, name) for name in engines.split(",")))
+
+
+def time_shares(run: Run) -> list[Share]:
+    """Where the wall time went, in the order of a repetition."""
+    total, prepared = (_total(run.measurements, n) for n in ("wall_ns", "prepare_ns"))
+    again = {m.line for cell in run.cells.values() for m in cell.superseded}
+    earlier = [m for m in run.measurements if m.line in again]
+    latest = [m for m in run.measurements if m.line not in again]
+    audits = (m.record.get("audit") or {} for m in latest)
+    again_ns = _total(earlier, "wall_ns") - _total(earlier, "prepare_ns")
+    parts = [
+        ("timed work", _total(latest, "loop_ns", "flush_ns")),
+        ("deferred work, to settle", _total(latest, "settle_ns")),
+        ("opening and closing", _total(latest, "open_ns", "close_ns")),
+        ("preparing what is read", prepared),
+        ("audits after writes", sum(a.get("audit_ns") or 0 for a in audits)),
+    ]
+    if earlier:
+        parts.append(("disturbed attempts", again_ns))
+    rest = total - sum(elapsed_ns for _, elapsed_ns in parts)
+    if rest > 0:
+        parts.append(("processes, copies, cleaning", rest))
+    whole = sum(elapsed_ns for _, elapsed_ns in parts)
+    return [Share(title, ns, ns / whole) for title, ns in parts if whole]
+
+
+def _total(measurements: Iterable[Measurement], *names: str) -> int:
+    return sum(m.figure(name) or 0 for m in measurements for name in names)
+
+
+def build(engine: Engine) -> Build:
+    """How one engine was built, as far as it says."""
+    described = engine.description
+    if described is None:
+        return Build(engine, assertions_live=False, facts=())
+    made = described.build
+    facts = [
+        ("version", described.version),
+        ("origin", made.get("origin")),
+        ("checksum of the origin", made.get("origin_sha256")),
+        ("checksum of the executable", engine.binary_sha256),
+        ("codec", _codec(described)),
+        ("compiler", made.get("compiler")),
+        ("flags", made.get("flags")),
+        ("flags of the engine", made.get("engine_flags")),
+        ("allocator", made.get("allocator")),
+        ("assertions", made.get("assertions")),
+        ("licence", described.licence),
+    ]
+    known = [(name, _text(value)) for name, value in facts if value]
+    return Build(engine, described.assertions_live, tuple(known))
+
+
+def _codec(described: Description) -> str:
+    """The codec, and what it made of compressible data when it was tried."""
+    codec, proof = described.codec, described.codec_proof
+    if not codec:
+        return "none"
+    plain, packed = proof.get("plain_disk_bytes"), proof.get("compressed_disk_bytes")
+    if not isinstance(plain, int) or not isinstance(packed, int):
+        return codec
+    sizes = f"{numbers.size(plain)} on disk without it, {numbers.size(packed)} with it"
+    return f"{codec}; tried: {sizes}"
+
+
+def _flat(group: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    found = []
+    for name, value in group.items():
+        if isinstance(value, Mapping):
+            found += _flat(value, f"{prefix}{_words(name)}: ")
+        else:
+            found.append((prefix + _words(name), readable(name, value)))
+    return found
+
+
+def _words(name: str) -> str:
+    if name.isupper():  # an environment variable
+        return name
+    words = name.removesuffix("_bytes").replace("_", " ").split()
+    return " ".join(_SPELLINGS.get(word, word) for word in words)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

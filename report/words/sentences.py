@@ -1,0 +1,210 @@
+"""The words of the reports, from fixed templates: verdicts and notes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from report.model.run import Run
+from report.stats import repetition_stats
+from report.stats.repetition_stats import Outcome
+from report.terms import numbers, titles
+from report.verdict.comparison import Chart, Comparison, Row, Standing
+
+
+def headline(comparison: Comparison) -> str:
+    """Who is fastest, in a few words."""
+    total = numbers.count(len(comparison.charts), "chart")
+    if not any(standing.rated for standing in comparison.standings):
+        return "No engine has a rate yet"
+    ranking = _ranking(comparison)
+    if ranking[0].won:
+        return f"{ranking[0].engine.title} wins {ranking[0].won} of {total}"
+    if ranking[0].tied:
+        return f"No engine wins any of {total}"
+    return f"{ranking[0].engine.title} is fastest in {ranking[0].fastest} of {total}"
+
+
+def verdict_rest(comparison: Comparison) -> str:
+    """The rest of the verdict's first sentence and what follows it."""
+    ranking = _ranking(comparison)
+    outcomes = Counter(chart.verdict.outcome for chart in comparison.charts)
+    rest = []
+    if ranking and ranking[0].won:
+        rest = [f"{s.engine.title} {s.won}" for s in ranking[1:] if s.rated]
+    elif outcomes[Outcome.SINGLE]:
+        rest = [f"{s.engine.title} in {s.fastest}" for s in ranking[1:] if s.rated]
+    sentences = ["".join(f", {part}" for part in rest) + "."]
+    ties = outcomes[Outcome.TIE]
+    if ties:
+        told = "One chart is a tie" if ties == 1 else f"{ties} charts are ties"
+        sentences.append(told + _within_noise(comparison, ties) + ".")
+    if outcomes[Outcome.SINGLE]:
+        sentences.append("One repetition each cannot show a win.")
+    if outcomes[Outcome.UNCONTESTED]:
+        alone = numbers.count(outcomes[Outcome.UNCONTESTED], "chart")
+        sentences.append(f"In {alone} one engine alone has a rate, and no win.")
+    sentences += _without_rate(comparison)
+    return " ".join(sentences)
+
+
+def chart_verdict(chart: Chart) -> str:
+    """One chart's verdict: "X wins, 2.28× ahead of the next".
+
+    A win says so where the winner or one that it is over was disturbed.
+    """
+    names = {row.engine.name: row.engine.title for row in chart.rows}
+    leaders = [names[name] for name in chart.verdict.leaders]
+    match chart.verdict.outcome:
+        case Outcome.WIN:
+            ahead = sorted(r.off_best for r in chart.rows if r.off_best)[1]
+            told = f"{leaders[0]} wins, {numbers.slower(ahead)} ahead of the next"
+            is_disturbed = any(row.disturbed_rate for row in chart.rows)
+            return f"{told} (disturbed)" if is_disturbed else told
+        case Outcome.TIE:
+            told = f"Tie of {', '.join(leaders[:-1])} and {leaders[-1]}"
+            if not chart.verdict.within_noise:
+                return told
+            share = numbers.percent(chart.noise_share or 0.0)
+            return f"{told}, which differ by no more than the noise, {share}"
+        case Outcome.SINGLE:
+            return f"{leaders[0]} is fastest, in one repetition"
+        case Outcome.UNCONTESTED:
+            return f"{leaders[0]} alone has a rate"
+    if chart.disputed:
+        return "The digests disagree: no engine is ranked"
+    return "No engine has a rate"
+
+
+def win_rule(comparison: Comparison) -> str:
+    """What a win is, in this run."""
+    rule = "wins: no repetition of another engine reaches its slowest"
+    if comparison.noise is None:
+        return rule
+    share = numbers.percent(comparison.noise.share)
+    return f"{rule}, and no other median is within the noise of the run, {share}"
+
+
+def notes(row: Row) -> list[str]:
+    """What a reader must know beside a row's rate, warnings first."""
+    return warnings(row) + remarks(row)
+
+
+def warnings(row: Row) -> list[str]:
+    """What weakens a rate: work outside the clock, and other work meanwhile."""
+    found = list(row.findings)
+    if row.summary and row.disturbed:
+        made = len(row.repetitions) + bool(row.latency)
+        found.append(f"disturbed in {len(row.disturbed)} of {made} repetitions")
+    return found
+
+
+def remarks(row: Row) -> list[str]:
+    """What else to know of a row's rate."""
+    found = []
+    if row.truncated:
+        done = f"{row.truncated.ops or 0:,}"
+        planned = f"{row.truncated.figure('planned_ops') or 0:,}"
+        found.append(f"stopped by the time limit after {done} of {planned}")
+    if row.harness_bound:
+        found.append("harness-bound")
+    if row.assertions_live:
+        found.append("live assertions")
+    if row.wide and row.summary:
+        found.append(f"spread {numbers.percent(row.summary.spread)}")
+    if row.summary and row.repeated:
+        told = numbers.count(row.repeated, "disturbed attempt")
+        found.append(f"{told} made again")
+    return found + _facts(row)
+
+
+def _facts(row: Row) -> list[str]:
+    """What an engine did outside of the timed work, and with what."""
+    found = [f"{row.threads} threads"] if row.threads > 1 else []
+    for form, span_ns in (
+        ("settles in {} more", row.settle_ns),
+        ("closes in {}", row.close_ns),
+        ("recovers in {} after a kill", row.recover_ns),
+    ):
+        if (told_ns := row.notable(span_ns)) is not None:
+            found.append(form.format(numbers.seconds(told_ns)))
+    if row.processors is not None:
+        found.append(f"uses {row.processors:.1f} processors")
+    if row.most_stalled is not None:
+        count = numbers.count(row.most_stalled.figure("stall_count") or 0, "stall")
+        stalled_ns = row.most_stalled.figure("stalled_ns") or 0
+        found.append(f"{count}, {numbers.seconds(stalled_ns)} in all")
+    return found
+
+
+def flags(row: Row) -> list[tuple[str, str]]:
+    """(sign, meaning) for where there is no room for notes()."""
+    found = []
+    if row.assertions_live:
+        found.append(("†", "measured with live assertions"))
+    if row.truncated:
+        found.append(("‡", "ended by the time limit"))
+    if row.harness_bound:
+        found.append(("§", "harness-bound: near the harness's own cost"))
+    if row.summary and warnings(row):
+        found.append(("⚠", "disturbed, or works outside the clock: see the chart"))
+    return found
+
+
+def legend(comparison: Comparison) -> list[tuple[str, str]]:
+    """Every sign that flags() gives in the matrix, once."""
+    return sorted({flag for _, row in comparison.ranked_rows for flag in flags(row)})
+
+
+def chart_name(chart: Chart) -> str:
+    """A chart in one line: "Baseline, sequential reads"."""
+    return f"{chart.scenario.title}, {titles.inside(chart.title)}"
+
+
+def noise(run: Run, comparison: Comparison) -> str:
+    """How far one engine is from itself in this run, and what that makes a tie."""
+    found = comparison.noise
+    if found is None:
+        asked = run.plan.suite.control
+        why = "its control has no rate" if asked else "no engine was measured twice"
+        return f"The noise of this run is not known: {why}."
+    most = f"by {numbers.percent(found.share)} at most in nine charts of ten"
+    if found.charts < 10:
+        most = f"by {numbers.percent(found.share)} at most"
+    elif found.largest > found.share:
+        most += f", {numbers.percent(found.largest)} in the worst"
+    return (
+        f"Noise of the run: {found.engine}, measured twice under two names, differs "
+        f"from itself {most}. Smaller differences are ties."
+    )
+
+
+def beside(chart: Chart, row: Row) -> str:
+    """What a row is that is not ranked; of a control, how far from its twin."""
+    twin = next((r for r in chart.rows if r.engine.name == row.engine.twin_of), None)
+    if twin is None or twin.summary is None or row.summary is None:
+        return f"the {row.engine.role}, not ranked"
+    apart = numbers.percent(repetition_stats.difference(row.summary, twin.summary))
+    return f"the {row.engine.role}, {apart} from {twin.engine.title}"
+
+
+def _ranking(comparison: Comparison) -> list[Standing]:
+    return sorted(comparison.standings, key=lambda s: (-s.won, -s.tied, -s.fastest))
+
+
+def _within_noise(comparison: Comparison, ties: int) -> str:
+    """How many of the ties would be wins in a run without noise."""
+    verdicts = [chart.verdict for chart in comparison.charts]
+    number = sum(verdict.within_noise for verdict in verdicts)
+    if not number:
+        return ""
+    which = "" if ties == 1 else "all " if number == ties else f"{number} of them "
+    return f", {which}within the noise of the run"
+
+
+def _without_rate(comparison: Comparison) -> list[str]:
+    without = Counter(row.status for _, row in comparison.ranked_rows)
+    del without["ok"]
+    if not without:
+        return []
+    parts = ", ".join(f"{n} {status}" for status, n in sorted(without.items()))
+    return [f"{numbers.count(without.total(), 'cell')} without a rate: {parts}."]

@@ -1,0 +1,133 @@
+"""The short facts under the verdict: the state of a run, and reasons for care."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.model.run import NOT_MEASURED, Cell, Run
+from report.published import published_figures
+from report.terms import numbers
+from report.verdict.chart_row import WIDE_SPREAD
+from report.verdict.comparison import FAILURES, Comparison, Row
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A short fact under the verdict; `warns` if it weakens the results."""
+
+    text: str
+    warns: bool = False
+
+
+def chips(run: Run, comparison: Comparison) -> list[Chip]:
+    """The state of the run, its settings, and every reason for care."""
+    cells = list(run.cells.values())
+    finished = sum(cell.status != NOT_MEASURED for cell in cells)
+    failed = sum(cell.status in FAILURES for cell in cells)
+    partial = sum(0 < len(c.rates) < run.plan.repetitions for c in cells)
+    rows = [row for _, row in comparison.ranked_rows]
+    found = [
+        Chip(f"{finished} of {len(cells)} cells complete", finished < len(cells)),
+        *(Chip(text) for text in _settings(run)),
+        Chip(
+            f"median of {run.plan.repetitions}"
+            if run.plan.repetitions > 1
+            else "one repetition: no verdict"
+        ),
+        _noise(comparison),
+        *_disturbances(cells),
+    ]
+    warnings = (
+        (failed, "cell failed", "cells failed"),
+        (partial, "cell with fewer repetitions", "cells with fewer repetitions"),
+        (sum(bool(r.truncated) for r in rows), "truncated cell", "truncated cells"),
+        (sum(r.wide for r in rows), "cell spread over 5 %", "cells spread over 5 %"),
+        (sum(r.harness_bound for r in rows), "harness-bound cell", ""),
+        (
+            sum(bool(r.findings) for r in rows),
+            "cell that works outside the clock",
+            "cells that work outside the clock",
+        ),
+        (
+            _without_latency(run, rows),
+            "cell without latencies",
+            "cells without latencies",
+        ),
+    )
+    for number, noun, plural in warnings:
+        if number:
+            found.append(Chip(numbers.count(number, noun, plural), warns=True))
+    live = list(dict.fromkeys(r.engine.title for r in rows if r.assertions_live))
+    if live:
+        found.append(Chip(f"live assertions: {', '.join(live)}", warns=True))
+    disputed = sum(chart.disputed for chart in comparison.charts)
+    if disputed:
+        told = f"digests disagree in {numbers.count(disputed, 'chart')}: not ranked"
+        found.append(Chip(told, warns=True))
+    if run.torn:
+        found.append(Chip("last line torn and left out", warns=True))
+    for name in run.plan.suite.published:
+        if name not in published_figures.names():
+            told = f"published figures “{name}” are not known here"
+            found.append(Chip(told, warns=True))
+    return found
+
+
+def _noise(comparison: Comparison) -> Chip:
+    found = comparison.noise
+    if found is None:
+        return Chip("noise not measured")
+    share = numbers.percent(found.share)
+    told = f"noise of the run {share} ({found.engine} measured twice)"
+    return Chip(told, warns=found.share > WIDE_SPREAD)
+
+
+def _disturbances(cells: Sequence[Cell]) -> list[Chip]:
+    """Repetitions of which an attempt was disturbed, and what became of them."""
+    last = [m for c in cells for m in (*c.repetitions, c.latency) if m]
+    repeated = sum(m.attempt > 1 for m in last)
+    still = sum(bool(m.disturbed) for m in last)
+    number = sum(m.attempt > 1 or bool(m.disturbed) for m in last)
+    if not number:
+        return []
+    told = numbers.count(number, "disturbed repetition")
+    told += f", {repeated} repeated" if repeated else ""
+    told += f", {still} disturbed to the last" if still else ""
+    return [Chip(told, warns=still > 0)]
+
+
+def _without_latency(run: Run, rows: Sequence[Row]) -> int:
+    """Cells with a rate whose latency repetition has not given one."""
+    if not run.plan.has_latency:
+        return 0
+    return sum(row.summary is not None and row.latency is None for row in rows)
+
+
+def _settings(run: Run) -> list[str]:
+    """Memory, sizes and number of entries of the first scenario.
+
+    Without the flag that a sweep varies.
+    """
+    scenario = run.plan.scenarios[0]
+    flags = [
+        {name: value for name, value in own.items() if name not in scenario.swept}
+        for own in scenario.flags.values()
+        if own
+    ]
+    caches = [int(f["cache_size"]) for f in flags if _is_count(f.get("cache_size"))]
+    found = [f"{numbers.size(max(caches))} cache"] if caches else []
+    first = flags[0] if flags else {}
+    sizes = [
+        f"{first[flag]} B {what}"
+        for flag, what in (("key_size", "keys"), ("value_size", "values"))
+        if _is_count(first.get(flag))
+    ]
+    found += [", ".join(sizes)] if sizes else []
+    if _is_count(first.get("num")):
+        found.append(f"{int(first['num']):,} entries")
+    return found
+
+
+def _is_count(flag: object) -> bool:
+    return str(flag).isascii() and str(flag).isdecimal()

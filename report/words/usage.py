@@ -1,0 +1,121 @@
+"""Tables of what a cell's repetitions spent: time, processors, memory, bytes.
+
+Figures are medians over the throughput repetitions, of the loop and the flush
+unless they say otherwise; one line for each engine that has a rate.
+"""
+
+from __future__ import annotations
+
+from report.stats import repetition_stats
+from report.terms import numbers
+from report.verdict.chart_row import Row
+from report.verdict.comparison import Chart
+from report.words import column_help
+from report.words.cell_text import EngineRow, Table, figure, positive, table
+
+
+def everyone(chart: Chart) -> tuple[Row, ...]:
+    """The rows of a chart, those that are not ranked last."""
+    return (*chart.rows, *chart.unranked)
+
+
+def rated(chart: Chart) -> list[Row]:
+    """Those of them that have a rate."""
+    return [row for row in everyone(chart) if row.summary]
+
+
+def work(chart: Chart) -> Table | None:
+    """Where the time goes, timed or not, and how long opening again takes."""
+    lines = []
+    for row in rated(chart):
+        times_ns = (
+            *(row.open_ns, _median(row, "loop_ns"), _median(row, "flush_ns")),
+            *(row.settle_ns, row.close_ns, row.reopen_ns, row.recover_ns),
+        )
+        shown = tuple(positive(time_ns, numbers.seconds) for time_ns in times_ns)
+        lines.append(EngineRow(row.engine, shown))
+    return table("State of the work", column_help.WORK, lines)
+
+
+def later(chart: Chart) -> Table | None:
+    """What settling and closing cost, after the clock had stopped."""
+    lines = []
+    for row in rated(chart):
+        used = row.used
+        ops = _median(row, "ops")
+        cpu_ns = used.deferred_cpu_ns
+        lines.append(
+            EngineRow(
+                row.engine,
+                (
+                    positive(cpu_ns, numbers.seconds),
+                    positive(cpu_ns / ops if cpu_ns and ops else None, numbers.seconds),
+                    positive(used.deferred_written_bytes, numbers.size),
+                    positive(used.deferred_storage_written_bytes, numbers.size),
+                    positive(_median(row, "idle_cpu_ns"), numbers.seconds),
+                ),
+            )
+        )
+    return table("Left for later", column_help.LATER, lines)
+
+
+def processors(chart: Chart) -> Table | None:
+    """Processor time, faults and switches."""
+    lines = []
+    for row in rated(chart):
+        used = row.used
+        seldom = (
+            *(used.minor_faults_per_op, used.major_faults_per_op),
+            used.switches_per_op,
+        )
+        lines.append(
+            EngineRow(
+                row.engine,
+                (
+                    figure(used.cpu_user_ns_per_op, numbers.seconds),
+                    figure(used.cpu_system_ns_per_op, numbers.seconds),
+                    figure(used.processors, lambda n: f"{n:.2f}"),
+                    *(positive(number, numbers.rare) for number in seldom),
+                ),
+            )
+        )
+    caption = "Processors, for each operation"
+    return table(caption, column_help.PROCESSORS, lines)
+
+
+def memory(chart: Chart) -> Table | None:
+    """Memory at its largest, and the database's files."""
+    lines = []
+    for row in rated(chart):
+        used = row.used
+        sizes = (used.peak_rss_bytes, used.anonymous_bytes, used.file_bytes)
+        disk = (used.disk_bytes, used.peak_disk_bytes)
+        amplified = (used.space_amplification, used.peak_space_amplification)
+        lines.append(
+            EngineRow(
+                row.engine,
+                (
+                    *(positive(number, numbers.size) for number in (*sizes, *disk)),
+                    *(positive(number, numbers.times) for number in amplified),
+                ),
+            )
+        )
+    return table("Memory and disk", column_help.MEMORY, lines)
+
+
+def bytes_moved(chart: Chart) -> Table | None:
+    """Bytes read and written for each byte of keys and values."""
+    lines = []
+    for row in rated(chart):
+        used = row.used
+        moved = (
+            *(used.read_per_byte, used.storage_read_per_byte),
+            *(used.written_per_byte, used.storage_written_per_byte),
+        )
+        shown = tuple(positive(number, numbers.times) for number in moved)
+        lines.append(EngineRow(row.engine, shown))
+    return table("Bytes for each byte of entries", column_help.BYTES, lines)
+
+
+def _median(row: Row, key: str) -> float | None:
+    return repetition_stats.median(m.figure(key) for m in row.repetitions)

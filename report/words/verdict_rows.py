@@ -1,0 +1,163 @@
+"""One row of a verdict, whoever judged it, and the one table of such rows.
+
+Who judges makes the rows: ab_words, ab_counts, compare_rows and gate_history.  A gate
+takes them as they are, and says which of them it does not believe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeVar
+
+from report.model.judgement import Judgement, Verdict
+from report.terms import numbers
+from report.terms.text_table import TableRow, TextTable
+from report.words.verdict_words import NOMINATED, look, marked, unseen
+
+OPS = "ops/s"
+_JUDGED = (*Verdict, NOMINATED)
+
+
+class Kind(StrEnum):
+    """What a row is about."""
+
+    CELL = "cell"
+    ENGINE = "engine"  # all its cells together
+    COUNT = "count"  # work, not time
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """What is said of one cell, one whole engine or one count.
+
+    `name` is engine/scenario/benchmark, or the engine; a count has its name after
+    it.  `outcome` is a word of verdict_words.  `base` and `new` are medians in
+    `unit`; `change` and `interval` are shares of them, of rates below 0 is slower,
+    of counts above 0 is more work.  `limit` is the least change of a count that is
+    believed.  `unseen` is the slowdown, as a share of the time, that could be there
+    nevertheless, None if that is not known.  `alert` marks what people must see
+    although nothing was found.
+    """
+
+    kind: Kind
+    name: str
+    outcome: str
+    note: str = ""
+    base: float | None = None
+    new: float | None = None
+    unit: str = OPS
+    change: float | None = None
+    interval: tuple[float, float] | None = None
+    confidence: float | None = None
+    pairs: int = 0
+    limit: float | None = None
+    unseen: float | None = None
+    cells: int = 1
+    alert: bool = False
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is about time; counts do not swell a number of rows."""
+        return self.kind is not Kind.COUNT
+
+    @property
+    def judged(self) -> bool:
+        """Whether a regression could have been found."""
+        return self.outcome in _JUDGED
+
+    @property
+    def label(self) -> str:
+        """The name, and of an engine how many cells it stands for."""
+        if self.kind is not Kind.ENGINE:
+            return self.name
+        return f"{self.name}, {numbers.count(self.cells, 'cell')} together"
+
+    @property
+    def remark(self) -> str:
+        """What could go unseen, and the note."""
+        told = "" if self.unseen is None else unseen(self.unseen)
+        return "; ".join(filter(None, (told, self.note)))
+
+
+_Row = TypeVar("_Row", bound=VerdictRow)
+
+
+def with_judgement(row: _Row, judgement: Judgement, unseen: float | None) -> _Row:
+    """Return the row with the figures of a judgement, none if nothing was measured.
+
+    What could go unseen in an inconclusive row is `unseen`, and no less than the
+    slowdown that was not believed.
+    """
+    if not judgement.pairs:
+        return row
+    if row.outcome != Verdict.INCONCLUSIVE:
+        unseen = None
+    return replace(
+        row,
+        change=judgement.rate_change,
+        interval=judgement.rate_interval,
+        confidence=judgement.confidence,
+        pairs=judgement.pairs,
+        unseen=None if unseen is None else max(unseen, judgement.time_change),
+    )
+
+
+def blindest(rows: Iterable[_Row]) -> _Row | None:
+    """Return the inconclusive row in which the largest slowdown could go unseen."""
+    vague = (row for row in rows if row.unseen and row.outcome == Verdict.INCONCLUSIVE)
+    return max(vague, key=lambda row: row.unseen or 0, default=None)
+
+
+def change_of(row: VerdictRow) -> str:
+    """Return the change, "−11.4 %"; a count, being exact, has one digit more."""
+    if row.change is None:
+        return ""
+    return numbers.signed(row.change, 1 if row.timed else 2)
+
+
+def interval_of(row: VerdictRow) -> str:
+    """Return the interval of the change, "[−13.1, −10.8] %"."""
+    return numbers.interval(*row.interval) if row.interval else ""
+
+
+def figure_of(row: VerdictRow, number: float | None) -> str:
+    """Return a figure of a side; counts are exact: all their digits."""
+    if number is None:
+        return ""
+    if row.timed:
+        unit = "" if row.unit == OPS else f" {row.unit}"
+        return numbers.compact(number) + unit
+    return numbers.whole(number) if number == int(number) else f"{number:,.1f}"
+
+
+def sides_of(row: VerdictRow) -> str:
+    """Return both figures, "185k → 164k"; "" if neither is known."""
+    figures = [figure_of(row, side) for side in (row.base, row.new)]
+    return " → ".join(figure or "–" for figure in figures) if any(figures) else ""
+
+
+_COLUMNS: Mapping[str, Callable[[VerdictRow], str]] = {
+    "change": change_of,
+    "interval": interval_of,
+    "pairs": lambda row: str(row.pairs or ""),
+    "limit": lambda row: "" if row.limit is None else numbers.about(row.limit),
+}
+
+
+def verdict_table(
+    rows: Sequence[VerdictRow],
+    sides: tuple[str, str] = ("base", "new"),
+    columns: Sequence[str] = ("change", "interval"),
+) -> TextTable:
+    """Return rows as a table; `sides` are the titles of their figures."""
+    titles = ("", "cell"), (*sides, *columns), ("note",)
+    return TextTable(*titles, tuple(_table_row(row, columns) for row in rows))
+
+
+def _table_row(row: VerdictRow, columns: Sequence[str]) -> TableRow:
+    figures = [figure_of(row, side) for side in (row.base, row.new)]
+    figures += [_COLUMNS[column](row) for column in columns]
+    cells = (marked(row.outcome), row.label, *figures, row.remark)
+    return TableRow(cells, look(row.outcome).style, row.name.split("/")[0])

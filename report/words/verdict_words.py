@@ -1,0 +1,71 @@
+"""The one word of each outcome, and the glyph and style that go with it.
+
+Every text, table and page of a comparison takes them from here.  Meaning is never
+carried by a glyph or a colour alone: each row has its word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from report.model.judgement import Verdict
+from report.terms import numbers
+from report.verdict.count_verdicts import LESS, MORE, SAME
+
+FAILED, MISSING, LOST, DISPUTED = "failed", "missing", "lost", "disputed"
+NOMINATED, NOT_MEASURED = "nominated", "not measured"
+_SILLY = 10.0  # a slowdown that a percentage would not suit
+
+
+@dataclass(frozen=True)
+class Look:
+    """How an outcome looks; `style` colours a line, and is a class of a page."""
+
+    glyph: str
+    style: str
+
+
+# "inconclusive" is neither like "unchanged" nor like a change that was seen.
+LOOKS: Mapping[str, Look] = {
+    Verdict.REGRESSED: Look("▼", "regressed"),
+    Verdict.IMPROVED: Look("▲", "improved"),
+    Verdict.UNCHANGED: Look("=", "unchanged"),
+    Verdict.INCONCLUSIVE: Look("?", "inconclusive"),
+    **dict.fromkeys((FAILED, MISSING, LOST, DISPUTED), Look("×", FAILED)),
+    NOMINATED: Look("▼", NOMINATED),
+    MORE: Look("+", "regressed"),
+    LESS: Look("−", "improved"),
+    SAME: Look("=", "unchanged"),
+}
+_NOT_JUDGED = Look("–", "not-measured")
+
+
+def look(word: str) -> Look:
+    """Return how an outcome looks; what was not judged has a dash."""
+    return LOOKS.get(word, _NOT_JUDGED)
+
+
+def marked(word: str) -> str:
+    """Return the word after its glyph: "▼ regressed"."""
+    return f"{look(word).glyph} {word}"
+
+
+def unseen(effect: float, where: str = "") -> str:
+    """Return what an inconclusive outcome leaves open: a slowdown, as a share."""
+    place = f" in {where}" if where else ""
+    return f"a slowdown of up to {slowdown(effect)} could go unseen{place}"
+
+
+def slowdown(effect: float) -> str:
+    """Return a slowdown: "7.2 %", or a multiple where a share would be silly."""
+    return numbers.percent(effect) if effect < _SILLY else numbers.signed(effect)
+
+
+def counted(found: Mapping[str, int], always: Iterable[str] = ()) -> str:
+    """Return how many there are of each outcome: "1 regressed, 28 inconclusive".
+
+    First `always`, be there any or not, then what else was found, as it stands.
+    """
+    words = dict.fromkeys([*always, *(word for word, n in found.items() if n)])
+    return ", ".join(f"{found.get(word, 0)} {word}" for word in words)
