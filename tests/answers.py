@@ -5,8 +5,8 @@ from typing import Any
 
 from report.model.description import Description
 from report.trust.rule import context_of
-from scripts.answer import Expected, judge
-from scripts.driver_process import Outcome
+from scripts.machine.child_process import Outcome
+from scripts.measure.result_check import Expected, judge
 from tests import descriptions, records, synthetic
 
 OK = Outcome("0", 10_000_000, "")

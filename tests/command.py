@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from click.testing import CliRunner
 
-from scripts import verbs
-from scripts.outside import Outside
+from scripts.cli import verbs
+from scripts.machine.outside import Outside
 
 
 @dataclass(frozen=True)

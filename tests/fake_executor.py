@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
-from scripts import cli
-from scripts.driver_process import Outcome, Spawner, Stop, Tick
+from scripts.cli import main
+from scripts.machine.child_process import Outcome, Spawner, Stop, Tick
 from tests.fake_drivers.protocol import Died, FakeDriver, check_command
 from tests.quiet_machine import quiet_machine
 
@@ -47,7 +47,7 @@ class FakeExecutor:
         ticks: Sequence[Tick] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
     ) -> Outcome:
-        """Run a command as scripts.driver_process.Spawner would."""
+        """Run a command as scripts.machine.child_process.Spawner would."""
         self.stop.check()
         words = [str(word) for word in command]
         if words[0] == "sync":
@@ -126,4 +126,4 @@ class DeadlyExecutor(FakeExecutor):
 
 
 if __name__ == "__main__":
-    cli.main(quiet_machine(FakeExecutor))
+    main.main(quiet_machine(FakeExecutor))

@@ -6,9 +6,9 @@ from typing import Any
 
 from scripts.doctor.examine import examine
 from scripts.doctor.finding import Finding
-from scripts.doctor.judge import Probed
+from scripts.doctor.probe_limits import Probed
 from scripts.doctor.subject import Subject
-from scripts.host import Machine, environment_document
+from scripts.machine.host import Machine, environment_document
 from tests.machines import MadeUp
 from tests.plans import engine
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scripts import cli
-from scripts.doctor.probes import Progress
-from scripts.driver_process import Executor, Spawner
-from scripts.outside import Outside
+from scripts.cli import main
+from scripts.machine.child_process import Executor, Spawner
+from scripts.machine.outside import Outside
+from scripts.machine.probes import Progress
 
 MARKS = "marks.json"  # the marks of the process that ran last
 
@@ -81,4 +81,4 @@ def quiet_machine(executor: Callable[[Mapping[str, str]], Executor]) -> Outside:
 
 
 if __name__ == "__main__":
-    cli.main(quiet_machine(Spawner))
+    main.main(quiet_machine(Spawner))

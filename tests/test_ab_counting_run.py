@@ -10,9 +10,9 @@ import pytest
 from report.model.ab_folder import load_ab_run
 from report.model.ab_rule import Rule
 from report.model.plan import CellName
-from scripts.places import Refused
-from scripts.regressions.ab_schedule import shuffled
-from scripts.regressions.pairing import paired
+from scripts.ab.ab_pairing import paired
+from scripts.ab.ab_schedule import shuffled
+from scripts.store.run_places import Refused
 from tests.lab import Lab, make_lab
 from tests.plans import engine, plan
 

@@ -8,15 +8,9 @@ import pytest
 from report.model.ab_plan import AbPlan, Failure
 from report.model.ab_rule import Rule
 from report.model.plan import CellName
-from scripts.places import Refused
-from scripts.regressions.ab_schedule import (
-    Ledger,
-    Slot,
-    lead_of,
-    padding_bytes,
-    shuffled,
-)
-from scripts.regressions.pairing import paired
+from scripts.ab.ab_pairing import paired
+from scripts.ab.ab_schedule import Ledger, Slot, lead_of, padding_bytes, shuffled
+from scripts.store.run_places import Refused
 from tests import plans
 from tests.plans import engine
 

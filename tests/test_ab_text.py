@@ -16,9 +16,9 @@ from report.model.ab_plan import Failure
 from report.terms.text_table import plain
 from report.verdict.ab_verdicts import AbResult, judge
 from report.verdict.count_verdicts import NOT_GATED, CountResult
-from scripts.cli_options import Output
-from scripts.regressions.printing import print_lines
-from scripts.verbs import main
+from scripts.cli.options import Output
+from scripts.cli.verbs import main
+from scripts.show.print_lines import print_lines
 from tests import ab_made, ab_showcase, synthetic_ab
 
 

@@ -9,7 +9,8 @@ from rich.console import Console
 from report.model.ab_plan import AbPlan
 from report.model.ab_rule import Rule
 from report.model.plan import CellName
-from scripts.events import (
+from scripts.ab.ab_pairing import paired
+from scripts.measure.events import (
     Beat,
     Counted,
     Event,
@@ -20,8 +21,7 @@ from scripts.events import (
     RoundFinished,
     RunStarted,
 )
-from scripts.regressions.ab_view import make_ab_view
-from scripts.regressions.pairing import paired
+from scripts.show.ab_view import make_ab_view
 from tests import plans
 from tests.plans import engine
 

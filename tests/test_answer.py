@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from report.trust.rule import context_of
-from scripts.answer import Expected, judge, sound
-from scripts.driver_process import Outcome
+from scripts.machine.child_process import Outcome
+from scripts.measure.result_check import Expected, judge, sound
 from tests import records
 from tests.answers import EXPECTED, FLAGS, ONE, verdict
 from tests.honest import READ

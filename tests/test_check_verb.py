@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from report.trust.judge import load_run
-from scripts.verbs import main
+from scripts.cli.verbs import main
 from tests import records, synthetic, synthetic_ab
 
 SLOW = synthetic_ab.CELLS[0]

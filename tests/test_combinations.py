@@ -9,8 +9,8 @@ import pytest
 
 from report.config.toml_table import ConfigError
 from report.terms.rulebook import FLAGS, PATH, SCENARIO_FLAGS, Flag, recorded
-from scripts.driver_process import Spawner, Stop
-from scripts.executable import refusal
+from scripts.machine.child_process import Spawner, Stop
+from scripts.plan.executable import refusal
 from tests import rulebook
 from tests.lab import Lab, make_lab
 from tests.places import BUILD, ROOT

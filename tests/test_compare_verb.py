@@ -170,7 +170,7 @@ def test_a_file_gets_the_table_as_it_is_shown(results: Path) -> None:
 def test_a_locale_without_the_signs_gets_words_and_ascii(results: Path) -> None:
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "scripts.cli", "compare", BASE, NEW),
+            *(sys.executable, "-m", "scripts.cli.main", "compare", BASE, NEW),
             *("--results-dir", str(results)),
         ],
         cwd=ROOT,

@@ -6,7 +6,7 @@ import pytest
 
 from report.config.configuration import Config, load
 from report.config.toml_table import ConfigError
-from scripts.settings import resolve_flags
+from scripts.plan.settings import resolve_flags
 from tests.plans import description
 from tests.test_config import write
 

@@ -10,7 +10,7 @@ import pytest
 from report.model.count_lines import read_count_lines
 from report.model.plan import CellName
 from report.terms.documents import ResultsError
-from scripts.regressions.tools import Unreadable, parse_strace, parse_valgrind
+from scripts.ab.counting_tools import Unreadable, parse_strace, parse_valgrind
 from tests import records
 from tests.count_reports import REFS, TABLE
 

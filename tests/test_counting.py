@@ -15,18 +15,13 @@ import pytest
 from report.model.count_lines import read_count_lines
 from report.model.plan import CellName, Flags
 from report.verdict.count_verdicts import SAME, counted
-from scripts.calls import Bench
-from scripts.driver_process import Outcome, Spawner, Tick
-from scripts.engines import child_environment
-from scripts.executable import Stamp, describe, executable_path
-from scripts.regressions.counting import count_cells, interleaved
-from scripts.regressions.reduced import reduced_flags, reduced_plan
-from scripts.regressions.tools import (
-    STRACE,
-    VALGRIND,
-    Tool,
-    find_tools,
-)
+from scripts.ab.count_pass import count_cells, interleaved
+from scripts.ab.counting_tools import STRACE, VALGRIND, Tool, find_tools
+from scripts.ab.reduced_cell import reduced_flags, reduced_plan
+from scripts.machine.child_process import Outcome, Spawner, Tick
+from scripts.measure.driver_call import Bench
+from scripts.plan.executable import Stamp, describe, executable_path
+from scripts.plan.found_engines import child_environment
 from tests.count_reports import REFS, TABLE
 from tests.fake_executor import FakeExecutor
 from tests.lab import Lab, is_alive, make_lab

@@ -9,8 +9,8 @@ import pytest
 
 from report.model.description import Description
 from report.trust.judge import load_run
-from scripts.driver_process import Outcome
-from scripts.executable import NotUsable, parse_description
+from scripts.machine.child_process import Outcome
+from scripts.plan.executable import NotUsable, parse_description
 from tests import descriptions, synthetic
 from tests.lab import Lab, make_lab
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scripts.disturbance import Snapshot, disturbance, snapshot
+from scripts.machine.disturbance import Snapshot, disturbance, snapshot
 from tests.machines import MadeUp
 
 RUNNER, INIT, MAKE = 50, 1, 70

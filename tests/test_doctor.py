@@ -12,14 +12,14 @@ from rich.console import Console
 
 from report.terms.documents import validate
 from report.words.provenance import environment
+from scripts.cli.doctor_verb import made_for_now
 from scripts.doctor import admission
+from scripts.doctor.doctor_progress import telling
 from scripts.doctor.examine import examine
 from scripts.doctor.finding import Finding, fail, ok, warn
-from scripts.doctor.judge import Probed
-from scripts.doctor.probes import SystemProbes
-from scripts.doctor.screen import closing, lines, summary
-from scripts.doctor.telling import telling
-from scripts.doctor.verb import made_for_now
+from scripts.doctor.finding_text import closing, lines, summary
+from scripts.doctor.probe_limits import Probed
+from scripts.machine.probes import SystemProbes
 from tests.command import call
 from tests.fake_executor import FakeExecutor
 from tests.lab import Lab, make_lab

@@ -9,9 +9,9 @@ import pytest
 
 from scripts.doctor.examine import probe
 from scripts.doctor.finding import Level
-from scripts.doctor.judge import drift_share, lost_share
-from scripts.doctor.probes import Progress
-from scripts.host import Machine
+from scripts.doctor.probe_limits import drift_share, lost_share
+from scripts.machine.host import Machine
+from scripts.machine.probes import Progress
 from tests.machines import MadeUp
 from tests.patients import GOOD, QUEUE, QUIET, STEADY, finding, subject
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.driver_process import (
+from scripts.machine.child_process import (
     STDERR_TAIL_BYTES,
     Interrupted,
     Outcome,

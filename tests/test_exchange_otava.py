@@ -13,7 +13,7 @@ from report.exchange import otava
 from report.model.plan import CellName
 from report.terms.documents import ResultsError
 from report.verdict.history_series import series
-from scripts.verbs import main
+from scripts.cli.verbs import main
 from tests import consumers, synthetic_history
 
 OTHER = CellName("beta", "baseline", "readrandom")

@@ -20,7 +20,7 @@ from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.verdict.ab_verdicts import judge
 from report.words.history_view import view
-from scripts.verbs import main
+from scripts.cli.verbs import main
 from tests import records, synthetic
 from tests import synthetic_history as made
 from tests.synthetic_ab import AB_RUN_ID, CELLS, LABELS, write_ab_run

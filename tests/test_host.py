@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from report.terms.documents import validate
-from scripts.host import Machine, environment_document, identity, machine_line
-from scripts.mounts import mount_of
-from scripts.resume import machine_differences
+from scripts.machine.host import Machine, environment_document, identity, machine_line
+from scripts.machine.mounts import mount_of
+from scripts.plan.resume_check import machine_differences
 from tests.machines import MadeUp
 
 CPUINFO = """processor\t: 0

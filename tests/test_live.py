@@ -10,8 +10,7 @@ from rich.console import Console
 
 from report.model.plan import CellName, Plan
 from report.model.run import Cell as MeasuredCell
-from scripts.board import Board
-from scripts.events import (
+from scripts.measure.events import (
     Beat,
     Event,
     Note,
@@ -22,7 +21,8 @@ from scripts.events import (
     RunEnded,
     RunStarted,
 )
-from scripts.live import (
+from scripts.show.board import Board
+from scripts.show.live import (
     PlainView,
     RunLines,
     SilentView,
@@ -31,8 +31,8 @@ from scripts.live import (
     screen,
     table_fits,
 )
-from scripts.summary import disturbed_lines, summary_lines, time_shares
-from scripts.table import ASCII, UNICODE, glyphs_for
+from scripts.show.live_table import ASCII, UNICODE, glyphs_for
+from scripts.show.run_summary import disturbed_lines, summary_lines, time_shares
 from tests.plans import FLAGS, engine, line, plan
 
 A, B = CellName("a", "base", "fillseq"), CellName("b", "base", "fillseq")

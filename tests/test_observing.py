@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from scripts.driver_process import Spawner, Tick
-from scripts.observing import Observer
+from scripts.machine.child_process import Spawner, Tick
+from scripts.machine.repetition_monitor import Observer
 from tests.places import PATIENCE_S
 
 

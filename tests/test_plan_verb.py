@@ -14,14 +14,14 @@ from report.model.run import Measurement
 from report.model.run_folder import read_current_plan, read_lines
 from report.stats.scaling import Point, Sample
 from report.terms.documents import ResultsError
-from scripts.calibration import default_sizes, plan_at_size
-from scripts.cli_types import CountsType, CountType
-from scripts.estimate import Room, SuiteEstimate, estimate_suite
-from scripts.estimate_text import text
-from scripts.growth_samples import Samples, collect, growth_key
-from scripts.places import Refused, refuse_small_memory
-from scripts.store import find_run
-from scripts.tables import table_bytes
+from scripts.cli.option_types import CountsType, CountType
+from scripts.forecast.size_history import Samples, collect, growth_key
+from scripts.forecast.suite_estimate import Room, SuiteEstimate, estimate_suite
+from scripts.measure.calibration import default_sizes, plan_at_size
+from scripts.plan.oracle_memory import table_bytes
+from scripts.show.estimate_text import text
+from scripts.store.run_places import Refused, refuse_small_memory
+from scripts.store.run_store import find_run
 from tests.lab import Lab, make_lab
 from tests.plans import FLAGS, engine, plan
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from report.model.plan_document import plan_document
-from scripts.order import Turn
-from scripts.predict import Forecast, cell_key, guess_seconds, load_history
-from scripts.store import create_folder
+from scripts.forecast.prediction import Forecast, cell_key, guess_seconds, load_history
+from scripts.plan.order import Turn
+from scripts.store.run_store import create_folder
 from tests.plans import FLAGS, engine, line, plan
 
 NAMES = ("fillseq", "fillseqsync")

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from report.model.plan import Start
-from scripts.driver_process import Outcome
-from scripts.preparing import provide
+from scripts.machine.child_process import Outcome
+from scripts.measure.preparation import provide
 from tests.lab import Lab, make_lab
 
 BENCHMARKS = ("readseq", "readmissing", "overwrite", "fillseq")

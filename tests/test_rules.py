@@ -9,7 +9,7 @@ from report.terms.documents import validate
 from report.terms.rulebook import UNKNOWN
 from report.trust.judge import verdicts
 from report.trust.rule_table import RULES, fault_of_answer, fault_of_line, statements
-from scripts.answer import sound
+from scripts.measure.result_check import sound
 from tests import honest, records
 from tests.honest import (
     BESIDE,

@@ -7,7 +7,7 @@ import pytest
 
 from scripts.provision import consumers
 from scripts.provision.consumers import Part
-from scripts.provision.screen import Screen
+from scripts.provision.setup_screen import Screen
 from tests.places import ROOT
 from tests.provisioning import put_programs
 

@@ -11,8 +11,8 @@ import pytest
 from report.config.pinned_source import Source
 from scripts.provision import engine_list, prefixes, recipe
 from scripts.provision.cache import cache_dir, locked, sha256_of
-from scripts.provision.errors import SetupError
-from scripts.provision.screen import Screen
+from scripts.provision.problem import SetupError
+from scripts.provision.setup_screen import Screen
 from tests.provisioning import (
     COMPILER,
     FLAGS,

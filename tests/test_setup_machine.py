@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from scripts.provision import packages, venv
-from scripts.provision.budgets import over_budget
-from scripts.provision.errors import SetupError
 from scripts.provision.packages import Requirement
-from scripts.provision.screen import Screen
+from scripts.provision.problem import SetupError
+from scripts.provision.setup_screen import Screen
+from scripts.testing.budgets import over_budget
 from tests.provisioning import put_programs
 
 ABSENT = Requirement("ninja-build", "what CMake runs", lambda: False)

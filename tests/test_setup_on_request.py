@@ -10,9 +10,9 @@ import pytest
 
 from report.config.pinned_source import Source
 from scripts.provision import engine_list, on_request, packages, prefixes, recipe
-from scripts.provision.errors import SetupError
 from scripts.provision.pins import read_sources
-from scripts.provision.screen import Screen
+from scripts.provision.problem import SetupError
+from scripts.provision.setup_screen import Screen
 from tests.places import ROOT
 from tests.provisioning import COMPILER, FLAGS, make_source
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from scripts.provision import sourcelist
-from scripts.provision.errors import SetupError
 from scripts.provision.pins import read_flags, read_sources
+from scripts.provision.problem import SetupError
 from tests.places import ROOT
 
 STANZAS = """\

@@ -14,9 +14,9 @@ from report.model.plan import Plan
 from report.model.plan_document import plan_document
 from report.model.run_folder import read_current_plan
 from report.terms.documents import ResultsError
-from scripts.places import Places, Refused, refuse_shared_folder
-from scripts.reporting import write_whole
-from scripts.store import (
+from scripts.store.report_file import write_whole
+from scripts.store.run_places import Places, Refused, refuse_shared_folder
+from scripts.store.run_store import (
     AB,
     EVERY_KIND,
     Busy,

@@ -44,11 +44,11 @@ def test_an_interrupt_during_start_up_is_one_line() -> None:
 import sys
 class Finder:
     def find_spec(self, name, *_):
-        if name == "scripts.verbs":
+        if name == "scripts.cli.verbs":
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Finder())
-import scripts.cli
-scripts.cli.main()
+import scripts.cli.main
+scripts.cli.main.main()
 """
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -65,12 +65,12 @@ def test_a_report_that_fails_leaves_result_and_exit_code(lab: Lab) -> None:
     lab.engine("one", "honest")
     program = """
 import sys
-import scripts.reporting
+import scripts.store.report_file
 def load_run(path):
     raise ZeroDivisionError("made up")
-scripts.reporting.load_run = load_run
-import scripts.cli
-scripts.cli.main()
+scripts.store.report_file.load_run = load_run
+import scripts.cli.main
+scripts.cli.main.main()
 """
     words = lab.arguments("run", "lab", "-n", "1")
     words.remove("--no-report")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.provision import setup, testrun
-from scripts.provision.counts import Case, counts, read_ctest, read_junit, slowest
+from scripts.provision import setup
+from scripts.testing import testrun
+from scripts.testing.junit_counts import Case, counts, read_ctest, read_junit, slowest
 
 PYTEST = """<testsuites><testsuite>
 <testcase classname="tests.test_a" name="test_b" time="1.5"/>

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from scripts.reader import SystemReader
-from scripts.watch import Watch
+from scripts.machine.process_sampler import Watch
+from scripts.machine.reader import SystemReader
 from tests.machines import MadeUp
 
 DATABASE = Path("/data/db")

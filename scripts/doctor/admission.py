@@ -10,11 +10,11 @@ from typing import Any
 from report.model.plan import Engine
 from scripts.doctor.examine import examine, probe
 from scripts.doctor.finding import Finding, Level
-from scripts.doctor.judge import Probed
-from scripts.doctor.probes import Probes, Progress
-from scripts.doctor.screen import EXIT_UNFIT, refusal
+from scripts.doctor.finding_text import EXIT_UNFIT, refusal
+from scripts.doctor.probe_limits import Probed
 from scripts.doctor.subject import Subject
-from scripts.host import Machine
+from scripts.machine.host import Machine
+from scripts.machine.probes import Probes, Progress
 from scripts.provision.venv import is_current
 
 _ROOT = Path(__file__).resolve().parents[2]

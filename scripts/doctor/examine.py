@@ -3,13 +3,13 @@
 import os
 from collections.abc import Callable
 
-from scripts.disturbance import disturbance, snapshot
 from scripts.doctor import memory, outfit, processor, storage
 from scripts.doctor.finding import Finding
-from scripts.doctor.judge import Probed, judged
-from scripts.doctor.probes import Probes, Progress
+from scripts.doctor.probe_limits import Probed, judged
 from scripts.doctor.subject import Subject
-from scripts.host import Machine
+from scripts.machine.disturbance import disturbance, snapshot
+from scripts.machine.host import Machine
+from scripts.machine.probes import Probes, Progress
 
 Check = Callable[[Subject], Finding]
 ON_MACHINE: tuple[Check, ...] = (

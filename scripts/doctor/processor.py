@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from report.terms import numbers
-from scripts.counters import user_processes
 from scripts.doctor.finding import UNKNOWN, Finding, ok, unknown, warn
 from scripts.doctor.subject import Subject
+from scripts.machine.counters import user_processes
 
 # Twice the 5 % of foreign CPU at which a repetition is disturbed (requirement R54): a
 # load average counts the last minutes, and also who waits for a disk.

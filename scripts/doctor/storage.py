@@ -5,7 +5,7 @@ import re
 from report.terms import numbers
 from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
-from scripts.mounts import upper_type
+from scripts.machine.mounts import upper_type
 
 MEMORY_TYPES = ("tmpfs", "ramfs")
 REMOTE_TYPES = ("nfs", "cifs", "smb", "9p", "virtiofs", "ceph", "afs", "fuse", "lustre")

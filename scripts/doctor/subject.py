@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.model.plan import Engine
-from scripts.host import Machine
+from scripts.machine.host import Machine
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from scripts.provision.errors import SetupError
+from scripts.provision.problem import SetupError
 
 _EXCERPT_LINES = 15
 _PATIENCE_S = 20.0  # with an interrupted program that tidies up

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.provision.commands import output_of, run_logged
-from scripts.provision.errors import SetupError
-from scripts.provision.screen import Screen
+from scripts.provision.problem import SetupError
+from scripts.provision.setup_screen import Screen
 
 GO_PROGRAMS = (
     "golang.org/x/perf/cmd/benchstat",

@@ -8,7 +8,7 @@ from pathlib import Path
 from report.config.pinned_source import Source
 from scripts.provision.cache import sha256_of
 from scripts.provision.commands import run_logged
-from scripts.provision.errors import SetupError
+from scripts.provision.problem import SetupError
 from scripts.provision.sourcelist import private_list, source_files
 
 APT_CONFIGURATION = Path("/etc/apt")

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 
 from report.config.pinned_source import Source
 from scripts.provision import engine_list, packages
-from scripts.provision.errors import SetupError
 from scripts.provision.prefixes import Prefix
-from scripts.provision.screen import Screen
+from scripts.provision.problem import SetupError
+from scripts.provision.setup_screen import Screen
 
 
 def check(sources: Sequence[Source], asked: Collection[str]) -> None:

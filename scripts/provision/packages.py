@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.provision.commands import run_logged
-from scripts.provision.errors import SetupError
-from scripts.provision.screen import Screen
+from scripts.provision.problem import SetupError
+from scripts.provision.setup_screen import Screen
 
 # Another apt may be at work on the machine: wait for it this long, in seconds.
 _LOCK_TIMEOUT_S = 400

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from report.config.pinned_source import Source, sources_of
 from report.config.toml_table import ConfigError, read_toml
-from scripts.provision.errors import SetupError
+from scripts.provision.problem import SetupError
 
 
 def read_sources(path: Path) -> list[Source]:

@@ -16,8 +16,8 @@ from typing import Any
 
 from report.config.pinned_source import Source
 from scripts.provision.commands import run_logged
-from scripts.provision.errors import SetupError
 from scripts.provision.fetch import check_files, download, is_downloaded
+from scripts.provision.problem import SetupError
 from scripts.provision.recipe import (
     RECIPE,
     Compiler,
@@ -27,7 +27,7 @@ from scripts.provision.recipe import (
     foreign_flags,
     processors,
 )
-from scripts.provision.screen import Screen
+from scripts.provision.setup_screen import Screen
 
 MANIFEST = "manifest.json"
 

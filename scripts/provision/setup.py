@@ -18,9 +18,9 @@ from scripts.provision import (
 )
 from scripts.provision.cache import cache_dir, locked
 from scripts.provision.commands import run_logged, run_program
-from scripts.provision.errors import SetupError
 from scripts.provision.pins import read_flags, read_sources
-from scripts.provision.screen import Screen
+from scripts.provision.problem import SetupError
+from scripts.provision.setup_screen import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
 EXIT_UNFIT = 2

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from scripts.provision.commands import run_logged
-from scripts.provision.screen import Screen
+from scripts.provision.setup_screen import Screen
 
 # Each is what one file of requirements leaves when all of it is installed.
 _STAMPS = "kvmatrix"

@@ -1,0 +1,143 @@
+"""An A/B run: a session of two builds."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from report.config.configuration import Config
+from report.model.ab_folder import check_unaltered, judge_ab, load_ab
+from report.model.ab_plan import AbPlan
+from report.model.ab_rule import Rule
+from report.model.count_lines import COUNTS_FILE, CountFile
+from scripts.ab.ab_forecast import AbForecast
+from scripts.ab.ab_pairing import paired, same_executables
+from scripts.ab.ab_schedule import MOST_PADDING_BYTES, PADDING
+from scripts.ab.ab_stages import AbSchedule
+from scripts.machine.probes import Progress
+from scripts.measure.events import Note
+from scripts.measure.loop import Loop, Schedule
+from scripts.measure.runner import Request, Runner
+from scripts.measure.session import Kept, Session
+from scripts.show.live import View
+from scripts.store.run_places import new_name, refuse_small_disk, refuse_small_memory
+from scripts.store.run_store import drop_torn_line
+
+_NO_COUNTS = CountFile((), 0, torn=False)
+_PADDING_TOLD = f"0 to {MOST_PADDING_BYTES} bytes, drawn for each repetition"
+_SAME = "both sides are the same executables; --aa says that this is meant"
+
+
+@dataclass
+class AbSession(Session[AbPlan]):
+    """A run of two builds, which share one executor, one work folder and the locks.
+
+    `runner` is that of side a.
+    """
+
+    b: Runner
+    counts: CountFile = _NO_COUNTS  # on disk when the session begins
+
+    @property
+    def sides(self) -> Mapping[str, Runner]:
+        """Return both runners by their side."""
+        return {"a": self.runner, "b": self.b}
+
+    def plan(
+        self,
+        request: Request,
+        labels: Mapping[str, str],
+        rule: Rule,
+        *,
+        same_build: bool,
+        counted: bool,
+    ) -> AbPlan:
+        """Return the plan of a new run.  Raises Refused if nothing can be compared."""
+        one, other = self.runner.plan(request), self.b.plan(request)
+        name = new_name(self.runner.places.results, f"ab-{request.suite.name}")
+        return paired(
+            replace(one, run=name),
+            replace(other, run=name),
+            labels,
+            rule,
+            same_build=same_build,
+            counted=counted,
+        )
+
+    def admit(self, plan: AbPlan, tell: Progress | None) -> dict[str, Any]:
+        """Return environment.json, with what the doctor says of both builds."""
+        others = [e for e in plan.b.engines if e not in plan.a.engines]
+        both = replace(plan.a, engines=(*plan.a.engines, *others))
+        environment = self.runner.admit(both, tell)
+        variables = {**environment["child_environment"], PADDING: _PADDING_TOLD}
+        return {**environment, "child_environment": variables}
+
+    def forecast(self, plan: AbPlan) -> AbForecast:
+        """Return the prediction of both stages."""
+        return AbForecast(
+            plan, {side: self.runner.forecast(of) for side, of in plan.sides.items()}
+        )
+
+    def refuse(self, plan: AbPlan, environment: Mapping[str, Any]) -> None:
+        """Raise Refused if disk or memory are too small; paired() refuses the rest."""
+        self.refuse_small_disk(plan)
+        refuse_small_memory(plan.a, environment["memory"]["total_bytes"])
+
+    def refuse_small_disk(self, plan: AbPlan) -> None:
+        """Raise Refused if the data directory has no room."""
+        refuse_small_disk(plan.a, self.runner.places.data_dir)
+
+    def documents(self, plan: AbPlan) -> dict[str, dict[str, Any]]:
+        """Return ab.json."""
+        return {"ab": plan.document()}
+
+    def kept(self, path: Path, config: Config) -> Kept[AbPlan]:
+        """Return what is there of a run."""
+        recorded = load_ab(path)
+        check_unaltered(recorded)
+        plan, self.counts = recorded.plan, recorded.counts
+        changes = [
+            f"side {side}: {text}"
+            for side, runner in self.sides.items()
+            for text in runner.changes(plan.sides[side], config)
+        ]
+        is_whole = not judge_ab(recorded).unfinished
+        return Kept(plan, recorded.lines, changes, is_whole)
+
+    def schedule(self, plan: AbPlan, loop: Loop) -> Schedule:
+        """Return what is left of both stages and of the counts."""
+        path = loop.folder.path
+        if self.counts.torn:
+            drop_torn_line(path / COUNTS_FILE, self.counts.sound_bytes)
+        return AbSchedule(
+            plan=plan,
+            path=path,
+            benches={
+                side: runner.bench(loop, plan.sides[side])
+                for side, runner in self.sides.items()
+            },
+            forecast=self.forecast(plan),
+            listener=loop.view.show,
+            lines=loop.lines,
+            counts=self.counts,
+        )
+
+    def warnings(self, plan: AbPlan) -> list[Note]:
+        """Return what is wrong with the engines of both sides."""
+        found = [
+            replace(note, text=f"side {side}: {note.text}")
+            for side, runner in self.sides.items()
+            for note in runner.warnings(plan.sides[side], ())
+        ]
+        if same_executables(plan) and not plan.same_build:
+            found.append(Note(_SAME, "warn"))
+        return found
+
+
+def session_of(
+    runner: Runner, build_b: Path, view_of: Callable[[AbPlan], View]
+) -> AbSession:
+    """Return the session of both sides, given the runner of side a."""
+    places = replace(runner.places, build_dir=build_b)
+    b = Runner(places, runner.outside, runner.executor)
+    return AbSession(runner, view_of, b)

@@ -1,0 +1,146 @@
+"""The schedule of an A/B run: screen, suspects, their confirmation, the counts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from report.model.ab_folder import load_ab_run
+from report.model.ab_lines import stage_of
+from report.model.ab_plan import AbPlan
+from report.model.count_lines import COUNTS_FILE, CountFile
+from report.model.plan import CellName
+from report.model.record import AbPlace, Record
+from report.terms import numbers
+from report.verdict.ab_verdicts import suspects
+from report.words.verdict_words import counted
+from scripts.ab.ab_forecast import AbForecast
+from scripts.ab.ab_schedule import PADDING, Ledger, Slot, padding_bytes, shuffled
+from scripts.ab.count_pass import count_cells
+from scripts.measure.driver_call import Bench
+from scripts.measure.events import Counted, Listener, Note, Pace, RoundFinished
+from scripts.measure.loop import Schedule, Task
+from scripts.measure.repetition import Finished
+from scripts.plan.order import Turn
+from scripts.store.run_store import RunFolder
+
+
+@dataclass
+class AbSchedule(Schedule):
+    """What is left of both stages after the lines on disk."""
+
+    plan: AbPlan
+    path: Path
+    benches: Mapping[str, Bench]  # by side
+    forecast: AbForecast
+    listener: Listener
+    lines: Sequence[Record]  # all on disk, those of this session too
+    counts: CountFile  # those on disk when this session begins
+    _ledger: Ledger = field(init=False)
+    _suspects: list[CellName] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self._ledger = Ledger(self.plan.seed)
+        for line in self.lines:
+            self._ledger.add(line)
+
+    def tasks(self) -> Iterator[Task]:
+        """Yield the repetitions that are missing, those of the screen first."""
+        rule = self.plan.rule
+        for number in range(1, rule.screen_rounds + 1):
+            yield from self._round(number, self.plan.able)
+        self._suspects = self._nominate()
+        for number in range(rule.screen_rounds + 1, self.plan.rounds + 1):
+            yield from self._round(number, self._suspects)
+
+    def stored(self, task: Task, finished: Finished) -> None:
+        """Take in a repetition that is on disk."""
+        self._ledger.add(finished.line)
+        cell = task.bench.plan.cells[finished.turn.index]
+        self.forecast.learn(cell, finished.line["ab"]["side"], finished.seconds)
+
+    def pace(self) -> Pace:
+        """Return how many rounds are done and what is left of the stages known."""
+        rule = self.plan.rule
+        left = self._left(1, rule.screen_rounds, self.plan.able)
+        planned = rule.screen_rounds * len(self.plan.able)
+        if self._suspects is not None:
+            first = rule.screen_rounds + 1
+            confirm = self._left(first, self.plan.rounds, self._suspects)
+            for cell, count in confirm.items():
+                left[cell] = left.get(cell, 0) + count
+            planned += rule.confirm_rounds * len(self._suspects)
+        left_s = self.forecast.left_s(left, self._suspects)
+        whole_s = self.forecast.spent_s + left_s
+        return Pace(
+            left_s=None if self.forecast.is_guess() else left_s,
+            share_done=self.forecast.spent_s / whole_s if whole_s else 1.0,
+            done=planned - sum(left.values()),
+            planned=planned,
+        )
+
+    def conclude(self) -> None:
+        """Count what both sides do, of the cells that have not failed."""
+        if not self.plan.counted or self.counts.tools is not None:
+            return
+        run = load_ab_run(self.path)
+        cells = [cell.name for cell in run.cells if cell.failure is None]
+        counts = RunFolder(self.path, COUNTS_FILE)
+        try:
+            count_cells(
+                self.benches["a"],
+                self.benches["b"],
+                cells,
+                counts.append,
+                self.counts.lines,
+                lambda text: self.listener(Counted(text)),
+            )
+        finally:
+            counts.close()
+
+    def _round(self, number: int, cells: Sequence[CellName]) -> Iterator[Task]:
+        """One round of each of these cells."""
+        for cell in shuffled(self.plan.seed, number, cells):
+            if self._ledger.is_over(cell, number):
+                continue
+            while slot := self._ledger.next(cell, number):
+                yield self._task(slot)
+            self.listener(RoundFinished(self._ledger.made(cell, number)))
+
+    def _task(self, slot: Slot) -> Task:
+        """One repetition: a fresh fill, a fresh process, an audit, a line."""
+        padding = padding_bytes(self.plan.seed, slot)
+        bench = _padded(self.benches[slot.side], padding)
+        turn = Turn(bench.plan.cells.index(slot.cell), len(self.lines), slot.round)
+        place: AbPlace = {
+            "side": slot.side,
+            "stage": stage_of(self.plan.rule, slot.round),
+            "round": slot.round,
+            "slot": slot.slot,
+            "padding_bytes": padding,
+        }
+        return Task(bench, [turn], place)
+
+    def _nominate(self) -> list[CellName]:
+        """The cells that the stored lines make suspects."""
+        found = suspects(load_ab_run(self.path))
+        named = set(found.all)
+        seconds = self.plan.rule.confirm_rounds * sum(map(self.forecast.round_s, named))
+        about = f", about {numbers.duration(seconds)}" if named else ""
+        numbered = {"slower": len(found.slower), "faster": len(found.faster)}
+        told = f"{len(named)} of {len(self.plan.able)} cells are suspects"
+        self.listener(Note(f"{told} ({counted(numbered, numbered)}){about}"))
+        return [cell for cell in self.plan.able if cell in named]
+
+    def _left(
+        self, first: int, last: int, cells: Sequence[CellName]
+    ) -> dict[CellName, int]:
+        """How many of these rounds are still to be made, by cell."""
+        rounds = range(first, last + 1)
+        over = self._ledger.is_over
+        return {cell: sum(not over(cell, r) for r in rounds) for cell in cells}
+
+
+def _padded(bench: Bench, padding: int) -> Bench:
+    """The bench whose processes have so many bytes more in their environment."""
+    environment = {**bench.executor.environment, PADDING: "x" * padding}
+    return replace(bench, executor=bench.executor.with_environment(environment))

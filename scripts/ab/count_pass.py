@@ -1,0 +1,185 @@
+"""Counts what the two sides of an A/B run do: instructions, writes, syncs.
+
+Work, never time: nothing here is measured by a clock, and a busy machine changes
+next to nothing (a process that takes longer has more points of its timeline to
+write).  The database that a process starts from is filled and audited natively;
+each counted process must answer ok, and is audited by a native one if it wrote.
+"""
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from report.model.count_lines import (
+    COUNTS_SCHEMA,
+    CountLine,
+    Key,
+    end_line,
+    key_of_count,
+)
+from report.model.plan import CellName
+from report.verdict.count_verdicts import CONFIRMED_COUNTS, SCREENED_COUNTS, suspicious
+from scripts.ab.counting_tools import SYSTEM_CALLS, Tool, Unreadable, find_tools
+from scripts.ab.reduced_cell import reduced_plan
+from scripts.measure.driver_call import Bench, Call, benchmark_of
+from scripts.measure.measurement import audited_call
+from scripts.measure.preparation import Failed, fresh, history_of_cell, prepare, provide
+from scripts.measure.result_check import REASON_CHARS, Verdict
+from scripts.plan.disk_room import is_full_error
+from scripts.plan.order import Turn, repetition_seed
+from scripts.store.run_store import DiskFull
+
+Append = Callable[[Mapping[str, Any]], None]
+Tell = Callable[[str], None]
+
+COUNTS = ("instructions", *SYSTEM_CALLS)
+# All counted processes of a run do the same work: that of its first repetition.
+_REPETITION = 1
+_REMEDY = "apt-get install strace valgrind"
+
+
+def count_cells(
+    bench_a: Bench,
+    bench_b: Bench,
+    cells: Sequence[CellName],
+    append: Append,
+    done: Iterable[CountLine],
+    tell: Tell,
+    tools: Sequence[Tool] | None = None,
+) -> None:
+    """Counts each cell of both sides and appends a line for each repetition.
+
+    `done` are the lines already stored: what they hold is not done again.  A cell
+    that cannot run on either side has no lines.  Where a tool cannot be used its
+    counts are null, which is told once.  The last line says that all is counted.
+    Raises Interrupted, DiskFull or Exchanged.
+    """
+    stored = {key_of_count(line): line for line in done}
+    sides = {"a": bench_a, "b": bench_b}
+    able = [c for c in cells if not any(b.plan.obstacle(c) for b in sides.values())]
+    if tools is None:
+        tools = find_tools(bench_a.executor, fresh(bench_a.work / "tmp"))
+    for tool in tools:
+        if tool.problem:
+            tell(f"{' and '.join(tool.counts)}: {tool.problem} ({_REMEDY})")
+    if all(tool.problem for tool in tools):
+        able = []
+    for number, cell in enumerate(able, 1):
+        tell(f"counting [{number}/{len(able)}] {cell}")
+        _count_cell(_Counter(sides, tools), cell, append, stored)
+    problems = {tool.name: tool.problem for tool in tools}
+    append(end_line(bench_a.plan.run, len(stored), problems))
+
+
+def _count_cell(
+    counter: "_Counter", cell: CellName, append: Append, stored: dict[Key, CountLine]
+) -> None:
+    """Counts the cell; a difference is looked at again before it is believed."""
+    lines = [line for (of, _, _), line in stored.items() if of == cell]
+    for most in (SCREENED_COUNTS, CONFIRMED_COUNTS):
+        for side, number in interleaved(most):
+            if (cell, side, number) not in stored:
+                line = counter.line(cell, side, number)
+                append(line)
+                stored[cell, side, number] = line
+                lines.append(line)
+        if not suspicious(lines):
+            return
+
+
+def interleaved(repetitions: int) -> Iterator[tuple[str, int]]:
+    """Side and number of each counted process: a b b a a b, and so on."""
+    for number in range(1, repetitions + 1):
+        for side in "ab" if number % 2 else "ba":
+            yield side, number
+
+
+@dataclass(frozen=True)
+class _Counter:
+    """Makes one line at a time."""
+
+    sides: Mapping[str, Bench]
+    tools: Sequence[Tool]
+
+    def line(self, cell: CellName, side: str, number: int) -> CountLine:
+        """One counting repetition: a process for each tool, from the same state."""
+        whole = self.sides[side]
+        bench = replace(whole, plan=reduced_plan(whole.plan, cell))
+        turn = Turn(bench.plan.cells.index(cell), 0, _REPETITION)
+        try:
+            fields = self._fields(bench, turn)
+        except Failed as failure:
+            fields = _failed(failure.verdict, failure.exit)
+        except OSError as error:
+            if is_full_error(error):
+                raise DiskFull("the data directory") from error
+            raise
+        finally:
+            bench.clean()
+        line = {
+            "schema": COUNTS_SCHEMA,
+            "run": bench.plan.run,
+            "engine": cell.engine,
+            "scenario": cell.scenario,
+            "benchmark": cell.benchmark,
+            "side": side,
+            "number": number,
+            "seed": repetition_seed(bench.plan.seed, _REPETITION),
+            "num": int(bench.plan.flags(cell)["num"]),
+            **fields,
+        }
+        return cast(CountLine, line)
+
+    def _fields(self, bench: Bench, turn: Turn) -> dict[str, Any]:
+        fresh(bench.work / "tmp")
+        prepare(bench, turn)
+        fields: dict[str, Any] = {**dict.fromkeys(COUNTS), "ops": None}
+        for tool in self.tools:
+            if tool.problem:
+                continue
+            verdict, exit_text, counts = _counted(bench, turn, tool)
+            if not verdict.ok:
+                return {**fields, **_failed(verdict, exit_text)}
+            fields |= {**counts, "ops": verdict.record["ops"], "exit": exit_text}
+        return {"status": "ok", "reason": "", **fields}
+
+
+def _counted(
+    bench: Bench, turn: Turn, tool: Tool
+) -> tuple[Verdict, str, dict[str, int]]:
+    """One process under one tool: the verdict on it, how it ended, what it did."""
+    benchmark, database = benchmark_of(bench, turn), bench.work / "cell"
+    report = bench.work / "counted"
+    report.unlink(missing_ok=True)
+    cell = bench.plan.cells[turn.index]
+    provide(bench, bench.plan.start(cell), database)
+    call = Call(
+        cell,
+        turn.repetition,
+        database,
+        benchmark.name,
+        history_of_cell(bench.plan, cell),
+        measured=True,
+        under=tool.under(report),
+    )
+    outcome, verdict, _ = audited_call(bench, call, benchmark)
+    shutil.rmtree(database, ignore_errors=True)
+    if not verdict.ok:
+        reason = f"under {tool.name}: {verdict.reason}"[:REASON_CHARS]
+        return Verdict(verdict.status, reason, {}), outcome.exit, {}
+    try:
+        return verdict, outcome.exit, tool.read(report)
+    except Unreadable as problem:
+        return Verdict("error", str(problem)[:REASON_CHARS], {}), outcome.exit, {}
+
+
+def _failed(verdict: Verdict, exit_text: str | None) -> dict[str, Any]:
+    """The fields of a line without counts: one failure makes all of them doubtful."""
+    return {
+        **dict.fromkeys(COUNTS),
+        "ops": None,
+        "status": verdict.status,
+        "reason": verdict.reason or f"{verdict.status}, no reason given",
+        "exit": exit_text,
+    }

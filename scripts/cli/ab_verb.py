@@ -1,0 +1,273 @@
+"""kvmatrix ab: is build B slower than build A?  And its part of kvmatrix resume."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from report.config.configuration import load
+from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, Rule
+from scripts.cli import options as options
+from scripts.cli.exit_codes import guarded
+from scripts.cli.option_types import suite_name
+from scripts.cli.options import Output
+from scripts.cli.selection import Asked, selection_of
+from scripts.measure.runner import Request, open_runner
+from scripts.measure.session import Ending
+from scripts.show.ab_view import make_ab_view
+from scripts.show.dry_run import show_dry_run
+from scripts.show.run_output import carried_out, conclude, resume_command
+from scripts.store.run_places import Places
+
+if TYPE_CHECKING:
+    from report.model.ab_plan import AbPlan
+    from scripts.machine.outside import Outside
+
+_NEEDED = (
+    "needs a build directory, one that holds drivers/db_bench_*, such as"
+    " --a build/base --b build/release"
+)
+_RULE = Rule()
+_MOST_ROUNDS = 1000
+_LABEL_CHARS = 100
+
+
+def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
+    """The number; raises click.BadParameter if so few rounds decide nothing."""
+    if rounds >= LEAST_CONFIRM_ROUNDS:
+        return rounds
+    raise click.BadParameter(
+        f"the least p of {rounds} is 6^-{rounds}, and p <= {_RULE.alpha:g} over all"
+        f" suspects confirms: give {LEAST_CONFIRM_ROUNDS} or more"
+    )
+
+
+BUILDS = options.stacked(
+    click.option(
+        "--a",
+        "a_dir",
+        type=options.FOLDER,
+        help="The base: a build directory, or a built source tree: --a build/base.",
+    ),
+    click.option(
+        "--b",
+        "b_dir",
+        type=options.FOLDER,
+        help="The new build, that may have become slower: --b build/release.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Builds:
+    """The build directories of both sides."""
+
+    a: Path
+    b: Path
+    same: bool  # one build is measured against itself
+
+    @property
+    def options(self) -> dict[str, Path]:
+        """As `resume` wants to be told of them."""
+        return {"--a": self.a} if self.same else {"--a": self.a, "--b": self.b}
+
+
+@click.command("ab")
+@click.argument("suite")
+@BUILDS
+@click.option(
+    "--aa",
+    "same",
+    is_flag=True,
+    help="Measure build A against itself: what is found then is the machine's noise.",
+)
+@options.stacked(
+    *(options.ENGINES, options.SCENARIOS, options.CELLS),
+    *(options.NUM, options.SEED, options.MAX_TIME, options.TIMEOUT),
+)
+@click.option(
+    "--screen-rounds",
+    type=click.IntRange(1, _MOST_ROUNDS),
+    default=_RULE.screen_rounds,
+    show_default=True,
+    help="Rounds of every cell, each of A B B A or B A A B: --screen-rounds 6.",
+)
+@click.option(
+    "--confirm-rounds",
+    type=click.IntRange(1, _MOST_ROUNDS),
+    default=_RULE.confirm_rounds,
+    show_default=True,
+    callback=_enough_to_confirm,
+    help="Fresh rounds of the suspects, on which they are judged: --confirm-rounds 30.",
+)
+@click.option("--label-a", help="What to call A: --label-a v1.2.  [default: base]")
+@click.option("--label-b", help="What to call B: --label-b 1a2b3c4.  [default: new]")
+@click.option(
+    "--counts/--no-counts",
+    default=True,
+    show_default=True,
+    help="Count instructions and system calls too, where strace and valgrind are.",
+)
+@options.stacked(options.DRY_RUN, options.STRICT)
+@options.stacked(options.DATA, options.RESULTS, options.CONFIGS, options.OUTPUT)
+@click.pass_context
+def ab(
+    ctx: click.Context,
+    /,
+    suite: str,
+    *,
+    a_dir: Path | None,
+    b_dir: Path | None,
+    same: bool,
+    screen_rounds: int,
+    confirm_rounds: int,
+    label_a: str | None,
+    label_b: str | None,
+    counts: bool,
+    dry_run: bool,
+    strict: bool,
+    **given: Any,
+) -> None:
+    """Measures two builds in turns, and tells whether B is slower than A.
+
+    Every repetition is a fresh process on a fresh database.  All cells of SUITE are
+    screened; what looks different is measured again, and judged on the fresh
+    repetitions alone.  Ctrl-C keeps what is finished; `kvmatrix resume` goes on.
+
+    \b
+    Example:
+      scripts/kvmatrix ab quick --a ../base/build/release --b build/release
+      scripts/kvmatrix ab quick --aa --a build/release -e leveldb
+      scripts/kvmatrix ab quick --a build/old --b build/new -k '*/*/fill*' --dry-run
+
+    \b
+    Exit codes: 0 nothing got slower; 1 something did; 2 usage or damaged files;
+    3 some cells failed or are missing; 4 --strict and the machine is unfit; 5 not
+    comparable, or nothing could be measured; 130 interrupted.
+    """
+    output = Output.of(given)
+
+    def work() -> int:
+        from scripts.ab.ab_session import session_of
+
+        builds = builds_of(a_dir, b_dir, same=same)
+        labels = _labels(label_a, label_b, same=same)
+        places = Places.of(given, builds.a)
+        rule = replace(
+            _RULE, screen_rounds=screen_rounds, confirm_rounds=confirm_rounds
+        )
+        request = _request(suite, places, Asked.of(given), rule, ctx.meta["command"])
+        with open_runner(places, ctx.obj) as side_a:
+            session = session_of(
+                side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
+            )
+            plan = session.plan(request, labels, rule, same_build=same, counted=counts)
+            if dry_run:
+                from scripts.show import ab_dry_run
+
+                document = ab_dry_run.dry_run_document(session, plan)
+                return show_dry_run(document, ab_dry_run.dry_run_lines, output)
+            ending = carried_out(session, plan, output, strict=strict)
+        return _concluded(ending, output, places, builds)
+
+    sys.exit(guarded(work))
+
+
+def _request(
+    suite: str, places: Places, asked: Asked, rule: Rule, command: str
+) -> Request:
+    """Return what is asked for; what an A/B run has no part of is left out."""
+    config = load(places.configs)
+    chosen = config.suites[suite_name(suite, config.suites)]
+    asked = replace(
+        asked,
+        repetitions=rule.screen_rounds + rule.confirm_rounds,
+        latency=False,
+        control=False,
+        repeat_disturbed=0,
+    )
+    return Request(config, chosen, selection_of(config, chosen, asked), command)
+
+
+def resume_ab(
+    path: Path,
+    a_dir: Path | None,
+    b_dir: Path | None,
+    places: Places,
+    output: Output,
+    outside: Outside,
+) -> int:
+    """Go on with the A/B run in this folder; return the exit code.
+
+    One that is finished is shown, whatever builds are given.  What it raises is what
+    guarded() knows.
+    """
+    from report.model.ab_folder import check_unaltered, judge_ab, load_ab
+    from scripts.ab.ab_session import session_of
+
+    recorded = load_ab(path)
+    check_unaltered(recorded)
+    plan, run = recorded.plan, judge_ab(recorded)
+    if not run.unfinished and not run.torn:
+        if not output.quiet:
+            click.echo(f"note {plan.run} is finished: nothing is missing", err=True)
+        return _concluded(Ending(plan, path, run.lines), output, places)
+    if a_dir is None or (b_dir is None and not plan.same_build):
+        builds_told = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
+        raise click.UsageError(
+            f"{plan.run} is resumed with the builds that it measures: {builds_told}"
+        )
+    builds = builds_of(a_dir, b_dir, same=plan.same_build)
+    places = replace(places, build_dir=builds.a)
+    config = load(places.configs)
+    with open_runner(places, outside) as side_a:
+        session = session_of(
+            side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
+        )
+        ending = session.resume(path, config)
+    return _concluded(ending, output, places, builds)
+
+
+def builds_of(a: Path | None, b: Path | None, *, same: bool) -> Builds:
+    """The builds that are asked for.  Raises click.UsageError or Refused."""
+    from scripts.ab.ab_pairing import build_dir_of
+
+    if a is None:
+        raise click.UsageError(f"--a {_NEEDED}")
+    if same:
+        if b is not None:
+            raise click.UsageError("one build against itself (--aa) has no --b")
+        one = build_dir_of(a, "--a")
+        return Builds(one, one, same=True)
+    if b is None:
+        raise click.UsageError(f"--b {_NEEDED}; or --aa, to measure A against itself")
+    return Builds(build_dir_of(a, "--a"), build_dir_of(b, "--b"), same=False)
+
+
+def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:
+    """Return what the sides are called.  Raises click.UsageError for no real name."""
+    for option, label in (("--label-a", label_a), ("--label-b", label_b)):
+        if label is not None and (not label.strip() or len(label) > _LABEL_CHARS):
+            raise click.UsageError(f"{option} has 1 to {_LABEL_CHARS} characters")
+    a = label_a or "base"
+    b = label_b or (f"{a} again" if same else "new")
+    if a == b and not same:
+        raise click.UsageError(f"both sides are labelled {a!r}: --label-a, --label-b")
+    return {"a": a, "b": b}
+
+
+def _concluded(
+    ending: Ending[AbPlan], output: Output, places: Places, builds: Builds | None = None
+) -> int:
+    """Judge the run and show what it came to; return the exit code."""
+    from scripts.show.ab_outcome import AbShown
+
+    command = resume_command(
+        ending.plan.run, places, builds.options if builds else None
+    )
+    return conclude(ending, AbShown(ending.path), output, command)

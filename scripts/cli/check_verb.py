@@ -1,0 +1,261 @@
+"""kvmatrix check: the gate of a CI job, whose exit code is the answer."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scripts.cli import options as options
+from scripts.cli.exit_codes import guarded
+from scripts.cli.option_types import ShareType, check_globs
+from scripts.store.run_store import EVERY_KIND, all_runs, find_run, is_ab_run
+
+if TYPE_CHECKING:
+    from report.gate.gate import Gate
+    from report.terms.text_table import TextLine
+
+_FORMATS = ("text", "github", "junit", "json")
+_FAIL_ON = ("regression", "inconclusive", "never")
+_HISTORY, _WINDOW = "history", "window:"
+_BACK = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
+_THRESHOLD = 0.05
+
+
+@click.command("check")
+@click.argument("name", metavar="[RUN]", default="@last")
+@click.option(
+    "--against",
+    metavar="RUN|history",
+    help="What to compare an ordinary run with: another run (4 repetitions of each"
+    " are needed: run -n 4), or the history, in which it is taken for the last run."
+    "  An A/B run needs none.",
+)
+@click.option(
+    "--threshold",
+    type=ShareType(),
+    help="The least slowdown, of the time per operation, of what is compared by"
+    " --against: --threshold 10%.  [default: 5%]",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(_FAIL_ON),
+    default="regression",
+    show_default=True,
+    help="What exits 1: regression is what regressed, or what the history nominates."
+    "  Failed cells exit 3 and a gate that judged nothing 5, always.",
+)
+@click.option(
+    "--allow-no-base",
+    is_flag=True,
+    help="Exit 0, and say so, where there is no history or one too young, or"
+    " --against @-N no earlier run.  What failed, is missing or unfinished still"
+    " exits 3.",
+)
+@options.CELLS
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(_FORMATS),
+    default="text",
+    show_default=True,
+    help="github annotates, and appends a table to $GITHUB_STEP_SUMMARY.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    help="Where to: -o check.xml.  [default: stdout]",
+)
+@options.stacked(options.COLOR, options.RESULTS, options.HISTORY)
+def check(
+    name: str,
+    against: str | None,
+    threshold: float | None,
+    fail_on: str,
+    allow_no_base: bool,
+    globs: tuple[str, ...],
+    kind: str,
+    output: Path | None,
+    color: str,
+    results_dir: Path,
+    history_dir: Path,
+) -> None:
+    """Says by its exit code whether RUN (the last one, @last) got slower: for CI.
+
+    An A/B run is judged by its own rule, written into it.  An ordinary run is
+    compared with another, or with its history.  Both nominate only: an A/B run
+    decides, and its command is shown.  A step in the history shows from its second
+    run on.  A cell in which a slowdown above 10 % could go unseen is not gated.
+
+    \b
+    Example:
+      scripts/kvmatrix check @last
+      scripts/kvmatrix check @last --format github
+      scripts/kvmatrix check @last --against history --allow-no-base
+
+    \b
+    Exit codes: 0 passed; 1 a cell, an engine or a count regressed, or is nominated;
+    2 usage or damaged files; 3 a cell failed or is missing, or the run is unfinished;
+    5 nothing was judged, or no time is gated, and why.  Of several 2, 5, 1, 3 is the
+    order.
+    """
+
+    def work() -> int:
+        from report.gate.gate_text import conclusion
+
+        gate = _gate(name, against, threshold, globs, results_dir, history_dir)
+        code = gate.exit_code(fail_on, allow_no_base)
+        _show(gate, code, kind, output, color)
+        if kind != "text" or output is not None:
+            click.echo(f"kvmatrix: {conclusion(gate, code)}", err=True)
+        return code
+
+    sys.exit(guarded(work))
+
+
+def _gate(
+    name: str,
+    against: str | None,
+    threshold: float | None,
+    globs: Sequence[str],
+    results: Path,
+    history: Path,
+) -> Gate:
+    path = find_run(results, name, EVERY_KIND)
+    share = _THRESHOLD if threshold is None else threshold
+    if against == _HISTORY:
+        return _against_history(path, history, share, globs)
+    if against and against.startswith(_WINDOW):
+        raise click.UsageError(
+            f"--against {against}: there is no window rule any more, it failed runs"
+            " because of outliers; --against history looks for steps instead"
+        )
+    if is_ab_run(path):
+        _refuse_for_ab(path, against, threshold)
+        return _own_verdict(path, globs)
+    if against is None:
+        raise click.UsageError(
+            f"{path.name} is a run of one build: say with what to compare it:"
+            " --against RUN, or --against history"
+        )
+    return _against_run(path, against, share, globs, results)
+
+
+def _refuse_for_ab(path: Path, against: str | None, threshold: float | None) -> None:
+    for option, given in (("--against", against), ("--threshold", threshold)):
+        if given is not None:
+            raise click.UsageError(
+                f"{path.name} is an A/B run: it has both sides and its own rule, and"
+                f" takes no {option} (but --against history)"
+            )
+
+
+def _own_verdict(path: Path, globs: Sequence[str]) -> Gate:
+    from report.gate.gate_evidence import of_ab
+    from report.model.ab_folder import load_ab_run
+    from report.verdict.ab_verdicts import judge
+
+    run = load_ab_run(path)
+    chosen = _chosen(globs, [str(cell.name) for cell in run.cells])
+    return of_ab(judge(run), chosen)
+
+
+def _against_run(
+    path: Path, against: str, threshold: float, globs: Sequence[str], results: Path
+) -> Gate:
+    from dataclasses import replace
+
+    from report.formats.compare_text import confirming
+    from report.gate.gate import Gate
+    from report.gate.gate_evidence import LEAST_CONFIDENCE, is_unfinished, of_comparison
+    from report.stats.two_run_decision import Limits
+    from report.trust.judge import load_run
+    from report.verdict.run_changes import ComparedRuns, compare
+
+    new = load_run(path)
+    unfinished = is_unfinished(new)
+    if (back := _BACK.fullmatch(against)) and len(all_runs(results)) < int(back[1]):
+        told = f"there is no run {against}"
+        return Gate(new.plan.run, against, "", (), unfinished, told, no_base=True)
+    base_path = find_run(results, against)
+    if base_path.resolve() == path.resolve():
+        raise click.UsageError(f"--against: {against} is the run itself")
+    base = load_run(base_path)
+    names = [str(cell) for cell in {**base.cells, **new.cells}]
+    limits = Limits(threshold=threshold, least_confidence=LEAST_CONFIDENCE)
+    compared = compare(base, new, limits)
+    gate = of_comparison(compared, _chosen(globs, names), unfinished=unfinished)
+    if not new.measurements:
+        return replace(gate, nothing=f"{path.name} has no measurements")
+    if isinstance(compared, ComparedRuns):
+        return replace(gate, hints=tuple(filter(None, [confirming(compared)])))
+    return gate
+
+
+def _against_history(
+    path: Path, history: Path, threshold: float, globs: Sequence[str]
+) -> Gate:
+    from report.gate.gate_history import of_history
+    from report.verdict.history_series import load
+    from scripts.store.history_store import read_entry
+
+    (new, finished), entries = read_entry(path), load(history)
+    names = {str(cell.name) for entry in (*entries, new) for cell in entry.cells}
+    chosen = _chosen(globs, sorted(names))
+    return of_history(new, entries, threshold, chosen, unfinished=not finished)
+
+
+def _chosen(globs: Sequence[str], names: Sequence[str]) -> Callable[[str], bool] | None:
+    """Whether a cell is chosen; None without a choice.  Raises click.UsageError."""
+    if not globs:
+        return None
+    check_globs(globs, names)
+    return lambda name: any(fnmatch.fnmatch(name, glob) for glob in globs)
+
+
+def _show(gate: Gate, code: int, kind: str, output: Path | None, color: str) -> None:
+    from scripts.show.print_lines import put
+
+    put(_rendered(gate, code, kind), output, color)
+    if kind == "github":
+        _append_summary(gate, code, os.environ)
+
+
+def _rendered(gate: Gate, code: int, kind: str) -> str | list[TextLine]:
+    if kind == "json":
+        from report.gate.gate_text import document
+
+        return json.dumps(document(gate, code), indent=1, allow_nan=False) + "\n"
+    if kind == "junit":
+        from report.gate.gate_junit import render
+
+        return render(gate, code)
+    if kind == "github":
+        from report.gate.gate_github import annotations
+
+        return "".join(f"{line}\n" for line in annotations(gate, code))
+    from report.gate.gate_text import lines
+
+    return lines(gate, code)
+
+
+def _append_summary(gate: Gate, code: int, environ: Mapping[str, str]) -> None:
+    from report.gate.gate_github import step_summary
+    from report.terms.documents import ResultsError
+
+    place = environ.get("GITHUB_STEP_SUMMARY")
+    if place:
+        try:
+            with open(place, "a", encoding="utf-8") as file:
+                file.write(step_summary(gate, code))
+        except OSError as error:
+            told = f"$GITHUB_STEP_SUMMARY: {place}: {error.strerror}"
+            raise ResultsError(told) from error

@@ -1,0 +1,159 @@
+"""kvmatrix compare: what changed between two runs made at different times."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scripts.cli import options as options
+from scripts.cli.exit_codes import guarded
+from scripts.cli.option_types import ShareType, check_globs, matching
+from scripts.show.print_lines import put
+from scripts.show.run_output import complain
+from scripts.store.run_store import find_run
+
+if TYPE_CHECKING:
+    from report.terms.text_table import TextLine
+    from report.verdict.comparable_run import Source
+    from report.verdict.run_changes import ComparedRuns, NotComparable
+
+_FORMATS = ("table", "md", "csv", "json")
+_FAILURES = ("regression", "any", "never")
+_NOT_COMPARABLE = 5
+
+
+@click.command("compare")
+@click.argument("base")
+@click.argument("new")
+@click.option("--all", "show_all", is_flag=True, help="Show unchanged cells too.")
+@click.option(
+    "--threshold",
+    type=ShareType(),
+    default="5%",
+    show_default=True,
+    help="The least change of the time per operation: --threshold 10%.",
+)
+@options.CELLS
+@click.option(
+    "--fail-on",
+    type=click.Choice(_FAILURES),
+    default="never",
+    show_default=True,
+    help="Exit 1 on a regression, or on any change; 3 if a cell was lost: it failed in"
+    " NEW or is not in it.",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(_FORMATS),
+    default="table",
+    show_default=True,
+    help="csv and json hold every cell: --format json.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    help="Where to: -o changes.md.  [default: stdout]",
+)
+@options.stacked(options.COLOR, options.RESULTS)
+def compare(
+    base: str,
+    new: str,
+    show_all: bool,
+    threshold: float,
+    globs: tuple[str, ...],
+    fail_on: str,
+    kind: str,
+    output: Path | None,
+    color: str,
+    results_dir: Path,
+) -> None:
+    """Compares run NEW with run BASE, which were made at different times.
+
+    A run is a name, its beginning, a path or @last, @-2; both may also be JSON files
+    of Google Benchmark.  What the machine did between the two runs is part of every
+    change: `kvmatrix ab` measures two builds in turns and is the better evidence.
+
+    \b
+    Example:
+      scripts/kvmatrix compare @-2 @last
+      scripts/kvmatrix compare 20261121 @last --fail-on regression -k 'leveldb/*'
+
+    \b
+    Exit codes: 0 compared; 1 changed, if --fail-on asks; 2 usage or damaged
+    files; 3 a cell was lost, if --fail-on asks; 5 the runs cannot be compared, or
+    nothing could be judged.
+    """
+
+    def work() -> int:
+        from report.formats import compare_text as text
+        from report.stats.two_run_decision import Limits
+        from report.verdict.run_changes import NotComparable, compare_sources
+
+        sides = _source(results_dir, base), _source(results_dir, new)
+        if globs:
+            check_globs(globs, {**sides[0].cells, **sides[1].cells})
+        one, other = (_only(side, globs) for side in sides)
+        found = compare_sources(one, other, Limits(threshold=threshold))
+        if isinstance(found, NotComparable):
+            if kind == "json":
+                put(_json(found, _NOT_COMPARABLE), output, color)
+            return complain(text.refusal(found), _NOT_COMPARABLE)
+        code = found.exit_code(fail_on)
+        put(_rendered(found, kind, show_all, code), output, color)
+        if code == _NOT_COMPARABLE:
+            return complain("nothing could be judged", code)
+        return code
+
+    sys.exit(guarded(work))
+
+
+def _source(results: Path, name: str) -> Source:
+    from report.exchange.google_benchmark import read
+    from report.trust.judge import load_run
+    from report.verdict.comparable_run import of_google, of_run
+
+    if Path(name).is_file():
+        return of_google(Path(name).name, read(Path(name)))
+    return of_run(load_run(find_run(results, name)))
+
+
+def _only(source: Source, globs: tuple[str, ...]) -> Source:
+    from dataclasses import replace
+
+    if not globs:
+        return source
+    names = matching(globs, source.cells)
+    return replace(source, cells={name: source.cells[name] for name in names})
+
+
+def _json(found: ComparedRuns | NotComparable, code: int) -> str:
+    from report.formats.compare_documents import document, refusal_document
+    from report.verdict.run_changes import ComparedRuns
+
+    told = (
+        document(found, code)
+        if isinstance(found, ComparedRuns)
+        else refusal_document(found, code)
+    )
+    return json.dumps(told, indent=1, allow_nan=False) + "\n"
+
+
+def _rendered(
+    found: ComparedRuns, kind: str, show_all: bool, code: int
+) -> str | list[TextLine]:
+    from report.formats import compare_text
+    from report.formats.compare_documents import csv_document
+
+    if kind == "json":
+        return _json(found, code)
+    if kind == "csv":
+        return csv_document(found)
+    if kind == "md":
+        return compare_text.markdown(found, show_all)
+    return compare_text.lines(found, show_all)

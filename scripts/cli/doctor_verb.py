@@ -1,0 +1,140 @@
+"""The verb `kvmatrix doctor`."""
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from report.config.configuration import Config, SuiteConfig, load
+from scripts.cli import options as options
+from scripts.cli.exit_codes import guarded
+from scripts.cli.option_types import suite_name
+from scripts.cli.options import Output
+from scripts.doctor.admission import full, subject_of
+from scripts.doctor.doctor_progress import telling
+from scripts.doctor.finding import Finding, Level
+from scripts.doctor.finding_text import EXIT_UNFIT, document, lines
+from scripts.doctor.probe_limits import Probed
+from scripts.doctor.subject import Subject
+from scripts.machine.host import Machine, environment_document, identity, machine_line
+from scripts.machine.outside import Outside
+from scripts.machine.reader import SystemReader
+from scripts.measure.driver_call import WORK_FOLDER
+from scripts.plan.disk_room import needed_bytes
+from scripts.plan.found_engines import ask_executables, child_environment, find_engines
+from scripts.show.listing import suite_plan
+from scripts.store.run_places import work_folder
+from scripts.store.run_store import sole_user
+
+_WIDTH = 100  # of lines, unless a terminal is narrower
+
+
+@click.command("doctor")
+@click.argument("suite", required=False)
+@click.option("--strict", is_flag=True, help="Exit 4 if anything failed, not 0.")
+@options.stacked(
+    options.DATA,
+    options.BUILD,
+    options.CONFIGS,
+    options.QUIET,
+    options.JSON,
+    options.COLOR,
+)
+@click.pass_obj
+def doctor(outside: Outside, /, suite: str | None, **given: Any) -> None:
+    """Tells whether this machine can give numbers worth keeping.
+
+    Room and memory are judged by the largest cell of SUITE; without one, by the
+    suite that needs least.
+
+    Looks at processors, memory and the disk of the data directory, syncs 4 KiB a
+    hundred times and works for five seconds.  Changes nothing.  What is not ok comes
+    with its remedy; what cannot be known is a warning.
+
+    \b
+    ok    nothing to do
+    warn  numbers are worth less, or it could not be found out
+    FAIL  numbers are not worth keeping: `run --strict` does not start
+
+    \b
+    Example:
+      scripts/kvmatrix doctor
+      scripts/kvmatrix doctor leveldb-2011 --data-dir /mnt/ssd --strict
+      scripts/kvmatrix run quick --strict
+    """
+    output = Output.of(given)
+    data_dir = given["data_dir"].resolve()
+
+    def work() -> int:
+        config = load(given["configs_dir"])
+        names = [suite_name(suite, config.suites)] if suite else list(config.suites)
+        suites = [config.suites[name] for name in names]
+        with made_for_now(data_dir), sole_user(data_dir, "data directory"):
+            build_dir = given["build_dir"].absolute()
+            subject = _subject(config, suites, build_dir, data_dir, outside)
+            with (
+                work_folder(data_dir / WORK_FOLDER),
+                telling(output.stderr(), output.quiet) as tell,
+            ):
+                probes = outside.probes(data_dir / WORK_FOLDER)
+                findings, probed = full(subject, probes, tell)
+            known = identity(subject.machine)  # asks for the data directory's disk
+        _show(output, known, findings, probed)
+        failed = any(finding.level is Level.FAIL for finding in findings)
+        return EXIT_UNFIT if failed and given["strict"] else 0
+
+    sys.exit(guarded(work))
+
+
+@contextmanager
+def made_for_now(folder: Path) -> Iterator[None]:
+    """The folder exists during the block; what was made of its path goes after it."""
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        for place in made:
+            with suppress(OSError):  # somebody else uses it by now
+                place.rmdir()
+
+
+def _subject(
+    config: Config,
+    suites: Sequence[SuiteConfig],
+    build_dir: Path,
+    data_dir: Path,
+    outside: Outside,
+) -> Subject:
+    """This machine, for the one of these suites that needs least."""
+    machine = Machine(SystemReader(), data_dir)
+    with tempfile.TemporaryDirectory() as scratch:
+        executor = outside.executor(child_environment(scratch))
+        engines = find_engines(
+            executor, build_dir, config, config.engines, Path(scratch)
+        )
+        ask = ask_executables(executor, build_dir)
+        plans = [suite_plan(config, suite, engines, ask) for suite in suites]
+    environment = environment_document(machine, [], child_environment("DATA/tmp"))
+    needed = min((needed_bytes(plan) for plan in plans), default=0.0)
+    return subject_of(machine, environment, engines, needed)
+
+
+def _show(
+    output: Output,
+    known: Mapping[str, Any],
+    findings: Sequence[Finding],
+    probed: Probed,
+) -> None:
+    if output.as_json:
+        click.echo(json.dumps(document(findings, known, probed), indent=1))
+        return
+    console = output.stdout()
+    width = min(console.width, _WIDTH) if console.is_terminal else _WIDTH
+    for line in lines(findings, machine_line(known), width):
+        console.print(line, soft_wrap=True)

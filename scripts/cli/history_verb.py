@@ -1,0 +1,173 @@
+"""kvmatrix history: what many runs say together, and adding one to them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scripts.cli import options as options
+from scripts.cli.exit_codes import guarded
+from scripts.cli.option_types import check_globs, matching, shown
+from scripts.show.run_output import complain
+from scripts.store.run_store import EVERY_KIND, find_run
+
+if TYPE_CHECKING:
+    from report.terms.text_table import TextLine
+    from report.words.history_view import View
+
+_FORMATS = ("text", "html", "csv", "json", "otava")
+_NOTHING = 5
+
+
+@click.group("history", invoke_without_command=True)
+@options.CELLS
+@click.option(
+    "--last",
+    type=click.IntRange(1),
+    help="Show the last so many runs; steps are still looked for in all: --last 40.",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(_FORMATS),
+    default="text",
+    show_default=True,
+    help="html is one self-contained file; otava is a folder of files for Apache"
+    " Otava: --format otava -o FOLDER.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Where to: -o history.html, or -o - for stdout."
+    "  [default: report.html in the history's folder for html, else stdout]",
+)
+@click.option("--open", "open_it", is_flag=True, help="Open it in the browser.")
+@options.stacked(options.COLOR, options.HISTORY)
+@click.pass_context
+def history(ctx: click.Context, /, history_dir: Path, **given: Any) -> None:
+    """Shows what changed over time, from the runs that were added to the history.
+
+    A step in a cell's figures is nominated.  An A/B run of a build before it and one
+    after it confirms or rejects it; only what was confirmed is called a regression.
+    This verb never gates: `kvmatrix check --against history` does.
+
+    \b
+    Example:
+      scripts/kvmatrix history add @last --label "$(git rev-parse --short HEAD)"
+      scripts/kvmatrix history
+      scripts/kvmatrix history --format html --open -k 'leveldb/*'
+
+    \b
+    Exit codes: 0 shown; 2 usage or damaged files; 5 there is no history yet.
+    """
+    ctx.obj = history_dir
+    if ctx.invoked_subcommand is None:
+        sys.exit(guarded(lambda: _show(history_dir, **given)))
+
+
+@history.command("add")
+@click.argument("names", metavar="RUN...", nargs=-1, required=True)
+@click.option(
+    "--label",
+    default="",
+    help="What people call the build that was measured: --label 1a2b3c4."
+    "  [default: none; of an A/B run that of side b]",
+)
+@options.stacked(options.RESULTS, options.HISTORY)
+@click.pass_context
+def add(
+    ctx: click.Context,
+    names: tuple[str, ...],
+    label: str,
+    results_dir: Path,
+    history_dir: Path,
+) -> None:
+    """Adds each RUN to the history: a name, its beginning, a path or @last.
+
+    An ordinary run adds the rate of each cell.  An A/B run adds that of side b, and
+    its ratio to side a, which is the better figure where a is the same build each
+    time.  A run that is there already is left as it is.
+
+    \b
+    Example:
+      scripts/kvmatrix history add @last --label 1a2b3c4
+    """
+    source = click.core.ParameterSource.DEFAULT
+    if ctx.get_parameter_source("history_dir") is source:
+        history_dir = ctx.obj  # given before "add", perhaps
+
+    def work() -> int:
+        from scripts.store.history_store import add, entry_of_folder
+
+        entries = [
+            entry_of_folder(find_run(results_dir, n, EVERY_KIND), label) for n in names
+        ]
+        for entry in entries:
+            path, is_new = add(history_dir, entry)
+            click.echo(f"{shown(path)}{'' if is_new else ' (was there)'}")
+        return 0
+
+    sys.exit(guarded(work))
+
+
+def _show(
+    folder: Path,
+    globs: tuple[str, ...],
+    last: int | None,
+    kind: str,
+    output: Path | None,
+    open_it: bool,
+    color: str,
+) -> int:
+    from report.model.history_folder import load
+    from report.words.history_view import view
+
+    entries = load(folder)
+    if not entries:
+        told = f"there is no history in {shown(folder)}"
+        return complain(
+            f"{told}; scripts/kvmatrix history add RUN begins one", _NOTHING
+        )
+    cells = sorted({str(cell.name) for entry in entries for cell in entry.cells})
+    check_globs(globs, cells)
+    wanted = set(matching(globs, cells))
+    found = view(entries, lambda name: str(name) in wanted, last)
+    if kind == "html" and output is None:
+        output = folder / "report.html"
+    is_file = output is not None and str(output) != "-"
+    if open_it and not (is_file and kind == "html"):
+        raise click.UsageError("--open needs a page: --format html -o FILE")
+    if kind == "otava":
+        from scripts.show import history_otava
+
+        recent = entries[-last:] if last else entries
+        click.echo(shown(history_otava.write(output, recent, wanted)))
+        return 0
+    from scripts.show.print_lines import put
+
+    put(_rendered(found, kind), output, color)
+    if output is not None and is_file:
+        click.echo(shown(output))
+    if open_it:
+        click.launch(str(output))
+    return 0
+
+
+def _rendered(found: View, kind: str) -> str | list[TextLine]:
+    from report.formats import history_documents, history_text
+
+    if kind == "html":
+        from report.page.history_page import render
+
+        return render(found)
+    if kind == "csv":
+        return history_documents.csv_document(found)
+    if kind == "json":
+        document = history_documents.document(found)
+        return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    return history_text.lines(found)

@@ -1,0 +1,203 @@
+"""The options of the command line's verbs, each with its help."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from report.config.configuration import MOST_REPEATS
+from scripts.cli.option_types import CountType, DurationType, RateType
+
+ROOT = Path(__file__).parents[2]
+DEFAULT_SEED = 301
+FOLDER = click.Path(file_okay=False, path_type=Path)
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def stacked(*decorators: Decorator) -> Decorator:
+    """Several options as one decorator, shown in this order by --help."""
+
+    def apply(function: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+def _place(name: str, default: str, variable: str, help_text: str) -> Decorator:
+    return click.option(
+        name,
+        type=FOLDER,
+        default=ROOT / default,
+        envvar=variable,
+        help=f"{help_text}  [default: {default}; environment: {variable}]",
+    )
+
+
+CONFIGS = _place(
+    "--configs-dir", "configs", "KVMATRIX_CONFIGS_DIR", "Engines, scenarios, suites."
+)
+BUILD = _place(
+    "--build-dir", "build/release", "KVMATRIX_BUILD_DIR", "Holds drivers/db_bench_*."
+)
+RESULTS = _place(
+    "--results-dir", "results", "KVMATRIX_RESULTS_DIR", "Where runs are kept."
+)
+HISTORY = _place(
+    "--history-dir",
+    "results/history",
+    "KVMATRIX_HISTORY_DIR",
+    "Where the history is kept, one small file for each run.",
+)
+DATA = _place(
+    "--data-dir",
+    "build/data",
+    "KVMATRIX_DATA_DIR",
+    "Where databases are made: this is the disk that is measured.",
+)
+QUIET = click.option(
+    "-q", "--quiet", is_flag=True, help="No progress, only the result."
+)
+JSON = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
+)
+COLOR = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Colour on stdout; NO_COLOR=1 means never.  [default: auto]",
+)
+STRICT = click.option(
+    "--strict",
+    is_flag=True,
+    help="Let the doctor look first, and stop (exit 4) if the machine is unfit.",
+)
+OUTPUT = stacked(
+    QUIET,
+    JSON,
+    click.option("--no-report", is_flag=True, help="Do not write the HTML report."),
+    COLOR,
+)
+
+
+PLACES = stacked(DATA, RESULTS, BUILD, CONFIGS)
+ENGINES = click.option(
+    "-e",
+    "--engine",
+    "engines",
+    multiple=True,
+    metavar="NAME[,NAME...]",
+    help="Only these engines, also ones that are left out otherwise: -e memory.",
+)
+SCENARIOS = click.option(
+    "-s",
+    "--scenario",
+    "scenarios",
+    multiple=True,
+    metavar="NAME[,NAME...]",
+    help="Only these scenarios of the suite: -s baseline,sync.",
+)
+CELLS = click.option(
+    "-k",
+    "--cells",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    help="Only cells engine/scenario/benchmark that match: -k '*/*/read*'.",
+)
+REPETITIONS = click.option(
+    "-n",
+    "--repetitions",
+    type=click.IntRange(1, 10000),
+    help="Repetitions of each cell: -n 9.  [default: the suite's]",
+)
+NUM = click.option(
+    "--num",
+    type=CountType(),
+    help="Entries of a database, instead of the suite's: --num 5000 or --num 1e6.",
+)
+SEED = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=DEFAULT_SEED,
+    show_default=True,
+    help="Of the order and of every workload: --seed 7.",
+)
+MAX_TIME = click.option(
+    "--max-time",
+    type=DurationType(),
+    help="End each measured loop after this long: --max-time 10s.",
+)
+TIMEOUT = click.option(
+    "--timeout",
+    type=DurationType(),
+    help="Kill a process after this long: --timeout 5min.  [default: the suite's]",
+)
+LATENCY = click.option(
+    "--latency/--no-latency",
+    default=None,
+    help="One more repetition of each cell, with a clock reading for each call."
+    "  [default: the suite's]",
+)
+RATE = click.option(
+    "--rate",
+    type=RateType(),
+    help="Offer so many operations per second in the latency repetitions, whether"
+    " or not the engine keeps up: --rate 10000.  [default: the scenario's, or as"
+    " fast as it goes]",
+)
+CONTROL = click.option(
+    "--control/--no-control",
+    default=None,
+    help="Measure the suite's control twice under two names: the noise of the"
+    " run.  [default: in a whole suite with 3 repetitions or more]",
+)
+REPEAT_DISTURBED = click.option(
+    "--repeat-disturbed",
+    type=click.IntRange(0, MOST_REPEATS),
+    help="How often a repetition is made again that something else on the machine"
+    " disturbed: --repeat-disturbed 0.  [default: the suite's]",
+)
+DRY_RUN = click.option(
+    "--dry-run", is_flag=True, help="Show the plan with predicted time and disk."
+)
+SELECTION = stacked(
+    *(ENGINES, SCENARIOS, CELLS, REPETITIONS, NUM, SEED, MAX_TIME, TIMEOUT),
+    *(LATENCY, RATE, CONTROL, REPEAT_DISTURBED, DRY_RUN),
+)
+
+
+@dataclass(frozen=True)
+class Output:
+    """How results are shown."""
+
+    quiet: bool
+    as_json: bool
+    no_report: bool
+    color: str
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Output":
+        """Return what a verb's options ask for; one without reports writes none."""
+        quiet, as_json, color = given["quiet"], given["as_json"], given["color"]
+        return cls(quiet, as_json, given.get("no_report", True), color)
+
+    def stdout(self) -> Console:
+        """The console for results."""
+        return Console(
+            no_color=True if self.color == "never" else None,
+            force_terminal=True if self.color == "always" else None,
+            highlight=False,
+        )
+
+    def stderr(self) -> Console:
+        """The console for progress."""
+        return Console(
+            stderr=True,
+            no_color=True if self.color == "never" else None,
+            highlight=False,
+        )

@@ -1,0 +1,216 @@
+"""The verb plan: what a suite will take at a size, predicted from smaller ones."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from report.config.configuration import load
+from report.model.plan import CellName, Plan
+from report.terms import numbers
+from scripts.cli import options as options
+from scripts.cli.exit_codes import guarded
+from scripts.cli.option_types import CountsType, suite_name
+from scripts.cli.options import Output
+from scripts.cli.selection import Asked, selection_of
+from scripts.forecast.size_history import Samples, collect
+from scripts.forecast.suite_estimate import Room, estimate_suite
+from scripts.machine.host import environment_document
+from scripts.machine.outside import Outside
+from scripts.measure.calibration import default_sizes, measure_sizes
+from scripts.measure.runner import Request, Runner, open_runner
+from scripts.plan.disk_room import free_bytes
+from scripts.show.estimate_text import document, text
+from scripts.show.run_output import complain, view_for
+from scripts.store.run_places import Places, Refused
+from scripts.store.run_store import all_runs, find_run
+
+PLANS = "plans"  # of the results: the runs that --measure makes
+_UNFIT, _UNKNOWN = 4, 5  # exit codes
+_TENTH = 10
+_ORDINARY_RUNS = 20  # the newest ones are looked at
+
+
+@click.command("plan")
+@click.argument("suite")
+@options.stacked(options.ENGINES, options.SCENARIOS, options.CELLS)
+@options.stacked(options.REPETITIONS, options.NUM, options.SEED)
+@options.stacked(options.TIMEOUT, options.LATENCY, options.RATE)
+@click.option(
+    "--from",
+    "runs",
+    multiple=True,
+    metavar="RUN",
+    help="Predict from these runs alone.  [default: what --measure made, and the"
+    " newest 20 runs]",
+)
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="First measure what is missing at the smaller sizes, each cell once.",
+)
+@click.option(
+    "--sizes",
+    type=CountsType(),
+    help="Sizes to measure: --sizes 30000,100000,300000.  [default: four, below"
+    " --num and up to 300,000]",
+)
+@click.option(
+    "--against",
+    metavar="RUN",
+    help="Show what RUN measured at --num beside what sizes of at most a tenth of it"
+    " predict.",
+)
+@options.stacked(options.PLACES, options.QUIET, options.JSON, options.COLOR)
+@click.pass_context
+def plan(
+    ctx: click.Context,
+    /,
+    suite: str,
+    *,
+    runs: tuple[str, ...],
+    measure: bool,
+    sizes: Sequence[int] | None,
+    against: str | None,
+    **given: Any,
+) -> None:
+    """Predicts what SUITE will take at --num: time, memory and disk of each cell.
+
+    Each figure is fitted to what was measured of the same cell at three or more
+    smaller sizes on this machine, with the settings of the size asked for; the
+    interval is told.  What cannot fit is refused (exit 4), naming cell, need and
+    what is free.  Too few sizes are no prediction (exit 5): add --measure.
+
+    \b
+    Example:
+      scripts/kvmatrix plan rocksdb-scale --num 1e9 --measure
+      scripts/kvmatrix plan quick --num 1e7 -e leveldb -s baseline --json
+      scripts/kvmatrix plan quick --num 1e7 --from 20261121-0145 --against @last
+    """
+    output, places = Output.of(given), Places.of(given)
+    asked = replace(Asked.of(given), control=False)
+
+    def work() -> int:
+        config = load(places.configs)
+        chosen = config.suites[suite_name(suite, config.suites)]
+        selection = selection_of(config, chosen, asked)
+        request = Request(config, chosen, selection, ctx.meta["command"])
+        learn = Learning(runs, sizes, measure, against)
+        return predict_suite(request, learn, places, output, ctx.obj)
+
+    sys.exit(guarded(work))
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What a prediction is to rest on, and to be compared with."""
+
+    runs: tuple[str, ...]  # these alone; (): all that there are
+    sizes: Sequence[int] | None  # to be measured; None: the usual
+    measure: bool  # whether to measure what is missing at these sizes first
+    against: str | None  # the run that measured the size itself
+
+
+def predict_suite(
+    request: Request,
+    learn: Learning,
+    asked: Places,
+    output: Output,
+    outside: Outside,
+) -> int:
+    """Measures if asked to, predicts, and tells; returns the exit code.
+
+    Raises what scripts.cli.exit_codes turns into a message.
+    """
+    places = replace(asked, results=asked.results / PLANS)
+    with open_runner(places, outside) as runner:
+        made = runner.plan(request)
+        if learn.measure:
+            sizes = _sizes(learn.sizes, made)
+            samples, _ = collect(_sources(asked, learn.runs), made)
+            ending = measure_sizes(
+                runner, made, sizes, samples, view_for(output, places)
+            )
+            if ending:
+                return complain(
+                    f"{ending.message}; what is done is kept", ending.exit_code
+                )
+        return _tell(runner, made, asked, learn, output)
+
+
+def _sources(places: Places, runs: Sequence[str]) -> list[Path]:
+    """The runs to learn from.  Raises ResultsError for one that is not there."""
+    ladder = all_runs(places.results / PLANS)
+    if not runs:
+        return [*all_runs(places.results)[-_ORDINARY_RUNS:], *ladder]
+    return [find_run(places.results, name) for name in runs]
+
+
+def _sizes(sizes: Sequence[int] | None, made: Plan) -> Sequence[int]:
+    """The sizes to measure.  Raises click.UsageError."""
+    num = min(_nums(made))
+    chosen = sizes or default_sizes(num)
+    if max(chosen, default=num) >= num:
+        raise click.UsageError(f"--sizes: only sizes below --num {num:,} tell of it")
+    return chosen
+
+
+def _tell(
+    runner: Runner, made: Plan, places: Places, learn: Learning, output: Output
+) -> int:
+    samples, skipped = collect(_sources(places, learn.runs), made)
+    if learn.runs and skipped:
+        raise Refused("; ".join(skipped))
+    room = _room(runner)
+    measured: dict[CellName, float] = {}
+    if learn.against:
+        samples, measured = _against(places, learn.against, made, samples)
+    found = estimate_suite(made, samples, room)
+    if output.as_json:
+        click.echo(json.dumps(document(found, made, room, measured), indent=1))
+    else:
+        click.echo("\n".join(text(found, room, measured)))
+    if found.unfit:
+        listed = "\n  ".join(map(str, found.unfit))
+        return complain(f"this run cannot fit:\n  {listed}", _UNFIT)
+    if found.unknown:
+        told = numbers.count(len(found.unknown), "cell is", "cells are")
+        return complain(f"{told} not predicted: add --measure", _UNKNOWN)
+    return 0
+
+
+def _against(
+    places: Places, name: str, made: Plan, samples: Samples
+) -> tuple[Samples, dict[CellName, float]]:
+    """What a tenth of the size tells, and what a run measured at that size.
+
+    Raises Refused if the run has none of the cells.
+    """
+    run, skipped = collect([find_run(places.results, name)], made)
+    measured = {
+        cell: wall_s
+        for cell in made.cells
+        if (wall_s := run.wall_s(made, cell)) is not None
+    }
+    if not measured:
+        raise Refused("; ".join(skipped) or f"{name} has none of these cells at --num")
+    return samples.up_to(min(_nums(made)) // _TENTH), measured
+
+
+def _nums(made: Plan) -> list[int]:
+    return [int(made.flags(cell)["num"]) for cell in made.cells]
+
+
+def _room(runner: Runner) -> Room:
+    """What is free where databases are made, and in memory."""
+    memory = environment_document(runner.machine, (), {})["memory"]
+    available, total = memory["available_bytes"], memory["total_bytes"]
+    return Room(
+        disk_bytes=free_bytes(runner.places.data_dir),
+        memory_bytes=available if isinstance(available, int) else None,
+        total_memory_bytes=total if isinstance(total, int) else None,
+    )

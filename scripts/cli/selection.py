@@ -1,0 +1,126 @@
+"""What a run is to measure, as the command line asks for it."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import click
+
+from report.config.configuration import Config, SuiteConfig
+from report.terms.rulebook import Flag
+from scripts.cli.option_types import check_globs, names
+from scripts.cli.options import DEFAULT_SEED
+from scripts.plan.new_plan import Selection, control_of
+
+_OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}  # by flag
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options that choose what is measured; None where one was not given."""
+
+    engines: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()
+    repetitions: int | None = None
+    seed: int = DEFAULT_SEED
+    num: int | None = None
+    max_time: float | None = None
+    timeout: float | None = None
+    latency: bool | None = None
+    rate: float | None = None
+    control: bool | None = None
+    repeat_disturbed: int | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Asked":
+        """Return what a verb's options ask for; not every verb has all of them."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in given.items() if name in known})
+
+    @property
+    def chosen(self) -> dict[str, Flag]:
+        """Return the flags that hold for every engine and scenario."""
+        flags = {"num": self.num, "duration": self.max_time, "rate": self.rate}
+        return {name: value for name, value in flags.items() if value}
+
+
+def selection_of(config: Config, suite: SuiteConfig, asked: Asked) -> Selection:
+    """Return the selection of these options.  Raises click.UsageError."""
+    engines = config.default_engines(suite)
+    if asked.engines:
+        engines = names(asked.engines, config.engines, "engine", "--engine")
+    scenarios = suite.scenarios
+    if asked.scenarios:
+        scenarios = _scenarios(config, scenarios, asked.scenarios)
+    check_globs(
+        asked.globs,
+        (
+            f"{engine}/{scenario}/{benchmark}"
+            for scenario in scenarios
+            for engine in engines
+            for benchmark in config.scenarios[scenario].benchmarks
+        ),
+    )
+    _check_sweeps(config, scenarios, asked.chosen)
+    repetitions = asked.repetitions or suite.repetitions
+    latency = suite.latency if asked.latency is None else asked.latency
+    repeats = asked.repeat_disturbed
+    if asked.rate and not latency:
+        raise click.UsageError("--rate is of the latency repetition: add --latency")
+    return Selection(
+        engines=tuple(name for name in config.engines if name in engines),
+        scenarios=tuple(scenarios),
+        globs=asked.globs,
+        repetitions=repetitions,
+        seed=asked.seed,
+        timeout_s=asked.timeout or suite.timeout_s,
+        chosen=asked.chosen,
+        latency=latency,
+        control=_control(suite, asked, engines, repetitions),
+        repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
+    )
+
+
+def _scenarios(
+    config: Config, scenarios: Sequence[str], given: Iterable[str]
+) -> tuple[str, ...]:
+    """Those that are named, in the suite's order; a sweep's name is all of its own."""
+    families = {
+        name: kept
+        for name, members in config.families().items()
+        if (kept := tuple(s for s in scenarios if s in members))
+    }
+    known = (*scenarios, *families)
+    words = names(given, known, "scenario", "--scenario")
+    wanted = {name for word in words for name in families.get(word, (word,))}
+    return tuple(name for name in scenarios if name in wanted)
+
+
+def _check_sweeps(
+    config: Config, scenarios: Iterable[str], chosen: Mapping[str, Flag]
+) -> None:
+    """Raises click.UsageError for an option that a sweep decides."""
+    for name in scenarios:
+        scenario = config.scenarios[name]
+        for flag in chosen.keys() & scenario.swept.keys():
+            option = _OPTIONS[flag]
+            told = f"scenario {scenario.family} sweeps {flag}; leave the option out"
+            raise click.UsageError(f"{option}: {told}, or choose others with -s")
+
+
+def _control(
+    suite: SuiteConfig, asked: Asked, engines: Collection[str], repetitions: int
+) -> str:
+    """The engine that is measured again, or "".  Raises click.UsageError."""
+    if asked.control is None:
+        whole = not (asked.engines or asked.scenarios or asked.globs)
+        return control_of(suite, whole, engines, repetitions)
+    if not asked.control:
+        return ""
+    if not suite.control:
+        raise click.UsageError(f"--control: suite {suite.name} names no control")
+    if suite.control not in engines:
+        left_out = f"{suite.control} is not among the engines of this run"
+        raise click.UsageError(f"--control: {left_out}")
+    return suite.control

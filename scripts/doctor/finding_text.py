@@ -1,0 +1,88 @@
+"""The doctor's findings for people, and as a document."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from report.terms.text_table import TableRow, TextTable
+from scripts.doctor.finding import Finding, Level, count, verdict
+from scripts.doctor.probe_limits import Probed
+
+_STYLES = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
+_WORDS = {Level.OK: "ok", Level.WARN: "warn", Level.FAIL: "FAIL"}
+_TITLE = "kvmatrix doctor  can this machine give numbers worth keeping?"
+EXIT_UNFIT = 4
+
+
+def lines(findings: Sequence[Finding], machine: str, width: int) -> Iterator[Text]:
+    """Each finding, then what would mend those that are not ok, then the verdict."""
+    room = width - len("  FAIL    ") - max(len(finding.name) for finding in findings)
+    rows: list[TableRow] = []
+    for finding in findings:
+        word = _WORDS[finding.level]
+        rows += _rows(word, finding.name, finding.found, room, finding.level)
+    amiss = [finding for finding in findings if finding.level is not Level.OK]
+    if amiss:
+        rows.append(TableRow(("", "", "")))
+    for place, finding in enumerate(amiss):
+        rows += _rows("" if place else "fix", finding.name, finding.remedy, room)
+    yield Text(_TITLE, "bold")
+    yield Text(machine, "dim")
+    yield Text()
+    for line in TextTable(("", "", ""), (), (), tuple(rows)).lines(head=False):
+        text = Text(f"  {line.text}" if line.text else "")
+        if line.style:
+            text.stylize(_STYLES[Level(line.style)], 0, len("  FAIL"))
+        yield text
+    yield Text()
+    yield Text(closing(findings))
+
+
+def _rows(
+    word: str, name: str, text: str, room: int, style: str = ""
+) -> Iterator[TableRow]:
+    """One row for each line of a text."""
+    parts = textwrap.wrap(
+        text, max(20, room), break_long_words=False, break_on_hyphens=False
+    )
+    yield TableRow((word, name, parts[0]), style)
+    for part in parts[1:]:
+        yield TableRow(("", "", part))
+
+
+def closing(findings: Sequence[Finding]) -> str:
+    """How many are amiss, and what follows from it."""
+    if not count(findings, Level.FAIL):
+        return f"{verdict(findings)}. run --strict would go on."
+    told = f"run goes on all the same; run --strict would stop (exit {EXIT_UNFIT})."
+    return f"{verdict(findings)}. {told}"
+
+
+def document(
+    findings: Sequence[Finding], machine: Mapping[str, Any], probed: Probed
+) -> dict[str, Any]:
+    """The same for programs, with the figures of the probes."""
+    return {
+        "schema": 1,
+        "machine": dict(machine),
+        "failed": count(findings, Level.FAIL),
+        "warnings": count(findings, Level.WARN),
+        "findings": [finding.document() for finding in findings],
+        "probes": probed.document(),
+    }
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """One line for a run: what failed is named."""
+    failed = [finding.name for finding in findings if finding.level is Level.FAIL]
+    named = f" ({', '.join(failed)})" if failed else ""
+    return f"doctor: {verdict(findings)}{named}; scripts/kvmatrix doctor tells"
+
+
+def refusal(findings: Sequence[Finding]) -> str:
+    """Why a strict run does not start."""
+    failed = [finding for finding in findings if finding.level is Level.FAIL]
+    parts = [f"  {f.name}: {f.found}\n    fix: {f.remedy}" for f in failed]
+    return "\n".join(["this machine is not fit to measure, and --strict:", *parts])

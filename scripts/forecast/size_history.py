@@ -1,0 +1,161 @@
+"""What earlier runs measured of the cells of a plan, at whatever size.
+
+A run counts if it was made on this machine; a cell of it counts for a cell of the
+plan if engine, version, benchmark and every flag are the same, but for those that
+say how much: --num, --reads and --rate.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from report.model.plan import CellName, Plan
+from report.model.run import THROUGHPUT, Measurement
+from report.model.run_folder import read_current_plan, read_lines
+from report.stats import repetition_stats
+from report.stats.scaling import Point, Sample
+from report.terms.documents import ResultsError, canonical
+from scripts.plan.oracle_memory import table_bytes
+from scripts.plan.order import is_superseded
+
+_AMOUNTS = ("num", "reads", "rate")
+_FAILED = ("wrong", "error", "timeout")
+_PARTS_NS = {"settle": ("settle_ns",), "loop": ("loop_ns", "flush_ns")}
+
+
+@dataclass
+class Samples:
+    """By growth_key()."""
+
+    repetitions: dict[str, list[Sample]] = field(default_factory=dict)
+    fills: dict[str, list[Point]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)  # the newest reason
+    # By the cell's own name, whatever its settings: its sizes by growth_key().
+    sizes: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+
+    def add(self, plan: Plan, measurements: Iterable[Measurement]) -> None:
+        """Takes up what a run of this plan measured."""
+        cells = {str(cell): cell for cell in plan.cells}
+        for measurement in measurements:
+            cell = cells.get(str(measurement.cell))
+            if cell is None:
+                continue
+            key = growth_key(plan, cell)
+            if measurement.status in _FAILED:
+                self.failures[key] = f"{measurement.status}: {measurement.reason}"
+            elif _counts(plan, measurement):
+                sample, fill = _sample(plan, cell, measurement)
+                self.repetitions.setdefault(key, []).append(sample)
+                self.sizes.setdefault(str(cell), set()).add((key, sample.num))
+                if fill is not None:
+                    self.fills.setdefault(key, []).append(fill)
+
+    def up_to(self, num: int) -> "Samples":
+        """Those of sizes up to this one."""
+        return Samples(
+            {k: [s for s in v if s.num <= num] for k, v in self.repetitions.items()},
+            {k: [p for p in v if p.num <= num] for k, v in self.fills.items()},
+            self.failures,
+            {k: {(own, n) for own, n in v if n <= num} for k, v in self.sizes.items()},
+        )
+
+    def wall_s(self, plan: Plan, cell: CellName) -> float | None:
+        """The median repetition of a cell at the plan's own size, without its fill."""
+        num = plan.flags(cell)["num"]
+        found = [sum(s.seconds.values()) for s in self.of(plan, cell) if s.num == num]
+        return repetition_stats.median(found)
+
+    def failure(self, plan: Plan, cell: CellName) -> str:
+        """Why a repetition of the cell failed, or ""."""
+        return self.failures.get(growth_key(plan, cell), "")
+
+    def elsewhere(self, plan: Plan, cell: CellName) -> list[int]:
+        """The sizes at which the cell was measured with other settings alone."""
+        key, found = growth_key(plan, cell), self.sizes.get(str(cell), set())
+        return sorted({num for other, num in found if other != key})
+
+    def of(self, plan: Plan, cell: CellName) -> Sequence[Sample]:
+        """The repetitions of a cell."""
+        return self.repetitions.get(growth_key(plan, cell), ())
+
+    def fills_of(self, plan: Plan, cells: Iterable[CellName]) -> list[Point]:
+        """The fills, in seconds, of a database that these cells share."""
+        keys = [growth_key(plan, cell) for cell in cells]
+        return [point for key in keys for point in self.fills.get(key, ())]
+
+
+def growth_key(plan: Plan, cell: CellName) -> str:
+    """Equal for cells that differ in nothing but the size and the operations."""
+    engine = plan.engine(cell.engine)
+    version = engine.description.version if engine.description else ""
+    flags = {k: v for k, v in plan.flags(cell).items() if k not in _AMOUNTS}
+    start = plan.start(cell)
+    state = [list(start.fill), start.settled] if start else []
+    return canonical([engine.measures, version, cell.benchmark, flags, state])
+
+
+def work_of(plan: Plan, cell: CellName) -> int:
+    """What the time of the cell's loop is in proportion to."""
+    benchmark, flags = plan.benchmark(cell), plan.flags(cell)
+    assert benchmark is not None, "cells that cannot run are never predicted"
+    if benchmark.kind == "compact":
+        return int(flags["num"])
+    return benchmark.planned_ops(flags)
+
+
+def collect(paths: Iterable[Path], plan: Plan) -> tuple[Samples, list[str]]:
+    """The samples of these runs, and why some of the runs do not count."""
+    samples, skipped = Samples(), []
+    for path in paths:
+        try:
+            earlier = read_current_plan(path)
+            if dict(earlier.machine) != dict(plan.machine):
+                raise ResultsError(f"{path}: made on another machine")
+            samples.add(earlier, read_lines(path).measurements)
+        except ResultsError as error:
+            skipped.append(str(error))
+    return samples, skipped
+
+
+def _counts(plan: Plan, measurement: Measurement) -> bool:
+    return (
+        measurement.status == "ok"
+        and measurement.pass_ == THROUGHPUT
+        and not measurement.truncated
+        and not is_superseded(plan, measurement.record)
+        and measurement.figure("wall_ns") is not None
+    )
+
+
+def _sample(
+    plan: Plan, cell: CellName, measurement: Measurement
+) -> tuple[Sample, Point | None]:
+    """One repetition, and its fill where it made one."""
+    num = int(plan.flags(cell)["num"])
+    seconds = {
+        part: sum(measurement.figure(key) or 0 for key in keys) / 1e9
+        for part, keys in _PARTS_NS.items()
+    }
+    audit = measurement.record.get("audit")
+    if audit and (audit_ns := audit.get("audit_ns")):
+        seconds["audit"] = audit_ns / 1e9
+    prepare_s = (measurement.figure("prepare_ns") or 0) / 1e9
+    wall_s = (measurement.figure("wall_ns") or 0) / 1e9
+    seconds["rest"] = max(0.0, wall_s - prepare_s - sum(seconds.values()))
+    own = _largest(measurement, "anonymous_rss_bytes", "peak_anonymous_rss_bytes")
+    table = table_bytes(plan, cell)
+    sample = Sample(
+        num=num,
+        work=work_of(plan, cell),
+        seconds=seconds,
+        memory_bytes=None if own is None else max(0, own - table),
+        disk_bytes=_largest(measurement, "peak_disk_bytes", "peak_disk_bytes"),
+    )
+    return sample, Point(num, prepare_s) if prepare_s else None
+
+
+def _largest(measurement: Measurement, own: str, watched: str) -> int | None:
+    """What the process says of itself, or what was seen of it, if that is more."""
+    watch: Mapping[str, object] = measurement.record.get("watch") or {}
+    found = (measurement.figure(own), watch.get(watched))
+    return max((figure for figure in found if isinstance(figure, int)), default=None)

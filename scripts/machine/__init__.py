@@ -1,0 +1,1 @@
+"""The machine, and the processes on it: looked at, started and watched."""

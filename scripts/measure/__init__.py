@@ -1,0 +1,1 @@
+"""Carrying out a plan: prepare, measure, audit, store."""

@@ -1,0 +1,55 @@
+"""The audit: a fresh process checks what another one has left in a database."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from report.model.plan import CellName, Plan
+from report.trust.rule import AUDIT
+from scripts.machine.child_process import Outcome
+from scripts.measure.driver_call import Bench, Call, execute
+from scripts.measure.result_check import Verdict
+from scripts.plan.executable import Step
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the fresh process said."""
+
+    outcome: Outcome
+    verdict: Verdict
+    stores: bool  # whether the engine keeps what it is given
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the database may be believed."""
+        unsupported = self.verdict.status == "unsupported"
+        return self.verdict.ok or (unsupported and not self.stores)
+
+    def judged(self, what: str, before: Verdict) -> Verdict:
+        """The verdict on the audited process, which was `before` until now."""
+        if self.accepted:
+            return before
+        return Verdict("wrong", f"{what}: {self.verdict.reason}", before.record)
+
+    def document(self) -> dict[str, Any]:
+        """As the line of a repetition has it."""
+        ok, record = self.verdict.ok, self.verdict.record
+        return {
+            "status": self.verdict.status,
+            "reason": self.verdict.reason,
+            "entries": record["ops"] if ok else None,
+            "audit_ns": self.outcome.wall_ns if ok else None,
+            "open_ns": record["open_ns"] if ok else None,
+        }
+
+
+def audit(bench: Bench, audited: Call, after: tuple[Step, ...]) -> Audit:
+    """Checks the database of a process; `after` is all that the database has seen."""
+    call = Call(audited.cell, audited.repetition, audited.database, AUDIT, after)
+    outcome, verdict = execute(bench, call)
+    return Audit(outcome, verdict, _stores(bench.plan, audited.cell))
+
+
+def _stores(plan: Plan, cell: CellName) -> bool:
+    description = plan.engine(cell.engine).description
+    return description is not None and description.stores

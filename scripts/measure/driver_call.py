@@ -1,0 +1,216 @@
+"""One process of a repetition: its command line, and what it answered."""
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from report.model.plan import CellName, Plan
+from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
+from report.trust.rule import AUDIT, Context, context_of, context_of_cell
+from scripts.machine.child_process import Executor, Outcome, Tick
+from scripts.machine.repetition_monitor import Observer, Surroundings
+from scripts.measure.result_check import (
+    ANSWER_LIMIT_BYTES,
+    REASON_CHARS,
+    Expected,
+    Verdict,
+    judge,
+)
+from scripts.plan.disk_room import looks_full
+from scripts.plan.executable import (
+    Stamp,
+    Step,
+    executable_path,
+    flag_arguments,
+    history_of,
+)
+from scripts.plan.order import Turn, repetition_seed
+from scripts.plan.settings import process_flags
+from scripts.store.run_store import DiskFull
+
+WORK_FOLDER = ".kvmatrix-work"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where and how the repetitions of one run are made."""
+
+    plan: Plan
+    build_dir: Path
+    stamps: Mapping[str, Stamp | None]  # engine -> its executable as checksummed
+    work: Path  # <data dir>/.kvmatrix-work
+    executor: Executor
+    surroundings: Surroundings
+    tick: Tick  # of a measured process: somebody looks how far it is
+    starts: Callable[[Turn], None]  # told before each measured process
+
+    @property
+    def answer(self) -> Path:
+        """Where every process writes its one JSON line."""
+        return self.work / "answer.json"
+
+    @property
+    def progress(self) -> Path:
+        """Where the measured process counts its operations: 8 bytes, little-endian."""
+        return self.work / "progress"
+
+    def clean(self) -> None:
+        """Removes everything that repetitions left behind."""
+        if self.work.exists():
+            shutil.rmtree(self.work)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One process of a repetition."""
+
+    cell: CellName
+    repetition: int
+    database: Path
+    benchmark: str
+    after: tuple[Step, ...] = ()
+    settle: bool = True
+    measured: bool = False
+    latency: bool = False  # it reads the clock for each call
+    killed: bool = False  # it is to end as by kill -9, with nothing settled or closed
+    under: tuple[str, ...] = ()  # the command line of a tool that runs it
+
+
+class Exchanged(Exception):
+    """An executable is no longer the one that the run recorded."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} changed while the run went on (was it rebuilt?), and what was"
+            " measured with the old one is not mixed with the new one; put the old"
+            " one back to resume, or start a new run"
+        )
+
+
+def benchmark_of(bench: Bench, turn: Turn) -> Benchmark:
+    """The benchmark of a turn's cell, as its executable declares it."""
+    benchmark = bench.plan.benchmark(bench.plan.cells[turn.index])
+    assert benchmark is not None, "cells that cannot run are never given a turn"
+    return benchmark
+
+
+def execute(
+    bench: Bench, call: Call, observer: Observer | None = None
+) -> tuple[Outcome, Verdict]:
+    """Runs one process and judges its answer.  Raises DiskFull or Exchanged.
+
+    A measured process is watched by its observer, and by nobody else.
+    """
+    _check_executable(bench, bench.plan.engine(call.cell.engine).executable)
+    for left in (bench.answer, bench.progress):
+        _remove(left)
+    command, timeout_s = command_of(bench, call), bench.plan.suite.timeout_s
+    if observer is None:
+        outcome = bench.executor.run(command, timeout_s)
+    else:
+        observer.begin()
+        outcome = bench.executor.run(command, timeout_s, (bench.tick, observer.tick))
+        observer.end()
+    verdict = _judged(bench, call, outcome)
+    if not verdict.ok and looks_full(bench.work, verdict.reason):
+        raise DiskFull("the data directory")
+    reason = without_places(bench, verdict.reason)
+    return outcome, Verdict(verdict.status, reason, verdict.record)
+
+
+def without_places(bench: Bench, reason: str) -> str:
+    """A reason as it is recorded: without the places of this machine, and short."""
+    return reason.replace(str(bench.work), "DATA")[:REASON_CHARS]
+
+
+def _check_executable(bench: Bench, engine: str) -> None:
+    path = executable_path(bench.build_dir, engine)
+    if Stamp.of(path) != bench.stamps[engine]:
+        raise Exchanged(path.name)
+
+
+def _judged(bench: Bench, call: Call, outcome: Outcome) -> Verdict:
+    try:
+        answer = _read_answer(bench.answer)
+    except OSError as error:
+        if not outcome.exit.isdigit():  # how it ended says more
+            return judge(_expected(bench.plan, call), outcome, b"")
+        problem = f"its {bench.answer.name} cannot be read: {error.strerror}"
+        return Verdict("error", problem, {})
+    return judge(_expected(bench.plan, call), outcome, answer)
+
+
+def _read_answer(path: Path) -> bytes:
+    """What is there, be it nothing or a pipe that nobody writes to."""
+    try:
+        with open(path, "rb", opener=_open_without_waiting) as file:
+            return file.read(ANSWER_LIMIT_BYTES)
+    except FileNotFoundError:
+        return b""
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _remove(path: Path) -> None:
+    """Removes a file, a folder or whatever an executable has left there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def command_of(bench: Bench, call: Call) -> list[str]:
+    """The command line of one process."""
+    plan = bench.plan
+    flags = _flags(plan, call)
+    if call.latency:
+        rate = plan.rate(call.cell)
+        flags |= {"histogram": True} if rate is None else {"rate": rate}
+    flags["seed"] = repetition_seed(plan.seed, call.repetition)
+    engine = plan.engine(call.cell.engine).executable
+    command = [
+        *call.under,
+        str(executable_path(bench.build_dir, engine)),
+        f"--db={call.database}",
+        f"--benchmarks={call.benchmark}",
+        f"--json={bench.answer}",
+        *flag_arguments(flags),
+    ]
+    if call.after:
+        command += ["--use_existing_db", f"--after={history_of(call.after)}"]
+    if not call.settle:
+        command.append("--settle=false")
+    if call.measured:
+        command.append(f"--progress={bench.progress}")
+    if call.killed:
+        command.append("--crash")
+    return command
+
+
+def _flags(plan: Plan, call: Call) -> dict[str, Flag]:
+    benchmark = plan.engine(call.cell.engine).benchmark(call.benchmark)
+    if benchmark is None:  # the executable says so too, when it is asked for it
+        benchmark = BENCHMARKS.get(call.benchmark, UNKNOWN)
+    return process_flags(benchmark, plan.flags(call.cell), call.measured)
+
+
+def _expected(plan: Plan, call: Call) -> Expected:
+    engine = plan.engine(call.cell.engine)
+    assert engine.description is not None
+    seed = repetition_seed(plan.seed, call.repetition)
+    version, context = engine.description.version, _context(plan, call)
+    return Expected(engine.executable, version, call.benchmark, seed, context)
+
+
+def _context(plan: Plan, call: Call) -> Context:
+    if call.measured:
+        return context_of_cell(plan, call.cell, call.latency)
+    description = plan.engine(call.cell.engine).description
+    context = context_of(description, call.benchmark, _flags(plan, call))
+    if call.benchmark == AUDIT and not context.kind:
+        return replace(context, benchmark=BENCHMARKS[AUDIT])
+    return context

@@ -1,0 +1,130 @@
+"""One unit of a run: prepare a database, then measure and audit each of its cells.
+
+Every process gets a directory of its own under the work directory, which belongs to
+the runner alone and is emptied before and after.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from report.model.plan import METHOD, SCHEMA
+from report.model.record import Record
+from report.model.run import LATENCY, THROUGHPUT
+from report.trust.rule import context_of_cell
+from scripts.measure.driver_call import Bench
+from scripts.measure.measurement import measure
+from scripts.measure.preparation import Failed, fresh, prepare
+from scripts.measure.result_check import blank_line, nothing, sound
+from scripts.plan.disk_room import is_full_error
+from scripts.plan.order import Turn, is_superseded, repetition_seed
+from scripts.store.run_store import DiskFull
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One attempt at a repetition, ready to be stored, and what it took."""
+
+    turn: Turn
+    line: Record
+    seconds: float
+
+
+def run_unit(bench: Bench, turns: Sequence[Turn]) -> Iterator[Finished]:
+    """Measures each turn's cell, leaving no data.
+
+    A disturbed repetition is made again at once, from the same prepared database.
+    Raises Interrupted, DiskFull or Exchanged.  A line is complete when it is
+    yielded; the next attempt or cell starts after that.
+    """
+    unit = _Unit(bench)
+    try:
+        for turn in turns:
+            for attempt in range(turn.attempt, bench.plan.attempts + 1):
+                finished = unit.make(replace(turn, attempt=attempt))
+                yield finished
+                if not is_superseded(bench.plan, finished.line):
+                    break
+    except OSError as error:
+        if is_full_error(error):
+            raise DiskFull("the data directory") from error
+        raise
+    finally:
+        bench.clean()
+
+
+class _Unit:
+    """The database that a unit's cells share, once it is prepared."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._is_prepared = False
+        self._failure: Failed | None = None  # of the preparation, shared by all cells
+
+    def make(self, turn: Turn) -> Finished:
+        """One attempt; its wall time includes the preparation if it is the first."""
+        started_ns = time.monotonic_ns()
+        fresh(self._bench.work / "tmp")
+        prepare_ns = self._prepare(turn)
+        fields = _fields(self._bench, turn, self._failure)
+        wall_ns = time.monotonic_ns() - started_ns
+        if fields["status"] == "ok":
+            fields |= {"prepare_ns": prepare_ns, "wall_ns": wall_ns}
+        return Finished(turn, _line(self._bench, turn, fields), wall_ns / 1e9)
+
+    def _prepare(self, turn: Turn) -> int | None:
+        if self._is_prepared:
+            return None
+        self._is_prepared = True
+        try:
+            return prepare(self._bench, turn)
+        except Failed as error:
+            self._failure = error
+            return None
+
+
+def _fields(bench: Bench, turn: Turn, failure: Failed | None) -> dict[str, Any]:
+    """What a line says about its repetition, measured or failed before that."""
+    try:
+        if failure is None:
+            return measure(bench, turn)
+    except Failed as error:
+        failure = error
+    verdict = failure.verdict
+    fields = {**blank_line(), **nothing(verdict.status, verdict.reason)}
+    return {**fields, "exit": failure.exit}
+
+
+def _line(bench: Bench, turn: Turn, fields: dict[str, Any]) -> Record:
+    cell = bench.plan.cells[turn.index]
+    is_latency = bench.plan.is_latency(turn.repetition)
+    context = context_of_cell(bench.plan, cell, is_latency)
+    return sound(
+        {
+            "schema": SCHEMA,
+            "method": METHOD,
+            "run": bench.plan.run,
+            "engine": cell.engine,
+            "scenario": cell.scenario,
+            "benchmark": cell.benchmark,
+            "repetition": turn.repetition,
+            "pass": LATENCY if is_latency else THROUGHPUT,
+            "attempt": turn.attempt,
+            "order": turn.order,
+            "seed": repetition_seed(bench.plan.seed, turn.repetition),
+            **{k: v for k, v in fields.items() if k not in _OWN},
+        },
+        context,
+    )
+
+
+_OWN = ("schema", "method", "run", "engine", "scenario", "benchmark", "seed")
+
+
+def obstacle_line(bench: Bench, turn: Turn) -> Finished:
+    """The line of a cell that cannot run."""
+    obstacle = bench.plan.obstacle(bench.plan.cells[turn.index])
+    assert obstacle is not None
+    fields = {**blank_line(), **nothing(*obstacle)}
+    return Finished(turn, _line(bench, turn, fields), 0.0)

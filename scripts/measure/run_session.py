@@ -1,0 +1,120 @@
+"""A run of one build: its schedule is what is missing, in the recorded order."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from report.config.configuration import Config
+from report.model.plan import Plan
+from report.model.plan_document import plan_document
+from report.model.record import Record
+from report.model.run_folder import load, read_current_plan
+from scripts.forecast.prediction import Forecast
+from scripts.machine.probes import Progress
+from scripts.measure.driver_call import Bench
+from scripts.measure.events import Note, Pace
+from scripts.measure.loop import Loop, Schedule, Task
+from scripts.measure.repetition import Finished
+from scripts.measure.session import Kept, Session
+from scripts.plan.order import Turn, is_superseded, missing_turns
+from scripts.store.run_places import Refused, refuse_small_disk, refuse_small_memory
+
+_BUILT_LATE = "was missing when this run was planned; start a new run to measure it"
+
+
+@dataclass
+class RunSchedule(Schedule):
+    """What is left of a plan after the lines on disk."""
+
+    plan: Plan
+    bench: Bench
+    forecast: Forecast
+    lines: Sequence[Record]  # all on disk when this session begins
+    _spent_s: float = field(init=False, default=0.0)  # predicted time of what is done
+    _left: list[Turn] = field(init=False, default_factory=list)
+
+    def tasks(self) -> Iterator[Task]:
+        """Yield the units with something missing."""
+        missing = missing_turns(self.plan, self.lines)
+        self._left = [turn for _, turns in missing for turn in turns]
+        for _, turns in missing:
+            pending = [turn for turn in turns if turn in self._left]
+            if pending:
+                yield Task(self.bench, pending)
+
+    def stored(self, task: Task, finished: Finished) -> None:
+        """Take in a repetition, or an attempt at one, that is on disk."""
+        counts = not is_superseded(self.plan, finished.line)
+        if not task.obstructed:
+            if counts:
+                self._spent_s += self.forecast.seconds(finished.turn)
+            self.forecast.learn(finished.turn, finished.seconds)
+        if counts:
+            self._left = [t for t in self._left if not _is_settled(t, finished)]
+
+    def pace(self) -> Pace:
+        """Return what is left and the share done."""
+        predicted = sum(self.forecast.seconds(turn) for turn in self._left)
+        whole = self._spent_s + predicted
+        share_done = self._spent_s / whole if whole else 1.0
+        return Pace(left_s=self.forecast.left_s(self._left), share_done=share_done)
+
+
+def _is_settled(turn: Turn, finished: Finished) -> bool:
+    if turn.index != finished.turn.index:
+        return False
+    unsupported = finished.line["status"] == "unsupported"
+    return unsupported or turn.repetition == finished.turn.repetition
+
+
+@dataclass
+class RunSession(Session[Plan]):
+    """A run of one build; `late` engines were built after it was planned."""
+
+    late: tuple[str, ...] = ()
+
+    def admit(self, plan: Plan, tell: Progress | None) -> dict[str, Any]:
+        """Return environment.json."""
+        return self.runner.admit(plan, tell)
+
+    def refuse(self, plan: Plan, environment: Mapping[str, Any]) -> None:
+        """Raise Refused if nothing can be measured, or disk or memory are too small."""
+        if all(plan.obstacle(cell) for cell in plan.cells):
+            reasons = {e.missing for e in plan.engines if e.missing}
+            raise Refused("; ".join(["nothing can be measured", *sorted(reasons)]), 5)
+        self.refuse_small_disk(plan)
+        refuse_small_memory(plan, environment["memory"]["total_bytes"])
+
+    def refuse_small_disk(self, plan: Plan) -> None:
+        """Raise Refused if the data directory has no room."""
+        refuse_small_disk(plan, self.runner.places.data_dir)
+
+    def documents(self, plan: Plan) -> dict[str, dict[str, Any]]:
+        """Return run.json."""
+        return {"run": plan_document(plan)}
+
+    def kept(self, path: Path, config: Config) -> Kept[Plan]:
+        """Return what is there of a run; engines that were built late are noted."""
+        plan = read_current_plan(path)
+        changes = self.runner.changes(plan, config)
+        lines = load(path).lines
+        self.late = self.runner.built_late(plan)
+        records = [m.record for m in lines.measurements]
+        return Kept(plan, lines, changes, not missing_turns(plan, records))
+
+    def warnings(self, plan: Plan) -> list[Note]:
+        """Return what is wrong with its engines."""
+        late = [Note(f"{name} {_BUILT_LATE}", "warn") for name in self.late]
+        return [*late, *self.runner.warnings(plan, self.late)]
+
+    def schedule(self, plan: Plan, loop: Loop) -> Schedule:
+        """Return what is left."""
+        bench, forecast = self.runner.bench(loop, plan), self.runner.forecast(plan)
+        return RunSchedule(plan, bench, forecast, loop.lines)
+
+    def told(self, line: Record) -> Record:
+        """Return a line that says why it is missing, as it is by now."""
+        if line["status"] == "missing" and line["engine"] in self.late:
+            return {**line, "reason": _BUILT_LATE}
+        return line

@@ -1,0 +1,1 @@
+"""What will be measured, by which executables, with which flags, in which order."""

@@ -1,0 +1,71 @@
+"""The engines as they are found: described and checksummed, or missing and why."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from report.config.config_types import VARIANT
+from report.config.configuration import Config, EngineConfig
+from report.model.plan import Engine, Flags
+from scripts.machine.child_process import Executor
+from scripts.plan.executable import (
+    NotUsable,
+    describe,
+    executable_path,
+    refusal,
+    sha256_of,
+)
+from scripts.plan.new_plan import Refusal
+
+CHILD_PATH = "/usr/bin:/bin"
+
+
+def child_environment(home: str) -> dict[str, str]:
+    """The whole environment of every executable; `home` is inside the data dir."""
+    return {"LC_ALL": "C", "PATH": CHILD_PATH, "HOME": home, "TMPDIR": home}
+
+
+def find_engines(
+    executor: Executor,
+    build_dir: Path,
+    config: Config,
+    names: Iterable[str],
+    scratch: Path,
+) -> tuple[Engine, ...]:
+    """Asks the executables of these engines what they are; `scratch` must exist."""
+    return tuple(
+        _find(executor, build_dir, config.engines[name], scratch) for name in names
+    )
+
+
+def ask_executables(executor: Executor, build_dir: Path) -> Refusal:
+    """Return what asks an engine's executable whether it can run something."""
+
+    def ask(
+        engine: Engine, benchmarks: Sequence[str], flags: Flags
+    ) -> tuple[str, str] | None:
+        path = executable_path(build_dir, engine.executable)
+        return refusal(executor, path, benchmarks, flags)
+
+    return ask
+
+
+def _find(
+    executor: Executor, build_dir: Path, engine: EngineConfig, scratch: Path
+) -> Engine:
+    path = executable_path(build_dir, engine.executable)
+    description, missing, checksum = None, "", ""
+    try:
+        description = describe(executor, path, engine.executable, scratch)
+        checksum = sha256_of(path)
+    except NotUsable as reason:
+        missing = str(reason)
+    return Engine(
+        name=engine.name,
+        title=engine.title,
+        role="" if engine.role == VARIANT else engine.role,
+        summary=engine.summary,
+        description=description,
+        missing=missing,
+        binary_sha256=checksum,
+        variant_of=engine.variant_of,
+    )

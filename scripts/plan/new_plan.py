@@ -1,0 +1,242 @@
+"""Making the plan of a new run from the configuration and what was asked for."""
+
+import fnmatch
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from report.config.configuration import (
+    CONTROL_SUFFIX,
+    Config,
+    ScenarioConfig,
+    SuiteConfig,
+)
+from report.config.toml_table import ConfigError
+from report.model.plan import (
+    CONTROL,
+    CellName,
+    Engine,
+    Flags,
+    Plan,
+    Scenario,
+    Suite,
+    Unit,
+)
+from report.terms.documents import canonical
+from report.terms.rulebook import OWN_STREAM
+from scripts.plan.order import shuffled_order
+from scripts.plan.settings import process_flags, resolve_flags
+
+LEAST_REPETITIONS = 3
+# Where a scenario has no fill of its own, of the programs that --stream replays.
+_REPLAY_FILL = ("fillrandom",)
+# Why an engine cannot run benchmarks with flags: the flag and the problem, or None.
+Refusal = Callable[[Engine, Sequence[str], Flags], tuple[str, str] | None]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the command line asks for."""
+
+    engines: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    globs: tuple[str, ...]  # over engine/scenario/benchmark; empty: all
+    repetitions: int
+    seed: int
+    timeout_s: float
+    chosen: Flags  # flags given on the command line, for every engine
+    latency: bool  # whether each cell has a latency repetition
+    control: str  # the engine that is measured again, or ""
+    repeat_disturbed: int  # how often a disturbed repetition is made again
+
+
+def make_plan(
+    run: str,
+    command: str,
+    config: Config,
+    suite: SuiteConfig,
+    selection: Selection,
+    engines: Sequence[Engine],
+    machine: Mapping[str, object],
+    refusal: Refusal,
+) -> Plan:
+    """The plan of a new run.  Raises ConfigError for flags that an engine refuses."""
+    engines = [*engines, *_control(engines, selection.control)]
+    scenarios = tuple(
+        _planned_scenario(
+            config, name, suite.override, selection.chosen, engines, refusal
+        )
+        for name in suite.scenarios
+        if name in selection.scenarios
+    )
+    cells = tuple(_select(selection.globs, engines, scenarios))
+    kept = {cell.scenario for cell in cells}
+    plan = Plan(
+        run=run,
+        suite=_suite_of(suite, selection, engines),
+        seed=selection.seed,
+        repetitions=selection.repetitions,
+        command=command,
+        engines=tuple(e for e in engines if e.name in {c.engine for c in cells}),
+        scenarios=tuple(_narrowed(s, cells) for s in scenarios if s.name in kept),
+        cells=cells,
+        order=(),
+        machine=machine,
+    )
+    return replace(plan, order=shuffled_order(plan))
+
+
+def narrowed_plan(plan: Plan, cells: Sequence[CellName]) -> Plan:
+    """The plan of some of its cells alone, each a unit of its own, in their order."""
+    engines, scenarios = ({c.engine for c in cells}, {c.scenario for c in cells})
+    return replace(
+        plan,
+        engines=tuple(e for e in plan.engines if e.name in engines),
+        scenarios=tuple(
+            _narrowed(s, cells) for s in plan.scenarios if s.name in scenarios
+        ),
+        cells=tuple(cells),
+        order=tuple(Unit(1, (index,)) for index in range(len(cells))),
+    )
+
+
+def control_of(
+    suite: SuiteConfig, whole: bool, engines: Collection[str], repetitions: int
+) -> str:
+    """The engine that a run measures again if nobody says otherwise, or "".
+
+    A part of a suite, or less than three repetitions, cannot tell the noise of a run.
+    """
+    enough = whole and repetitions >= LEAST_REPETITIONS
+    return suite.control if enough and suite.control in engines else ""
+
+
+def _control(engines: Sequence[Engine], name: str) -> Iterable[Engine]:
+    """The control's second name, if there is a control and it can run."""
+    for engine in engines:
+        if engine.name == name and not engine.missing:
+            yield replace(
+                engine,
+                name=f"{name}{CONTROL_SUFFIX}",
+                title=f"{engine.title}, again",
+                role=CONTROL,
+                twin_of=name,
+            )
+
+
+def _planned_scenario(
+    config: Config,
+    name: str,
+    override: Flags,
+    chosen: Flags,
+    engines: Sequence[Engine],
+    refusal: Refusal,
+) -> Scenario:
+    scenario = config.scenarios[name]
+    flags = {
+        e.name: resolve_flags(
+            scenario, config.engines[e.measures], override, chosen, e.description
+        )
+        for e in engines
+    }
+    exclude = {e.name: scenario.exclude.get(e.measures) for e in engines}
+    fill = scenario.fill or _usual_fill(scenario, flags)
+    for engine in engines:
+        if not exclude[engine.name]:
+            _check(scenario, engine, flags[engine.name], fill, refusal)
+    return Scenario(
+        name=name,
+        title=scenario.title,
+        analysis=scenario.analysis,
+        benchmarks=scenario.benchmarks,
+        flags=flags,
+        exclude={engine: reason for engine, reason in exclude.items() if reason},
+        fill=fill,
+        state=scenario.state,
+        family=scenario.family,
+        swept=scenario.swept,
+    )
+
+
+def _usual_fill(
+    scenario: ScenarioConfig, flags: Mapping[str, Flags]
+) -> tuple[str, ...]:
+    """What fills databases if the scenario does not say: what its stream has.
+
+    Raises ConfigError if the engines have several streams.
+    """
+    streams = {own.get("stream", OWN_STREAM) for own in flags.values()}
+    if len(streams) > 1:
+        told = "one for all engines: with others their operations are not the same"
+        raise ConfigError(scenario.file, "stream", told)
+    return () if streams <= {OWN_STREAM} else _REPLAY_FILL
+
+
+def _check(
+    scenario: ScenarioConfig,
+    engine: Engine,
+    flags: Flags,
+    fill: tuple[str, ...],
+    refusal: Refusal,
+) -> None:
+    """Raise ConfigError if the engine's executable cannot run what is asked of it.
+
+    Each benchmark is asked about with the flags that its process will have.  What was
+    built before there was --check is not asked.
+    """
+    if engine.description is None or not engine.description.can_check:
+        return
+    known = engine.description.benchmarks
+    asked = [(known[b], True) for b in scenario.benchmarks if b in known]
+    fills = fill or tuple(b.fill for b, _ in asked if b.prepare)
+    asked += [(known[b], False) for b in fills if b in known]
+    by_flags: dict[str, tuple[Flags, list[str]]] = {}
+    for benchmark, measured in asked:
+        own: Flags = process_flags(benchmark, flags, measured)
+        _, names = by_flags.setdefault(canonical(own), (own, []))
+        names.append(benchmark.name)
+    for own, names in by_flags.values():
+        if fault := refusal(engine, names, own):
+            key, problem = fault
+            its_own = key in scenario.settings.get(engine.measures, {})
+            where = f"settings.{engine.measures}.{key}" if its_own else key
+            raise ConfigError(scenario.file, where, problem)
+
+
+def _select(
+    globs: Sequence[str],
+    engines: Sequence[Engine],
+    scenarios: Iterable[Scenario],
+) -> Iterable[CellName]:
+    """Scenario by scenario, benchmark by benchmark, engine by engine."""
+    for scenario in scenarios:
+        for benchmark in scenario.benchmarks:
+            for engine in engines:
+                measured = str(CellName(engine.measures, scenario.name, benchmark))
+                if not globs or any(fnmatch.fnmatch(measured, g) for g in globs):
+                    yield CellName(engine.name, scenario.name, benchmark)
+
+
+def _narrowed(scenario: Scenario, cells: Sequence[CellName]) -> Scenario:
+    """The scenario with the benchmarks that some cell uses, and no others."""
+    used = {c.benchmark for c in cells if c.scenario == scenario.name}
+    benchmarks = tuple(b for b in scenario.benchmarks if b in used)
+    return replace(scenario, benchmarks=benchmarks)
+
+
+def _suite_of(
+    suite: SuiteConfig, selection: Selection, engines: Iterable[Engine]
+) -> Suite:
+    return Suite(
+        name=suite.name,
+        title=suite.title,
+        summary=suite.summary,
+        scenarios=suite.scenarios,
+        repetitions=selection.repetitions,
+        timeout_s=selection.timeout_s,
+        published=suite.published,
+        override=suite.override,
+        chosen=selection.chosen,
+        latency=selection.latency,
+        control=next((e.twin_of for e in engines if e.twin_of), ""),
+        repeat_disturbed=selection.repeat_disturbed,
+    )

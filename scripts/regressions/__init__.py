@@ -1,1 +1,0 @@
-"""The verbs that ask whether something got slower: compare, ab, check, history."""

@@ -1,0 +1,73 @@
+"""An A/B run before it is carried out: its cells, pairs, predicted time and disk."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from report.model.ab_lines import SLOTS
+from report.model.ab_plan import AbPlan
+from report.model.ab_rule import PAIRS_PER_ROUND
+from report.terms import numbers
+from scripts.ab.ab_pairing import same_executables
+from scripts.ab.ab_session import AbSession
+from scripts.plan.disk_room import cell_bytes
+from scripts.show.dry_run import cell_lines, room, room_line
+
+
+def dry_run_document(session: AbSession, plan: AbPlan) -> dict[str, Any]:
+    """What an A/B run would do; seconds and bytes are predictions."""
+    forecast, rule = session.forecast(plan), plan.rule
+    cells = []
+    for index, cell in enumerate(plan.cells):
+        found = plan.obstacle(cell)
+        seconds = 0.0 if found else forecast.round_s(cell)
+        cells.append(
+            {
+                **asdict(cell),
+                "status": found.status if found else "planned",
+                "reason": f"side {found.side}: {found.reason}" if found else "",
+                "predicted_round_s": round(seconds, 3),
+                "predicted_bytes": round(cell_bytes(plan.a, index)),
+            }
+        )
+    return {
+        "suite": plan.suite.name,
+        "seed": plan.seed,
+        "same_build": plan.same_build,
+        "same_executables": same_executables(plan),
+        "cells": cells,
+        "screen_rounds": rule.screen_rounds,
+        "confirm_rounds": rule.confirm_rounds,
+        "screen_pairs": rule.screen_rounds * PAIRS_PER_ROUND,
+        "confirm_pairs": rule.confirm_rounds * PAIRS_PER_ROUND,
+        "screen_repetitions": rule.screen_rounds * SLOTS * len(plan.able),
+        "predicted_screen_s": round(forecast.screen_s(), 3),
+        "predicted_confirm_s": round(forecast.confirm_s(), 3),
+        "from_history": forecast.is_known(),
+        "counted": plan.counted,
+        **room(plan.a, session.runner.places),
+    }
+
+
+def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
+    """The same for people."""
+    pairs, is_known = document["screen_pairs"], document["from_history"]
+    about = "" if is_known else "~"
+    screen, confirm = document["predicted_screen_s"], document["predicted_confirm_s"]
+    planned = sum(cell["status"] == "planned" for cell in document["cells"])
+    lines = cell_lines(
+        document,
+        ("pairs", "round"),
+        lambda cell: (pairs, cell["predicted_round_s"], is_known),
+    )
+    lines += [
+        "",
+        f"screen: {planned} cells x {pairs} pairs, about"
+        f" {about}{numbers.duration(screen)}",
+        f"confirm: {document['confirm_pairs']} pairs of each suspect, about"
+        f" {about}{numbers.duration(confirm)} if nothing has changed",
+        room_line(document),
+    ]
+    if document["same_executables"] and not document["same_build"]:
+        lines.append("both sides are the same executables")
+    return lines

@@ -1,0 +1,30 @@
+"""What an A/B run has come to: the verdict on the files of its folder."""
+
+from pathlib import Path
+from typing import Any
+
+from report.formats.ab_text import ab_document, lines
+from report.model.ab_folder import load_ab_run
+from report.verdict.ab_verdicts import judge
+from scripts.cli.options import Output
+from scripts.show.print_lines import print_lines
+from scripts.show.run_output import Result
+
+
+class AbShown(Result):
+    """The verdict, as people and programs are shown it."""
+
+    def __init__(self, path: Path) -> None:
+        self._judged = judge(load_ab_run(path))
+        run = self._judged.run
+        self.exit_code = self._judged.exit_code
+        self.kept = f"{len(run.lines)} repetitions"
+        self.is_whole = not run.unfinished
+
+    def document(self) -> dict[str, Any]:
+        """Return the answer of `ab --json`."""
+        return ab_document(self._judged)
+
+    def show(self, output: Output, *, is_ended: bool) -> None:
+        """Print the verdict."""
+        print_lines(lines(self._judged, quiet=output.quiet, advice=is_ended), output)

@@ -1,0 +1,149 @@
+"""What people see while an A/B run goes on, on stderr."""
+
+import math
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from report.model.ab_plan import AbPlan
+from report.model.ab_run import CONFIRM
+from report.model.record import Record
+from report.model.run import Measurement
+from report.terms import numbers
+from scripts.machine.child_process import TICK_S
+from scripts.measure.events import (
+    Beat,
+    Counted,
+    Event,
+    Pace,
+    RepetitionFinished,
+    RepetitionStarted,
+    RoundFinished,
+    RunStarted,
+)
+from scripts.plan.order import cell_of, marks_of
+from scripts.show.board import STATUS_WORDS
+from scripts.show.live import PlainView, SilentView, View
+
+_NAME_CHARS = 42
+
+
+def make_ab_view(console: Console, quiet: bool, plan: AbPlan) -> View:
+    """Return the view that fits where stderr goes."""
+    if quiet:
+        return SilentView(console)
+    if console.is_terminal and not console.is_dumb_terminal:
+        return BarView(console, plan)
+    return PlainView(console, AbLines(plan))
+
+
+class AbLines:
+    """The lines that an A/B run prints: one for each round of a cell."""
+
+    def __init__(self, plan: AbPlan) -> None:
+        self._plan = plan
+        self._pace = Pace()
+
+    def of(self, event: Event) -> list[str]:
+        """Return the lines that follow an event."""
+        match event:
+            case RunStarted(machine_line, done):
+                return [_first_line(self._plan, len(done)), f"machine {machine_line}"]
+            case RepetitionFinished(_, _, pace) | Beat(pace):
+                self._pace = pace
+            case RoundFinished(lines):
+                return [self._round_line(lines)]
+            case Counted(text):
+                return [text]
+        return []
+
+    def progress(self) -> str:
+        """Return how much is done."""
+        return f"{self._pace.done}/{self._pace.planned} rounds"
+
+    def _round_line(self, lines: Sequence[Record]) -> str:
+        """One finished round of one cell, with its number in its stage."""
+        ab, rule, pace = lines[-1]["ab"], self._plan.rule, self._pace
+        number, rounds = ab["round"], rule.screen_rounds
+        if ab["stage"] == CONFIRM:
+            number, rounds = number - rounds, rule.confirm_rounds
+        width = len(str(pace.planned))
+        start = f"[{pace.done:>{width}}/{pace.planned}] {ab['stage']}"
+        told = f"{start} {number}/{rounds} {cell_of(lines[0])!s:<{_NAME_CHARS}}"
+        return told + _figures(lines)
+
+
+class BarView(PlainView):
+    """A bar with the lines above it.
+
+    Nothing is drawn by a thread, which would be in the measurement.
+    """
+
+    period_s = TICK_S
+    heartbeats = False
+
+    def __init__(self, console: Console, plan: AbPlan) -> None:
+        columns = (
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}"),
+            TextColumn("{task.fields[now]}"),
+        )
+        self._bar = Progress(
+            *columns, console=console, auto_refresh=False, transient=True
+        )
+        self._task = self._bar.add_task("", total=1.0, now="", left="")
+        self._bar.start()
+        super().__init__(self._bar.console, AbLines(plan))
+
+    def show(self, event: Event) -> None:
+        """Take one event."""
+        super().show(event)
+        match event:
+            case RepetitionStarted(cell, _, _, _, ab) if ab:
+                now = f"{ab['stage']} {ab['round']} {ab['side']} {cell}"
+                self._bar.update(self._task, now=now)
+            case Beat(pace) | RepetitionFinished(_, _, pace):
+                left = f"{numbers.clock(pace.elapsed_s)} elapsed"
+                if pace.left_s is not None:
+                    left += f", ~{numbers.clock(pace.left_s)} left"
+                self._bar.update(self._task, completed=pace.share_done, left=left)
+            case _:
+                return
+        self._bar.refresh()
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        self._bar.stop()
+
+
+def _first_line(plan: AbPlan, done: int) -> str:
+    rule = plan.rule
+    return (
+        f"kvmatrix ab {plan.run}  cells={len(plan.able)} of {len(plan.cells)}"
+        f" screen={rule.screen_rounds} confirm={rule.confirm_rounds} rounds of 4"
+        f" done={done} seed={plan.seed}"
+    )
+
+
+def _figures(lines: Sequence[Record]) -> str:
+    """What both sides did in a round, or why one of them failed."""
+    failed = next((line for line in lines if line["status"] != "ok"), None)
+    if failed:
+        word = STATUS_WORDS[failed["status"]]
+        return f"  {failed['ab']['side']} {word}: {failed['reason']}"
+    a, b = (_rate(lines, side) for side in "ab")
+    told = f"  a {a:>11,.0f}  b {b:>11,.0f} ops/s  {100 * (b / a - 1):>+6.1f} %"
+    marks = [found for line in lines if (found := marks_of(line))]
+    if not marks:
+        return told
+    return f"{told}  {len(marks)} of {len(lines)} disturbed, such as: {marks[0][0]}"
+
+
+def _rate(lines: Sequence[Record], side: str) -> float:
+    """The geometric mean of a side's two rates."""
+    rates = [
+        Measurement.of(line).ops_per_sec for line in lines if line["ab"]["side"] == side
+    ]
+    logs = [math.log(rate) for rate in rates if rate]
+    return math.exp(math.fsum(logs) / len(logs)) if logs else math.nan

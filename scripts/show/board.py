@@ -1,0 +1,135 @@
+"""The state of a run as its events tell it: what every view draws from."""
+
+from dataclasses import dataclass, field, replace
+
+from report.model.attempts import cell_of as cell_of_attempts
+from report.model.plan import CellName, Plan
+from report.model.record import Record
+from report.model.run import Cell as MeasuredCell
+from report.model.run import Measurement
+from scripts.measure.events import (
+    Beat,
+    Event,
+    Note,
+    Pace,
+    Progressed,
+    RepetitionFinished,
+    RepetitionStarted,
+    RunEnded,
+    RunStarted,
+)
+from scripts.plan.order import cell_of, is_superseded
+
+STATUS_WORDS = {
+    "unsupported": "n/a",
+    "excluded": "excluded",
+    "missing": "missing",
+    "wrong": "WRONG",
+    "error": "ERROR",
+    "timeout": "TIMEOUT",
+}
+FAILURES = ("wrong", "error", "timeout", "missing")
+
+
+@dataclass(frozen=True)
+class Running:
+    """The cell that is being measured now."""
+
+    cell: CellName
+    repetition: int
+    planned_ops: int
+    attempt: int = 1
+    ops: int = 0
+    rate: float | None = None  # since the last look
+    looked_at_s: float | None = None
+
+    def after(self, event: Progressed) -> "Running":
+        """The state after another look at the counter."""
+        rate = self.rate
+        if self.looked_at_s is not None and event.at_s > self.looked_at_s:
+            rate = (event.ops - self.ops) / (event.at_s - self.looked_at_s)
+        return replace(self, ops=event.ops, rate=rate, looked_at_s=event.at_s)
+
+
+@dataclass
+class Board:
+    """What a view needs of a run; apply() is the only way to change it."""
+
+    plan: Plan
+    machine_line: str = ""
+    cells: dict[CellName, MeasuredCell] = field(default_factory=dict)  # with a line
+    running: Running | None = None
+    finished: int = 0  # repetitions on disk
+    pace: Pace = field(default_factory=Pace)
+    note: Note | None = None
+    ended: bool = False
+    _attempts: dict[CellName, dict[int, list[Measurement]]] = field(
+        default_factory=dict
+    )
+
+    def apply(self, event: Event) -> None:
+        """Takes in one event."""
+        match event:
+            case RunStarted(machine_line, done):
+                self.machine_line = machine_line
+                for line in done:
+                    self._count(line)
+            case RepetitionStarted(cell, repetition, planned_ops, attempt, _):
+                self.running = Running(cell, repetition, planned_ops, attempt)
+            case Progressed():
+                if self.running:
+                    self.running = self.running.after(event)
+            case RepetitionFinished(line, _, pace):
+                self.running, self.pace = None, pace
+                self._count(line)
+            case Beat(pace):
+                self.pace = pace
+            case Note():
+                self.note = event
+            case RunEnded(elapsed_s):
+                self.ended, self.running = True, None
+                self.pace = replace(self.pace, elapsed_s=elapsed_s)
+
+    def _count(self, line: Record) -> None:
+        is_open_loop = self.plan.rate(cell_of(line)) is not None
+        m = replace(Measurement.of(line), open_loop=is_open_loop)
+        attempts = self._attempts.setdefault(m.cell, {})
+        attempts.setdefault(m.repetition, []).append(m)
+        self.cells[m.cell] = cell_of_attempts(m.cell, attempts)
+        self.finished += not is_superseded(self.plan, line)
+
+    @property
+    def planned(self) -> int:
+        """Repetitions of the whole run, as far as is known."""
+        skipped = sum(
+            self.plan.rounds - 1
+            for cell in self.cells.values()
+            if cell.status == "unsupported" and self.plan.obstacle(cell.name) is None
+        )
+        return sum(len(unit.cells) for unit in self.plan.order) - skipped
+
+    def cell(self, engine: str, scenario: str, benchmark: str) -> MeasuredCell:
+        """What is known of a cell; blank before its first line."""
+        name = CellName(engine, scenario, benchmark)
+        return self.cells.get(name, MeasuredCell(name, ()))
+
+    def failures(self) -> list[Measurement]:
+        """The lines that say why a cell has no number, of those that should have one.
+
+        A latency that could not be measured is one too.
+        """
+        found = []
+        for cell in self.cells.values():
+            status = cell.status if cell.status in FAILURES else "timeout"
+            found += [m for m in made(cell) if m.status == status][:1]
+        return found
+
+    def disturbed(self) -> list[tuple[MeasuredCell, list[Measurement]]]:
+        """The cells that stayed disturbed, however often they were made again."""
+        found = [(c, [m for m in made(c) if m.disturbed]) for c in self.cells.values()]
+        return [(cell, lines) for cell, lines in found if lines]
+
+
+def made(cell: MeasuredCell) -> list[Measurement]:
+    """The repetitions of both passes, each by its last attempt."""
+    return [*cell.repetitions, *([cell.latency] if cell.latency else [])]

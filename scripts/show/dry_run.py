@@ -1,0 +1,127 @@
+"""The plan before it is carried out: predicted time and disk, per cell and in all."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from report.model.plan import Plan
+from report.terms import numbers
+from report.terms.text_table import TableRow, TextTable
+from scripts.cli.options import Output
+from scripts.forecast.prediction import Forecast, load_history
+from scripts.plan.disk_room import cell_bytes, free_bytes, needed_bytes
+from scripts.plan.order import Turn, turns_of
+from scripts.store.run_places import Places
+
+
+def dry_run_document(plan: Plan, places: Places) -> dict[str, Any]:
+    """What a run would do; seconds and bytes are predictions."""
+    forecast = Forecast(plan, load_history(places.results, plan))
+    turns: dict[int, list[Turn]] = {index: [] for index in range(len(plan.cells))}
+    for _, unit in turns_of(plan):
+        for turn in unit:
+            turns[turn.index].append(turn)
+    cells = []
+    for index, cell in enumerate(plan.cells):
+        obstacle = plan.obstacle(cell)
+        made = [] if obstacle else turns[index]
+        seconds = sum(forecast.seconds(turn) for turn in made)
+        cells.append(
+            {
+                **asdict(cell),
+                "status": obstacle[0] if obstacle else "planned",
+                "reason": obstacle[1] if obstacle else "",
+                "repetitions": len(made),
+                "rate_ops_per_sec": plan.rate(cell) if made else None,
+                "predicted_s": round(seconds, 3),
+                "predicted_bytes": round(cell_bytes(plan, index)),
+                "from_history": bool(made) and all(map(forecast.known, made)),
+            }
+        )
+    return {
+        "suite": plan.suite.name,
+        "seed": plan.seed,
+        "repetitions": plan.repetitions,
+        "latency": plan.has_latency,
+        "control": plan.suite.control,
+        "cells": cells,
+        "predicted_s": round(sum(cell["predicted_s"] for cell in cells), 3),
+        **room(plan, places),
+    }
+
+
+def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
+    """The same for people."""
+
+    def figures(cell: Mapping[str, Any]) -> tuple[int, float, bool]:
+        return cell["repetitions"], cell["predicted_s"], cell["from_history"]
+
+    planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
+    guessed = sum(not cell["from_history"] for cell in planned)
+    guesses = numbers.count(guessed, "cell is", "cells are")
+    return [
+        *cell_lines(document, ("times", "time"), figures),
+        "",
+        f"{numbers.count(len(planned), 'cell')} x {document['repetitions']}"
+        + (" and once for latency" if document["latency"] else "")
+        + f", about {numbers.duration(document['predicted_s'])}"
+        + (f" ({guesses} a rough guess: ~)" if guessed else ""),
+        room_line(document),
+    ]
+
+
+def cell_lines(
+    document: Mapping[str, Any],
+    heads: tuple[str, str],
+    figures: Callable[[Mapping[str, Any]], tuple[int, float, bool]],
+) -> list[str]:
+    """Return the table of the cells of any run.
+
+    `figures` gives what the two heads name, a number and seconds, and whether the
+    seconds rest on measurements.
+    """
+    rows = []
+    for cell in document["cells"]:
+        name = f"{cell['engine']}/{cell['scenario']}/{cell['benchmark']}"
+        if cell["status"] != "planned":
+            note = f"{cell['status']}: {cell['reason']}"
+            rows.append(TableRow((name, "", "", "", note)))
+            continue
+        times, seconds, is_known = figures(cell)
+        time = ("" if is_known else "~") + numbers.duration(seconds)
+        disk = numbers.size(cell["predicted_bytes"])
+        rows.append(TableRow((name, str(times), time, disk, "")))
+    table = TextTable(("cell",), (*heads, "disk"), ("note",), tuple(rows))
+    return [line.text for line in table.lines()]
+
+
+def room(plan: Plan, places: Places) -> dict[str, int]:
+    """Return the bytes that a run needs at once and those that are free."""
+    return {
+        "needed_bytes": round(needed_bytes(plan)),
+        "free_bytes": free_bytes(places.data_dir),
+    }
+
+
+def room_line(document: Mapping[str, Any]) -> str:
+    """Return the same for people."""
+    return (
+        f"disk: {numbers.size(document['needed_bytes'])} needed at once,"
+        f" {numbers.size(document['free_bytes'])} free in the data directory"
+    )
+
+
+def show_dry_run(
+    document: Mapping[str, Any],
+    lines_of: Callable[[Mapping[str, Any]], list[str]],
+    output: Output,
+) -> int:
+    """Print what a run would do; return the exit code."""
+    if output.as_json:
+        click.echo(json.dumps(document, indent=1))
+    else:
+        click.echo("\n".join(lines_of(document)))
+    return 0

@@ -1,0 +1,132 @@
+"""What a run will take, as it is shown: one JSON document, or lines for people."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from report.model.plan import CellName, Plan
+from report.stats.scaling import LEVEL, Prediction
+from report.terms import numbers
+from report.terms.text_table import TableRow, TextTable
+from scripts.forecast.suite_estimate import CellEstimate, Room, SuiteEstimate, Trouble
+
+
+def document(
+    found: SuiteEstimate, plan: Plan, room: Room, measured: Mapping[CellName, float]
+) -> dict[str, Any]:
+    """All of it, for programs; predictions are median and interval.
+
+    `measured` has seconds of one repetition, to compare with.
+    """
+    return {
+        "suite": plan.suite.name,
+        "interval": LEVEL,
+        "cells": [
+            {**_cell_document(plan, cell), "measured_s": measured.get(cell.cell)}
+            for cell in found.cells
+        ],
+        "fills_s": asdict(found.fills_s),
+        "total_s": asdict(found.time_s) if not found.unknown else None,
+        "free": asdict(room),
+        "unfit": [_trouble_document(trouble) for trouble in found.unfit],
+        "doubts": [_trouble_document(trouble) for trouble in found.doubts],
+    }
+
+
+def _trouble_document(trouble: Trouble) -> dict[str, str]:
+    return {"cell": str(trouble.cell), "words": trouble.words}
+
+
+def _cell_document(plan: Plan, found: CellEstimate) -> dict[str, Any]:
+    def shown(prediction: Prediction | None) -> dict[str, float] | None:
+        return asdict(prediction) if prediction else None
+
+    once = found.repetition
+    return {
+        **asdict(found.cell),
+        "status": found.status,
+        "reason": found.reason,
+        "num": plan.flags(found.cell).get("num"),
+        "repetitions": found.repetitions,
+        "sizes": list(once.sizes) if once else [],
+        "repetition_s": shown(once.wall_s) if once else None,
+        "parts_s": {part: asdict(p) for part, p in once.seconds.items()}
+        if once
+        else {},
+        "all_s": shown(found.time_s),
+        "memory_bytes": shown(found.memory_bytes),
+        "disk_bytes": shown(found.disk_bytes),
+    }
+
+
+def text(
+    found: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
+) -> list[str]:
+    """The same for people; of what is not predicted one line for each reason."""
+    missing = (
+        (cell.cell, _why_not(cell)) for cell in found.cells if not cell.repetition
+    )
+    table = _table(found, room, measured) if found.known else []
+    doubts = ((doubt.cell, doubt.words) for doubt in found.doubts)
+    return [*table, *_grouped("", missing), *_grouped("doubt: ", doubts)]
+
+
+def _table(
+    found: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
+) -> Iterable[str]:
+    titles: tuple[str, ...] = ("times", "one repetition", "memory", "disk")
+    if measured:
+        titles = (*titles, "measured", "ratio")
+    rows = tuple(_row(cell, measured) for cell in found.known)
+    yield from (line.text for line in TextTable(("cell",), titles, (), rows).lines())
+    known = f"{numbers.count(len(found.known), 'cell')} predicted"
+    if found.unknown:
+        known += f", {len(found.unknown)} not: their time is not in the sum"
+    yield ""
+    filling = f"{_timed(found.fills_s)} of it filling"
+    yield f"{known}; in all {_timed(found.time_s)}, {filling}"
+    level = numbers.limit(LEVEL)
+    yield f"the interval holds {level} of what is to be expected; {_free(room)}"
+
+
+def _why_not(cell: CellEstimate) -> str:
+    return f"{'not predicted' if cell.repetitions else cell.status}: {cell.reason}"
+
+
+def _grouped(head: str, words_of: Iterable[tuple[CellName, str]]) -> Iterable[str]:
+    """Each text once, with the cells that it is about."""
+    cells: dict[str, list[CellName]] = {}
+    for cell, words in words_of:
+        cells.setdefault(words, []).append(cell)
+    for words, names in cells.items():
+        others = numbers.count(len(names) - 1, "cell")
+        more = f" and {others} more:" if names[1:] else ""
+        yield f"{head}{names[0]}{more} {words}"
+
+
+def _row(found: CellEstimate, measured: Mapping[CellName, float]) -> TableRow:
+    assert found.repetition is not None, "only what is predicted has a row"
+    memory, disk = (
+        numbers.size(p.middle) if p else "-"
+        for p in (found.memory_bytes, found.disk_bytes)
+    )
+    once = found.repetition.wall_s
+    cells = [str(found.cell), str(found.repetitions), _timed(once), memory, disk]
+    if (measured_s := measured.get(found.cell)) is not None:
+        cells += [numbers.duration(measured_s), f"{once.middle / measured_s:.2f}"]
+    elif measured:
+        cells += ["", ""]
+    return TableRow(tuple(cells))
+
+
+def _timed(found: Prediction) -> str:
+    low, high = numbers.duration(found.low), numbers.duration(found.high)
+    return f"{numbers.duration(found.middle)} ({low} to {high})"
+
+
+def _free(room: Room) -> str:
+    memory = room.memory_bytes
+    told = (
+        f"{numbers.size(memory)} of memory" if memory is not None else "memory unknown"
+    )
+    return f"free: {numbers.size(room.disk_bytes)} of disk, {told}"

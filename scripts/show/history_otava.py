@@ -1,0 +1,29 @@
+"""kvmatrix history --format otava: a folder of files, for Apache Otava."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from pathlib import Path
+
+import click
+
+from report.exchange import otava
+from report.model.history_entry import Entry
+from report.verdict.history_series import series
+from scripts.store.report_file import write_whole
+
+
+def write(folder: Path | None, entries: Sequence[Entry], cells: Container[str]) -> Path:
+    """Writes the series of these cells; returns otava.yaml.
+
+    A file of the folder that is none of these is left as it is.  Raises UsageError
+    without a folder, ResultsError or OSError.
+    """
+    if folder is None or str(folder) == "-":
+        raise click.UsageError("--format otava writes several files: add -o FOLDER")
+    found = [one for one in series(entries) if str(one.cell) in cells]
+    texts = otava.files(found)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        write_whole(folder / name, text, "-o")
+    return folder / otava.CONFIGURATION

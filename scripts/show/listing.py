@@ -1,0 +1,166 @@
+"""What there is to run: engines with their versions, scenarios, suites, cells."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from report.config.configuration import Config, SuiteConfig
+from report.model.plan import Engine, Plan
+from report.terms.numbers import count
+from report.terms.text_table import TableRow, TextTable
+from scripts.machine.outside import Outside
+from scripts.plan.found_engines import ask_executables, child_environment, find_engines
+from scripts.plan.new_plan import Refusal, Selection, control_of, make_plan
+
+Document = dict[str, list[dict[str, Any]]]
+
+
+def list_document(
+    config: Config,
+    build_dir: Path,
+    what: str | None,
+    suite: str | None,
+    outside: Outside,
+) -> Document:
+    """The lists asked for; without `what`, engines, scenarios and suites."""
+    document: Document = {}
+    engines: tuple[Engine, ...] = ()
+    if what in (None, "engines", "cells"):
+        with tempfile.TemporaryDirectory() as scratch:
+            executor = outside.executor(child_environment(scratch))
+            engines = find_engines(
+                executor, build_dir, config, config.engines, Path(scratch)
+            )
+            if what == "cells" and suite is not None:
+                ask = ask_executables(executor, build_dir)
+                plan = suite_plan(config, config.suites[suite], engines, ask)
+                document["cells"] = _cells(plan)
+    if what in (None, "engines"):
+        document["engines"] = [_engine(engine) for engine in engines]
+    if what in (None, "scenarios"):
+        document["scenarios"] = _scenarios(config)
+    if what in (None, "suites"):
+        document["suites"] = [_suite(config, s) for s in config.suites.values()]
+    return document
+
+
+def _engine(engine: Engine) -> dict[str, Any]:
+    description = engine.description
+    return {
+        "name": engine.name,
+        "title": engine.title,
+        "role": engine.role,
+        "variant_of": engine.variant_of,
+        "summary": engine.summary,
+        "version": description.version if description else None,
+        "assertions_live": description.assertions_live if description else None,
+        "missing": engine.missing,
+    }
+
+
+def _scenarios(config: Config) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": scenario.name,
+            "title": scenario.title,
+            "benchmarks": list(scenario.benchmarks),
+            "family": scenario.family,
+            "swept": dict(scenario.swept),
+        }
+        for scenario in config.scenarios.values()
+    ]
+
+
+def _suite(config: Config, suite: SuiteConfig) -> dict[str, Any]:
+    charts = sum(len(config.scenarios[s].benchmarks) for s in suite.scenarios)
+    engines = config.default_engines(suite)
+    control = control_of(suite, True, engines, suite.repetitions)
+    return {
+        "name": suite.name,
+        "title": suite.title,
+        "summary": suite.summary,
+        "scenarios": list(suite.scenarios),
+        "engines": list(engines),
+        "repetitions": suite.repetitions,
+        "latency": suite.latency,
+        "control": control,
+        "cells": charts * (len(engines) + bool(control)),
+    }
+
+
+def suite_plan(
+    config: Config,
+    suite: SuiteConfig,
+    engines: tuple[Engine, ...],
+    refusal: Refusal,
+) -> Plan:
+    """What a run of a whole suite would be; it has no name and no machine."""
+    selection = Selection(
+        engines=config.default_engines(suite),
+        scenarios=suite.scenarios,
+        globs=(),
+        repetitions=suite.repetitions,
+        seed=0,
+        timeout_s=suite.timeout_s,
+        chosen={},
+        latency=suite.latency,
+        control=control_of(
+            suite, True, config.default_engines(suite), suite.repetitions
+        ),
+        repeat_disturbed=suite.repeat_disturbed,
+    )
+    chosen = [e for e in engines if e.name in selection.engines]
+    return make_plan("list", "", config, suite, selection, chosen, {}, refusal)
+
+
+def _cells(plan: Plan) -> list[dict[str, Any]]:
+    cells = []
+    for cell in plan.cells:
+        status, reason = plan.obstacle(cell) or ("ready", "")
+        cells.append({"cell": str(cell), "status": status, "reason": reason})
+    return cells
+
+
+def list_lines(document: Document) -> list[str]:
+    """The lists for people."""
+    lines: list[str] = []
+    for kind, entries in document.items():
+        if len(document) > 1:
+            lines.append(kind.upper())
+        rows = [_LINE_OF[kind](entry) for entry in entries]
+        table = TextTable(("", "", ""), (), (), tuple(map(TableRow, rows)))
+        lines += [f"  {line.text}" for line in table.lines(head=False)]
+    return lines
+
+
+def _engine_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    if entry["missing"]:
+        return entry["name"], entry["title"], f"missing: {entry['missing']}"
+    live = "; LIVE ASSERTIONS" if entry["assertions_live"] else ""
+    role = f" ({entry['role']})" if entry["role"] else ""
+    if entry["variant_of"]:
+        role = f" (variant of {entry['variant_of']})"
+    title = f"{entry['title']} {entry['version']}"
+    return entry["name"], title, f"ready{role}: {entry['summary']}{live}"
+
+
+def _scenario_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return entry["name"], entry["title"], " ".join(entry["benchmarks"])
+
+
+def _suite_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    size = f"{count(entry['cells'], 'cell')} x {entry['repetitions']}"
+    size += " + latency" if entry["latency"] else ""
+    return entry["name"], size, entry["summary"]
+
+
+def _cell_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return entry["cell"], entry["status"], entry["reason"]
+
+
+_LINE_OF = {
+    "engines": _engine_row,
+    "scenarios": _scenario_row,
+    "suites": _suite_row,
+    "cells": _cell_row,
+}

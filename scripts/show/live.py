@@ -1,0 +1,245 @@
+"""The views of a running run, on stderr: a live table, scrolling lines, plain lines.
+
+A view is a listener of events.  Which one is used is decided once, by the terminal.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from report.model.plan import Plan
+from report.model.run import Measurement
+from report.terms import numbers
+from scripts.machine.child_process import TICK_S
+from scripts.measure.events import (
+    Beat,
+    Event,
+    Note,
+    Pace,
+    Progressed,
+    RepetitionFinished,
+    RunEnded,
+    RunStarted,
+)
+from scripts.plan.order import is_superseded, marks_of
+from scripts.show.board import STATUS_WORDS, Board
+from scripts.show.live_table import (
+    Glyphs,
+    glyphs_for,
+    layout_for,
+    status_lines,
+    table_lines,
+    title_lines,
+)
+
+HEARTBEAT_S = 60.0
+TABLE_ROWS = 30  # a shorter terminal gets scrolling lines
+_FIXED_ROWS = 8  # title, machine, blank lines and status lines around the table
+_NARROWEST = 60
+
+
+class View:
+    """Something that shows events as they come."""
+
+    period_s: float  # how often it wants to hear of a running cell
+
+    def show(self, event: Event) -> None:
+        """Take one event."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+
+
+class SilentView(View):
+    """Shows warnings only."""
+
+    period_s = HEARTBEAT_S
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def show(self, event: Event) -> None:
+        """Takes one event."""
+        if isinstance(event, Note) and event.level == "warn":
+            _print(self._console, f"warn {event.text}")
+
+
+class Lines(Protocol):
+    """The lines that one kind of run prints."""
+
+    def of(self, event: Event) -> list[str]:
+        """Return the lines that follow an event."""
+
+    def progress(self) -> str:
+        """Return how much is done."""
+
+
+class PlainView(View):
+    """Lines as they come, and a heartbeat; for pipes and logs."""
+
+    period_s = 10.0
+    heartbeats = True
+
+    def __init__(self, console: Console, lines: Lines) -> None:
+        self._console = console
+        self._lines = lines
+        self._elapsed_s = self._printed_at_s = 0.0
+
+    def show(self, event: Event) -> None:
+        """Takes one event."""
+        lines = self._lines.of(event)
+        match event:
+            case Note(text, level):
+                lines.append(f"{level} {text}")
+            case RepetitionFinished(_, _, pace):
+                self._elapsed_s = pace.elapsed_s
+            case Beat(pace):
+                self._elapsed_s = pace.elapsed_s
+                silent_s = pace.elapsed_s - self._printed_at_s
+                if self.heartbeats and silent_s >= HEARTBEAT_S:
+                    lines.append(self._heartbeat(pace))
+        if lines:
+            self._printed_at_s = self._elapsed_s
+        for line in lines:
+            _print(self._console, line)
+
+    def _heartbeat(self, pace: Pace) -> str:
+        left = pace.left_s
+        rest = f", ~{numbers.clock(left)} left" if left is not None else ""
+        elapsed = numbers.clock(pace.elapsed_s)
+        return f"heartbeat {elapsed} elapsed, {self._lines.progress()}{rest}"
+
+
+class RunLines:
+    """The lines that a run of one build prints: one for each repetition."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._board = Board(plan)
+
+    def of(self, event: Event) -> list[str]:
+        """Return the lines that follow an event."""
+        board, plan = self._board, self._board.plan
+        board.apply(event)
+        match event:
+            case RunStarted(machine_line, done):
+                first = (
+                    f"kvmatrix run {plan.run}  suite={plan.suite.name}"
+                    f" cells={len(plan.cells)} repetitions={board.planned}"
+                    f" done={len(done)} seed={plan.seed}"
+                )
+                return [first, f"machine {machine_line}"]
+            case RepetitionFinished():
+                return [finished_line(board, event)]
+            case RunEnded(elapsed_s):
+                cells = numbers.count(len(board.failures()), "cell")
+                elapsed = numbers.clock(elapsed_s)
+                return [f"done {self.progress()}, {cells} failed, {elapsed}"]
+        return []
+
+    def progress(self) -> str:
+        """Return how much is done."""
+        return f"{self._board.finished}/{self._board.planned} repetitions"
+
+
+def finished_line(board: Board, event: RepetitionFinished) -> str:
+    """One line about one finished repetition."""
+    line, plan = event.line, board.plan
+    width = len(str(board.planned))
+    name = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
+    is_latency = plan.is_latency(line["repetition"])
+    turn = "latency" if is_latency else f"round {line['repetition']}"
+    start = f"[{board.finished:>{width}}/{board.planned}] {turn}"
+    rate, marks = Measurement.of(line).ops_per_sec, ", ".join(marks_of(line))
+    if rate is None:
+        return f"{start} {name}  {STATUS_WORDS[line['status']]}: {line['reason']}"
+    if is_superseded(plan, line):
+        again = f"again ({line['attempt'] + 1} of {plan.attempts})"
+        return f"{start} {name}  disturbed: {marks}; {again}"
+    took = numbers.duration(event.seconds)
+    figures = f"{start} {name:<42} {numbers.whole(rate):>13} ops/s {took:>11}"
+    return f"{figures}  disturbed: {marks}" if marks else figures
+
+
+def _print(console: Console, line: str) -> None:
+    console.print(Text(line), soft_wrap=True)
+
+
+class TerminalView(View):
+    """A live table, or scrolling lines above the status lines."""
+
+    period_s = TICK_S
+
+    def __init__(
+        self,
+        console: Console,
+        plan: Plan,
+        resume: str,
+        transient: bool,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._console, self._resume = console, resume
+        self._board, self._clock = Board(plan), clock
+        self._glyphs = glyphs_for(console.encoding)
+        self._drawn_at_s = float("-inf")
+        self._live = Live(console=console, auto_refresh=False, transient=transient)
+        self._live.start()
+
+    def show(self, event: Event) -> None:
+        """Takes one event."""
+        self._board.apply(event)
+        if isinstance(event, RepetitionFinished) and not self._fits():
+            _print(self._console, finished_line(self._board, event))
+        due = self._clock() - self._drawn_at_s >= TICK_S
+        if isinstance(event, RunEnded) or (due and not isinstance(event, Progressed)):
+            self._draw()
+
+    def close(self) -> None:
+        """Leaves the cursor visible, below the last table."""
+        self._live.stop()
+
+    def _fits(self) -> bool:
+        return table_fits(self._board, *self._console.size)
+
+    def _draw(self) -> None:
+        self._drawn_at_s = self._clock()
+        width, height = self._console.size
+        lines = screen(self._board, width, height, self._glyphs, self._resume)
+        self._live.update(Group(*lines), refresh=True)
+
+
+def table_fits(board: Board, width: int, height: int) -> bool:
+    """Whether the terminal can show the whole table and the status lines."""
+    if width < _NARROWEST or height < TABLE_ROWS:
+        return False
+    rows = 1 + sum(1 + len(s.benchmarks) for s in board.plan.scenarios)
+    return rows + _FIXED_ROWS <= height and layout_for(board, width) is not None
+
+
+def screen(
+    board: Board, width: int, height: int, glyphs: Glyphs, resume: str
+) -> list[Text]:
+    """What a terminal shows: the table if it fits, and the status lines."""
+    status = status_lines(board, width, glyphs, resume)
+    layout = layout_for(board, width)
+    if layout is None or not table_fits(board, width, height):
+        return status
+    top = [*title_lines(board, glyphs), Text("")]
+    for line in top:
+        line.truncate(width)
+    return [*top, *table_lines(board, layout, glyphs), Text(""), *status]
+
+
+def make_view(
+    console: Console, plan: Plan, quiet: bool, resume: str, transient: bool
+) -> View:
+    """The view that fits where stderr goes."""
+    if quiet:
+        return SilentView(console)
+    if console.is_terminal and not console.is_dumb_terminal:
+        return TerminalView(console, plan, resume, transient)
+    return PlainView(console, RunLines(plan))

@@ -1,0 +1,216 @@
+"""The table of a run: scenarios and benchmarks down, engines across.
+
+Meaning is never carried by colour alone: the winner of a row has a star, who ties has
+another mark, what has no number has a word.  Who wins is decided as in the report.
+"""
+
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from report.model.plan import CellName, Engine, Plan
+from report.model.run import NOT_MEASURED
+from report.stats.repetition_stats import Outcome, Summary, Verdict
+from report.terms import numbers
+from report.verdict.chart_row import WIDE_SPREAD, summary_of
+from report.verdict.comparison import FAILURES, Contest, contest_of
+from report.verdict.control import measured_twice
+from scripts.show.board import STATUS_WORDS, Board
+
+
+@dataclass(frozen=True)
+class Glyphs:
+    """The characters of a view."""
+
+    star: str = "★"
+    tie: str = "="
+    spread: str = "±"
+    running: str = "▸"
+    full: str = "█"
+    left_edge: str = "▕"
+    right_edge: str = "▏"
+    times: str = "x"
+    none: str = "–"
+    dot: str = "·"
+
+
+UNICODE = Glyphs()
+ASCII = Glyphs("*", "=", "+-", ">", "#", "[", "]", "x", "-", "-")
+
+
+def glyphs_for(encoding: str) -> Glyphs:
+    """The set a stream of this encoding can show."""
+    try:
+        "".join(vars(UNICODE).values()).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return ASCII
+    return UNICODE
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which parts of a cell fit."""
+
+    label: int
+    column: int
+    spread: bool
+    ratio: bool
+
+
+def legend_line(layout: Layout, glyphs: Glyphs) -> Text:
+    """What the figures and marks of a table mean."""
+    parts = ["median operations per second", f"{glyphs.star} wins", f"{glyphs.tie} tie"]
+    if layout.spread:
+        parts.append(f"{glyphs.spread} spread: (max - min) / median")
+    if layout.ratio:
+        parts.append(f"{glyphs.times} off the best")
+    return Text(", ".join(parts), "dim")
+
+
+def layout_for(board: Board, width: int) -> Layout | None:
+    """The richest layout that fits, or None if the table does not."""
+    names = [b for s in board.plan.scenarios for b in s.benchmarks]
+    label = max([len(n) + 2 for n in names] + [12]) + 2
+    engines = len(board.plan.engines)
+    for column, spread, ratio in (
+        (25, True, True),
+        (17, True, False),
+        (10, False, False),
+    ):
+        if label + engines * column <= width:
+            return Layout(label, column, spread, ratio)
+    return None
+
+
+def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
+    """The whole table, a line each."""
+    head = Text(" " * layout.label)
+    for engine in board.plan.engines:
+        head.append(f"  {engine.title}"[: layout.column].ljust(layout.column), "bold")
+    lines = [head]
+    twice = measured_twice(board)
+    for scenario in board.plan.scenarios:
+        lines.append(Text(scenario.name, "bold"))
+        for benchmark in scenario.benchmarks:
+            noise_share = twice.share(scenario.name, benchmark)
+            contest = contest_of(board, scenario.name, benchmark, noise_share)
+            row = Text(f"  {benchmark}".ljust(layout.label))
+            for engine in board.plan.engines:
+                cell = CellName(engine.name, scenario.name, benchmark)
+                text = _cell(board, cell, engine, contest, layout, glyphs)
+                text.truncate(layout.column, pad=True)
+                row.append_text(text)
+            lines.append(row)
+    for line in lines:
+        line.rstrip()
+    return lines
+
+
+def _cell(
+    board: Board,
+    cell: CellName,
+    engine: Engine,
+    contest: Contest,
+    layout: Layout,
+    glyphs: Glyphs,
+) -> Text:
+    if cell not in board.plan.cells:
+        return Text("  .", "dim")  # not part of this run
+    measured = board.cell(cell.engine, cell.scenario, cell.benchmark)
+    summary = summary_of(measured)
+    if board.running and board.running.cell == cell:
+        rate = board.running.rate or (summary.median if summary else None)
+        shown = numbers.compact(rate) if rate else ""
+        return Text(f"{glyphs.running} {shown:>5}", "cyan")
+    if summary is None:
+        return _word(measured.status, glyphs)
+    mark = _mark(contest.verdict, engine.name, glyphs)
+    style = "bold" if mark == glyphs.star else "dim" if summary.count < 2 else ""
+    text = Text(f"{mark} {numbers.compact(summary.median):>5}", style)
+    if layout.spread:
+        text.append_text(_spread(summary, glyphs))
+    if layout.ratio and engine.role == "" and summary.median < contest.best:
+        text.append(f"{contest.best / summary.median:>7.2f}{glyphs.times}")
+    return text
+
+
+def _mark(verdict: Verdict, engine: str, glyphs: Glyphs) -> str:
+    """A star for a win, another mark for each of a tie, else a blank."""
+    marks = {Outcome.WIN: glyphs.star, Outcome.TIE: glyphs.tie}
+    return marks.get(verdict.outcome, " ") if engine in verdict.leaders else " "
+
+
+def _word(status: str, glyphs: Glyphs) -> Text:
+    if status == NOT_MEASURED:
+        return Text(f"  {glyphs.none:>5}", "dim")
+    return Text(
+        f"  {STATUS_WORDS[status]}", "bold red" if status in FAILURES else "dim"
+    )
+
+
+def _spread(summary: Summary, glyphs: Glyphs) -> Text:
+    if summary.count < 2:
+        return Text(" " * 8)
+    shown = f"{glyphs.spread}{numbers.percent(summary.spread)}"
+    return Text(f" {shown:<7}", "yellow" if summary.spread > WIDE_SPREAD else "")
+
+
+def title_lines(board: Board, glyphs: Glyphs) -> list[Text]:
+    """Which run this is, and on which machine."""
+    plan = board.plan
+    title = (
+        f"kvmatrix  {plan.run} · suite {plan.suite.name} ·"
+        f" {numbers.count(len(plan.cells), 'cell')} x {plan.repetitions}"
+        f"{' + latency' if plan.suite.latency else ''} · seed {plan.seed}"
+    )
+    return [Text(t.replace("·", glyphs.dot)) for t in (title, board.machine_line)]
+
+
+def status_lines(board: Board, width: int, glyphs: Glyphs, resume: str) -> list[Text]:
+    """The bar, the running cell, the last note, and how to stop."""
+    lines = [_bar(board, width, glyphs), _now(board)]
+    if board.note:
+        lines.append(Text(f"{board.note.level:<5} {board.note.text}"))
+    lines.append(Text(f"Ctrl-C keeps what is done; continue with: {resume}", "dim"))
+    for line in lines:
+        line.truncate(width)
+    return lines
+
+
+def _bar(board: Board, width: int, glyphs: Glyphs) -> Text:
+    left = (
+        f"~{numbers.clock(board.pace.left_s)}"
+        if board.pace.left_s is not None
+        else glyphs.none
+    )
+    tail = (
+        f" {board.finished}/{board.planned}  {numbers.percent(board.pace.share_done)}"
+        f"  {numbers.clock(board.pace.elapsed_s)} gone  {left} left"
+    )
+    room = max(5, min(60, width - len(tail) - 4))
+    full = round(board.pace.share_done * room)
+    bar = Text(glyphs.left_edge)
+    bar.append(glyphs.full * full, "cyan")
+    return bar.append(" " * (room - full) + glyphs.right_edge + tail)
+
+
+def round_name(plan: Plan, repetition: int) -> str:
+    """Which of the repetitions this is, for people."""
+    if plan.is_latency(repetition):
+        return "latency"
+    return f"round {repetition}/{plan.repetitions}"
+
+
+def _now(board: Board) -> Text:
+    running = board.running
+    if running is None:
+        return Text("now   preparing" if not board.ended else "now   done")
+    text = f"now   {round_name(board.plan, running.repetition)}  {running.cell}"
+    if running.attempt > 1:
+        text += f"   attempt {running.attempt} of {board.plan.attempts}"
+    if running.ops:
+        ops, planned = map(numbers.compact, (running.ops, running.planned_ops))
+        text += f"   {ops} of {planned}"
+    if running.rate:
+        text += f"   {numbers.compact(running.rate)} ops/s"
+    return Text(text, "cyan")

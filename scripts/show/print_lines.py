@@ -1,0 +1,39 @@
+"""Lines of a comparison on stdout, in colour where it can show it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from report.terms.text_table import TextLine, plain, visible
+from scripts.cli.options import Output
+from scripts.show.live_table import ASCII, glyphs_for
+from scripts.store.report_file import write_whole
+
+_STYLES = {
+    **{"regressed": "red", "improved": "green", "failed": "bold red"},
+    **{"bold": "bold", "dim": "dim"},
+}
+
+
+def print_lines(lines: Iterable[TextLine], output: Output) -> None:
+    """Prints them; in ASCII where the stream has no more."""
+    console = output.stdout()
+    is_ascii = glyphs_for(console.encoding) is ASCII
+    for line in lines:
+        text = visible(plain(line.text) if is_ascii else line.text)
+        console.print(Text(text, _STYLES.get(line.style, "")), soft_wrap=True)
+
+
+def put(report: str | list[TextLine], output: Path | None, color: str) -> None:
+    """Writes a report into a file, or onto stdout where that is "-" or None."""
+    text = report
+    if not isinstance(text, str):
+        text = "".join(f"{line.text}\n" for line in text)
+    if output is not None and str(output) != "-":
+        write_whole(output, text, "-o")
+    elif isinstance(report, str):
+        click.echo(text, nl=False)
+    else:
+        print_lines(report, Output(False, False, True, color))

@@ -1,0 +1,169 @@
+"""The end of a run, on stdout: the table, what failed, and where the time went."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.text import Text
+
+from report.model.plan import CellName, Plan
+from report.model.record import Record
+from report.model.run import LATENCY
+from report.terms import numbers
+from report.verdict.chart_row import summary_of
+from scripts.cli.options import Output
+from scripts.measure.events import RunStarted
+from scripts.measure.session import Ending
+from scripts.plan.order import is_superseded
+from scripts.show.board import STATUS_WORDS, Board, made
+from scripts.show.live_table import (
+    Glyphs,
+    glyphs_for,
+    layout_for,
+    legend_line,
+    table_lines,
+)
+from scripts.show.run_output import Result
+
+_PIPE_WIDTH = 200
+_STAYS_BUSY = (
+    "disturbed: kvmatrix doctor tells by what; on a machine that is never quiet,"
+    " --repeat-disturbed 0 measures each repetition once"
+)
+_DISTURBED_NAMED = 5
+
+
+@dataclass(frozen=True)
+class TimeShares:
+    """Where the wall time of the measured repetitions went; shares add up to 1."""
+
+    wall_s: float
+    timed: float  # loop and flush: the headline, and what latencies are taken of
+    settle: float
+    prepare: float  # filling and auditing the databases that reads start from
+    audit: float
+    again: float  # disturbed attempts that were made again
+    rest: float  # starting processes, opening, closing, copying, the runner
+
+
+def time_shares(plan: Plan, lines: Iterable[Record]) -> TimeShares | None:
+    """The shares over all lines with figures; None if there is none."""
+    parts = ("wall", "timed", "settle", "prepare", "audit", "again")
+    sums = dict.fromkeys(parts, 0)
+    for line in lines:
+        if line["status"] != "ok":
+            continue
+        sums["wall"] += line["wall_ns"]
+        sums["prepare"] += line["prepare_ns"] or 0
+        if is_superseded(plan, line):
+            sums["again"] += line["wall_ns"] - (line["prepare_ns"] or 0)
+            continue
+        sums["timed"] += line["loop_ns"] + line["flush_ns"]
+        sums["settle"] += line["settle_ns"]
+        sums["audit"] += (line["audit"] or {}).get("audit_ns") or 0
+    if not sums["wall"]:
+        return None
+    wall = sums.pop("wall")
+    shares = {key: value / wall for key, value in sums.items()}
+    return TimeShares(wall / 1e9, **shares, rest=1 - sum(shares.values()))
+
+
+def shares_line(shares: TimeShares) -> str:
+    """The shares for people."""
+    parts = {
+        "timed": shares.timed,
+        "settle": shares.settle,
+        "prepare": shares.prepare,
+        "audit": shares.audit,
+        "disturbed and made again": shares.again,
+        "rest": shares.rest,
+    }
+    text = ", ".join(f"{name} {numbers.percent(part)}" for name, part in parts.items())
+    return f"time      {numbers.duration(shares.wall_s)}: {text}"
+
+
+def summary_lines(
+    board: Board, width: int | None, glyphs: Glyphs, lines: Iterable[Record]
+) -> list[Text]:
+    """The table and what follows from it; `width` is None for a pipe."""
+    layout = layout_for(board, width or _PIPE_WIDTH) or layout_for(board, 10_000)
+    assert layout is not None
+    shown = [*table_lines(board, layout, glyphs), Text("")]
+    shown.append(legend_line(layout, glyphs))
+    for m in board.failures():
+        which = " latency" if m.pass_ == LATENCY else ""
+        reason = " ".join(m.reason.split())
+        shown.append(Text(f"{STATUS_WORDS[m.status]:<9} {m.cell}{which}: {reason}"))
+    shown += [Text(line) for line in disturbed_lines(board)]
+    shares = time_shares(board.plan, lines)
+    if shares:
+        shown.append(Text(shares_line(shares)))
+    return shown
+
+
+def disturbed_lines(board: Board) -> list[str]:
+    """How many cells something else on the machine got in the way of, and what."""
+    repeated = sum(len(cell.superseded) for cell in board.cells.values())
+    stayed = board.disturbed()
+    if not repeated and not stayed:
+        return []
+    total = f"{len(stayed)} of {len(board.cells)} cells stayed disturbed"
+    again = numbers.count(repeated, "disturbed attempt")
+    lines = [f"disturbed {total}; {again} made again"]
+    if repeated and len(stayed) * 2 >= len(board.cells):
+        lines.append(_STAYS_BUSY)
+    for cell, disturbed in stayed[:_DISTURBED_NAMED]:
+        marks = ", ".join(disturbed[-1].disturbed)
+        share = f"{len(disturbed)} of {len(made(cell))}"
+        lines.append(f"disturbed {cell.name}: {share}, such as: {marks}")
+    if len(stayed) > _DISTURBED_NAMED:
+        more = numbers.count(len(stayed) - _DISTURBED_NAMED, "cell")
+        lines.append(f"disturbed and {more} more")
+    return lines
+
+
+class RunResult(Result):
+    """What a session of one build has come to."""
+
+    def __init__(self, ending: Ending[Plan]) -> None:
+        self.board = Board(ending.plan)
+        self.board.apply(RunStarted("", ending.lines))
+        self._lines = ending.lines
+        self.is_whole = self.board.finished >= self.board.planned
+        self.exit_code = 3 if self.board.failures() or not self.is_whole else 0
+        self.kept = f"{self.board.finished} of {self.board.planned} repetitions"
+
+    def document(self) -> dict[str, Any]:
+        """Return the answer of `run --json` and `resume --json`."""
+        plan = self.board.plan
+        return {
+            "run": plan.run,
+            "finished": self.board.finished,
+            "planned": self.board.planned,
+            "cells": [self._cell(cell) for cell in plan.cells],
+        }
+
+    def show(self, output: Output, *, is_ended: bool) -> None:
+        """Print the table and what follows from it."""
+        if output.quiet:
+            return
+        console = output.stdout()
+        width = console.width if console.is_terminal else None
+        glyphs = glyphs_for(console.encoding)
+        for line in summary_lines(self.board, width, glyphs, self._lines):
+            console.print(line, soft_wrap=True)
+
+    def _cell(self, name: CellName) -> dict[str, Any]:
+        cell = self.board.cell(name.engine, name.scenario, name.benchmark)
+        rates = [rate for m in cell.repetitions if (rate := m.ops_per_sec)]
+        marks = [mark for m in made(cell) for mark in m.disturbed]
+        summary = summary_of(cell)
+        return {
+            **asdict(name),
+            "status": cell.status,
+            "reason": cell.reason,
+            "ops_per_sec": summary.median if summary else None,
+            "repetitions_ops_per_sec": rates,
+            "disturbed": list(dict.fromkeys(marks)),
+            "made_again": len(cell.superseded),
+        }

@@ -1,0 +1,61 @@
+"""The history's folder: the only code that writes there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from report.gate.gate_evidence import is_unfinished
+from report.model.ab_folder import load_ab_run
+from report.model.history_entry import Entry, text
+from report.terms.documents import ResultsError, read_bytes
+from report.trust.judge import load_run
+from report.verdict.ab_verdicts import judge
+from report.verdict.new_history_entry import entry_of
+from scripts.store.report_file import write_whole
+from scripts.store.run_store import is_ab_run, sole_user
+
+
+def read_entry(path: Path, label: str = "") -> tuple[Entry, bool]:
+    """Return the entry of a run folder of either kind, and whether it is finished.
+
+    Raises ResultsError if the run is damaged.
+    """
+    if is_ab_run(path):
+        ab = load_ab_run(path)
+        return entry_of(judge(ab), label), not ab.unfinished
+    run = load_run(path)
+    return entry_of(run, label), not is_unfinished(run)
+
+
+def entry_of_folder(path: Path, label: str) -> Entry:
+    """Return the entry of a run folder.
+
+    Raises ResultsError if the run is damaged, or not finished: what is added once
+    is not changed again.
+    """
+    entry, finished = read_entry(path, label)
+    if not finished:
+        raise ResultsError(
+            f"{path}: this run is not finished; scripts/kvmatrix resume {path.name}"
+        )
+    return entry
+
+
+def add(folder: Path, entry: Entry) -> tuple[Path, bool]:
+    """The entry's file, and whether it is new.
+
+    An entry that is there stays as it is: raises ResultsError if it says something
+    else.
+    """
+    target, content = folder / f"{entry.run}.json", text(entry)
+    with sole_user(folder, "history"):
+        if not target.exists():
+            write_whole(target, content, "--history-dir")
+            return target, True
+    if read_bytes(target) != content.encode():
+        raise ResultsError(
+            f"{target}: this run is there already, and what it says is not the same"
+            " (another label, or an entry without verdicts?); remove the file to have"
+            " it made anew"
+        )
+    return target, False

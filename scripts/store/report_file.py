@@ -1,0 +1,121 @@
+"""Writing a report: the only place where the report package meets a file."""
+
+import importlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from report.exchange.exported_cells import left_out
+from report.terms.text_table import visible
+from report.trust.judge import load_run
+from scripts.store.run_places import Refused
+
+_REPORTS = {
+    "html": "report.page.report_page",
+    "md": "report.formats.markdown",
+    "csv": "report.formats.csv_format",
+}
+# Formats of other tools: they have no place for a cell without a rate.
+_EXCHANGE = {
+    "google": ("report.exchange.google_benchmark", "render"),
+    "benchstat": ("report.exchange.benchstat", "render"),
+    "bencher": ("report.exchange.bencher", "render"),
+    "github-bigger": ("report.exchange.github_action_benchmark", "render_bigger"),
+    "github-smaller": ("report.exchange.github_action_benchmark", "render_smaller"),
+}
+_AB_BENCHSTAT = "report.exchange.ab_benchstat"
+# Of a folder with ab.json in it.
+_AB_REPORTS = {
+    "html": "report.page.ab_page",
+    "md": "report.formats.ab_markdown",
+    "csv": "report.formats.ab_csv",
+    "benchstat": _AB_BENCHSTAT,
+}
+FORMATS = (*_REPORTS, *_EXCHANGE)
+_NOTHING_MEASURED = 5
+
+
+def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
+    """Writes the report of a run folder; returns the file, or None for stdout.
+
+    Without an output, HTML goes into the run's folder and the rest to stdout.
+    Raises ResultsError, OSError or Refused.
+    """
+    if (path / "ab.json").is_file():
+        text = _ab_reported(path, kind)
+    else:
+        text = _exchanged(path, kind) if kind in _EXCHANGE else _reported(path, kind)
+    target = output or (path / "report.html" if kind == "html" else Path("-"))
+    if str(target) == "-":
+        click.echo(text, nl=False)
+        return None
+    write_whole(target, text, "-o" if output else "")
+    return target
+
+
+def _reported(path: Path, kind: str) -> str:
+    return str(importlib.import_module(_REPORTS[kind]).render(load_run(path)))
+
+
+def _ab_reported(path: Path, kind: str) -> str:
+    """The verdicts of an A/B run, with its counts."""
+    if kind not in _AB_REPORTS:
+        raise click.UsageError(
+            f"--format {kind}: an A/B run has no rates of one build; it has"
+            f" {', '.join(_AB_REPORTS)}"
+        )
+    # With NumPy and SciPy, for which nothing else here should wait.
+    from report.model.ab_folder import load_ab_run
+    from report.verdict.ab_verdicts import judge
+
+    result = judge(load_ab_run(path))
+    module = importlib.import_module(_AB_REPORTS[kind])
+    if kind in _EXCHANGE:
+        _tell_left_out(path, module.left_out(result), len(result.run.cells))
+    return str(module.render(result))
+
+
+def _exchanged(path: Path, kind: str) -> str:
+    """The run in another tool's format; what is not in it is said on stderr."""
+    run = load_run(path)
+    _tell_left_out(path, left_out(run), len(run.cells))
+    module, function = _EXCHANGE[kind]
+    return str(getattr(importlib.import_module(module), function)(run))
+
+
+def _tell_left_out(path: Path, missing: Sequence[str], count: int) -> None:
+    if len(missing) == count:
+        raise Refused(f"{path}: no cell has a rate", _NOTHING_MEASURED)
+    for cell in missing:
+        click.echo(f"left out: {visible(' '.join(cell.split()))}", err=True)
+
+
+def write_whole(target: Path, text: str, option: str = "") -> None:
+    """Replaces a file by a text, or leaves it as it was.
+
+    What is no ordinary file (a pipe, /dev/null) is written to as it is.  Raises
+    OSError, which names the target and the option that gave it.
+    """
+    try:
+        _replace(target, text)
+    except OSError as error:
+        named = f"{option} {target}".strip()
+        raise OSError(error.errno, error.strerror or str(error), named) from None
+
+
+def _replace(target: Path, text: str) -> None:
+    if target.exists() and not target.is_file():
+        target.write_text(text, encoding="utf-8")
+        return
+    place = target.resolve()
+    building = place.with_name(f".{place.name}.{os.getpid()}.unfinished")
+    try:
+        with building.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        building.replace(place)
+    finally:
+        building.unlink(missing_ok=True)

@@ -1,0 +1,113 @@
+"""The folders that a run uses, and the memory: whether there is room for it."""
+
+import datetime
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from report.model.plan import Plan
+from report.terms import numbers
+from scripts.measure.driver_call import WORK_FOLDER
+from scripts.plan.disk_room import SPARE_BYTES, free_bytes, needed_bytes
+from scripts.plan.oracle_memory import table_bytes
+
+
+class Refused(Exception):
+    """The run does not start; the message says why and what to do."""
+
+    def __init__(self, message: str, exit_code: int = 2) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True)
+class Places:
+    """The folders a run uses."""
+
+    configs: Path
+    results: Path
+    build_dir: Path
+    data_dir: Path
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], build_dir: Path | None = None) -> "Places":
+        """Return what a verb's options name; side a of two has its own option."""
+        return cls(
+            configs=given["configs_dir"],
+            results=given["results_dir"],
+            build_dir=build_dir or given["build_dir"].absolute(),
+            data_dir=given["data_dir"].resolve(),
+        )
+
+    @property
+    def work(self) -> Path:
+        """The part of the data directory that is the runner's own."""
+        return self.data_dir / WORK_FOLDER
+
+
+def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
+    """Raises Refused if a table of the keys alone exceeds what the machine has."""
+    able = [cell for cell in plan.cells if not plan.obstacle(cell)]
+    largest = max(able, key=lambda cell: table_bytes(plan, cell), default=None)
+    if largest is None or not isinstance(total_bytes, int):
+        return
+    needed = table_bytes(plan, largest)
+    if needed > total_bytes:
+        raise Refused(
+            f"{largest} records what it has written in {numbers.size(needed)} of"
+            f" memory, and the machine has {numbers.size(total_bytes)}; choose a"
+            " smaller --num (kvmatrix plan tells what fits)"
+        )
+
+
+def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
+    """Raises Refused if the largest unit does not fit."""
+    needed, free = needed_bytes(plan), free_bytes(data_dir)
+    if needed > free:
+        raise Refused(
+            f"the data directory {data_dir} has {numbers.size(free)} free, and the"
+            f" largest cell is predicted to need {numbers.size(needed)} (of which"
+            f" {numbers.size(SPARE_BYTES)} to spare); choose another with --data-dir"
+        )
+
+
+def refuse_shared_folder(places: Places) -> None:
+    """Raises Refused if databases and results would lie in one another."""
+    data, results = places.data_dir.resolve(), places.results.resolve()
+    if data == results:
+        where = "are the same folder"
+    elif data.is_relative_to(results):
+        where = "are one inside the other: the data directory is below the results"
+    elif results.is_relative_to(data):
+        where = "are one inside the other: the results are below the data directory"
+    else:
+        return
+    raise Refused(
+        f"--data-dir {data} and --results-dir {results} {where}; choose two"
+        " folders that lie side by side"
+    )
+
+
+def new_name(results: Path, suite: str) -> str:
+    """The name of a new run: the time in UTC and the suite."""
+    now = datetime.datetime.now(datetime.UTC)
+    name, number = f"{now:%Y%m%d-%H%M%S}-{suite}", 1
+    candidate = name
+    while (results / candidate).exists():
+        number += 1
+        candidate = f"{name}-{number}"
+    return candidate
+
+
+@contextmanager
+def work_folder(path: Path) -> Iterator[None]:
+    """The runner's own folder of the data directory, gone with the block."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        if path.exists():
+            shutil.rmtree(path)

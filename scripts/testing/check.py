@@ -1,0 +1,112 @@
+"""`scripts/check`: format, lint, types and size budgets of the whole tree."""
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.provision.commands import run_program
+from scripts.testing.budgets import all_over_budget
+
+ROOT = Path(__file__).resolve().parents[2]
+_BIN = Path(sys.executable).parent
+
+
+def _files(folders: Sequence[str], *suffixes: str) -> list[Path]:
+    found = [path for folder in folders for path in (ROOT / folder).rglob("*")]
+    relative = [path.relative_to(ROOT) for path in found if path.suffix in suffixes]
+    return sorted(relative)
+
+
+def cpp_files() -> list[Path]:
+    """Return every C++ file, relative to the repository."""
+    return _files(("common", "drivers", "tests"), ".h", ".cc")
+
+
+def python_files() -> list[Path]:
+    """Return every Python file, relative to the repository."""
+    return _files(("scripts", "report", "tests"), ".py")
+
+
+def shell_files() -> list[Path]:
+    """Return every shell script, relative to the repository."""
+    candidates = [*(ROOT / "scripts").rglob("*"), ROOT / ".ci" / "run"]
+    return sorted(
+        path.relative_to(ROOT)
+        for path in candidates
+        if path.is_file() and path.read_bytes()[:40].startswith(b"#!/usr/bin/env bash")
+    )
+
+
+def _run(program: str, *arguments: str | Path) -> list[str]:
+    """Run a program of the environment; return what it said if it failed."""
+    in_venv = _BIN / program
+    command = [str(in_venv if in_venv.exists() else program), *map(str, arguments)]
+    result = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    said = (result.stdout + result.stderr).strip()
+    return [said or f"{program} failed"] if result.returncode else []
+
+
+def _shell() -> list[str]:
+    return [said for path in shell_files() for said in _run("bash", "-n", path)]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that is checked: findings are texts for people, none when fine."""
+
+    name: str
+    findings: Callable[[], list[str]]
+
+
+CHECKS = (
+    Check(
+        "clang-format",
+        lambda: _run("clang-format", "--dry-run", "-Werror", *cpp_files()),
+    ),
+    Check("ruff format", lambda: _run("ruff", "format", "--check")),
+    Check("ruff check", lambda: _run("ruff", "check", "--quiet")),
+    Check("mypy", lambda: _run("mypy", "--no-error-summary")),
+    Check("budgets", lambda: all_over_budget([*cpp_files(), *python_files()])),
+    Check("bash -n", _shell),
+)
+
+
+def fix() -> None:
+    """Rewrite files into their format, and what else is safe to mend."""
+    for said in (
+        *_run("clang-format", "-i", *cpp_files()),
+        *_run("ruff", "check", "--fix-only", "--quiet"),
+        *_run("ruff", "format", "--quiet"),
+    ):
+        print(said)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run scripts/check; return 0 when there is nothing to say, else 1."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/check",
+        description="Checks " + ", ".join(check.name for check in CHECKS) + ".",
+        epilog="exit status: 0 nothing to mend; 1 something is; 2 set-up failed",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--fix", action="store_true", help="format the files first")
+    if parser.parse_args(arguments).fix:
+        fix()
+    failed = 0
+    for check in CHECKS:
+        findings = check.findings()
+        failed += bool(findings)
+        print(f"{check.name}: {'FAILED' if findings else 'ok'}", flush=True)
+        for finding in findings:
+            print(finding, flush=True)
+    print(f"checks: {len(CHECKS) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    run_program("scripts/check", main)
