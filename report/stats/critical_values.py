@@ -1,7 +1,7 @@
 """What T of change_points.py exceeds in one of a thousand windows of noise, by length.
 
-Made by `python -m tests.change_point_limits` from simulated Gaussian noise; a test
-makes a part of it again.
+Made by `python -m tests.statistics.change_point_limits` from simulated Gaussian noise;
+a test makes a part of it again.
 """
 
 DRAWS, SEED = 2_000_000, 1

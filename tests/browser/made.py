@@ -10,15 +10,15 @@ from report.model.ab_plan import Failure
 from report.page import ab_page, report_page
 from report.trust.judge import load_run
 from report.verdict.ab_verdicts import judge
-from tests import (
-    ab_made,
+from tests.made_up import (
     ab_showcase,
-    synthetic,
+    made_up_ab,
     synthetic_history,
     synthetic_mix,
+    synthetic_run,
     synthetic_sweep,
-    test_history_page,
 )
+from tests.pages import test_history_page
 
 _REASON = "a reason of many words, " * 12 + "/a/path/without/a/break" * 8
 _LABEL = "a-label-of-many-words-without-a-break-" * 5
@@ -27,9 +27,9 @@ _SIZES = (4, 64, 1024, 8192)
 
 def report(folder: Path) -> Path:
     """A report with every status, a tie, long texts and published figures."""
-    plan = synthetic.varied_plan()
+    plan = synthetic_run.varied_plan()
     plan["suite"]["published"] = "leveldb-2011"
-    lines = synthetic.varied_lines(plan)
+    lines = synthetic_run.varied_lines(plan)
     for line in lines:
         if line["status"] == "error":
             line["reason"] = _REASON
@@ -51,7 +51,7 @@ def sweep(folder: Path) -> Path:
     plan["engines"][3]["title"] = "SQLite3, WITHOUT ROWID"
     plan["suite"]["published"] = ["kyoto-ceda", "leveldb-1.1", "rocksdb-vs-leveldb"]
     lines = [
-        synthetic.disturbed(line, "other processes 31 %") if line["ops"] else line
+        synthetic_run.disturbed(line, "other processes 31 %") if line["ops"] else line
         for line in synthetic_sweep.lines(plan)
     ]
     return _of_run(folder, plan, lines)
@@ -62,7 +62,7 @@ def ab(folder: Path) -> Path:
     run = ab_showcase.varied()
     cells = list(run.cells)
     cells[-1] = replace(cells[-1], screen=(), failure=Failure("b", "error", _REASON))
-    run = ab_made.labelled(replace(run, cells=tuple(cells)), "next-" * 12)
+    run = made_up_ab.labelled(replace(run, cells=tuple(cells)), "next-" * 12)
     result = replace(judge(run), counts=ab_showcase.counts())
     return _written(folder, ab_page.render(result))
 
@@ -91,7 +91,8 @@ KINDS: dict[str, Callable[[Path], Path]] = {
 def _of_run(folder: Path, plan: Any, lines: Any) -> Path:
     """The report of a made-up run, in a file of its folder."""
     return _written(
-        folder, report_page.render(load_run(synthetic.write_run(folder, plan, lines)))
+        folder,
+        report_page.render(load_run(synthetic_run.write_run(folder, plan, lines))),
     )
 
 

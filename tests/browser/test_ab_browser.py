@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests import ab_showcase
 from tests.browser.conftest import Pages
 from tests.browser.pages import Opened
+from tests.made_up import ab_showcase
 
 pytestmark = pytest.mark.browser
 

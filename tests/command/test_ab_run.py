@@ -1,0 +1,387 @@
+"""kvmatrix ab from the command line: stages, verdicts, and what becomes of a run."""
+
+import itertools
+import json
+import os
+import random
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.places import PATIENCE_S
+from tests.workbench.command_line import call
+from tests.workbench.lab import Lab, is_alive, kill, make_lab, number_in
+
+CELLS = ("fillrandom", "readrandom")
+SHORT = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")
+BRIEF = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")
+Result = Any
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=CELLS)
+    lab.suite()
+    lab.engine("one", "honest")
+    return lab
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Result]:
+    """One build that was measured against itself; nobody changes it."""
+    lab = make_lab(tmp_path_factory.mktemp("measured"))
+    lab.scenario(benchmarks=CELLS)
+    lab.suite()
+    lab.engine("one", "telling")
+    words = ("--aa", "--a", str(lab.root / "build"), *SHORT)
+    env = {**os.environ, "KVMATRIX_PADDING": "y" * 9999}
+    return lab, lab.call("ab", "lab", *words, env=env)
+
+
+def told_by_processes(lab: Lab) -> list[dict[str, Any]]:
+    lines = (lab.data / "told.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def sides(lab: Lab) -> list[str]:
+    return ["--a", str(lab.root / "build"), "--b", str(lab.root / "other")]
+
+
+def ab(lab: Lab, *words: str) -> Result:
+    return lab.call("ab", "lab", *sides(lab), *SHORT, *words)
+
+
+def aa(lab: Lab) -> Result:
+    build = str(lab.root / "build")
+    return lab.call("ab", "lab", "--aa", "--a", build, *BRIEF)
+
+
+def places(lab: Lab) -> list[dict[str, Any]]:
+    return [line["ab"] for line in lab.lines()]
+
+
+def test_one_build_against_itself_exits_0(measured: tuple[Lab, Result]) -> None:
+    lab, done = measured
+    assert done.returncode == 0, done.stderr
+    assert {place["stage"] for place in places(lab)} == {"screen"}
+    assert len(lab.lines()) == len(CELLS) * 3 * 4
+    assert "0 regressed" in done.stdout
+    document = json.loads((lab.run_folder / "ab.json").read_text())
+    assert document["same_build"]
+    assert str(lab.root) not in json.dumps(document)
+    assert lab.left_in_data() == ["told.jsonl"]
+
+
+def test_a_slower_build_is_suspected_confirmed_and_exits_1(lab: Lab) -> None:
+    lab.built("one", "slower", "other")
+    done = ab(lab, "--json")
+    assert done.returncode == 1, done.stderr
+    confirmed = [x for x in lab.lines() if x["ab"]["stage"] == "confirm"]
+    assert {line["benchmark"] for line in confirmed} == {"fillrandom"}
+    assert len(confirmed) == 4 * 4
+    document = json.loads(done.stdout)
+    verdicts = {c["benchmark"]: (c["verdict"], c["stage"]) for c in document["cells"]}
+    assert verdicts["fillrandom"] == ("regressed", "confirm")
+    assert verdicts["readrandom"][1] == "screen"
+    assert document["exit"] == 1
+
+
+def test_a_faster_build_exits_0(lab: Lab) -> None:
+    lab.built("one", "slower")
+    lab.built("one", "honest", "other")
+    done = ab(lab)
+    assert done.returncode == 0, done.stderr
+    assert "1 improved" in done.stdout
+
+
+def test_every_round_is_abba_or_baab_in_the_order_of_time(lab: Lab) -> None:
+    lab.built("one", "slower", "other")
+    ab(lab)
+    found = lab.lines()
+    assert [line["order"] for line in found] == list(range(len(found)))
+    rounds = [found[i : i + 4] for i in range(0, len(found), 4)]
+    patterns = set()
+    for lines in rounds:
+        assert len({(x["benchmark"], x["ab"]["round"]) for x in lines}) == 1
+        assert [x["ab"]["slot"] for x in lines] == [0, 1, 2, 3]
+        patterns.add("".join(x["ab"]["side"] for x in lines))
+    assert patterns == {"abba", "baab"}
+
+
+def test_both_sides_of_a_round_have_one_seed_and_rounds_differ(
+    measured: tuple[Lab, Result],
+) -> None:
+    lab, _ = measured
+    seeds: dict[int, set[int]] = {}
+    for line in lab.lines():
+        seeds.setdefault(line["ab"]["round"], set()).add(line["seed"])
+    assert [len(found) for found in seeds.values()] == [1, 1, 1]
+    assert len(set.union(*seeds.values())) == 3
+
+
+def test_the_padding_varies_is_recorded_and_reaches_the_processes(
+    measured: tuple[Lab, Result],
+) -> None:
+    lab, _ = measured
+    told = told_by_processes(lab)
+    recorded = [place["padding_bytes"] for place in places(lab)]
+    assert len(set(recorded)) > len(recorded) / 2
+    reached = [padding for padding, _ in itertools.groupby(x["padding"] for x in told)]
+    assert reached == recorded
+
+
+def test_each_repetition_fills_its_own_database(measured: tuple[Lab, Result]) -> None:
+    lab, _ = measured
+    told = told_by_processes(lab)
+    fills = [x for x in told if x["benchmark"] == "filluniquerandom"]
+    reads = [x for x in lab.lines() if x["benchmark"] == "readrandom"]
+    assert len(fills) == len(reads) == 12
+    assert all(x["found"] == [] for x in fills)
+    assert all(line["prepare_ns"] for line in reads)
+    assert len({x["database"] for x in fills}) == 1  # of both sides: equally long
+
+
+def test_a_side_that_fails_exits_3_and_ends_its_cell_alone(lab: Lab) -> None:
+    lab.built("one", "crash", "other")
+    done = ab(lab)
+    assert done.returncode == 3, done.stderr
+    failed = [x for x in lab.lines() if x["status"] != "ok"]
+    assert {(x["ab"]["side"], x["ab"]["round"]) for x in failed} == {("b", 1)}
+    made = [x["ab"] for x in lab.lines() if x["benchmark"] == "fillrandom"]
+    assert {place["round"] for place in made} == {1}
+    assert [place["side"] for place in made].count("b") == 1
+    others = [x for x in lab.lines() if x["benchmark"] != "fillrandom"]
+    assert len(others) == 12
+    before = lab.measurements.read_bytes()
+    assert lab.call("resume", "@last", *sides(lab)).returncode == 3
+    assert lab.measurements.read_bytes() == before
+
+
+def test_sides_that_read_other_entries_fail_their_cell(lab: Lab) -> None:
+    lab.built("one", "other_digest", "other")
+    done = ab(lab)
+    assert done.returncode == 3, done.stderr
+    assert "one/base/readrandom" in done.stdout
+
+
+def test_an_engine_missing_on_one_side_exits_3_where_another_can_be_compared(
+    lab: Lab,
+) -> None:
+    lab.built("one", "honest", "other")
+    lab.engine("two", "honest")
+    done = ab(lab)
+    assert done.returncode == 3
+    assert "side b: two is missing" in done.stderr
+    assert {line["engine"] for line in lab.lines()} == {"one"}
+
+
+def test_nothing_to_compare_exits_5_and_leaves_no_run(lab: Lab) -> None:
+    lab.engine("two", None)
+    lab.built("two", "honest", "other")
+    done = ab(lab)
+    assert done.returncode == 5
+    assert "nothing can be measured on both sides" in done.stderr
+    assert list(lab.results.iterdir()) == []
+
+
+def test_sides_that_define_a_benchmark_differently_exit_5(lab: Lab) -> None:
+    lab.built("one", "divided", "other")
+    done = ab(lab)
+    assert done.returncode == 5
+    assert "ops_divisor is 1 on a, 2 on b" in done.stderr
+
+
+def test_what_neither_side_can_do_is_left_out(lab: Lab) -> None:
+    lab.scenario(benchmarks=("fillrandom", "readseq"))
+    lab.built("one", "unable")
+    done = aa(lab)
+    assert done.returncode == 0, done.stderr
+    cells = json.loads((lab.run_folder / "ab.json").read_text())["cells"]
+    assert [cell["benchmark"] for cell in cells] == ["fillrandom"]
+
+
+def test_the_same_executables_are_warned_of(lab: Lab) -> None:
+    (lab.root / "other").symlink_to(lab.root / "build")
+    done = ab(lab, "-q")
+    assert done.returncode == 0
+    assert "both sides are the same executables" in done.stderr
+
+
+USAGE = {
+    "no a": ((), "--a needs a build directory"),
+    "no b": (("--a", "BUILD"), "--b needs a build directory"),
+    "a b too many": (("--aa", "--a", "BUILD", "--b", "BUILD"), "has no --b"),
+    "an empty folder": (("--aa", "--a", "DATA"), "looked for drivers/db_bench_* or"),
+    "no folder": (("--aa", "--a", "DATA/none"), "holds no executables"),
+    "no round": (("--screen-rounds", "0"), "0 is not in the range"),
+    "no label": (("--aa", "--a", "BUILD", "--label-a", " "), "--label-a has 1 to 100"),
+    "one label": (
+        ("--a", "BUILD", "--b", "BUILD", "--label-a", "x", "--label-b", "x"),
+        "both sides are labelled 'x'",
+    ),
+    "too few rounds": (("--confirm-rounds", "3"), "give 4 or more"),
+}
+
+
+@pytest.mark.parametrize("what", USAGE)
+def test_bad_usage_exits_2_and_says_what_to_give(lab: Lab, what: str) -> None:
+    words, told = USAGE[what]
+    names = {"BUILD": str(lab.root / "build"), "DATA": str(lab.data)}
+    given = [w.replace("DATA", names["DATA"]) for w in words]
+    done = lab.call("ab", "lab", *(names.get(word, word) for word in given))
+    assert done.returncode == 2
+    assert told in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("form", ["drivers", "tree"])
+def test_a_build_is_given_by_its_executables_or_its_tree(lab: Lab, form: str) -> None:
+    given = lab.root / "build/drivers"
+    if form == "tree":
+        given = lab.root / "tree"
+        (given / "build").mkdir(parents=True)
+        (given / "build/release").symlink_to(lab.root / "build")
+    done = lab.call("ab", "lab", "--aa", "--a", str(given), "--dry-run")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_dry_run_tells_pairs_time_and_disk_and_measures_nothing(lab: Lab) -> None:
+    lab.built("one", "slower", "other")
+    done = ab(lab, "--dry-run", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["screen_pairs"], document["confirm_pairs"]) == (6, 8)
+    assert document["predicted_screen_s"] > 0 < document["predicted_confirm_s"]
+    assert not document["same_executables"]
+    assert ab(lab, "--dry-run").stdout.count("one/base/") == 2
+    assert list(lab.results.iterdir()) == []
+
+
+def test_a_line_is_told_for_each_round_of_a_cell(measured: tuple[Lab, Result]) -> None:
+    _, done = measured
+    lines = [x for x in done.stderr.splitlines() if x.startswith("[")]
+    assert len(lines) == 6
+    assert lines[-1].startswith("[6/6] screen 3/3 one/base/")
+    assert "ops/s" in lines[-1] and lines[-1].rstrip().endswith("%")
+
+
+def test_the_page_is_written_of_what_is_there(
+    measured: tuple[Lab, Result], tmp_path: Path
+) -> None:
+    lab, _ = measured
+    assert not (lab.run_folder / "report.html").exists()
+    target = tmp_path / "page.html"
+    words = ["report", "@last", "-o", str(target), "--results-dir", str(lab.results)]
+    assert call(words).returncode == 0
+    assert target.stat().st_size > 10_000
+
+
+def test_a_run_killed_many_times_loses_and_doubles_nothing(lab: Lab) -> None:
+    lab.built("one", "slower", "other")
+    whole = ab(lab)
+    assert whole.returncode == 1
+    expected = [(x["benchmark"], x["seed"], x["ab"]) for x in lab.lines()]
+    shutil.rmtree(lab.run_folder)
+    moments, kept = random.Random(2), b""
+    assert lab.killed(20, "ab", "lab", *sides(lab), *SHORT)
+    for number in range(12):
+        words = ("resume", "@last", *sides(lab))
+        assert lab.killed(moments.randrange(12), *words, before=number % 2 == 0)
+        now = lab.measurements.read_bytes()
+        assert now.startswith(kept[: kept.rfind(b"\n") + 1])
+        kept = now
+    assert lab.call("resume", "@last", *sides(lab)).returncode == 1
+    assert [(x["benchmark"], x["seed"], x["ab"]) for x in lab.lines()] == expected
+    assert lab.left_in_data() == []
+    again = lab.call("resume", "@last", *sides(lab))
+    assert again.returncode == 1
+    assert len(lab.lines()) == len(expected)
+
+
+def test_a_torn_line_is_done_again(lab: Lab) -> None:
+    aa(lab)
+    whole = lab.measurements.read_bytes()
+    done = lab.call("resume", "@last", "-q")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("0 regressed")
+    assert "is finished: nothing is missing" in lab.call("resume", "@last").stderr
+    lab.measurements.write_bytes(whole[:-50])
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "builds that it measures: --a BUILD_A\n" in done.stderr
+    done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
+    assert done.returncode == 0, done.stderr
+    assert "dropped the unfinished last line" in done.stderr
+    assert lab.measurements.read_bytes().count(b"\n") == whole.count(b"\n")
+
+
+def test_an_interrupted_run_tells_how_to_go_on(lab: Lab) -> None:
+    lab.built("one", "hang", "other")
+    runner = lab.start("ab", "lab", *sides(lab), *SHORT)
+    child = number_in(lab.data / "child.pid", runner)
+    kill(runner, signal.SIGINT)
+    told, errors = runner.communicate(timeout=PATIENCE_S)
+    assert runner.returncode == 130
+    assert f"--a {lab.root}/build --b {lab.root}/other" in " ".join(errors.split())
+    assert "resume" not in told
+    assert not is_alive(child)
+    assert lab.left_in_data() == ["child.pid"]
+
+
+def test_a_rebuilt_side_is_not_resumed(lab: Lab) -> None:
+    lab.built("one", "honest", "other")
+    ab(lab, *BRIEF)
+    before = lab.measurements.read_bytes()
+    lab.measurements.write_bytes(b"".join(before.splitlines(keepends=True)[:-3]))
+    lab.built("one", "slower", "other")
+    done = lab.call("resume", "@last", *sides(lab))
+    assert done.returncode == 2
+    assert "side b: binary: db_bench_one was" in done.stderr
+    assert lab.call("resume", "@last").returncode == 2
+    swapped = [sides(lab)[i] for i in (0, 3, 2, 1)]
+    assert lab.call("resume", "@last", *swapped).returncode == 2
+
+
+def test_a_changed_plan_is_not_resumed(lab: Lab) -> None:
+    aa(lab)
+    path = lab.run_folder / "ab.json"
+    path.write_text(path.read_text().replace('"num": 64', '"num": 65'))
+    done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
+    assert done.returncode == 2
+    assert "ab.json: its flags do not match" in done.stderr
+
+
+def test_flags_that_are_gone_are_not_resumed(lab: Lab) -> None:
+    aa(lab)
+    path = lab.run_folder / "ab.json"
+    document = json.loads(path.read_text())
+    document["scenarios"][0]["flags"] = {}
+    path.write_text(json.dumps(document))
+    done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
+    assert done.returncode == 2
+    assert "ab.json: scenario base: flags of one: num is missing" in done.stderr
+
+
+def test_a_damaged_run_is_not_resumed(lab: Lab) -> None:
+    aa(lab)
+    lines = lab.measurements.read_bytes().splitlines(keepends=True)
+    lab.measurements.write_bytes(b"".join([lines[0], *lines]))
+    done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
+    assert done.returncode == 2
+    assert "measurements.jsonl:2: " in done.stderr
+
+
+def test_a_full_disk_keeps_what_is_finished(lab: Lab) -> None:
+    lab.built("one", "filling")
+    (lab.data / "free").write_text("30")
+    done = lab.call("ab", "lab", "--aa", "--a", str(lab.root / "build"), *SHORT)
+    assert done.returncode == 3
+    assert "no space left in the data directory" in done.stderr
+    assert 0 < len(lab.lines()) < 24
+    (lab.data / "free").write_text("1000")
+    done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
+    assert done.returncode == 0, done.stderr
+    assert len(lab.lines()) == 24

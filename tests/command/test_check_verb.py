@@ -1,0 +1,263 @@
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from report.trust.judge import load_run
+from scripts.cli.verbs import main
+from tests.made_up import records, synthetic_ab, synthetic_run
+
+SLOW = synthetic_ab.CELLS[0]
+
+
+def check(
+    folder: Path, *words: str, env: Mapping[str, str | None] | None = None
+) -> Result:
+    places = ["--results-dir", str(folder), "--history-dir", str(folder / "history")]
+    usual = {"GITHUB_STEP_SUMMARY": None, "NO_COLOR": "1"}
+    return CliRunner().invoke(
+        main, ["check", *words, *places], env={**usual, **(env or {})}
+    )
+
+
+def ab_run(folder: Path, **made: object) -> Path:
+    path = folder / synthetic_ab.AB_RUN_ID
+    return synthetic_ab.write_ab_run(path, **made)  # type: ignore[arg-type]
+
+
+def run_of(folder: Path, day: int, *, repetitions: int = 4, slower: float = 1.0) -> str:
+    """One ordinary run; fillseq of every engine takes `slower` times as long."""
+    name = f"202601{day:02}-030405-synthetic"
+    plan = {**synthetic_run.plan(repetitions=repetitions), "run": name}
+    builds = [{**e, "binary_sha256": f"{day:064}"} for e in plan["engines"]]
+    plan["engines"] = builds
+    lines = []
+    for line in synthetic_run.lines(plan):
+        made = {**line, "run": name}
+        # No two runs are alike.
+        factor = 1 + (day * 7 % 5) / 500
+        factor *= slower if line["benchmark"] == "fillseq" else 1
+        lines.append(records.retimed(made, int(line["loop_ns"] * factor)))
+    synthetic_run.write_run(folder / name, plan, lines)
+    return name
+
+
+def test_the_last_ab_run_is_judged_by_its_own_rule(tmp_path: Path) -> None:
+    ab_run(tmp_path, effects={SLOW: 0.1})
+    found = check(tmp_path)
+    assert found.exit_code == 1
+    assert re.search(f"▼ regressed +{SLOW} ", found.stdout)
+    assert "not passed" in found.stdout
+    assert check(tmp_path, "--fail-on", "never").exit_code == 0
+    others = ["-k", "beta-tree/*", "-k", synthetic_ab.CELLS[1]]
+    assert check(tmp_path, *others).exit_code == 0
+
+
+def test_an_ab_run_without_a_change_passes(tmp_path: Path) -> None:
+    ab_run(tmp_path)
+    assert check(tmp_path).exit_code == 0
+
+
+def test_failed_cells_exit_3_and_a_run_in_which_all_failed_5(tmp_path: Path) -> None:
+    failures = {name: ("b", "wrong", "lost") for name in synthetic_ab.CELLS}
+    ab_run(tmp_path / "some", failures={SLOW: failures[SLOW]})
+    assert check(tmp_path / "some").exit_code == 3
+    ab_run(tmp_path / "all", failures=failures)
+    found = check(tmp_path / "all", "--allow-no-base")
+    assert found.exit_code == 5
+    assert "nothing was judged" in found.stdout
+
+
+def test_an_ordinary_run_needs_to_be_told_against_what(tmp_path: Path) -> None:
+    run_of(tmp_path, 1)
+    found = check(tmp_path)
+    assert found.exit_code == 2
+    assert "--against" in found.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--against", "20260101"],
+        ["--threshold", "5%"],
+        ["-k", "nothing/*"],
+        ["--format", "xml"],
+        ["--fail-on", "always"],
+    ],
+)
+def test_what_makes_no_sense_is_a_usage_error(tmp_path: Path, words: list[str]) -> None:
+    run_of(tmp_path, 1)
+    ab_run(tmp_path)
+    found = check(tmp_path, synthetic_ab.AB_RUN_ID, *words)
+    assert found.exit_code == 2
+    assert "Traceback" not in found.output
+
+
+def test_a_run_against_another(tmp_path: Path) -> None:
+    base, new = run_of(tmp_path, 1), run_of(tmp_path, 2, slower=1.3)
+    assert check(tmp_path, new, "--against", base).exit_code == 1
+    assert check(tmp_path, base, "--against", new).exit_code == 0
+    assert check(tmp_path, new, "--against", base, "--threshold", "50%").exit_code == 0
+    itself = check(tmp_path, new, "--against", new)
+    assert itself.exit_code == 2
+    assert "the run itself" in itself.stderr
+
+
+def test_the_first_run_has_nothing_before_it(tmp_path: Path) -> None:
+    run_of(tmp_path, 1)
+    words = ["@last", "--against", "@-2"]
+    assert check(tmp_path, *words).exit_code == 5
+    allowed = check(tmp_path, *words, "--allow-no-base")
+    assert allowed.exit_code == 0
+    assert "passed without a comparison" in allowed.stdout
+    third = check(tmp_path, "@last", "--against", "@-3", "--allow-no-base")
+    assert third.exit_code == 0
+    missing = check(tmp_path, "@last", "--against", "20250101", "--allow-no-base")
+    assert missing.exit_code == 2
+
+
+def kept(folder: Path, days: range, slower: float = 1.0) -> None:
+    """Runs of these days, in the history."""
+    for day in days:
+        name = run_of(folder, day, slower=slower)
+        places = ["--results-dir", str(folder)]
+        places += ["--history-dir", str(folder / "history")]
+        added = CliRunner().invoke(main, ["history", "add", name, *places])
+        assert added.exit_code == 0, added.output
+
+
+def test_a_run_against_the_history(tmp_path: Path) -> None:
+    kept(tmp_path, range(1, 8))
+    against = ["--against", "history"]
+    same = run_of(tmp_path, 20)
+    assert check(tmp_path, same, *against).exit_code == 0
+    for day in (21, 22):  # one run is no step
+        kept(tmp_path, range(day, day + 1), slower=1.5)
+    slow = run_of(tmp_path, 23, slower=1.5)
+    before = sorted((tmp_path / "history").iterdir())
+    found = check(tmp_path, slow, *against)
+    assert found.exit_code == 1
+    assert "▼ nominated  alpha/baseline/fillseq" in found.stdout
+    assert "regressed" not in found.stdout
+    first, last = "20260121-030405-synthetic", "20260107-030405-synthetic"
+    command = f"confirm   scripts/kvmatrix ab synthetic --a BUILD_OF_{last} --b BUILD"
+    assert f"{command}_OF_{first} -k alpha/baseline/fillseq -k" in found.stdout
+    assert sorted((tmp_path / "history").iterdir()) == before
+    chosen = check(tmp_path, slow, *against, "-k", "*/*/readseq")
+    assert chosen.exit_code == 0
+    kept(tmp_path, range(23, 24), slower=1.5)
+    assert check(tmp_path, slow, *against).stdout == found.stdout
+
+
+def test_the_window_names_what_replaced_it(tmp_path: Path) -> None:
+    found = check(tmp_path, run_of(tmp_path, 1), "--against", "window:12")
+    assert found.exit_code == 2
+    assert "--against history" in found.stderr
+
+
+def test_a_young_history_passes_only_if_that_is_allowed(tmp_path: Path) -> None:
+    kept(tmp_path, range(1, 4))
+    name = run_of(tmp_path, 9, slower=1.5)
+    words = [name, "--against", "history"]
+    found = check(tmp_path, *words)
+    assert found.exit_code == 5
+    assert "3 earlier runs" in found.stdout
+    allowed = check(tmp_path, *words, "--allow-no-base", "--format", "github")
+    assert allowed.exit_code == 0
+    assert allowed.stdout.startswith("::warning ")
+
+
+def cut(folder: Path, *keep: str) -> None:
+    """Keeps the lines in which one of these texts is."""
+    path = folder / "measurements.jsonl"
+    found = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(x for x in found if any(word in x for word in keep)))
+
+
+def test_a_young_history_excuses_no_vanished_cell(tmp_path: Path) -> None:
+    kept(tmp_path, range(1, 4))
+    name = run_of(tmp_path, 9)
+    cut(tmp_path / name, '"readseq"')
+    words = [name, "--against", "history", "--allow-no-base"]
+    found = check(tmp_path, *words)
+    assert found.exit_code == 3
+    assert "failed or missing" in found.stdout
+
+
+def test_an_unfinished_run_never_passes(tmp_path: Path) -> None:
+    kept(tmp_path, range(1, 7))
+    name = run_of(tmp_path, 20)
+    cut(tmp_path / name, '"repetition": 1,', '"repetition":1,')
+    found = check(tmp_path, name, "--against", "history")
+    assert found.exit_code == 3
+    assert "unfinished" in found.stdout
+    cut(tmp_path / name, "nothing")
+    bases = {"history": "no cell of this run has a rate", "20260106": "no measurements"}
+    for against, reason in bases.items():
+        empty = check(tmp_path, name, "--against", against)
+        assert empty.exit_code == 5
+        assert reason in empty.stdout
+
+
+def test_help_says_what_is_needed_and_excused() -> None:
+    told = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
+    assert "run -n 4" in told
+    assert "still exits 3" in told
+    assert "@last" in told
+
+
+def test_damaged_files_exit_2_and_name_the_file(tmp_path: Path) -> None:
+    path = ab_run(tmp_path)
+    with (path / "measurements.jsonl").open("a") as file:
+        file.write("{}\n")
+    found = check(tmp_path)
+    assert found.exit_code == 2
+    assert "measurements.jsonl:" in found.stderr
+    assert found.stdout == ""
+    kept(tmp_path / "x", range(1, 2))
+    [entry] = (tmp_path / "x/history").iterdir()
+    entry.write_text("{")
+    name = run_of(tmp_path / "x", 5)
+    damaged = check(tmp_path / "x", name, "--against", "history", "--allow-no-base")
+    assert damaged.exit_code == 2
+    assert entry.name in damaged.stderr
+
+
+def test_formats_go_where_they_are_sent(tmp_path: Path) -> None:
+    ab_run(tmp_path, effects={SLOW: 0.1})
+    as_json = check(tmp_path, "--format", "json")
+    assert json.loads(as_json.stdout)["exit"] == as_json.exit_code == 1
+    assert "not passed" in as_json.stderr
+    target = tmp_path / "check.xml"
+    as_xml = check(tmp_path, "--format", "junit", "-o", str(target))
+    assert (as_xml.exit_code, as_xml.stdout) == (1, "")
+    assert ElementTree.fromstring(target.read_text()).find(".//failure") is not None
+
+
+def test_github_gets_annotations_and_a_summary_is_appended(tmp_path: Path) -> None:
+    ab_run(tmp_path, effects={SLOW: 0.1})
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    found = check(
+        tmp_path, "--format", "github", env={"GITHUB_STEP_SUMMARY": str(summary)}
+    )
+    assert found.exit_code == 1
+    assert f"::error title=regressed%3A {SLOW}::" in found.stdout
+    text = summary.read_text()
+    assert text.startswith("before\n")
+    assert SLOW in text
+    place = str(tmp_path / "none" / "summary.md")
+    bad = check(tmp_path, "--format", "github", env={"GITHUB_STEP_SUMMARY": place})
+    assert bad.exit_code == 2
+    assert "$GITHUB_STEP_SUMMARY" in bad.stderr
+    quiet = check(tmp_path, "--format", "github", env={"GITHUB_STEP_SUMMARY": ""})
+    assert quiet.exit_code == 1
+
+
+def test_the_made_up_runs_are_sound(tmp_path: Path) -> None:
+    run = load_run(tmp_path / run_of(tmp_path, 1, slower=1.5))
+    assert all(cell.rates for cell in run.cells.values())

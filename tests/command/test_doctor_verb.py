@@ -1,0 +1,251 @@
+"""The doctor's verb, its screen, and runs that it admits or does not."""
+
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from report.terms.documents import validate
+from report.words.provenance import environment
+from scripts.cli.doctor_verb import made_for_now
+from scripts.doctor import admission
+from scripts.doctor.doctor_progress import telling
+from scripts.doctor.examine import examine
+from scripts.doctor.finding import Finding, fail, ok, warn
+from scripts.doctor.finding_text import closing, lines, summary
+from scripts.doctor.probe_limits import Probed
+from scripts.machine.probes import SystemProbes
+from tests.made_up.patients import GOOD, QUEUE, QUIET, STEADY, subject
+from tests.workbench.command_line import call
+from tests.workbench.fake_executor import FakeExecutor
+from tests.workbench.lab import Lab, make_lab
+from tests.workbench.quiet_machine import quiet_machine
+
+# Found by its name alone; the loader says that it is not there, and goes on.
+FOOLED = {"LD_PRELOAD": "libeatmydata-made-up.so"}
+FINE = ok("clock", "tsc")
+DOUBTED = warn("turbo", "on: the speed drifts", "sudo turn it off")
+FAILED = fail("data dir", "tmpfs: in memory", "choose another")
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.engine("one", "honest")
+    lab.scenario()
+    lab.suite()
+    return lab
+
+
+def shown(findings: list[Finding], width: int = 100) -> list[str]:
+    return [line.plain.rstrip() for line in lines(findings, "a machine", width)]
+
+
+def test_the_screen() -> None:
+    assert shown([FINE, DOUBTED, FAILED]) == [
+        "kvmatrix doctor  can this machine give numbers worth keeping?",
+        "a machine",
+        "",
+        "  ok    clock     tsc",
+        "  warn  turbo     on: the speed drifts",
+        "  FAIL  data dir  tmpfs: in memory",
+        "",
+        "  fix   turbo     sudo turn it off",
+        "        data dir  choose another",
+        "",
+        "1 failed, 1 warning. run goes on all the same; run --strict would stop"
+        " (exit 4).",
+    ]
+
+
+def test_lines_fit_and_lose_nothing() -> None:
+    narrow = shown([fail("data dir", "a b c d e f " * 9, "x " * 30)], 40)
+    assert max(map(len, narrow[1:-1])) <= 40
+    assert " ".join(narrow).count("f") >= 9
+
+
+def test_closing_and_summary() -> None:
+    assert closing([FINE]) == "all ok. run --strict would go on."
+    assert closing([DOUBTED, DOUBTED]).startswith("2 warnings. ")
+    tells = "; scripts/kvmatrix doctor tells"
+    assert summary([FINE, DOUBTED]) == f"doctor: 1 warning{tells}"
+    assert (
+        summary([FAILED, DOUBTED]) == f"doctor: 1 failed, 1 warning (data dir){tells}"
+    )
+
+
+def failing(changes: Mapping[str, str | None], probed: Probed = STEADY) -> list[str]:
+    found = examine(subject(changes), probed)
+    return [f.name for f in found if f.level == "fail"]
+
+
+def test_whole_machines() -> None:
+    assert failing({}) == []
+    in_memory = {
+        "/proc/self/mountinfo": "2 1 254:0 / /data rw - tmpfs tmpfs rw\n",
+        **{path: None for path in GOOD if path.startswith(QUEUE)},
+    }
+    quick = replace(STEADY, overwrites_ns=[1_500] * 100)
+    assert failing(in_memory, quick) == ["data dir", "fsync"]
+    assert failing({}, replace(STEADY, overwrites_ns=[5_000] * 100)) == ["fsync"]
+    stolen = {**QUIET, "steal_share": 0.09, "marks": ["steal 9.0 %"]}
+    gaps = [150_000 if n % 8 == 0 else 50_000 for n in range(100_000)]
+    guest = replace(STEADY, work_ns=gaps, meanwhile=stolen)
+    assert failing({}, guest) == ["noise floor"]
+
+
+def test_a_container_is_blind_but_not_unfit() -> None:
+    hidden = {"/proc/2/stat": None, "/proc/pressure/memory": None}
+    unseen = {**QUIET, "foreign_cpu_share": None}
+    found = examine(subject(hidden), replace(STEADY, meanwhile=unseen))
+    assert {f.name for f in found if f.level == "warn"} == {"watching", "quiet"}
+    assert failing(hidden) == []
+
+
+def test_a_strict_run_is_admitted_only_by_a_machine_that_is_fit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def said(*findings: Finding) -> None:
+        told = (list(findings), STEADY)
+        monkeypatch.setattr(admission, "full", lambda *_: told)
+
+    said(FINE, DOUBTED)
+    probes = SystemProbes(tmp_path)
+    assert admission.admit(subject(), probes, print) == [FINE, DOUBTED]
+    said(FINE, FAILED)
+    with pytest.raises(admission.Unfit, match="data dir: tmpfs") as unfit:
+        admission.admit(subject(), probes, print)
+    assert unfit.value.exit_code == 4
+    assert "fix: choose another" in str(unfit.value)
+    cheap = admission.admit(subject(), probes, None)
+    assert cheap == examine(subject())
+
+
+def test_without_strict_nothing_is_measured(tmp_path: Path) -> None:
+    probes = SystemProbes(tmp_path)
+    names = {f.name for f in admission.admit(subject(), probes, None)}
+    assert not names & {"fsync", "disk reads", "noise floor", "quiet"}
+
+
+def test_probes_of_this_machine(tmp_path: Path) -> None:
+    probes = SystemProbes(tmp_path, seconds=1)
+    allowed = os.sched_getaffinity(0)
+    told: list[str] = []
+    assert len(probes.overwrites_ns()) == 100
+    assert len(probes.reads_ns()) in (0, 100)
+    work_ns = probes.work_ns(told.append)
+    assert sum(work_ns) >= 1e9
+    assert told == ["noise floor, 1 s to go"]
+    assert os.sched_getaffinity(0) == allowed
+    assert list(tmp_path.iterdir()) == []
+    assert SystemProbes(tmp_path / "none").overwrites_ns() == ()
+
+
+def told_on(terminal: bool, quiet: bool = False) -> str:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, width=40, color_system=None)
+    with telling(console, quiet) as tell:
+        tell("noise floor, 2 s to go")
+        tell("noise floor, 1 s to go")
+    return out.getvalue()
+
+
+def test_progress_is_one_line_where_lines_stay() -> None:
+    assert told_on(terminal=False) == "doctor: noise floor, 2 s to go\n"
+    assert told_on(terminal=False, quiet=True) == ""
+    on_terminal = told_on(terminal=True)
+    assert "1 s to go" in on_terminal and "\n" not in on_terminal
+    assert on_terminal.endswith(" " * 39 + "\r")
+
+
+def test_the_verb_answers_and_leaves_nothing(lab: Lab) -> None:
+    done = lab.call("doctor", "--json", env=FOOLED)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    levels = {f["name"]: f["level"] for f in document["findings"]}
+    assert levels["preload"] == "fail"
+    assert levels["engines"] == levels["set-up"] == "ok"
+    assert document["failed"] == sum(v == "fail" for v in levels.values())
+    assert all(f["remedy"] for f in document["findings"] if f["level"] != "ok")
+    assert document["probes"]["overwrite_fdatasync_ns"]["count"] == 100
+    assert document["probes"]["work_unit_ns"]["count"] == 100_000
+    assert "doctor: noise floor" in done.stderr
+    assert lab.left_in_data() == []
+    assert not lab.results.exists()
+
+
+def test_room_is_judged_for_the_suite_that_is_named(lab: Lab) -> None:
+    lab.scenario("vast", flags={"num": 10**12, "key_size": 16, "value_size": 100})
+    suites = lab.root / "configs/suites"
+    text = (suites / "lab.toml").read_text()
+    (suites / "all-vast.toml").write_text(text.replace("base", "vast"))
+    for words, level in (([], "ok"), (["lab"], "ok"), (["all-vast"], "fail")):
+        done = lab.call("doctor", *words, "-q", "--json")
+        findings = json.loads(done.stdout)["findings"]
+        assert [f["level"] for f in findings if f["name"] == "room"] == [level]
+    done = lab.call("doctor", "all-fast", "-q")
+    assert done.returncode == 2
+    assert "did you mean 'all-vast'" in done.stderr
+
+
+def test_a_data_directory_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    with made_for_now(there / "a/b"), made_for_now(there):
+        assert (there / "a/b").is_dir()
+    assert list(there.iterdir()) == []
+    with made_for_now(there / "a/b"):
+        (there / "a/kept").touch()
+    assert [p.name for p in (there / "a").iterdir()] == ["kept"]
+
+
+def test_the_verb_leaves_no_data_directory(lab: Lab, tmp_path: Path) -> None:
+    # The last of an option counts, and the lab has one of its own.
+    words = lab.arguments("doctor", "-q")
+    done = call(
+        [*words, "--data-dir", str(tmp_path / "none/data")], quiet_machine(FakeExecutor)
+    )
+    assert done.returncode == 0, done.stderr
+    assert "ok" in done.stdout
+    assert not (tmp_path / "none").exists()
+
+
+def test_strict_tells_by_the_exit_code(lab: Lab) -> None:
+    done = lab.call("doctor", "--strict", "-q", env=FOOLED)
+    assert done.returncode == 4
+    assert "FAIL  preload" in done.stdout
+    assert "run --strict would stop (exit 4)" in done.stdout
+
+
+def test_a_strict_run_stops_before_anything_is_written(lab: Lab) -> None:
+    done = lab.call("run", "lab", "--strict", "-n", "1", env=FOOLED)
+    assert done.returncode == 4
+    assert "preload: eatmydata is loaded" in done.stderr
+    assert "fix: unset LD_PRELOAD" in done.stderr
+    assert list(lab.results.iterdir()) == []
+    assert lab.left_in_data() == []
+
+
+def test_a_run_records_the_doctors_findings_and_says_one_line(lab: Lab) -> None:
+    done = lab.call("run", "lab", "-n", "1", env=FOOLED)
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stderr.splitlines() if "doctor" in line]
+    assert len(said) == 1 and "preload" in said[0], said
+    document = json.loads((lab.run_folder / "environment.json").read_text())
+    validate(document, "environment", "environment.json")
+    levels = {f["name"]: f["level"] for f in document["doctor"]}
+    assert levels["preload"] == "fail"
+    assert "noise floor" not in levels
+
+
+def test_findings_are_shown_with_the_machine() -> None:
+    group = environment({"schema": 1, "doctor": [FINE.document(), FAILED.document()]})
+    assert group == [
+        ("doctor", [("clock", "tsc"), ("data dir", "FAIL: tmpfs: in memory")])
+    ]
+    assert Finding.of(FAILED.document()) == FAILED

@@ -1,0 +1,135 @@
+"""`kvmatrix report --format` for other tools: files, stderr, exit codes."""
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from report.exchange import ab_benchstat
+from report.exchange.benchstat import benchmark_name
+from report.model.ab_folder import load_ab_run
+from report.model.ab_plan import Failure
+from report.verdict.ab_verdicts import judge
+from tests.made_up import records, synthetic_ab, synthetic_run
+from tests.setup import other_programs
+from tests.workbench.command_line import Done, call
+
+KINDS = ("google", "benchstat", "bencher", "github-bigger", "github-smaller")
+
+
+def report(folder: Path, *words: str) -> Done:
+    return call(["report", str(folder), *words])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_has_no_rate_is_named_on_stderr(tmp_path: Path, kind: str) -> None:
+    folder = synthetic_run.write_varied(tmp_path / records.RUN_ID)
+    done = report(folder, "--format", kind)
+    assert done.returncode == 0, done.stderr
+    assert "alpha" in done.stdout
+    said = done.stderr.splitlines()
+    assert "left out: gamma/baseline/readseq: unsupported: keeps no key order" in said
+    assert "left out" not in done.stdout
+
+
+def test_a_reason_on_stderr_is_one_line_without_controls(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    lines = synthetic_run.lines(plan)
+    cell = plan["cells"][0]
+    wrong = "a\nleft out: everything\x1b[2J\x9bb"
+    lines[0] = records.failure(cell, "error", wrong)
+    folder = synthetic_run.write_run(tmp_path / records.RUN_ID, plan, lines)
+    done = report(folder, "--format", "benchstat")
+    assert done.returncode == 0, done.stderr
+    (said,) = done.stderr.splitlines()
+    assert said.endswith(": error: a left out: everything?[2J?b")
+
+
+def test_a_file_is_written_and_its_name_printed(tmp_path: Path) -> None:
+    folder = synthetic_run.write_run(tmp_path / records.RUN_ID)
+    target = tmp_path / "google.json"
+    done = report(folder, "--format", "google", "-o", str(target))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() == str(target)
+    assert json.loads(target.read_text())["benchmarks"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_without_any_rate_ends_with_5_and_writes_nothing(
+    tmp_path: Path, kind: str
+) -> None:
+    plan = synthetic_run.plan()
+    lines = [
+        records.failure(cell, "error", "signal 11 (SIGSEGV)") for cell in plan["cells"]
+    ]
+    folder = synthetic_run.write_run(tmp_path / records.RUN_ID, plan, lines)
+    target = tmp_path / "out"
+    done = report(folder, "--format", kind, "-o", str(target))
+    assert done.returncode == 5
+    assert "no cell has a rate" in done.stderr
+    assert not target.exists()
+
+
+def test_a_damaged_run_ends_with_2(tmp_path: Path) -> None:
+    folder = synthetic_run.write_run(tmp_path / records.RUN_ID)
+    (folder / "measurements.jsonl").write_text('{"schema": NaN}\n')
+    done = report(folder, "--format", "google")
+    assert done.returncode == 2
+    assert "measurements.jsonl:1: not valid JSON" in done.stderr
+    assert done.stdout == ""
+
+
+def test_benchstat_sets_the_sides_of_an_ab_run_beside_each_other(
+    tmp_path: Path,
+) -> None:
+    slow, failing = "alpha/baseline/fillseq", "beta-tree/baseline/fillrandom"
+    folder = synthetic_ab.write_ab_run(
+        tmp_path / synthetic_ab.AB_RUN_ID,
+        effects={slow: 0.1},
+        failures={failing: ("b", "error", "signal 11 (SIGSEGV)")},
+    )
+    target = tmp_path / "ab.txt"
+    done = report(folder, "--format", "benchstat", "-o", str(target))
+    assert done.returncode == 0, done.stderr
+    assert f"left out: {failing}: side b: error: signal 11 (SIGSEGV)" in done.stderr
+    said = subprocess.run(
+        [other_programs.program("benchstat"), "-col", "/side", str(target)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    rows = [line for line in said.splitlines() if "/benchmark=fillseq/" in line]
+    (confirmed,) = [row for row in rows if "alpha" in row and "stage=confirm" in row]
+    assert "(p=0.000 n=30)" in confirmed
+    assert "+10." in confirmed or "+11." in confirmed or "+9." in confirmed
+    assert "benchmark=fillrandom/" in said
+    assert "engine=beta-tree/scenario=baseline/benchmark=fillrandom" not in said
+
+
+def test_the_rounds_of_a_cell_that_failed_later_are_no_evidence(
+    tmp_path: Path,
+) -> None:
+    result = judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path / "ab")))
+    first, *rest = result.run.cells
+    failed = replace(first, failure=Failure("a", "wrong", "audit: 3 entries differ"))
+    result = replace(result, run=replace(result.run, cells=(failed, *rest)))
+    assert benchmark_name(rest[0].name) in ab_benchstat.render(result)
+    assert benchmark_name(first.name) not in ab_benchstat.render(result)
+    assert ab_benchstat.left_out(result) == (
+        f"{first.name}: side a: wrong: audit: 3 entries differ",
+    )
+
+
+def test_an_ab_run_without_a_round_ends_with_5(tmp_path: Path) -> None:
+    folder = synthetic_ab.write_ab_run(tmp_path / synthetic_ab.AB_RUN_ID)
+    (folder / "measurements.jsonl").write_text("")
+    done = report(folder, "--format", "benchstat")
+    assert done.returncode == 5, done.stdout
+
+
+def test_help_says_which_tools_the_formats_are_for(tmp_path: Path) -> None:
+    said = " ".join(report(tmp_path, "--help").stdout.split())
+    for word in ("benchstat (Go)", "Google Benchmark", "Bencher's BMF"):
+        assert word in said

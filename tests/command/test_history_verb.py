@@ -1,0 +1,260 @@
+"""kvmatrix history, through the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from report.formats import history_text
+from report.model.ab_folder import load_ab_run
+from report.model.history_entry import Band
+from report.model.history_folder import load
+from report.model.judgement import Verdict
+from report.model.plan import CellName
+from report.verdict.ab_verdicts import judge
+from report.words.history_view import view
+from scripts.cli.verbs import main
+from tests.made_up import records, synthetic_run
+from tests.made_up import synthetic_history as made
+from tests.made_up.synthetic_ab import AB_RUN_ID, CELLS, LABELS, write_ab_run
+
+READS = CellName("beta", "baseline", "readrandom")
+
+
+def called(*words: str | Path) -> Result:
+    return CliRunner().invoke(main, ["history", *map(str, words)])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A confirmed slowdown, a nominated one and a speedup."""
+    names = [made.CELL, READS, CellName("alpha", "sync", "fillsync")]
+    steps = [
+        made.step_at(30, 0.06, cell=names[0]),
+        made.step_at(45, 0.05, cell=names[1]),
+        made.step_at(20, -0.08, cell=names[2]),
+    ]
+    runs = made.history(60, names, lambda i, n: sum(step(i, n) for step in steps))
+    decisive = made.entry(
+        100,
+        [made.entry_cell(names[0], 9e4, Band(0.94, 0.92, 0.96), Verdict.REGRESSED)],
+        reference="binary 29",
+        binary="binary 30",
+    )
+    return made.write(tmp_path / "history", [*runs, decisive])
+
+
+def at(folder: Path) -> tuple[str, str]:
+    return "--history-dir", str(folder)
+
+
+def test_what_is_open_comes_first(folder: Path) -> None:
+    done = called(*at(folder))
+    assert done.exit_code == 0
+    flagged = [line for line in done.stdout.splitlines() if line[:1] in "▼▲"]
+    assert [line.split()[:3] for line in flagged if line] == [
+        ["▼", "regressed", "alpha/baseline/fillseq"],
+        ["▼", "nominated", "beta/baseline/readrandom"],
+        ["▲", "nominated", "alpha/sync/fillsync"],
+    ]
+    told = "confirmed by 20260105-040000-ab-quick: −6.0 % [−8.0, −4.0] %"
+    assert told in done.stdout
+    assert "4 series: 1 regressed, 1 nominated, 1 improved" in done.stdout
+
+
+def test_a_nomination_says_how_to_confirm_it(folder: Path) -> None:
+    command = (
+        f"scripts/kvmatrix ab quick --a BUILD_OF_{made.commit(44)}"
+        f" --b BUILD_OF_{made.commit(45)} -k beta/baseline/readrandom"
+    )
+    assert f"to confirm: {command}" in called(*at(folder)).stdout
+
+
+def test_a_label_cannot_break_out_of_the_command(tmp_path: Path) -> None:
+    label = "$(reboot); x"
+    runs = made.history(40, effect=made.step_at(30, 0.06))
+    entries = [made.entry(i, e.cells, label=label) for i, e in enumerate(runs)]
+    done = called(*at(made.write(tmp_path, entries)))
+    assert f"--a 'BUILD_OF_{label}'" in done.stdout
+
+
+def test_cells_can_be_chosen(folder: Path) -> None:
+    done = called(*at(folder), "-k", "beta/*")
+    assert "readrandom" in done.stdout
+    assert "fillseq" not in done.stdout
+    wrong = called(*at(folder), "-k", "gamma/*")
+    assert wrong.exit_code == 2
+    assert "matches no cell" in wrong.stderr
+
+
+def test_the_last_runs_are_shown_and_all_are_looked_at(folder: Path) -> None:
+    done = called(*at(folder), "--last", "20")
+    assert "the last 20 of 61 runs" in done.stdout
+    assert "readrandom" in done.stdout
+    assert "fillseq" not in done.stdout
+
+
+def test_csv_has_every_point_and_json_every_step(folder: Path) -> None:
+    rows = list(
+        csv.DictReader(io.StringIO(called(*at(folder), "--format", "csv").stdout))
+    )
+    assert len(rows) == 60 * 3 + 1
+    steps = [row for row in rows if row["step"]]
+    assert {(row["run"], row["verdict"]) for row in steps} == {
+        (made.run_id(20), "nominated"),
+        (made.run_id(30), "regressed"),
+        (made.run_id(45), "nominated"),
+    }
+    document = json.loads(called(*at(folder), "--format", "json").stdout)
+    (machine,) = document["machines"]
+    assert (machine["regressed"], machine["nominated"], machine["improved"]) == (
+        1,
+        1,
+        1,
+    )
+    assert machine["changes"][0]["state"] == "nominated"
+    assert {change["cell"] for change in machine["changes"]} == {
+        "alpha/baseline/fillseq",
+        "alpha/sync/fillsync",
+        "beta/baseline/readrandom",
+    }
+
+
+def test_two_machines_are_told_apart(tmp_path: Path) -> None:
+    there = {**made.MACHINE, "cpu_model": "Another CPU"}
+    runs = made.history(6)
+    moved = [made.entry(i + 6, e.cells, machine=there) for i, e in enumerate(runs)]
+    done = called(*at(made.write(tmp_path, [*runs, *moved])))
+    assert "machine 1: Another CPU" in done.stdout
+    assert "machine 2: Made-up CPU" in done.stdout
+    assert "2 of fewer than 10 points" not in done.stdout
+    assert done.stdout.count("1 of fewer than 10 points") == 2
+
+
+def test_no_history_is_not_a_quiet_one(tmp_path: Path) -> None:
+    done = called(*at(tmp_path / "absent"))
+    assert (done.exit_code, done.stdout) == (5, "")
+    assert "history add" in done.stderr
+
+
+def test_a_damaged_history_is_named(folder: Path) -> None:
+    path = folder / f"{made.run_id(7)}.json"
+    path.write_bytes(path.read_bytes()[:200])
+    done = called(*at(folder))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"kvmatrix: {path}: ")
+
+
+def write_run(results: Path) -> Path:
+    return synthetic_run.write_run(results / records.RUN_ID)
+
+
+def added(tmp_path: Path, *words: str) -> Result:
+    places = ("--results-dir", tmp_path / "results", "--history-dir", tmp_path / "h")
+    return called("add", *places, *words)
+
+
+def test_a_run_is_added_once(tmp_path: Path) -> None:
+    write_run(tmp_path / "results")
+    done = added(tmp_path, "@last", "--label", "abc123")
+    assert done.exit_code == 0, done.stderr
+    (entry,) = load(tmp_path / "h")
+    assert (entry.run, entry.label) == (records.RUN_ID, "abc123")
+    before = (tmp_path / "h" / f"{entry.run}.json").read_bytes()
+    again = added(tmp_path, records.RUN_ID, "--label", "abc123")
+    assert (again.exit_code, "(was there)" in again.stdout) == (0, True)
+    other = added(tmp_path, records.RUN_ID, "--label", "def456")
+    assert other.exit_code == 2
+    assert "not the same" in other.stderr
+    assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before
+    assert len(list((tmp_path / "h").iterdir())) == 1
+
+
+def test_the_folder_may_be_named_before_the_verb(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "results")
+    done = called("--history-dir", tmp_path / "h", "add", str(run))
+    assert done.exit_code == 0, done.stderr
+    assert len(load(tmp_path / "h")) == 1
+
+
+def test_an_unfinished_run_is_not_added(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "results")
+    lines = (run / "measurements.jsonl").read_text().splitlines(keepends=True)
+    (run / "measurements.jsonl").write_text("".join(lines[:50]))
+    done = added(tmp_path, "@last")
+    assert done.exit_code == 2
+    assert f"resume {run.name}" in done.stderr
+    assert not (tmp_path / "h").exists()
+
+
+def test_an_unfinished_ab_run_is_not_added(tmp_path: Path) -> None:
+    run = write_ab_run(tmp_path / "results" / AB_RUN_ID)
+    lines = (run / "measurements.jsonl").read_text().splitlines(keepends=True)
+    (run / "measurements.jsonl").write_text("".join(lines[:-4]))
+    done = added(tmp_path, AB_RUN_ID)
+    assert done.exit_code == 2
+    assert f"not finished; scripts/kvmatrix resume {AB_RUN_ID}" in done.stderr
+    assert not (tmp_path / "h").exists()
+
+
+def test_a_label_that_no_entry_can_hold_is_refused(tmp_path: Path) -> None:
+    write_run(tmp_path / "results")
+    done = added(tmp_path, "@last", "--label", "a\x1bb")
+    assert done.exit_code == 2
+    assert "label" in done.stderr
+    assert not (tmp_path / "h").exists()
+
+
+def test_nothing_is_added_if_one_of_the_runs_is_damaged(tmp_path: Path) -> None:
+    write_run(tmp_path / "results")
+    damaged = synthetic_run.write_run(tmp_path / "results/20260203-040506-damaged")
+    (damaged / "run.json").write_text("{")
+    done = added(tmp_path, records.RUN_ID, damaged.name)
+    assert done.exit_code == 2
+    assert not (tmp_path / "h").exists()
+
+
+def ab_entry(tmp_path: Path, **options: Any) -> Any:
+    write_ab_run(tmp_path / "results" / AB_RUN_ID, **options)
+    done = added(tmp_path, AB_RUN_ID)
+    assert done.exit_code == 0, done.stderr
+    (entry,) = load(tmp_path / "h")
+    return entry
+
+
+def test_an_ab_run_adds_the_ratio_and_its_interval(tmp_path: Path) -> None:
+    entry = ab_entry(tmp_path, effects={CELLS[0]: math.log(1.1)})
+    assert (entry.kind, entry.label) == ("ab", LABELS["b"])
+    assert entry.reference.label == LABELS["a"]
+    ratios = {str(cell.name): cell.ratio for cell in entry.cells}
+    slower = ratios.pop(CELLS[0])
+    verdicts = {str(cell.name): cell.verdict for cell in entry.cells}
+    assert verdicts.pop(CELLS[0]) is Verdict.REGRESSED
+    judged = judge(load_ab_run(tmp_path / "results" / AB_RUN_ID)).cells
+    told = {str(c.name): c.judgement.verdict for c in judged if c.judgement}
+    assert verdicts.items() < told.items()
+    assert slower.low < 1 / 1.1 < slower.high < 1
+    assert all(0.95 < ratio.median < 1.05 for ratio in ratios.values())
+    rates = {str(cell.name): cell for cell in entry.cells}
+    assert rates[CELLS[0]].n > rates[CELLS[1]].n  # it was measured again
+    assert entry.binary("alpha") != entry.reference.engines["alpha"]
+
+
+def test_a_cell_that_failed_on_one_side_has_no_figures(tmp_path: Path) -> None:
+    failures = {CELLS[1]: ("b", "error", "signal 11")}
+    entry = ab_entry(tmp_path, failures=failures)
+    failed = {str(c.name): c for c in entry.cells if c.rate is None}
+    assert list(failed) == [CELLS[1]]
+    assert (failed[CELLS[1]].status, failed[CELLS[1]].ratio) == ("error", None)
+
+
+def test_the_text_is_the_same_each_time(folder: Path) -> None:
+    told = [history_text.lines(view(load(folder))) for _ in range(2)]
+    assert told[0] == told[1]

@@ -1,0 +1,399 @@
+"""The views, from recorded events: what a person sees while a run goes on."""
+
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from report.model.plan import CellName, Plan
+from report.model.run import Cell as MeasuredCell
+from scripts.measure.events import (
+    Beat,
+    Event,
+    Note,
+    Pace,
+    Progressed,
+    RepetitionFinished,
+    RepetitionStarted,
+    RunEnded,
+    RunStarted,
+)
+from scripts.show.board import Board
+from scripts.show.live import (
+    PlainView,
+    RunLines,
+    SilentView,
+    TerminalView,
+    make_view,
+    screen,
+    table_fits,
+)
+from scripts.show.live_table import ASCII, UNICODE, glyphs_for
+from scripts.show.run_summary import disturbed_lines, summary_lines, time_shares
+from tests.made_up.made_up_plans import FLAGS, engine, line, plan
+
+A, B = CellName("a", "base", "fillseq"), CellName("b", "base", "fillseq")
+NULL = CellName("null", "base", "fillseq")
+
+
+def made() -> Plan:
+    engines = [engine("a"), engine("b"), engine("null", role="floor")]
+    return plan(engines, benchmarks=("fillseq", "fillrandom"), repetitions=2)
+
+
+def finished(cell: CellName, repetition: int, elapsed_s: float = 1, **kw: Any) -> Event:
+    given = line(cell, repetition, **kw)
+    return RepetitionFinished(given, 0.5, Pace(elapsed_s, 30.0, 0.25))
+
+
+RECORDED: list[Event] = [
+    RunStarted("a machine", ()),
+    RepetitionStarted(A, 1, 1000),
+    finished(A, 1, rate=4_030_000.0),
+    finished(B, 1, rate=1_000_000.0),
+    finished(B, 2, rate=1_000_000.0),
+    finished(NULL, 1, rate=50e6),
+    finished(A, 2, rate=4_110_000.0),
+    finished(CellName("b", "base", "fillrandom"), 1, rate=None, status="error"),
+    RepetitionStarted(CellName("a", "base", "fillrandom"), 1, 1000),
+    Progressed(200, 10.0),
+    Progressed(500, 10.5),
+    Note("something to know"),
+    Beat(Pace(61.0, 30.0, 0.25)),
+]
+
+
+def board(events: list[Event] = RECORDED, planned: Plan | None = None) -> Board:
+    found = Board(planned or made())
+    for event in events:
+        found.apply(event)
+    return found
+
+
+def cell_a(found: Board) -> MeasuredCell:
+    return found.cell(A.engine, A.scenario, A.benchmark)
+
+
+def shown(width: int = 100, height: int = 40, found: Board | None = None) -> str:
+    resume = "scripts/kvmatrix resume R"
+    lines = screen(found or board(), width, height, UNICODE, resume)
+    return "\n".join(text.plain for text in lines)
+
+
+def test_the_table_has_the_best_starred_and_the_spread_beside_it() -> None:
+    row = next(x for x in shown().splitlines() if x.startswith("  fillseq"))
+    assert row.split() == [
+        "fillseq",
+        *("★", "4.07M", "±2.0", "%"),
+        *("1.00M", "±0.0", "%", "4.07x"),
+        "50.0M",
+    ]
+
+
+def row_of(*rates: tuple[CellName, float]) -> list[str]:
+    """The words of the table's first row after repetitions at these rates."""
+    taken: list[CellName] = []
+    events = RECORDED[:1]
+    for cell, rate in rates:
+        taken.append(cell)
+        events = [*events, finished(cell, taken.count(cell), rate=rate)]
+    lines = shown(found=board(events)).splitlines()
+    return next(x for x in lines if x.startswith("  fillseq")).split()[1:-1]
+
+
+def test_intervals_that_meet_are_a_tie() -> None:
+    row = row_of((A, 4e6), (A, 2e6), (B, 2.5e6), (B, 2.6e6))
+    assert row == ["=", "3.00M", "±67", "%", "=", "2.55M", "±3.9", "%", "1.18x"]
+
+
+def test_one_repetition_of_one_engine_and_nobody_has_won() -> None:
+    assert row_of((A, 4e6), (B, 1e6)) == ["4.00M", "1.00M", "4.00x"]
+    assert "★" not in row_of((A, 4e6), (A, 4e6), (B, 1e6))
+
+
+def test_one_engine_alone_wins_nothing() -> None:
+    assert row_of((A, 4e6), (A, 4e6)) == ["4.00M", "±0.0", "%", "–"]
+
+
+def test_the_floor_is_never_the_best() -> None:
+    assert shown().count("★") == 1
+
+
+def test_a_failure_is_a_word_and_the_running_cell_is_marked() -> None:
+    row = next(x for x in shown().splitlines() if x.startswith("  fillrandom"))
+    assert row.split() == ["fillrandom", "▸", "600", "ERROR", "–"]
+
+
+def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
+    text = shown()
+    assert "6/12  25 %  61 s gone  ~30 s left" in text
+    assert "now   round 1/2  a/base/fillrandom   500 of 1.00k   600 ops/s" in text
+    assert "note  something to know" in text
+    assert "continue with: scripts/kvmatrix resume R" in text
+
+
+def test_what_nobody_knows_yet_is_not_guessed() -> None:
+    events = [*RECORDED[:2], Beat(Pace(5.0))]
+    assert "5 s gone  – left" in shown(found=board(events))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+@pytest.mark.parametrize("height", [10, 24, 30, 60])
+def test_no_line_is_wider_and_no_screen_higher_than_the_terminal(
+    width: int, height: int
+) -> None:
+    lines = shown(width, height).splitlines()
+    assert max(len(text) for text in lines) <= width
+    assert len(lines) <= height
+    assert ("fillseq" in shown(width, height)) == (height >= 30 and width >= 60)
+
+
+def test_narrow_columns_drop_the_ratio_then_the_spread() -> None:
+    assert "4.07x" in shown(100) and "±2.0 %" in shown(100)
+    assert "4.07x" not in shown(70) and "±2.0 %" in shown(70)
+    assert "±" not in shown(60)
+
+
+def test_a_stream_without_these_characters_gets_ascii() -> None:
+    assert glyphs_for("utf-8") is UNICODE
+    assert glyphs_for("ascii") is ASCII
+    lines = screen(board(), 100, 40, ASCII, "resume R")
+    assert all(text.plain.isascii() for text in lines)
+
+
+def plain(events: list[Event], planned: Plan | None = None) -> list[str]:
+    stream = io.StringIO()
+    view = PlainView(Console(file=stream, width=80), RunLines(planned or made()))
+    for event in events:
+        view.show(event)
+    view.close()
+    return stream.getvalue().splitlines()
+
+
+def test_a_pipe_gets_one_line_per_repetition_and_no_escape() -> None:
+    lines = plain([*RECORDED, RunEnded(90.0)])
+    assert "\x1b" not in "".join(lines)
+    assert lines[0].startswith("kvmatrix run 20260102-030405-lab  suite=lab cells=6")
+    assert [x[:15] for x in lines if x.startswith("[")] == [
+        f"[ {n}/12] round {r}"
+        for n, r in ((1, 1), (2, 1), (3, 2), (4, 1), (5, 2), (6, 1))
+    ]
+    assert "4,029,999 ops/s" in lines[2]
+    assert any("b/base/fillrandom  ERROR: made up to fail" in x for x in lines)
+    assert lines[-1] == "done 6/12 repetitions, 1 cell failed, 90 s"
+
+
+def test_the_heart_beats_each_minute_of_silence() -> None:
+    beats: list[Event] = [Beat(Pace(float(s))) for s in range(0, 200, 10)]
+    lines = [x for x in plain([RECORDED[0], *beats]) if x.startswith("heartbeat")]
+    assert [x.split(",")[0] for x in lines] == [
+        f"heartbeat {t} elapsed" for t in ("60 s", "2 min 0 s", "3 min 0 s")
+    ]
+
+
+def test_a_resumed_run_starts_with_what_is_done() -> None:
+    done = (line(A, 1, 4e6), line(A, 2, 4e6))
+    found = board([RunStarted("m", done)])
+    assert found.finished == 2
+    assert cell_a(found).rates == pytest.approx([4e6, 4e6])
+
+
+def test_unsupported_at_run_time_shortens_the_plan() -> None:
+    found = board([RECORDED[0], finished(A, 1, rate=None, status="unsupported")])
+    assert found.planned == 11
+
+
+def test_a_superseded_attempt_is_not_counted() -> None:
+    events = [
+        RECORDED[0],
+        finished(A, 1, rate=9e6, marks=["steal 3.1 %"]),
+        finished(A, 1, rate=4e6, attempt=2),
+    ]
+    found = board(events)
+    assert found.finished == 1
+    assert cell_a(found).rates == pytest.approx([4e6])
+    assert len(cell_a(found).superseded) == 1 and not found.disturbed()
+    told = [x for x in plain(events) if x.startswith("[")]
+    assert told[0].endswith("disturbed: steal 3.1 %; again (2 of 3)")
+    assert "disturbed" not in told[1] and told[1].startswith("[ 1/12] round 1")
+
+
+def test_a_mark_that_stays_is_shown_beside_the_rate() -> None:
+    events = [RECORDED[0], finished(A, 1, rate=4e6, attempt=3, marks=["steal 9 %"])]
+    (told,) = [x for x in plain(events) if x.startswith("[")]
+    assert "4,000,000 ops/s" in told and told.endswith("disturbed: steal 9 %")
+    ((_, (kept,)),) = board(events).disturbed()
+    assert kept.disturbed == ("steal 9 %",)
+
+
+def test_many_disturbed_cells_are_counted_and_few_are_named() -> None:
+    engines = [engine(name) for name in "abcdefg"]
+    busy = plan(engines, benchmarks=("fillseq",), repetitions=1)
+    events: list[Event] = [RunStarted("m", ())]
+    events += [finished(c, 1, attempt=3, marks=["steal 9 %"]) for c in busy.cells]
+    lines = disturbed_lines(board(events, busy))
+    assert lines[0] == "disturbed 7 of 7 cells stayed disturbed;" + (
+        " 0 disturbed attempts made again"
+    )
+    assert lines[1] == "disturbed a/base/fillseq: 1 of 1, such as: steal 9 %"
+    assert (len(lines), lines[-1]) == (7, "disturbed and 2 cells more")
+
+
+def latency_plan(more: Mapping[str, int] | None = None) -> Plan:
+    flags = {**FLAGS, **(more or {})}
+    return plan(
+        [engine("a"), engine("b")],
+        ("fillseq",),
+        repetitions=1,
+        latency=True,
+        flags={"a": flags, "b": flags},
+    )
+
+
+def test_latency_repetitions_are_counted_and_no_part_of_a_rate() -> None:
+    events = [
+        RunStarted("m", ()),
+        finished(A, 1, rate=4e6),
+        RepetitionStarted(A, 2, 1000, 2),
+        Progressed(10, 1.0),
+    ]
+    assert "now   latency  a/base/fillseq   attempt 2 of 3" in shown(
+        found=board(events, latency_plan())
+    )
+    events = [*events[:2], finished(A, 2, rate=1e6, latency=True)]
+    found = board(events, latency_plan())
+    assert (found.finished, found.planned) == (2, 4)
+    assert cell_a(found).rates == pytest.approx([4e6])
+    assert [x for x in plain(events, latency_plan()) if "] latency" in x]
+
+
+@pytest.mark.parametrize(
+    ("status", "rate", "keeps"),
+    [
+        ("wrong", 1000, False),
+        ("error", 1000, False),
+        ("timeout", 0, False),
+        ("timeout", 1000, True),
+    ],
+)
+def test_a_latency_repetition_that_fails(status: str, rate: int, keeps: bool) -> None:
+    """A limit that ends an open loop says how much was asked for, as in the report."""
+    failed = finished(A, 2, rate=None, status=status, latency=True)
+    planned = latency_plan({"rate": rate} if rate else {})
+    found = board([RunStarted("m", ()), finished(A, 1), failed], planned)
+    assert bool(cell_a(found).rates) == keeps
+    assert [str(m.cell) for m in found.failures()] == ["a/base/fillseq"]
+    lines = [t.plain for t in summary_lines(found, None, UNICODE, [])]
+    word = status.upper().ljust(9)
+    assert f"{word} a/base/fillseq latency: made up to fail" in lines
+
+
+def test_differences_below_the_noise_of_the_run_are_ties() -> None:
+    twin = replace(engine("a"), name="a-again", role="control", twin_of="a")
+    noisy = plan([engine("a"), engine("b"), twin], ("fillseq",), repetitions=2)
+    again = CellName("a-again", "base", "fillseq")
+
+    def marks(again_rate: float) -> int:
+        events: list[Event] = [RunStarted("m", ())]
+        for cell, rate in ((A, 4e6), (B, 3.9e6), (again, again_rate)):
+            events += [finished(cell, r, rate=rate) for r in (1, 2)]
+        return shown(found=board(events, noisy)).count("★")
+
+    assert (marks(4e6), marks(3.8e6)) == (1, 0)
+
+
+def test_a_cell_that_failed_once_has_no_rate() -> None:
+    found = board(
+        [RECORDED[0], finished(A, 1, rate=None, status="wrong"), finished(A, 2)]
+    )
+    assert not cell_a(found).rates
+    assert [str(m.cell) for m in found.failures()] == ["a/base/fillseq"]
+
+
+@pytest.mark.parametrize(
+    ("terminal", "quiet", "view"),
+    [(True, False, TerminalView), (False, False, PlainView), (True, True, SilentView)],
+)
+def test_the_view_fits_the_stream(terminal: bool, quiet: bool, view: type) -> None:
+    console = Console(
+        file=io.StringIO(), force_terminal=terminal, _environ={"TERM": "xterm"}
+    )
+    chosen = make_view(console, made(), quiet, "resume R", True)
+    chosen.close()
+    assert type(chosen) is view
+
+
+def test_a_terminal_view_leaves_the_cursor_visible() -> None:
+    stream = io.StringIO()
+    console = Console(
+        file=stream,
+        force_terminal=True,
+        width=100,
+        height=40,
+        _environ={"TERM": "xterm"},
+    )
+    now = iter(range(100))
+    view = TerminalView(
+        console, made(), "resume R", False, clock=lambda: float(next(now))
+    )
+    for event in RECORDED:
+        view.show(event)
+    view.close()
+    written = stream.getvalue()
+    assert written.rfind("\x1b[?25h") > written.rfind("\x1b[?25l") >= 0
+    assert "★" in written
+
+
+def test_a_short_terminal_scrolls_finished_repetitions() -> None:
+    stream = io.StringIO()
+    console = Console(
+        file=stream,
+        force_terminal=True,
+        width=100,
+        height=24,
+        _environ={"TERM": "xterm"},
+    )
+    view = TerminalView(console, made(), "resume R", False)
+    assert not table_fits(board(), 100, 24)
+    for event in RECORDED:
+        view.show(event)
+    view.close()
+    assert "[ 1/12] round 1 a/base/fillseq" in stream.getvalue()
+    assert "★" not in stream.getvalue()
+
+
+def test_the_summary_names_failures_and_shares() -> None:
+    lines = [line(A, 1, 1e6), line(B, 1, None, "error")]
+    lines[0] |= {
+        "settle_ns": 10**5,
+        "prepare_ns": 2 * 10**5,
+        "audit": {"audit_ns": 10**5},
+    }
+    text = [t.plain for t in summary_lines(board(), None, UNICODE, lines)]
+    assert "ERROR     b/base/fillrandom: made up to fail" in text
+    legend = "★ wins, = tie, ± spread: (max - min) / median, x off the best"
+    assert any(x.endswith(legend) for x in text)
+    shares = time_shares(made(), lines)
+    assert shares is not None
+    assert (shares.timed, shares.settle) == (0.5, 0.05)
+    assert (shares.prepare, shares.audit) == (0.1, 0.05)
+    assert shares.rest == pytest.approx(0.3)
+    assert (
+        text[-1] == "time      2.00 ms: timed 50 %, settle 5.0 %, prepare 10 %,"
+        " audit 5.0 %, disturbed and made again 0.0 %, rest 30 %"
+    )
+
+
+def test_attempts_that_are_made_again_are_a_share_of_their_own() -> None:
+    lines = [line(A, 1, 1e6, marks=["m"]), line(A, 1, 1e6, attempt=2)]
+    lines[0]["prepare_ns"] = 10**6
+    shares = time_shares(made(), lines)
+    assert shares is not None
+    assert (shares.prepare, shares.again, shares.timed) == (0.25, 0.25, 0.25)
+
+
+def test_without_figures_there_are_no_shares() -> None:
+    assert time_shares(made(), [line(B, 1, None, "error")]) is None

@@ -1,0 +1,376 @@
+"""kvmatrix plan: predicts from smaller sizes, refuses what cannot fit, says why."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from report.model.plan import Plan
+from report.model.run import Measurement
+from report.model.run_folder import read_current_plan, read_lines
+from report.stats.scaling import Point, Sample
+from report.terms.documents import ResultsError
+from scripts.cli.option_types import CountsType, CountType
+from scripts.forecast.size_history import Samples, collect, growth_key
+from scripts.forecast.suite_estimate import Room, SuiteEstimate, estimate_suite
+from scripts.measure.calibration import default_sizes, plan_at_size
+from scripts.plan.oracle_memory import table_bytes
+from scripts.show.estimate_text import text
+from scripts.store.run_places import Refused, refuse_small_memory
+from scripts.store.run_store import find_run
+from tests.made_up.made_up_plans import FLAGS, engine, plan
+from tests.workbench.lab import Lab, make_lab
+
+SIZES = (30_000, 100_000, 300_000)
+NUM = 1_000_000_000
+AMPLE = Room(1 << 60, 1 << 60, None)
+BENCHMARKS = ("readrandom", "fillrandom")
+
+
+def made(latency: bool = False, timeout_s: float = 1e9, **flags: Any) -> Plan:
+    own = {"a": {**FLAGS, "num": NUM, **flags}}
+    found = plan([engine("a")], BENCHMARKS, flags=own, latency=latency)
+    return replace(found, suite=replace(found.suite, timeout_s=timeout_s))
+
+
+def known(
+    of: Plan, disk_per_entry: float = 100.0, engine_bytes: float = 8e6
+) -> Samples:
+    """Each cell at three sizes: 2 us an entry, and 4 us to fill it."""
+    samples = Samples()
+    for cell in of.cells:
+        key = growth_key(of, cell)
+        samples.repetitions[key] = [
+            Sample(n, n, {"loop": n * 2e-6}, engine_bytes, n * disk_per_entry)
+            for n in SIZES
+        ]
+        if cell.benchmark == "readrandom":
+            samples.fills[key] = [Point(n, n * 4e-6) for n in SIZES]
+    return samples
+
+
+def by_name(found: SuiteEstimate) -> Mapping[str, Any]:
+    return {cell.cell.benchmark: cell for cell in found.cells}
+
+
+def test_all_repetitions_and_every_fill_are_in_the_sum() -> None:
+    plan = made(latency=True)
+    found = estimate_suite(plan, known(plan), AMPLE)
+    assert by_name(found)["fillrandom"].repetitions == 4
+    assert by_name(found)["fillrandom"].time_s.middle == pytest.approx(8e3, rel=0.4)
+    assert found.fills_s.middle == pytest.approx(4 * 4e3, rel=0.4)  # of the reads alone
+    assert found.time_s.middle == pytest.approx(32e3, rel=0.4)
+    assert not found.unfit and not found.doubts
+
+
+def test_a_repetition_that_offers_a_rate_takes_its_time() -> None:
+    plan = made(latency=True, rate=1000.0)
+    found = by_name(estimate_suite(plan, known(plan), AMPLE))["fillrandom"]
+    assert found.time_s.low > NUM / 1000
+
+
+def test_the_table_of_the_keys_is_counted() -> None:
+    plan = made()
+    read, fill = plan.cells
+    assert (table_bytes(plan, read), table_bytes(plan, fill)) == (0, 4 * NUM)
+    found = by_name(estimate_suite(plan, known(plan), AMPLE))
+    assert found["fillrandom"].memory_bytes.low > 4 * NUM
+    assert found["readrandom"].memory_bytes.middle < NUM
+
+
+def test_a_run_whose_table_exceeds_the_memory_is_refused() -> None:
+    plan = made()
+    with pytest.raises(Refused, match=r"a/base/fillrandom records .* 3\.73 GiB of mem"):
+        refuse_small_memory(plan, 4 * NUM - 1)
+    refuse_small_memory(plan, 4 * NUM)
+    refuse_small_memory(plan, "unknown")
+
+
+def test_a_database_that_was_prepared_is_there_twice() -> None:
+    plan = made()
+    found = by_name(estimate_suite(plan, known(plan), AMPLE))
+    once = found["fillrandom"].disk_bytes.middle
+    assert found["readrandom"].disk_bytes.middle == pytest.approx(2 * once)
+
+
+def test_what_cannot_fit_is_named_with_its_need_and_what_is_free() -> None:
+    plan = made()
+    small = Room(10 << 30, 2 << 30, None)
+    found = estimate_suite(plan, known(plan), small)
+    assert len(found.unfit) == 3
+    disk, other, memory = map(str, found.unfit)
+    assert disk.startswith("a/base/readrandom needs disk: 18")
+    assert "9.94 GiB are free in --data-dir" in disk
+    assert other.startswith("a/base/fillrandom needs disk: 9")
+    assert memory.startswith("a/base/fillrandom needs memory: 3.7")
+    assert memory.endswith("; 2 GiB are free")
+
+
+def test_what_may_not_fit_is_a_doubt() -> None:
+    plan = made()
+    needed = by_name(estimate_suite(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
+    room = Room(round((2 * needed.middle + 2 * needed.high) / 2), None, None)
+    found = estimate_suite(plan, known(plan), room)
+    assert not found.unfit
+    (doubt,) = found.doubts
+    assert str(doubt).startswith("a/base/readrandom may need more disk than there is")
+
+
+def test_half_a_chance_to_fit_is_none() -> None:
+    plan = made()
+    fill = by_name(estimate_suite(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
+    room = Room(round((fill.low + fill.middle) / 2), None, None)
+    unfit = [str(trouble) for trouble in estimate_suite(plan, known(plan), room).unfit]
+    assert any(told.startswith("a/base/fillrandom needs disk") for told in unfit)
+
+
+def test_a_doubt_of_many_cells_is_told_once() -> None:
+    plan = made()
+    found = estimate_suite(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
+    told = [line for line in text(found, AMPLE, {}) if line.startswith("doubt")]
+    assert len(told) == 1 and "readrandom and 1 cell more: exceeds" in told[0]
+
+
+def test_a_process_that_would_be_killed_is_a_doubt() -> None:
+    plan = made(timeout_s=3000.0)
+    found = estimate_suite(plan, known(plan), AMPLE)
+    assert len(found.doubts) == 1  # the fill takes 4,000 s, all else 2,000 s
+    assert "a/base/readrandom would be killed" in str(found.doubts[0])
+
+
+def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
+    plan = made()
+    found = estimate_suite(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
+    assert len(found.doubts) == 2
+    assert all("exceeds the memory, 1 GiB, as no size" in d.words for d in found.doubts)
+
+
+def test_a_cache_that_no_size_has_filled_makes_one_too() -> None:
+    plan = made(cache_size=(300_000 * 100) // 4 + 1)
+    found = estimate_suite(plan, known(plan), AMPLE)
+    assert len(found.doubts) == 2
+    assert "exceeds 4 times cache_size, 28.6 MiB, as no size" in str(found.doubts[0])
+    plan = made(cache_size=(300_000 * 100) // 4)
+    assert not estimate_suite(plan, known(plan), AMPLE).doubts
+
+
+def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
+    """Until the buffer is full an engine's memory grows with what it holds."""
+    room = Room(1 << 60, 20 << 30, None)
+
+    def found(size: int) -> SuiteEstimate:
+        plan = made(write_buffer_size=size)
+        samples = known(plan)
+        for key, own in samples.repetitions.items():
+            samples.repetitions[key] = [
+                replace(s, memory_bytes=s.num * 800.0) for s in own
+            ]
+        return estimate_suite(plan, samples, room)
+
+    filling, filled = found(256 << 20), found(1 << 20)
+    assert not filling.unfit and len(filled.unfit) == 2
+    assert by_name(filling)["readrandom"].memory_bytes.high == 800 * max(SIZES)
+    assert "its time and memory are the least" in str(filling.doubts[0])
+    assert "a/base/readrandom needs memory: 6" in str(filled.unfit[0])
+
+
+def test_why_a_cell_could_not_be_measured_is_told() -> None:
+    plan = made()
+    samples = Samples()
+    samples.failures[growth_key(plan, plan.cells[0])] = "error: too many files"
+    found = estimate_suite(plan, samples, AMPLE).cells
+    assert found[0].reason.endswith("measured: none; error: too many files")
+    assert found[1].reason.endswith("measured: none")
+
+
+def test_other_settings_are_another_cell() -> None:
+    plan = made()
+    found = estimate_suite(plan, known(made(value_size=101)), AMPLE)
+    assert [cell.repetition for cell in found.cells] == [None, None]
+    assert "needs at least 3 sizes, measured: none" in found.cells[0].reason
+    assert len(found.unknown) == 2
+
+
+def test_a_rung_has_the_settings_of_the_goal_and_no_more_reads_than_entries(
+    tmp_path: Path,
+) -> None:
+    goal = made(reads=5000, cache_size=7)
+    for num, reads in ((1000, 1000), (9000, 5000)):
+        small = plan_at_size(goal, num, Samples(), tmp_path)
+        assert small is not None and small.repetitions == 1
+        for cell in small.cells:
+            flags = {**FLAGS, "num": num, "reads": reads, "cache_size": 7}
+            assert small.flags(cell) == flags
+            assert growth_key(small, cell) == growth_key(goal, cell)
+    all_of_it = plan_at_size(made(reads=-1), 1000, Samples(), tmp_path)
+    assert all_of_it is not None
+    assert {f["a"]["reads"] for f in (s.flags for s in all_of_it.scenarios)} == {-1}
+
+
+def test_the_default_sizes_are_below() -> None:
+    assert default_sizes(1_000_000_000) == (10_000, 30_000, 100_000, 300_000)
+    assert default_sizes(100_000) == (1_000, 3_000, 10_000, 30_000)
+
+
+@pytest.mark.parametrize("text, count", [("1e9", NUM), ("5_000", 5000), ("7", 7)])
+def test_a_count_may_be_written_short(text: str, count: int) -> None:
+    assert CountType().convert(text, None, None) == count
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "-1", "1.5", "1e-1", "1e17", "nan", "1e999999"]
+)
+def test_what_is_no_count_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="not a count"):
+        CountType().convert(text, None, None)
+
+
+def test_sizes_are_a_list_of_counts() -> None:
+    assert CountsType().convert("1e3,300,1000", None, None) == (300, 1000)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    found = make_lab(tmp_path)
+    found.engine("good", "honest")
+    found.scenario(benchmarks=BENCHMARKS)
+    found.suite()
+    return found
+
+
+def runs(lab: Lab) -> int:
+    return len(list((lab.results / "plans").glob("*/run.json")))
+
+
+def test_sizes_of_other_settings_are_told(lab: Lab) -> None:
+    grows = "[[from_num]]\nnum = 3_000\nbatch_size = 2\n"
+    lab.scenario("s", ("fillseq",), grows, flags={"num": 2_000})
+    lab.suite(("s",))
+    assert lab.call("run", "lab", "-e", "good").returncode == 0
+    told = lab.call("plan", "lab", "-e", "good", "--num", "3000")
+    assert told.returncode == 5
+    assert "measured: none; with other settings than of this size: 2,000" in told.stdout
+    assert "1 cell is not predicted: add --measure" in told.stderr
+    dry = lab.call("run", "lab", "-e", "good", "--dry-run").stdout
+    assert "\n1 cell x 3, about " in dry
+
+
+def test_the_ladder_is_measured_once_and_kept_apart(lab: Lab) -> None:
+    words = ("lab", "--num", "2000", "--sizes", "20,60,200")
+    blind = lab.call("plan", *words)
+    assert blind.returncode == 5
+    assert "2 cells are not predicted: add --measure" in blind.stderr
+    (line,) = blind.stdout.splitlines()
+    assert line.startswith("good/base/readrandom and 1 cell more: not predicted:")
+    assert line.endswith("needs at least 3 sizes, measured: none")
+    first = lab.call("plan", *words, "--measure", "--json")
+    assert first.returncode == 0, first.stderr
+    assert runs(lab) == 3
+    document = json.loads(first.stdout)
+    assert [cell["sizes"] for cell in document["cells"]] == [[20, 60, 200]] * 2
+    for cell in document["cells"]:
+        assert 0 < cell["repetition_s"]["low"] < cell["repetition_s"]["high"]
+    again = lab.call("plan", *words, "--measure")
+    assert again.returncode == 0 and runs(lab) == 3
+    with pytest.raises(ResultsError, match="there is no run"):
+        find_run(lab.results, "@last")
+
+
+def test_sizes_of_ordinary_runs_count_too(lab: Lab) -> None:
+    for num in ("20", "60", "200"):
+        assert lab.call("run", "lab", "--num", num).returncode == 0
+    assert lab.call("plan", "lab", "--num", "2000").returncode == 0
+    only = lab.call("plan", "lab", "--num", "2000", "--from", "@last")
+    assert only.returncode == 5 and "measured: 200" in only.stdout
+
+
+def test_a_prediction_is_shown_beside_what_was_measured(lab: Lab) -> None:
+    for num in ("20", "60", "200", "2000"):
+        assert lab.call("run", "lab", "--num", num).returncode == 0
+    words = ("lab", "--num", "2000", "--against", "@last", "--json")
+    found = lab.call("plan", *words)
+    assert found.returncode == 0, found.stderr
+    for cell in json.loads(found.stdout)["cells"]:
+        assert cell["sizes"] == [20, 60, 200]  # not what it is compared with
+        assert cell["measured_s"] > 0
+    other = lab.call("plan", "lab", "--num", "3000", "--against", "@last")
+    assert other.returncode == 2 and "has none of these cells at --num" in other.stderr
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (("--num", "100", "--sizes", "10,100", "--measure"), "only sizes below"),
+        (("--from", "nothing"), "there is no run"),
+        (("--num", "many"), "'many' is not a count"),
+        (("-e", "god"), "did you mean"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told(
+    lab: Lab, words: tuple[str, ...], told: str
+) -> None:
+    found = lab.call("plan", "lab", *words)
+    assert found.returncode == 2 and told in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_what_cannot_fit_ends_with_4(lab: Lab) -> None:
+    words = ("lab", "--num", "10000000000000000", "--sizes", "20,60,200")
+    found = lab.call("plan", *words, "--measure")
+    assert found.returncode == 4
+    assert "this run cannot fit" in found.stderr
+    assert "good/base/fillrandom needs memory" in found.stderr
+
+
+def test_only_the_last_attempt_counts_and_nothing_cut_short(lab: Lab) -> None:
+    lab.engine("bad", "disturbed")
+    (lab.data / "disturb").write_text("1")
+    words = ("lab", "-n", "1", "-k", "bad/base/fillrandom")
+    assert lab.call("run", *words).returncode == 0
+    plan, lines = (
+        read_current_plan(lab.run_folder),
+        read_lines(lab.run_folder).measurements,
+    )
+    assert [line.attempt for line in lines] == [1, 2]
+    (cell,) = plan.cells
+
+    def counted(*measurements: Measurement) -> int:
+        samples = Samples()
+        samples.add(plan, measurements)
+        return len(samples.of(plan, cell))
+
+    assert (counted(*lines), counted(lines[1])) == (1, 1)
+    # A fill is no part of what each repetition takes.
+    record: Any = {**lines[1].record, "prepare_ns": 4 * 10**9, "wall_ns": 9 * 10**9}
+    record |= {"anonymous_rss_bytes": 1000, "watch": {"peak_anonymous_rss_bytes": 1}}
+    samples = Samples()
+    samples.add(plan, [replace(lines[1], record=record)])
+    (sample,) = samples.of(plan, cell)
+    assert sum(sample.seconds.values()) == pytest.approx(5.0)
+    assert sample.memory_bytes == 1000 - table_bytes(plan, cell) == 1000 - 4 * 64
+    assert [fill.value for fill in samples.fills_of(plan, [cell])] == [4.0]
+    assert counted(replace(lines[1], truncated=True)) == 0
+    assert counted(replace(lines[1], status="wrong")) == 0
+    assert counted(replace(lines[1], pass_="latency")) == 0
+
+
+def test_another_machine_tells_nothing(lab: Lab) -> None:
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    plan = read_current_plan(lab.run_folder)
+    samples, skipped = collect([lab.run_folder], plan)
+    assert samples.repetitions and not skipped
+    samples, skipped = collect([lab.run_folder], replace(plan, machine={}))
+    assert not samples.repetitions and "made on another machine" in skipped[0]
+
+
+def test_a_named_run_that_cannot_be_learnt_from_is_refused(lab: Lab) -> None:
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    path = lab.run_folder / "run.json"
+    path.write_text(json.dumps({**lab.plan(), "machine": {"cpu_model": "other"}}))
+    found = lab.call("plan", "lab", "--num", "2000", "--from", "@last")
+    assert found.returncode == 2 and "made on another machine" in found.stderr
+    assert lab.call("plan", "lab", "--num", "2000").returncode == 5  # nothing to learn

@@ -1,0 +1,75 @@
+"""What the repository ships: suites that plan, results that are worth keeping."""
+
+import re
+import shutil
+import subprocess
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from report.config.configuration import load
+from report.terms.units import parse_size
+from report.trust.judge import load_run
+from tests.places import BUILD, ROOT
+from tests.workbench.command_line import call
+
+CONFIG = load(ROOT / "configs")
+# Bytes of a page of LMDB, and of the header of a value that has pages of its own.
+PAGE, HEADER = 4096, 16
+
+
+def published() -> list[Path]:
+    """The runs in results/ that are committed or about to be."""
+    command = ["git", "ls-files", "--cached", "--", "results"]
+    listed = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = [Path(name) for name in listed.stdout.splitlines()]
+    folders = {f.parts[1] for f in files if len(f.parts) > 2 and (ROOT / f).exists()}
+    return [ROOT / "results" / name for name in sorted(folders - {"history"})]
+
+
+@pytest.mark.parametrize("suite", CONFIG.suites)
+def test_every_suite_has_a_plan_at_its_own_size(suite: str, tmp_path: Path) -> None:
+    words = ("run", suite, "--dry-run", "--build-dir", str(BUILD))
+    places = ("--results-dir", str(tmp_path / "r"), "--data-dir", str(tmp_path / "d"))
+    done = call([*words, *places])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert " cells x " in done.stdout
+
+
+def test_lmdb_has_room_for_every_size_of_ceda() -> None:
+    usual = 64 << 30
+    for scenario in CONFIG.scenarios.values():
+        if not scenario.family.startswith("kyoto-ceda"):
+            continue
+        num, size = int(scenario.flags["num"]), int(scenario.flags["value_size"])
+        pages = -(-(size + HEADER) // PAGE)
+        needed = num * (pages * PAGE if size > PAGE // 2 else 2 * (size + 32))
+        room = scenario.settings.get("lmdb", {}).get("map_size", f"{usual}B")
+        assert needed < parse_size(str(room)), scenario.name
+
+
+def test_every_run_in_results_is_told_of_and_none_has_a_wrong_cell() -> None:
+    told = (ROOT / "results/README.md").read_text()
+    runs = published()
+    assert runs
+    for path in runs:
+        assert f"| `{path.name}` |" in told
+        assert '"status":"wrong"' not in (path / "measurements.jsonl").read_text()
+        if (path / "run.json").exists():
+            cells = load_run(path).cells.values()
+            assert all(cell.status != "wrong" for cell in cells), path.name
+
+
+TOML = re.compile(r"^    .*# configs/(scenarios|suites)/(\S+)\n(?:    .*\n)+", re.M)
+
+
+def test_the_scenario_of_the_example_is_one(tmp_path: Path) -> None:
+    configs = shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    for block in TOML.finditer((ROOT / "configs/README.md").read_text()):
+        text = textwrap.dedent(block.group())
+        (configs / block.group(1) / block.group(2)).write_text(text)
+    made = load(configs)
+    assert made.suites["threads"].scenarios == ("threads-1", "threads-2", "threads-4")

@@ -1,0 +1,104 @@
+"""A point of a sweep is what was measured: nothing else may set the flag."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from report.config.toml_table import ConfigError
+from report.terms.documents import ResultsError
+from report.trust.judge import load_run
+from tests.configuration.test_scenario_file import BASE, ENGINES, SUITE, config
+from tests.workbench.lab import Lab, make_lab
+
+THREADS = "[sweep]\nthreads = [1, 4]\n"
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return make_lab(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "key"),
+    [
+        ("threads = 2\n" + THREADS, "threads"),
+        (THREADS + "[settings.one]\nthreads = 2\n", "settings.one.threads"),
+        (THREADS + "[[from_num]]\nnum = 9\nthreads = 2\n", "from_num[0].threads"),
+        (
+            THREADS + "[[from_num]]\nnum = 9\n[from_num.settings.two]\nthreads = 2\n",
+            "from_num[0].settings.two.threads",
+        ),
+        ("[sweep]\nrate = [1000.0, 2000.0]\n", "sweep.rate"),
+        ('[sweep]\ncache_size = ["1MiB", "1024KiB"]\n', "sweep.cache_size"),
+        ("[[from_num]]\nnum = 9\n[[from_num]]\nnum = 9\n", "from_num[1].num"),
+    ],
+)
+def test_what_would_move_a_point_of_a_sweep_is_refused(
+    tmp_path: Path, wrong: str, key: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        config(tmp_path, BASE + wrong)
+    assert caught.value.key == key
+    assert caught.value.file.endswith("scenarios/base.toml")
+
+
+def test_so_is_an_override_of_a_suite(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="'base' decides it") as caught:
+        config(tmp_path, BASE + THREADS, f"{SUITE}[override]\nthreads = 8\n")
+    assert caught.value.file.endswith("suites/all.toml")
+    assert caught.value.key == "override.threads"
+
+
+def test_so_is_a_key_beside_a_sweep_that_is_inherited(tmp_path: Path) -> None:
+    more = 'extends = "base"\ntitle = "M"\nanalysis = "A"\nthreads = 2\n'
+    with pytest.raises(ConfigError, match="is swept") as caught:
+        config(tmp_path, BASE + THREADS, more=more)
+    assert caught.value.file.endswith("scenarios/more.toml")
+
+
+def test_an_empty_sweep_sweeps_nothing(tmp_path: Path) -> None:
+    more = 'extends = "base"\ntitle = "M"\nanalysis = "A"\nthreads = 2\n[sweep]\n'
+    made = config(tmp_path, BASE + THREADS, more=more).scenarios
+    assert set(made) == {"base-1", "base-4", "more"}
+    assert (made["more"].family, made["more"].flags["threads"]) == ("", 2)
+
+
+def test_a_sweep_replaces_a_base_s_flag(tmp_path: Path) -> None:
+    more = 'extends = "base"\ntitle = "M"\nanalysis = "A"\n' + THREADS
+    made = config(tmp_path, BASE + "threads = 2\n", more=more).scenarios
+    assert [made[f"more-{n}"].flags["threads"] for n in (1, 4)] == [1, 4]
+
+
+def test_a_sweep_of_sizes_has_thresholds_and_no_size_from_the_command_line(
+    lab: Lab,
+) -> None:
+    lab.engine("alpha", "honest")
+    grows = "[[from_num]]\nnum = 100\nbatch_size = 2\n"
+    lab.scenario("s", ("fillseq",), f"{grows}[sweep]\nnum = [64, 128]\n", flags={})
+    lab.suite(("s",))
+    done = lab.call("run", "lab", "--num", "2000")
+    assert done.returncode == 2
+    assert "--num: scenario s sweeps num; leave the option out" in done.stderr
+    assert lab.call("run", "lab", "--dry-run").returncode == 0
+
+
+def test_a_run_whose_point_is_elsewhere_is_not_read(lab: Lab) -> None:
+    lab.engine("alpha", "honest")
+    lab.scenario("s", ("fillseq",), "[sweep]\nvalue_size = [4, 64]\n", {"num": 64})
+    lab.suite(("s",))
+    assert lab.call("run", "lab").returncode == 0
+    (folder,) = lab.results.iterdir()
+    assert len(load_run(folder).plan.scenarios) == 2
+    plan = json.loads((folder / "run.json").read_text())
+    plan["scenarios"][0]["flags"]["alpha"]["value_size"] = 100
+    (folder / "run.json").write_text(json.dumps(plan))
+    with pytest.raises(ResultsError, match="sweeps value_size at 4, and has another"):
+        load_run(folder)
+
+
+def test_a_variant_competes(tmp_path: Path) -> None:
+    engines = ENGINES.replace('role = "variant"', 'role = "floor"')
+    with pytest.raises(ConfigError, match="'floor' is of no variant") as caught:
+        config(tmp_path, engines=engines)
+    assert caught.value.key == "engine[one-plain].role"

@@ -1,0 +1,50 @@
+"""Titles: no two charts of a scenario share one, and names keep their capitals."""
+
+from pathlib import Path
+
+import pytest
+
+from report.config.configuration import load
+from report.page import report_page
+from report.terms import titles
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.words import sentences
+from tests.made_up import records, synthetic_mix, synthetic_run
+from tests.places import ROOT
+from tests.workbench.html_tree import tree
+
+
+def test_no_two_charts_of_a_shipped_scenario_have_one_title() -> None:
+    for scenario in load(ROOT / "configs").scenarios.values():
+        named = [titles.title(benchmark) for benchmark in scenario.benchmarks]
+        assert len(set(named)) == len(named), (scenario.name, named)
+
+
+@pytest.mark.parametrize(
+    ("title", "told"),
+    [
+        ("Random reads", "random reads"),
+        ("YCSB C, read only", "YCSB C, read only"),
+        ("Social graph, corrected", "social graph, corrected"),
+        ("x", "x"),
+        ("", ""),
+    ],
+)
+def test_a_name_keeps_its_capitals_in_a_sentence(title: str, told: str) -> None:
+    assert titles.inside(title) == told
+
+
+def test_the_cards_keep_them_too(tmp_path: Path) -> None:
+    plan = synthetic_mix.plan()
+    plan["scenarios"][0]["title"] = "YCSB, its own Zipf"
+    lines = synthetic_mix.lines(plan)
+    for line in lines:
+        if line["benchmark"] == "ycsba" and line["engine"] == "beta-tree":
+            line |= records.retimed(line, line["loop_ns"] * 9)
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    cards = tree(report_page.render(run)).at("glance").all("article", "card")
+    told = "Weakest: YCSB, its own Zipf, YCSB A, update heavy, "
+    assert any(told in card.text for card in cards)
+    chart = next(c for c in comparison.compare(run).charts if c.benchmark == "ycsba")
+    assert sentences.chart_name(chart) == "YCSB, its own Zipf, YCSB A, update heavy"

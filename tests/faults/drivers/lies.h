@@ -1,0 +1,60 @@
+// The ways in which db_bench_lying can lie, one function each.
+//
+// A lie changes what the reference does and nothing else, so that whatever
+// catches it has caught that lie.
+
+#ifndef TESTS_FAULTS_DRIVERS_LIES_H_
+#define TESTS_FAULTS_DRIVERS_LIES_H_
+
+#include <gflags/gflags.h>
+
+#include <span>
+
+#include "tests/runner/wrapped_driver.h"
+
+DECLARE_uint64(lie_every);
+
+namespace kvmatrix {
+
+// A flag of the harness, which a liar reads as no honest driver does.
+inline std::string FlagText(const char* name) {
+  return gflags::GetCommandLineFlagInfoOrDie(name).current_value;
+}
+inline uint64_t FlagNumber(const char* name) {
+  return std::stoull(FlagText(name));
+}
+
+// One lie: its name as --lie takes it, and what an engine that tells it does.
+struct Lie {
+  const char* name;
+  const char* does;
+  Behaviour (*behaviour)();
+};
+
+std::span<const Lie> LiesOfWrites();
+std::span<const Lie> LiesOfGets();
+std::span<const Lie> LiesOfScans();
+std::span<const Lie> LiesOfTime();
+std::span<const Lie> LiesOfAnswers();
+
+// True for every --lie_every-th call.
+class Now {
+ public:
+  bool operator()() { return ++calls_ % FLAGS_lie_every == 0; }
+
+ private:
+  uint64_t calls_ = 0;
+};
+
+// True for the --lie_every-th call alone.
+class Once {
+ public:
+  bool operator()() { return ++calls_ == FLAGS_lie_every; }
+
+ private:
+  uint64_t calls_ = 0;
+};
+
+}  // namespace kvmatrix
+
+#endif  // TESTS_FAULTS_DRIVERS_LIES_H_

@@ -1,0 +1,91 @@
+// db_bench_lying: the reference, which lies in the way that --lie says.
+//
+// Compiled with kDriver defined as kReference, so that the reference's driver
+// file links under that name; kDriver itself is defined here.
+
+#include <gflags/gflags.h>
+
+#include <initializer_list>
+
+#include "tests/faults/drivers/lies.h"
+
+#undef kDriver
+
+namespace kvmatrix {
+namespace {
+
+Behaviour Honest() { return {}; }
+
+constexpr Lie kHonest[] = {{"none", "is the reference, unchanged", Honest}};
+
+// Calls `visit` with every lie, the honest engine first.
+template <typename Visit>
+void ForEachLie(Visit visit) {
+  for (const std::span<const Lie> lies :
+       {std::span<const Lie>(kHonest), LiesOfWrites(), LiesOfGets(),
+        LiesOfScans(), LiesOfTime(), LiesOfAnswers()}) {
+    for (const Lie& lie : lies) visit(lie);
+  }
+}
+
+// One lie on each line, for --help and for whoever reads --describe.
+const char* ListOfLies() {
+  static const std::string list = [] {
+    std::string text = "the lie to tell:";
+    ForEachLie([&](const Lie& lie) {
+      text += "\n" + std::string(lie.name) + ": " + lie.does;
+    });
+    return text;
+  }();
+  return list.c_str();
+}
+
+}  // namespace
+}  // namespace kvmatrix
+
+DEFINE_string(lie, "none", kvmatrix::ListOfLies());
+DEFINE_uint64(lie_every, 100, "the N of the lies that are told now and then");
+DEFINE_bool(lie_later, false, "tell no lie while a database is prepared");
+
+namespace kvmatrix {
+namespace {
+
+// The fill that reads start from, or its audit: neither counts its operations.
+bool Prepares() {
+  constexpr char kFill[] = "filluniquerandom";
+  return FlagText("progress").empty() &&
+         (FlagText("benchmarks") == kFill || FlagText("after") == kFill);
+}
+
+Behaviour Chosen() {
+  Behaviour (*chosen)() = nullptr;
+  ForEachLie([&](const Lie& lie) {
+    if (FLAGS_lie == lie.name) chosen = lie.behaviour;
+  });
+  if (chosen == nullptr) {
+    throw std::runtime_error("--lie: there is no '" + FLAGS_lie +
+                             "'; see --help");
+  }
+  return FLAGS_lie_later && Prepares() ? Honest() : chosen();
+}
+
+std::unique_ptr<Database> Open(const Options& options) {
+  static const Driver wrapped = Wrapped(Chosen());
+  return wrapped.open(options);
+}
+
+std::string Version() { return "1"; }
+
+}  // namespace
+
+extern const Driver kDriver;
+const Driver kDriver = {.name = LYING_NAME,
+                        .licence = "Apache-2.0",
+                        .codec = "",
+                        .ordered = LYING_ORDERED,
+                        .stores = true,
+                        .version = Version,
+                        .code = reinterpret_cast<const void*>(&Version),
+                        .open = Open};
+
+}  // namespace kvmatrix

@@ -1,0 +1,175 @@
+// Lies that are told by scans; what is stored is right.
+
+#include "tests/faults/drivers/lies.h"
+
+namespace kvmatrix {
+namespace {
+
+using Scan = Behaviour::Scan;
+
+struct Row {
+  std::string key;
+  std::string value;
+};
+
+// A whole scan that lies so; a scan from a given key does not lie.
+Behaviour WholeScans(Scan scan) {
+  Behaviour lie;
+  lie.scan = [scan](Session& session, std::string_view start, Order order,
+                    const Visitor& visit) {
+    start.empty() ? scan(session, start, order, visit)
+                  : session.Scan(start, order, visit);
+  };
+  return lie;
+}
+
+// What becomes of the N-th row of a whole scan, with the row before it.
+// Returns false to stop the scan.
+using RowLie = bool (*)(const Row& before, const Row& row,
+                        const Visitor& visit);
+
+Behaviour AtRow(RowLie lie) {
+  return WholeScans([lie](Session& session, std::string_view start, Order order,
+                          const Visitor& visit) {
+    Row before;
+    session.Scan(
+        start, order, [&, once = Once()](auto key, auto value) mutable {
+          Row row{std::string(key), std::string(value)};
+          const bool more =
+              once() ? lie(before, row, visit) : visit(row.key, row.value);
+          before = std::move(row);
+          return more;
+        });
+  });
+}
+
+Behaviour GoesBackward() {
+  return WholeScans([](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    session.Scan(start,
+                 order == Order::kForward ? Order::kBackward : Order::kForward,
+                 visit);
+  });
+}
+
+// Holds back the N-th row until the one after it was visited.
+Behaviour SwapsNeighbours() {
+  return WholeScans([](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    std::optional<Row> held;
+    bool wanted = true;
+    session.Scan(start, order,
+                 [&, once = Once()](auto key, auto value) mutable {
+                   if (once()) {
+                     held = {std::string(key), std::string(value)};
+                     return true;
+                   }
+                   wanted = visit(key, value);
+                   if (wanted && held) {
+                     wanted = visit(held->key, held->value);
+                     held.reset();
+                   }
+                   return wanted;
+                 });
+    if (wanted && held) visit(held->key, held->value);
+  });
+}
+
+Behaviour SkipsHalf() {
+  return WholeScans([](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    bool odd = false;
+    session.Scan(start, order, [&](auto key, auto value) {
+      return (odd = !odd) || visit(key, value);
+    });
+  });
+}
+
+Behaviour SkipsRow() {
+  return AtRow([](const Row&, const Row&, const Visitor&) { return true; });
+}
+
+// Never visits the last row.
+Behaviour StopsEarly() {
+  return WholeScans([](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    std::optional<Row> held;
+    session.Scan(start, order, [&](auto key, auto value) {
+      const bool more = !held || visit(held->key, held->value);
+      held = {std::string(key), std::string(value)};
+      return more;
+    });
+  });
+}
+
+Behaviour VisitsTwice() {
+  return AtRow([](const Row&, const Row& row, const Visitor& visit) {
+    return visit(row.key, row.value) && visit(row.key, row.value);
+  });
+}
+
+Behaviour VisitsNeighbour() {
+  return AtRow([](const Row& before, const Row&, const Visitor& visit) {
+    return visit(before.key, before.value);
+  });
+}
+
+Behaviour GivesValueOfNeighbour() {
+  return AtRow([](const Row& before, const Row& row, const Visitor& visit) {
+    return visit(row.key, before.value);
+  });
+}
+
+Behaviour VisitsIntruder() {
+  return AtRow([](const Row&, const Row& row, const Visitor& visit) {
+    return visit("intruder", row.value);
+  });
+}
+
+Behaviour AddsIntruder() {
+  return WholeScans([](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    bool wanted = true;
+    session.Scan(start, order, [&](auto key, auto value) {
+      return wanted = visit(key, value);
+    });
+    if (wanted) visit("intruder", "value");
+  });
+}
+
+Behaviour SeeksToNeighbour() {
+  Behaviour lie;
+  lie.scan = [](Session& session, std::string_view start, Order order,
+                const Visitor& visit) {
+    bool passed = start.empty();
+    session.Scan(start, order, [&](auto key, auto value) {
+      if (passed) return visit(key, value);
+      return passed = true;
+    });
+  };
+  return lie;
+}
+
+constexpr Lie kLies[] = {
+    {"scan-backward", "scans in the other direction", GoesBackward},
+    {"scan-swap", "swaps two neighbours of a scan", SwapsNeighbours},
+    {"scan-half", "leaves out every other row of a scan", SkipsHalf},
+    {"scan-skip", "leaves out the N-th row of a scan", SkipsRow},
+    {"scan-stop", "ends a scan one row early", StopsEarly},
+    {"scan-twice", "visits the N-th row of a scan twice", VisitsTwice},
+    {"scan-neighbour", "visits a row twice in place of the one after it",
+     VisitsNeighbour},
+    {"scan-value", "gives the N-th row of a scan the value of the row before",
+     GivesValueOfNeighbour},
+    {"scan-intruder", "visits a key that nobody wrote in place of a row",
+     VisitsIntruder},
+    {"scan-more", "visits at the end a key that nobody wrote", AddsIntruder},
+    {"seek-neighbour", "begins a scan one entry past the right one",
+     SeeksToNeighbour},
+};
+
+}  // namespace
+
+std::span<const Lie> LiesOfScans() { return kLies; }
+
+}  // namespace kvmatrix

@@ -1,0 +1,180 @@
+// Lies about when, where and how steadily the work is done; what is stored and
+// answered is right in the end.
+
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "tests/faults/drivers/lies.h"
+
+namespace kvmatrix {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+// Work of this duration.
+void Spin(std::chrono::nanoseconds duration) {
+  const auto end = Clock::now() + duration;
+  while (Clock::now() < end) continue;
+}
+
+// Threads that work from start() to stop().
+class Helpers {
+ public:
+  ~Helpers() { Stop(); }
+
+  void Start() {
+    Stop();
+    working_ = true;
+    for (int i = 0; i < kThreads; ++i) {
+      threads_.emplace_back([this] {
+        while (working_.load(std::memory_order_relaxed)) continue;
+      });
+    }
+  }
+
+  void Stop() {
+    working_ = false;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  static constexpr int kThreads = 16;  // a busy machine too runs some at once
+
+  std::atomic<bool> working_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// Updates kept in the memory of this process.
+struct Buffered {
+  std::vector<std::pair<std::string, std::optional<std::string>>> updates;
+
+  void Add(std::span<const Update> batch) {
+    for (const Update& update : batch) {
+      std::optional<std::string> value;
+      if (update.value) value = *update.value;
+      updates.emplace_back(update.key, std::move(value));
+    }
+  }
+
+  void WriteTo(Session& session) {
+    for (const auto& [key, value] : updates) {
+      const Update update = {key, value};
+      session.Write({&update, 1});
+    }
+    updates.clear();
+  }
+};
+
+Behaviour BuffersUntilClose() {
+  auto buffered = std::make_shared<Buffered>();
+  Behaviour lie;
+  lie.write = [buffered](Session&, std::span<const Update> batch) {
+    buffered->Add(batch);
+  };
+  lie.last_words = [buffered](Database& database) {
+    buffered->WriteTo(*database.NewSession());
+  };
+  return lie;
+}
+
+// Twice as long as the database was open, if that is longer: a busy machine may
+// have taken its time for the timed work.
+Behaviour WorksInClose() {
+  auto opened = std::make_shared<Clock::time_point>();
+  Behaviour lie;
+  lie.open = [opened] { *opened = Clock::now(); };
+  lie.close = [opened] {
+    Spin(std::max<Clock::duration>(milliseconds(400),
+                                   2 * (Clock::now() - *opened)));
+  };
+  return lie;
+}
+
+Behaviour WorksInOpen() {
+  Behaviour lie;
+  lie.open = [] { Spin(milliseconds(400)); };
+  return lie;
+}
+
+// Takes so much processor time of the calling thread, however long that lasts.
+void Work(std::chrono::nanoseconds duration) {
+  const auto used = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) +
+           std::chrono::nanoseconds(time.tv_nsec);
+  };
+  const auto end = used() + duration;
+  while (used() < end) continue;
+}
+
+Behaviour WorksInOtherThreads() {
+  auto threads = std::make_shared<std::vector<std::thread>>();
+  Behaviour lie;
+  lie.write = [threads](Session& session, std::span<const Update> batch) {
+    while (threads->size() < 2) threads->emplace_back(Work, milliseconds(30));
+    session.Write(batch);
+  };
+  lie.flush = [threads] {
+    for (std::thread& thread : *threads) thread.join();
+    threads->clear();
+  };
+  return lie;
+}
+
+Behaviour GoesOnAfterSettle() {
+  auto helpers = std::make_shared<Helpers>();
+  Behaviour lie;
+  lie.settle = [helpers] { helpers->Start(); };
+  lie.close = [helpers] { helpers->Stop(); };
+  return lie;
+}
+
+// Sleeps for so long whenever `when()` is true.
+template <typename When>
+Behaviour Sleeps(milliseconds duration, When when) {
+  auto pause = [duration, when]() mutable {
+    if (when()) std::this_thread::sleep_for(duration);
+  };
+  Behaviour lie;
+  lie.write = [pause](Session& session, std::span<const Update> batch) mutable {
+    pause();
+    session.Write(batch);
+  };
+  lie.get = [pause](Session& session, std::string_view key) mutable {
+    pause();
+    return session.Get(key);
+  };
+  return lie;
+}
+
+Behaviour StallsOnce() { return Sleeps(milliseconds(150), Once()); }
+
+Behaviour StallsOften() { return Sleeps(milliseconds(20), Now()); }
+
+constexpr Lie kLies[] = {
+    {"buffer", "keeps all writes in its own memory until it is closed",
+     BuffersUntilClose},
+    {"close", "works 400 ms or longer in closing", WorksInClose},
+    {"open", "works 400 ms in opening", WorksInOpen},
+    {"threads", "works 30 ms in each of two other threads",
+     WorksInOtherThreads},
+    {"unsettled", "works on in other threads after it says it is settled",
+     GoesOnAfterSettle},
+    {"stall-once", "sleeps 150 ms in the N-th operation", StallsOnce},
+    {"stall-often", "sleeps 20 ms in every N-th operation", StallsOften},
+};
+
+}  // namespace
+
+std::span<const Lie> LiesOfTime() { return kLies; }
+
+}  // namespace kvmatrix

@@ -1,0 +1,75 @@
+"""Runs the real harness over lying executables and asks what it says of them."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.faults.table import Case, Family, Scenario
+from tests.faults.verdicts import verdicts_of
+from tests.places import BUILD
+from tests.workbench.lab import Lab, make_lab
+
+EXECUTABLES = BUILD / "tests"
+FLAGS = {"num": 500, "key_size": 16, "value_size": 100}
+OWN_FLAGS = ("lie", "lie_every", "lie_later")  # of the lying engine alone
+
+Verdicts = Mapping[str, Mapping[str, Any]]
+
+
+def run_family(
+    family: Family, folder: Path, executables: Path = EXECUTABLES
+) -> Verdicts:
+    """What the harness says of each cell of a family.
+
+    `executables` holds db_bench_<engine> for the engines that lie.
+    """
+    lab = make_lab(folder)
+    for engine in sorted({scenario.engine for scenario in family.scenarios}):
+        lab.engine(engine, None)
+        name = lab.executable(engine).name
+        lab.executable(engine).symlink_to(executables / name)
+    for scenario in family.scenarios:
+        _write_scenario(lab, scenario)
+    names = [scenario.name for scenario in family.scenarios]
+    lab.suite(names, latency=family.latency)
+    words = [f"-k{case.engine}/{case.cell}" for case in family.cases]
+    words += [f"-n{family.repetitions}", "--repeat-disturbed=0"]
+    done = lab.call("run", "lab", *words)
+    assert done.returncode in (0, 3), done.stderr
+    return verdicts_of(lab.run_folder)
+
+
+def _write_scenario(lab: Lab, scenario: Scenario) -> None:
+    flags = {"lie": scenario.lie, **scenario.flags}
+    own = [f"{k} = {json.dumps(flags[k])}\n" for k in OWN_FLAGS if k in flags]
+    lab.scenario(
+        scenario.name,
+        [case.benchmark for case in scenario.cases],
+        f"[settings.{scenario.engine}]\n{''.join(own)}",
+        {**FLAGS, **{k: v for k, v in flags.items() if k not in OWN_FLAGS}},
+    )
+
+
+def problem_of(case: Case, verdicts: Verdicts) -> str:
+    """What is wrong with the verdict on a case; "" if it is the one that must be."""
+    verdict = verdicts[case.cell]
+    statuses = verdict["written"], verdict["shown"]
+    if statuses != (case.status, case.status):
+        return f"{case.cell} is {' and '.join(statuses)}: {verdict['reason']}"
+    if case.says and not told_of(case, verdicts):
+        return f"{case.cell}: {case.says!r} is not told in {verdict}"
+    return ""
+
+
+def told_of(case: Case, verdicts: Verdicts) -> str:
+    """The text that tells what must be told of a case, or ""."""
+    verdict = verdicts[case.cell]
+    told = verdict["notes"] if case.status == "ok" else [verdict["reason"]]
+    return next((text for text in told if re.search(case.says, text)), "")
+
+
+def problems_of(cases: Sequence[Case], verdicts: Verdicts) -> list[str]:
+    """Those of all cases."""
+    return [problem for case in cases if (problem := problem_of(case, verdicts))]

@@ -1,0 +1,65 @@
+"""Engines that lie in one way each, through the real harness: every lie is caught."""
+
+from pathlib import Path
+
+import pytest
+
+from report.config.config_types import MEASURED
+from tests.faults import document
+from tests.faults.harness import problems_of, run_family
+from tests.faults.table import FAMILIES, honest_family, load_checks, load_family
+
+PRIMITIVES = {"crc32c", "snappycomp", "snappyuncomp"}  # of LevelDB alone
+SCANS = {  # need an order of keys
+    *("readseq", "readreverse", "readseq100K", "seekrandom", "seekordered"),
+    *("seekrandomwhilewriting", "ycsbe", "mixgraph", "mixgraph-c"),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_lie_is_caught(name: str, tmp_path: Path) -> None:
+    family = load_family(name)
+    found = run_family(family, tmp_path)
+    assert not problems_of(family.cases, found)
+    assert len(found) == len(family.cases)
+    same = document.without_figures if name in document.TIMED else str
+    assert same(document.section(family, found)) in same(document.PATH.read_text())
+
+
+def test_a_configuration_may_name_every_benchmark_and_no_other() -> None:
+    assert sorted(document.described_benchmarks()) == sorted(MEASURED)
+
+
+@pytest.mark.parametrize(
+    ("engine", "unable"),
+    [("lying", PRIMITIVES), ("lying_unordered", PRIMITIVES | SCANS)],
+)
+def test_the_honest_engine_is_clean(
+    engine: str, unable: set[str], tmp_path: Path
+) -> None:
+    family = honest_family(engine, document.described_benchmarks(), unable)
+    found = run_family(family, tmp_path)
+    assert not problems_of(family.cases, found)
+    assert not [verdict for verdict in found.values() if verdict["findings"]]
+
+
+def test_every_case_names_a_check() -> None:
+    used = {case.check for name in FAMILIES for case in load_family(name).cases}
+    assert used == set(load_checks())
+
+
+def test_every_lie_of_the_executable_is_told() -> None:
+    known = document.described_lies().keys()
+    families = [load_family(name) for name in FAMILIES]
+    told = {s.lie for family in families for s in family.scenarios}
+    assert known == told | {"none"}
+
+
+def test_the_page_of_lies_is_up_to_date() -> None:
+    head, tail = document.frame({})
+    text = document.without_costs(document.PATH.read_text())
+    assert text.startswith(document.without_costs(head))
+    assert text.endswith(tail)
+    titles = [load_family(name).title for name in FAMILIES]
+    wanted = ["The checks", *titles, "Not told here"]
+    assert [line[3:] for line in text.splitlines() if line[:3] == "## "] == wanted

@@ -1,0 +1,172 @@
+"""The Markdown and the CSV report."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.formats import csv_format, markdown
+from report.model.run import Run
+from report.trust.judge import load_run
+from tests.made_up import synthetic_run
+
+
+@pytest.fixture
+def varied(tmp_path: Path) -> Run:
+    return load_run(synthetic_run.write_varied(tmp_path))
+
+
+def section(text: str, title: str) -> list[list[str]]:
+    """The rows of the table under a heading of the Markdown report."""
+    own = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    rows = [row for row in own.splitlines() if row.startswith("|")]
+    return [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
+
+
+def test_markdown_has_the_verdict_and_a_table_for_each_scenario(varied: Run) -> None:
+    text = markdown.render(varied)
+    assert text.splitlines()[4].startswith("**Alpha wins ")
+    for scenario in varied.plan.scenarios:
+        head, _, *rows = section(text, scenario.title)
+        assert head[1:4] == ["Alpha", "Beta Tree", "Gamma"]
+        assert head[4:] == ["Alpha, again (control)", "floor (floor)"]
+        assert len(rows) == len(scenario.benchmarks)
+
+
+def test_markdown_tables_have_equal_rows(varied: Run) -> None:
+    for block in markdown.render(varied).split("\n\n"):
+        if block.startswith("|"):
+            assert len({row.count("|") for row in block.splitlines()}) == 1, block
+
+
+def test_markdown_has_what_is_behind_the_charts_of_all_scenarios(varied: Run) -> None:
+    text = markdown.render(varied)
+    head, _, *rows = section(text, "Latency of one call")
+    assert head[3:8] == ["p50", "p90", "p99", "p99.9", "p99.99"]
+    assert {row[0] for row in rows} == {"Baseline", "Synchronous writes"}
+    _, _, *rows = section(text, "Latency, of an open loop from the intended start")
+    assert {row[0] for row in rows} == {"Baseline", "Batch writes"}
+    (alpha,) = (row for row in rows if row[1:3] == ["fillseq", "Alpha"])
+    # Of a thousand samples one lies above p99.9: too few.
+    assert alpha[3:8] == ["1.05 µs", "1.05 µs", "1.96 µs", "–", "–"]
+    head, _, *rows = section(text, "State of the work")
+    (gamma,) = (row for row in rows if row[1:3] == ["fillrandom", "Gamma"])
+    assert dict(zip(head, gamma, strict=True))["close"] == "498 ms"
+    assert dict(zip(head, gamma, strict=True))["recover"] == "3.00 ms"
+
+
+def test_a_table_of_several_charts_has_the_columns_of_all(varied: Run) -> None:
+    """A read settles nothing, and its table has no such column."""
+    head, _, *rows = section(markdown.render(varied), "State of the work")
+    told = ["open", "loop", "flush", "settle", "close", "reopen", "recover"]
+    assert head == ["Scenario", "Benchmark", "Engine", *told]
+    (read,) = (row for row in rows if row[1:3] == ["readrandom", "Alpha"])
+    assert read[head.index("settle")] == "–"
+    assert read[head.index("close")] == "500 µs"
+
+
+def test_markdown_says_the_noise_and_what_was_disturbed(varied: Run) -> None:
+    text = markdown.render(varied)
+    assert "differs from itself by 3.5 % at most." in text
+    assert "and no other median is within the noise of the run, 3.5 %." in text
+    told = "Gamma, repetition 1, attempt 2: other processes 7.9 % of the CPUs"
+    assert f"- Baseline, fillseq: {told}; made again" in text
+
+
+def test_markdown_says_statuses_in_words_with_reasons(varied: Run) -> None:
+    text = markdown.render(varied)
+    for status, reason in synthetic_run.VARIETY.values():
+        assert f"| {status} |" in text
+        assert f"{status}: {reason}".replace("_", "\\_") in text
+
+
+def test_markdown_markup_in_texts_is_harmless(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    plan["engines"][0]["title"] = "<script>a|b</script> *x* [y](z)"
+    text = markdown.render(load_run(synthetic_run.write_run(tmp_path, plan)))
+    assert "<script>" not in text
+    assert "\\<script\\>a\\|b" in text
+    assert "\\[y\\]" in text
+
+
+def test_csv_has_a_row_for_each_line_with_units_in_its_header(varied: Run) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(varied))))
+    assert len(rows) == len(varied.measurements)
+    for name in ("loop_ns", "flush_ns", "settle_ns", "disk_bytes", "ops_per_sec"):
+        assert name in rows[0]
+
+
+def rows_of(run: Run, **wanted: str) -> list[dict[str, str]]:
+    rows = csv.DictReader(io.StringIO(csv_format.render(run)))
+    return [row for row in rows if wanted.items() <= row.items()]
+
+
+def test_csv_has_every_attempt_and_says_which_count(varied: Run) -> None:
+    made = rows_of(varied, engine="beta-tree", benchmark="fillrandom", repetition="2")
+    told = [(row["attempt"], row["superseded"], row["pass"]) for row in made]
+    assert told == [
+        ("1", "true", "throughput"),
+        ("2", "true", "throughput"),
+        ("3", "false", "throughput"),
+    ]
+    marks = [row["disturbance_marks"] for row in made]
+    assert marks == ["steal 3.1 %", "other processes 7.9 % of the CPUs", ""]
+    assert {row["disturbance_steal_share"] for row in made[:2]} == {"0.031"}
+
+
+def test_csv_has_the_percentiles_of_latency_repetitions(varied: Run) -> None:
+    own = {"engine": "alpha", "benchmark": "fillrandbatch"}
+    (row,) = rows_of(varied, **own, repetition="4")
+    assert (row["pass"], row["ending"]) == ("latency", "killed")
+    line: Any
+    (line,) = (
+        m.record
+        for m in varied.measurements
+        if (m.cell.engine, m.cell.benchmark, m.repetition) == (*own.values(), 4)
+    )
+    found = line["latency_ns"]
+    for key in ("count", "min", "max", "sum"):
+        name = f"latency_{key}" if key == "count" else f"latency_{key}_ns"
+        assert row[name] == str(found[key])
+    assert int(row["latency_p50_ns"]) <= int(row["latency_p99_ns"]) < found["max"]
+    assert row["latency_p99_9_ns"] == ""
+    assert row["service_p50_ns"] == row["latency_p50_ns"]
+    assert row["open_loop_late_starts"] == "12"
+    assert row["open_loop_saturated"] == "false"
+    assert row["audit_open_ns"] == "3000000"
+    (before,) = rows_of(varied, **own, repetition="3")
+    assert (before["latency_p50_ns"], before["open_loop_saturated"]) == ("", "")
+
+
+def test_csv_has_the_objects_of_a_line_as_columns(varied: Run) -> None:
+    (row,) = rows_of(varied, engine="alpha", benchmark="fillseqsync", repetition="1")
+    assert (row["stall_count"], row["stalled_ns"]) == ("1", "300000000")
+    assert row["deferred_written_bytes"] == row["live_bytes"] == "116000"
+    assert row["watch_peak_disk_bytes"] == "212992"
+    assert row["disturbance_pressure_memory_share"] == ""
+
+
+def test_csv_keeps_the_columns_of_before_in_their_places(varied: Run) -> None:
+    head = csv_format.render(varied).splitlines()[0].split(",")
+    assert head[:3] == ["run", "engine", "engine_version"]
+    assert head[35:39] == ["ops_per_sec", "audit_status", "audit_ns", "assertions"]
+    assert len(set(head)) == len(head)
+
+
+def test_csv_keeps_every_digit(varied: Run) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(varied))))
+    for row, m in zip(rows, varied.measurements, strict=True):
+        assert row["loop_ns"] == ("" if m.loop_ns is None else str(m.loop_ns))
+        assert row["status"] == m.status
+        assert row["reason"] == m.reason
+
+
+def test_csv_texts_are_never_formulas(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    lines = synthetic_run.lines(plan)
+    lines[0] |= {"status": "error", "reason": '=cmd|" /C calc"!A0,\nnext'}
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    row = next(iter(csv.DictReader(io.StringIO(csv_format.render(run)))))
+    assert row["reason"] == "'" + lines[0]["reason"]

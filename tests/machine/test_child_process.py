@@ -1,0 +1,103 @@
+"""One child process: how it ends, what is kept of it, and that nothing outlives it."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scripts.machine.child_process import (
+    STDERR_TAIL_BYTES,
+    Interrupted,
+    Outcome,
+    Spawner,
+    Tick,
+)
+from tests.places import PATIENCE_S
+from tests.workbench.lab import is_alive
+
+PATH = {"PATH": "/usr/bin:/bin"}
+LIMITS_S = (0.5, 5.0, 50.0, 500.0)  # a busy machine may need more to start a process
+
+
+def shell(script: str, timeout_s: float = PATIENCE_S, *ticks: Tick) -> Outcome:
+    return Spawner(PATH).run(("sh", "-c", script), timeout_s, ticks)
+
+
+@pytest.mark.parametrize(
+    ("script", "exit"),
+    [("true", "0"), ("exit 3", "3"), ("kill -ABRT $$", "signal 6")],
+)
+def test_how_a_child_ended_is_told(script: str, exit: str) -> None:
+    found = shell(script)
+    assert (found.exit, found.left_behind, found.timed_out) == (exit, 0, False)
+
+
+def test_its_environment_is_what_is_given_and_nothing_else(tmp_path: Path) -> None:
+    spawner = Spawner({**PATH, "WORD": "one"})
+    for executor, told in (
+        (spawner, "WORD=one"),
+        (spawner.with_environment({**PATH, "WORD": "two"}), "WORD=two"),
+    ):
+        with (tmp_path / "out").open("wb") as out:
+            executor.run(("env",), PATIENCE_S, stdout=out)
+        lines = (tmp_path / "out").read_text().splitlines()
+        assert set(lines) - {"PWD=" + str(Path.cwd())} == {"PATH=/usr/bin:/bin", told}
+
+
+def test_the_end_of_stderr_is_kept() -> None:
+    found = shell(r"seq 3000 >&2; printf 'x\377' >&2")
+    assert found.stderr_tail.endswith("2999\n3000\nx\N{REPLACEMENT CHARACTER}")
+    assert len(found.stderr_tail.encode()) <= STDERR_TAIL_BYTES + 2
+
+
+def test_a_child_that_is_deaf_is_killed_at_the_limit_with_its_own(
+    tmp_path: Path,
+) -> None:
+    pid = tmp_path / "pid"
+    script = f"trap '' TERM; sleep 3600 & echo $! >{pid}; wait; sleep 3600"
+    for limit_s in LIMITS_S:
+        found = shell(script, limit_s)
+        assert found.timed_out
+        if pid.exists() and pid.read_text().endswith("\n"):
+            break
+    assert not is_alive(int(pid.read_text()))
+
+
+def test_what_left_its_session_is_killed_and_counted(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    # The shell ends once its grandchild, in a session of its own, has told its pid.
+    leave = f"setsid sh -c 'echo $$ >{pid}; exec sleep 3600' &"
+    found = shell(f"{leave} until [ -s {pid} ]; do sleep 0.01; done")
+    was_alive = is_alive(int(pid.read_text()))
+    if was_alive:
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+    assert (found.exit, found.left_behind, was_alive) == ("0", 1, False)
+
+
+def test_a_stop_ends_the_child_and_refuses_the_next() -> None:
+    spawner, seen = Spawner(PATH), list[int]()
+
+    def stop(pid: int) -> None:
+        seen.append(pid)
+        spawner.stop.request(signal.SIGTERM)
+
+    with pytest.raises(Interrupted) as stopped:
+        spawner.run(("sleep", "3600"), PATIENCE_S, (Tick(stop, 0.01),))
+    assert stopped.value.exit_code == 128 + signal.SIGTERM
+    assert len(seen) == 1 and not is_alive(seen[0])
+    with pytest.raises(Interrupted):
+        spawner.run(("true",), PATIENCE_S)
+    with pytest.raises(Interrupted):  # whatever its environment is
+        spawner.with_environment({}).run(("true",), PATIENCE_S)
+
+
+def test_what_others_have_started_is_left_alone() -> None:
+    other = subprocess.Popen(["sleep", "3600"], start_new_session=True)
+    try:
+        assert shell("true").left_behind == 0
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()

@@ -1,0 +1,154 @@
+"""The environment document and the identity, from made-up machines."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from report.terms.documents import validate
+from scripts.machine.host import Machine, environment_document, identity, machine_line
+from scripts.machine.mounts import mount_of
+from scripts.plan.resume_check import machine_differences
+from tests.made_up.machines import MadeUp
+
+CPUINFO = """processor\t: 0
+model name\t: Made Up 3000
+cpu MHz\t\t: 2400.500
+flags\t\t: fpu sse2 hypervisor
+
+processor\t: 1
+model name\t: Made Up 3000
+"""
+MOUNTS = """22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
+30 22 8:1 / /mnt/my\\040disk rw,noatime - xfs /dev/sda1 rw,attr2
+31 22 0:50 / /home rw - nfs4 server.example:/export/home rw,addr=10.0.0.1
+32 22 0:51 / /box rw - overlay overlay rw,lowerdir=/var/lib/x,index=off
+33 22 0:52 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw
+"""
+CACHE = "/sys/devices/system/cpu/cpu0/cache/index"
+QUEUE = "/sys/dev/block/254:0/queue"
+FILES = {
+    "/proc/cpuinfo": CPUINFO,
+    "/proc/meminfo": "MemTotal: 16384000 kB\nMemAvailable: 9000 kB\nSwapTotal: 0 kB\n",
+    "/proc/self/mountinfo": MOUNTS,
+    "/proc/self/status": "Name: x\nCpus_allowed:\t7\nCpus_allowed_list:\t0-2\n",
+    "/proc/loadavg": "0.50 0.25 0.10 1/100 4242\n",
+    "/proc/stat": "cpu  10 0 10 70 5 0 0 5 0 0\ncpu0 1 1\n",
+    "/proc/sys/kernel/osrelease": "6.1.0-made-up\n",
+    "/etc/os-release": 'NAME="X"\nPRETTY_NAME="Made Up Linux 12"\n',
+    "/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
+    "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
+    "/sys/devices/system/cpu/intel_pstate/no_turbo": "1\n",
+    f"{CACHE}0/level": "1\n",
+    f"{CACHE}0/type": "Data\n",
+    f"{CACHE}0/size": "48K\n",
+    f"{CACHE}0/shared_cpu_list": "0\n",
+    f"{CACHE}1/level": "3\n",
+    f"{CACHE}1/type": "Unified\n",
+    f"{CACHE}1/size": "32M\n",
+    f"{CACHE}1/shared_cpu_list": "0-3,8\n",
+    "/sys/devices/system/cpu/vulnerabilities/meltdown": "Mitigation: PTI\n",
+    "/sys/devices/system/cpu/vulnerabilities/l1tf": "Not affected\n",
+    f"{QUEUE}/rotational": "0\n",
+    f"{QUEUE}/write_cache": "write back\n",
+    f"{QUEUE}/read_ahead_kb": "128\n",
+    f"{QUEUE}/scheduler": "none [mq-deadline]\n",
+    "/sys/dev/block/254:0/size": "1000\n",
+}
+
+
+def machine(files: Mapping[str, str] = FILES, **commands: str) -> Machine:
+    words = {name.replace("_", " "): text for name, text in commands.items()}
+    return Machine(MadeUp(files, words), Path("/data"))
+
+
+def test_the_environment_says_what_the_machine_says() -> None:
+    document = environment_document(machine(), ["GNU 12", "GNU 12"], {"LC_ALL": "C"})
+    validate(document, "environment", "environment.json")
+    assert document["cpu"]["model"] == "Made Up 3000"
+    assert (document["cpu"]["logical_cpus"], document["cpu"]["mhz"]) == (2, 2400.5)
+    assert document["cpu"]["allowed_cpus"] == "0-2"
+    assert document["cpu"]["governor"] == "performance"
+    assert document["cpu"]["turbo"] == "off"
+    assert (
+        document["cpu"]["caches"] == "L1 Data 48K (cpu 0); L3 Unified 32M (cpu 0-3,8)"
+    )
+    assert document["memory"]["total_bytes"] == 16384000 * 1024
+    assert document["memory"]["swap_total_bytes"] == 0
+    assert document["kernel"]["distribution"] == "Made Up Linux 12"
+    assert document["kernel"]["mitigations"] == "meltdown: Mitigation: PTI"
+    assert document["kernel"]["cgroup_version"] == 2
+    assert document["file_system"]["mount_options"] == "rw,relatime,discard"
+    device = document["block_device"]
+    assert device["rotational"] is False
+    assert device["read_ahead_bytes"] == 128 * 1024
+    assert device["size_bytes"] == 512_000
+    assert device["write_cache"] == "write back"
+    assert document["load"]["minutes_1"] == 0.5
+    assert document["load"]["steal_share"] == 0.05
+    assert document["hypervisor"] == "present, unidentified"
+    assert document["compiler"] == ["GNU 12"]
+
+
+def test_what_cannot_be_read_is_unknown_and_never_left_out() -> None:
+    full = environment_document(machine(), ["x"], {})
+    empty = environment_document(machine({}), [], {})
+    validate(empty, "environment", "environment.json")
+    assert empty.keys() == full.keys()
+    for group, entries in empty.items():
+        if isinstance(entries, dict) and group != "child_environment":
+            assert entries.keys() == full[group].keys()
+            known = {k for k, v in entries.items() if v != "unknown"}
+            assert known <= {"free_bytes"}, group
+    assert empty["hypervisor"] == "unknown"
+
+
+def test_a_partition_has_the_queue_of_its_disk() -> None:
+    moved = {k.replace("254:0/", "254:0/../"): v for k, v in FILES.items()}
+    document = environment_document(machine(moved), [], {})
+    assert document["block_device"]["scheduler"] == "none [mq-deadline]"
+
+
+def test_a_named_hypervisor_is_named() -> None:
+    named = Machine(MadeUp(FILES, {"systemd-detect-virt --vm": "kvm\n"}), Path("/d"))
+    assert identity(named)["hypervisor"] == "kvm"
+
+
+def test_the_identity_is_what_a_number_depends_on() -> None:
+    known = identity(machine())
+    assert known == {
+        "cpu_model": "Made Up 3000",
+        "logical_cpus": 2,
+        "memory_gib": 16,
+        "kernel": "6.1.0-made-up",
+        "hypervisor": "present, unidentified",
+        "file_system": "ext4",
+        "mount_options": "rw,relatime,discard",
+        "device": "/dev/vda",
+    }
+    assert "Made Up 3000 · 2 CPUs · 16 GiB · ext4 on /dev/vda" in machine_line(known)
+
+
+def test_free_memory_and_load_do_not_change_the_identity() -> None:
+    later = {**FILES, "/proc/loadavg": "9 9 9 1/1 1", "/proc/stat": "cpu 1 1"}
+    assert identity(machine(later)) == identity(machine())
+
+
+def test_differences_are_spelled_out() -> None:
+    old = identity(machine())
+    new = {**old, "kernel": "7.0"}
+    assert machine_differences(old, old) == []
+    told = machine_differences(old, new)
+    assert told == ["machine: kernel was 6.1.0-made-up, is now 7.0"]
+
+
+def test_the_innermost_mount_counts() -> None:
+    mount = mount_of(MOUNTS, Path("/mnt/my disk/data"), "8:1")
+    assert (mount.type, mount.device) == ("xfs", "/dev/sda1")
+    assert mount_of(MOUNTS, Path("/mnt"), "254:0").type == "ext4"
+    assert mount_of("", Path("/mnt"), "254:0").type == "unknown"
+
+
+def test_no_name_of_a_host_and_no_path_is_recorded() -> None:
+    share = mount_of(MOUNTS, Path("/home/somebody"), "0:50")
+    assert (share.device, share.options) == ("nfs4", "rw,addr")
+    box = mount_of(MOUNTS, Path("/box"), "0:99")
+    assert box.options == "rw,lowerdir,index=off"

@@ -1,0 +1,174 @@
+"""What the probes' times mean, from made-up times."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.doctor.examine import probe
+from scripts.doctor.finding import Level
+from scripts.doctor.probe_limits import drift_share, lost_share
+from scripts.machine.host import Machine
+from scripts.machine.probes import Progress
+from tests.made_up.machines import MadeUp
+from tests.made_up.patients import GOOD, QUEUE, QUIET, STEADY, finding, subject
+
+UNIT_NS = 50_000
+
+
+def synced(least_ns: int, **machine: Any) -> tuple[str, str]:
+    times = [least_ns, *[least_ns + 50_000] * 99]
+    found = finding("fsync", subject(**machine), replace(STEADY, overwrites_ns=times))
+    return str(found.level), found.found
+
+
+def test_a_sync_that_takes_5_microseconds_reaches_no_disk() -> None:
+    level, found = synced(5_000)
+    assert (level, "does not reach a disk" in found) == ("fail", True)
+    assert "5.00 µs at least, 55.0 µs in the median" in found
+
+
+def test_a_quick_sync_is_doubted_and_a_slow_one_believed() -> None:
+    assert synced(9_999)[0] == "fail"
+    assert synced(10_000)[0] == "warn"
+    assert synced(49_999)[0] == "warn"
+    assert synced(50_000)[0] == "ok"
+
+
+def test_a_guest_is_told_what_it_cannot_see() -> None:
+    assert "host" in synced(80_000, hypervisor="kvm")[1]
+    assert "host" not in synced(80_000)[1]
+
+
+def test_a_disk_that_turns_cannot_sync_in_less_than_a_turn() -> None:
+    turning = {f"{QUEUE}/rotational": "1"}
+    level, found = synced(300_000, changes=turning)
+    assert (level, "turn" in found) == ("warn", True)
+    assert synced(8_000_000, changes=turning)[0] == "ok"
+    # A guest's disk says so without turning.
+    assert synced(300_000, changes=turning, hypervisor="kvm")[0] == "ok"
+    assert synced(30_000, changes=turning, hypervisor="kvm")[0] == "warn"
+
+
+def test_uneven_reads() -> None:
+    uneven = replace(STEADY, reads_ns=[80_000] * 80 + [900_000] * 20)
+    assert finding("disk reads", subject(), uneven).level is Level.WARN
+    one_late = replace(STEADY, reads_ns=[80_000] * 99 + [900_000])
+    assert finding("disk reads", subject(), one_late).level is Level.OK
+
+
+def work(gaps: int, gap_ns: int) -> list[int]:
+    """A second of work with so many gaps in it, evenly."""
+    units = [UNIT_NS] * 20_000
+    for place in range(0, gaps * 10, 10):
+        units[place] += gap_ns
+    return units
+
+
+def test_lost_time_is_the_gaps_above_ten_microseconds() -> None:
+    assert lost_share([UNIT_NS] * 100) == 0
+    assert lost_share(work(1000, 9_000)) == 0
+    assert lost_share(work(100, 1_000_000)) == pytest.approx(0.1 / 1.1)
+
+
+def test_a_gap_is_no_drift() -> None:
+    assert drift_share(work(100, 1_000_000)) == 0
+
+
+def test_drift_is_between_tenths_of_a_second() -> None:
+    slow = [UNIT_NS] * 10_000 + [UNIT_NS * 11 // 10] * 10_000
+    assert drift_share(slow) == pytest.approx(0.1, rel=0.15)
+    some_slow = [UNIT_NS * 2, *[UNIT_NS] * 9] * 2_000
+    assert drift_share(some_slow) == 0
+
+
+@pytest.mark.parametrize(
+    ("units", "level"),
+    [
+        ([UNIT_NS] * 100_000, "ok"),
+        (work(150, 100_000), "ok"),  # 1.5 %
+        (work(300, 100_000), "warn"),
+        (work(1500, 100_000), "fail"),
+        ([UNIT_NS] * 10_000 + [UNIT_NS * 107 // 100] * 10_000, "warn"),
+        ([UNIT_NS] * 10_000 + [UNIT_NS * 3 // 2] * 10_000, "fail"),
+    ],
+)
+def test_the_noise_floor(units: Sequence[int], level: str) -> None:
+    found = finding("noise floor", subject(), replace(STEADY, work_ns=units))
+    assert str(found.level) == level, found
+
+
+def meanwhile(**figures: Any) -> tuple[str, str]:
+    probed = replace(STEADY, meanwhile={**QUIET, **figures})
+    found = finding("quiet", subject(), probed)
+    return str(found.level), found.found
+
+
+def test_what_else_ran_during_the_probes() -> None:
+    assert meanwhile() == ("ok", "steal 0.0 %, other processes 0.1 %")
+    marks = ["other processes 8.0 % of the CPUs"]
+    level, found = meanwhile(foreign_cpu_share=0.08, marks=marks)
+    assert (level, marks[0] in found) == ("warn", True)
+    assert meanwhile(foreign_cpu_share=0.3, marks=marks)[0] == "fail"
+    assert meanwhile(foreign_cpu_share=None)[0] == "warn"
+
+
+@pytest.mark.parametrize("name", ["fsync", "disk reads", "noise floor"])
+def test_what_could_not_be_measured_is_unknown(name: str) -> None:
+    nothing = replace(STEADY, overwrites_ns=(), reads_ns=(), work_ns=())
+    found = finding(name, subject(), nothing)
+    assert (found.level, found.found[:9]) == (Level.WARN, "unknown: ")
+    document = nothing.document()
+    assert {k for k, v in document.items() if v is None} == {
+        "overwrite_fdatasync_ns",
+        "disk_read_ns",
+        "work_unit_ns",
+        "lost_share",
+        "drift_share",
+    }
+
+
+def test_figures_are_nearest_ranks() -> None:
+    probed = replace(STEADY, overwrites_ns=list(range(100, 0, -1)))
+    assert probed.document()["overwrite_fdatasync_ns"] == {
+        "count": 100,
+        "min": 1,
+        "max": 100,
+        "p50": 50,
+        "p90": 90,
+        "p99": 99,
+    }
+
+
+class Busy:
+    """Probes that take no time, on a machine where another works meanwhile."""
+
+    def __init__(self, reader: MadeUp) -> None:
+        self.reader = reader
+
+    def overwrites_ns(self) -> Sequence[int]:
+        return [1]
+
+    def reads_ns(self) -> Sequence[int]:
+        return [2]
+
+    def work_ns(self, progress: Progress) -> Sequence[int]:
+        progress("work")
+        self.reader.now_ns += 10**9
+        stat = "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 45 5 5 5 20 0 1 0 1 0 0\n"
+        self.reader.files["/proc/1/stat"] = stat
+        self.reader.files["/proc/stat"] = (
+            "cpu  70 0 10 7000 5 0 0 0 0 0\n" + "cpu0 1\n" * 4
+        )
+        return [3]
+
+
+def test_what_others_did_is_seen_around_the_work_alone() -> None:
+    reader = MadeUp(GOOD)
+    told: list[str] = []
+    probed = probe(Machine(reader, Path("/data")), Busy(reader), told.append)
+    assert (probed.overwrites_ns, probed.reads_ns, probed.work_ns) == ([1], [2], [3])
+    assert probed.meanwhile["foreign_cpu_share"] == 0.1
+    assert told == ["4 KiB writes and reads", "work"]

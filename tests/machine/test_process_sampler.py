@@ -1,0 +1,94 @@
+"""Watching a process: peaks, what is unknown, and what the watching costs."""
+
+import os
+from pathlib import Path
+
+from scripts.machine.process_sampler import Watch
+from scripts.machine.reader import SystemReader
+from tests.made_up.machines import MadeUp
+
+DATABASE = Path("/data/db")
+
+
+def status(anonymous_kib: int, file_kib: int, shared_kib: int) -> str:
+    return (
+        f"Name:\tx\nVmRSS:\t 99 kB\nRssAnon:\t {anonymous_kib} kB\n"
+        f"RssFile:\t {file_kib} kB\nRssShmem:\t {shared_kib} kB\n"
+    )
+
+
+def test_the_largest_of_each_figure_is_kept() -> None:
+    machine = MadeUp({"/proc/9/status": status(10, 3, 1)})
+    watch = Watch(9, DATABASE, machine)
+    machine.allocated = 4096
+    watch.sample()
+    machine.files["/proc/9/status"] = status(7, 8, 2)
+    machine.allocated = 1024
+    watch.sample()
+    assert watch.document() == {
+        "samples": 2,
+        "peak_disk_bytes": 4096,
+        "peak_anonymous_rss_bytes": 10 << 10,
+        "peak_file_rss_bytes": 10 << 10,
+        "runner_cpu_ns": 0,
+    }
+
+
+def test_without_a_sample_nothing_is_known() -> None:
+    document = Watch(9, DATABASE, MadeUp({})).document()
+    assert document["samples"] == 0
+    assert document["peak_disk_bytes"] is None
+    assert document["peak_anonymous_rss_bytes"] is None
+
+
+def test_a_process_that_has_ended_spoils_nothing() -> None:
+    machine = MadeUp({"/proc/9/status": status(10, 3, 1)})
+    watch = Watch(9, DATABASE, machine)
+    watch.sample()
+    machine.files["/proc/9/status"] = "Name:\tx\nState:\tZ (zombie)\n"
+    watch.sample()
+    machine.files.clear()
+    watch.sample()
+    document = watch.document()
+    assert (document["samples"], document["peak_file_rss_bytes"]) == (3, 4 << 10)
+
+
+def test_walks_take_no_more_than_their_share_of_a_processor() -> None:
+    machine = MadeUp({})
+    machine.walk_cost_ns = 5_000_000  # a database of some thousand files
+    watch = Watch(9, DATABASE, machine)
+    for _ in range(100):  # ten seconds
+        watch.sample()
+        machine.now_ns += 100_000_000
+    assert watch.document()["runner_cpu_ns"] == 20 * 5_000_000
+
+
+def test_a_small_database_is_walked_at_every_sample() -> None:
+    machine = MadeUp({})
+    machine.walk_cost_ns = 600_000
+    watch = Watch(9, DATABASE, machine)
+    for _ in range(10):
+        watch.sample()
+        machine.now_ns += 100_000_000
+    assert watch.document()["runner_cpu_ns"] == 10 * 600_000
+
+
+def test_allocated_bytes_are_those_of_all_below(tmp_path: Path) -> None:
+    reader = SystemReader()
+    assert reader.allocated_bytes(tmp_path / "none") == 0
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a").write_bytes(b"x" * 10_000)
+    (tmp_path / "sub/b").write_bytes(b"x" * 5000)
+    (tmp_path / "link").symlink_to("/")
+    below = [p for p in tmp_path.rglob("*") if p.name != "link"]
+    expected = sum(os.lstat(p).st_blocks for p in [*below, tmp_path / "link"]) * 512
+    assert reader.allocated_bytes(tmp_path) == expected >= 15_000
+
+
+def test_this_process_has_memory_and_a_cost() -> None:
+    watch = Watch(os.getpid(), Path(__file__).parent)
+    watch.sample()
+    document = watch.document()
+    assert document["peak_anonymous_rss_bytes"] > 1 << 20
+    assert document["peak_disk_bytes"] > 0
+    assert document["runner_cpu_ns"] > 0

@@ -1,0 +1,98 @@
+"""What made-up executables say of themselves: the answer to --describe.
+
+Fake executables are processes that import this: nothing but the standard library is.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+Document = dict[str, Any]
+
+_RULEBOOK = Path(__file__).parents[2] / "report/terms/rulebook.json"
+COMMON_FLAGS = json.loads(_RULEBOOK.read_text())["common_flags"]
+
+NAMES = (
+    *("fillseq", "fillrandom", "filluniquerandom", "fillseqsync", "overwrite"),
+    *("readseq", "readrandom", "readmissing", "deleteseq", "verify"),
+)
+BUILD: Document = {
+    "origin": "made up",
+    "origin_sha256": "0" * 64,
+    "compiler": "GNU 12.2.0",
+    "flags": "-O2 -DNDEBUG",
+    "engine_flags": "-O2 -DNDEBUG",
+    "assertions": "none",
+    "allocator": "glibc 2.36",
+}
+_KINDS = {
+    **{"fill": "write", "overwrite": "write", "delete": "delete", "verify": "verify"},
+    **{"ycsb": "mix", "readrandomwriterandom": "mix"},
+    "mixgraph": "mix",
+}
+
+
+def kind_of(benchmark: str) -> str:
+    """Return what a benchmark of this name does."""
+    kinds = (kind for name, kind in _KINDS.items() if benchmark.startswith(name))
+    return next(kinds, "read")
+
+
+def has_writer(benchmark: str) -> bool:
+    """Return whether a writer is beside the readers of a benchmark."""
+    return benchmark.endswith("whilewriting")
+
+
+def writes(benchmark: str) -> bool:
+    """Return whether a benchmark changes what a database holds."""
+    is_writing = kind_of(benchmark) in ("write", "delete", "mix")
+    return is_writing or has_writer(benchmark)
+
+
+def finds(benchmark: str) -> str:
+    """Return what a benchmark finds of all that it asks for."""
+    if kind_of(benchmark) != "read":
+        return "some"
+    return "none" if benchmark.endswith("missing") else "all"
+
+
+def benchmark(name: str, unsupported: str = "") -> Document:
+    """Return what an executable says of one of its benchmarks."""
+    is_large = name.endswith("100K")
+    return {
+        "name": name,
+        "kind": kind_of(name),
+        "prepare": "" if name.startswith("fill") else "filled",
+        "ops_divisor": 100 if is_large else 1,
+        "operations": 0,
+        "value_size": 100_000 if is_large else 0,
+        "batch_size": 1,
+        "sync": name.endswith("sync"),
+        "one_call": name in ("readseq", "verify"),
+        "finds": finds(name),
+        "fill": "filluniquerandom",
+        "writer": has_writer(name),
+        "unsupported": unsupported,
+    }
+
+
+def description(
+    engine: str, benchmarks: Iterable[Document] | None = None, **changed: Any
+) -> Document:
+    """Return what an executable of this name says, with changes."""
+    return {
+        "schema": 3,
+        "method": 1,
+        "engine": engine,
+        "version": "1.0",
+        "licence": "MIT",
+        "codec": "",
+        "ordered": True,
+        "stores": True,
+        "build": BUILD,
+        "common_flags": COMMON_FLAGS,
+        "flags": [{"name": "page_size", "type": "uint64", "default": "0"}],
+        "benchmarks": list(benchmarks or map(benchmark, NAMES)),
+        **changed,
+    }

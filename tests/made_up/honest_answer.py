@@ -1,0 +1,29 @@
+"""An honest answer of an executable, to be changed and judged."""
+
+import json
+from typing import Any
+
+from report.model.description import Description
+from report.trust.rule import context_of
+from scripts.machine.child_process import Outcome
+from scripts.measure.result_check import Expected, judge
+from tests.made_up import descriptions, records, synthetic_run
+
+OK = Outcome("0", 10_000_000, "")
+FLAGS = {**synthetic_run.FLAGS, "num": 100}
+ONE = Description.of(descriptions.description("one"))
+CONTEXT = context_of(ONE, "readseq", FLAGS)
+EXPECTED = Expected("one", "1.0", "readseq", 7, CONTEXT)
+
+
+def honest(**changed: Any) -> dict[str, Any]:
+    """Return 100 operations in 5 us, with changes."""
+    return records.answer("readseq", 100, 5000) | {"seed": 7} | changed
+
+
+def verdict(
+    outcome: Outcome = OK, expected: Expected = EXPECTED, **changed: Any
+) -> Any:
+    """Return what is said of the honest answer with these changes."""
+    answer = json.dumps(honest(**changed)) + "\n"
+    return judge(expected, outcome, answer.encode())

@@ -1,0 +1,87 @@
+"""Machines for the doctor: a good one, and what can be changed about it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts.doctor.examine import examine
+from scripts.doctor.finding import Finding
+from scripts.doctor.probe_limits import Probed
+from scripts.doctor.subject import Subject
+from scripts.machine.host import Machine, environment_document
+from tests.made_up.machines import MadeUp
+from tests.made_up.made_up_plans import engine
+
+CPU = "/sys/devices/system/cpu"
+QUEUE = "/sys/dev/block/254:0/queue"
+THP = "/sys/kernel/mm/transparent_hugepage/enabled"
+CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+PROCESS = "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 5 5 5 5 20 0 1 0 1 0 0\n"
+KERNEL_THREAD = "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0\n"
+MEMORY = "MemAvailable: {} kB\nSwapTotal: {} kB\nSwapFree: {} kB\n"
+GIB = 1 << 20  # in KiB, as /proc/meminfo counts
+
+GOOD: Mapping[str, str] = {
+    "/proc/cpuinfo": "\n\n".join(f"processor\t: {n}\nflags\t: fpu" for n in range(4)),
+    "/proc/meminfo": MEMORY.format(8 * GIB, GIB, GIB),
+    "/proc/loadavg": "0.04 0.05 0.10 1/100 4242\n",
+    "/proc/stat": "cpu  10 0 10 7000 5 0 0 0 0 0\n" + "cpu0 1\n" * 4,
+    "/proc/self/status": "Cpus_allowed_list:\t0-3\n",
+    "/proc/self/maps": "7f0-7f1 r-xp /usr/lib/libc.so.6\n",
+    "/proc/self/cgroup": "0::/user.slice/session\n",
+    "/proc/self/mountinfo": "2 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard\n",
+    "/proc/pressure/memory": "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+    "/proc/1/stat": PROCESS,
+    "/proc/1/io": "read_bytes: 1\nwrite_bytes: 1\n",
+    "/proc/2/stat": KERNEL_THREAD,
+    **{f"{CPU}/cpu{n}/cpufreq/scaling_governor": "performance\n" for n in range(4)},
+    f"{CPU}/intel_pstate/no_turbo": "1\n",
+    "/sys/fs/cgroup/user.slice/cpu.max": "max 100000\n",
+    CLOCK: "tsc\n",
+    THP: "always [madvise] never\n",
+    f"{QUEUE}/rotational": "0\n",
+    f"{QUEUE}/write_cache": "write back\n",
+    f"{QUEUE}/read_ahead_kb": "128\n",
+    f"{QUEUE}/scheduler": "[none] mq-deadline\n",
+}
+QUIET: Mapping[str, Any] = {
+    "steal_share": 0.0,
+    "foreign_cpu_share": 0.001,
+    "marks": [],
+}
+STEADY = Probed(
+    overwrites_ns=[200_000 + 10 * n for n in range(100)],
+    reads_ns=[80_000 + 10 * n for n in range(100)],
+    work_ns=[50_000] * 100_000,
+    meanwhile=QUIET,
+)
+
+
+def subject(
+    changes: Mapping[str, str | None] | None = None,
+    hypervisor: str = "none",
+    free_bytes: int = 80 << 30,
+    device: str = "254:0",
+    **more: Any,
+) -> Subject:
+    """The good machine with some files changed, or taken away by None."""
+    files = {**GOOD, **(changes or {})}
+    kept = {path: text for path, text in files.items() if text is not None}
+    reader = MadeUp(kept, {"systemd-detect-virt --vm": hypervisor})
+    reader.free, reader.device = free_bytes, device
+    machine = Machine(reader, Path("/data"))
+    usual: dict[str, Any] = {
+        "machine": machine,
+        "environment": environment_document(machine, [], {}),
+        "engines": (engine("plain"), engine("tree")),
+        "needed_bytes": float(1 << 30),
+        "variables": {},
+        "gaps": (),
+    }
+    return Subject(**{**usual, **more})
+
+
+def finding(name: str, patient: Subject, probed: Probed | None = STEADY) -> Finding:
+    """What is said of one thing."""
+    (found,) = (f for f in examine(patient, probed) if f.name == name)
+    return found

@@ -1,0 +1,292 @@
+"""Records of schema 3, made up for tests: what executables answer and runs store.
+
+answer() is what an honest executable says of a benchmark, line() what the runner
+stores of that; every figure follows from operations and the time of their loop.
+Fake executables are processes that import this: nothing but the standard library is.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.made_up.descriptions import BUILD, finds, has_writer, kind_of, writes
+
+Record = Any  # made of parts, of which each is a line's or not
+
+RUN_ID = "20260102-030405-synthetic"
+OPS = 1000
+ENTRY_BYTES = 116
+NS_PER_OP = 50
+OPTIONS: Record = {
+    **{"num": OPS, "reads": OPS, "key_size": 16, "value_size": 100},
+    **{"batch_size": 1, "compression_ratio": 0.5, "compression": True, "threads": 1},
+    **{"stream": "kvmatrix", "key_format": "decimal", "key_distribution": ""},
+    **{"zipf_theta": 0.99, "value_size_distribution_type": "fixed"},
+    **{"transactions": 0, "writes_per_second": 0, "readwritepercent": 90},
+}
+QUIET: Record = {
+    **{"wall_ns": 50000000, "steal_share": 0.0, "foreign_cpu_share": 0.01},
+    **{"unseen_cpu_share": 0.02, "pressure_cpu_share": 0.0, "pressure_io_share": 0.0},
+    **{"pressure_memory_share": None, "foreign_read_bytes": 0},
+    **{"foreign_written_bytes": 4096, "device_read_bytes": 0},
+    **{"device_written_bytes": 262144, "marks": []},
+}
+_POINTS = 100
+_NULL = (
+    *("latency_ns", "service_ns", "open_loop", "ops_by_type", "latency_by_type_ns"),
+    *("writer", "shares"),
+)
+_IDENTITY = (
+    *("schema", "method", "run", "engine", "scenario", "benchmark"),
+    *("repetition", "order", "seed", "pass", "attempt"),
+)
+
+
+def answer(
+    benchmark: str,
+    ops: int = OPS,
+    loop_ns: int = OPS * NS_PER_OP,
+    flush_ns: int = 0,
+    options: Mapping[str, Any] | None = None,
+    **changed: Any,
+) -> Record:
+    """Return what an honest executable answers, with changes.
+
+    A mix is to be given its `ops_by_type`.
+    """
+    told = {**OPTIONS, "num": ops, "reads": ops, **(options or {})}
+    entries_bytes = ops * (told["key_size"] + told["value_size"])
+    is_writing, found = writes(benchmark), _found(benchmark, ops)
+    has_bytes = found or kind_of(benchmark) == "write"
+    is_chance = kind_of(benchmark) == "mix" and told["threads"] > 1
+    by_thread = [ops // told["threads"]] * told["threads"]
+    made = {
+        **{"schema": 3, "method": 1, "engine": "one", "engine_version": "1.0"},
+        **{"benchmark": benchmark, "seed": 301, "status": "ok", "reason": ""},
+        **{"verified": True, "planned_ops": ops, "ops": ops, "found": found},
+        **{"bytes": entries_bytes if has_bytes else 0, "truncated": False},
+        **{"ending": "closed", "open_ns": 1000000, "loop_ns": loop_ns},
+        "flush_ns": flush_ns,
+        "settle_ns": (loop_ns + flush_ns) // 4 if is_writing else 0,
+        "close_ns": 500000,
+        "digest": None if is_chance else _digest(benchmark),
+        "options": told,
+        "settings": {"cache_size": "4194304", "page_size": "1024"},
+        **_used(loop_ns + flush_ns, ops, entries_bytes, is_writing),
+        "timeline": timeline(loop_ns, ops),
+        **{"stalls": [], "stall_count": 0, "stalled_ns": 0},
+        **dict.fromkeys(_NULL),
+        "ops_by_thread": by_thread if is_writing else None,
+        **{"counters": {}, "build": BUILD},
+    }
+    return (beside(made, ops // 5) if has_writer(benchmark) else made) | changed
+
+
+def _found(benchmark: str, ops: int) -> int:
+    is_asking = kind_of(benchmark) in ("read", "mix")
+    return ops if is_asking and finds(benchmark) != "none" else 0
+
+
+def _digest(benchmark: str) -> str:
+    return "0" * 16 if finds(benchmark) == "none" else "0123456789abcdef"
+
+
+def _used(timed_ns: int, ops: int, entries_bytes: int, is_writing: bool) -> Record:
+    """Return the resources of a process."""
+    stored_bytes, written_bytes = ops * 131072 // OPS, entries_bytes * is_writing
+    return {
+        **_processor(timed_ns),
+        "deferred": {
+            **{"cpu_ns": timed_ns // 5 * is_writing, "read_bytes": 0},
+            "written_bytes": written_bytes,
+            "storage_written_bytes": stored_bytes * is_writing,
+        },
+        **{"idle_cpu_ns": 20000 * is_writing, "peak_rss_bytes": 12582912},
+        **{"anonymous_rss_bytes": 8388608, "file_rss_bytes": 4194304},
+        **{"minor_faults": 100, "major_faults": 0},
+        **{"voluntary_switches": 1, "involuntary_switches": 1},
+        **{"read_bytes": 0, "written_bytes": written_bytes, "storage_read_bytes": 0},
+        "storage_written_bytes": stored_bytes * is_writing,
+        **{"live_bytes": entries_bytes, "disk_bytes": stored_bytes},
+        "peak_disk_bytes": stored_bytes * 3 // 2,
+    }
+
+
+def _processor(timed_ns: int) -> Record:
+    return {"cpu_user_ns": timed_ns * 9 // 10, "cpu_system_ns": timed_ns // 10}
+
+
+def line(
+    cell: Mapping[str, str],
+    repetition: int = 1,
+    ops_per_sec: float = 1e6,
+    order: int = 0,
+    ops: int = OPS,
+    options: Mapping[str, Any] | None = None,
+    **changed: Any,
+) -> Record:
+    """Return what the runner stores of a throughput repetition at a rate."""
+    is_writing = writes(cell["benchmark"])
+    timed_ns = round(ops * 1e9 / ops_per_sec)
+    flush_ns = timed_ns // 20 if is_writing else 0
+    audit = {"status": "ok", "reason": "", "entries": ops}
+    audit |= {"audit_ns": 2000000, "open_ns": 400000}
+    watch = {"samples": 4, "peak_disk_bytes": ops * 212992 // OPS}
+    watch |= {"peak_anonymous_rss_bytes": 8388608, "peak_file_rss_bytes": 4194304}
+    return {
+        **answer(cell["benchmark"], ops, timed_ns - flush_ns, flush_ns, options),
+        **{"run": RUN_ID, **cell, "repetition": repetition, "order": order},
+        **{"seed": 301 + repetition, "pass": "throughput", "attempt": 1},
+        "prepare_ns": None if is_writing else 20000000,
+        "audit": audit if is_writing else None,
+        **{"disturbance": QUIET, "watch": {**watch, "runner_cpu_ns": 900000}},
+        **{"wall_ns": 2 * timed_ns + 10**12, "exit": "0", **changed},
+    }
+
+
+def failure(
+    cell: Mapping[str, str], status: str, reason: str, **changed: Any
+) -> Record:
+    """Return the line of a repetition that has no figures."""
+    whole = line(cell)
+    blank = {name: whole[name] if name in _IDENTITY else None for name in whole}
+    return {**blank, "status": status, "reason": reason, **changed}
+
+
+def counted(
+    cell: Mapping[str, str], side: str = "a", number: int = 1, **changed: Any
+) -> Record:
+    """Return a line of an A/B run of a process that is counted and never timed."""
+    return {
+        **{"schema": 1, "run": RUN_ID, **cell, "side": side, "number": number},
+        **{"seed": 301, "status": "ok", "reason": "", "ops": OPS, "num": OPS},
+        **{"instructions": 10**7, "write_calls": 100, "sync_calls": 0},
+        **{"threads_started": 0, "exit": "0", **changed},
+    }
+
+
+def latency_of(line: Mapping[str, Any], repetition: int) -> Record:
+    """Return the latency repetition beside a throughput line: a tenth slower."""
+    timed_ns = (line["loop_ns"] + line["flush_ns"]) * 11 // 10
+    made = timed(retimed(line, timed_ns - line["flush_ns"]))
+    made |= {"pass": "latency", "repetition": repetition, "seed": 301 + repetition}
+    if line["audit"] is not None:
+        made = killed(made) | {"exit": "signal 9"}
+        made["audit"] = {**line["audit"], "open_ns": 3000000}
+    return made
+
+
+def timed(record: Mapping[str, Any]) -> Record:
+    """Return the same with the time of each call."""
+    loop_ns, ops, by_type = record["loop_ns"], record["ops"], record["ops_by_type"]
+    made = {**record, "latency_ns": latencies(loop_ns, ops)}
+    if writer := record["writer"]:
+        made["writer"] = {**writer, "latency_ns": latencies(loop_ns, writer["ops"])}
+    if by_type:
+        made["latency_by_type_ns"] = {
+            name: latencies(loop_ns * count // ops, count)
+            for name, count in by_type.items()
+        }
+    return made
+
+
+def killed(record: Mapping[str, Any]) -> Record:
+    """Return the same of a process that was killed with its database open."""
+    nothing = dict.fromkeys(("settle_ns", "close_ns", "idle_cpu_ns"), 0)
+    deferred = dict.fromkeys(record["deferred"], 0)
+    return {**record, **nothing, "ending": "killed", "deferred": deferred}
+
+
+def retimed(record: Mapping[str, Any], loop_ns: int, ops: int | None = None) -> Record:
+    """Return the same with another loop, and all that follows from it."""
+    count = record["ops"] if ops is None else ops
+    made = {**record, "ops": count, "loop_ns": loop_ns}
+    made |= _processor(loop_ns + record["flush_ns"])
+    made["timeline"] = timeline(loop_ns, count)
+    made["bytes"] = record["bytes"] * count // record["ops"]
+    if made["ops_by_thread"] == [record["ops"]]:
+        made["ops_by_thread"] = [count]
+    return made if record["latency_ns"] is None else timed(made)
+
+
+def with_stall(record: Mapping[str, Any], at_ns: int, lasted_ns: int) -> Record:
+    """Return the same with a pause, in which no operation ended, in the loop."""
+    points = timeline(record["loop_ns"] - lasted_ns, record["ops"])
+    return {
+        **record,
+        "timeline": [[t + (lasted_ns if t > at_ns else 0), n] for t, n in points],
+        "stalls": [{"at_ns": at_ns, "lasted_ns": lasted_ns}],
+        "stall_count": 1,
+        "stalled_ns": lasted_ns,
+    }
+
+
+def offered(record: Mapping[str, Any], rate: float) -> Record:
+    """Return the same of an open loop at this rate, which it may be too slow for."""
+    if record["ops"] * 1e9 / record["loop_ns"] < rate:
+        made = open_loop(record, saturated=True)
+    else:
+        made = open_loop(retimed(record, round(record["ops"] * 1e9 / rate)))
+    made["open_loop"]["rate_ops_per_sec"] = rate
+    return made
+
+
+def open_loop(record: Mapping[str, Any], saturated: bool = False) -> Record:
+    """Return the same of an open loop at its own pace."""
+    achieved = record["ops"] * 1e9 / record["loop_ns"]
+    times_ns = None if saturated else record["latency_ns"]
+    return {
+        **record,
+        "latency_ns": times_ns,
+        "service_ns": times_ns,
+        "open_loop": {
+            "rate_ops_per_sec": achieved * (2 if saturated else 1),
+            "offered_ops_per_sec": achieved * (2 if saturated else 1.002),
+            "achieved_ops_per_sec": achieved,
+            "late_starts": 600 if saturated else 12,
+            "max_lag_ns": record["loop_ns"] // 2 if saturated else 40000,
+            "saturated": saturated,
+        },
+    }
+
+
+def beside(record: Mapping[str, Any], ops: int) -> Record:
+    """Return the same with so many operations of a writer beside the readers."""
+    writer = {"ops": ops, "loop_ns": record["loop_ns"], "bytes": ops * ENTRY_BYTES}
+    writer |= {"rate_ops_per_sec": None, "latency_ns": None}
+    return {**record, "writer": writer, "ops_by_thread": [ops], "digest": None}
+
+
+def timeline(loop_ns: int, ops: int) -> list[list[int]]:
+    """Return an even pace from the start of a loop to its end."""
+    steps = min(_POINTS, ops)
+    return [[loop_ns * i // steps, ops * i // steps] for i in range(1, steps + 1)]
+
+
+def latencies(loop_ns: int, count: int) -> Record:
+    """Return nine tenths of all calls at 0.8 of the mean, a tail at 1.5 and at 12."""
+    mean_ns = loop_ns // count
+    tail, far = count * 9 // 100, count // 100
+    every = {mean_ns * 4 // 5: count - tail - far, mean_ns * 3 // 2: tail}
+    return _histogram({**every, mean_ns * 12: far})
+
+
+def histogram(count: int, ns: int) -> Record:
+    """Return so many latencies of one duration."""
+    return _histogram({ns: count})
+
+
+def _histogram(counts: Mapping[int, int]) -> Record:
+    values = {ns: n for ns, n in sorted(counts.items()) if n}
+    return {
+        "count": sum(values.values()),
+        "min": min(values),
+        "max": max(values),
+        "sum": sum(ns * n for ns, n in values.items()),
+        "buckets": [[lower_edge(ns), n] for ns, n in values.items()],
+    }
+
+
+def lower_edge(value_ns: int) -> int:
+    """Return that of the harness's bucket: 128 to each power of two."""
+    shift = max(value_ns.bit_length() - 8, 0)
+    return value_ns >> shift << shift

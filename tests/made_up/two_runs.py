@@ -1,0 +1,81 @@
+"""Pairs of ordinary runs made up for tests of their comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from report.formats import compare_text
+from report.model.run import Run
+from report.stats.two_run_decision import Limits
+from report.trust.judge import load_run
+from report.verdict.run_changes import ComparedCell, ComparedRuns, compare
+from tests.made_up import records, synthetic_run
+
+ENGINES = synthetic_run.ENGINES[:2]  # alpha and beta-tree
+SCENARIOS = synthetic_run.SCENARIOS[:1]
+BASE = "20260101-000000-quick"
+NEW = "20260102-000000-quick"
+ALPHA = "alpha/baseline/fillrandom"
+BETA = "beta-tree/baseline/readrandom"
+# Rates of a cell that nobody says anything else of, in order of measuring.
+STEADY = (100_000.0, 100_300.0, 99_800.0)
+
+Rates = Mapping[str, Sequence[float]]
+Document = dict[str, Any]
+
+
+def scaled(factor: float, spread: float = 0.001, count: int = 3) -> list[float]:
+    """Return rates around 100,000 times the factor, the middle one exactly there."""
+    return [1e5 * factor * (1 + (i - count // 2) * spread) for i in range(count)]
+
+
+def plan(run: str, repetitions: int = 3) -> Document:
+    """Return two engines with four cells each, and no latency repetition."""
+    document = synthetic_run.plan(ENGINES, SCENARIOS, repetitions)
+    document["suite"] |= {"latency": False, "name": "quick"}
+    document["run"] = run
+    return document
+
+
+def lines(document: Document, rates: Rates) -> list[Document]:
+    """Return an ok line of each repetition; cells without `rates` are steady."""
+
+    def make(cell: Document, repetition: int) -> Document:
+        own = rates.get("/".join(cell.values()), STEADY)
+        return records.line(cell, repetition, own[(repetition - 1) % len(own)])
+
+    return synthetic_run.lines_of(document, make)
+
+
+def write(
+    folder: Path, rates: Rates | None = None, document: Document | None = None
+) -> Path:
+    """Write a run folder, named as the run is."""
+    document = document or plan(folder.name)
+    return synthetic_run.write_run(folder, document, lines(document, rates or {}))
+
+
+def run(folder: Path, change: Callable[[Document], None], rates: Any = None) -> Run:
+    """Return the run of a folder, whose plan is changed."""
+    document = plan(folder.name)
+    change(document)
+    return load_run(write(folder, rates, document))
+
+
+def unchanged(_: Document) -> None:
+    """Change nothing."""
+
+
+def compared(base: Run, new: Run, limits: Limits | None = None) -> ComparedRuns:
+    """Return the comparison of two runs that can be compared."""
+    found = compare(base, new, limits)
+    assert isinstance(found, ComparedRuns), compare_text.refusal(found)
+    return found
+
+
+def cell(found: ComparedRuns, name: str) -> ComparedCell:
+    """Return one cell of a comparison."""
+    (only,) = (c for c in found.cells if c.name == name)
+    return only

@@ -1,0 +1,123 @@
+"""The order of an A/B run: coins, slots, paddings, and what is left of a round."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from report.model.ab_plan import AbPlan, Failure
+from report.model.ab_rule import Rule
+from report.model.plan import CellName
+from scripts.ab.ab_pairing import paired
+from scripts.ab.ab_schedule import Ledger, Slot, lead_of, padding_bytes, shuffled
+from scripts.store.run_places import Refused
+from tests.made_up import made_up_plans
+from tests.made_up.made_up_plans import engine
+
+CELL = CellName("one", "base", "fillseq")
+CELLS = [CellName("one", "base", f"b{i}") for i in range(40)]
+
+
+def line(number: int, slot: int, side: str, status: str = "ok") -> Any:
+    place = {"round": number, "slot": slot, "side": side}
+    names = {"engine": "one", "scenario": "base", "benchmark": "fillseq"}
+    return {**names, "repetition": number, "status": status, "ab": place}
+
+
+def played(ledger: Ledger, number: int, failing: str = "") -> str:
+    """The sides of one round, measured to its end."""
+    made = ""
+    while slot := ledger.next(CELL, number):
+        status = "error" if slot.side == failing else "ok"
+        ledger.add(line(number, slot.slot, slot.side, status))
+        made += slot.side
+    return made
+
+
+def test_every_round_is_abba_or_baab() -> None:
+    found = {played(Ledger(seed), 1) for seed in range(20)}
+    assert found == {"abba", "baab"}
+
+
+def test_of_two_rounds_each_side_leads_one() -> None:
+    for cell in CELLS:
+        leads = [lead_of(7, cell, n) for n in range(1, 21)]
+        assert all(set(leads[i : i + 2]) == {"a", "b"} for i in range(0, 20, 2))
+
+
+def test_the_coins_are_fair_and_differ_by_seed_cell_and_round() -> None:
+    tossed = [lead_of(7, cell, n) for cell in CELLS for n in range(1, 50, 2)]
+    assert 430 < Counter(tossed)["a"] < 570  # of 1000: 4.4 standard deviations
+    again = [lead_of(8, cell, n) for cell in CELLS for n in range(1, 50, 2)]
+    assert 400 < sum(a == b for a, b in zip(tossed, again, strict=True)) < 600
+
+
+def test_the_order_is_of_all_cells_and_another_one_each_round() -> None:
+    orders = [shuffled(7, number, CELLS) for number in range(1, 5)]
+    assert all(sorted(map(str, o)) == sorted(map(str, CELLS)) for o in orders)
+    assert len({tuple(order) for order in orders}) == 4
+    assert shuffled(7, 1, CELLS) == orders[0]
+    assert shuffled(7, 1, reversed(CELLS)) == orders[0]
+
+
+def test_paddings_fill_their_range_evenly() -> None:
+    slots = [
+        Slot(cell, n, s, "a") for cell in CELLS for n in range(5) for s in range(4)
+    ]
+    found = [padding_bytes(7, slot) for slot in slots]
+    assert 0 <= min(found) < 50 and 4045 < max(found) <= 4095
+    assert 1900 < sum(found) / len(found) < 2200
+
+
+@pytest.mark.parametrize("done", range(4))
+def test_a_broken_round_goes_on_at_its_next_slot(done: int) -> None:
+    whole = Ledger(3)
+    sides = played(whole, 1)
+    resumed = Ledger(3)
+    for made in whole.made(CELL, 1)[:done]:
+        resumed.add(made)
+    following = resumed.next(CELL, 1)
+    assert following == Slot(CELL, 1, done, sides[done])
+    assert played(resumed, 1) == sides[done:]
+    assert resumed.is_over(CELL, 1)
+
+
+def test_a_round_keeps_its_recorded_lead_whatever_the_coin_says() -> None:
+    ledger = Ledger(3)
+    other = "b" if lead_of(3, CELL, 1) == "a" else "a"
+    ledger.add(line(1, 0, other))
+    assert played(ledger, 1)[-1] == other
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_failed_side_has_no_more_turns_and_its_cell_no_more_rounds(seed: int) -> None:
+    ledger = Ledger(seed)
+    made = played(ledger, 1, failing="b")
+    assert made in ("aba", "baa")
+    assert played(ledger, 2) == ""
+
+
+def pair(one: Any = None, other: Any = None, **more: Any) -> AbPlan:
+    a, b = (made_up_plans.plan([e or engine("one")], **more) for e in (one, other))
+    labels = {"a": "base", "b": "new"}
+    return paired(a, b, labels, Rule(), same_build=False, counted=False)
+
+
+def test_an_engine_that_is_on_neither_side_can_be_no_run() -> None:
+    missing = engine("one", missing="not built")
+    with pytest.raises(Refused, match="side a: not built"):
+        pair(missing, missing)
+
+
+def test_cells_that_neither_side_supports_are_left_out() -> None:
+    unable = engine("one", unsupported={"fillseq": "no"})
+    plan = pair(unable, unable)
+    assert "fillseq" not in {cell.benchmark for cell in plan.cells}
+    assert plan.able == plan.cells
+
+
+def test_a_cell_that_one_side_supports_stays_and_cannot_run() -> None:
+    plan = pair(None, engine("one", unsupported={"fillseq": "no"}))
+    (left,) = [cell for cell in plan.cells if cell not in plan.able]
+    assert left.benchmark == "fillseq"
+    assert plan.obstacle(left) == Failure("b", "unsupported", "no")

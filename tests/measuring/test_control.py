@@ -1,0 +1,102 @@
+"""The control: one engine measured twice under two names."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from report.trust.judge import load_run
+from tests.workbench.lab import Lab, make_lab
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario(more='[exclude]\ntwo = "not this one"\n[settings.one]\nnum = 32\n')
+    lab.suite(more='control = "one"\n', latency=True)
+    lab.engine("one", "honest")
+    lab.engine("two", "honest")
+    return lab
+
+
+def engines(lab: Lab) -> list[str]:
+    return [engine["name"] for engine in lab.plan()["engines"]]
+
+
+def test_a_full_run_measures_the_control_under_two_names(lab: Lab) -> None:
+    done = lab.call("run", "lab", "-n", "3")
+    assert done.returncode == 0, done.stderr
+    twin = lab.plan()["engines"][-1]
+    wanted = {"name": "one-again", "title": "One, again", "role": "control"}
+    assert twin.items() >= {**wanted, "twin_of": "one"}.items()
+    assert lab.plan()["suite"]["control"] == "one"
+    again = [x for x in lab.lines() if x["engine"] == "one-again"]
+    assert len(again) == 16 and {x["status"] for x in again} == {"ok"}
+    assert {x["planned_ops"] for x in again} == {32}, "the settings of its twin"
+    assert load_run(lab.run_folder).cells
+
+
+def test_the_control_is_interleaved_with_the_others(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "3", "--no-latency")
+    names = [x["engine"] for x in lab.lines() if x["status"] == "ok"]
+    assert sorted(names) != names != sorted(names, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-n", "2"),
+        ("-n", "3", "-e", "one,two"),
+        ("-n", "3", "-s", "base"),
+        ("-n", "3", "-k", "*/*/fillseq"),
+        ("-n", "3", "--no-control"),
+    ],
+)
+def test_a_part_of_a_suite_or_too_few_repetitions_have_none(
+    lab: Lab, words: tuple[str, ...]
+) -> None:
+    lab.call("run", "lab", *words)
+    assert engines(lab) == ["one", "two"]
+    assert lab.plan()["suite"]["control"] == ""
+
+
+def test_it_can_be_asked_for(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1", "-k", "one/*/fillseq", "--control")
+    assert engines(lab) == ["one", "one-again"]
+    assert {x["benchmark"] for x in lab.lines()} == {"fillseq"}
+
+
+def test_it_cannot_be_asked_for_without_its_engine(lab: Lab) -> None:
+    done = lab.call("run", "lab", "-e", "two", "--control")
+    assert done.returncode == 2
+    assert "one is not among the engines" in done.stderr
+    lab.suite()
+    done = lab.call("run", "lab", "--control")
+    assert done.returncode == 2 and "names no control" in done.stderr
+
+
+def test_a_missing_control_is_not_missing_twice(lab: Lab) -> None:
+    lab.executable("one").unlink()
+    lab.scenario()
+    lab.call("run", "lab", "-n", "3")
+    assert engines(lab) == ["one", "two"]
+    assert lab.plan()["suite"]["control"] == ""
+
+
+def test_an_interrupted_run_with_a_control_can_be_resumed(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "3")
+    lines = lab.measurements.read_bytes().splitlines(keepends=True)
+    lab.measurements.write_bytes(b"".join(lines[:7]))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 0, done.stderr
+    assert len(lab.lines()) == len(lines)
+
+
+def test_the_lists_count_the_control(lab: Lab) -> None:
+    (suite,) = json.loads(lab.call("list", "suites", "--json").stdout)["suites"]
+    assert (suite["cells"], suite["control"]) == (12, "one")
+    cells = lab.call("list", "cells", "lab").stdout
+    assert "one-again/base/readseq" in cells
+    told = json.loads(lab.call("run", "lab", "--dry-run", "--json").stdout)
+    assert told["control"] == "one"
+    assert sum(cell["repetitions"] for cell in told["cells"]) == 8 * 4

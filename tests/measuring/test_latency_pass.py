@@ -1,0 +1,154 @@
+"""The latency repetition: one more of each cell, killed where it writes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workbench.lab import BENCHMARKS, Lab, make_lab
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario()
+    lab.suite(latency=True)
+    return lab
+
+
+def last(lab: Lab, cell: str) -> dict[str, Any]:
+    return lab.by_cell()[cell][-1]
+
+
+def test_each_cell_has_one_more_repetition_with_a_seed_of_its_own(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    lab.engine("two", "honest")
+    done = lab.call("run", "lab", "-n", "2")
+    assert done.returncode == 0, done.stderr
+    found = [(x["engine"], x["benchmark"], x["repetition"]) for x in lab.lines()]
+    wanted = [(e, b, r) for e in ("one", "two") for b in BENCHMARKS for r in (1, 2, 3)]
+    assert sorted(found) == sorted(wanted)
+    passes = {(x["repetition"], x["pass"]) for x in lab.lines()}
+    assert passes == {(1, "throughput"), (2, "throughput"), (3, "latency")}
+    assert len({(x["repetition"], x["seed"]) for x in lab.lines()}) == 3
+    assert lab.left_in_data() == []
+
+
+def test_latencies_are_taken_in_the_latency_repetition_alone(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    lab.call("run", "lab", "-n", "1")
+    for line in lab.lines():
+        assert (line["latency_ns"] is None) == (line["pass"] == "throughput")
+        assert line["open_loop"] is line["service_ns"] is None
+
+
+def test_a_writing_benchmark_is_killed_and_audited_all_the_same(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    lab.call("run", "lab", "-n", "1")
+    ends = {x["benchmark"]: x for x in lab.lines() if x["pass"] == "latency"}
+    for name, line in ends.items():
+        killed = name.startswith("fill")
+        assert line["exit"] == ("signal 9" if killed else "0")
+        assert line["ending"] == ("killed" if killed else "closed")
+        assert (line["audit"] is not None) == killed
+        assert line["status"] == "ok"
+    assert ends["fillseq"]["audit"]["open_ns"] == 0
+
+
+def test_what_is_gone_after_the_kill_was_not_handed_over(lab: Lab) -> None:
+    lab.engine("bad", "keeping")
+    assert lab.call("run", "lab", "-n", "1").returncode == 3
+    line = last(lab, "bad/fillseq")
+    told = "not handed to the operating system: another database"
+    assert (line["status"], line["reason"]) == ("wrong", told)
+    assert line["latency_ns"] is line["loop_ns"] is None
+    assert [x["status"] for x in lab.by_cell()["bad/readseq"]] == ["ok"] * 2
+
+
+def test_a_database_that_was_closed_first_proves_nothing(lab: Lab) -> None:
+    lab.engine("bad", "closing")
+    assert lab.call("run", "lab", "-n", "1").returncode == 3
+    line = last(lab, "bad/fillseq")
+    told = "says ok and ended with exit code 0, asked to end with signal 9 (SIGKILL)"
+    assert (line["status"], line["reason"]) == ("error", told)
+    assert [x["status"] for x in lab.by_cell()["bad/readseq"]] == ["ok"] * 2
+
+
+def test_an_engine_that_keeps_nothing_is_killed_too(lab: Lab) -> None:
+    lab.engine("floor", "floor", role="floor")
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    assert last(lab, "floor/fillseq")["ending"] == "killed"
+
+
+def test_without_latency_there_is_none(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    assert lab.call("run", "lab", "-n", "1", "--no-latency").returncode == 0
+    assert {line["pass"] for line in lab.lines()} == {"throughput"}
+    assert lab.plan()["suite"]["latency"] is False
+
+
+def test_a_rate_is_offered_to_many_calls_of_the_latency_repetition(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    done = lab.call("run", "lab", "-n", "1", "--rate", "5000")
+    assert done.returncode == 0, done.stderr
+    assert lab.plan()["suite"]["rate"] == 5000.0
+    for line in lab.lines():
+        offered = line["pass"] == "latency" and line["benchmark"] != "readseq"
+        assert bool(line["open_loop"]) == bool(line["service_ns"]) == offered
+        assert (line["latency_ns"] is not None) == (line["pass"] == "latency")
+    assert last(lab, "one/fillseq")["open_loop"]["rate_ops_per_sec"] == 5000
+
+
+def test_a_scenario_may_have_its_own_rate(lab: Lab) -> None:
+    lab.scenario(more="rate = 100\n[settings.two]\nrate = 50\n")
+    lab.engine("one", "honest")
+    lab.engine("two", "honest")
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    for name, rate in (("one", 100), ("two", 50)):
+        asked = last(lab, f"{name}/fillseq")["open_loop"]["rate_ops_per_sec"]
+        assert asked == rate
+
+
+def test_a_rate_without_a_latency_repetition_is_refused(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    done = lab.call("run", "lab", "--rate", "5000", "--no-latency")
+    assert done.returncode == 2 and "add --latency" in done.stderr
+
+
+@pytest.mark.parametrize("rate", ["nan", "inf", "0", "0.001", "1e10", "fast"])
+def test_a_rate_out_of_range_is_refused(lab: Lab, rate: str) -> None:
+    lab.engine("one", "honest")
+    done = lab.call("run", "lab", "--rate", rate)
+    assert done.returncode == 2 and "Invalid value for '--rate'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(lab.results.glob(".unfinished-*")) == []
+
+
+def test_latency_repetitions_are_no_part_of_a_rate(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    done = lab.call("run", "lab", "-n", "2", "--json")
+    document = json.loads(done.stdout)
+    assert (document["finished"], document["planned"]) == (12, 12)
+    for cell in document["cells"]:
+        assert len(cell["repetitions_ops_per_sec"]) == 2
+
+
+def test_the_progress_tells_which_repetition_it_is(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    told = lab.call("run", "lab", "-n", "1").stderr
+    assert told.count("] round 1 one/base/") == 4
+    assert told.count("] latency one/base/") == 4
+
+
+def test_dry_run_counts_the_latency_repetition(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    words = ("run", "lab", "--dry-run", "--json")
+    document = json.loads(lab.call(*words).stdout)
+    assert {cell["repetitions"] for cell in document["cells"]} == {4}
+    slow = json.loads(lab.call(*words, "--rate", "0.5").stdout)
+    longest = max(slow["cells"], key=lambda cell: float(cell["predicted_s"]))
+    assert longest["predicted_s"] == pytest.approx(64 / 0.5, rel=0.1)
+    assert longest["rate_ops_per_sec"] == 0.5
+    told = lab.call("run", "lab", "--dry-run").stdout
+    assert "4 cells x 3 and once for latency" in told

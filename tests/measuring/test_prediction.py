@@ -1,0 +1,102 @@
+"""Predictions: weighed by time, corrected by what happened, honest about ignorance."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from report.model.plan_document import plan_document
+from scripts.forecast.prediction import Forecast, cell_key, guess_seconds, load_history
+from scripts.plan.order import Turn
+from scripts.store.run_store import create_folder
+from tests.made_up.made_up_plans import FLAGS, engine, line, plan
+
+NAMES = ("fillseq", "fillseqsync")
+FIRST, SECOND = Turn(0, 0, 1), Turn(1, 1, 1)
+
+
+def test_a_synchronous_write_weighs_more_than_a_plain_one() -> None:
+    made = plan([engine("a")], NAMES)
+    assert guess_seconds(made, SECOND) > 10 * guess_seconds(made, FIRST)
+
+
+def test_nothing_known_is_no_estimate() -> None:
+    assert Forecast(plan([engine("a")], NAMES), {}).left_s([FIRST, SECOND]) is None
+
+
+def test_what_was_measured_replaces_the_guess_and_scales_the_others() -> None:
+    made = plan([engine("a")], NAMES)
+    forecast = Forecast(made, {})
+    forecast.learn(FIRST, 3 * guess_seconds(made, FIRST))
+    assert forecast.seconds(FIRST) == pytest.approx(3 * guess_seconds(made, FIRST))
+    assert forecast.seconds(SECOND) == pytest.approx(3 * guess_seconds(made, SECOND))
+    forecast.learn(SECOND, 7.0)
+    assert forecast.left_s([SECOND, SECOND]) == pytest.approx(14.0)
+
+
+def test_history_is_used_from_the_start() -> None:
+    made = plan([engine("a")], NAMES)
+    history = {cell_key(made, cell, False): 2.5 for cell in made.cells}
+    assert Forecast(made, history).left_s([FIRST, SECOND]) == pytest.approx(5.0)
+
+
+def test_a_closed_latency_repetition_takes_as_long_as_the_others() -> None:
+    made = plan([engine("a")], NAMES, latency=True, repetitions=1)
+    forecast = Forecast(made, {})
+    forecast.learn(FIRST, 3.0)
+    latency = Turn(0, 2, 2)
+    assert forecast.known(latency) and forecast.seconds(latency) == 3.0
+    forecast.learn(latency, 4.0)
+    assert (forecast.seconds(latency), forecast.seconds(FIRST)) == (4.0, 3.0)
+
+
+def test_an_open_loop_takes_as_long_as_its_rate_asks() -> None:
+    flags = {"a": {**FLAGS, "rate": 10.0}}
+    made = plan([engine("a")], NAMES, latency=True, repetitions=1, flags=flags)
+    forecast, latency = Forecast(made, {}), Turn(0, 2, 2)
+    assert guess_seconds(made, latency) == pytest.approx(100, rel=0.01)
+    assert guess_seconds(made, FIRST) < 1
+    forecast.learn(FIRST, 3.0)
+    assert not forecast.known(latency)
+
+
+def test_a_rate_changes_nothing_of_the_other_repetitions() -> None:
+    made = plan([engine("a")], NAMES)
+    rated = plan([engine("a")], NAMES, flags={"a": {**FLAGS, "rate": 10.0}})
+    cell = made.cells[0]
+    assert cell_key(made, cell, False) == cell_key(rated, cell, False)
+    assert cell_key(made, cell, True) != cell_key(rated, cell, True)
+
+
+def stored(folder: Path, name: str, seconds: float, **changed: object) -> None:
+    made = plan([engine("a")], NAMES)
+    made = type(made)(**{**vars(made), "run": name, **changed})
+    run = create_folder(
+        folder, made.run, {"environment": {"schema": 1}, "run": plan_document(made)}
+    )
+    run.close()
+    full = line(made.cells[0]) | {"run": name, "wall_ns": round(seconds * 1e9)}
+    (folder / name / "measurements.jsonl").write_text(json.dumps(full) + "\n")
+
+
+def test_the_newest_run_of_this_machine_is_the_history(tmp_path: Path) -> None:
+    stored(tmp_path, "20260101-000000-x", 1.0)
+    stored(tmp_path, "20260102-000000-x", 2.0)
+    stored(tmp_path, "20260103-000000-x", 9.0, machine={"cpu_model": "another"})
+    made = plan([engine("a")], NAMES)
+    history = load_history(tmp_path, made)
+    assert history == {cell_key(made, made.cells[0], False): 2.0}
+
+
+def test_other_flags_are_another_cell(tmp_path: Path) -> None:
+    stored(tmp_path, "20260101-000000-x", 1.0)
+    made = plan([engine("a")], NAMES, flags={"a": {**FLAGS, "num": 999}})
+    assert not set(load_history(tmp_path, made)) & {
+        cell_key(made, c, False) for c in made.cells
+    }
+
+
+def test_a_damaged_run_predicts_nothing_and_stops_nothing(tmp_path: Path) -> None:
+    stored(tmp_path, "20260101-000000-x", 1.0)
+    (tmp_path / "20260101-000000-x/run.json").write_text("{")
+    assert load_history(tmp_path, plan([engine("a")], NAMES)) == {}

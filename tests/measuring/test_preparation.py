@@ -1,0 +1,76 @@
+"""What reads start from: filled once, audited on a copy, and then measured."""
+
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from report.model.plan import Start
+from scripts.machine.child_process import Outcome
+from scripts.measure.preparation import provide
+from tests.workbench.lab import Lab, make_lab
+
+BENCHMARKS = ("readseq", "readmissing", "overwrite", "fillseq")
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=BENCHMARKS)
+    lab.suite(latency=True)
+    return lab
+
+
+def test_what_is_measured_is_not_what_was_audited(lab: Lab) -> None:
+    lab.engine("one", "meddling")
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    assert {line["status"] for line in lab.lines()} == {"ok"}
+    assert lab.left_in_data() == []
+
+
+def test_a_database_that_its_audit_refutes_is_not_measured(lab: Lab) -> None:
+    lab.engine("bad", "refuted")
+    assert lab.call("run", "lab", "-n", "1").returncode == 3
+    cells = lab.by_cell()
+    assert {line["status"] for line in cells.pop("bad/fillseq")} == {"ok"}
+    lines = [line for lines in cells.values() for line in lines]
+    assert len(lines) == 6
+    told = "preparing the database: audit: half of it is gone"
+    for line in lines:
+        assert (line["status"], line["exit"]) == ("wrong", "1")
+        assert line["reason"] == told
+        assert line["loop_ns"] is line["prepare_ns"] is line["audit"] is None
+
+
+def test_an_engine_that_stores_nothing_needs_no_audit(lab: Lab) -> None:
+    lab.engine("none", "floor")
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    assert {line["status"] for line in lab.lines()} == {"ok"}
+
+
+@pytest.mark.parametrize("start", [None, Start(("filluniquerandom",), True)])
+def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
+    tmp_path: Path, start: Start | None
+) -> None:
+    ran: list[str] = []
+
+    def run(command: list[str], _timeout_s: float) -> Outcome:
+        ran.append(command[0])
+        subprocess.run(command, check=True)
+        return Outcome("0", 1, "")
+
+    (tmp_path / "prepared").mkdir()
+    (tmp_path / "prepared/entries").touch()
+    (tmp_path / "cell").mkdir()
+    (tmp_path / "cell/left").touch()
+    bench = SimpleNamespace(
+        work=tmp_path,
+        plan=SimpleNamespace(suite=SimpleNamespace(timeout_s=60.0)),
+        executor=SimpleNamespace(run=run),
+    )
+    provide(cast(Any, bench), start, tmp_path / "cell")
+    found = [path.name for path in (tmp_path / "cell").iterdir()]
+    assert found == (["entries"] if start else [])
+    assert ran[-1] == "sync"

@@ -1,0 +1,267 @@
+"""Resuming: nothing finished is lost, nothing is repeated, nothing may have changed."""
+
+import json
+import random
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.places import PATIENCE_S
+from tests.workbench.lab import Lab, kill, make_lab
+
+KILLS = 25
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario()
+    lab.suite()
+    lab.engine("one", "honest")
+    lab.engine("two", "honest")
+    return lab
+
+
+def kill_at(moment_s: float, lab: Lab, verb: str, *words: str) -> None:
+    """Starts a process and kills it some time after it has begun, if it still runs.
+
+    A new run has begun with its first line: there is something to resume then.
+    """
+    runner = lab.start(verb, *words)
+    while verb == "run" and runner.poll() is None:
+        found = list(lab.results.glob("2*/measurements.jsonl"))
+        if found and found[0].read_bytes():
+            break
+        time.sleep(0.001)
+    time.sleep(moment_s)
+    kill(runner)
+    runner.communicate(timeout=PATIENCE_S)
+
+
+def assert_complete(lab: Lab, repetitions: int) -> None:
+    cells = [(c["engine"], c["benchmark"]) for c in lab.plan()["cells"]]
+    found = [(x["engine"], x["benchmark"], x["repetition"]) for x in lab.lines()]
+    wanted = [(*cell, r) for cell in cells for r in range(1, repetitions + 1)]
+    assert sorted(found) == sorted(wanted)
+    assert {line["status"] for line in lab.lines()} == {"ok"}
+
+
+def assert_only_more(lab: Lab, kept: bytes) -> bytes:
+    """Whole lines are kept for ever; what there is now."""
+    now = lab.measurements.read_bytes()
+    assert now.startswith(kept[: kept.rfind(b"\n") + 1])
+    return now
+
+
+def test_a_runner_killed_many_times_loses_and_repeats_nothing(lab: Lab) -> None:
+    moments = random.Random(1)
+    assert lab.killed(9, "run", "lab", "-n", "8")
+    kept = lab.measurements.read_bytes()
+    for number in range(KILLS):
+        programs, before = moments.randrange(20), number % 2 == 0
+        assert lab.killed(programs, "resume", "@last", before=before)
+        kept = assert_only_more(lab, kept)
+    done = lab.call("resume", "@last")
+    assert done.returncode == 0, done.stderr
+    assert_only_more(lab, kept)
+    assert_complete(lab, 8)
+    assert lab.left_in_data() == []
+
+
+@pytest.mark.slow
+def test_a_process_killed_at_any_moment_loses_and_repeats_nothing(lab: Lab) -> None:
+    """Also while it starts, checks, plans, stores and cleans."""
+    moments = random.Random(1)
+    kill_at(0, lab, "run", "lab", "-n", "8")
+    kept = lab.measurements.read_bytes()
+    for _ in range(12):
+        kill_at(moments.uniform(0.1, 1.5), lab, "resume", "@last")
+        kept = assert_only_more(lab, kept)
+    done = lab.wait("resume", "@last")
+    assert done.returncode == 0, done.stderr
+    assert_only_more(lab, kept)
+    assert_complete(lab, 8)
+    assert lab.left_in_data() == []
+
+
+def test_resume_goes_on_in_the_recorded_order_with_the_recorded_seeds(lab: Lab) -> None:
+    assert lab.killed(9, "run", "lab", "-n", "3", "--seed", "9")
+    assert lab.call("resume", "@last").returncode == 0
+    assert [line["order"] for line in lab.lines()] == list(range(24))
+    assert len({(x["repetition"], x["seed"]) for x in lab.lines()}) == 3
+
+
+def test_a_torn_last_line_is_dropped_and_said(lab: Lab) -> None:
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    content = lab.measurements.read_bytes()
+    lab.measurements.write_bytes(content[:-30])
+    done = lab.call("resume", "@last")
+    assert done.returncode == 0
+    assert "dropped the unfinished last line" in done.stderr
+    start = content[:-1].rfind(b"\n") + 1
+    assert lab.measurements.read_bytes()[:start] == content[:start]
+    assert_complete(lab, 1)
+
+
+def test_a_finished_run_has_nothing_to_resume(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1")
+    content = lab.measurements.read_bytes()
+    assert lab.call("resume", "@last").returncode == 0
+    assert lab.measurements.read_bytes() == content
+
+
+def test_a_run_is_found_by_name_beginning_and_path(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1")
+    name = lab.run_folder.name
+    for word in (name, name[:8], str(lab.run_folder)):
+        assert lab.call("resume", word).returncode == 0, word
+
+
+def unfinished(lab: Lab) -> None:
+    """Leaves a run of which the last line is missing."""
+    lab.call("run", "lab", "-n", "1")
+    lines = lab.measurements.read_bytes().splitlines(keepends=True)
+    lab.measurements.write_bytes(b"".join(lines[:-1]))
+
+
+def refused(lab: Lab) -> str:
+    content = lab.measurements.read_bytes()
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "cannot be resumed" in done.stderr
+    assert lab.measurements.read_bytes() == content
+    return done.stderr
+
+
+def test_a_run_of_an_earlier_schema_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    path = lab.run_folder / "run.json"
+    path.write_text(path.read_text().replace('"schema": 3', '"schema": 2', 1))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "a run of schema 2 can be reported and not resumed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda order: order.clear(),
+        lambda order: order.pop(),
+        lambda order: order.append(order[0]),
+        lambda order: order[0][1].append(99),
+    ],
+)
+def test_an_order_that_lacks_something_is_refused(
+    lab: Lab, change: Callable[[list[Any]], Any]
+) -> None:
+    unfinished(lab)
+    path = lab.run_folder / "run.json"
+    document = json.loads(path.read_text())
+    change(document["order"])
+    path.write_text(json.dumps(document))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "order does not have each repetition of each cell once" in done.stderr
+
+
+def test_a_plan_without_a_time_limit_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    path = lab.run_folder / "run.json"
+    document = json.loads(path.read_text())
+    del document["suite"]["timeout_s"]
+    path.write_text(json.dumps(document))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "run.json: suite.timeout_s is missing" in done.stderr
+
+
+def test_builds_of_an_ab_run_are_not_those_of_a_run(lab: Lab) -> None:
+    unfinished(lab)
+    done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
+    assert done.returncode == 2
+    assert "is a run of one build: --build-dir names its build" in done.stderr
+
+
+def test_a_changed_binary_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    with lab.executable("one").open("a") as file:
+        file.write("# another build\n")
+    told = refused(lab)
+    assert "binary: db_bench_one was" in told and "db_bench_two" not in told
+
+
+def test_a_binary_exchanged_during_the_run_stops_it(lab: Lab) -> None:
+    lab.engine("three", "rebuilt")
+    done = lab.call("run", "lab", "-n", "2", "--seed", "4")
+    assert done.returncode == 3
+    assert "db_bench_three changed while the run went on" in done.stderr
+    kept = [x["benchmark"] for x in lab.lines() if x["engine"] == "three"]
+    assert "fillrandom" not in kept, "audited by another binary"
+    assert 0 < len(lab.lines()) < 24 and lab.left_in_data() == []
+    assert "binary: db_bench_three was" in refused(lab)
+
+
+def test_a_vanished_binary_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    lab.executable("two").unlink()
+    assert "is now not there" in refused(lab)
+
+
+def test_an_engine_built_later_needs_a_new_run(lab: Lab) -> None:
+    lab.engine("late", None)
+    unfinished(lab)
+    assert "build it" in lab.call("resume", "@last").stderr
+    shutil.copy(lab.executable("two"), lab.executable("late"))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 3
+    told = "was missing when this run was planned; start a new run to measure it"
+    assert f"late {told}" in done.stderr
+    assert f"late/base/readseq: {told}" in done.stdout
+    assert "build it" not in done.stdout + done.stderr
+
+
+def test_changed_settings_are_refused_and_spelled_out(lab: Lab) -> None:
+    unfinished(lab)
+    lab.scenario(more='cache_size = "1MiB"\n')
+    told = refused(lab)
+    assert "one/base: cache_size was not set, is now 1048576" in told
+
+
+def test_another_machine_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    path = lab.run_folder / "run.json"
+    document = json.loads(path.read_text())
+    document["machine"]["cpu_model"] = "Z80"
+    path.write_text(json.dumps(document))
+    assert "machine: cpu_model was Z80, is now" in refused(lab)
+
+
+def test_an_edited_plan_is_refused(lab: Lab) -> None:
+    unfinished(lab)
+    path = lab.run_folder / "run.json"
+    path.write_text(path.read_text().replace('"num": 64', '"num": 65'))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2 and "settings_sha256" in done.stderr
+
+
+def test_a_damaged_line_in_the_middle_is_refused_with_its_number(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1")
+    lines = lab.measurements.read_bytes().splitlines(keepends=True)
+    lines[2] = b"{broken\n"
+    lab.measurements.write_bytes(b"".join(lines))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2 and "measurements.jsonl:3" in done.stderr
+
+
+def test_leftovers_of_a_killed_runner_are_removed_and_nothing_else(lab: Lab) -> None:
+    unfinished(lab)
+    work = lab.data / ".kvmatrix-work/cell"
+    work.mkdir(parents=True)
+    (work / "half a database").touch()
+    (lab.data / "somebody's file").touch()
+    assert lab.call("resume", "@last").returncode == 0
+    assert lab.left_in_data() == ["somebody's file"]

@@ -1,0 +1,141 @@
+"""What cells start from, and whose executables rows run: seen through `run`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from report.trust.judge import load_run
+from tests.made_up.made_up_plans import engine, plan
+from tests.workbench.lab import Lab, make_lab
+
+VARIANT = 'variant_of = "one"\n[engine.flags]\npage_size = 512\n'
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.engine("one", "honest")
+    lab.suite(latency=True)
+    return lab
+
+
+def units(lab: Lab) -> list[list[str]]:
+    """The benchmarks of each unit of the first repetition."""
+    cells = lab.plan()["cells"]
+    found = [[cells[i]["benchmark"] for i in cells_of] for r, cells_of
+             in lab.plan()["order"] if r == 1]  # fmt: skip
+    return sorted(sorted(unit) for unit in found)
+
+
+def test_a_scenario_says_what_its_databases_are_filled_with(lab: Lab) -> None:
+    more = 'fill = "fillseq,overwrite"\n'
+    lab.scenario(benchmarks=("readseq", "overwrite", "fillseq"), more=more)
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 0, done.stderr
+    assert {x["status"] for x in lab.lines()} == {"ok"}
+    assert lab.plan()["scenarios"][0]["fill"] == ["fillseq", "overwrite"]
+    assert units(lab) == [["fillseq"], ["overwrite", "readseq"]]
+    assert load_run(lab.run_folder).plan.scenarios[0].fill == ("fillseq", "overwrite")
+
+
+def test_a_fill_that_fails_is_named_in_every_cell(lab: Lab) -> None:
+    lab.engine("bad", "unfilled")
+    lab.scenario(benchmarks=("readseq",), more='fill = "fillseq,overwrite"\n')
+    assert lab.call("run", "lab", "-n", "1", "--no-latency").returncode == 3
+    (line,) = lab.by_cell()["bad/readseq"]
+    assert line["reason"] == "preparing the database: no room for overwrite"
+    (line,) = lab.by_cell()["one/readseq"]
+    assert line["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("fill", "state", "benchmark", "start"),
+    [
+        ((), "", "readseq", (("filluniquerandom",), True)),
+        ((), "unsettled", "readseq", (("filluniquerandom",), False)),
+        (("fillrandom",), "settled", "overwrite", (("fillrandom",), True)),
+        (("fillrandom",), "settled", "fillseq", None),
+    ],
+)
+def test_what_a_cell_starts_from(
+    fill: tuple[str, ...], state: str, benchmark: str, start: object
+) -> None:
+    made = plan([engine("a")], benchmarks=(benchmark,), fill=fill, state=state)
+    found = made.start(made.cells[0])
+    assert (found and (found.fill, found.settled)) == start
+
+
+def test_scenarios_share_no_database_that_was_filled_otherwise() -> None:
+    one = plan([engine("a")], benchmarks=("readseq",), repetitions=1)
+    other = plan([engine("a")], ("readseq",), fill=("fillseq",), repetitions=1)
+    assert one.start(one.cells[0]) != other.start(other.cells[0])
+
+
+def test_a_variant_is_a_row_of_its_own_over_another_s_executable(lab: Lab) -> None:
+    lab.engine("one-plain", None, "variant", VARIANT)
+    lab.scenario(benchmarks=("fillseq",))
+    lab.suite(more='engines = ["one", "one-plain"]\n', latency=True)
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 0, done.stderr
+    plain, flags = lab.plan()["engines"][1], lab.plan()["scenarios"][0]["flags"]
+    wanted = {"name": "one-plain", "role": "", "variant_of": "one", "missing": ""}
+    assert plain.items() >= wanted.items()
+    assert flags["one-plain"] == {**flags["one"], "page_size": 512}
+    cells = lab.by_cell()
+    assert {x["status"] for x in cells["one-plain/fillseq"]} == {"ok"}
+    run = load_run(lab.run_folder)
+    assert [(e.name, e.variant_of, e.ranked) for e in run.plan.engines] == [
+        ("one", "", True), ("one-plain", "one", True)]  # fmt: skip
+    done = lab.call("resume", "@last")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_variant_runs_only_if_it_is_named(lab: Lab) -> None:
+    lab.engine("one-plain", None, "variant", VARIANT)
+    lab.scenario(benchmarks=("fillseq",))
+    told = json.loads(lab.call("list", "--json").stdout)
+    assert told["engines"][1]["variant_of"] == "one"
+    assert told["suites"][0]["engines"] == ["one"]
+    lab.call("run", "lab", "-n", "1", "-e", "one-plain")
+    assert [e["name"] for e in lab.plan()["engines"]] == ["one-plain"]
+    assert {x["status"] for x in lab.lines()} == {"ok"}
+
+
+def test_a_variant_can_be_the_control(lab: Lab) -> None:
+    lab.engine("one-plain", None, "variant", VARIANT)
+    lab.scenario(benchmarks=("fillseq",), more="[settings.one]\nsync = true\n")
+    lab.suite(more='engines = ["one", "one-plain"]\ncontrol = "one-plain"\n')
+    done = lab.call("run", "lab", "-n", "3")
+    assert done.returncode == 0, done.stderr
+    twin, flags = lab.plan()["engines"][-1], lab.plan()["scenarios"][0]["flags"]
+    assert (twin["twin_of"], twin["variant_of"]) == ("one-plain", "one")
+    assert flags["one-plain-again"] == flags["one-plain"]
+    assert "sync" not in flags["one-plain"]
+
+
+def test_a_sweep_is_run_by_its_name_and_by_its_members(lab: Lab) -> None:
+    more = "[sweep]\nvalue_size = [4, 64]\n"
+    flags = {"num": 64, "key_size": 16}
+    lab.scenario(benchmarks=("fillseq",), more=more, flags=flags)
+    told = json.loads(lab.call("run", "lab", "--dry-run", "--json").stdout)
+    assert [c["scenario"] for c in told["cells"]] == ["base-4", "base-64"]
+    done = lab.call("run", "lab", "-n", "1", "-s", "base", "-k", "*/base-6*/*")
+    assert done.returncode == 0, done.stderr
+    (scenario,) = lab.plan()["scenarios"]
+    assert (scenario["family"], scenario["swept"]) == ("base", {"value_size": 64})
+    (found,) = load_run(lab.run_folder).plan.scenarios
+    assert (found.name, found.family) == ("base-64", "base")
+
+
+def test_a_member_of_a_sweep_can_be_named(lab: Lab) -> None:
+    flags = {"num": 64, "key_size": 16}
+    lab.scenario(
+        benchmarks=("fillseq",), flags=flags, more="[sweep]\nvalue_size = [1, 2]\n"
+    )
+    done = lab.call("run", "lab", "-n", "1", "-s", "base-2", "--num", "10")
+    assert done.returncode == 0, done.stderr
+    (scenario,) = lab.plan()["scenarios"]
+    assert scenario["flags"]["one"].items() >= {"value_size": 2, "num": 10}.items()
+    done = lab.call("run", "lab", "-s", "bas")
+    assert done.returncode == 2 and "did you mean 'base'" in done.stderr

@@ -1,0 +1,70 @@
+"""Several threads, a writer beside readers, a mix: how they are run and audited."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from report.trust.judge import load_run
+from tests.workbench.lab import Lab, make_lab
+
+FLAGS = {"num": 640, "key_size": 16, "value_size": 100, "threads": 4}
+BENCHMARKS = ("readwhilewriting", "readrandomwriterandom", "fillrandom", "readrandom")
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=BENCHMARKS, flags=FLAGS)
+    lab.suite(latency=True)
+    lab.engine("one", "threaded")
+    return lab
+
+
+def calls(lab: Lab) -> list[str]:
+    """How the executable was called, in order."""
+    return lab.executable("one").with_suffix(".calls").read_text().splitlines()
+
+
+def test_what_each_thread_wrote_is_what_the_audit_is_told(lab: Lab) -> None:
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 0, done.stderr
+    fill = "after=filluniquerandom"
+    wanted = {
+        "filluniquerandom threads=1 after=",
+        f"verify threads=1 {fill}",
+        f"readwhilewriting threads=4 {fill}",
+        f"verify threads=1 {fill},readwhilewriting:7",
+        f"readrandomwriterandom threads=4 {fill}",
+        f"verify threads=1 {fill},readrandomwriterandom:640+640+640+640",
+        "fillrandom threads=4 after=",
+        "verify threads=1 after=fillrandom:160+160+160+160",
+        f"readrandom threads=4 {fill}",
+    }
+    assert set(calls(lab)) == wanted
+
+
+def test_whatever_writes_is_audited_and_killed_while_it_is_timed(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1")
+    for name, lines in lab.by_cell().items():
+        writes = name != "one/readrandom"
+        assert [x["ending"] == "killed" for x in lines] == [False, writes]
+        assert all((x["audit"] is not None) == writes for x in lines)
+    ops = {name: lines[0]["ops"] for name, lines in lab.by_cell().items()}
+    assert ops["one/readwhilewriting"] == ops["one/readrandom"] == 4 * 640
+    assert ops["one/fillrandom"] == 640
+    run = load_run(lab.run_folder)
+    assert {cell.status for cell in run.cells.values()} == {"ok"}
+
+
+def test_a_line_that_forgets_a_thread_is_wrong_in_the_report_too(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1", "--no-latency")
+    lines = lab.lines()
+    for line in lines:
+        if line["benchmark"] == "fillrandom":
+            line["ops_by_thread"] = [160] * 3
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    lab.measurements.write_text(text)
+    wrong = [c for c in load_run(lab.run_folder).cells.values() if c.status == "wrong"]
+    assert [cell.name.benchmark for cell in wrong] == ["fillrandom"]
+    assert "480 operations of 3 threads, where 4 made 640" in wrong[0].reason

@@ -1,0 +1,164 @@
+// mixgraph and mixgraph-c on an engine: what is checked, and that what the
+// database holds afterwards can be told without it.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "common/cli/rules.h"
+#include "common/mixes/mix_workload.h"
+#include "tests/mixes/mixgraph_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+TEST_F(MixgraphRun, PutsValuesOfTheModelsSizes) {
+  config_.num = 30'000;
+  config_.reads = 20'000;
+  for (const std::string_view name : kBoth) {
+    std::set<size_t> sizes;
+    double bytes = 0;
+    uint64_t written = 0;
+    Behaviour behaviour;
+    behaviour.write = [&](Session& session, std::span<const Update> batch) {
+      session.Write(batch);
+      if (++written <= config_.num) return;
+      sizes.insert(batch.front().value->size());
+      bytes += static_cast<double>(batch.front().value->size());
+    };
+    const Measurement m = RunFilled(Wrapped(behaviour), name);
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    const auto puts = static_cast<double>(m.run.loop.by_type.at("put"));
+    EXPECT_EQ(written, config_.num + m.run.loop.by_type.at("put"));
+    EXPECT_GT(sizes.size(), 40u) << name;
+    EXPECT_EQ(*sizes.begin(), 10u);
+    EXPECT_LE(*sizes.rbegin(), 1'024u);
+    // The number that chooses a put is never among the first 830, which would
+    // have the largest values.
+    const double mean =
+        name == "mixgraph"
+            ? MixgraphStream(config_.mix.mixgraph, config_.num, 1)
+                  .ComputeMeans()
+                  .value_size
+            : 36.5;
+    EXPECT_NEAR(bytes / puts, mean, 2) << name;
+  }
+}
+
+TEST_F(MixgraphRun, LeavesWhatAReplayKnows) {
+  for (const std::string_view name : kBoth) {
+    Choose(name);
+    for (const Measurement& m :
+         Run(Wrapped({}), {"filluniquerandom", name, "overwrite", name,
+                           "verify", "readrandom", "readseq"})) {
+      EXPECT_EQ(m.status, Status::kOk) << m.benchmark->name << m.reason;
+    }
+    const std::vector<PastBenchmark> past = {
+        Past("filluniquerandom"), Past(name), Past("overwrite"), Past(name)};
+    const Measurement audit = RunAfter(Wrapped({}), past, "verify");
+    EXPECT_EQ(audit.status, Status::kOk) << audit.reason;
+    const Measurement wrong =
+        RunAfter(Wrapped({}), {past.begin(), past.end() - 1}, "verify");
+    EXPECT_EQ(wrong.status, Status::kWrong);
+  }
+}
+
+TEST_F(MixgraphRun, CountsBytesOfTheSizesThatAreThere) {
+  Choose("mixgraph");
+  uint64_t bytes = 0;
+  Behaviour behaviour;
+  behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    bytes = 0;
+    session.Scan(start, order, [&](auto key, auto value) {
+      bytes += key.size() + value.size();
+      return visit(key, value);
+    });
+  };
+  const auto m =
+      Run(Wrapped(behaviour), {"filluniquerandom", "mixgraph", "readseq"});
+  EXPECT_EQ(m[1].live_bytes, bytes);
+  EXPECT_EQ(m[2].run.loop.bytes, bytes);
+}
+
+TEST_F(MixgraphRun, KeepsThePaceOfASine) {
+  config_.mix.mixgraph.sine_mix_rate = true;
+  config_.reads = 9'000;
+  const Measurement m = RunFilled(Wrapped({}), "mixgraph");
+  ASSERT_EQ(m.status, Status::kOk) << m.reason;
+  ASSERT_TRUE(m.run.trace.open_loop);
+  EXPECT_EQ(m.run.trace.open_loop->rate_ops_per_sec, 4'500);
+  EXPECT_NEAR(m.run.trace.open_loop->offered_ops_per_sec, 4'500,
+              4 * 4'500 / 95);
+}
+
+// The bytes are right, the length is that of another put.
+TEST_F(MixgraphRun, SeesAValueOfAnotherSize) {
+  for (const std::string_view name : kBoth) {
+    uint64_t written = 0;
+    Behaviour behaviour;
+    behaviour.write = [&](Session& session, std::span<const Update> batch) {
+      Update update = batch.front();
+      if (++written > 2'000) update.value->remove_suffix(1);
+      session.Write({&update, 1});
+    };
+    const Measurement m = RunFilled(Wrapped(behaviour), name);
+    EXPECT_EQ(m.status, Status::kWrong) << name;
+    EXPECT_NE(m.reason.find("bytes instead of"), std::string::npos) << m.reason;
+  }
+}
+
+TEST_F(MixgraphRun, SeesAPutThatIsNotKept) {
+  for (const std::string_view name : kBoth) {
+    uint64_t written = 0;
+    Behaviour behaviour;
+    behaviour.write = [&](Session& session, std::span<const Update> batch) {
+      if (++written <= 2'000) session.Write(batch);
+    };
+    EXPECT_EQ(RunFilled(Wrapped(behaviour), name).status, Status::kWrong);
+  }
+}
+
+TEST_F(MixgraphRun, DrawsWhatTheModelPredicts) {
+  config_.num = 30'000;
+  config_.reads = 60'000;
+  for (const std::string_view name : kBoth) {
+    const Measurement m = RunFilled(Wrapped({}), name);
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    ASSERT_GE(m.shares.size(), 5u);
+    for (const Share& share : m.shares) {
+      // Of amounts the deviations are those of this many draws.
+      const bool amount =
+          share.what.ends_with("entries") || share.what.ends_with("bytes");
+      const double error =
+          amount ? share.theory * 0.1
+                 : 4 * std::sqrt(share.theory * (1 - share.theory) / 60'000);
+      EXPECT_NEAR(share.share, share.theory, error)
+          << name << ": " << share.what;
+    }
+  }
+}
+
+TEST_F(MixgraphRun, RefusesWhatItCannotBe) {
+  const Benchmark& mixgraph = *FindBenchmark("mixgraph");
+  const Benchmark& corrected = *FindBenchmark("mixgraph-c");
+  Choose("mixgraph");
+  EXPECT_NO_THROW(CheckBenchmark(mixgraph, config_));
+  EXPECT_THROW(CheckBenchmark(corrected, config_), UsageError);
+  Choose("mixgraph-c");
+  EXPECT_NO_THROW(CheckBenchmark(corrected, config_));
+  config_.threads = 2;
+  EXPECT_NO_THROW(CheckBenchmark(corrected, config_));
+  EXPECT_THROW(CheckBenchmark(mixgraph, config_), UsageError);
+  config_.threads = 1;
+  config_.key_distribution = "zipf";
+  EXPECT_THROW(CheckBenchmark(mixgraph, config_), UsageError);
+  config_.key_distribution = "";
+  config_.num = 29;
+  EXPECT_THROW(CheckBenchmark(mixgraph, config_), UsageError);
+}
+
+}  // namespace
+}  // namespace kvmatrix

@@ -1,0 +1,253 @@
+// YCSB's workloads on an engine: what is done, what is checked, and that what
+// the database holds afterwards can be told without it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+#include "common/cli/rules.h"
+#include "common/cli/text_output.h"
+#include "common/mixes/mix_workload.h"
+#include "common/mixes/ycsb.h"
+#include "tests/mixes/ycsb_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+TEST_F(YcsbRun, LoadsEveryRecordOnceInNoOrderOfKeys) {
+  std::vector<std::string> keys;
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    for (const Update& update : batch) keys.emplace_back(update.key);
+    session.Write(batch);
+  };
+  const auto m = Run(Wrapped(behaviour), {"ycsbload", "verify"});
+  EXPECT_EQ(m[1].run.loop.operations, 400u);
+  EXPECT_EQ(m[1].status, Status::kOk) << m[1].reason;
+  EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), 400u);
+  EXPECT_FALSE(std::ranges::is_sorted(keys));
+}
+
+TEST_F(YcsbRun, CountsWhatItDoes) {
+  std::map<std::string, uint64_t> gets, puts, scans;
+  std::string name;
+  Behaviour behaviour;
+  behaviour.get = [&](Session& session, std::string_view key) {
+    ++gets[name];
+    return session.Get(key);
+  };
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    puts[name] += batch.size();
+    session.Write(batch);
+  };
+  behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    ++scans[name];
+    session.Scan(start, order, visit);
+  };
+  for (const std::string_view workload : kAll) {
+    name = workload;
+    const Measurement m = RunLoaded(Wrapped(behaviour), workload);
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    auto types = m.run.loop.by_type;
+    uint64_t sum = 0;
+    for (const auto& [type, operations] : types) sum += operations;
+    EXPECT_EQ(sum, config_.reads) << name;
+    EXPECT_EQ(gets[name],
+              types["read"] + types["update"] + types["readmodifywrite"]);
+    EXPECT_EQ(puts[name] - config_.num,
+              types["insert"] + types["update"] + types["readmodifywrite"]);
+    EXPECT_EQ(scans[name], types["scan"]);
+    EXPECT_EQ(m.run.operations_by_thread, std::vector<uint64_t>{config_.reads});
+  }
+}
+
+TEST_F(YcsbRun, WritesAllFieldsUnreadIfAskedTo) {
+  uint64_t gets = 0;
+  Behaviour behaviour;
+  behaviour.get = [&](Session& session, std::string_view key) {
+    ++gets;
+    return session.Get(key);
+  };
+  config_.mix.writeallfields = true;
+  Measurement m = RunLoaded(Wrapped(behaviour), "ycsba");
+  EXPECT_EQ(m.status, Status::kOk) << m.reason;
+  EXPECT_EQ(gets, m.run.loop.by_type["read"]);
+  EXPECT_NE(StatLine(m).find("an update is a put"), std::string::npos);
+}
+
+TEST_F(YcsbRun, ScansOneToAHundredEntries) {
+  std::map<uint64_t, uint64_t> lengths;
+  Behaviour behaviour;
+  behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    uint64_t visited = 0;
+    bool stopped = false;
+    session.Scan(start, order, [&](auto key, auto value) {
+      ++visited;
+      stopped = !visit(key, value);
+      return !stopped;
+    });
+    if (stopped) ++lengths[visited];  // others met the last entry
+  };
+  config_.num = 5'000;
+  const Measurement m = RunLoaded(Wrapped(behaviour), "ycsbe");
+  ASSERT_EQ(m.status, Status::kOk) << m.reason;
+  EXPECT_EQ(lengths.begin()->first, 1u);
+  EXPECT_EQ(lengths.rbegin()->first, 100u);
+  EXPECT_GE(lengths.size(), 100u);
+}
+
+TEST_F(YcsbRun, LeavesWhatAReplayKnows) {
+  for (const std::string_view name : kAll) {
+    const Measurement m = RunLoaded(Wrapped({}), name);
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    const Measurement audit =
+        RunAfter(Wrapped({}), {Past("ycsbload"), Past(name)}, "verify");
+    EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
+    PastBenchmark less = Past(name);
+    less.operations[0] /= 2;
+    const Measurement wrong =
+        RunAfter(Wrapped({}), {Past("ycsbload"), less}, "verify");
+    EXPECT_EQ(wrong.status == Status::kOk, name == "ycsbc") << name;
+  }
+}
+
+TEST_F(YcsbRun, EndsEarlyWithWhatAReplayKnows) {
+  config_.duration_ns = 40'000;
+  for (const std::string_view name : kAll) {
+    Behaviour behaviour;
+    behaviour.get = [this](Session& session, std::string_view key) {
+      clock_.now_ns += 100;
+      return session.Get(key);
+    };
+    behaviour.scan = [this](Session& session, std::string_view start,
+                            Order order, const Visitor& visit) {
+      clock_.now_ns += 100;
+      session.Scan(start, order, visit);
+    };
+    const Measurement m = RunLoaded(Wrapped(behaviour), name);
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    EXPECT_TRUE(m.run.trace.truncated);
+    EXPECT_LT(m.run.loop.operations, config_.reads);
+    const Measurement audit = RunAfter(
+        Wrapped({}),
+        {Past("ycsbload"), {FindBenchmark(name), m.run.operations_by_thread}},
+        "verify");
+    EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
+  }
+}
+
+TEST_F(YcsbRun, InsertsGoOnWhereAnEarlierWorkloadStopped) {
+  const auto m =
+      Run(Wrapped({}), {"ycsbload", "ycsbd", "ycsbe", "ycsbd", "verify"});
+  for (const Measurement& one : m) {
+    EXPECT_EQ(one.status, Status::kOk) << one.reason;
+  }
+  uint64_t inserts = 0;
+  for (Measurement one : m) inserts += one.run.loop.by_type["insert"];
+  EXPECT_EQ(m.back().run.loop.operations, config_.num + inserts);
+}
+
+TEST_F(YcsbRun, NeedsItsOwnLoad) {
+  const Measurement m = Run(Wrapped({}), {"filluniquerandom", "ycsba"}).back();
+  EXPECT_EQ(m.status, Status::kError);
+  EXPECT_NE(m.reason.find("ycsbload"), std::string::npos) << m.reason;
+}
+
+TEST_F(YcsbRun, TimesEachTypeOnItsOwn) {
+  Behaviour behaviour;
+  behaviour.get = [this](Session& session, std::string_view key) {
+    clock_.now_ns += 1'000;
+    return session.Get(key);
+  };
+  behaviour.write = [this](Session& session, std::span<const Update> batch) {
+    clock_.now_ns += 10'000;
+    session.Write(batch);
+  };
+  config_.histogram = true;
+  config_.mix.writeallfields = true;
+  const Measurement m = RunLoaded(Wrapped(behaviour), "ycsba");
+  ASSERT_EQ(m.run.latency_by_type.size(), 2u);
+  const Histogram& reads = m.run.latency_by_type.at("read");
+  const Histogram& updates = m.run.latency_by_type.at("update");
+  EXPECT_EQ(reads.count() + updates.count(), m.run.trace.latency->count());
+  EXPECT_EQ(reads.count(), m.run.loop.by_type.at("read"));
+  EXPECT_GE(reads.min_ns(), 1'000u);
+  EXPECT_LT(reads.max_ns(), 10'000u);
+  EXPECT_GE(updates.min_ns(), 10'000u);
+}
+
+TEST_F(YcsbRun, SaysHowItAsks) {
+  const Measurement m = RunLoaded(Wrapped({}), "ycsbc");
+  EXPECT_NE(StatLine(m).find("(3000 read) (YCSB-exact zipfian"),
+            std::string::npos)
+      << StatLine(m);
+  config_.key_distribution = "zipf";
+  config_.value_size = 100;
+  const Measurement other = RunLoaded(Wrapped({}), "ycsbc");
+  EXPECT_NE(StatLine(other).find("(true Zipf; YCSB's records have 1000 bytes)"),
+            std::string::npos)
+      << StatLine(other);
+  EXPECT_NE(m.digest, other.digest);
+}
+
+// Four standard deviations of a share of so many draws.
+double Tolerance(double share, double draws) {
+  return 4 * std::sqrt(share * (1 - share) / draws);
+}
+
+TEST_F(YcsbRun, DrawsWhatTheoryPredicts) {
+  config_.num = 10'000;
+  config_.reads = 40'000;
+  config_.value_size = 1;
+  for (const std::string_view distribution :
+       {"", "zipf", "uniform", "latest"}) {
+    config_.key_distribution = distribution;
+    for (const std::string_view name : kAll) {
+      const Measurement m = RunLoaded(Wrapped({}), name);
+      ASSERT_EQ(m.status, Status::kOk) << m.reason;
+      ASSERT_GE(m.shares.size(), 2u);
+      for (const Share& share : m.shares) {
+        // A length has a standard deviation of 28.9 entries.
+        const double error = share.what.ends_with("entries")
+                                 ? 4 * 28.9 / std::sqrt(38'000)
+                                 : Tolerance(share.theory, 38'000);
+        EXPECT_NEAR(share.share, share.theory, error + 1e-9)
+            << name << " " << distribution << ": " << share.what;
+      }
+    }
+  }
+}
+
+TEST_F(YcsbRun, TellsTheHottestKeysOfEachZipf) {
+  config_.num = 100'000;
+  config_.reads = 100;
+  config_.value_size = 1;
+  const auto hottest = [&](std::string_view distribution) {
+    config_.key_distribution = distribution;
+    const Measurement m = RunLoaded(Wrapped({}), "ycsbc");
+    EXPECT_EQ(m.shares[1].what, "hottest 1 % of keys");
+    return m.shares[1].theory;
+  };
+  EXPECT_NEAR(hottest("zipf"), 0.605, 0.001);
+  EXPECT_NEAR(hottest(""), 0.304, 0.002);
+}
+
+TEST_F(YcsbRun, RefusesWhatItCannotBe) {
+  config_.key_distribution = "hot";
+  EXPECT_THROW(CheckBenchmark(*FindBenchmark("ycsba"), config_), UsageError);
+  config_.key_distribution = "";
+  config_.num = 2;
+  EXPECT_THROW(CheckBenchmark(*FindBenchmark("ycsbload"), config_), UsageError);
+  config_.num = 60'000'000;
+  config_.key_size = 8;
+  EXPECT_THROW(CheckBenchmark(*FindBenchmark("ycsbload"), config_), UsageError);
+}
+
+}  // namespace
+}  // namespace kvmatrix

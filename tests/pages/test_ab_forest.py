@@ -1,0 +1,124 @@
+"""Where the marks of a forest plot lie."""
+
+import math
+from typing import Any
+
+import pytest
+
+from report.model.ab_rule import Rule
+from report.model.judgement import Judgement, Verdict
+from report.page import ab_forest
+from tests.made_up import ab_showcase
+
+
+def judgement(change: float, low: float | None, high: float | None) -> Judgement:
+    """Of changes of the rate as shares."""
+
+    def shift(share: float | None) -> Any:
+        return None if share is None else -math.log1p(share)
+
+    return Judgement(
+        Verdict.UNCHANGED,
+        log_shift=shift(change),
+        log_low=shift(high),
+        log_high=shift(low),
+        confidence=0.95,
+        p_slower=0.5,
+        p_faster=0.5,
+        pairs=8,
+    )
+
+
+NARROW = judgement(0.0, -0.02, 0.02)
+
+
+def axis(*judgements: Judgement) -> ab_forest.Axis:
+    return ab_forest.axis(Rule(), judgements)
+
+
+def test_zero_is_in_the_middle_and_slower_is_left_of_it() -> None:
+    made = axis(NARROW)
+    assert made.mark(NARROW).at == 50
+    slower, faster = judgement(-0.04, -0.05, -0.03), judgement(0.04, 0.03, 0.05)
+    left, right = made.mark(slower), made.mark(faster)
+    assert left.at < 50 < right.at
+    assert left.low is not None and left.high is not None
+    assert left.low < left.at < left.high
+
+
+def test_the_band_is_what_counts_as_unchanged() -> None:
+    made = axis(NARROW)
+    edge = -math.log1p(Rule().unchanged_within)
+    assert made.band[0] == made.at(edge)
+    assert made.band[0] + made.band[1] == pytest.approx(100, abs=0.02)
+
+
+def test_every_tick_lies_at_the_change_that_it_names() -> None:
+    for widest in (0.01, 0.08, 0.14, 0.28, 0.45, 0.65):
+        made = axis(judgement(0.0, -widest, widest))
+        for tick in made.ticks:
+            share = float(tick.label.replace("−", "-").removesuffix(" %")) / 100
+            assert tick.at == made.at(math.log1p(share))
+            assert made.side(math.log1p(share)) == 0
+
+
+def test_the_axis_is_as_narrow_as_its_intervals_allow() -> None:
+    assert axis(NARROW).limit < axis(judgement(-0.1, -0.15, -0.05)).limit
+
+
+def test_a_change_within_thirty_percent_is_always_on_the_axis() -> None:
+    for share in (-0.29, -0.12, 0.25):
+        changed = judgement(share, share - 0.01, share + 0.01)
+        made = axis(*[NARROW] * 50, changed)
+        assert made.mark(changed).beyond == 0
+
+
+def test_one_huge_change_does_not_squeeze_the_rest() -> None:
+    huge = judgement(-0.9, -0.91, -0.89)
+    made = axis(*[NARROW] * 50, huge)
+    assert made.limit == axis(NARROW).limit
+    mark = made.mark(huge)
+    assert (mark.beyond, mark.at, mark.low) == (-1, 0, None)
+    faster = made.mark(judgement(9.0, 8.0, 10.0))
+    assert (faster.beyond, faster.at) == (1, 100)
+
+
+def test_an_interval_that_leaves_the_axis_says_on_which_side() -> None:
+    wide = judgement(0.0, -0.6, 0.01)
+    mark = axis(*[NARROW] * 50, wide).mark(wide)
+    assert (mark.beyond, mark.low, mark.cut) == (0, 0, (-1,))
+    assert mark.high is not None and 50 < mark.high < 100
+
+
+def test_without_an_interval_there_is_a_point_alone() -> None:
+    mark = axis(NARROW).mark(judgement(0.01, None, None))
+    assert (mark.low, mark.high, mark.cut) == (None, None, ())
+
+
+def test_nothing_to_show_has_an_axis_all_the_same() -> None:
+    assert axis().limit > 0 and len(axis().ticks) == 5
+
+
+def test_repetitions_keep_inside_the_drawing() -> None:
+    run = ab_showcase.made(sigmas={"alpha/baseline/fillseq": 2.0})
+    for cell in run.cells:
+        drawn = ab_forest.runs(cell)
+        assert drawn is not None
+        assert all(0 <= dot.y <= ab_forest.HEIGHT for dot in drawn.dots)
+        assert all(0 < dot.x < 100 for dot in drawn.dots)
+        assert all(0 <= line.at <= ab_forest.HEIGHT for line in drawn.lines)
+
+
+def test_the_medians_of_a_stage_lie_among_its_repetitions() -> None:
+    cell = ab_showcase.made(effects={"alpha/baseline/fillseq": 0.2}).cells[2]
+    drawn = ab_forest.runs(cell)
+    assert drawn is not None and drawn.divider is not None
+    assert [level.side for level in drawn.levels] == ["a", "b", "a", "b"]
+    for level in drawn.levels:
+        own = [
+            d.y
+            for d in drawn.dots
+            if d.side == level.side and level.x1 < d.x < level.x2
+        ]
+        assert min(own) <= level.y <= max(own)
+        assert len(own) in (8, 30)

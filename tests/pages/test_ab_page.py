@@ -1,0 +1,385 @@
+"""The page of an A/B run: what it says and draws, that it is safe and never varies."""
+
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.model.ab_folder import load_ab_run
+from report.model.ab_plan import Failure
+from report.model.ab_run import Repetition, Round
+from report.model.judgement import Verdict
+from report.page import ab_page, frame, raw_data
+from report.terms import numbers
+from report.verdict.ab_verdicts import AbResult, judge
+from tests.made_up import ab_showcase, made_up_ab, synthetic_ab
+from tests.places import ROOT
+from tests.workbench.html_tree import Element, tree
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*7}}"
+
+
+def result(run: Any = None) -> AbResult:
+    return judge(run or ab_showcase.varied())
+
+
+def page(found: AbResult | None = None) -> Element:
+    return tree(ab_page.render(found or result()))
+
+
+def rows(root: Element) -> dict[str, Element]:
+    """The rows of the forest plot by the anchor of their cell."""
+    found = {}
+    for row in root.at("forest").all("tr"):
+        for link in row.all("th")[0].all("a") if row.all("th") else []:
+            found[link.attrs["href"].removeprefix("#")] = row
+    return found
+
+
+def word(row: Element) -> str:
+    (verdict, *_) = row.all("span", "vd")
+    return verdict.text.split(" ", 1)[-1]
+
+
+def test_the_verdict_comes_first_in_numbers() -> None:
+    found = result()
+    lede = page(found).all("p", "lede")[0].text
+    told = re.match(
+        r"(\d+) regressed, (\d+) improved, (\d+) unchanged, (\d+) inconclusive,"
+        r" (\d+) failed\.",
+        lede,
+    )
+    assert told
+    lists = (found.regressed, found.improved, found.unchanged, found.inconclusive)
+    numbers = [len(cells) for cells in (*lists, found.failed)]
+    assert [int(n) for n in told.groups()] == numbers
+    assert all(numbers), "the run must have every verdict"
+
+
+def test_every_cell_has_a_row_with_the_word_of_its_verdict() -> None:
+    found = result()
+    shown = rows(page(found))
+    assert len(shown) == len(found.cells)
+    for cell in found.cells:
+        row = shown["c-" + str(cell.name).replace("/", "-")]
+        expected = cell.judgement.verdict.value if cell.judgement else "failed"
+        assert word(row) == expected, cell.name
+
+
+def test_what_was_found_comes_before_the_rest() -> None:
+    order = [word(row) for row in rows(page()).values()]
+    rank = {"regressed": 0, "improved": 1, "failed": 2}
+    ranks = [rank.get(told, 3) for told in order]
+    assert ranks == sorted(ranks)
+
+
+def test_engines_as_wholes_are_the_first_rows() -> None:
+    found = result()
+    bodies = page(found).at("forest").all("tbody")
+    assert bodies[0].all("th")[0].text.startswith("Whole engines")
+    names = [row.all("th")[0].text for row in bodies[0].all("tr")[2:]]
+    assert len(names) == len(found.engines) == 3
+    assert names[0].startswith("Alpha")
+
+
+def test_inconclusive_looks_like_nothing_else() -> None:
+    root = page()
+    looks: dict[str, set[tuple[Any, ...]]] = {}
+    for row in rows(root).values():
+        for drawing in row.all("svg", "fr"):
+            points = [u.attrs["href"] for u in drawing.all("use", "pt")]
+            verdict = row.all("span", "vd")[0]
+            look = (tuple(verdict.classes), verdict.text.split()[0], *points)
+            if points:
+                looks.setdefault(word(row), set()).add(look)
+    assert set(looks) == {"regressed", "improved", "unchanged", "inconclusive"}
+    for told in zip(*(next(iter(v)) for v in looks.values()), strict=True):
+        assert len(set(told)) == len(looks), told
+    style = (frame.TEMPLATE_DIR / ab_page.STYLE).read_text("utf-8")
+    assert ".inconclusive .wh { stroke-dasharray" in style
+    assert ".unchanged .wh" not in style
+
+
+def test_a_row_tells_the_figures_of_its_judgement() -> None:
+    row = rows(page())["c-alpha-baseline-fillrandom"]
+    cell = next(c for c in result().cells if str(c.name).endswith("ne/fillrandom"))
+    assert cell.judgement and cell.judgement.verdict is Verdict.REGRESSED
+    text = row.text.replace("\u00a0", " ")
+    low, high = cell.judgement.rate_interval or (0, 0)
+    assert f"−{-cell.judgement.rate_change * 100:.1f} %" in text
+    assert f"[−{-low * 100:.1f}, −{-high * 100:.1f}] %" in text
+    assert "30 confirm" in text
+
+
+def test_a_change_off_the_axis_is_an_arrow_with_its_number() -> None:
+    shown = rows(page())
+    far = shown["c-gamma-sync-fillseqsync"]
+    (arrow,) = far.all("use", "far")
+    assert arrow.attrs["href"] == "#al" and arrow.attrs["x"] == "0%"
+    assert far.all("text", "fx")[0].text == "−79.8 %"
+    assert not far.all("use", "pt")
+    arrows = [key for key, row in shown.items() if row.all("use", "far")]
+    assert arrows == ["c-gamma-sync-fillseqsync"]
+
+
+def test_a_failed_cell_has_its_side_status_and_reason_and_no_drawing() -> None:
+    row = rows(page())["c-beta-tree-sync-fillrandsync"]
+    assert "side b: wrong: audit: 3 differ" in row.text
+    assert not row.all("svg", "fr")
+
+
+def test_a_cell_without_a_round_shows_no_change() -> None:
+    run = ab_showcase.made()
+    cells = (replace(run.cells[0], screen=()), *run.cells[1:])
+    found = result(replace(run, cells=cells, unfinished=True))
+    root = page(found)
+    row = rows(root)["c-" + str(run.cells[0].name).replace("/", "-")]
+    assert "0.0 %" not in row.text and not row.all("svg", "fr")
+    assert "no complete round was measured" in row.text
+    assert "unfinished: repetitions are missing" in root.text
+
+
+def test_every_repetition_is_a_mark_in_the_order_of_measuring() -> None:
+    run = ab_showcase.varied()
+    panel = page().at("c-alpha-baseline-fillrandom")
+    marks = panel.all("use", "run")
+    cell = next(c for c in run.cells if str(c.name) == "alpha/baseline/fillrandom")
+    every = [r for one in (*cell.screen, *cell.confirm) for r in (*one.a, *one.b)]
+    every.sort(key=lambda r: r.order)
+    sides = ["a" if "sa" in mark.classes else "b" for mark in marks]
+    assert sides == [r.side for r in every]
+    places = [float(mark.attrs["x"].rstrip("%")) for mark in marks]
+    assert places == sorted(places) and len(set(places)) == len(places)
+    shapes = {(side, m.attrs["href"]) for side, m in zip(sides, marks, strict=True)}
+    assert shapes == {("a", "#m0"), ("b", "#m3")}
+    assert "1.6" not in panel.all("line", "div")[0].text
+    stages = [text.text for text in panel.all("span", "sn")]
+    assert stages == ["screen", "confirm"]
+
+
+def test_a_slower_repetition_lies_lower() -> None:
+    panel = page().at("c-alpha-baseline-fillrandom")
+    marks = panel.all("use", "run")
+    down = {"sa": [0.0], "sb": [0.0]}
+    for mark in marks:
+        down[mark.classes[1]].append(float(mark.attrs["y"]))
+    assert max(down["sa"]) < max(down["sb"]), "b is slower"
+
+
+def test_every_repetition_is_in_the_table_under_its_drawing() -> None:
+    run, root = ab_showcase.varied(), page()
+    for cell in run.cells:
+        if cell.failure:
+            continue
+        panel = root.at("c-" + str(cell.name).replace("/", "-"))
+        every = [r for one in (*cell.screen, *cell.confirm) for r in (*one.a, *one.b)]
+        every.sort(key=lambda r: r.order)
+        told = [f"{r.side} {numbers.rounded(1e9 / r.ns_per_op)}" for r in every]
+        cells = panel.all("table", "made")[0].all("td")
+        assert [c.text.removesuffix(" disturbed") for c in cells] == told
+        assert len(panel.all("use", "run")) == len(told) > 0
+
+
+def test_a_disturbed_repetition_is_marked_and_counted() -> None:
+    root = page()
+    marked = [m for m in root.all("use", "run") if "dis" in m.classes]
+    assert len(marked) == 1
+    assert "disturbed: steal 3.1 %" in marked[0].text.replace("\u00a0", " ")
+    assert "1 disturbed repetition, none dropped" in root.text
+
+
+def test_what_differs_between_the_builds_is_marked() -> None:
+    root = page()
+    table = root.at("builds").all("table", "pairs")[0]
+    differing = {r.all("th")[0].text for r in table.all("tr") if "differs" in r.classes}
+    assert differing == {"version differs", "checksum of the executable differs"}
+    assert len(table.all("tr")) > 8
+
+
+def test_one_build_on_both_sides_without_saying_so_is_said() -> None:
+    run = ab_showcase.made()
+    told = "both sides have the same executables"
+    assert told not in page(result(run)).text
+    assert told in page(result(made_up_ab.planned_as(run, b=run.plan.a))).text
+
+
+def test_a_build_that_differs_from_itself_warns() -> None:
+    run = made_up_ab.planned_as(ab_showcase.varied(), same_build=True)
+    text = page(result(run)).text
+    assert "main against itself" in text
+    assert "One build differs from itself" in text
+
+
+def test_counts_are_work_and_the_changed_ones_are_open() -> None:
+    found = replace(result(), counts=ab_showcase.counts())
+    section = page(found).at("counts")
+    assert "Work, not time" in section.text
+    closed = section.all("details")[0]
+    (first, *_) = section.all("table")
+    assert [r.all("span", "vd")[0].text for r in first.all("tr")[1:]] == [
+        "+ more",
+        "+ more",
+        "− less",
+    ]
+    assert "varies by 12 %" in closed.text.replace("\u00a0", " ")
+    assert "work was not counted" not in page(found).text
+
+
+def test_without_counts_there_is_no_such_part_and_it_says_so() -> None:
+    root = page(replace(result(), counts=()))
+    assert not [e for e in root.every() if e.attrs.get("id") == "counts"]
+    assert "work was not counted" in root.text
+
+
+def test_nothing_measured_is_no_pass() -> None:
+    run = ab_showcase.made()
+    broken = Failure("a", "missing", "not built")
+    cells = tuple(replace(c, screen=(), failure=broken) for c in run.cells)
+    text = page(result(replace(run, cells=cells))).text
+    assert "this says nothing" in text
+    assert f"{len(cells)} failed" in text
+
+
+def test_whatever_stands_in_the_files_is_text() -> None:
+    run = ab_showcase.varied()
+    cell = replace(run.cells[0], screen=(), failure=Failure("b", "error", HOSTILE))
+    run = made_up_ab.labelled(run, HOSTILE)
+    run = made_up_ab.planned_as(run, a=replace(run.plan.a, command=HOSTILE))
+    run = replace(
+        run,
+        lines=({"reason": HOSTILE},),
+        cells=(cell, *run.cells[1:]),
+    )
+    text = ab_page.render(result(run))
+    root = tree(text)
+    assert not root.all("img")
+    assert len(root.all("script")) == 2
+    assert "{{7*7}}" in text and "alert(1)" in root.all("h1")[0].text
+
+
+def test_only_the_script_of_the_page_may_run() -> None:
+    text = ab_page.render(result())
+    script = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert len(script) == 1
+    assert frame.content_hash(script[0]) in text
+    assert "default-src 'none'" in text
+    assert not re.search(r"(src|href)=\"?(https?:)?//", text)
+
+
+def test_the_lines_in_the_page_are_those_of_the_file(tmp_path: Path) -> None:
+    folder = synthetic_ab.write_ab_run(tmp_path, counts=())
+    run = load_ab_run(folder)
+    made = raw_data.script_json(ab_page._raw(run) or {})
+    assert made in ab_page.render(result(run))
+    assert raw_data.unpacked(ab_page._raw(run) or {}) == [dict(m) for m in run.lines]
+
+
+def test_lines_that_are_too_many_stay_in_their_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ab_page, "_LARGEST_RAW", 10)
+    root = page()
+    assert not [e for e in root.every() if e.attrs.get("id") == "raw"]
+    assert "too large to be in this file" in root.text
+
+
+def test_a_whole_run_from_its_files_has_a_page(tmp_path: Path) -> None:
+    slower = {"alpha/baseline/fillseq": 0.1}
+    folder = synthetic_ab.write_ab_run(
+        tmp_path, effects=slower, missing={"beta-tree": ("b", "not built")}
+    )
+    found = judge(load_ab_run(folder))
+    root = page(found)
+    assert word(rows(root)["c-alpha-baseline-fillseq"]) == "regressed"
+    assert "missing: not built" in root.at("builds").text
+
+
+def test_its_figures_follow_from_the_raw_lines(tmp_path: Path) -> None:
+    name = "alpha/baseline/fillseq"
+    folder = synthetic_ab.write_ab_run(tmp_path, effects={name: 0.1}, sigma=0.02)
+    rounds: dict[int, dict[str, list[float]]] = {}
+    for text in (folder / "measurements.jsonl").read_text("utf-8").splitlines():
+        line = json.loads(text)
+        of = "/".join(line[key] for key in ("engine", "scenario", "benchmark"))
+        if of == name and line["ab"]["stage"] == "confirm":
+            ns = (line["loop_ns"] + line["flush_ns"]) / line["ops"]
+            sides = rounds.setdefault(line["ab"]["round"], {"a": [], "b": []})
+            sides[line["ab"]["side"]].append(ns)
+    assert len(rounds) == 15
+    ratios = [b / a for s in rounds.values() for a in s["a"] for b in s["b"]]
+    logs = sorted(math.log(ratio) for ratio in ratios)
+    middle = statistics.median(logs)
+    rates = [
+        statistics.median(1e9 / ns for s in rounds.values() for ns in s[side])
+        for side in ("a", "b")
+    ]
+    row = rows(page(judge(load_ab_run(folder))))["c-alpha-baseline-fillseq"]
+    cells = [cell.text.replace("\u00a0", " ") for cell in row.all("td")]
+    assert cells[2].startswith(f"−{(1 - math.exp(-middle)) * 100:.1f} %")
+    assert cells[4] == f"{rates[0] / 1e3:.0f}k → {rates[1] / 1e3:.0f}k"
+    assert cells[5] == "30 confirm"
+
+
+def test_the_page_never_varies(tmp_path: Path) -> None:
+    program = (
+        "import sys; from report.page import ab_page;"
+        " from report.verdict.ab_verdicts import judge;"
+        " from tests.made_up import ab_showcase;"
+        " sys.stdout.buffer.write(ab_page.render(judge(ab_showcase.varied())).encode())"
+    )
+    outputs = set()
+    for settings in (
+        {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C"},
+        {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8"},
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**os.environ, **settings, "PYTHONPATH": "."},
+            capture_output=True,
+            check=True,
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
+
+
+def test_the_page_of_sixty_cells_stays_under_two_megabytes() -> None:
+    run = ab_showcase.made(effects={str(n): 0.2 for n in ab_showcase.names()[:8]})
+    cells = (run.cells * 3)[:60]
+    text = ab_page.render(result(replace(run, cells=cells)))
+    assert len(text.encode()) + ab_page._LARGEST_RAW < 2_000_000
+
+
+def test_what_disturbed_a_repetition_is_listed_under_its_cell() -> None:
+    panel = page().at("c-alpha-baseline-fillseq")
+    (told,) = panel.all("ul", "marks")[0].all("li")
+    assert told.text.replace("\u00a0", " ") == "screen 1, a: steal 3.1 %"
+    assert not page().at("c-alpha-baseline-fillrandom").all("ul", "marks")
+
+
+def test_a_setting_that_another_version_has_otherwise_is_a_difference() -> None:
+    run = ab_showcase.made()
+    cell = run.cells[0]
+
+    def set_to(repetition: Repetition) -> Repetition:
+        size = "4096" if repetition.side == "a" else "16384"
+        settings = {"block_size": size, "cache_size": "8"}
+        return replace(repetition, record={"settings": settings})
+
+    rounds = tuple(
+        Round(one.number, (set_to(one.a[0]), one.a[1]), (set_to(one.b[0]), one.b[1]))
+        for one in cell.screen
+    )
+    run = replace(run, cells=(replace(cell, screen=rounds), *run.cells[1:]))
+    table = page(result(run)).at("builds").all("table", "pairs")[0]
+    (row,) = (r for r in table.all("tr") if "block_size" in r.text)
+    assert row.text == "block_size, as read back in Baseline differs 4096 16384"
+    assert "cache_size" not in table.text

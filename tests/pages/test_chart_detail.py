@@ -1,0 +1,353 @@
+"""What is behind each chart: every figure, recomputed from the lines."""
+
+import itertools
+import math
+import re
+import statistics
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.model.run import Run
+from report.page import report_page
+from report.terms import numbers
+from report.trust.judge import load_run
+from tests.made_up import synthetic_run
+from tests.places import ROOT
+from tests.workbench.html_tables import Tables
+
+NAMES = {e[0]: e[1] for e in (*synthetic_run.ENGINES, synthetic_run.CONTROL)}
+Line = dict[str, Any]
+
+
+class Made:
+    """A run, its page, and the lines that the page is checked against."""
+
+    def __init__(self, folder: Path) -> None:
+        plan = synthetic_run.varied_plan()
+        self.lines = synthetic_run.varied_lines(plan)
+        self.run: Run = load_run(synthetic_run.write_run(folder, plan, self.lines))
+        self.text = report_page.render(self.run)
+        self.tables = Tables(self.text)
+
+    def counted(self, engine: str, benchmark: str, pass_: str) -> list[Line]:
+        """The last attempts of a cell's ok repetitions."""
+        last: dict[int, Line] = {}
+        for line in self.lines:
+            if (line["engine"], line["benchmark"]) == (engine, benchmark):
+                last[line["repetition"]] = line
+        return [m for m in last.values() if m["pass"] == pass_ and m["status"] == "ok"]
+
+    def cells(self) -> Iterator[tuple[str, str, str]]:
+        """(engine, anchor of the chart, benchmark) of each cell with a rate."""
+        for name, cell in self.run.cells.items():
+            if cell.rates:
+                anchor = f"c-{name.scenario}-{name.benchmark}"
+                yield name.engine, anchor, name.benchmark
+
+    def middle(
+        self, engine: str, benchmark: str, figure: Callable[[Line], float | None]
+    ) -> float | None:
+        """The median over the throughput repetitions."""
+        found = [figure(m) for m in self.counted(engine, benchmark, "throughput")]
+        known = [n for n in found if n is not None]
+        return statistics.median(known) if known else None
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return Made(tmp_path_factory.mktemp("varied"))
+
+
+def at_rank(latency: Line, share: float) -> int:
+    """The upper edge of the bucket of the sample at that rank, at most the max."""
+    samples = [lower for lower, n in latency["buckets"] for _ in range(n)]
+    lower = samples[math.ceil(round(share * len(samples), 6)) - 1]
+    width = 1
+    while lower >= 256 * width:
+        width *= 2
+    return int(min(lower + width - 1, latency["max"]))
+
+
+def test_latencies_are_those_of_the_latency_repetition(made: Made) -> None:
+    checked = 0
+    for engine, anchor, benchmark in made.cells():
+        (line,) = made.counted(engine, benchmark, "latency")
+        if line["latency_ns"] is None:
+            continue
+        shown = made.tables.at(anchor, "Latency").rows[NAMES[engine]]
+        for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
+            exact = at_rank(line["latency_ns"], share)
+            assert shown[name] == numbers.seconds(exact), (engine, benchmark, name)
+        assert shown["max"] == numbers.seconds(line["latency_ns"]["max"])
+        assert shown["min"] == numbers.seconds(line["latency_ns"]["min"])
+        assert shown["samples"] == "1,000"
+        checked += 1
+    assert checked > 20
+
+
+def test_a_percentile_of_few_samples_is_a_dash_with_its_reason(made: Made) -> None:
+    shown = made.tables.at("c-baseline-fillseq", "Latency").rows["Alpha"]
+    why = "– fewer than 10 of 1,000 samples lie above"
+    assert shown["p99.9"] == shown["p99.99"] == why
+    assert "has fewer than ten samples above it" in made.text
+
+
+def test_the_observer_s_cost_is_of_both_passes(made: Made) -> None:
+    for engine, anchor, benchmark in made.cells():
+        (line,) = made.counted(engine, benchmark, "latency")
+        shown = made.tables.at(anchor, "Latency").rows[NAMES[engine]]["observer"]
+        if line["open_loop"]:
+            assert shown == "–"
+            continue
+        times = [
+            (m["loop_ns"] + m["flush_ns"]) / m["ops"]
+            for m in made.counted(engine, benchmark, "throughput")
+        ]
+        with_clock = (line["loop_ns"] + line["flush_ns"]) / line["ops"]
+        rates = statistics.median(1 / t for t in times)
+        cost = with_clock * rates - 1
+        sign = "+" if cost >= 0 else "−"
+        assert shown == sign + numbers.percent(abs(cost)), (engine, benchmark)
+
+
+def test_an_open_loop_shows_service_time_beside_latency(made: Made) -> None:
+    anchor = "c-batch-fillrandbatch"
+    (line,) = made.counted("alpha", "fillrandbatch", "latency")
+    latency = made.tables.at(anchor, "Latency, of an open loop from the intended start")
+    service = made.tables.at(anchor, "Service time, from the actual start")
+    loop = made.tables.at(anchor, "Open loop").rows["Alpha"]
+    assert set(service.rows) == {"Alpha"}  # the others were closed loops
+    for found, name in ((latency, "latency_ns"), (service, "service_ns")):
+        exact = at_rank(line[name], 0.99)
+        assert found.rows["Alpha"]["p99"] == numbers.seconds(exact)
+    told = line["open_loop"]
+    assert loop["asked"] == numbers.rounded(told["rate_ops_per_sec"])
+    assert loop["offered"] == numbers.rounded(told["offered_ops_per_sec"])
+    assert loop["achieved"] == numbers.rounded(told["achieved_ops_per_sec"])
+    assert loop["late starts"] == "12 (1.2 %)"
+    assert loop["longest lag"] == numbers.seconds(told["max_lag_ns"])
+    assert loop["verdict"] == "kept up"
+
+
+def test_a_saturated_open_loop_has_no_percentiles(made: Made) -> None:
+    anchor = "c-baseline-readrandom"
+    shown = made.tables.at(anchor, "Latency").rows["Gamma"]
+    assert shown["p50"] == "saturated see the open loop"
+    assert {shown[name] for name in ("p90", "p99", "max", "min", "samples")} == {"–"}
+    loop = made.tables.at(anchor, "Open loop").rows["Gamma"]
+    assert loop["verdict"] == "saturated"
+    assert loop["late starts"] == "600 (60 %)"
+    assert (
+        made.tables.at("tails", "99th")
+        .rows["Random reads"]["Gamma"]
+        .startswith("saturated")
+    )
+
+
+def test_each_engine_has_its_rate_over_time(made: Made) -> None:
+    anchors = {anchor for _, anchor, _ in made.cells()}
+    for anchor in anchors:
+        shown = made.tables.at(anchor, "Rate over the loop")
+        rated = {NAMES[e] for e, a, _ in made.cells() if a == anchor}
+        assert set(shown.rows) == rated
+    drawn = re.findall(r'<path d="(M0 40[^"]+)"', made.text)
+    assert len(drawn) == sum(1 for _ in made.cells())
+    for path in drawn:
+        assert sum(map(int, re.findall(r"h(\d+)", path))) == 100
+
+
+def test_stalls_are_marked_and_listed(made: Made) -> None:
+    shown = made.tables.at("c-sync-fillseqsync", "Rate over the loop")
+    stalled = [n for n, row in shown.rows.items() if "stall" in " ".join(row.values())]
+    assert stalled == ["Alpha"]
+    text = " ".join(shown.rows["Alpha"].values())
+    assert "▼ 1 stall, 300 ms in all: 300 ms at 2.00 s" in text
+    lines = sorted(
+        made.counted("alpha", "fillseqsync", "throughput"), key=lambda m: m["loop_ns"]
+    )
+    loop_ns = lines[len(lines) // 2]["loop_ns"]
+    place = f"{2e9 / loop_ns * 100:.1f}".rstrip("0").rstrip(".")
+    assert made.text.count('<use href="#m4" x=') == 1
+    assert f'<use href="#m4" x="{place}%"' in made.text
+
+
+def test_the_slowest_interval_stands_beside_the_median(made: Made) -> None:
+    shown = made.tables.at("c-sync-fillseqsync", "Rate over the loop").rows["Alpha"]
+    lines = sorted(
+        made.counted("alpha", "fillseqsync", "throughput"), key=lambda m: m["loop_ns"]
+    )
+    points = [[0, 0], *lines[len(lines) // 2]["timeline"]]
+    rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.pairwise(points)]
+    share = min(rates) / statistics.median(rates)
+    assert shown["slowest"] == numbers.times(share)
+    assert share < 0.5
+
+
+def reading(key: str, by: str = "") -> Callable[[Line], float]:
+    """A figure of a line, or its ratio by another."""
+    return lambda m: m[key] / (m[by] if by else 1)
+
+
+def seconds(number: float | None) -> str:
+    return numbers.seconds(number) if number else "–"
+
+
+def test_the_state_of_the_work_is_told_for_every_cell(made: Made) -> None:
+    for engine, anchor, benchmark in made.cells():
+        shown = made.tables.at(anchor, "State of the work").rows[NAMES[engine]]
+        for column, key in (
+            *(("open", "open_ns"), ("loop", "loop_ns"), ("flush", "flush_ns")),
+            *(("settle", "settle_ns"), ("close", "close_ns")),
+        ):
+            exact = made.middle(engine, benchmark, reading(key))
+            assert shown.get(column, "–") == seconds(exact), (engine, benchmark, key)
+        if benchmark.startswith("fill"):
+            assert (shown["reopen"], shown["recover"]) == ("400 µs", "3.00 ms")
+        else:
+            assert "reopen" not in shown
+            assert "recover" not in shown
+
+
+def test_what_is_left_for_later_is_told(made: Made) -> None:
+    checked = 0
+    for engine, anchor, benchmark in made.cells():
+        if not benchmark.startswith("fill"):
+            continue
+        shown = made.tables.at(anchor, "Left for later").rows[NAMES[engine]]
+        cpu_ns = made.middle(engine, benchmark, lambda m: m["deferred"]["cpu_ns"])
+        assert shown["CPU"] == seconds(cpu_ns)
+        assert shown["CPU / op"] == seconds((cpu_ns or 0) / 1000)
+        assert (shown["written"], shown["to storage"]) == ("113 KiB", "128 KiB")
+        idle_ns = made.middle(engine, benchmark, lambda m: m["idle_cpu_ns"])
+        assert shown["CPU at rest"] == seconds(idle_ns)
+        checked += 1
+    assert checked > 10
+
+
+def test_processors_memory_and_bytes_are_told_for_every_cell(made: Made) -> None:
+    for engine, anchor, benchmark in made.cells():
+        used = made.tables.at(anchor, "Processors").rows[NAMES[engine]]
+        for column, key in (("user", "cpu_user_ns"), ("system", "cpu_system_ns")):
+            exact = made.middle(engine, benchmark, reading(key, by="ops"))
+            assert used[column] == seconds(exact), (engine, benchmark)
+        busy = made.middle(
+            engine,
+            benchmark,
+            lambda m: (
+                (m["cpu_user_ns"] + m["cpu_system_ns"]) / (m["loop_ns"] + m["flush_ns"])
+            ),
+        )
+        assert used["CPUs"] == f"{busy:.2f}"
+        assert (used["faults"], used["switches"]) == ("0.100", "0.002")
+        kept = made.tables.at(anchor, "Memory and disk").rows[NAMES[engine]]
+        sizes = ("12 MiB", "8 MiB", "4 MiB", "128 KiB", "208 KiB", "1.13×", "1.84×")
+        assert tuple(kept.values()) == sizes
+        if benchmark.startswith("fill"):
+            moved = made.tables.at(anchor, "Bytes for each").rows[NAMES[engine]]
+            assert moved == {"written": "1.00×", "to storage": "1.13×"}
+
+
+def test_attempts_that_were_made_again_are_still_to_be_seen(made: Made) -> None:
+    shown = made.tables.at("c-baseline-fillrandom", "Repetitions").rows["Beta Tree"]
+    (rate,) = {
+        numbers.rounded(m["ops"] * 1e9 / (m["loop_ns"] + m["flush_ns"]))
+        for m in made.lines
+        if (m["engine"], m["benchmark"], m["repetition"])
+        == ("beta-tree", "fillrandom", 2)
+    }
+    assert shown["2"] == f"made again: {rate}made again: {rate}{rate}"
+    assert f'<s><span class="vh">made again: </span>{rate}</s>' in made.text
+    for told in (
+        "Beta Tree, repetition 2, attempt 1: steal 3.1 %; made again",
+        "Gamma, repetition 1, attempt 2: other processes 7.9 % of the CPUs; made again",
+        "Gamma, repetition 1, attempt 3: other processes wrote 64 MiB; it counts",
+    ):
+        assert told in made.text.replace("\xa0", " "), told
+
+
+def test_a_disturbed_cell_is_marked_beside_its_rate(made: Made) -> None:
+    rates = made.tables.at("c-baseline-fillseq", "Sequential writes").rows["Gamma"]
+    assert "disturbed in 1 of 4 repetitions" in " ".join(rates.values())
+    again = made.tables.at("c-baseline-fillrandom", "Random writes").rows["Beta Tree"]
+    assert "2 disturbed attempts made again" in " ".join(again.values())
+    assert "disturbed in" not in " ".join(again.values())
+
+
+def test_findings_are_warnings_beside_the_rate(made: Made) -> None:
+    rates = made.tables.at("c-baseline-fillrandom", "Random writes").rows["Gamma"]
+    assert "closing took 8.00× the timed work" in " ".join(rates.values())
+    shown = made.tables.at("c-batch-fillseqbatch", "Sequential writes")
+    assert "still works after settling" in " ".join(shown.rows["Beta Tree"].values())
+
+
+def test_the_control_stands_beside_the_others_unranked(made: Made) -> None:
+    for engine, anchor, benchmark in made.cells():
+        if engine != "alpha-again":
+            continue
+        rates = [
+            made.middle(
+                name,
+                benchmark,
+                lambda m: m["ops"] * 1e9 / (m["loop_ns"] + m["flush_ns"]),
+            )
+            or 0.0
+            for name in ("alpha", "alpha-again")
+        ]
+        apart = numbers.percent(max(rates) / min(rates) - 1)
+        (bars,) = (
+            t
+            for t in made.tables.found
+            if t.anchor == anchor and t.header[-1:] == ["Compared"]
+        )
+        told = " ".join(bars.rows["Alpha, again"].values())
+        assert f"the control, {apart} from Alpha" in told
+
+
+def test_the_noise_of_the_run_is_at_the_top(made: Made, tmp_path: Path) -> None:
+    top = made.text.partition("<main")[0]
+    assert "Noise of the run: Alpha, measured twice under two names" in top
+    unmeasured = report_page.render(load_run(synthetic_run.write_run(tmp_path)))
+    assert (
+        "The noise of this run is not known: no engine was measured twice."
+        in (unmeasured.partition("<main")[0])
+    )
+
+
+def test_tails_and_space_need_no_chart_to_be_opened(made: Made) -> None:
+    tails = made.tables.at("tails", "99th percentile")
+    space = made.tables.at("space", "Space amplification")
+    (line,) = made.counted("gamma", "fillseq", "latency")
+    p99, p50 = (at_rank(line["latency_ns"], share) for share in (0.99, 0.5))
+    told = f"{numbers.seconds(p99)}p50 {numbers.seconds(p50)}"
+    assert tails.rows["Sequential writes"]["Gamma"] == told
+    assert tails.rows["Sequential reads"]["Gamma"] == "unsupported"
+    assert space.rows["Sequential writes"]["Gamma"] == "1.13×1.00× → 1.13×"
+    assert "Sequential reads" not in space.rows
+
+
+def test_the_limits_of_the_counters_are_said_once(made: Made) -> None:
+    assert made.text.count("of /proc/self/io) miss what goes through a memory map") == 1
+    assert made.text.count("the journal of the file system does not") == 1
+
+
+def test_every_table_is_a_table(made: Made) -> None:
+    for found in made.tables.found:
+        assert found.caption.strip(), (found.anchor, found.header)
+        assert set(found.scopes) <= {"col", "row", "rowgroup"}, found.caption
+        assert found.scopes, found.caption
+
+
+def test_a_run_of_schema_1_shows_what_it_has() -> None:
+    (folder,) = (ROOT / "results").glob("*-022802-leveldb-2011")
+    run = load_run(folder)
+    assert {m.record["schema"] for m in run.measurements} == {1}
+    text = report_page.render(run)
+    captions = {t.caption for t in Tables(text).found}
+    assert "State of the work" in captions
+    assert "Memory and disk" in captions
+    assert not captions & {"Latency of one call", "Processors, for each operation"}
+    assert 'id="tails"' not in text
+    assert "no engine was measured twice" in text

@@ -1,0 +1,139 @@
+"""Threads, a writer and types of operations on every page and in every format."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.exchange import bencher, benchstat, google_benchmark
+from report.formats import csv_format, markdown
+from report.model.run import Run
+from report.page import report_page
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.words import mixes
+from report.words.cell_text import Table
+from tests.made_up import synthetic_mix, synthetic_run
+from tests.workbench.html_tree import tree
+
+
+def made(folder: Path, change: Any = None) -> Run:
+    plan = synthetic_mix.plan()
+    lines = synthetic_mix.lines(plan)
+    for line in lines:
+        if change:
+            change(line)
+    return load_run(synthetic_run.write_run(folder, plan, lines))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return made(tmp_path)
+
+
+def chart(run: Run, benchmark: str) -> comparison.Chart:
+    charts = comparison.compare(run).charts
+    return next(c for c in charts if c.benchmark == benchmark)
+
+
+def column(table: Table | None, title: str) -> list[str]:
+    assert table is not None
+    at = [name for name, _ in table.columns].index(title)
+    return [line.figures[at].text for line in table.lines]
+
+
+def test_the_made_up_lines_are_believed(run: Run) -> None:
+    assert {cell.status for cell in run.cells.values()} == {"ok"}
+
+
+def test_rows_and_charts_say_how_many_threads(run: Run) -> None:
+    panel = tree(report_page.render(run)).at("c-mixed-readrandom")
+    assert "readrandom, ops/s · 4 threads" in panel.text
+    assert panel.text.count("4 threads") == 3  # once for the chart, once a row
+
+
+def test_the_figures_of_the_writer_stand_under_its_chart(run: Run) -> None:
+    found = mixes.writer(chart(run, "readwhilewriting"))
+    loop_ns = run.measurements[0].loop_ns
+    assert loop_ns is not None
+    assert column(found, "asked") == ["as fast as it goes"] * 3
+    assert column(found, "writes") == ["200"] * 3
+    line = next(
+        m
+        for m in run.measurements
+        if m.cell.benchmark == "readwhilewriting" and m.cell.engine == "alpha"
+    )
+    due = 200 * 1e9 / (line.figure("loop_ns") or 0)
+    shown = float(column(found, "ops/s")[0].replace(",", ""))
+    assert shown == pytest.approx(due, rel=0.01)
+    assert all(text != "–" for text in column(found, "p50"))
+    page = tree(report_page.render(run))
+    assert "The writer beside them" in page.at("c-mixed-readwhilewriting").text
+    assert "The writer beside them" not in page.at("c-mixed-readrandom").text
+
+
+def test_an_asked_rate_is_told_as_one(tmp_path: Path) -> None:
+    run = made(tmp_path)
+    for m in run.measurements:
+        if writer := m.record.get("writer"):
+            writer["rate_ops_per_sec"] = 2000.0
+    found = mixes.writer(chart(run, "readwhilewriting"))
+    assert column(found, "asked") == ["2,000"] * 3
+
+
+def test_each_type_has_its_count_its_share_and_its_latencies(run: Run) -> None:
+    found = {t.caption: t for t in mixes.types(chart(run, "ycsba"))}
+    assert list(found) == ["Operations of type read", "Operations of type update"]
+    read = found["Operations of type read"]
+    assert column(read, "operations") == ["503"] * 3
+    assert column(read, "share") == ["50 %"] * 3
+    assert all(text.endswith(("s", "–")) for text in column(read, "p90"))
+    assert mixes.types(chart(run, "readrandom")) == ()
+
+
+def test_what_was_drawn_stands_beside_what_theory_has(run: Run) -> None:
+    found = mixes.shares(chart(run, "ycsba"))
+    texts = column(found, "hottest 1 % of keys")
+    assert texts == ["60.46 %, theory 60.51 %"] * 3
+    assert mixes.shares(chart(run, "readrandom")) is None
+    assert "60.51 %" in tree(report_page.render(run)).at("c-mixed-ycsba").text
+
+
+def test_the_zipf_is_labelled(run: Run) -> None:
+    panel = tree(report_page.render(run)).at("c-mixed-ycsba")
+    assert "Zipf by YCSB's formula (YCSB-exact), θ 0.99" in panel.text
+    assert "YCSB-exact" in markdown.render(run)
+
+
+def test_what_a_driver_counted_is_a_resource(run: Run) -> None:
+    assert column(mixes.counters(chart(run, "ycsba")), "busy") == ["7"] * 3
+    assert mixes.counters(chart(run, "readrandom")) is None
+
+
+def test_markdown_has_the_same_tables(run: Run) -> None:
+    text = markdown.render(run)
+    for told in ("The writer beside them", "Operations of type scan", "60\\.51"):
+        assert told.replace("\\", "") in text.replace("\\", ""), told
+
+
+def test_the_csv_has_what_is_new_in_columns_of_its_own(run: Run) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(run))))
+    mixed = next(row for row in rows if row["benchmark"] == "ycsba")
+    assert mixed["option_threads"] == "4"
+    assert mixed["ops_by_type"] == "read=503; update=497"
+    assert mixed["ops_by_thread"] == "250; 250; 250; 250"
+    assert mixed["counters"] == "busy=7"
+    assert mixed["shares"].startswith("hottest 1 % of keys=0.6046 (0.6051); ")
+    assert mixed["digest"] == ""
+    beside = next(row for row in rows if row["benchmark"] == "readwhilewriting")
+    assert beside["writer_ops"] == "200"
+    assert beside["option_key_distribution"] == "ycsb-zipf"
+
+
+@pytest.mark.parametrize("form", [bencher, benchstat, google_benchmark])
+def test_other_formats_have_every_cell(run: Run, form: Any) -> None:
+    text = form.render(run)
+    for benchmark in synthetic_mix.BENCHMARKS:
+        assert benchmark in text, benchmark

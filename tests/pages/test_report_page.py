@@ -1,0 +1,317 @@
+"""The HTML report: what it says, that it is safe, and that it never varies."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.formats import markdown
+from report.model.run import Run
+from report.page import frame, identity, raw_data, report_page
+from report.trust.judge import load_run
+from tests.made_up import descriptions, records, synthetic_run
+from tests.places import ROOT
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*7}}"
+
+
+class Page(HTMLParser):
+    """Elements, their attributes and the visible text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self._inside: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self._inside.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._inside and self._inside[-1] == tag:
+            self._inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._inside:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).replace("\u00ad", "").split())
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def made(folder: Path, plan: Any = None, lines: Any = None) -> Run:
+    return load_run(synthetic_run.write_run(folder, plan, lines))
+
+
+@pytest.fixture
+def varied(tmp_path: Path) -> Run:
+    return load_run(synthetic_run.write_varied(tmp_path))
+
+
+def test_the_verdict_counts_charts(tmp_path: Path) -> None:
+    page = Page(report_page.render(made(tmp_path)))
+    assert "Alpha wins 8 of 8 charts , Beta Tree 0, Gamma 0." in page.text
+
+
+def test_every_status_is_a_word_with_its_reason(varied: Run) -> None:
+    page = Page(report_page.render(varied))
+    for status, reason in synthetic_run.VARIETY.values():
+        assert page.text.count(status) >= 2, status
+        assert reason in page.text, reason
+
+
+def test_what_weakens_a_result_is_said(varied: Run) -> None:
+    text = Page(report_page.render(varied)).text
+    for told in (
+        "3 cells failed",
+        "truncated cell",
+        "live assertions: Beta Tree",
+        "harness-bound cell",
+        "cell spread over 5 %",
+        "stopped by the time limit after 1,000 of 5,000",
+        "settles in",
+    ):
+        assert told in text, told
+
+
+def test_a_tie_is_called_a_tie(varied: Run) -> None:
+    assert "Tie of Alpha and Beta Tree" in Page(report_page.render(varied)).text
+
+
+def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
+    page = Page(report_page.render(made(tmp_path, synthetic_run.plan(repetitions=1))))
+    assert "Alpha is fastest in 8 of 8 charts" in page.text
+    assert "One repetition each cannot show a win." in page.text
+    assert "★" not in page.text.replace("★ wins", "")
+
+
+def test_a_run_without_a_result_still_reports(tmp_path: Path) -> None:
+    page = Page(report_page.render(made(tmp_path, None, [])))
+    assert "No engine has a rate yet" in page.text
+    assert "not measured" in page.text
+
+
+def test_disputed_charts_rank_nobody_and_say_so(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    lines = synthetic_run.lines(plan)
+    for line in lines:
+        if line["benchmark"] == "readseq" and line["engine"] == "gamma":
+            line["digest"] = "f" * 16
+    run = made(tmp_path, plan, lines)
+    page = Page(report_page.render(run))
+    assert "Alpha wins 7 of 8 charts" in page.text
+    assert "digests disagree in 1 chart: not ranked" in page.text
+    assert "The digests disagree: no engine is ranked" in page.text
+    assert "ffffffffffffffff of gamma" in page.text
+    assert "disputed" in markdown.render(run)
+
+
+def test_a_missing_engine_is_shown_with_its_reason(tmp_path: Path) -> None:
+    plan = synthetic_run.plan(missing={"beta-tree": "its executable was not built"})
+    page = Page(report_page.render(made(tmp_path, plan)))
+    assert "Alpha wins 8 of 8 charts , Gamma 0. 8 cells without" in page.text
+    assert "Beta Tree missing" in page.text
+    assert page.text.count("its executable was not built") > 8
+    built = page.text.partition("Engines as built")[2].partition("Gamma")[0]
+    assert built.count("codec none") == 1  # of Alpha; Beta Tree's is not known
+    assert "Beta Tree no rate in any chart" in page.text
+    assert "the 8 charts all engines with a rate share" in page.text
+
+
+def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:
+    plan = synthetic_run.plan(repetitions=1)
+    slow = {"fillseq": 1_000, "fillseqbatch": 500, "fillseqsync": 50_000}
+    lines = [
+        records.retimed({**line, "flush_ns": 0}, slow[line["benchmark"]] * 1000)
+        if line["engine"] == "alpha" and line["benchmark"] in slow
+        else line
+        for line in synthetic_run.lines(plan)
+    ]
+    text = Page(report_page.render(made(tmp_path, plan, lines))).text
+    assert "2.00× baseline" in text
+    assert "1/50 baseline" in text
+
+
+def test_the_floor_and_the_reference_are_never_ranked(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    plan["engines"][0]["role"] = "reference"
+    text = report_page.render(made(tmp_path, plan))
+    page = Page(text)
+    assert "Beta Tree wins 8 of 8 charts , Gamma 0." in page.text
+    assert "the reference, not ranked" in page.text
+    values = {attributes.get("value") for attributes in page.named("input")}
+    assert not {"alpha", "floor"} & values
+
+
+def test_colour_and_shape_go_by_place_and_not_by_name(tmp_path: Path) -> None:
+    engines = [(f"n{i}", f"N{i}", "", 1.0) for i in range(26)]
+    plan = synthetic_run.plan(engines, synthetic_run.SCENARIOS[:1], 1)
+    found = identity.looks(made(tmp_path, plan, []).plan.engines)
+    assert found["n0"] == identity.Look("e0", "m0")
+    assert len({found[f"n{i}"] for i in range(24)}) == 24
+
+
+def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    plan["command"] = plan["suite"]["title"] = HOSTILE
+    plan["machine"] = {"cpu_model": HOSTILE}
+    for engine in plan["engines"]:
+        engine |= {"title": HOSTILE, "summary": HOSTILE, "binary_sha256": HOSTILE}
+        engine["describe"] |= {
+            "version": HOSTILE,
+            "codec": HOSTILE,
+            "build": {**descriptions.BUILD, "origin": HOSTILE, "flags": HOSTILE},
+        }
+    for scenario in plan["scenarios"]:
+        scenario |= {"title": HOSTILE, "analysis": HOSTILE}
+        scenario["flags"] = {"alpha": {HOSTILE: HOSTILE}}
+    lines = synthetic_run.varied_lines(plan)
+    for line in lines:
+        line["reason"] = HOSTILE if line["status"] != "ok" else ""
+        line["settings"] = {HOSTILE: HOSTILE}
+    folder = synthetic_run.write_run(tmp_path, plan, lines)
+    (folder / "environment.json").write_text(json.dumps({HOSTILE: {HOSTILE: HOSTILE}}))
+    page = Page(report_page.render(load_run(folder)))
+    assert len(page.named("script")) == 2
+    assert not page.named("img")
+    assert not [a for _, a in page.elements if any(n.startswith("on") for n in a)]
+    assert page.text.count("alert(1)") > 50
+
+
+def test_every_document_named_is_there(varied: Run) -> None:
+    named = re.findall(r"[\w/]+\.md\b", Page(report_page.render(varied)).text)
+    assert named
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
+def test_nothing_is_fetched(varied: Run) -> None:
+    text = report_page.render(varied)
+    page = Page(text)
+    for tag in ("link", "img", "iframe", "object", "embed", "video", "source", "base"):
+        assert not page.named(tag), tag
+    assert not [a for a in page.named("script") if "src" in a]
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert style
+    assert not re.search(r"url\(|@import|@font-face", style[1])
+    (policy,) = (a for a in page.named("meta") if a.get("http-equiv"))
+    assert str(policy["content"]).startswith("default-src 'none';")
+
+
+def test_the_script_that_may_run_is_the_one_that_is_there(varied: Run) -> None:
+    text = report_page.render(varied)
+    script = text[text.rindex("<script>") + 8 : text.rindex("</script>")]
+    assert frame.content_hash(script) in text
+    assert len(script.encode()) <= 4096
+
+
+def test_the_raw_results_are_all_there(varied: Run) -> None:
+    text = report_page.render(varied)
+    found = re.search(
+        r'<script type="application/json" id="raw">(.*?)</script>', text, re.DOTALL
+    )
+    assert found
+    assert "<" not in found[1]
+    document = json.loads(found[1])
+    assert raw_data.unpacked(document) == [m.record for m in varied.measurements]
+    assert document["run"] == varied.document
+    assert document["environment"] == varied.environment
+
+
+def test_ids_are_unique_and_anchors_lead_somewhere(varied: Run) -> None:
+    page = Page(report_page.render(varied))
+    ids = [a["id"] for _, a in page.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    anchors = [str(a["href"])[1:] for _, a in page.elements if "href" in a]
+    assert not {a for a in anchors if not a.startswith("ttps:")} - set(ids)
+
+
+def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    plan["suite"]["published"] = "leveldb-2011"
+    text = json.dumps(plan).replace('"alpha"', '"leveldb"')
+    text = text.replace('"beta-tree"', '"treedb"')
+    plan = json.loads(text)
+    lines = [
+        json.loads(
+            json.dumps(line)
+            .replace('"alpha"', '"leveldb"')
+            .replace('"beta-tree"', '"treedb"')
+        )
+        for line in synthetic_run.lines(synthetic_run.plan())
+    ]
+    page = Page(report_page.render(made(tmp_path, plan, lines)))
+    assert "2011 and now" in page.text
+    assert "2011: 779,000" in page.text
+    assert "order of engines: same" in page.text
+    assert "order of engines: changed" in page.text
+    assert "The page prints 0.003×" in page.text
+    assert "not comparable" in page.text
+
+
+def test_unknown_published_figures_are_said_and_left_out(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    plan["suite"]["published"] = "nothing"
+    run = made(tmp_path, plan)
+    told = "published figures “nothing” are not known here"
+    page = Page(report_page.render(run))
+    assert told in page.text
+    assert "Alpha wins 8 of 8 charts" in page.text
+    assert "published" not in [a.get("id") for a in page.named("section")]
+    assert told in markdown.render(run)
+
+
+def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    most = 2**64 // records.ENTRY_BYTES - 1
+    extremes, lines = {"alpha": most, "gamma": 1}, []
+    for scenario in plan["scenarios"]:
+        for engine, num in extremes.items():
+            scenario["flags"][engine] = {**synthetic_run.FLAGS, "num": num}
+    for line in synthetic_run.lines(plan):
+        ops = extremes.get(line["engine"])
+        if ops is not None:
+            found = ops if line["found"] else 0
+            line |= {"planned_ops": ops, "found": found, "flush_ns": 0}
+            line["wall_ns"] = 2**64 - 1
+            line["options"] = {**line["options"], "num": ops}
+            line = records.retimed(line, most, ops)
+        lines.append(line)
+    text = Page(report_page.render(made(tmp_path, plan, lines))).text
+    assert "Alpha wins 8 of 8 charts" in text
+
+
+def test_the_bytes_depend_on_the_files_alone(tmp_path: Path) -> None:
+    synthetic_run.write_varied(tmp_path / "one")
+    program = (
+        "import sys, pathlib; from report.page import report_page;"
+        "from report.trust.judge import load_run;"
+        "run = load_run(pathlib.Path(sys.argv[1]));"
+        "sys.stdout.buffer.write(report_page.render(run).encode())"
+    )
+    outputs = set()
+    for seed, zone, locale in (("1", "UTC", "C"), ("2", "Asia/Tokyo", "C.UTF-8")):
+        settings = {"PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": locale}
+        command = [sys.executable, "-c", program, str(tmp_path / "one")]
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **settings},
+            capture_output=True,
+            check=True,
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1

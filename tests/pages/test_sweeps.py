@@ -1,0 +1,302 @@
+"""Scenarios of one family become one sweep, in every format."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.formats import markdown
+from report.model.plan import Engine
+from report.model.run import Run
+from report.page import published_comparison, report_page, sweep_panel
+from report.page.sweep_panel import Panel
+from report.terms import titles
+from report.terms.text_table import escaped
+from report.trust.judge import load_run
+from report.verdict import comparison, sweeps
+from report.words import cell_text, summary_badges
+from report.words.cell_text import EngineRow, Figure
+from tests.made_up import records, synthetic_run, synthetic_sweep
+from tests.workbench.html_tree import tree
+
+SIZES = (64, 4, 1024, 8192)
+
+
+def made(folder: Path, change: Any = None) -> Run:
+    plan = synthetic_sweep.plan(SIZES)
+    lines = synthetic_sweep.lines(plan)
+    if change:
+        change(plan, lines)
+    return load_run(synthetic_run.write_run(folder, plan, lines))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return made(tmp_path_factory.mktemp("run"))
+
+
+def view(run: Run) -> Panel:
+    (found,) = sweeps.sweeps(comparison.compare(run))
+    return sweep_panel.panel(run, found, published_comparison.tables(run))
+
+
+def test_the_made_up_lines_are_believed(run: Run) -> None:
+    assert {cell.status for cell in run.cells.values()} == {"ok", "unsupported"}
+
+
+def test_a_family_is_one_sweep_in_the_order_of_its_values(run: Run) -> None:
+    compared = comparison.compare(run)
+    (found,) = sweeps.sweeps(compared)
+    assert found.values == sorted(SIZES)
+    assert found.title == "Small and large values: value size"
+    assert found.writing == "fillseq"
+    assert [e.name for e in found.engines] == [
+        e[0] for e in synthetic_sweep.ENGINES[:6]
+    ]
+    assert sweeps.single(compared) == []
+    (group,) = comparison.by_family(compared.charts)
+    assert group[0] == found.title
+    assert [c.label for c in group[1]][:2] == [
+        "Sequential writes, 64",
+        "Sequential writes, 4",
+    ]
+
+
+def test_the_six_drawings_are_those_of_the_published_page(run: Run) -> None:
+    found = view(run)
+    titles = [drawing.title for drawing in found.drawings]
+    assert titles == [
+        *("Sequential writes", "Reads in key order"),
+        *("Sequential writes, data", "Reads in key order, data"),
+        *("Overhead", "Database"),
+    ]
+    names = [curve.series.title for curve in found.drawings[0].plot.curves]
+    ours = [title for _, title, role, _ in synthetic_sweep.ENGINES if not role]
+    assert names[:6] == ours
+    assert names[6:] == ["Kyoto HashDB", "Kyoto TreeDB", "CEDA LSS", "CEDA B+Tree"]
+    dashed = [c.series.is_published for c in found.drawings[0].plot.curves]
+    assert dashed == [False] * 6 + [True] * 4
+    looks = [
+        (c.series.look.colour, c.series.look.shape)
+        for c in found.drawings[0].plot.curves
+    ]
+    assert len(set(looks)) == 8  # a published line has the look of its engine
+    assert looks[6:8] == looks[:2]
+
+
+def test_what_all_cells_share_is_told_once(run: Run) -> None:
+    assert view(run).workload == ("1,000 entries", "100 transactions")
+
+
+def test_the_table_has_the_figures_of_the_line(run: Run) -> None:
+    found = view(run)
+    row = found.groups[0].points[0]
+    line = next(
+        m
+        for m in run.measurements
+        if str(m.cell) == "hashdb/kyoto-ceda-4/fillseq" and m.repetition == 2
+    )
+    elapsed_s = (line.elapsed_ns or 0) / 1e9
+    data = records.OPS * (synthetic_sweep.KEY_BYTES + 4)
+    due = {
+        "transactions": synthetic_sweep.TRANSACTIONS,
+        "entries in each": records.OPS / synthetic_sweep.TRANSACTIONS,
+        "data, bytes": data,
+        "database, bytes": line.figure("disk_bytes"),
+        "overhead, B/record": ((line.figure("disk_bytes") or 0) - data) / records.OPS,
+        "fillseq, s": elapsed_s,
+        "fillseq, kops/s": records.OPS / elapsed_s / 1e3,
+        "fillseq, MB/s": data / elapsed_s / 2**20,
+    }
+    assert (row.value, row.source) == ("4", "")
+    for title, number in due.items():
+        told = float(row.cells[title].figure.text.replace(",", ""))
+        assert told == pytest.approx(number, rel=0.006), title
+
+
+def test_the_whiskers_are_the_slowest_and_the_fastest(run: Run) -> None:
+    found = view(run).drawings[0].plot.curves[0]
+    spot, mark = found.series.spots[0], found.marks[0]
+    assert spot.low < spot.median < spot.high
+    cell = run.cell("hashdb", "kyoto-ceda-4", "fillseq")
+    assert cell is not None
+    assert spot.low == pytest.approx(min(cell.rates) / 1e3)
+    assert spot.high == pytest.approx(max(cell.rates) / 1e3)
+    assert mark.whisker is not None
+    assert mark.whisker[0] < mark.y < mark.whisker[1]
+
+
+def test_a_cell_without_a_rate_is_told_once_with_its_reason(run: Run) -> None:
+    found = view(run)
+    (told,) = found.without
+    assert told.startswith("Kyoto TreeDB, fillseq, 8,192: unsupported, values of")
+    curve = next(
+        c for c in found.drawings[0].plot.curves if c.series.engine == "treedb"
+    )
+    assert len(curve.marks) == 3
+
+
+def test_no_bar_chart_is_repeated_for_each_value(run: Run) -> None:
+    page = tree(report_page.render(run))
+    assert page.all("div", "panel") == []
+    section = page.at("w-kyoto-ceda")
+    assert len(section.all("figure", "lines")) == 6
+    for svg in (f.all("svg")[0] for f in section.all("figure", "lines")):
+        assert svg.attrs["role"] == "img"
+        parts = svg.attrs["aria-labelledby"].split()
+        texts = [section.at(anchor).text for anchor in parts]
+        assert all(texts)
+        assert "published" in texts[1]
+    assert "p99" in section.text
+    assert "2 repetitions" not in section.text
+
+
+def test_markdown_has_one_table_for_the_family(run: Run) -> None:
+    text = markdown.render(run)
+    assert text.count("## Small and large values: value size") == 1
+    assert "value\\_size 8,192" in text
+
+
+def test_a_failed_cell_is_marked(tmp_path: Path) -> None:
+    def broken(plan: Any, lines: list[dict[str, Any]]) -> None:
+        for line in lines:
+            cell = (line["engine"], line["scenario"], line["benchmark"])
+            if cell == ("lmdb", "kyoto-ceda-64", "getseq"):
+                line |= {"status": "wrong", "reason": "value 7 differs"}
+
+    found = view(made(tmp_path, broken))
+    assert "LMDB, getseq, 64: wrong, value 7 differs" in found.without
+
+
+def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> None:
+    found = view(run)
+    hashdb = [line for line in found.groups[0].points if line.source]
+    assert [line.value for line in hashdb if line.source == "published"] == [
+        *("4", "64", "1,024")
+    ]
+    assert len(hashdb) == 11
+
+
+def test_the_tables_of_all_values_are_one(run: Run) -> None:
+    one, other = run.plan.engines[:2]
+
+    def part(names: str, *engines: Engine) -> cell_text.Table:
+        cells = tuple(Figure(name) for name in names)
+        columns = tuple((name, "") for name in names)
+        return cell_text.Table(
+            "t", columns, tuple(EngineRow(e, cells) for e in engines)
+        )
+
+    parts = [("4", part("xz", one, other)), ("64", part("xyz", one))]
+    found = cell_text.merged("value_size", parts)
+    assert [title for title, _ in found.columns] == ["value_size", *"xyz"]
+    shown = [(x.engine, "".join(f.text for f in x.figures)) for x in found.lines]
+    assert shown == [(one, "4x–z"), (one, "64xyz"), (other, "4x–z")]
+
+
+def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
+    """The same with another flag, whose values are these."""
+
+    def change(plan: Any, _: Any) -> None:
+        for scenario, value in zip(plan["scenarios"], values, strict=False):
+            scenario["swept"] = {flag: value}
+            for name, own in scenario["flags"].items():
+                scenario["flags"][name] = {**own, flag: value}
+            scenario["title"] = titles.member("Sizes: of any kind", flag, value)
+        plan["scenarios"] = plan["scenarios"][: len(values)]
+        named = {scenario["name"] for scenario in plan["scenarios"]}
+        plan["cells"] = [c for c in plan["cells"] if c["scenario"] in named]
+        plan["order"] = []
+
+    plan = synthetic_sweep.plan(SIZES)
+    change(plan, None)
+    plan["suite"]["published"] = None
+    lines = synthetic_sweep.lines(plan)
+    by_name = {scenario["name"]: scenario["swept"] for scenario in plan["scenarios"]}
+    for line in lines:
+        if flag in (line["options"] or {}):
+            line["options"] = {**line["options"], **by_name[line["scenario"]]}
+        if flag == "rate" and line["latency_ns"]:
+            line |= records.offered(line, by_name[line["scenario"]]["rate"])
+    return load_run(synthetic_run.write_run(folder, plan, lines))
+
+
+@pytest.mark.parametrize(
+    ("flag", "values", "told"),
+    [
+        ("threads", [1, 16], ["1", "16"]),
+        ("writes_per_second", [100, 1000], ["100", "1,000"]),
+        ("sync", [True, False], ["true", "false"]),
+        ("rate", [1000.0, 2500.5], ["1,000", "2,500.5"]),
+        ("zipf_theta", [0.5, 0.99], ["0.5", "0.99"]),
+        ("cache_size", [1 << 20, 4 << 20], ["1 MiB", "4 MiB"]),
+        ("duration", [2.0, 10.0], ["2 s", "10 s"]),
+    ],
+)
+def test_headings_have_the_flag_and_labels_the_value(
+    tmp_path: Path, flag: str, values: Sequence[Any], told: Sequence[str]
+) -> None:
+    run = swept(tmp_path, flag, values)
+    heading = f"Sizes: of any kind: {flag.replace('_', ' ')}"
+    compared = comparison.compare(run)
+    (found,) = sweeps.sweeps(compared)
+    assert found.title == heading
+    assert [title for title, _ in comparison.by_family(compared.charts)] == [heading]
+    page = tree(report_page.render(run))
+    assert [h.text for h in page.at("w-kyoto-ceda").all("h2")] == [heading]
+    assert heading in [a.text for a in page.all("a")]
+    assert f"## {escaped(heading)}\n" in markdown.render(run)
+    shown = view(run)
+    across = [tick.label for tick in shown.drawings[0].plot.across]
+    assert across == told
+    assert [line.value for line in shown.groups[0].points] == told
+    labels = [c.label for c in compared.charts if c.benchmark == "fillseq"]
+    assert labels == [f"Sequential writes, {one}" for one in told]
+
+
+def test_a_family_without_a_title_before_its_flag_has_its_name(tmp_path: Path) -> None:
+    def change(plan: Any, _: Any) -> None:
+        for number, scenario in enumerate(plan["scenarios"]):
+            scenario["title"] = f"1{number}"
+
+    (found,) = sweeps.sweeps(comparison.compare(made(tmp_path, change)))
+    assert found.title == "kyoto-ceda"
+
+
+def test_the_chips_leave_out_what_is_swept(run: Run, tmp_path: Path) -> None:
+    texts = [c.text for c in summary_badges.chips(run, comparison.compare(run))]
+    assert "8 B keys" in texts
+    assert not any("values" in text for text in texts)
+    other = swept(tmp_path, "cache_size", [1 << 20, 4 << 20])
+    texts = [c.text for c in summary_badges.chips(other, comparison.compare(other))]
+    assert not any("cache" in text for text in texts)
+    assert "8 B keys, 64 B values" in texts
+
+
+def test_what_is_published_is_not_said_to_be_missing_here(run: Run) -> None:
+    text = tree(report_page.render(run)).at("w-kyoto-ceda").text
+    assert "Dashed and hollow: published, as printed in" in text
+    assert "Nothing of the floor is drawn." in text
+
+
+def test_without_a_floor_none_is_told_of(tmp_path: Path) -> None:
+    def change(plan: Any, lines: list[Any]) -> None:
+        plan["engines"] = [e for e in plan["engines"] if e["role"] != "floor"]
+        plan["cells"] = [c for c in plan["cells"] if c["engine"] != "null"]
+        plan["order"] = []
+        lines[:] = [m for m in lines if m["engine"] != "null"]
+
+    text = tree(report_page.render(made(tmp_path, change))).at("w-kyoto-ceda").text
+    assert "floor" not in text
+
+
+def test_a_ratio_to_the_baseline_is_offered_where_there_is_one(
+    run: Run, tmp_path: Path
+) -> None:
+    plan = synthetic_run.plan()
+    other = load_run(synthetic_run.write_run(tmp_path, plan, synthetic_run.lines(plan)))
+    for found, is_offered in ((run, False), (other, True)):
+        inputs = tree(report_page.render(found)).at("tools").all("input")
+        values = [i.attrs["value"] for i in inputs if i.attrs.get("name") == "m"]
+        assert values == ["rate", "best", *(["base"] if is_offered else [])]

@@ -1,0 +1,170 @@
+"""What a benchmark is to do under its flags, and the bytes that it is to move."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from report.terms.rulebook import Benchmark
+from report.trust.operation_rules import found_has_digest, found_what_it_asked, options
+from report.trust.rule import Context
+from report.trust.size_rules import bytes_of_entries, bytes_of_mix
+from tests.made_up import synthetic_run
+from tests.made_up.records import OPTIONS
+
+READ = {"name": "readrandom", "kind": "read"}
+FILL = {"name": "fillrandom", "kind": "write"}
+DELETE = {"name": "deleteseq", "kind": "delete"}
+MIX = {"name": "ycsba", "kind": "mix"}
+GRAPH = {"name": "mixgraph", "kind": "mix"}
+SOME, NONE = "fedcba9876543210", "0" * 16
+
+
+def options_fault(
+    told: dict[str, Any], benchmark: dict[str, Any], flags: dict[str, Any]
+) -> str:
+    """Return what is wrong with the options of a line."""
+    return options({"options": told}, Context(Benchmark.of(benchmark), flags))
+
+
+@pytest.mark.parametrize(
+    ("flags", "changed", "told"),
+    [
+        (synthetic_run.FLAGS, {}, ""),
+        ({"num": 1000, "reads": 5, "cache_size": 7}, {}, ""),
+        ({"num": 1000}, {"num": 999}, "option num is 999, asked for 1000"),
+        ({"key_format": "big"}, {}, "option key_format is 'decimal', asked for 'big'"),
+        ({"threads": 4}, {}, "option threads is 1, asked for 4"),
+        ({}, {"stream": "leveldb"}, "option stream is 'leveldb', asked for 'kvmatrix'"),
+        ({}, {"key_format": "little"}, "option key_format is 'little', asked for 'dec"),
+        ({}, {"transactions": 7}, "option transactions is 7, asked for 0"),
+        ({}, {"threads": 4}, "option threads is 4, asked for 1"),
+        ({"compression": True}, {"compression": 1}, "option compression is 1"),
+        ({"transactions": 5}, {"transactions": None}, "option transactions is None"),
+        ({"value_size": 8}, {"value_size": 100}, "option value_size is 100"),
+        ({"value_size_min": 5}, {"value_size_min": 4}, "option value_size_min is 4"),
+        ({"mix_get_ratio": 0.5}, {}, "option mix_get_ratio is None, asked for 0.5"),
+        ({"mix_get_ratio": 0.5}, {"mix_get_ratio": 0.83}, "mix_get_ratio is 0.83"),
+        ({"mix_get_ratio": 0.5}, {"mix_get_ratio": 0.5}, ""),
+        (
+            {"writeallfields": True},
+            {"writeallfields": False},
+            "writeallfields is False",
+        ),
+    ],
+)
+def test_a_line_is_of_the_flags_that_were_given(
+    flags: dict[str, Any], changed: dict[str, Any], told: str
+) -> None:
+    found = options_fault({**OPTIONS, **changed}, READ, flags)
+    assert found.startswith(told) if told and "option" in told else told in found
+    assert bool(found) == bool(told)
+
+
+def test_a_benchmark_s_own_size_and_its_one_thread_are_not_those_of_the_flags() -> None:
+    compact = {"name": "compact", "kind": "compact", "value_size": 0}
+    assert options_fault(OPTIONS, compact, {"threads": 4}) == ""
+    large = {**FILL, "value_size": 100_000}
+    options = {**OPTIONS, "value_size": 100_000}
+    assert options_fault(options, large, {"value_size": 8}) == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "flags", "ops"),
+    [
+        ("read", {"num": 10, "threads": 4}, 40),
+        ("read", {"num": 10, "reads": 3, "threads": 4}, 12),
+        ("mix", {"num": 10, "reads": 3, "threads": 4}, 12),
+        ("mix", {"num": 10}, 10),
+        ("write", {"num": 10, "reads": 3, "threads": 4}, 10),
+        ("compact", {"num": 10, "threads": 4}, 1),
+    ],
+)
+def test_reads_are_of_each_thread_and_writes_of_all(
+    kind: str, flags: dict[str, int], ops: int
+) -> None:
+    benchmark = {"kind": kind, "one_call": False, "ops_divisor": 1}
+    assert Benchmark.of(benchmark).planned_ops(flags) == ops
+
+
+def test_after_a_fill_that_leaves_keys_out_nobody_knows_what_is_found() -> None:
+    scan = Benchmark.of({"kind": "read", "one_call": True, "finds": "all"})
+    assert scan.finds_after(("fillrandom", "overwrite")) == "any"
+    assert scan.plan_is_most(("fillrandom",))
+    for fill in ("filluniquerandom", "fillseq", "fillbatch", "ycsbload"):
+        assert scan.finds_after((fill, "overwrite")) == "all"
+        assert not scan.plan_is_most((fill,))
+    assert replace(scan, finds="none").finds_after(("fillrandom",)) == "none"
+
+
+@pytest.mark.parametrize(
+    ("line", "benchmark", "flags", "is_sound"),
+    [
+        ({"ops": 9, "bytes": 9 * 116}, FILL, {}, True),
+        ({"ops": 9, "bytes": 0}, FILL, {}, False),
+        ({"ops": 9, "bytes": 10**18}, FILL, {}, False),
+        ({"ops": 9, "bytes": 9 * 28}, FILL, {"key_size": 8, "value_size": 20}, True),
+        ({"ops": 9, "bytes": 9 * 116}, {**FILL, "value_size": 100_000}, {}, False),
+        ({"ops": 9, "bytes": 9 * 100_016}, {**FILL, "value_size": 100_000}, {}, True),
+        ({"ops": 9, "found": 4, "bytes": 4 * 116}, READ, {}, True),
+        ({"ops": 9, "found": 4, "bytes": 9 * 116}, READ, {}, False),
+        ({"ops": 9, "bytes": 1}, DELETE, {}, False),
+        ({"ops": 9, "bytes": 9 * 4096}, {"kind": "primitive"}, {}, True),
+        ({"ops": 9, "bytes": 700}, FILL, {"value_size_distribution_type": "pareto"},
+         True),
+        ({"ops": 9, "bytes": 70}, FILL, {"value_size_distribution_type": "pareto"},
+         False),
+        ({"ops": 9, "bytes": 9 * 516}, FILL, {"stream": "leveldb"}, True),
+        ({"ops": 2, "bytes": 0, "ops_by_type": {"read": 1, "update": 1}}, MIX, {},
+         False),
+        ({"ops": 2, "bytes": 349, "ops_by_type": {"read": 1, "update": 1}}, MIX, {},
+         False),
+        ({"ops": 2, "bytes": 348, "ops_by_type": {"read": 1, "update": 1}}, MIX, {},
+         True),
+        ({"ops": 1, "bytes": 65_551, "ops_by_type": {"put": 1}}, GRAPH, {}, True),
+    ],
+)  # fmt: skip
+def test_bytes_are_those_of_keys_and_values(
+    line: dict[str, Any],
+    benchmark: dict[str, Any],
+    flags: dict[str, Any],
+    is_sound: bool,
+) -> None:
+    context = Context(Benchmark.of(benchmark), flags)
+    record: Any = {"found": 0, **line}
+    rule = bytes_of_mix if benchmark["kind"] == "mix" else bytes_of_entries
+    told = rule(record, context)
+    assert (told == "") == is_sound
+    assert is_sound or f"{line['bytes']:,} bytes of " in told
+
+
+@pytest.mark.parametrize(
+    ("finds", "found", "digest", "told"),
+    [
+        ("all", 1000, SOME, ""),
+        ("all", 999, SOME, "found 999 entries of 1,000"),
+        ("all", 0, NONE, "found 0 entries of 1,000"),
+        ("all", 1000, NONE, "found 1,000 entries, with a digest of none"),
+        ("none", 0, NONE, ""),
+        ("none", 1, SOME, "found 1 entries of 0"),
+        ("some", 0, NONE, ""),
+        ("some", 999, SOME, "found 999 entries of 1,000"),
+        ("some", 1, NONE, "found 1 entries of 0"),
+        ("", 0, NONE, ""),
+        ("", 0, SOME, "found 0 entries of 1,000"),
+    ],
+)
+def test_a_read_finds_what_it_asks_for(
+    finds: str, found: int, digest: str, told: str
+) -> None:
+    context = Context(Benchmark.of({**READ, "finds": finds}))
+    record: Any = {"ops": 1000, "found": found, "digest": digest}
+    rules = (found_what_it_asked, found_has_digest)
+    faults = [fault for rule in rules if (fault := rule(record, context))]
+    assert faults[:1] == ([told] if told else [])
+
+
+def test_what_keeps_nothing_finds_nothing() -> None:
+    record: Any = {"ops": 1000, "found": 0, "digest": NONE}
+    context = Context(Benchmark.of({**READ, "finds": "all"}), stores=False)
+    assert found_what_it_asked(record, context) == ""

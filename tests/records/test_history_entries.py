@@ -1,0 +1,280 @@
+"""history/RUN.json: written, read back, and refused where it is damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.model import history_entry
+from report.model.history_folder import load, read_entry
+from report.model.judgement import Verdict
+from report.terms.documents import ResultsError, validate
+from report.trust.judge import load_run
+from report.verdict.new_history_entry import entry_of
+from tests.made_up import synthetic_history as made
+from tests.made_up import synthetic_run
+
+Document = dict[str, Any]
+
+
+def ab_document() -> Document:
+    cells = [made.entry_cell(made.CELL, 1e5, made.band(0.95), Verdict.REGRESSED)]
+    return history_entry.document(made.entry(3, cells, reference="pinned"))
+
+
+def put(folder: Path, document: Document, name: str = "") -> Path:
+    path = folder / f"{name or document['run']}.json"
+    path.write_text(json.dumps(document), "utf-8")
+    return path
+
+
+def test_an_entry_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    entries = [*made.history(2), made.history(4, reference="pinned")[3]]
+    assert list(load(made.write(tmp_path, entries))) == entries
+
+
+def test_what_is_written_follows_the_schema() -> None:
+    for entry in (*made.history(1), *made.history(1, reference="pinned")):
+        written = json.loads(history_entry.text(entry))
+        validate(written, "history", "written")
+        assert written == history_entry.document(entry)
+
+
+def test_an_entry_of_before_there_were_verdicts_is_read(tmp_path: Path) -> None:
+    document = ab_document()
+    del cell(document)["verdict"]
+    validate(document, "history", "old")
+    entry = read_entry(put(tmp_path, document))
+    assert entry.cells[0].verdict is None
+    assert history_entry.document(entry) == document
+
+
+def test_no_folder_and_an_empty_one_hold_no_entries(tmp_path: Path) -> None:
+    assert load(tmp_path) == load(tmp_path / "absent") == ()
+
+
+def test_entries_come_in_the_order_of_their_runs(tmp_path: Path) -> None:
+    made.write(tmp_path, made.history(30)[::-1])
+    runs = [entry.run for entry in load(tmp_path)]
+    assert runs == sorted(runs)
+    assert len(runs) == 30
+
+
+def test_a_run_gives_its_rates_and_what_failed(tmp_path: Path) -> None:
+    run = load_run(synthetic_run.write_varied(tmp_path))
+    entry = entry_of(run, "abc123")
+    assert (entry.kind, entry.label, entry.reference) == ("run", "abc123", None)
+    assert entry.run == run.plan.run
+    assert entry.lines_sha256 == run.lines_sha256
+    assert entry.binary("alpha") == "1" * 64
+    control = {name for name in run.cells if name.engine == synthetic_run.CONTROL[0]}
+    assert {cell.name for cell in entry.cells} == set(run.cells) - control
+    assert control
+    assert synthetic_run.CONTROL[0] not in entry.engines
+    for cell in entry.cells:
+        found = run.cells[cell.name]
+        assert cell.status == found.status
+        assert cell.ratio is None
+        if cell.rate is None:
+            assert not found.rates
+            continue
+        assert cell.n == len(found.rates)
+        assert (cell.rate.low, cell.rate.high) == (min(found.rates), max(found.rates))
+    validate(history_entry.document(entry), "history", "entry")
+
+
+def settings_of(tmp_path: Path, name: str, change: Callable[[Document], None]) -> str:
+    plan = synthetic_run.plan()
+    change(plan)
+    run = load_run(synthetic_run.write_run(tmp_path / name, plan))
+    return entry_of(run).by_name[made.CELL].settings_sha256
+
+
+def set_num(plan: Document) -> None:
+    flags = plan["scenarios"][0]["flags"]
+    flags["alpha"] = {**flags["alpha"], "num": 999}
+
+
+def set_others_num(plan: Document) -> None:
+    flags = plan["scenarios"][0]["flags"]
+    flags["gamma"] = {**flags["gamma"], "num": 999}
+
+
+def fillseq(plan: Document) -> Document:
+    benchmarks = plan["engines"][0]["describe"]["benchmarks"]
+    found: Document = next(b for b in benchmarks if b["name"] == "fillseq")
+    return found
+
+
+def test_settings_are_the_flags_and_the_benchmark_of_the_cell(tmp_path: Path) -> None:
+    same = settings_of(tmp_path, "same", lambda plan: None)
+    assert settings_of(tmp_path, "num", set_num) != same
+    assert settings_of(tmp_path, "others", set_others_num) == same
+    told = settings_of(
+        tmp_path, "told", lambda plan: fillseq(plan).update(summary="in other words")
+    )
+    assert told == same
+    other = settings_of(
+        tmp_path, "other", lambda plan: fillseq(plan).update(prepare="filled")
+    )
+    assert other != same
+
+
+def cell(document: Document) -> Document:
+    found: Document = document["cells"][0]
+    return found
+
+
+def bands(**changes: object) -> Callable[[Document], None]:
+    return lambda document: cell(document)["ops_per_sec"].update(changes)
+
+
+# What is done to a sound entry -> what the message says of it.
+DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
+    "a schema to come": (lambda d: d.update(schema=2), "schema: 2"),
+    "no machine": (lambda d: d.pop("machine"), "'machine' is missing"),
+    "one key more": (lambda d: d.update(colour="red"), "'colour' is not known"),
+    "a way out": (lambda d: d.update(run="../../etc"), "run: '../../etc'"),
+    "a run folder": (lambda d: d.update(run="run"), "no name for a run"),
+    "a kind of its own": (lambda d: d.update(kind="AB"), "kind: 'AB'"),
+    "a run with a reference": (lambda d: d.update(kind="run"), "reference"),
+    "no reference": (lambda d: d.update(reference=None), "reference"),
+    "control characters": (lambda d: d.update(label="a\x1b[2J"), "label"),
+    "a text that turns around": (lambda d: d.update(label="a\u202eb"), "label"),
+    "a fact without an end": (lambda d: d["machine"].update(a="x" * 5000), "machine.a"),
+    "a huge seed": (
+        lambda d: d.update(seed=10**200),
+        "seed: an integer that is too large must be at most 18446744073709551615",
+    ),
+    "a machine in a machine": (lambda d: d["machine"].update(a={}), "machine.a"),
+    "an engine's path": (lambda d: d["engines"].update({"../x": {}}), "engines"),
+    "a reference of lists": (
+        lambda d: d["reference"].update(engines=[]),
+        "reference.engines",
+    ),
+    "cells in an object": (lambda d: d.update(cells={}), "cells: {} must be array"),
+    "a cell twice": (lambda d: d.update(cells=d["cells"] * 2), "listed twice"),
+    "a cell of no engine": (lambda d: cell(d).update(engine="nobody"), "no engine"),
+    "a cell's key missing": (lambda d: cell(d).pop("n"), "cells.0: 'n' is missing"),
+    "a cell's key too many": (
+        lambda d: cell(d).update(p=1),
+        "cells.0: 'p' is not known",
+    ),
+    "an engine in capitals": (lambda d: cell(d).update(engine="ALPHA"), "engine"),
+    "markup": (lambda d: cell(d).update(benchmark="<b>"), "benchmark"),
+    "a failed cell's rate": (lambda d: cell(d).update(status="error"), "status error"),
+    "an ok cell without": (lambda d: cell(d).update(ops_per_sec=None), "status ok"),
+    "a negative rate": (bands(low=-1.0), "-1.0 must be at least 1e-09"),
+    "a band upside down": (bands(low=2e5), "not low <= median"),
+    "a median above": (bands(median=2e5), "not low <= median"),
+    "a rate of many digits": (bands(high=10**400), "too large must be at most"),
+    "a ratio to nothing": (
+        lambda d: d.update(kind="run", reference=None),
+        "a ratio, and no reference",
+    ),
+    "a verdict of no A/B run": (
+        lambda d: (d.update(kind="run", reference=None), cell(d).update(ratio=None)),
+        "a verdict, and no A/B run",
+    ),
+    "a verdict of its own": (lambda d: cell(d).update(verdict="slow"), "'slow'"),
+    "a verdict against its ratio": (
+        lambda d: cell(d).update(verdict="improved"),
+        "improved, and a ratio of 0.95",
+    ),
+    "a failed cell's verdict": (
+        lambda d: cell(d).update(status="error", ops_per_sec=None, ratio=None),
+        "of a cell that is not ok",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_entry_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    change, told = DAMAGE[name]
+    document = ab_document()
+    change(document)
+    path = put(tmp_path, document, "entry")
+    with pytest.raises(ResultsError) as caught:
+        read_entry(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_machine_may_have_much_to_say(tmp_path: Path) -> None:
+    document = ab_document()
+    document["machine"]["mount_options"] = "lowerdir=" + "x" * 3000
+    validate(document, "history", "long")
+    assert read_entry(put(tmp_path, document)).machine == document["machine"]
+
+
+def test_a_sound_entry_is_not_refused(tmp_path: Path) -> None:
+    assert read_entry(put(tmp_path, ab_document())).kind == "ab"
+
+
+@pytest.mark.parametrize(
+    ("suite", "benchmark"), [("leveldb-1.1", "readrandom"), ("mixgraph", "mixgraph-c")]
+)
+def test_whatever_a_run_may_be_named_can_be_read_again(
+    tmp_path: Path, suite: str, benchmark: str
+) -> None:
+    document = ab_document() | {"suite": suite}
+    cell(document)["benchmark"] = benchmark
+    entry = read_entry(put(tmp_path, document))
+    assert (entry.suite, entry.cells[0].name.benchmark) == (suite, benchmark)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b'{"schema": NaN}',
+        b'{"schema": 1, "schema": 1}',
+        b"[" * 100_000,
+        b'{"schema": 1e999}',
+        b'{"schema": "\\ud800"}',
+        b"1" * 5000,
+    ],
+)
+def test_no_json_of_ours_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "20260101-000000-quick.json"
+    path.write_bytes(content)
+    with pytest.raises(ResultsError, match=r"^.*20260101-000000-quick\.json: "):
+        load(tmp_path)
+
+
+def test_a_cut_off_entry_is_refused(tmp_path: Path) -> None:
+    entry = made.history(1)[0]
+    content = history_entry.text(entry).encode()
+    path = tmp_path / f"{entry.run}.json"
+    for length in range(0, len(content) - 2, 97):
+        path.write_bytes(content[:length])
+        with pytest.raises(ResultsError):
+            read_entry(path)
+
+
+def test_an_entry_under_another_name_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, ab_document(), "20260101-000000-other")
+    with pytest.raises(ResultsError, match="holds the entry of run"):
+        read_entry(path)
+
+
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(ResultsError, match="not an ordinary file"):
+        load(tmp_path)
+    (tmp_path / "pipe.json").unlink()
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(ResultsError, match="not an ordinary file"):
+        load(tmp_path)
+    with pytest.raises(ResultsError, match="not a folder"):
+        load(put(tmp_path, ab_document()))

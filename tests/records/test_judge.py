@@ -1,0 +1,222 @@
+"""Lines that say ok and cannot be believed are shown, and never ranked."""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.formats import csv_format
+from report.model.plan import CellName
+from report.model.run import Run
+from report.trust.judge import load_run
+from report.verdict import comparison
+from tests.made_up import records, synthetic_run
+from tests.places import ROOT
+
+Lines = list[dict[str, Any]]
+WRITE, READ = ("sync", "fillseqsync"), ("baseline", "readseq")
+OTHER = "fedcba9876543210"
+
+
+def read(folder: Path, change: Callable[[dict[str, Any], Lines], None]) -> Run:
+    """A run whose plan and lines `change` has changed."""
+    plan = synthetic_run.plan()
+    lines = synthetic_run.lines(plan)
+    change(plan, lines)
+    return load_run(synthetic_run.write_run(folder, plan, lines))
+
+
+def lines_of(lines: Lines, engine: str, chart: tuple[str, str]) -> Lines:
+    """In repetition order."""
+    name = (engine, *chart)
+    return [m for m in lines if (m["engine"], m["scenario"], m["benchmark"]) == name]
+
+
+def status_of(run: Run, engine: str, chart: tuple[str, str]) -> str:
+    return run.cells[CellName(engine, *chart)].status
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"audit": None}, "not audited"),
+        ({"seed": 5}, "seed 5; the lines of its repetition have 303"),
+        ({"ops": 999}, "999 operations of 1,000 planned, and no time limit"),
+        ({"verified": False}, "verified is False"),
+    ],
+)
+def test_an_ok_line_that_contradicts_itself_is_wrong(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    run = read(
+        tmp_path,
+        lambda _, lines: lines_of(lines, "beta-tree", WRITE)[1].update(changes),
+    )
+    cell = run.cells[CellName("beta-tree", *WRITE)]
+    assert (cell.status, cell.rates) == ("wrong", ())
+    assert told in cell.reason
+    assert [c.name for c in run.cells.values() if c.status != "ok"] == [cell.name]
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(run))))
+    (row,) = (r for r in rows if r["status"] != "ok")
+    assert (row["status"], row["reason"], row["ops_per_sec"]) == (
+        "wrong",
+        cell.reason,
+        "",
+    )
+
+
+def test_an_ok_line_of_what_the_engine_does_not_have_is_wrong(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        plan["engines"][0]["describe"]["benchmarks"] = []
+        plan["engines"][1] |= {"describe": None, "missing": "not built"}
+
+    run = read(tmp_path, change)
+    for engine, status in (("alpha", "wrong"), ("beta-tree", "wrong"), ("gamma", "ok")):
+        assert {status_of(run, engine, c) for c in (READ, WRITE)} == {status}
+
+
+def test_what_keeps_nothing_has_no_audit(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        plan["engines"][-1]["describe"]["stores"] = False
+        for line in lines:
+            if line["engine"] == "floor":
+                line |= {"verified": False, "audit": None, "digest": "0" * 16}
+                line |= {"found": 0, "bytes": 0 if line["found"] else line["bytes"]}
+
+    run = read(tmp_path, change)
+    assert {cell.status for cell in run.cells.values()} == {"ok"}
+
+
+def test_where_no_seed_is_usual_none_is_believed(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        for number, line in enumerate(lines):
+            line["seed"] = number % 2
+
+    run = read(tmp_path, change)
+    assert {cell.status for cell in run.cells.values()} == {"wrong"}
+    assert "no seed in common" in run.measurements[0].reason
+
+
+@pytest.mark.parametrize("chart", [READ, WRITE])
+def test_where_digests_disagree_nobody_is_ranked(
+    tmp_path: Path, chart: tuple[str, str]
+) -> None:
+    run = read(
+        tmp_path,
+        lambda _, lines: lines_of(lines, "alpha", chart)[2].update(digest=OTHER),
+    )
+    disputed = {c.name for c in run.cells.values() if c.status != "ok"}
+    assert disputed == {CellName(e.name, *chart) for e in run.plan.engines}
+    cell = run.cells[CellName("gamma", *chart)]
+    assert (cell.status, cell.rates) == ("disputed", ())
+    assert cell.reason.startswith("digests disagree in repetition 3: ")
+    assert f"{OTHER} of alpha" in cell.reason
+    assert [s.won for s in comparison.compare(run).standings] == [7, 0, 0]
+
+
+def test_a_wrong_line_disputes_nothing(tmp_path: Path) -> None:
+    run = read(
+        tmp_path,
+        lambda _, lines: lines_of(lines, "alpha", WRITE)[0].update(
+            digest=OTHER, audit=None
+        ),
+    )
+    assert status_of(run, "alpha", WRITE) == "wrong"
+    assert status_of(run, "gamma", WRITE) == "ok"
+
+
+def test_unequal_work_may_have_unequal_digests(tmp_path: Path) -> None:
+    """A time limit ends each engine's loop elsewhere."""
+
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        truncated, *_ = lines_of(lines, "alpha", WRITE)
+        truncated |= records.retimed(truncated, truncated["loop_ns"], 700)
+        truncated |= {"truncated": True, "digest": OTHER}
+        for scenario in plan["scenarios"]:
+            scenario["flags"]["alpha"] = {**synthetic_run.FLAGS, "duration": 9}
+        for scenario in plan["scenarios"]:
+            scenario["flags"]["beta-tree"] = {**synthetic_run.FLAGS, "num": 500}
+        for line in (x for x in lines if x["engine"] == "beta-tree"):
+            line |= records.retimed(line, line["loop_ns"], 500) | {"planned_ops": 500}
+            line |= {"found": 500 if line["found"] else 0, "digest": OTHER}
+            line["options"] = {**line["options"], "num": 500}
+
+    run = read(tmp_path, change)
+    assert {cell.status for cell in run.cells.values()} == {"ok"}
+
+
+def with_control(folder: Path, digest: str) -> Run:
+    """A run whose control has another digest in one repetition."""
+    plan = synthetic_run.planned_twice()
+    lines = synthetic_run.lines(plan)
+    lines_of(lines, "alpha-again", WRITE)[1]["digest"] = digest
+    return load_run(synthetic_run.write_run(folder, plan, lines))
+
+
+def test_an_engine_that_contradicts_its_control_is_wrong(tmp_path: Path) -> None:
+    """It is known who is wrong: the others stay ranked."""
+    run = with_control(tmp_path, OTHER)
+    for engine, status in (("alpha", "wrong"), ("alpha-again", "wrong")):
+        assert status_of(run, engine, WRITE) == status
+    assert status_of(run, "beta-tree", WRITE) == "ok"
+    reason = run.cells[CellName("alpha", *WRITE)].reason
+    assert reason.startswith("alpha contradicts itself in repetition 2: ")
+    assert OTHER in reason
+
+
+def test_an_engine_that_agrees_with_its_control_is_not(tmp_path: Path) -> None:
+    run = with_control(tmp_path, "0123456789abcdef")
+    assert {cell.status for cell in run.cells.values()} == {"ok"}
+
+
+def test_two_attempts_with_two_digests_are_wrong(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        first = lines_of(lines, "alpha", WRITE)[0]
+        second = {**first, "attempt": 2, "digest": OTHER}
+        first |= synthetic_run.disturbed(first, "steal 9 %")
+        lines.append(second)
+
+    run = read(tmp_path, change)
+    assert status_of(run, "alpha", WRITE) == "wrong"
+    assert status_of(run, "gamma", WRITE) == "ok"
+
+
+def test_what_a_kill_took_was_not_handed_over(tmp_path: Path) -> None:
+    """The audit after the latency repetition fails the whole cell."""
+
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        lines_of(lines, "alpha", WRITE)[3]["audit"] = {
+            "status": "wrong",
+            "reason": "0 of 1,000 entries",
+        }
+
+    run = read(tmp_path, change)
+    cell = run.cells[CellName("alpha", *WRITE)]
+    told = "not handed to the operating system: 0 of 1,000 entries"
+    assert (cell.status, cell.reason, cell.rates) == ("wrong", told, ())
+
+
+def test_the_raw_lines_stay_as_they_were(tmp_path: Path) -> None:
+    run = read(
+        tmp_path, lambda _, lines: lines_of(lines, "alpha", WRITE)[0].update(audit=None)
+    )
+    assert {m.record["status"] for m in run.measurements} == {"ok"}
+
+
+@pytest.mark.parametrize("name", ["022802-leveldb-2011", "055430-quick"])
+def test_lines_of_older_schemas_are_judged_by_what_they_have(name: str) -> None:
+    run = load_run(ROOT / f"results/20261121-{name}")
+    assert {m.status for m in run.measurements} == {"ok", "excluded", "unsupported"}
+
+
+def test_an_older_description_does_not_tell_the_work(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        for benchmark in plan["engines"][0]["describe"]["benchmarks"]:
+            del benchmark["one_call"]
+        for line in lines_of(lines, "alpha", WRITE):
+            line |= records.retimed(line, line["loop_ns"], 500) | {"planned_ops": 500}
+
+    assert status_of(read(tmp_path, change), "alpha", WRITE) == "ok"

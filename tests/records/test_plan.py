@@ -1,0 +1,155 @@
+"""The plan: units, order, seeds, what cannot run, and run.json and back."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.model.plan_document import plan_document, plan_of
+from report.terms.documents import validate
+from scripts.plan.disk_room import PEAK_FACTOR, cell_bytes, needed_bytes
+from scripts.plan.order import missing_turns, repetition_seed, turns_of
+from tests.made_up.made_up_plans import FLAGS, engine, line, plan
+
+
+def test_every_cell_has_one_turn_per_repetition() -> None:
+    made = plan([engine("a"), engine("b")], repetitions=4)
+    turns = Counter((u.repetition, i) for u in made.order for i in u.cells)
+    assert turns == {(r, i): 1 for r in range(1, 5) for i in range(8)}
+
+
+def test_the_latency_repetition_is_a_round_of_its_own_after_the_others() -> None:
+    made = plan([engine("a"), engine("b")], repetitions=2, latency=True)
+    rounds = [unit.repetition for unit in made.order]
+    assert rounds == sorted(rounds) and set(rounds) == {1, 2, 3}
+    assert [made.is_latency(r) for r in (1, 2, 3)] == [False, False, True]
+    orders = [[u.cells for u in made.order if u.repetition == r] for r in (1, 2, 3)]
+    assert orders[2] not in orders[:2]
+
+
+def test_a_rate_is_of_benchmarks_of_many_calls() -> None:
+    flags: dict[str, Any] = {"a": {**FLAGS, "rate": 5.0}, "b": FLAGS}
+    made = plan([engine("a"), engine("b")], flags=flags, latency=True)
+    rates = {str(cell): made.rate(cell) for cell in made.cells}
+    assert rates["a/base/fillseq"] == rates["a/base/readrandom"] == 5.0
+    assert rates["a/base/readseq"] is rates["b/base/fillseq"] is None
+
+
+def test_reads_of_one_engine_share_a_unit_and_writes_stand_alone() -> None:
+    made = plan([engine("a"), engine("b")], repetitions=1)
+    for unit in made.order:
+        cells = [made.cells[i] for i in unit.cells]
+        assert len({c.engine for c in cells}) == 1
+        reads = [c.benchmark.startswith("read") for c in cells]
+        assert reads in ([True, True], [False])
+
+
+def test_reads_under_other_flags_do_not_share_a_database() -> None:
+    flags = {"a": FLAGS, "b": {**FLAGS, "cache_size": 1}}
+    made = plan([engine("a"), engine("b")], flags=flags, repetitions=1)
+    assert len(made.order) == 6
+
+
+def test_the_order_is_decided_by_the_seed() -> None:
+    engines = [engine(name) for name in "abcd"]
+    orders = [plan(engines, seed=seed).order for seed in (5, 5, 6)]
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_each_repetition_has_an_order_of_its_own_over_all_engines() -> None:
+    made = plan([engine(name) for name in "abcd"], repetitions=3)
+    orders = []
+    for repetition in (1, 2, 3):
+        units = [u for u in made.order if u.repetition == repetition]
+        orders.append([made.cells[u.cells[0]].engine for u in units])
+        assert orders[-1] != sorted(orders[-1])
+    assert orders[0] != orders[1] != orders[2]
+
+
+def test_the_seed_of_a_repetition_never_changes_meaning() -> None:
+    assert repetition_seed(301, 1) == 1_688_499_109
+    assert len({repetition_seed(301, r) for r in range(1, 1000)}) == 999
+    assert all(0 < repetition_seed(s, 1) < 2**31 for s in range(1000))
+
+
+def test_what_cannot_run_comes_first_and_once() -> None:
+    engines = [engine("a", unsupported={"readseq": "no order"}), engine("b", "gone")]
+    made = plan(engines, exclude={"b": "not this one"}, repetitions=3)
+    obstacles = {str(c): made.obstacle(c) for c in made.cells}
+    assert obstacles["a/base/readseq"] == ("unsupported", "no order")
+    assert obstacles["b/base/fillseq"] == ("excluded", "not this one")
+    first, *others = made.order
+    assert {made.obstacle(made.cells[i]) is None for i in first.cells} == {False}
+    assert all(made.obstacle(made.cells[i]) is None for u in others for i in u.cells)
+
+
+def test_a_missing_engine_and_an_unknown_benchmark_are_named() -> None:
+    made = plan([engine("a"), engine("b", "not built")], benchmarks=("fillnew",))
+    assert made.obstacle(made.cells[1]) == ("missing", "not built")
+    status, reason = made.obstacle(made.cells[0]) or ("", "")
+    assert status == "unsupported" and "does not know" in reason
+
+
+def test_run_json_passes_its_schema_and_reads_back_the_same() -> None:
+    twin = replace(engine("a"), name="a-again", role="control", twin_of="a")
+    made = plan([engine("a"), engine("b", "gone"), twin], latency=True)
+    document = json.loads(json.dumps(plan_document(made)))
+    validate(document, "run", "run.json")
+    assert plan_of(document, Path()) == made
+
+
+def test_missing_turns_keep_the_order_and_their_numbers() -> None:
+    made = plan([engine("a")], repetitions=2)
+    all_turns = [turn for _, turns in turns_of(made) for turn in turns]
+    done = [line(made.cells[t.index], t.repetition) for t in all_turns[:3]]
+    left = [turn for _, turns in missing_turns(made, done) for turn in turns]
+    assert left == all_turns[3:]
+
+
+@pytest.mark.parametrize(
+    ("lines", "attempts"),
+    [
+        ([{"marks": ["m"]}], [2, 1]),
+        ([{"marks": ["m"]}, {"attempt": 2}], [1]),
+        ([{"marks": ["m"]}, {"attempt": 2, "marks": ["m"]}], [3, 1]),
+        ([{"marks": ["m"], "attempt": a} for a in (1, 2, 3)], [1]),
+        ([{"marks": ["m"], "status": "error"}], [1]),
+        ([{"marks": []}], [1]),
+    ],
+)
+def test_a_disturbed_repetition_goes_on_with_its_next_attempt(
+    lines: list[dict[str, Any]], attempts: list[int]
+) -> None:
+    made = plan([engine("a")], benchmarks=("fillseq",), repetitions=2)
+    done = [line(made.cells[0], **changed) for changed in lines]
+    left = [turn for _, turns in missing_turns(made, done) for turn in turns]
+    assert [turn.attempt for turn in left] == attempts
+
+
+def test_unsupported_once_is_settled_for_all_repetitions() -> None:
+    made = plan([engine("a")], repetitions=3)
+    cell = made.cells[2]
+    left = missing_turns(made, [line(cell, 1, None, "unsupported")])
+    assert all(made.cells[t.index] != cell for _, turns in left for t in turns)
+    left = missing_turns(made, [line(cell, 1, None, "error")])
+    again = [t for _, turns in left for t in turns if made.cells[t.index] == cell]
+    assert len(again) == 2
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "entries", "value_size", "databases"),
+    [
+        ("fillseq", 1000, 100, 1),
+        ("readseq", 1000, 100, 2),
+        ("fill100K", 10, 100_000, 1),
+    ],
+)
+def test_the_disk_of_a_cell_is_its_entries_and_the_prepared_copy(
+    benchmark: str, entries: int, value_size: int, databases: int
+) -> None:
+    made = plan([engine("a")], benchmarks=(benchmark,))
+    size = PEAK_FACTOR * databases * entries * (16 + value_size)
+    assert cell_bytes(made, 0) == size < needed_bytes(made)

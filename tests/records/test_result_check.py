@@ -1,0 +1,168 @@
+"""What an executable answers, judged."""
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from report.trust.rule import context_of
+from scripts.machine.child_process import Outcome
+from scripts.measure.result_check import Expected, judge, sound
+from tests.made_up import records
+from tests.made_up.honest_answer import EXPECTED, FLAGS, ONE, verdict
+from tests.made_up.honest_records import READ
+
+
+def test_an_honest_answer_is_ok() -> None:
+    assert verdict().ok
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"engine": "two"}, "engine is 'two'"),
+        ({"engine_version": "2"}, "engine_version"),
+        ({"benchmark": "fillseq"}, "benchmark is 'fillseq'"),
+        ({"seed": 8}, "seed is 8"),
+        ({"seed": "7"}, "seed is '7'"),
+        ({"method": 2}, "method is 2"),
+        ({"schema": True}, "schema is True"),
+        ({"status": "fine"}, "status is 'fine'"),
+        ({"status": "missing"}, "status is 'missing'"),
+        ({"reason": None}, "reason is not a text"),
+        ({"loop_ns": -5}, "loop_ns: -5 must be at least 0"),
+        ({"loop_ns": 5.0}, "loop_ns: 5.0 must be integer"),
+        ({"loop_ns": True}, "loop_ns: True must be integer"),
+        ({"loop_ns": None}, "loop_ns: None must be integer"),
+        ({"truncated": 0}, "truncated: 0 must be boolean"),
+        ({"settings": []}, "settings: [] must be object"),
+        ({"digest": 3}, "digest: 3 must be string or null"),
+        ({"minor_faults": None}, "minor_faults: None must be integer"),
+        ({"deferred": {}}, "deferred: 'cpu_ns' is missing"),
+        ({"timeline": [[5000]]}, "timeline: [5000] at 0 is not a pair of counts"),
+        ({"ops": 0}, "ops: 0 must be at least 1"),
+        ({"ops": 99}, "99 operations of 100 planned"),
+        ({"loop_ns": 10_000_001}, "in a process of 10,000,000 ns"),
+    ],
+)
+def test_an_impossible_answer_is_wrong(changed: dict[str, Any], told: str) -> None:
+    found = verdict(**changed)
+    assert found.status == "wrong"
+    assert told in found.reason
+
+
+@pytest.mark.parametrize(
+    ("outcome", "answer", "status", "told"),
+    [
+        (Outcome("timeout", 1, ""), b"", "timeout", "time limit"),
+        (
+            Outcome("signal 11", 1, "bye"),
+            b"",
+            "error",
+            "crashed: signal 11 (SIGSEGV); stderr: bye",
+        ),
+        (Outcome("0", 1, ""), b"", "error", "no measurement"),
+        (Outcome("2", 1, "unknown flag"), b"", "error", "code 2; stderr: unknown"),
+        (Outcome("0", 1, ""), b"{}\n{}\n", "error", "2 measurements"),
+        (Outcome("0", 1, ""), b"\xff\xfe\n", "error", "not valid JSON"),
+        (Outcome("0", 1, ""), b"[1]\n", "error", "expected a JSON object"),
+        (Outcome("0", 1, ""), b"{}\n", "wrong", "schema is None"),
+        (Outcome("0", 1, ""), b'{"ops": NaN}\n', "error", "NaN"),
+    ],
+)
+def test_no_answer_is_told_as_what_happened(
+    outcome: Outcome, answer: bytes, status: str, told: str
+) -> None:
+    found = judge(EXPECTED, outcome, answer)
+    assert found.status == status
+    assert told in found.reason
+
+
+def test_nothing_may_be_left_running() -> None:
+    found = verdict(outcome=Outcome("0", 10_000_000, "", left_behind=2))
+    assert (found.status, found.reason) == ("wrong", "leaves 2 processes behind")
+
+
+def test_ok_with_a_bad_exit_code_is_an_error() -> None:
+    found = verdict(outcome=Outcome("1", 10_000_000, ""))
+    assert (found.status, found.reason) == (
+        "error",
+        "says ok and ended with exit code 1",
+    )
+
+
+def test_what_stderr_repeats_is_told_once() -> None:
+    for tail, told in (
+        ("db_bench_one: readseq: a value differs", "a value differs"),
+        ("dying\none: a value differs", "a value differs; stderr: dying\none: a value"),
+    ):
+        outcome = Outcome("1", 10_000_000, tail)
+        found = verdict(outcome, status="wrong", reason="a value differs")
+        assert found.reason.startswith(told)
+        assert ("stderr" in found.reason) == ("dying" in tail)
+
+
+def of(benchmark: str, latency: bool = False) -> Expected:
+    """Return what is known of another benchmark's answer."""
+    context = context_of(ONE, benchmark, FLAGS, (), latency)
+    return replace(EXPECTED, benchmark=benchmark, context=context)
+
+
+def test_an_audit_must_see_every_entry() -> None:
+    many: dict[str, Any] = {"benchmark": "verify", "found": 200, "bytes": 0}
+    assert verdict(expected=of("verify"), **many).ok
+    assert verdict(expected=of("verify"), **many, ops=99).status == "wrong"
+
+
+KILLED = of("fillseq", latency=True)
+DEAD = Outcome("signal 9", 10_000_000, "")
+
+
+def dead(**changed: Any) -> dict[str, Any]:
+    """Return an honest answer of a process that died with its database open."""
+    answer = records.answer("fillseq", 100, 5000) | {"seed": 7}
+    return records.killed(records.timed(answer)) | changed
+
+
+def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:
+    assert verdict(outcome=DEAD, expected=KILLED, **dead()).ok
+    closed = verdict(outcome=DEAD, expected=KILLED, **dead(ending="closed"))
+    assert "ending is 'closed', asked for 'killed'" in closed.reason
+
+
+@pytest.mark.parametrize(
+    ("exit_text", "end", "told"),
+    [
+        ("0", b"\n", "ended with exit code 0, asked to end with signal 9 (SIGKILL)"),
+        ("signal 15", b"\n", "crashed: signal 15 (SIGTERM)"),
+        ("signal 9", b"", "half a measurement"),
+        ("signal 9", b"\n{}\n", "2 measurements"),
+    ],
+)
+def test_any_other_end_of_it_is_an_error(exit_text: str, end: bytes, told: str) -> None:
+    answer = json.dumps(dead()).encode() + end
+    found = judge(KILLED, Outcome(exit_text, 10_000_000, ""), answer)
+    assert found.status == "error"
+    assert told in found.reason
+
+
+def test_a_kill_that_nobody_asked_for_is_a_crash() -> None:
+    found = verdict(outcome=DEAD)
+    assert (found.status, found.reason) == ("error", "crashed: signal 9 (SIGKILL)")
+
+
+def test_what_failed_before_it_could_be_killed_says_so() -> None:
+    failed = {**dead(), "status": "wrong", "reason": "a get is absent"}
+    found = verdict(outcome=Outcome("1", 1, ""), expected=KILLED, **failed)
+    assert (found.status, found.reason) == ("wrong", "a get is absent")
+
+
+def test_a_line_its_schema_refuses_becomes_wrong_and_loses_its_figures() -> None:
+    assert sound(READ.line, READ.context) == READ.line
+    for build, told in (({"assertions": "perhaps"}, "perhaps"), (math.nan, "JSON")):
+        bad = sound({**READ.line, "build": build}, READ.context)
+        assert bad["status"] == "wrong"
+        assert bad["ops"] is bad["loop_ns"] is bad["wall_ns"] is None
+        assert told in bad["reason"]

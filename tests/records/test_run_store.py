@@ -1,0 +1,239 @@
+"""Writing results: all of a line or nothing of it, and a folder that appears whole."""
+
+import errno
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.model.plan import Plan
+from report.model.plan_document import plan_document
+from report.model.run_folder import read_current_plan
+from report.terms.documents import ResultsError
+from scripts.store.report_file import write_whole
+from scripts.store.run_places import Places, Refused, refuse_shared_folder
+from scripts.store.run_store import (
+    AB,
+    EVERY_KIND,
+    Busy,
+    DiskFull,
+    RunFolder,
+    all_runs,
+    create_folder,
+    find_run,
+    sole_user,
+)
+from tests.made_up.made_up_plans import engine, plan
+
+
+def create(results: Path, made: Plan, environment: Mapping[str, Any]) -> None:
+    documents = {"environment": environment, "run": plan_document(made)}
+    create_folder(results, made.run, documents).close()
+
+
+def test_a_run_folder_appears_whole(tmp_path: Path) -> None:
+    made = plan([engine("a")])
+    create(tmp_path, made, {"schema": 1, "cpu": {"model": "x"}})
+    assert read_current_plan(tmp_path / made.run) == made
+    names = {p.name for p in (tmp_path / made.run).iterdir()}
+    assert names == {"run.json", "environment.json", "measurements.jsonl"}
+
+
+def test_what_a_killed_start_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".unfinished-x").mkdir()
+    (tmp_path / ".unfinished-x/run.json").touch()
+    create(tmp_path, plan([engine("a")]), {"schema": 1})
+    assert [p.name for p in tmp_path.iterdir()] == ["20260102-030405-lab"]
+
+
+def test_a_document_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    made = plan([engine("a")])
+    with pytest.raises(ValueError, match="JSON"):
+        create(tmp_path, made, {"schema": 1, "cpu": {"mhz": math.nan}})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_line_that_does_not_fit_leaves_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = RunFolder(tmp_path)
+    folder.append({"line": 1})
+    before = (tmp_path / "measurements.jsonl").read_bytes()
+    write = os.write
+
+    def half(fd: int, content: bytes) -> int:
+        return write(fd, content[: len(content) // 2])
+
+    monkeypatch.setattr(os, "write", half)
+    with pytest.raises(DiskFull, match="results folder"):
+        folder.append({"line": 2})
+    assert (tmp_path / "measurements.jsonl").read_bytes() == before
+    folder.close()
+
+
+@pytest.mark.parametrize("function", ["write", "fsync"])
+def test_no_space_is_told_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    folder = RunFolder(tmp_path)
+
+    def fail(*_: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, function, fail)
+    with pytest.raises(DiskFull):
+        folder.append({"line": 1})
+    assert (tmp_path / "measurements.jsonl").read_bytes() == b""
+    folder.close()
+
+
+def test_every_line_is_synced_before_append_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, synced = RunFolder(tmp_path), []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_size))
+    folder.append({"line": 1})
+    assert synced == [len(json.dumps({"line": 1}, separators=(",", ":"))) + 1]
+    folder.close()
+
+
+def test_a_figure_that_is_no_number_is_never_written(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        folder.append({"loop_ns": float("nan")})
+    folder.close()
+
+
+def test_a_folder_has_one_user_at_a_time(tmp_path: Path) -> None:
+    with (
+        sole_user(tmp_path, "results folder"),
+        pytest.raises(Busy, match="another run uses the results folder"),
+        sole_user(tmp_path, "results folder"),
+    ):
+        pass
+    with sole_user(tmp_path, "results folder"):
+        pass
+
+
+def test_an_ambiguous_beginning_is_refused(tmp_path: Path) -> None:
+    for name in ("20260101-a", "20260102-a"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").touch()
+    assert find_run(tmp_path, "@last").name == "20260102-a"
+    assert find_run(tmp_path, "20260101").name == "20260101-a"
+    with pytest.raises(ResultsError, match="more than one run"):
+        find_run(tmp_path, "2026")
+    with pytest.raises(ResultsError, match="there is no run"):
+        find_run(tmp_path / "none", "@last")
+
+
+def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
+    kinds = {"20260101-a": "run", "20260102-ab-a": "ab", "20260103-a": "run"}
+    for name, kind in kinds.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{kind}.json").touch()
+    assert find_run(tmp_path, "@-1").name == "20260103-a"
+    assert find_run(tmp_path, "@-2").name == "20260101-a"
+    assert find_run(tmp_path, "@-2", EVERY_KIND).name == "20260102-ab-a"
+    assert find_run(tmp_path, "@last", (AB,)).name == "20260102-ab-a"
+    with pytest.raises(ResultsError, match="there are 2 in"):
+        find_run(tmp_path, "@-3")
+    with pytest.raises(ResultsError, match=r"is no run: it holds ab\.json"):
+        find_run(tmp_path, "20260102-ab-a")
+    with pytest.raises(ResultsError, match="there is no A/B run"):
+        find_run(tmp_path, "20260103", (AB,))
+
+
+def test_a_path_that_is_no_run_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    told = r"out is no run: it holds no run\.json or ab\.json"
+    for name in ("out", str(tmp_path / "out")):
+        with pytest.raises(ResultsError, match=told):
+            find_run(tmp_path, name)
+    (tmp_path / "out-of-date").mkdir()
+    (tmp_path / "out-of-date/run.json").touch()
+    assert find_run(tmp_path, "out").name == "out-of-date"  # a beginning counts
+
+
+def test_what_cannot_be_written_names_the_target_and_the_option(
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "none/report.html"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_whole(target, "text", "-o")
+    assert caught.value.filename == f"-o {target}"
+    assert caught.value.strerror == "No such file or directory"
+
+
+def test_a_report_is_replaced_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "report.html"
+    write_whole(target, "good")
+
+    def full(_fd: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(target, "better" * 10000)
+    assert target.read_text() == "good"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_report_can_go_into_a_link_or_a_device(tmp_path: Path) -> None:
+    link = tmp_path / "link.html"
+    link.symlink_to("there.html")
+    write_whole(link, "text")
+    assert link.is_symlink() and (tmp_path / "there.html").read_text() == "text"
+    write_whole(Path("/dev/null"), "text")
+
+
+@pytest.mark.parametrize(
+    ("data", "results", "told"),
+    [
+        ("x", "x", "are the same folder"),
+        ("x/y", "x", "the data directory is below the results"),
+        ("x", "x/y/../z", "the results are below the data directory"),
+    ],
+)
+def test_data_and_results_are_two_folders(
+    tmp_path: Path, data: str, results: str, told: str
+) -> None:
+    places = Places(tmp_path, tmp_path / results, tmp_path, tmp_path / data)
+    with pytest.raises(Refused, match=told):
+        refuse_shared_folder(places)
+    refuse_shared_folder(Places(tmp_path, tmp_path / "x", tmp_path, tmp_path / "xy"))
+
+
+def test_the_last_run_is_the_youngest_whatever_its_folder_is_called(
+    tmp_path: Path,
+) -> None:
+    for name, run in (
+        ("zebra", "20260101-000000-lab"),
+        ("20260102-000000-lab", "20260102-000000-lab"),
+        ("a-copy", "20260103-000000-lab"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(json.dumps({"run": run}))
+    assert [p.name for p in all_runs(tmp_path)][-2:] == [
+        "20260102-000000-lab",
+        "a-copy",
+    ]
+    (tmp_path / "20260104-000000-lab").mkdir()
+    (tmp_path / "20260104-000000-lab/run.json").write_text("{torn")
+    assert find_run(tmp_path, "@last").name == "20260104-000000-lab"
+
+
+@pytest.mark.parametrize("content", ["[" * 2000 + "]" * 2000, '{"a":' * 20_000])
+def test_one_hostile_folder_does_not_hide_the_others(
+    tmp_path: Path, content: str
+) -> None:
+    for name, text in (("20260101-000000-lab", "{}"), ("20250101-evil", content)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(text)
+    assert find_run(tmp_path, "@last").name == "20260101-000000-lab"

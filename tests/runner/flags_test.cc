@@ -1,0 +1,226 @@
+// What an executable makes of its command line, and what it tells of it.
+
+#include "common/cli/flags.h"
+
+#include <gflags/gflags.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/cli/json_output.h"
+#include "common/cli/text_output.h"
+#include "common/stream/leveldb_stream.h"
+#include "tests/runner/runner_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+using Flags = std::vector<std::pair<const char*, const char*>>;
+
+Config Parse(const Flags& flags) {
+  const gflags::FlagSaver saver;
+  for (const auto& [name, value] : flags) {
+    EXPECT_FALSE(gflags::SetCommandLineOption(name, value).empty()) << name;
+  }
+  return ConfigFromFlags();
+}
+
+// What the complaint about these flags is; empty if there is none.
+std::string Complaint(const Flags& flags) {
+  try {
+    Parse(flags);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string ComplaintAfter(const char* after) {
+  return Complaint({{"num", "1000"},
+                    {"use_existing_db", "true"},
+                    {"after", after},
+                    {"benchmarks", "verify"}});
+}
+
+bool Has(const std::string& text, const char* part) {
+  return text.find(part) != text.npos;
+}
+
+TEST(After, IsNoMoreThanABenchmarkCanHaveWritten) {
+  for (const char* after :
+       {"fillseq:200000000", "fillseq:1001", "fillseq:600+600",
+        "fillseq,overwrite:1001", "fillseq,deleterandom:999+2",
+        "fillseqsync:11", "fillseq:18446744073709551615+2"}) {
+    EXPECT_TRUE(Has(ComplaintAfter(after), "are more than the")) << after;
+  }
+  for (const char* after :
+       {"fillseq", "fillseq:1000", "fillseq:500+500", "fillseqsync:10",
+        "fillseq,overwrite:400+500", "fillseq,readrandomwriterandom:2000",
+        "fillseq,readwhilewriting:5000"}) {
+    EXPECT_EQ(ComplaintAfter(after), "") << after;
+  }
+}
+
+TEST(After, BeginsWithAFill) {
+  for (const char* after :
+       {"overwrite", "overwrite:5", "deleterandom", "readrandomwriterandom:5",
+        "readwhilewriting:5", "mixgraph", "overwrite,fillseq"}) {
+    EXPECT_TRUE(Has(ComplaintAfter(after), "name first what has filled it"))
+        << after;
+  }
+}
+
+TEST(After, HasANumberForEachThread) {
+  for (const char* after : {"fillseq:1000+", "fillseq:+1000", "fillseq:5++5",
+                            "fillseq:", "fillseq:5x", "fillseq:-5"}) {
+    EXPECT_TRUE(Has(ComplaintAfter(after), "--after: '")) << after;
+  }
+}
+
+TEST(Theta, IsRefusedWhereNothingIsDrawnByIt) {
+  EXPECT_TRUE(Has(Complaint({{"zipf_theta", "0.5"}}), "--zipf_theta: only"));
+  for (const char* name : {"uniform", "hot", "ycsb-zipf"}) {
+    EXPECT_TRUE(
+        Has(Complaint({{"zipf_theta", "0.5"}, {"key_distribution", name}}),
+            "--zipf_theta: "))
+        << name;
+  }
+  for (const char* name : {"zipf", "latest"}) {
+    EXPECT_EQ(Complaint({{"zipf_theta", "0.5"},
+                         {"key_distribution", name},
+                         {"benchmarks", "ycsbload,readrandom"}}),
+              "");
+  }
+  const auto of_ycsb = [](const char* name) {
+    return Complaint({{"zipf_theta", "0.5"},
+                      {"key_distribution", name},
+                      {"benchmarks", "ycsbload,ycsbd"}});
+  };
+  EXPECT_TRUE(Has(of_ycsb("latest"), "ycsbd draws by it only with"));
+  EXPECT_EQ(of_ycsb("zipf"), "");
+}
+
+TEST(Help, KeepsNamesAndTheirTextApart) {
+  const std::string help = HelpText();
+  size_t column = 0;
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    const std::string name = "\n  " + std::string(benchmark.name) + "  ";
+    const size_t line = help.find(name);
+    ASSERT_NE(line, help.npos) << name;
+    const size_t text = help.find(benchmark.summary, line) - line;
+    if (column == 0) column = text;
+    EXPECT_EQ(text, column) << name;
+  }
+  EXPECT_TRUE(Has(help, "rounded down"));  // --transactions
+}
+
+// Defaults can be typed as they are shown.
+TEST(Help, ShowsDefaultsInFull) {
+  const std::string help = HelpText();
+  EXPECT_TRUE(Has(help, "--num=1000000\n"));
+  EXPECT_TRUE(Has(help, "--cache_size=4194304\n"));
+  EXPECT_TRUE(Has(help, "--sync=false\n"));
+}
+
+// With --json the document says it.
+TEST(Differences, AreThoseOfTheBenchmarksThatAreRun) {
+  const auto notes = [](const char* benchmarks) {
+    return DifferenceNotes(Parse({{"benchmarks", benchmarks}}));
+  };
+  EXPECT_EQ(notes("crc32c"), "");
+  EXPECT_EQ(notes("compact,verify"), "");
+  EXPECT_FALSE(Has(notes("fillseq"), "opens the database"));
+  EXPECT_FALSE(Has(notes("readseq"), "no two values"));
+  const std::string all = notes("fillrandom,readrandom,fillrandom,readseq");
+  for (const char* part : {"no two values", "opens the database", "64-bit"}) {
+    const size_t first = all.find(part);
+    ASSERT_NE(first, all.npos) << part;
+    EXPECT_EQ(all.find(part, first + 1), all.npos) << part;
+  }
+}
+
+using Told = RunnerFixture;
+
+TEST_F(Told, AreMixgraphsFlagsThatWereGiven) {
+  const auto options = [this](const Flags& flags) {
+    const Config parsed = Parse(flags);
+    config_.mix = parsed.mix;
+    config_.given = parsed.given;
+    const auto m = Run(Wrapped({}), {"filluniquerandom", "mixgraph"});
+    return nlohmann::json::parse(
+        ToJsonLine(m.back(), config_, kDriver))["options"];
+  };
+  EXPECT_FALSE(options({}).contains("mix_get_ratio"));
+  const Flags given = {{"keyrange_dist_a", "15.5"},
+                       {"keyrange_dist_b", "-3.5"},
+                       {"keyrange_dist_c", "0.5"},
+                       {"keyrange_dist_d", "-0.5"},
+                       {"keyrange_num", "20"},
+                       {"key_dist_a", "0.5"},
+                       {"key_dist_b", "0.25"},
+                       {"value_theta", "1"},
+                       {"value_k", "0.5"},
+                       {"value_sigma", "25.45"},
+                       {"iter_theta", "2"},
+                       {"iter_k", "2.5"},
+                       {"iter_sigma", "14"},
+                       {"mix_get_ratio", "0.5"},
+                       {"mix_put_ratio", "0.25"},
+                       {"mix_seek_ratio", "0.25"},
+                       {"mix_max_scan_len", "99"},
+                       {"mix_max_value_size", "99"},
+                       {"sine_mix_rate", "true"},
+                       {"sine_a", "99"},
+                       {"sine_b", "0.5"},
+                       {"sine_c", "0.5"},
+                       {"sine_d", "1000"},
+                       {"sine_mix_rate_interval_milliseconds", "9"}};
+  const auto told = options(given);
+  for (const auto& [name, value] : given) {
+    ASSERT_TRUE(told.contains(name)) << name;
+    EXPECT_EQ(told[name], nlohmann::json::parse(value)) << name;
+  }
+}
+
+TEST_F(Told, IsThatValuesOfNoBytesVerifyLittle) {
+  config_.value_size = 0;
+  for (const Measurement& m : Run(Wrapped({}), {"fillseq", "verify"})) {
+    EXPECT_EQ(m.status, Status::kOk) << m.reason;
+    EXPECT_FALSE(m.verified);
+  }
+  EXPECT_TRUE(Has(HeaderText(config_, kDriver), "WARNING: values of no bytes"));
+  config_.value_size = 1;
+  EXPECT_TRUE(Run(Wrapped({}), {"fillseq"}).front().verified);
+  EXPECT_FALSE(Has(HeaderText(config_, kDriver), "values of no bytes"));
+}
+
+TEST_F(Told, IsThatAReplayDrawsNothingByOurSeed) {
+  EXPECT_FALSE(Has(HeaderText(config_, kDriver), "--seed"));
+  config_.stream = StreamKind::kDbBench;
+  EXPECT_TRUE(Has(HeaderText(config_, kDriver), "--seed draws only"));
+}
+
+// A primitive is no fill: what was there before it still is.
+TEST_F(Told, ThatAPrimitiveHasPassedChangesNothing) {
+  config_.stream = StreamKind::kDbBench;
+  Run(Wrapped({}), {"fillseq"});
+  const Measurement m = RunAfter(
+      Wrapped({}), {Past("fillseq"), {FindBenchmark("crc32c"), {1}}}, "verify");
+  EXPECT_EQ(m.status, Status::kOk) << m.reason;
+  EXPECT_EQ(m.run.loop.operations, config_.num);
+}
+
+TEST_F(Told, ATransactionHasItsShareRoundedDown) {
+  config_.num = 1999;
+  config_.transactions = 1000;
+  uint64_t calls = 0;
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    ++calls;
+    session.Write(batch);
+  };
+  Run(Wrapped(behaviour), {"fillseq"});
+  EXPECT_EQ(calls, 1999u);
+}
+
+}  // namespace
+}  // namespace kvmatrix

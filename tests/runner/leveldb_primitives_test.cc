@@ -1,0 +1,91 @@
+// db_bench's benchmarks that are no operations of a store.
+
+#include "common/loops/leveldb_primitives.h"
+
+#include "tests/runner/runner_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+uint64_t flipped_at;  // the call whose result is damaged; 0: none
+uint64_t calls;
+bool unable;  // to be asked
+
+class PrimitiveLoopTest : public RunnerFixture {
+ protected:
+  PrimitiveLoopTest() {
+    calls = flipped_at = 0;
+    unable = false;
+  }
+};
+
+void Damage(std::string& output) {
+  if (++calls == flipped_at) output[0] = static_cast<char>(output[0] ^ 1);
+}
+
+// A checksum that is right, and a codec that changes nothing.
+void Checksum(std::string_view input, std::string& output) {
+  if (unable) throw Unsupported("shows no checksum");
+  static const uint32_t kCrc = Crc32c(input);
+  output.assign(reinterpret_cast<const char*>(&kCrc), sizeof(kCrc));
+  Damage(output);
+}
+void Store(std::string_view input, std::string& output) {
+  output.assign(input);
+  Damage(output);
+}
+
+TEST(Crc32c, IsThatOfTheStandard) {  // RFC 3720, B.4
+  EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aau);
+}
+
+TEST_F(PrimitiveLoopTest, DoesWhatDbBenchDoes) {
+  const auto m = Run(Wrapped({}), {"crc32c", "snappycomp", "snappyuncomp"});
+  for (const Measurement& one : m) {
+    EXPECT_EQ(one.status, Status::kOk) << one.reason;
+    EXPECT_EQ(one.run.loop.operations, one.planned_operations);
+    EXPECT_EQ(one.run.loop.bytes, one.run.loop.operations * 4096);
+  }
+  EXPECT_EQ(m[0].run.loop.operations, 128'000u);
+  EXPECT_EQ(m[0].run.loop.label, "4K per op");
+  EXPECT_EQ(m[1].run.loop.operations, 262'144u);
+  EXPECT_EQ(m[1].run.loop.label, "output: 100.0%");
+}
+
+TEST_F(PrimitiveLoopTest, SeesOneResultThatIsWrong) {
+  for (const std::string_view name : {"crc32c", "snappycomp", "snappyuncomp"}) {
+    for (const uint64_t at : {3, 1000, 128'000}) {
+      calls = 0;
+      flipped_at = at;
+      const auto m = Run(Wrapped({}), {name});
+      EXPECT_EQ(m[0].status, Status::kWrong) << name << " " << at;
+    }
+  }
+}
+
+TEST_F(PrimitiveLoopTest, OfALibraryThatCannotBeAskedIsUnsupported) {
+  unable = true;
+  const auto m = Run(Wrapped({}), {"crc32c"});
+  EXPECT_EQ(m[0].status, Status::kUnsupported);
+  EXPECT_EQ(clock_.readings, 2u);  // of the opening, and of no loop
+}
+
+TEST_F(PrimitiveLoopTest, SeesACodecThatLosesBytes) {
+  flipped_at = 2;  // what the first, timed by nobody, gives back
+  const auto m = Run(Wrapped({}), {"snappycomp"});
+  EXPECT_EQ(m[0].status, Status::kWrong);
+}
+
+TEST_F(PrimitiveLoopTest, LeavesTheDatabaseAlone) {
+  const auto m = Run(Wrapped({}), {"fillseq", "crc32c", "verify"});
+  EXPECT_EQ(m[2].status, Status::kOk) << m[2].reason;
+  EXPECT_EQ(m[2].run.loop.operations, 500u);
+}
+
+}  // namespace
+
+const LevelDbPrimitives kLevelDbPrimitives = {
+    .crc32c = Checksum, .compress = Store, .uncompress = Store};
+
+}  // namespace kvmatrix

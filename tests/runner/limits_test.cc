@@ -1,0 +1,77 @@
+// What an engine does not take is asked for before the first call.
+
+#include "common/run/limits.h"
+
+#include "tests/runner/runner_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+class LimitsTest : public RunnerFixture {
+ protected:
+  // The memory driver with these limits, whose writes are counted.
+  Driver Within(const Limits& limits) {
+    Behaviour behaviour;
+    behaviour.limits = limits;
+    behaviour.write = [this](Session& session, std::span<const Update> batch) {
+      ++writes_;
+      session.Write(batch);
+    };
+    return Wrapped(behaviour);
+  }
+
+  void ExpectLimit(const Limits& limits, std::string_view name,
+                   const std::string& reason) {
+    const Measurement m = Run(Within(limits), {name}).front();
+    EXPECT_EQ(m.status, Status::kUnsupported) << name;
+    EXPECT_EQ(m.reason, reason);
+    EXPECT_EQ(writes_, 0u);
+  }
+
+  uint64_t writes_ = 0;
+};
+
+TEST_F(LimitsTest, OfWhatABenchmarkWritesAreAskedBeforeItWrites) {
+  ExpectLimit({.key_size = {15}}, "fillseq",
+              "bytes of a key: 16, and the engine takes 15 at most");
+  ExpectLimit({.value_size = {99}}, "fillseq",
+              "bytes of a value: 100, and the engine takes 99 at most");
+  ExpectLimit({.value_size = {99'999}}, "fill100K",
+              "bytes of a value: 100000, and the engine takes 99999 at most");
+  ExpectLimit({.batch_size = {1, "it has none"}}, "fillseqbatch",
+              "updates of a batch: 500, and the engine takes 1 at most: it has "
+              "none");
+  config_.value_size_law = SizeLaw::kUniform;
+  ExpectLimit({.value_size = {198}}, "fillseq",
+              "bytes of a value: 199, and the engine takes 198 at most");
+}
+
+TEST_F(LimitsTest, MayBeReached) {
+  const Limits limits{.key_size = {16}, .value_size = {100}, .batch_size = {1}};
+  for (const Measurement& m :
+       Run(Within(limits), {"fillseq", "overwrite", "readrandom", "readseq",
+                            "readrandomwriterandom", "deleteseq"})) {
+    EXPECT_EQ(m.status, Status::kOk) << m.reason;
+  }
+}
+
+TEST_F(LimitsTest, LeaveTheDatabaseAsItWas) {
+  const auto m = Run(Within({.batch_size = {1}}),
+                     {"fillseq", "overwritebatch", "verify", "readseq"});
+  EXPECT_EQ(m[1].status, Status::kUnsupported);
+  EXPECT_EQ(m[2].status, Status::kOk) << m[2].reason;
+  EXPECT_EQ(m[3].status, Status::kOk) << m[3].reason;
+}
+
+TEST_F(LimitsTest, OfABatchAreThoseOfOneThread) {
+  config_.batch_size = 200;
+  config_.threads = 5;
+  const Limits limits{.batch_size = {100}};
+  EXPECT_EQ(Run(Within(limits), {"fillseq"}).front().status, Status::kOk);
+  config_.threads = 4;
+  EXPECT_EQ(Run(Within(limits), {"fillseq"}).front().status,
+            Status::kUnsupported);
+}
+
+}  // namespace
+}  // namespace kvmatrix

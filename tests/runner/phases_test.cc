@@ -1,0 +1,337 @@
+// Which part of a benchmark what an engine uses is counted to, and how a
+// benchmark ends that crashes.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "tests/runner/runner_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr uint64_t kBurnNs = 60'000'000;     // an engine's work, in CPU time
+constexpr uint64_t kLittleNs = kBurnNs / 2;  // more than all else takes
+
+void BurnCpu() {
+  const auto cpu_ns = [] {
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<uint64_t>(now.tv_nsec);
+  };
+  const uint64_t start_ns = cpu_ns();
+  while (cpu_ns() - start_ns < kBurnNs) continue;
+}
+
+void BurnCpuInAThread() { std::thread(BurnCpu).join(); }
+
+void BurnCpuInAChild() {
+  const pid_t child = fork();
+  if (child == 0) {
+    BurnCpu();
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+}
+
+class PhasesTest : public RunnerFixture {
+ protected:
+  using Names = std::vector<std::string_view>;
+
+  std::filesystem::path InDatabase(const char* file) const {
+    return config_.db / "db_bench_memory" / file;
+  }
+
+  Behaviour::Event Writes(const char* file, size_t bytes) const {
+    return [path = InDatabase(file), bytes] {
+      std::ofstream(path) << std::string(bytes, 'x');
+    };
+  }
+
+  Measurement Fill(const Behaviour& behaviour) {
+    return Run(Wrapped(behaviour), {"fillseq"}).front();
+  }
+
+  // The last of these benchmarks: a measurement of which that holds, or else
+  // one of many runs.  A busy machine charges a process for what it did not do,
+  // or leaves a thread no time.
+  template <typename Holds>
+  Measurement RunUntil(const Behaviour& behaviour, const Names& names,
+                       Holds holds) {
+    Measurement m;
+    for (int runs = 0; runs == 0 || (runs < 50 && !holds(m)); ++runs) {
+      m = Run(Wrapped(behaviour), names).back();
+    }
+    return m;
+  }
+
+  void ExpectTimed(const Behaviour& behaviour) {
+    const Measurement m =
+        RunUntil(behaviour, {"fillseq"}, [](const Measurement& each) {
+          return each.deferred.cpu_ns() < kLittleNs;
+        });
+    EXPECT_GE(m.run.used.cpu_ns(), kBurnNs);
+    EXPECT_LT(m.deferred.cpu_ns(), kLittleNs);
+  }
+
+  Measurement ExpectDeferred(const Behaviour& behaviour, const Names& names) {
+    const Measurement m =
+        RunUntil(behaviour, names, [](const Measurement& each) {
+          return each.run.used.cpu_ns() < kLittleNs;
+        });
+    EXPECT_LT(m.run.used.cpu_ns(), kLittleNs);
+    EXPECT_GE(m.deferred.cpu_ns(), kBurnNs);
+    return m;
+  }
+};
+
+TEST_F(PhasesTest, TheLoopAndTheFlushAreTimed) {
+  for (const auto& burn : {BurnCpu, BurnCpuInAThread, BurnCpuInAChild}) {
+    Behaviour behaviour;
+    behaviour.flush = burn;
+    ExpectTimed(behaviour);
+    behaviour.flush = {};
+    uint64_t calls = 0;
+    behaviour.write = [&](Session& session, std::span<const Update> batch) {
+      if (++calls % config_.num == 100) burn();
+      session.Write(batch);
+    };
+    ExpectTimed(behaviour);
+  }
+}
+
+TEST_F(PhasesTest, SettlingAndClosingAreDeferred) {
+  for (const auto& burn : {BurnCpu, BurnCpuInAThread, BurnCpuInAChild}) {
+    Behaviour behaviour;
+    behaviour.settle = burn;
+    ExpectDeferred(behaviour, {"fillseq"});
+    behaviour.settle = {};
+    behaviour.close = burn;
+    ExpectDeferred(behaviour, {"fillseq"});
+  }
+}
+
+TEST_F(PhasesTest, OpeningIsNeither) {
+  Behaviour behaviour;
+  behaviour.open = BurnCpu;
+  const Measurement m =
+      RunUntil(behaviour, {"fillseq"}, [](const Measurement& each) {
+        return each.run.used.cpu_ns() + each.deferred.cpu_ns() < kLittleNs;
+      });
+  EXPECT_LT(m.run.used.cpu_ns(), kLittleNs);
+  EXPECT_LT(m.deferred.cpu_ns(), kLittleNs);
+}
+
+TEST_F(PhasesTest, BytesAreCountedWhereTheyAreWritten) {
+  Measurement m = Fill({});
+  const uint64_t logged = 500 * (2 * sizeof(uint32_t) + 16 + 100);
+  const uint64_t of_sanitizers = 1'000;  // they talk to themselves by pipes
+  EXPECT_GE(m.run.used.written_bytes, logged);
+  EXPECT_LT(m.run.used.written_bytes, logged + of_sanitizers);
+  EXPECT_LT(m.run.used.read_bytes, of_sanitizers);
+  EXPECT_LT(m.deferred.written_bytes, of_sanitizers);
+  EXPECT_LT(m.deferred.read_bytes, of_sanitizers);
+  Behaviour behaviour;
+  behaviour.flush = Writes("more", 50'000);
+  behaviour.settle = Writes("more", 60'000);
+  behaviour.close = Writes("more", 7'000);
+  m = Fill(behaviour);
+  EXPECT_GE(m.run.used.written_bytes, logged + 50'000);
+  EXPECT_LT(m.run.used.written_bytes, logged + 50'000 + of_sanitizers);
+  EXPECT_GE(m.deferred.written_bytes, 67'000u);
+  EXPECT_LT(m.deferred.written_bytes, 67'000 + of_sanitizers);
+}
+
+TEST_F(PhasesTest, AReadUsesWhatItsLoopUses) {
+  Behaviour behaviour;
+  behaviour.close = BurnCpu;
+  const Measurement m =
+      ExpectDeferred(behaviour, {"filluniquerandom", "readrandom"});
+  EXPECT_LT(m.run.used.read_bytes, 1'000u);
+  EXPECT_LT(m.run.used.written_bytes, 1'000u);
+  EXPECT_EQ(m.idle_cpu_ns, 0u);
+}
+
+TEST_F(PhasesTest, AThreadThatGoesOnAfterSettlingIsSeen) {
+  std::atomic<bool> stop;
+  std::thread thread;
+  Behaviour behaviour;
+  behaviour.settle = [&] {
+    stop = false;
+    thread = std::thread([&] {
+      while (!stop) continue;
+    });
+  };
+  behaviour.close = [&] {
+    stop = true;
+    if (thread.joinable()) thread.join();
+  };
+  const auto idles = [](const Measurement& each) {
+    return each.idle_cpu_ns < 2'000'000;
+  };
+  EXPECT_LT(RunUntil({}, {"fillseq"}, idles).idle_cpu_ns, 2'000'000u);
+  const Measurement m = RunUntil(behaviour, {"fillseq"}, std::not_fn(idles));
+  EXPECT_GE(m.idle_cpu_ns, 2'000'000u);
+  EXPECT_GE(m.deferred.cpu_ns(), m.idle_cpu_ns);
+  config_.settle = false;
+  EXPECT_EQ(Fill(behaviour).idle_cpu_ns, 0u);
+}
+
+TEST_F(PhasesTest, ThePeakOnDiskIsThatOfAnyPart) {
+  const auto shrink = [this] { std::filesystem::remove(InDatabase("large")); };
+  const uint64_t large = 1 << 20;
+  Behaviour behaviour;
+  behaviour.flush = Writes("large", large);
+  behaviour.settle = shrink;
+  Measurement m = Fill(behaviour);
+  EXPECT_GE(m.peak_disk_bytes, large);
+  EXPECT_LT(m.disk_bytes, large);
+  behaviour = {};
+  behaviour.settle = Writes("large", large);
+  behaviour.close = shrink;
+  m = Fill(behaviour);
+  EXPECT_GE(m.peak_disk_bytes, large);
+  EXPECT_LT(m.disk_bytes, large);
+  behaviour = {};
+  behaviour.close = Writes("large", large);
+  m = Fill(behaviour);
+  EXPECT_GE(m.disk_bytes, large);
+  EXPECT_EQ(m.peak_disk_bytes, m.disk_bytes);
+}
+
+TEST_F(PhasesTest, MemoryIsThatOfTheEndOfTheLoop) {
+  constexpr size_t kBytes = 64 << 20;
+  const auto map = [&](int file) {
+    void* const memory =
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+             file < 0 ? MAP_POPULATE | MAP_PRIVATE | MAP_ANONYMOUS
+                      : MAP_POPULATE | MAP_SHARED,
+             file, 0);
+    EXPECT_NE(memory, MAP_FAILED);
+    return memory;
+  };
+  const Measurement small = Fill({});
+  for (const bool anonymous : {true, false}) {
+    void* memory = nullptr;
+    Behaviour behaviour;
+    behaviour.write = [&](Session& session, std::span<const Update> batch) {
+      session.Write(batch);
+      if (memory != nullptr) return;
+      const auto path = InDatabase("mapped");
+      const int file = open(path.c_str(), O_RDWR | O_CREAT, 0644);
+      EXPECT_EQ(ftruncate(file, kBytes), 0);
+      memory = map(anonymous ? -1 : file);
+      close(file);
+    };
+    behaviour.flush = [&] { munmap(memory, kBytes); };
+    std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak
+    const Measurement m = Fill(behaviour);
+    EXPECT_GE(m.peak_rss_bytes, kBytes);
+    EXPECT_EQ(m.anonymous_rss_bytes >= small.anonymous_rss_bytes + kBytes / 2,
+              anonymous);
+    EXPECT_EQ(m.file_rss_bytes >= small.file_rss_bytes + kBytes / 2,
+              !anonymous);
+  }
+}
+
+TEST_F(PhasesTest, LiveBytesAreWhatTheAuditFinds) {
+  const auto m =
+      Run(Wrapped({}), {"filluniquerandom", "overwrite", "deleterandom",
+                        "verify", "fillrandom", "readrandom", "fillseq100K"});
+  const uint64_t entry = 16 + 100;
+  EXPECT_EQ(m[0].live_bytes, 500 * entry);
+  EXPECT_EQ(m[1].live_bytes, 500 * entry);
+  EXPECT_LT(m[2].live_bytes, 500 * entry);
+  EXPECT_EQ(m[2].live_bytes, m[3].run.loop.found * entry);
+  EXPECT_EQ(m[2].live_bytes, m[3].live_bytes);
+  EXPECT_LT(m[4].live_bytes, 500 * entry);
+  EXPECT_EQ(m[4].live_bytes, m[5].live_bytes);
+  EXPECT_EQ(m[6].live_bytes, 16u + 100'000);
+}
+
+// What happens is told on stderr, where the test of the killed process reads.
+class CrashDeathTest : public RunnerFixture {
+ protected:
+  static Behaviour Telling() {
+    const auto tell = [](const char* what) {
+      return [what] { std::fputs(what, stderr); };
+    };
+    Behaviour behaviour;
+    behaviour.flush = tell("flush ");
+    behaviour.settle = tell("settle ");
+    behaviour.close = tell("close ");
+    return behaviour;
+  }
+
+  static void Tell(const Measurement& m) {
+    std::fprintf(stderr, "%s %s %llu %llu+%llu ",
+                 std::string(m.benchmark->name).c_str(),
+                 std::string(EndingName(m.ending)).c_str(),
+                 static_cast<unsigned long long>(m.run.loop.operations),
+                 static_cast<unsigned long long>(m.settle_ns + m.close_ns),
+                 static_cast<unsigned long long>(m.deferred.cpu_ns()));
+  }
+
+  void RunAndCrash(const std::vector<std::string_view>& earlier,
+                   std::string_view name) {
+    const Driver driver = Wrapped(Telling());
+    Runner runner(driver, config_, clock_);
+    for (const std::string_view each : earlier)
+      runner.Run(*FindBenchmark(each));
+    std::fputs("| ", stderr);
+    runner.RunAndCrash(*FindBenchmark(name), Tell);
+    std::fputs("survived ", stderr);
+  }
+};
+
+TEST_F(CrashDeathTest, EndsAfterTheFlush) {
+  EXPECT_EXIT(RunAndCrash({}, "fillseq"), testing::KilledBySignal(SIGKILL),
+              "^\\| flush fillseq killed 500 0\\+0 $");
+  EXPECT_EXIT(RunAndCrash({"fillseq"}, "compact"),
+              testing::KilledBySignal(SIGKILL),
+              "^flush settle close \\| flush compact killed 1 0\\+0 $");
+}
+
+TEST_F(CrashDeathTest, AReadEndsAfterItsLoop) {
+  EXPECT_EXIT(RunAndCrash({"fillseq"}, "readrandom"),
+              testing::KilledBySignal(SIGKILL),
+              "^flush settle close \\| readrandom killed 500 0\\+0 $");
+}
+
+TEST_F(CrashDeathTest, WhatFailsBeforeTheFlushIsNotKilled) {
+  Behaviour behaviour = Telling();
+  behaviour.flush = [] { throw std::runtime_error("disk full"); };
+  const Driver driver = Wrapped(behaviour);
+  Runner runner(driver, config_, clock_);
+  const Measurement m = runner.RunAndCrash(*FindBenchmark("fillseq"),
+                                           [](const Measurement&) { FAIL(); });
+  EXPECT_EQ(m.status, Status::kError);
+  EXPECT_EQ(m.reason, "disk full");
+}
+
+TEST_F(CrashDeathTest, ALineThatCannotBeWrittenIsAnError) {
+  const Driver driver = Wrapped({});
+  Runner runner(driver, config_, clock_);
+  const Measurement m = runner.RunAndCrash(
+      *FindBenchmark("fillseq"),
+      [](const Measurement&) { throw std::runtime_error("no file"); });
+  EXPECT_EQ(m.status, Status::kError);
+  EXPECT_EQ(m.reason, "no file");
+  EXPECT_EQ(m.ending, Ending::kClosed);
+}
+
+}  // namespace
+}  // namespace kvmatrix

@@ -1,0 +1,210 @@
+// What the runner measures and records, shown with a fake clock.
+
+#include "common/run/runner.h"
+
+#include "tests/runner/runner_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+using RunnerTest = RunnerFixture;
+
+TEST_F(RunnerTest, EveryBenchmarkIsRightOnTheReference) {
+  for (const Benchmark& benchmark : AllBenchmarks()) {
+    if (benchmark.kind == Kind::kPrimitive) continue;  // it offers none
+    const bool fresh = benchmark.prepare == Prepare::kFresh;
+    const auto measurements =
+        fresh ? Run(Wrapped({}), {benchmark.name, "verify"})
+              : Run(Wrapped({}), {benchmark.fill, benchmark.name, "verify"});
+    for (const Measurement& m : measurements) {
+      EXPECT_EQ(m.status, Status::kOk) << benchmark.name << " then "
+                                       << m.benchmark->name << ": " << m.reason;
+      EXPECT_TRUE(m.verified);
+      EXPECT_EQ(m.run.loop.operations, m.planned_operations)
+          << m.benchmark->name;
+    }
+  }
+}
+
+TEST_F(RunnerTest, CountsTheOperationsOfTheNames) {
+  config_.num = 100'000;
+  const auto m =
+      Run(Wrapped({}), {"fillseqsync", "fillseq100K", "fillseqbatch"});
+  EXPECT_EQ(m[0].run.loop.operations, 1'000u);
+  EXPECT_EQ(m[1].run.loop.operations, 100u);
+  EXPECT_EQ(m[1].run.loop.bytes, 100u * (16 + 100'000));
+  EXPECT_EQ(m[2].run.loop.operations, 100'000u);
+}
+
+TEST_F(RunnerTest, WritesBatchesOfTheSizeItSays) {
+  std::vector<size_t> sizes;
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    sizes.push_back(batch.size());
+    session.Write(batch);
+  };
+  config_.num = 2'500;
+  Run(Wrapped(behaviour), {"fillseqbatch"});
+  EXPECT_EQ(sizes, (std::vector<size_t>{1000, 1000, 500}));
+}
+
+TEST_F(RunnerTest, TimesEachPartOnItsOwn) {
+  Behaviour behaviour;
+  const auto take = [this](uint64_t ns) {
+    return [this, ns] { clock_.now_ns += ns; };
+  };
+  behaviour.open = take(1'000'000);
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    clock_.now_ns += 10;
+    session.Write(batch);
+  };
+  behaviour.flush = take(300);
+  behaviour.settle = take(2'000);
+  behaviour.close = take(70'000);
+  const Measurement m = Run(Wrapped(behaviour), {"fillseq"}).front();
+  EXPECT_EQ(m.open_ns, 1'000'000u);
+  EXPECT_EQ(m.run.loop.loop_ns, 500u * 10);
+  EXPECT_EQ(m.flush_ns, 300u);
+  EXPECT_EQ(m.settle_ns, 2'000u);
+  EXPECT_EQ(m.close_ns, 70'000u);
+}
+
+TEST_F(RunnerTest, ChecksScansOutsideOfTheFlush) {
+  Behaviour behaviour;
+  behaviour.flush = [this] { clock_.now_ns += 300; };
+  const auto m = Run(Wrapped(behaviour), {"fillseq", "readseq", "verify"});
+  EXPECT_EQ(m[1].flush_ns, 0u);
+  EXPECT_EQ(m[2].settle_ns, 0u);
+}
+
+TEST_F(RunnerTest, LatencyIsStampedAfterTheCall) {
+  Behaviour behaviour;
+  uint64_t calls = 0;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    clock_.now_ns += ++calls % 100 == 0 ? 1'000'000 : 1'000;
+    session.Write(batch);
+  };
+  config_.histogram = true;
+  const Measurement m = Run(Wrapped(behaviour), {"fillseq"}).front();
+  ASSERT_TRUE(m.run.trace.latency);
+  EXPECT_EQ(m.run.trace.latency->count(), 500u);
+  EXPECT_EQ(m.run.trace.latency->max_ns(), 1'000'000u);
+  EXPECT_EQ(m.run.trace.latency->min_ns(), 1'000u);
+  EXPECT_EQ(m.run.trace.latency->sum_ns(), m.run.loop.loop_ns);
+}
+
+TEST_F(RunnerTest, StopsAtTheDurationAndTheAuditKnows) {
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    clock_.now_ns += 10'000'000;
+    session.Write(batch);
+  };
+  config_.duration_ns = 1'000'000'000;
+  const Measurement m = Run(Wrapped(behaviour), {"filluniquerandom"}).front();
+  config_.duration_ns = 0;
+  EXPECT_TRUE(m.run.trace.truncated);
+  EXPECT_EQ(m.planned_operations, 500u);
+  EXPECT_LT(m.run.loop.operations, 120u);
+  PastBenchmark past = Past("filluniquerandom");
+  EXPECT_EQ(RunAfter(Wrapped({}), {past}, "verify").status, Status::kWrong);
+  past.operations = m.run.operations_by_thread;
+  EXPECT_EQ(RunAfter(Wrapped({}), {past}, "verify").status, Status::kOk);
+}
+
+TEST_F(RunnerTest, AFreshProcessKnowsWhatTheDatabaseHolds) {
+  Run(Wrapped({}), {"filluniquerandom", "overwrite", "deleterandom"});
+  const std::vector<PastBenchmark> past = {
+      Past("filluniquerandom"), Past("overwrite"), Past("deleterandom")};
+  for (const char* name : {"verify", "readrandom", "readseq", "readreverse",
+                           "seekrandom", "readmissing"}) {
+    const Measurement m = RunAfter(Wrapped({}), past, name);
+    EXPECT_EQ(m.status, Status::kOk) << name << ": " << m.reason;
+  }
+  const std::vector<PastBenchmark> less = {past[0], past[1]};
+  EXPECT_EQ(RunAfter(Wrapped({}), less, "verify").status, Status::kWrong);
+}
+
+TEST_F(RunnerTest, ASeekFindsOnlyTheKeyThatItSought) {
+  const auto m = Run(Wrapped({}), {"fillrandom", "readrandom", "seekrandom"});
+  for (const size_t read : {1u, 2u}) {  // 63 % of the keys are there
+    EXPECT_GT(m[read].run.loop.found, config_.reads / 2);
+    EXPECT_LT(m[read].run.loop.found, config_.reads * 3 / 4);
+  }
+}
+
+TEST_F(RunnerTest, TheSameSeedGivesTheSameDigestAndAnotherAnother) {
+  const auto first = Run(Wrapped({}), {"fillrandom", "readrandom"});
+  const auto again = Run(Wrapped({}), {"fillrandom", "readrandom"});
+  config_.seed = 302;
+  const auto other = Run(Wrapped({}), {"fillrandom", "readrandom"});
+  for (const size_t i : {0u, 1u}) {
+    EXPECT_NE(first[i].digest, 0u);
+    EXPECT_EQ(first[i].digest, again[i].digest);
+    EXPECT_NE(first[i].digest, other[i].digest);
+  }
+  EXPECT_EQ(first[1].run.loop.found, again[1].run.loop.found);
+}
+
+// Reads that ask for the keys of the reads before find them in a cache.
+TEST_F(RunnerTest, TheSecondReadrandomAsksForOtherKeys) {
+  const auto m = Run(Wrapped({}), {"fillseq", "readrandom", "readrandom"});
+  EXPECT_NE(m[1].digest, m[2].digest);
+}
+
+TEST_F(RunnerTest, TheAuditSeesTheEntriesThatWereWritten) {
+  const auto m = Run(Wrapped({}), {"fillrandom", "verify", "readseq"});
+  EXPECT_EQ(m[1].digest, m[0].digest);
+  EXPECT_EQ(m[2].digest, m[0].digest);
+  EXPECT_EQ(m[1].run.loop.found, m[1].run.loop.operations);
+  EXPECT_EQ(m[1].run.loop.bytes, m[1].run.loop.operations * (16 + 100));
+}
+
+TEST_F(RunnerTest, ReadsNeedADatabase) {
+  for (const char* name : {"readrandom", "readseq", "overwrite", "deleteseq"}) {
+    const Measurement m = Run(Wrapped({}), {name}).front();
+    EXPECT_EQ(m.status, Status::kError) << name;
+    EXPECT_NE(m.reason.find("run a fill first"), std::string::npos);
+  }
+}
+
+TEST_F(RunnerTest, AFillDoesNotDestroyAnExistingDatabase) {
+  Run(Wrapped({}), {"fillseq"});
+  EXPECT_EQ(RunAfter(Wrapped({}), {Past("fillseq")}, "fillrandom").status,
+            Status::kError);
+  EXPECT_EQ(RunAfter(Wrapped({}), {Past("fillseq")}, "verify").status,
+            Status::kOk);
+}
+
+TEST_F(RunnerTest, WhatAnEngineThrowsIsTheStatus) {
+  Behaviour refuses;
+  refuses.write = [](Session&, std::span<const Update>) {
+    throw Unsupported("cannot do that");
+  };
+  Measurement m = Run(Wrapped(refuses), {"fillseq"}).front();
+  EXPECT_EQ(m.status, Status::kUnsupported);
+  EXPECT_EQ(m.reason, "cannot do that");
+  Behaviour fails;
+  fails.flush = [] { throw std::runtime_error("disk full"); };
+  m = Run(Wrapped(fails), {"fillseq"}).front();
+  EXPECT_EQ(m.status, Status::kError);
+  EXPECT_EQ(m.reason, "disk full");
+}
+
+TEST_F(RunnerTest, APrimitiveIsNoOperationOfAStore) {
+  const auto m = Run(Wrapped({}), {"crc32c", "fillseq"});
+  EXPECT_EQ(m[0].status, Status::kUnsupported);
+  EXPECT_EQ(m[0].reason, "not an operation of a store");
+  EXPECT_EQ(m[1].status, Status::kOk);
+}
+
+TEST_F(RunnerTest, WithoutKeyOrderScansAreUnsupportedAndTheAuditIsNot) {
+  const auto m = Run(Wrapped({}, false), {"fillrandom", "readseq", "seekrandom",
+                                          "readrandom", "verify"});
+  EXPECT_EQ(m[1].status, Status::kUnsupported);
+  EXPECT_EQ(m[2].status, Status::kUnsupported);
+  EXPECT_EQ(m[3].status, Status::kOk);
+  EXPECT_EQ(m[4].status, Status::kOk) << m[4].reason;
+}
+
+}  // namespace
+}  // namespace kvmatrix

@@ -1,0 +1,107 @@
+// A driver around the memory driver whose behaviour a test changes.
+
+#ifndef TESTS_RUNNER_WRAPPED_DRIVER_H_
+#define TESTS_RUNNER_WRAPPED_DRIVER_H_
+
+#include <functional>
+#include <memory>
+
+#include "common/driver.h"
+
+namespace kvmatrix {
+
+// What the wrapped driver does instead of passing a call on; empty: passes on.
+struct Behaviour {
+  using Write = std::function<void(Session&, std::span<const Update>)>;
+  using Get = std::function<std::optional<std::string_view>(Session&,
+                                                            std::string_view)>;
+  using Scan =
+      std::function<void(Session&, std::string_view, Order, const Visitor&)>;
+  using Event = std::function<void()>;
+  using LastWords = std::function<void(Database&)>;
+
+  Write write;
+  Get get;
+  Scan scan;
+  Event open, flush, settle, compact, close;
+  Event end;  // of a session
+  Limits limits;
+  LastWords last_words;  // before `close`, to the database that is closed
+};
+
+// The memory driver behaving so; `ordered` as in Driver.  One at a time.
+Driver Wrapped(Behaviour behaviour, bool ordered = true);
+
+namespace internal {
+
+inline Behaviour current;
+
+inline void Happen(const Behaviour::Event& event) {
+  if (event) event();
+}
+
+class WrappedSession final : public Session {
+ public:
+  explicit WrappedSession(std::unique_ptr<Session> inner)
+      : inner_(std::move(inner)) {}
+  ~WrappedSession() override;
+
+  void Write(std::span<const Update> batch) override {
+    current.write ? current.write(*inner_, batch) : inner_->Write(batch);
+  }
+  std::optional<std::string_view> Get(std::string_view key) override {
+    return current.get ? current.get(*inner_, key) : inner_->Get(key);
+  }
+  void Scan(std::string_view start, Order order,
+            const Visitor& visit) override {
+    current.scan ? current.scan(*inner_, start, order, visit)
+                 : inner_->Scan(start, order, visit);
+  }
+
+ private:
+  std::unique_ptr<Session> inner_;
+};
+
+inline WrappedSession::~WrappedSession() { Happen(current.end); }
+
+class WrappedDatabase : public Database {
+ public:
+  explicit WrappedDatabase(std::unique_ptr<Database> inner)
+      : inner_(std::move(inner)) {
+    Happen(current.open);
+  }
+  ~WrappedDatabase() override {
+    if (current.last_words) current.last_words(*inner_);
+    Happen(current.close);
+  }
+
+  std::unique_ptr<Session> NewSession() override {
+    return std::make_unique<WrappedSession>(inner_->NewSession());
+  }
+  Limits GetLimits() override { return current.limits; }
+  void Flush() override { Happen(current.flush); }
+  void Settle() override { Happen(current.settle); }
+  void Compact() override { Happen(current.compact); }
+  std::map<std::string, std::string> EffectiveSettings() override {
+    return inner_->EffectiveSettings();
+  }
+
+ private:
+  std::unique_ptr<Database> inner_;
+};
+
+}  // namespace internal
+
+inline Driver Wrapped(Behaviour behaviour, bool ordered) {
+  internal::current = std::move(behaviour);
+  Driver driver = kDriver;
+  driver.ordered = ordered;
+  driver.open = [](const Options& options) -> std::unique_ptr<Database> {
+    return std::make_unique<internal::WrappedDatabase>(kDriver.open(options));
+  };
+  return driver;
+}
+
+}  // namespace kvmatrix
+
+#endif  // TESTS_RUNNER_WRAPPED_DRIVER_H_

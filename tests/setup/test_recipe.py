@@ -1,0 +1,222 @@
+"""The scripts of the recipe, which people and the workflow run."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.places import ROOT
+from tests.setup.recipe_lab import FAST, SCRIPTS, Repository, repository_in
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return repository_in(tmp_path)
+
+
+def test_a_slower_commit_is_found_and_kept_in_the_history(
+    repository: Repository,
+) -> None:
+    base, new = repository.commit("honest"), repository.commit("slower")
+    found = repository.compare("HEAD~1", "HEAD")
+    assert found.returncode == 1, found.stderr
+    assert "regressed  alpha/base/fillrandom" in found.stdout
+    assert f"{base[:12]} (side a), with {new[:12]} (side b)" in found.stdout
+    [entry] = (repository.root / "results/history").iterdir()
+    assert f'"label": "{new[:12]}"' in entry.read_text()
+    report = re.search(r"^report +(.*)$", found.stderr, re.MULTILINE)
+    assert report
+    assert Path(report[1]).is_file()
+    told = [f"Setting up {base}", f"Setting up {new}", "screen 1/4"]
+    assert told == sorted(told, key=found.stderr.index)
+    assert f"trees     {repository.root}/build/commits" in found.stderr
+
+
+def test_each_commit_is_built_by_its_own_set_up_in_paths_of_one_length(
+    repository: Repository,
+) -> None:
+    base, new = repository.commit("honest"), repository.commit("honest")
+    assert repository.compare(base, new).returncode == 0
+    trees = repository.root / "build/commits"
+    set_up = [line.rstrip() for line in repository.log if line[0] == "/"]
+    assert set_up == [
+        f"{repository.root} --python-only",
+        f"{trees / base}",
+        f"{trees / new}",
+    ]
+    assert repository.git("status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_it_can_be_repeated(repository: Repository) -> None:
+    commit = repository.commit("honest")
+    for _ in range(2):
+        assert repository.compare(commit, commit, "--no-history").returncode == 0
+    assert len(list((repository.root / "results").iterdir())) == 2
+    assert not (repository.root / "results/history").exists()
+
+
+def test_a_commit_against_itself_is_measured_as_one_build(
+    repository: Repository,
+) -> None:
+    repository.commit("honest")
+    found = repository.compare("HEAD", "HEAD")
+    assert found.returncode == 0, found.stderr
+    [measured] = [line for line in repository.log if line.startswith("kvmatrix ab")]
+    assert " --aa" in measured
+    assert "--b " not in measured
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "two commits"),
+        (["HEAD"], "two commits"),
+        (["HEAD", "HEAD", "HEAD"], "two commits"),
+        (["HEAD", "nowhere"], "nowhere is no commit"),
+        (["HEAD", "--output=x"], "no option --output"),
+        (["--suite"], "needs a value"),
+        (["--format", "xml", "HEAD", "HEAD"], "--format xml"),
+        (["--fail-on", "always", "HEAD", "HEAD"], "--fail-on always"),
+    ],
+)
+def test_what_makes_no_sense_exits_2_before_anything_is_built(
+    repository: Repository, words: list[str], told: str
+) -> None:
+    repository.commit("honest")
+    found = repository.call("compare-commits", *words)
+    assert found.returncode == 2
+    assert told in found.stderr
+    assert not (repository.lab.root / "log").exists()
+
+
+def test_a_commit_that_does_not_build_exits_2(repository: Repository) -> None:
+    repository.commit("honest")
+    (repository.root / "scripts/setup").write_text(
+        '#!/usr/bin/env bash\n[[ "$*" == *--python-only* ]]\n'
+    )
+    repository.commit("honest")
+    found = repository.compare("HEAD~1", "HEAD")
+    assert found.returncode == 2
+    assert "does not build" in found.stderr
+    assert not (repository.root / "results/history").exists()
+
+
+def test_a_changed_work_tree_is_not_measured(repository: Repository) -> None:
+    base, new = repository.commit("honest"), repository.commit("slower")
+    assert repository.compare(base, base).returncode == 0
+    (repository.root / "build/commits" / base / "kind").write_text("slower\n")
+    found = repository.compare(base, new)
+    assert found.returncode == 2
+    assert base in found.stderr
+
+
+def test_nothing_measured_is_no_pass(repository: Repository) -> None:
+    repository.commit("honest")
+    repository.commit("garbage")
+    found = repository.compare("HEAD~1", "HEAD")
+    assert found.returncode == 5, found.stderr
+    assert "not passed: nothing was judged" in found.stdout
+    assert not (repository.root / "results/history").exists()
+
+
+@pytest.mark.slow
+def test_the_gate_is_tested_with_a_slower_build(repository: Repository) -> None:
+    builds = {}
+    for kind in ("honest", "slower"):
+        repository.commit(kind)
+        assert repository.call("setup").returncode == 0
+        builds[kind] = str(repository.root / kind)
+        shutil.copytree(repository.root / "build/release", builds[kind])
+    words = ["--suite", "lab", "--a", builds["honest"], "--b"]
+    fast = ("--", *FAST, "-k", "*/*/fillrandom")
+    works = repository.call("test-the-gate", *words, builds["slower"], *fast)
+    assert works.returncode == 0, works.stderr
+    assert works.stderr.count("ok    ") == 3
+    blind = repository.call("test-the-gate", *words, builds["honest"], *fast)
+    assert blind.returncode == 1
+    assert "FAIL  a tenth more work: exit 0 instead of 1" in blind.stderr
+    absent = repository.call("test-the-gate", *words, "nowhere", *fast)
+    assert absent.returncode == 2
+    assert absent.stdout == ""
+
+
+# Tells what it was asked, and ends as a verb may end.
+_ENDS = """#!/usr/bin/env bash
+echo "$*" >>"{log}"
+[[ "$*" =~ --results-dir[[:space:]]([^[:space:]]+) ]] && mkdir -p "${{BASH_REMATCH[1]}}"
+echo "progress of $1" >&2
+case "$*" in
+  *history*) exit 5 ;;
+  ab*--aa*) exit {measured} ;;
+  check*/same*) exit {judged} ;;
+  *) exit 1 ;;
+esac
+"""
+
+
+def gate_that_ends(
+    repository: Repository, measured: int, judged: int, *options: str
+) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    log = repository.lab.root / "asked"
+    script = repository.root / "scripts/kvmatrix"
+    script.write_text(_ENDS.format(log=log, measured=measured, judged=judged))
+    build = str(repository.root)
+    words = ["--a", build, "--b", build, "--", *options]
+    found = repository.call("test-the-gate", *words)
+    return found, log.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("measured", "judged", "expected", "told"),
+    [
+        (0, 0, 0, "ok    a build against itself"),
+        (5, 5, 3, "NOISY a build against itself"),
+        (0, 5, 3, "NOISY a build against itself"),
+        (1, 1, 1, "FAIL  a build against itself"),
+        (3, 3, 2, "the gate could not be tried"),
+    ],
+)
+def test_a_machine_too_noisy_to_judge_is_not_a_gate_that_works(
+    repository: Repository, measured: int, judged: int, expected: int, told: str
+) -> None:
+    found, _ = gate_that_ends(repository, measured, judged)
+    assert found.returncode == expected, found.stderr
+    assert told in found.stderr
+    assert "progress of ab" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ([], True),
+        (["--num", "20000"], True),
+        (["--screen-rounds", "8"], True),
+        (["-e", "leveldb"], False),
+        (["--num", "20000", "-kleveldb/*/*"], False),
+        (["--cells=leveldb/*/*"], False),
+        (["--scenario", "baseline"], False),
+    ],
+)
+def test_the_gates_cells_are_measured_unless_others_are_chosen(
+    repository: Repository, options: list[str], kept: bool
+) -> None:
+    _, asked = gate_that_ends(repository, 0, 0, *options)
+    measured = [line for line in asked if line.startswith("ab ")]
+    assert len(measured) == 2
+    for line in measured:
+        assert ("-k leveldb/baseline/fillseq" in line) == kept
+        assert " ".join(options) in line
+        assert "--quiet" not in line
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_scripts_tell_what_they_do(script: str) -> None:
+    found = subprocess.run(
+        [ROOT / "scripts" / script, "--help"], capture_output=True, text=True
+    )
+    assert found.returncode == 0
+    assert found.stdout.startswith(f"usage: scripts/{script} ")
+    assert max(len(line) for line in found.stdout.splitlines()) <= 88

@@ -1,0 +1,118 @@
+"""Programs that only tests need are made once, and nobody is stopped without them."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from scripts.provision import consumers
+from scripts.provision.consumers import Part
+from scripts.provision.setup_screen import Screen
+from tests.places import ROOT
+from tests.setup.provisioning import put_programs
+
+# Stands for Go and for Python's pip: says how it was called, makes a file there.
+MAKER = """
+case "$1" in version|--version) echo "maker $MAKER_VERSION"; exit 0 ;; esac
+echo "$@" >> "$MAKER_CALLS"
+[ "$MAKER_STATUS" = 0 ] || exit "$MAKER_STATUS"
+touch made
+"""
+
+
+@pytest.fixture
+def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Part, ...]:
+    folder = put_programs(tmp_path / "programs", {"go": MAKER, "python": MAKER})
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setenv("MAKER_CALLS", str(tmp_path / "calls"))
+    monkeypatch.setenv("MAKER_STATUS", "0")
+    monkeypatch.setenv("MAKER_VERSION", "1")
+    pins = tmp_path / "pins"
+    pins.mkdir()
+    for name in ("go.mod", "go.sum", "otava.txt"):
+        (pins / name).write_text("pins")
+    return consumers.parts(pins, folder / "python")
+
+
+def make(wanted: tuple[Part, ...], tmp_path: Path) -> str:
+    out = io.StringIO()
+    consumers.ensure(wanted, tmp_path / "to", tmp_path / "log", Screen(out))
+    return out.getvalue()
+
+
+def calls(tmp_path: Path) -> list[str]:
+    path = tmp_path / "calls"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_consumers_are_made_once(wanted: tuple[Part, ...], tmp_path: Path) -> None:
+    assert "Making benchstat and actionlint" in make(wanted, tmp_path)
+    assert (tmp_path / "to/bin/made").exists()
+    assert (tmp_path / "to/otava/made").exists()
+    assert make(wanted, tmp_path) == ""
+    assert len(calls(tmp_path)) == 2
+
+
+def test_a_changed_pin_makes_its_part_again(
+    wanted: tuple[Part, ...], tmp_path: Path
+) -> None:
+    make(wanted, tmp_path)
+    (tmp_path / "pins/go.sum").write_text("other pins")
+    said = make(wanted, tmp_path)
+    assert "benchstat" in said
+    assert "Otava" not in said
+
+
+def test_another_go_makes_its_programs_again(
+    wanted: tuple[Part, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(wanted, tmp_path)
+    monkeypatch.setenv("MAKER_VERSION", "2")
+    again = consumers.parts(tmp_path / "pins", tmp_path / "programs/python")
+    assert "benchstat" in make(again, tmp_path)
+
+
+def test_only_what_is_pinned_and_hashed_is_installed(
+    wanted: tuple[Part, ...], tmp_path: Path
+) -> None:
+    make(wanted, tmp_path)
+    go, pip = calls(tmp_path)
+    assert "-mod=readonly" in go
+    assert "--require-hashes" in pip
+    assert "--no-deps" in pip
+
+
+def test_a_machine_without_go_is_told_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: tuple[Part, ...]
+) -> None:
+    (tmp_path / "programs/go").unlink()
+    monkeypatch.setenv("PATH", str(tmp_path / "programs") + ":/usr/bin:/bin")
+    parts = consumers.parts(tmp_path / "pins", tmp_path / "programs/python")
+    said = make(parts, tmp_path)
+    assert "Left out: benchstat and actionlint, for tests only: there is no Go" in said
+    assert (tmp_path / "to/otava/made").exists()
+
+
+def test_a_failed_download_is_told_and_leaves_nothing_half_made(
+    wanted: tuple[Part, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAKER_STATUS", "1")
+    said = make(wanted, tmp_path)
+    assert said.count("Left out: ") == 2
+    assert "failed with status 1" in said
+    assert not (tmp_path / "to/bin").exists()
+    monkeypatch.setenv("MAKER_STATUS", "0")
+    make(wanted, tmp_path)
+    assert (tmp_path / "to/bin/made").exists()
+
+
+def test_our_pins_have_a_checksum_each() -> None:
+    folder = ROOT / "scripts/consumers"
+    summed = (folder / "go.sum").read_text()
+    for line in (folder / "go.mod").read_text().splitlines():
+        if line.endswith("// indirect"):
+            name, version = line.split()[:2]
+            assert f"{name} {version} h1:" in summed
+    pins = (folder / "otava.txt").read_text().split("==")
+    assert len(pins) > 8
+    assert all("--hash=sha256:" in rest for rest in pins[1:])

@@ -1,0 +1,207 @@
+"""The set-up compiles engines once, whole or not at all."""
+
+import io
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from report.config.pinned_source import Source
+from scripts.provision import engine_list, prefixes, recipe
+from scripts.provision.cache import cache_dir, locked, sha256_of
+from scripts.provision.problem import SetupError
+from scripts.provision.setup_screen import Screen
+from tests.setup.provisioning import (
+    COMPILER,
+    FLAGS,
+    make_source,
+    put_downloads,
+    put_programs,
+)
+
+# dpkg-source -x DSC TREE: a tree with a configure that remembers its prefix.
+UNPACK = r"""
+tree="$4"; mkdir -p "$tree"
+printf '%s\n' '#!/bin/sh' 'echo "$1" | cut -d= -f2 > prefix' > "$tree/configure"
+chmod +x "$tree/configure"
+"""
+# make -jN; make DESTDIR=D install
+MAKE = r"""
+echo "cc $CFLAGS -c fake.c"
+case "$1" in DESTDIR=*)
+  out="${1#DESTDIR=}$(cat prefix)/lib"; mkdir -p "$out"; echo made > "$out/libfake.a"
+esac
+"""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    programs = put_programs(tmp_path / "bin", {"dpkg-source": UNPACK, "make": MAKE})
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    cache = tmp_path / "cache"
+    put_downloads(make_source(), cache / "downloads")
+    return cache
+
+
+def build(cache: Path, source: Source | None = None) -> tuple[prefixes.Prefix, str]:
+    """Builds one source; returns its prefix and what was said."""
+    out = io.StringIO()
+    planned = prefixes.plan([source or make_source()], FLAGS, COMPILER, cache)
+    screen = Screen(out)
+    prefixes.build_all(planned, FLAGS, COMPILER, cache, os.environ, screen)
+    return planned[0], out.getvalue()
+
+
+def test_a_source_is_compiled_into_a_prefix_that_says_what_it_is(cache: Path) -> None:
+    prefix, said = build(cache)
+    assert (prefix.path / "lib/libfake.a").read_text() == "made\n"
+    manifest = json.loads((prefix.path / "manifest.json").read_text())
+    assert manifest["origin"] == "Debian source package fake 1-1"
+    assert manifest["origin_sha256"] == make_source().upstream_sha256
+    assert manifest["compiler"] == "GNU 12.2.0"
+    assert manifest["flags"] == FLAGS
+    assert "Compiling fake 1-1 (-O2 -DNDEBUG): done in" in said
+    assert not any((cache / "work").iterdir())
+
+
+def test_the_second_set_up_does_nothing(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(cache)
+    monkeypatch.setenv("PATH", "/nowhere")
+    _, said = build(cache)
+    assert said == ""
+
+
+def test_a_wrong_checksum_is_refused_with_both_sums(cache: Path) -> None:
+    name = "fake_1.orig.tar.gz"
+    (cache / "downloads" / name).write_text("another archive")
+    with pytest.raises(SetupError) as refused:
+        build(cache)
+    pinned = make_source().sha256[name]
+    found = sha256_of(cache / "downloads" / name)
+    for text in (name, pinned, found, "refused"):
+        assert text in str(refused.value)
+
+
+def test_an_interrupted_build_is_not_believed(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        broken = put_programs(tmp_path / "broken", {"make": "echo 'error: x'; exit 1"})
+        patch.setenv("PATH", f"{broken}:{os.environ['PATH']}")
+        with pytest.raises(SetupError, match="error: x") as failed:
+            build(cache)
+    planned = prefixes.plan([make_source()], FLAGS, COMPILER, cache)
+    assert not planned[0].is_built
+    assert str(cache / "logs") in str(failed.value)
+    planned[0].path.mkdir(parents=True)  # as if a build had died while it copied
+    (planned[0].path / "half").touch()
+    assert not planned[0].is_built
+    prefix, _ = build(cache)
+    assert prefix.is_built
+    assert not (prefix.path / "half").exists()
+
+
+def test_a_build_with_foreign_flags_is_refused(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "echo 'cc -O2 -DNDEBUG -march=native -O3 -c fake.c'"
+    other = put_programs(tmp_path / "other", {"make": body})
+    monkeypatch.setenv("PATH", f"{other}:{os.environ['PATH']}")
+    with pytest.raises(SetupError, match="was compiled with -O3 -march=native"):
+        build(cache)
+
+
+@pytest.mark.parametrize(
+    ("line", "foreign"),
+    [
+        ("cc -O2 -DNDEBUG -c a.c", []),
+        ("cc -O3 -O2 -c a.c", []),
+        ("cc -O2 -Os -c a.cc", ["-Os"]),
+        ("cc -O2 -flto -c a.c", ["-flto"]),
+        ("cc -O2 -DNDEBUG -UNDEBUG -c a.c", ["-UNDEBUG"]),
+        ("cc -c a.c", ["no -O"]),
+        ("cc -O3 a.o -o program", []),
+    ],
+)
+def test_the_last_level_of_a_compilation_counts(line: str, foreign: list[str]) -> None:
+    assert recipe.foreign_flags(line, FLAGS) == foreign
+
+
+def test_whatever_a_library_depends_on_changes_its_key() -> None:
+    source = make_source()
+    newer = replace(COMPILER, banner="c++ (Debian 14.2.0-1) 14.2.0")
+    keys = [
+        prefixes.key_of(source, FLAGS, COMPILER, []),
+        prefixes.key_of(source, "-O3 -DNDEBUG", COMPILER, []),
+        prefixes.key_of(source, FLAGS, newer, []),
+        prefixes.key_of(source, FLAGS, COMPILER, ["snappy-1-abc"]),
+        prefixes.key_of(replace(source, version="1-2"), FLAGS, COMPILER, []),
+        prefixes.key_of(replace(source, options=()), FLAGS, COMPILER, []),
+        prefixes.key_of(
+            replace(source, sha256={"a.dsc": "0"}),
+            FLAGS,
+            COMPILER,
+            [],
+        ),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert keys[0] == prefixes.key_of(make_source(), FLAGS, COMPILER, [])
+
+
+def test_a_build_sees_our_flags_and_the_prefixes_it_needs_only() -> None:
+    source = make_source()
+    job = recipe.Job(
+        source=source,
+        flags=FLAGS,
+        compiler=COMPILER,
+        tree=Path("/tree"),
+        prefix=Path("/cache/fake"),
+        stage=Path("/stage"),
+        dependencies=[Path("/cache/need")],
+        jobs=2,
+    )
+    env = recipe.environment(job, {"PATH": "/bin", "CFLAGS": "-O3", "LD_PRELOAD": "x"})
+    assert env["CFLAGS"] == FLAGS
+    assert env["CPPFLAGS"] == "-I/cache/need/include"
+    assert env["LDFLAGS"] == "-L/cache/need/lib"
+    assert "LD_PRELOAD" not in env
+    configure = recipe.commands(job)[0]
+    assert configure[-1] == "--with-x"
+    cmake = recipe.commands(replace(job, source=replace(source, build="cmake")))[0]
+    assert f"-DCMAKE_CXX_FLAGS_RELEASE={FLAGS}" in cmake
+    assert "-DBUILD_SHARED_LIBS=OFF" in cmake
+
+
+def test_cmake_is_told_where_each_library_is(cache: Path) -> None:
+    prefix, _ = build(cache)
+    text = engine_list.cmake_text(engine_list.bundled([prefix], FLAGS))
+    assert "set(KVM_ENGINE_PACKAGES fake)" in text
+    assert f'set(KVM_ENGINE_fake_PREFIX "{prefix.path}")' in text
+    path = cache / "engines" / "bundled.cmake"
+    assert engine_list.write_if_changed(path, text)
+    assert not engine_list.write_if_changed(path, text)
+
+
+def test_two_set_ups_do_not_use_one_cache_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    waited: list[str] = []
+
+    def refuse() -> None:
+        waited.append("waited")
+        raise TimeoutError
+
+    with locked(path, refuse), pytest.raises(TimeoutError), locked(path, refuse):
+        pass
+    assert waited == ["waited"]
+    with locked(path, refuse):
+        pass
+
+
+def test_the_cache_is_where_the_user_says() -> None:
+    assert cache_dir({"KVMATRIX_CACHE": "/c"}) == Path("/c")
+    assert cache_dir({"XDG_CACHE_HOME": "/x", "HOME": "/h"}) == Path("/x/kvmatrix")
+    assert cache_dir({"HOME": "/h"}) == Path("/h/.cache/kvmatrix")

@@ -1,0 +1,130 @@
+"""The set-up says what a machine lacks, and makes the Python environment once."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from scripts.provision import packages, venv
+from scripts.provision.packages import Requirement
+from scripts.provision.problem import SetupError
+from scripts.provision.setup_screen import Screen
+from scripts.testing.budgets import over_budget
+from tests.setup.provisioning import put_programs
+
+ABSENT = Requirement("ninja-build", "what CMake runs", lambda: False)
+PRESENT = Requirement("cmake", "builds the harness", lambda: True)
+DEBIAN = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\nVERSION_ID="12"\n'
+UBUNTU = 'PRETTY_NAME="Ubuntu 24.04 LTS"\nID=ubuntu\nVERSION_ID="24.04"\n'
+
+
+def put_release(folder: Path, text: str) -> Path:
+    (folder / "os-release").write_text(text)
+    return folder
+
+
+def test_without_root_the_missing_packages_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    why = packages.why_not_installable(put_release(tmp_path, DEBIAN))
+    assert why == "installing packages needs root"
+    monkeypatch.setattr(packages, "why_not_installable", lambda: why)
+    with pytest.raises(SetupError) as stopped:
+        packages.ensure([PRESENT, ABSENT], tmp_path / "log", Screen(io.StringIO()))
+    assert str(stopped.value).splitlines() == [
+        "Missing packages (installing packages needs root):",
+        "  ninja-build  what CMake runs",
+        "Install them, then run the same command again:",
+        "  sudo apt-get install --no-install-recommends ninja-build",
+    ]
+
+
+def test_on_another_distribution_the_missing_packages_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert "Ubuntu 24.04 LTS" in packages.why_not_installable(
+        put_release(tmp_path, UBUNTU)
+    )
+    assert packages.why_not_installable(put_release(tmp_path, DEBIAN)) == ""
+
+
+def test_root_on_debian_installs_what_is_missing_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker = tmp_path / "installed"
+    body = f'case "$*" in *install*) echo "$@" > {marker};; esac'
+    monkeypatch.setenv("PATH", str(put_programs(tmp_path / "bin", {"apt-get": body})))
+    monkeypatch.setattr(packages, "why_not_installable", lambda: "")
+    absent = Requirement("ninja-build", "what CMake runs", marker.exists)
+    packages.ensure([PRESENT, absent], tmp_path / "log", Screen(io.StringIO()))
+    words = marker.read_text().split()
+    assert words[-1] == "ninja-build"
+    assert "cmake" not in words
+    assert "DPkg::Lock::Timeout=400" in words
+
+
+def test_every_package_has_a_reason() -> None:
+    everything = packages.BUILDING + packages.COMPILING_ENGINES + packages.TESTING
+    assert all(requirement.reason for requirement in everything)
+    names = [requirement.package for requirement in everything]
+    assert len(set(names)) == len(names)
+
+
+# python -m venv DIR; DIR/bin/python -m pip ..., which ends with $PIP_STATUS
+PYTHON = """
+case "$2" in
+  venv) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+  pip) exit "$PIP_STATUS" ;;
+esac
+"""
+
+
+@pytest.fixture
+def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = put_programs(tmp_path / "bin", {"python": PYTHON})
+    monkeypatch.setattr("sys.executable", str(programs / "python"))
+    monkeypatch.setenv("PIP_STATUS", "0")
+
+
+def make_venv(folder: Path, requirements: Path, every: Path) -> str:
+    out = io.StringIO()
+    venv.ensure(folder, requirements, every, folder.parent / "log", Screen(out))
+    return out.getvalue()
+
+
+@pytest.mark.usefixtures("python")
+def test_the_environment_is_made_again_only_when_the_pins_change(
+    tmp_path: Path,
+) -> None:
+    wanted, every = tmp_path / "wanted.txt", tmp_path / "every.txt"
+    wanted.write_text("# nothing\n")
+    every.write_text("# nothing more\n")
+    folder = tmp_path / "venv"
+    assert "Making" in make_venv(folder, wanted, every)
+    assert make_venv(folder, wanted, every) == ""
+    assert "Making" in make_venv(folder, every, every)
+    assert make_venv(folder, wanted, every) == ""  # what has everything will do
+    every.write_text("# changed\n")
+    assert "Making" in make_venv(folder, every, every)
+
+
+@pytest.mark.usefixtures("python")
+def test_an_unfinished_environment_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = tmp_path / "wanted.txt"
+    wanted.write_text("# nothing\n")
+    monkeypatch.setenv("PIP_STATUS", "1")
+    with pytest.raises(SetupError, match="--require-hashes"):
+        make_venv(tmp_path / "venv", wanted, wanted)
+    assert not venv.is_current(tmp_path / "venv", wanted)
+
+
+def test_a_long_function_and_a_long_file_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "long.cc"
+    path.write_text("int Long() {\n" + "  ;\n" * 400 + "  return 0;\n}\n")
+    file, function = over_budget(path)
+    assert file.endswith("long.cc:1: the file has 403 lines, over 400")
+    assert "long.cc:1: Long() has 403 lines, over 60" in function

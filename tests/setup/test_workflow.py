@@ -1,0 +1,237 @@
+"""The workflow of the recipe: its rules, and each of its steps executed."""
+
+import os
+import re
+import subprocess
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.places import ROOT
+from tests.setup.recipe_lab import FAST, Repository, repository_in
+
+WORKFLOW = ROOT / ".github/workflows/regressions.yml"
+ACTIONLINT = ROOT / "build/consumers/bin/actionlint"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return repository_in(tmp_path)
+
+
+def blocks() -> dict[str, str]:
+    """The run: blocks of the workflow by the name of their step."""
+    found, name = {}, ""
+    lines = WORKFLOW.read_text().splitlines()
+    for index, line in enumerate(lines):
+        if match := re.match(r" *- name: (.*)", line):
+            name = match[1]
+        match = re.match(r"( *)run: (.*)", line)
+        if not match or match[1] == "  ":
+            continue
+        if match[2] != "|":
+            found[name] = match[2]
+            continue
+        indent = len(match[1])
+        block = []
+        for text in lines[index + 1 :]:
+            if text.strip() and len(text) - len(text.lstrip()) <= indent:
+                break
+            block.append(text)
+        found[name] = textwrap.dedent("\n".join(block))
+    return found
+
+
+def step(
+    name: str, folder: Path, **env: str
+) -> tuple[subprocess.CompletedProcess[str], dict[str, str]]:
+    """Runs a block as GitHub does; the result, and what it has put out."""
+    outputs = folder / "outputs"
+    outputs.write_text("")
+    made = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", blocks()[name]],
+        cwd=folder,
+        env={
+            **{k: v for k, v in os.environ.items() if not k.startswith("KVMATRIX_")},
+            "HOME": str(folder),
+            "GITHUB_WORKSPACE": str(folder),
+            "GITHUB_ENV": str(outputs),
+            "GITHUB_OUTPUT": str(outputs),
+            **env,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    lines = outputs.read_text().splitlines()
+    outputs.unlink()
+    return made, dict(line.split("=", 1) for line in lines)
+
+
+def test_the_workflow_is_valid() -> None:
+    if not ACTIONLINT.exists():
+        pytest.skip("actionlint is not there: scripts/setup --test installs it")
+    found = subprocess.run([ACTIONLINT, WORKFLOW], capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout
+
+
+def test_the_workflow_pins_its_actions_and_may_do_little() -> None:
+    text = WORKFLOW.read_text()
+    uses = re.findall(r"uses: (.*)", text)
+    assert uses
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", use) for use in uses)
+    assert re.search(r"^permissions:\n  contents: read\n\n", text, re.MULTILINE)
+    jobs = text.split("\njobs:\n")[1]
+    assert "permissions:" not in jobs
+    assert jobs.count("timeout-minutes:") == jobs.count("runs-on:") == 3
+    assert jobs.count("persist-credentials: false") == jobs.count("actions/checkout@")
+
+
+def test_no_expression_is_part_of_a_script() -> None:
+    assert all("${{" not in block for block in blocks().values())
+    assert len(blocks()) >= 6
+
+
+def test_places_are_absolute_so_that_every_work_tree_shares_the_cache(
+    tmp_path: Path,
+) -> None:
+    made, places = step("Choose places", tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert places == {
+        "KVMATRIX_CACHE": str(tmp_path / "build/cache"),
+        "KVMATRIX_RESULTS_DIR": str(tmp_path / "build/ci/results"),
+        "KVMATRIX_HISTORY_DIR": str(tmp_path / "build/ci/history"),
+    }
+    text = WORKFLOW.read_text()
+    assert text.count("path: build/cache\n") == 3
+    assert text.count("path: build/ci/history\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("event", "env", "expected"),
+    [
+        ("push", {"BEFORE": "main~1"}, (1, 2)),
+        ("push", {"BEFORE": "0" * 40}, (1, 2)),
+        ("schedule", {}, (2, 2)),
+        ("workflow_dispatch", {"INPUT_BASE": "main~2", "INPUT_NEW": "main~1"}, (0, 1)),
+        ("workflow_dispatch", {"INPUT_BASE": "nowhere", "INPUT_NEW": "main"}, None),
+        ("workflow_dispatch", {"INPUT_BASE": "--all", "INPUT_NEW": "main"}, None),
+    ],
+)
+def test_what_an_event_compares(
+    repository: Repository,
+    event: str,
+    env: dict[str, str],
+    expected: tuple[int, int] | None,
+) -> None:
+    commits = [repository.commit(kind) for kind in ("honest", "slower", "honest")]
+    made, found = step(
+        "Which commits", repository.root, EVENT=event, GITHUB_SHA=commits[2], **env
+    )
+    if expected is None:
+        assert made.returncode != 0
+        assert found == {}
+    else:
+        assert made.returncode == 0, made.stderr
+        assert found == dict(
+            zip(("base", "new"), (commits[i] for i in expected), strict=True)
+        )
+
+
+def test_a_pull_request_is_compared_with_what_it_is_merged_into(
+    repository: Repository,
+) -> None:
+    forked = repository.commit("honest")
+    repository.git("checkout", "--quiet", "-b", "request")
+    repository.commit("slower")
+    repository.git("checkout", "--quiet", "main")
+    # Somebody else's, later than the base that the event tells of.
+    main = repository.commit("honest")
+    strategy = ("--quiet", "--no-ff", "--no-edit", "-X", "theirs")
+    repository.git("merge", *strategy, "request")
+    merge = repository.git("rev-parse", "HEAD")
+    made, found = step(
+        "Which commits",
+        repository.root,
+        EVENT="pull_request",
+        GITHUB_SHA=merge,
+        PULL_BASE=forked,
+    )
+    assert made.returncode == 0, made.stderr
+    assert found == {"base": main, "new": merge}
+
+
+def jobs() -> dict[str, str]:
+    """The text of each job."""
+    parts = re.split(
+        r"^  ([\w-]+):\n", WORKFLOW.read_text().split("\njobs:\n")[1], flags=re.M
+    )
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_what_is_started_by_hand_keeps_nothing_that_main_uses() -> None:
+    caching = [name for name, job in jobs().items() if "actions/cache/save@" in job]
+    assert caching == ["history", "test-the-gate"]
+    for name in caching:
+        [condition] = re.findall(
+            r"^    if:(?: >-)?((?:.|\n)*?)\n    \w", jobs()[name], re.M
+        )
+        assert "github.event_name != 'workflow_dispatch'" in condition
+    assert "actions/cache@" not in WORKFLOW.read_text()
+
+
+def test_one_run_at_a_time_writes_the_history_and_none_is_cancelled() -> None:
+    job = jobs()["history"]
+    assert "group: regressions-history\n      cancel-in-progress: false\n" in job
+    assert job.index("cache/restore@") < job.index("Add the run") < job.index("save@")
+    others = [text for name, text in jobs().items() if name != "history"]
+    assert all("history-${{" not in text for text in others)
+
+
+def test_entries_of_two_runs_are_both_kept(tmp_path: Path) -> None:
+    kept, run = tmp_path / "build/ci/history", tmp_path / "build/run/history"
+    made, _ = step("Add the run", tmp_path)
+    assert made.returncode == 0
+    assert "::warning::nothing was judged" in made.stdout
+    (kept / "first.json").write_text("1")
+    (run / "second.json").write_text("2")
+    for _ in range(2):
+        made, _ = step("Add the run", tmp_path)
+        assert made.returncode == 0, made.stderr
+        assert sorted(path.name for path in kept.iterdir()) == [
+            "first.json",
+            "second.json",
+        ]
+    (run / "first.json").write_text("another")
+    made, _ = step("Add the run", tmp_path)
+    assert made.returncode != 0
+    assert (kept / "first.json").read_text() == "1"
+
+
+def test_the_steps_compare_two_commits_as_on_a_pull_request(
+    repository: Repository,
+) -> None:
+    base, new = repository.commit("honest"), repository.commit("slower")
+    summary = repository.root / "build/summary.md"
+    summary.parent.mkdir()
+    _, places = step("Choose places", repository.root)
+    # The lab is small and its machine known: what the step leaves to the defaults.
+    script = repository.root / "scripts/kvmatrix"
+    script.write_text(
+        script.read_text().replace(
+            '"$@"', '"$@" $([[ "$verb" == ab ]] && echo ' + " ".join(FAST) + ")"
+        )
+    )
+    env = {**places, "GITHUB_STEP_SUMMARY": str(summary), "SUITE": "lab"}
+    env |= {"FAIL_ON": "regression", "AB_OPTIONS": "--seed 7  -k */*/fillrandom"}
+    made, _ = step("Compare", repository.root, BASE=base, NEW=new, **env)
+    assert made.returncode == 1, made.stderr
+    assert "::error title=regressed%3A alpha/base/fillrandom::" in made.stdout
+    assert "alpha/base/fillrandom" in summary.read_text()
+    [asked] = [line for line in repository.log if line.startswith("kvmatrix ab")]
+    assert "--seed 7 -k */*/fillrandom" in asked
+    kept = repository.root / "build/ci"
+    assert len(list((kept / "history").glob("*-ab-lab.json"))) == 1
+    assert len(list((kept / "results").glob("*/report.html"))) == 1

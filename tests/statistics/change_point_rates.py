@@ -1,0 +1,216 @@
+"""How often the detector of steps is wrong, and how late it is right.
+
+`python -m tests.statistics.change_point_rates` prints the rows of REGRESSIONS.md.
+Everything is simulated with fixed seeds: logarithms of rates, with three noises.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from report.gate.gate import Outcome
+from report.gate.gate_history import of_history
+from report.model.plan import CellName
+from report.stats.change_points import STRIDE, WINDOW, change_points
+from report.stats.critical_values import DRAWS, SEED
+from tests.made_up import synthetic_history
+
+NEAR = 5  # points: a step found within them is the one that was made
+BEFORE = 60  # points of history before a step
+PATIENCE = 40  # points after it, within which it is found or missed
+CELLS = tuple(CellName("alpha", "baseline", f"cell{i}") for i in range(60))
+
+Source = np.random.Generator
+Noise = Callable[[Source, int, float], Any]
+
+
+def gauss(source: Source, count: int, sigma: float) -> Any:
+    """Independent and normal."""
+    return source.normal(0, sigma, count)
+
+
+def outliers(source: Source, count: int, sigma: float, share: float = 0.03) -> Any:
+    """The same, with 3 % of the points 10 to 40 % slower."""
+    wild = source.random(count) < share
+    return source.normal(0, sigma, count) + wild * source.uniform(0.1, 0.4, count)
+
+
+def rare_outliers(source: Source, count: int, sigma: float) -> Any:
+    """The same, with one point in 100."""
+    return outliers(source, count, sigma, 0.01)
+
+
+def drifting(source: Source, count: int, sigma: float) -> Any:
+    """AR(1) with rho 0.4: each point resembles the one before."""
+    rho, found = 0.4, np.empty(count)
+    fresh = source.normal(0, sigma * (1 - rho**2) ** 0.5, count)
+    found[0] = source.normal(0, sigma)
+    for i in range(1, count):
+        found[i] = rho * found[i - 1] + fresh[i]
+    return found
+
+
+@dataclass(frozen=True)
+class Rate:
+    """So many of so many."""
+
+    found: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """As a share."""
+        return self.found / self.of
+
+    @property
+    def error(self) -> float:
+        """Its standard error: binomial, of one more of each to be never 0."""
+        share = (self.found + 1) / (self.of + 2)
+        return float((share * (1 - share) / self.of) ** 0.5)
+
+
+def places(logs: Sequence[float]) -> list[int]:
+    """Where change_points() sees steps in times with these logarithms."""
+    return [step.index for step in change_points(np.exp(-np.asarray(logs)).tolist())]
+
+
+def appended(logs: Any, start: int) -> Iterator[tuple[int, list[int]]]:
+    """After each further point: how many there are, and the steps seen by then.
+
+    Only the newest windows are looked at: those before saw the same before.
+    """
+    for count in range(start, len(logs) + 1):
+        first = max(0, (count - WINDOW - STRIDE) // STRIDE * STRIDE)
+        yield count, [first + place for place in places(logs[first:count])]
+
+
+def false_alarms(noise: Noise, sigma: float, streams: int, length: int) -> Rate:
+    """Steps seen where there are none, of the points appended after the first 10."""
+    found = 0
+    for stream in range(streams):
+        source = np.random.default_rng((1, stream))
+        raised: list[int] = []
+        for _, seen in appended(noise(source, length, sigma), 10):
+            for place in seen:
+                if all(abs(place - known) > NEAR for known in raised):
+                    raised.append(place)
+        found += len(raised)
+    return Rate(found, streams * (length - 9))
+
+
+def delays(noise: Noise, sigma: float, shift: float, replicates: int) -> list[int]:
+    """Points until a step is seen near its place; PATIENCE + 1 if it is not."""
+    found = []
+    for replicate in range(replicates):
+        source = np.random.default_rng((2, replicate))
+        logs = noise(source, BEFORE + PATIENCE, sigma)
+        logs[BEFORE:] += np.log1p(shift)
+        late = PATIENCE + 1
+        for count, seen in appended(logs, BEFORE + 1):
+            if any(abs(place - BEFORE) <= NEAR for place in seen):
+                late = count - BEFORE
+                break
+        found.append(late)
+    return found
+
+
+def accuracy(
+    noise: Noise, sigma: float, shift: float, replicates: int
+) -> tuple[Rate, Rate]:
+    """Recall and precision for one step in the middle of 200 points."""
+    hits = seen = 0
+    for replicate in range(replicates):
+        source = np.random.default_rng((3, replicate))
+        logs = noise(source, 200, sigma)
+        logs[100:] += np.log1p(shift)
+        found = places(logs)
+        hits += any(abs(place - 100) <= NEAR for place in found)
+        seen += len(found)
+    return Rate(hits, replicates), Rate(hits, max(seen, 1))
+
+
+def gate(
+    noise: Noise, sigma: float, runs: int, shift: float = 0, late: int = 0
+) -> tuple[Rate, Rate]:
+    """Of runs of 60 cells: those with a false nomination, and the slow cell's.
+
+    The histories have 12 to 100 runs.  The first cell became slower so many runs
+    before the last.
+    """
+    false = hits = 0
+    for number in range(runs):
+        source = np.random.default_rng((4, number))
+        count = int(source.integers(12, 101))
+        logs = {name: noise(source, count, sigma) for name in CELLS}
+        logs[CELLS[0]][count - 1 - late :] += np.log1p(shift)
+        *older, new = synthetic_history.history(
+            count,
+            CELLS,
+            lambda index, name, logs=logs: float(logs[name][index]),  # type: ignore[misc]
+            noise=0,
+        )
+        found = of_history(new, older, 0.05).of(Outcome.NOMINATED)
+        names = {row.name for row in found}
+        hits += str(CELLS[0]) in names
+        false += bool(names - {str(CELLS[0])})
+    return Rate(false, runs), Rate(hits, runs)
+
+
+def percentile(found: Sequence[int], share: float) -> str:
+    """A delay for people: the nearest rank, or that it was never reached."""
+    rank = sorted(found)[int(share * (len(found) - 1))]
+    return str(rank) if rank <= PATIENCE else f"> {PATIENCE}"
+
+
+def main() -> None:
+    """Prints the tables as Markdown."""
+    print(f"Limits from {DRAWS:,} draws a length, seed {SEED}.\n")
+    print("| noise | CV | false alarms per 1,000 appended points | appended |")
+    print("|---|---|---|---|")
+    for noise in (gauss, outliers, drifting):
+        for sigma in (0.013, 0.03):
+            rate = false_alarms(noise, sigma, 60, 509)
+            told = f"{rate.share * 1000:.1f} ± {rate.error * 1000:.1f}"
+            print(f"| {noise.__name__} | {sigma:.1%} | {told} | {rate.of:,} |")
+    print("\n| step | noise | CV | points until seen: median, p90 | missed | of |")
+    print("|---|---|---|---|---|---|")
+    for shift in (0.05, 0.1):
+        for noise in (gauss, outliers, drifting):
+            for sigma in (0.013, 0.03):
+                found = delays(noise, sigma, shift, 400)
+                middle = f"{statistics.median(found):.0f}"
+                told = f"{middle}, {percentile(found, 0.9)}"
+                missed = sum(late > PATIENCE for late in found)
+                kind = f"{shift:.0%} | {noise.__name__} | {sigma:.1%}"
+                print(f"| {kind} | {told} | {missed} | {len(found)} |")
+    print("\n| noise | recall | precision | series |")
+    print("|---|---|---|---|")
+    for noise in (gauss, outliers, drifting):
+        recall, precision = accuracy(noise, 0.03, 0.05, 1000)
+        told = f"{recall.share:.2f} | {precision.share:.2f}"
+        print(f"| {noise.__name__} | {told} | {recall.of:,} |")
+    print_gate()
+
+
+def print_gate() -> None:
+    """Prints the table of `check --against history`."""
+    steps = [(shift, late) for shift in (0.05, 0.1, 0.2) for late in (1, 4, 9)]
+    heads = " | ".join(f"+{shift:.0%}, run {late + 1}" for shift, late in steps)
+    print(f"\n| noise | CV | false | {heads} |")
+    print("|---|---|---|" + "---|" * len(steps))
+    for noise in (gauss, rare_outliers, outliers, drifting):
+        for sigma in (0.013, 0.03):
+            false, _ = gate(noise, sigma, 600)
+            rates = [gate(noise, sigma, 60, *step)[1] for step in steps]
+            told = " | ".join(f"{rate.share:.0%}" for rate in rates)
+            wrong = f"{false.share:.1%} ± {false.error:.1%}"
+            print(f"| {noise.__name__} | {sigma:.1%} | {wrong} | {told} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

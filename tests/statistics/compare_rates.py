@@ -1,0 +1,89 @@
+"""How often the rule of `kvmatrix compare` is wrong, by simulation.
+
+`python -m tests.statistics.compare_rates` prints the table of REGRESSIONS.md.  Both
+runs are sessions of their own, of so many cells in turns; the second may meet a machine
+that is slower as a whole, which is what two runs cannot tell from a slower build.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from report.model.judgement import Verdict
+from report.stats.aligned_ranks import Floats
+from report.stats.shifts import as_share
+from report.stats.two_run_decision import beyond_unchanged, judge
+from tests.statistics.error_rates import Rate, rate
+from tests.statistics.noise_model import DRIFTING, log_times
+
+CELLS = 60
+COLUMNS = ("no change", "any cell", "+5 % found", "+10 % found")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs to be compared; `machine` is how much slower the second one is.
+
+    `unchanged` of the cells are of executables that are the same in both runs, and
+    are not counted.
+    """
+
+    repetitions: int
+    cv: float
+    machine: float = 0.0
+    unchanged: int = 0
+
+
+def sampled(random: np.random.Generator, pair: Pair, slower: float) -> Floats:
+    """Times per operation (2 runs, cells, repetitions); the new run's are slower.
+
+    The repetitions of a cell are a round of all cells apart, as in a run.
+    """
+    lengths = np.full(2, CELLS * pair.repetitions)
+    logs = log_times(random, lengths, pair.cv, DRIFTING)
+    times = np.exp(logs).reshape(2, pair.repetitions, CELLS).transpose(0, 2, 1)
+    times[1] *= 1 + pair.machine
+    times[1, pair.unchanged :] *= 1 + slower
+    return times
+
+
+def called_slower(pair: Pair, slower: float, pairs: int, seed: int) -> Floats:
+    """(pairs of runs, cells): which rebuilt cells are said to have regressed."""
+    random = np.random.default_rng(seed)
+    found = []
+    for _ in range(pairs):
+        base, new = 1e9 / sampled(random, pair, slower)
+        told = [
+            judge(one.tolist(), other.tolist())
+            for one, other in zip(base, new, strict=True)
+        ]
+        moved = [as_share(abs(j.log_shift)) for j in told[: pair.unchanged]]
+        rebuilt = (beyond_unchanged(j, moved) for j in told[pair.unchanged :])
+        found.append([j.verdict is Verdict.REGRESSED for j in rebuilt])
+    return np.asarray(found)
+
+
+def rates(pair: Pair, pairs: int, seed: int = 1) -> tuple[Rate, ...]:
+    """Of COLUMNS."""
+    nothing = called_slower(pair, 0.0, pairs, seed)
+    some = (called_slower(pair, size, pairs, seed) for size in (0.05, 0.1))
+    return rate(nothing), rate(nothing.any(axis=1)), *(rate(found) for found in some)
+
+
+def main() -> None:
+    """Prints the table."""
+    pairs = 200  # a quarter of an hour
+    print(f"| unchanged | CV | repetitions | machine | {' | '.join(COLUMNS)} |")
+    kinds = product((0, 48), (0.0, 0.03), (0.02, 0.03, 0.05), (3, 4, 10))
+    for unchanged, machine, cv, repetitions in kinds:
+        found = rates(Pair(repetitions, cv, machine, unchanged), pairs)
+        words = [str(unchanged), f"{cv:.0%}", f"{repetitions} and {repetitions}"]
+        words += [f"{machine:+.0%}", *map(str, found)]
+        print(f"| {' | '.join(words)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""How often the decision rule is wrong, by simulation of whole changes.
+
+tests/statistics/error_tables.py prints the tables of ERROR_RATES.md from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from report.model.ab_rule import PAIRS_PER_ROUND, Rule
+from report.stats import ab_decision
+from report.stats.aligned_ranks import Floats
+from report.verdict.ab_verdicts import LEAST_CELLS_OF_AN_ENGINE
+from tests.statistics.noise_model import DRIFTING, MIX, Noise, in_rounds, log_times
+
+Flags = NDArray[np.bool_]
+_BATCH = 1000  # changes at once, to bound the memory
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share that was counted; its standard error is of that count."""
+
+    hits: int
+    tries: int
+
+    @property
+    def share(self) -> float:
+        return self.hits / self.tries
+
+    @property
+    def error(self) -> float:
+        """Of a share of 0 or 1: the share that three hits would have given."""
+        if self.hits in (0, self.tries):
+            return 3 / self.tries
+        return float(np.sqrt(self.share * (1 - self.share) / self.tries))
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:.2f} ± {100 * self.error:.2f} %"
+
+
+def rate(flags: Any) -> Rate:
+    return Rate(int(np.sum(flags)), np.size(flags))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change to be judged: what is measured, and what it made slower."""
+
+    engines: int = 5
+    cells_per_engine: int = 12
+    cv: float | None = 0.03  # None: MIX
+    slower_cells: int = 0
+    effect: float = 0.05
+    noise: Noise = field(default=DRIFTING)
+
+    @property
+    def cells(self) -> int:
+        return self.engines * self.cells_per_engine
+
+    def cvs(self, random: np.random.Generator, changes: int) -> Floats:
+        if self.cv is None:
+            return random.choice(MIX[0], (changes, self.cells), p=MIX[1])
+        return np.full((changes, self.cells), self.cv)
+
+    @property
+    def shifts(self) -> Floats:
+        """Of each cell; the slower ones are the first."""
+        return np.where(
+            np.arange(self.cells) < self.slower_cells, np.log1p(self.effect), 0.0
+        )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Logs of both stages of some changes; the rounds of the second are by suspect."""
+
+    screen: tuple[Floats, Floats]  # (changes, cells, rounds, 2)
+    slower: Flags  # (changes, cells)
+    faster: Flags
+    confirm: tuple[Floats, Floats]  # (suspects of all changes, rounds, 2)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Of each simulated change: cells (changes, cells), engines, pairs."""
+
+    regressed: Flags
+    engines: Flags
+    pairs: NDArray[np.signedinteger[Any]]
+
+
+def measured(
+    random: np.random.Generator, change: Change, changes: int, rule: Rule
+) -> Measured:
+    """Both stages of as many changes."""
+    cvs = change.cvs(random, changes)
+    screen = _screen(random, change, cvs, rule)
+    slower, faster = ab_decision.suspects(*screen, rule)
+    confirm = _confirm(random, change, cvs, slower | faster, rule)
+    return Measured(screen, slower, faster, confirm)
+
+
+def outcomes(found: Measured, change: Change, rule: Rule) -> Outcomes:
+    """What ab_verdicts.judge() says of each; a test holds the two together."""
+    rows, columns = np.nonzero(found.slower | found.faster)
+    tests = found.slower.sum(axis=1)[rows]
+    confirmed = ab_decision.is_slower(*found.confirm, rule, tests)
+    regressed = np.zeros_like(found.slower)
+    regressed[rows, columns] = found.slower[rows, columns] & confirmed
+    blocks = len(found.slower), change.engines, -1, 2
+    a, b = (side.reshape(blocks) for side in found.screen)
+    engines = ab_decision.is_slower_engine(a, b, rule, change.engines)
+    if change.cells_per_engine < LEAST_CELLS_OF_AN_ENGINE:
+        engines = np.zeros_like(engines)
+    suspects = np.bincount(rows, minlength=len(found.slower))
+    rounds = rule.screen_rounds * change.cells + rule.confirm_rounds * suspects
+    return Outcomes(regressed, engines, PAIRS_PER_ROUND * rounds)
+
+
+def simulated(seed: int, change: Change, changes: int) -> Outcomes:
+    """The outcomes of many changes, a batch at a time, by the default rule."""
+    random, rule = np.random.default_rng(seed), Rule()
+    batches = [
+        outcomes(
+            measured(random, change, min(_BATCH, changes - done), rule), change, rule
+        )
+        for done in range(0, changes, _BATCH)
+    ]
+    return Outcomes(
+        np.concatenate([batch.regressed for batch in batches]),
+        np.concatenate([batch.engines for batch in batches]),
+        np.concatenate([batch.pairs for batch in batches]),
+    )
+
+
+def _screen(
+    random: np.random.Generator, change: Change, cvs: Floats, rule: Rule
+) -> tuple[Floats, Floats]:
+    """Rounds of all cells in turn, four processes each."""
+    lengths = np.full(len(cvs), rule.screen_rounds * change.cells * 4)
+    of_process = np.tile(np.repeat(cvs, 4, axis=1), rule.screen_rounds)
+    times = log_times(random, lengths, of_process, change.noise)
+    turns = times.reshape(len(cvs), rule.screen_rounds, change.cells, 4)
+    turns = turns + np.asarray(change.noise.places)
+    a, b = in_rounds(random, turns.transpose(0, 2, 1, 3))
+    return a, b + change.shifts[:, None, None]
+
+
+def _confirm(
+    random: np.random.Generator, change: Change, cvs: Floats, again: Flags, rule: Rule
+) -> tuple[Floats, Floats]:
+    """Rounds of the suspects in turn: (suspects of all changes, rounds, 2)."""
+    rows, columns = np.nonzero(again)
+    many = again.sum(axis=1)
+    lengths = np.maximum(many, 1) * rule.confirm_rounds * 4
+    unit = log_times(random, lengths, 1.0, Noise(change.noise.slow, outliers=False))
+    nth = (np.cumsum(again, axis=1) - 1)[rows, columns]
+    turn = np.arange(rule.confirm_rounds)[None, :] * many[rows][:, None] + nth[:, None]
+    place = 4 * turn[:, :, None] + np.arange(4)
+    times = unit[rows[:, None, None], place] * cvs[rows, columns][:, None, None]
+    if change.noise.outliers:
+        only = Noise(slow=0.0)
+        flat = log_times(random, np.full(len(rows), place[0].size), 0.0, only)
+        times = times + flat.reshape(times.shape)
+    a, b = in_rounds(random, times + np.asarray(change.noise.places))
+    return a, b + change.shifts[columns][:, None, None]
+
+
+def false_alarms(changes: Outcomes, change: Change) -> Rate:
+    """Changes with any alert on what is not slower, of cells and engines."""
+    wrong = changes.regressed[:, change.slower_cells :].any(axis=1)
+    first_right = -(-change.slower_cells // change.cells_per_engine)
+    return rate(wrong | changes.engines[:, first_right:].any(axis=1))
+
+
+def found(changes: Outcomes, change: Change) -> Rate:
+    """The slower cells that were found."""
+    return rate(changes.regressed[:, : change.slower_cells])

@@ -1,0 +1,58 @@
+"""Our detector beside Apache Otava's, on the same made-up series.
+
+Skipped where Otava is not installed; scripts/setup --test installs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from tests.setup.other_programs import otava_steps
+from tests.statistics.change_point_rates import NEAR, Noise, gauss, outliers, places
+
+SERIES, POINTS, STEP = 60, 200, 100
+
+
+def made(noise: Noise, shift: float) -> list[list[float]]:
+    """Rates with one step in the middle."""
+    found = []
+    for number in range(SERIES):
+        logs = noise(np.random.default_rng((5, number)), POINTS, 0.03)
+        logs[STEP:] += np.log1p(shift)
+        found.append(np.exp(-logs).tolist())
+    return found
+
+
+def scores(found: Sequence[Sequence[int]]) -> tuple[float, float]:
+    """Recall and precision."""
+    hits = sum(any(abs(at - STEP) <= NEAR for at in seen) for seen in found)
+    return hits / len(found), hits / max(1, sum(map(len, found)))
+
+
+def ours(many: Sequence[Sequence[float]]) -> list[list[int]]:
+    return [places((-np.log(values)).tolist()) for values in many]
+
+
+@pytest.mark.parametrize("noise", [gauss, outliers])
+def test_it_finds_no_less_than_otava_and_invents_less(noise: Noise) -> None:
+    many = made(noise, 0.05)
+    our_recall, our_precision = scores(ours(many))
+    recall, precision = scores(otava_steps(many))
+    assert recall > 0.4  # it has looked
+    assert our_recall >= recall - 0.05
+    assert our_precision >= precision
+
+
+def test_both_find_a_large_step_in_the_same_place() -> None:
+    many = made(gauss, 0.2)
+    for mine, theirs in zip(ours(many), otava_steps(many), strict=True):
+        (place,) = mine
+        assert min(abs(place - other) for other in theirs) <= 1
+
+
+def test_otava_invents_more_steps_in_plain_noise() -> None:
+    many = made(gauss, 0.0)
+    assert sum(map(len, ours(many))) <= sum(map(len, otava_steps(many)))

@@ -1,0 +1,223 @@
+"""Growth is predicted: truly within the interval, and near where it is smooth."""
+
+import csv
+import math
+import random
+import statistics
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from report.stats.scaling import (
+    MEMORY,
+    PARTS,
+    Point,
+    Prediction,
+    Sample,
+    TooFew,
+    estimate_repetition,
+    predict,
+)
+from tests.places import ROOT
+
+SIZES = (30_000, 100_000, 300_000)
+LOOP = PARTS["loop"]
+TENFOLD = 3_000_000
+NOISE = 0.04  # of one measurement
+Growth = Callable[[int], float]
+
+
+def linear(num: int) -> float:
+    return 0.04 + 2e-6 * num
+
+
+def n_log_n(num: int) -> float:
+    return 1e-7 * num * math.log2(num)
+
+
+def levels(num: int) -> float:
+    """A merge tree that writes each entry once more for every level it has."""
+    return 2e-6 * num * (1 + 0.6 * max(0, math.ceil(math.log10(num * 816 / 8e6))))
+
+
+def smooth_levels(num: int) -> float:
+    return 2e-6 * num * (1 + 0.6 * max(0.0, math.log10(num * 816 / 8e6)))
+
+
+def power(num: int) -> float:
+    return 1e-6 * math.pow(num, 1.15)
+
+
+def cache_exceeded(num: int) -> float:
+    """Misses begin at 200,000 entries and cost nine times a hit."""
+    return num * (1e-6 + 8e-6 * max(0.0, 1 - 2e5 / num))
+
+
+def measured(
+    growth: Growth, rng: random.Random, sizes: Sequence[int] = SIZES
+) -> list[Point]:
+    return [Point(n, growth(n) * math.exp(rng.gauss(0, NOISE))) for n in sizes]
+
+
+def trials(growth: Growth, count: int = 40) -> list[tuple[Prediction, float]]:
+    """Predictions of a tenfold size, with what was then measured."""
+    rng = random.Random(5)
+    return [
+        (
+            predict(measured(growth, rng), TENFOLD, LOOP),
+            growth(TENFOLD) * math.exp(rng.gauss(0, NOISE)),
+        )
+        for _ in range(count)
+    ]
+
+
+GROWTHS = (linear, n_log_n, levels, smooth_levels, power, cache_exceeded)
+
+
+@pytest.mark.parametrize("growth", GROWTHS)
+def test_the_truth_lies_within_the_interval(growth: Growth) -> None:
+    found = trials(growth)
+    inside = sum(p.low <= truth <= p.high for p, truth in found)
+    assert inside >= 0.9 * len(found)
+
+
+@pytest.mark.parametrize("growth", (linear, n_log_n, smooth_levels, power))
+def test_smooth_growth_is_predicted_tenfold_within_half(growth: Growth) -> None:
+    for found, truth in trials(growth):
+        assert 1 / 1.5 < found.middle / truth < 1.5
+
+
+def test_an_interval_can_miss() -> None:
+    """What no size shows, nothing predicts: the check above can fail."""
+
+    def late_knee(num: int) -> float:
+        return 1e-6 * num * (1 if num <= max(SIZES) else 20)
+
+    assert not any(p.low <= truth <= p.high for p, truth in trials(late_knee, 5))
+
+
+def test_a_knee_that_was_seen_makes_a_wide_interval() -> None:
+    rng = random.Random(1)
+    smooth = predict(measured(n_log_n, rng), TENFOLD, LOOP)
+    bent = predict(measured(cache_exceeded, rng), TENFOLD, LOOP)
+    assert bent.high / bent.low > 4 * smooth.high / smooth.low
+
+
+def test_more_sizes_and_a_nearer_goal_make_a_narrow_one() -> None:
+    def width(sizes: Sequence[int], num: int) -> float:
+        found = predict(measured(n_log_n, random.Random(2), sizes), num, LOOP)
+        return found.high / found.low
+
+    assert width((3000, 10_000, *SIZES), TENFOLD) < width(SIZES, TENFOLD)
+    assert width(SIZES, TENFOLD) < width(SIZES, 1_000_000_000)
+
+
+def test_what_does_not_grow_is_told_from_what_does() -> None:
+    """A cache of 8 MiB and a table of 4 bytes for each entry."""
+    fixed = [Point(n, 8e6 * (1 + n % 7 / 1000)) for n in SIZES]
+    found = predict(fixed, TENFOLD, MEMORY)
+    assert found.low < 8e6 < found.high and found.middle < 2 * 8e6
+    table = predict([Point(n, 4.0 * n) for n in SIZES], TENFOLD, MEMORY)
+    assert table.middle == pytest.approx(4.0 * TENFOLD, rel=0.1)
+
+
+def test_two_sizes_or_nothing_are_no_ground() -> None:
+    with pytest.raises(ValueError, match="2 sizes are measured, 3 are needed"):
+        predict([Point(1000, 1.0), Point(3000, 3.0)] * 9, 10_000, LOOP)
+    with pytest.raises(ValueError, match="above 0"):
+        predict([Point(n, 0.0) for n in SIZES], TENFOLD, LOOP)
+
+
+def sample(num: int, work: int = 0, loop_s: float = 0.0) -> Sample:
+    seconds = {"loop": loop_s or num * 2e-6, "rest": 0.05}
+    return Sample(num, work or num, seconds, 9e6, 120.0 * num)
+
+
+def test_a_cell_is_the_sum_of_its_parts() -> None:
+    samples = [sample(n) for n in SIZES]
+    fills = [Point(n, n * 4e-6) for n in SIZES]
+    found = estimate_repetition(samples, fills, TENFOLD, TENFOLD)
+    loop, rest = found.seconds["loop"], found.seconds["rest"]
+    assert found.wall_s == loop + rest and "settle" not in found.seconds
+    assert loop.middle == pytest.approx(6.0, rel=0.15)
+    assert found.seconds["prepare"].middle == pytest.approx(12.0, rel=0.15)
+    assert found.disk_bytes and found.sizes == SIZES
+    assert found.disk_bytes.middle == pytest.approx(120.0 * TENFOLD, rel=0.1)
+
+
+def test_a_loop_grows_with_its_operations_and_not_with_the_database() -> None:
+    samples = [sample(n, work=50_000, loop_s=0.1) for n in SIZES]
+    found = estimate_repetition(samples, (), TENFOLD, 50_000)
+    assert found.seconds["loop"].middle == pytest.approx(0.1, rel=0.15)
+    doubled = estimate_repetition(samples, (), TENFOLD, 100_000)
+    assert doubled.seconds["loop"].middle == pytest.approx(0.2, rel=0.15)
+
+
+def test_larger_sizes_are_not_looked_at() -> None:
+    samples = [sample(n) for n in (*SIZES, 10 * TENFOLD)]
+    assert estimate_repetition(samples, (), TENFOLD, TENFOLD).sizes == SIZES
+    with pytest.raises(TooFew, match="at least 3 sizes, measured: 30,000, 100,000"):
+        estimate_repetition(samples, (), 200_000, 200_000)
+    with pytest.raises(TooFew, match="measured: none"):
+        estimate_repetition((), (), 200_000, 200_000)
+
+
+def test_one_more_measurement_is_as_noisy_as_those_before() -> None:
+    """However well the mean is known, the interval is of what is then measured."""
+    rng = random.Random(3)
+    points = [
+        Point(n, linear(n) * math.exp(rng.gauss(0, 0.3)))
+        for n in SIZES
+        for _ in "a" * 20
+    ]
+    found = predict(points, 310_000, LOOP)
+    assert found.high / found.low > math.exp(2 * 1.64 * 0.25)
+
+
+RECORDED = ROOT / "tests/formats/golden/growth.csv"
+TIMES = ("loop", "settle", "audit", "rest")
+
+
+def recorded() -> dict[str, dict[int, Sample]]:
+    """By cell and size: what six sizes of 29 cells took on one machine."""
+    found: dict[str, dict[int, Sample]] = {}
+    with RECORDED.open() as file:
+        for row in csv.DictReader(file):
+            num = int(row["num"])
+            seconds = {p: float(row[f"{p}_s"]) for p in TIMES if row[f"{p}_s"]}
+            sizes = float(row["memory_bytes"]), float(row["disk_bytes"])
+            made = Sample(num, int(row["work"]), seconds, *sizes)
+            found.setdefault(row["cell"], {})[num] = made
+    return found
+
+
+@pytest.mark.parametrize(
+    "sizes, num",
+    [
+        ((10_000, 30_000, 100_000, 300_000), 1_000_000),
+        ((10_000, 30_000, 100_000), 1_000_000),
+        ((3_000, 10_000, 30_000, 100_000), 300_000),
+    ],
+)
+def test_recorded_sizes_are_predicted(sizes: Sequence[int], num: int) -> None:
+    """SCALING.md has the figures; a busy machine made them."""
+    factors: dict[str, list[float]] = {"time": [], "memory": [], "disk": []}
+    inside = 0
+    for cell in recorded().values():
+        truth = cell[num]
+        found = estimate_repetition([cell[n] for n in sizes], (), num, truth.work)
+        took = sum(truth.seconds.values())
+        inside += found.wall_s.low <= took <= found.wall_s.high
+        pairs = {
+            "time": (found.wall_s, took),
+            "memory": (found.memory_bytes, max(truth.memory_bytes or 0, 1 << 20)),
+            "disk": (found.disk_bytes, max(truth.disk_bytes or 0, 1 << 20)),
+        }
+        for kind, (prediction, value) in pairs.items():
+            assert prediction is not None
+            factors[kind].append(math.exp(abs(math.log(prediction.middle / value))))
+    assert inside >= 25
+    medians = {kind: statistics.median(found) for kind, found in factors.items()}
+    assert medians["time"] < 1.35
+    assert medians["memory"] < 1.6
+    assert medians["disk"] < 1.15

@@ -1,0 +1,225 @@
+#include "common/oracle/write_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "tests/runner/waiting.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr uint64_t kKeys = 1000;
+
+const Benchmark& Named(std::string_view name) { return *FindBenchmark(name); }
+
+// The versions that a std::map would hold after the first `steps` steps.
+class Model {
+ public:
+  void Apply(Step step, uint32_t* put_version = nullptr) {
+    if (step.version == 0) {
+      present_.erase(step.key);
+      return;
+    }
+    const uint32_t version = ++puts_[step.key];
+    present_[step.key] = version;
+    if (put_version != nullptr) *put_version = version;
+  }
+  void ExpectEqual(const Oracle& oracle) const {
+    for (uint64_t key = 0; key < kKeys + 5; ++key) {
+      const auto it = present_.find(key);
+      ASSERT_EQ(oracle.Version(key), it == present_.end() ? 0 : it->second)
+          << key;
+    }
+  }
+
+ private:
+  std::map<uint64_t, uint32_t> puts_;
+  std::map<uint64_t, uint32_t> present_;
+};
+
+// Of one thread, in the benchmark's own order.
+void Finish(std::string_view name, uint64_t steps, Oracle& oracle) {
+  WriteStream::Finish(Named(name), Named(name).key_order, 7, {&steps, 1},
+                      oracle);
+}
+void Replay(std::string_view name, uint64_t steps, Oracle& oracle) {
+  WriteStream::Replay(Named(name), Named(name).key_order, 7, {&steps, 1},
+                      oracle);
+}
+
+class WriteStreams : public testing::TestWithParam<
+                         std::tuple<std::string, std::string, uint64_t>> {};
+
+TEST_P(WriteStreams, RecordWhatTheyHandOut) {
+  const auto [first, second, steps] = GetParam();
+  Oracle oracle;
+  oracle.Reset(kKeys, 100);
+  Model model;
+  for (const std::string& name : {first, second}) {
+    WriteStream stream(Named(name), 7, oracle);
+    for (uint64_t i = 0; i < steps; ++i) {
+      const Step step = stream.Next();
+      uint32_t version = 0;
+      model.Apply(step, &version);
+      ASSERT_EQ(step.version, version);
+    }
+    Finish(name, steps, oracle);
+    model.ExpectEqual(oracle);
+  }
+}
+
+TEST_P(WriteStreams, ReplayEqualsTheRun) {
+  const auto [first, second, steps] = GetParam();
+  Oracle run, replayed;
+  run.Reset(kKeys, 100);
+  replayed.Reset(kKeys, 100);
+  for (const std::string& name : {first, second}) {
+    WriteStream stream(Named(name), 7, run);
+    for (uint64_t i = 0; i < steps; ++i) stream.Next();
+    Finish(name, steps, run);
+    Replay(name, steps, replayed);
+  }
+  for (uint64_t key = 0; key < kKeys; ++key) {
+    ASSERT_EQ(run.Version(key), replayed.Version(key)) << key;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WriteStreams,
+    testing::Combine(
+        testing::Values("fillseq", "fillrandom", "filluniquerandom"),
+        testing::Values("overwrite", "deleteseq", "deleterandom"),
+        testing::Values(uint64_t{0}, uint64_t{1}, uint64_t{400}, kKeys)));
+
+// Whatever draws the keys, the record is that of a model.
+TEST(WriteStream, RecordsKeysOfEveryDistribution) {
+  for (const KeyOrder order :
+       {KeyOrder::kUniform, KeyOrder::kUnique, KeyOrder::kSequential,
+        KeyOrder::kHot, KeyOrder::kZipf, KeyOrder::kYcsbZipf,
+        KeyOrder::kLatest}) {
+    for (const uint64_t steps : {uint64_t{300}, kKeys}) {
+      Oracle run, replayed;
+      run.Reset(kKeys, 100);
+      replayed.Reset(kKeys, 100);
+      Model model;
+      for (const std::string name : {"fillrandom", "overwrite"}) {
+        WriteStream stream(Named(name), {order, 0.99, 3}, 7, run);
+        for (uint64_t i = 0; i < steps; ++i) model.Apply(stream.Next());
+        const KeyDraw draw(order, 0.99, 3);
+        WriteStream::Finish(Named(name), draw, 7, {&steps, 1}, run);
+        WriteStream::Replay(Named(name), draw, 7, {&steps, 1}, replayed);
+      }
+      model.ExpectEqual(run);
+      model.ExpectEqual(replayed);
+    }
+  }
+}
+
+TEST(Oracle, HoldsNoTableForAFullDatabase) {
+  Oracle oracle;
+  oracle.Reset(1'000'000'000'000, 100);
+  Replay("filluniquerandom", 1'000'000'000'000, oracle);
+  EXPECT_EQ(oracle.Version(999'999'999'999), 1u);
+  EXPECT_EQ(oracle.Version(1'000'000'000'000), 0u);
+}
+
+TEST(Oracle, FindsNeighbours) {
+  Oracle oracle;
+  oracle.Reset(kKeys, 100);
+  EXPECT_TRUE(oracle.Empty());
+  EXPECT_EQ(oracle.NextPresent(0), kKeys);
+  EXPECT_EQ(oracle.PreviousPresent(kKeys), kKeys);
+  oracle.UseTable();
+  oracle.Put(10);
+  oracle.Put(20);
+  EXPECT_FALSE(oracle.Empty());
+  EXPECT_EQ(oracle.NextPresent(0), 10u);
+  EXPECT_EQ(oracle.NextPresent(10), 10u);
+  EXPECT_EQ(oracle.NextPresent(11), 20u);
+  EXPECT_EQ(oracle.NextPresent(21), kKeys);
+  EXPECT_EQ(oracle.PreviousPresent(kKeys), 20u);
+  EXPECT_EQ(oracle.PreviousPresent(20), 10u);
+  EXPECT_EQ(oracle.PreviousPresent(10), kKeys);
+  oracle.ResetToPrefix(kKeys, 100, 5);
+  EXPECT_EQ(oracle.NextPresent(4), 4u);
+  EXPECT_EQ(oracle.NextPresent(5), kKeys);
+  EXPECT_EQ(oracle.PreviousPresent(kKeys), 4u);
+}
+
+TEST(Oracle, ADeletedKeyComesBackWithANewVersion) {
+  Oracle oracle;
+  oracle.Reset(kKeys, 100);
+  oracle.UseTable();
+  EXPECT_EQ(oracle.Put(3), 1u);
+  oracle.Delete(3);
+  EXPECT_EQ(oracle.Version(3), 0u);
+  EXPECT_EQ(oracle.Put(3), 2u);
+}
+
+TEST(Oracle, SumCountsPresentEntriesOnce) {
+  const Values values(301, 100, 0.5);
+  Oracle oracle;
+  oracle.Reset(kKeys, 100);
+  oracle.UseTable();
+  EXPECT_EQ(oracle.Sum(values).entries, 0u);
+  oracle.Put(3);
+  oracle.Put(3);
+  oracle.Put(4);
+  oracle.Delete(4);
+  EXPECT_EQ(oracle.Sum(values).entries, 1u);
+  EXPECT_EQ(oracle.Sum(values).digest, values.Fingerprint(3, 2));
+}
+
+// What a reader may be answered beside a write, before it, during it and after.
+TEST(Oracle, TellsWhichWritesAreUnderWay) {
+  Oracle oracle;
+  oracle.ResetToPrefix(10, 100, 5);
+  oracle.UseTable();
+  const auto observe = [&](uint64_t key) {
+    const Oracle::Observed seen = oracle.Observe(key);
+    return std::pair(seen.version, seen.newest);
+  };
+  using Seen = std::pair<uint32_t, uint32_t>;
+  for (const uint32_t before : {1, 0}) {
+    const uint64_t key = before == 1 ? 3 : 7;
+    EXPECT_EQ(observe(key), Seen(before, before));
+    EXPECT_EQ(oracle.Claim(key), before + 1);
+    EXPECT_EQ(observe(key), Seen(before, before + 1));
+    EXPECT_EQ(oracle.Version(key), before);
+    oracle.Publish(key, before + 1, false);
+    EXPECT_EQ(observe(key), Seen(before + 1, before + 1));
+    EXPECT_EQ(oracle.Claim(key), before + 2);
+    oracle.Publish(key, before + 1, true);
+    EXPECT_EQ(observe(key), Seen(0, 0));
+    EXPECT_EQ(oracle.Claim(key), before + 2);
+    EXPECT_EQ(observe(key), Seen(0, before + 2));
+    oracle.Publish(key, before + 2, false);
+  }
+}
+
+TEST(Oracle, LetsOneWriteOfAKeyWaitForAnother) {
+  Oracle oracle;
+  oracle.ResetToPrefix(10, 100, 5);
+  oracle.UseTable();
+  EXPECT_EQ(oracle.Claim(3), 2u);
+  const uint64_t yields = Yields();
+  std::atomic<bool> claimed = false;
+  uint32_t version = 0;
+  std::thread other([&] {
+    version = oracle.Claim(3);
+    claimed = true;
+    std::this_thread::yield();
+  });
+  AwaitYields(yields + 1);  // of the claim, or of what comes after it
+  EXPECT_FALSE(claimed);
+  oracle.Publish(3, 2, false);
+  other.join();
+  EXPECT_EQ(version, 3u);
+}
+
+}  // namespace
+}  // namespace kvmatrix

@@ -1,0 +1,227 @@
+"""--stream=leveldb against figures of LevelDB's own programs.
+
+The counts are those that LevelDB 1.23's db_bench prints, and the rows that its
+db_bench_sqlite3 and db_bench_tree_db leave, with a million entries.
+"""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.places import BUILD
+from tests.workbench.real_engines import STORES, supports
+
+ENTRY = 16 + 100  # bytes
+
+
+def db_bench(engine: str, folder: Path, *flags: str) -> tuple[str, str, int]:
+    """What one process of an executable prints, and its exit status."""
+    done = subprocess.run(
+        [str(BUILD / "drivers" / f"db_bench_{engine}"), f"--db={folder}", *flags],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout, done.stderr, done.returncode
+
+
+def lines(engine: str, folder: Path, *flags: str) -> list[dict[str, Any]]:
+    """The result lines of one process."""
+    file = folder / "lines.jsonl"
+    printed = db_bench(engine, folder, f"--json={file}", *flags)
+    assert printed[2] == 0, printed
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def rows(engine: str, folder: Path, stream: str, benchmarks: str) -> dict[str, int]:
+    """Entries that the database must hold after each benchmark, the last of a name."""
+    found = lines(engine, folder, f"--stream={stream}", f"--benchmarks={benchmarks}")
+    return {line["benchmark"]: line["live_bytes"] // ENTRY for line in found}
+
+
+def found_counts(text: str) -> list[str]:
+    return re.findall(
+        r"^readrandom +: .*micros/op; (\(\d+ of \d+ found\))$", text, re.M
+    )
+
+
+@pytest.mark.slow
+def test_the_default_list_finds_what_db_bench_finds(tmp_path: Path) -> None:
+    """Each value that is read is verified, and as many reads miss as there."""
+    text, stderr, code = db_bench("leveldb", tmp_path, "--stream=leveldb")
+    assert code == 0, stderr
+    assert found_counts(text) == [
+        "(864322 of 1000000 found)",
+        "(864083 of 1000000 found)",
+        "(864105 of 1000000 found)",
+    ]
+
+
+@pytest.mark.slow
+def test_the_fills_of_db_bench_leave_as_many_rows(tmp_path: Path) -> None:
+    fills = "fillseq,fillsync,fillrandom,overwrite"
+    held = rows("null", tmp_path, "leveldb", fills)
+    assert held["fillseq"] == 1_000_000
+    assert held["fillrandom"] == 631_873
+
+
+@pytest.mark.slow
+def test_one_seed_for_a_run_leaves_as_many_rows(tmp_path: Path) -> None:
+    """The default lists of the two siblings, up to the last count known of each."""
+    first = (
+        "fillseq,fillseqsync,fillseqbatch,fillrandom,fillrandsync,fillrandbatch,"
+        "overwrite,overwritebatch"
+    )
+    held = rows("null", tmp_path, "leveldb-301", first)
+    assert held["fillrandom"] == 631_670
+    assert held["fillrandsync"] == 6_325
+    assert held["fillrandbatch"] == 631_349
+    assert held["overwrite"] == 864_290
+    assert held["overwritebatch"] == 950_258
+    second = "fillseq,fillseqsync,fillrandsync,fillrandom,overwrite"
+    (tmp_path / "lines.jsonl").unlink()
+    held = rows("null", tmp_path, "leveldb-301", second)
+    assert held["fillrandom"] == 631_727
+    assert held["overwrite"] == 864_039
+
+
+SMALL = ("--num=20000", "--stream=leveldb")
+ALL = (
+    "fillseq,fillbatch,fillsync,fillrandom,overwrite,readseq,readreverse,readrandom,"
+    "readmissing,seekrandom,seekordered,readhot,readrandomsmall,deleterandom,verify,"
+    "deleteseq,fill100K,readrandom,verify"
+)
+
+
+@pytest.mark.parametrize("engine", STORES)
+def test_every_engine_finds_the_same(tmp_path: Path, engine: str) -> None:
+    """The stream is the harness's: no engine changes what is found or read."""
+    if not supports(engine, "readseq"):
+        pytest.skip(f"{engine} keeps no key order")
+    reference = lines("memory", tmp_path, *SMALL, f"--benchmarks={ALL}")
+    (tmp_path / "lines.jsonl").unlink()
+    found = lines(engine, tmp_path, *SMALL, f"--benchmarks={ALL}")
+    for line in (*reference, *found):
+        assert line["status"] == "ok", (line["benchmark"], line["reason"])
+        assert line["verified"]
+        assert line["options"]["stream"] == "leveldb"
+    figures = ("benchmark", "ops", "found", "digest", "live_bytes")
+    assert [[line[f] for f in figures] for line in found] == [
+        [line[f] for f in figures] for line in reference
+    ]
+
+
+def test_a_later_process_goes_on_where_the_first_one_ended(tmp_path: Path) -> None:
+    """--after names what came before, reads too: each has had a seed of its own."""
+    past = "fillrandom,readrandom,overwrite"
+    whole = lines("memory", tmp_path, *SMALL, f"--benchmarks={past},readrandom")
+    (tmp_path / "lines.jsonl").unlink()
+    lines("memory", tmp_path, *SMALL, f"--benchmarks={past}")
+    (tmp_path / "lines.jsonl").unlink()
+    later = lines(
+        "memory",
+        tmp_path,
+        *SMALL,
+        "--use_existing_db",
+        f"--after={past}",
+        "--benchmarks=readrandom",
+    )
+    assert later[0]["found"] == whole[-1]["found"]
+    assert later[0]["digest"] == whole[-1]["digest"]
+
+
+def test_the_database_stays_open_until_a_fill(tmp_path: Path) -> None:
+    """Opening and closing are told of the benchmark that did them, and only there."""
+    names = "fillrandom,overwrite,compact,readrandom,fillseq"
+    found = lines("leveldb", tmp_path, *SMALL, f"--benchmarks={names}")
+    assert [line["status"] for line in found] == ["ok"] * 5
+    assert [line["open_ns"] > 0 for line in found] == [True, False, False, False, True]
+    assert [line["close_ns"] > 0 for line in found] == [False] * 3 + [True] * 2
+    assert [line["ending"] for line in found] == ["open"] * 3 + ["closed"] * 2
+    assert {line["settle_ns"] for line in found} == {0}
+    assert all(line["disk_bytes"] > 0 and line["settings"] for line in found)
+
+
+def test_a_crash_ends_a_process_that_kept_it_open(tmp_path: Path) -> None:
+    past = "fillrandom,readrandom,overwrite"
+    file = tmp_path / "crash.jsonl"
+    flags = (*SMALL, f"--benchmarks={past}", "--crash", f"--json={file}")
+    assert db_bench("leveldb", tmp_path, *flags)[2] == -9
+    ended = [json.loads(line)["ending"] for line in file.read_text().splitlines()]
+    assert ended == ["open", "open", "killed"]
+    again = ("--use_existing_db", f"--after={past}", "--benchmarks=verify")
+    (audit,) = lines("leveldb", tmp_path, *SMALL, *again)
+    assert (audit["status"], audit["verified"]) == ("ok", True)
+
+
+@pytest.mark.parametrize(
+    ("flags", "mebibytes"),
+    [
+        (("--stream=leveldb",), 8),
+        (("--stream=leveldb", "--cache_size=4194304"), 4),
+        (("--stream=leveldb-301",), 4),
+        ((), 4),
+    ],
+)
+def test_the_cache_is_that_of_db_bench_unless_given(
+    tmp_path: Path, flags: tuple[str, ...], mebibytes: int
+) -> None:
+    (line,) = lines("null", tmp_path, *flags, "--num=9", "--benchmarks=fillseq")
+    assert line["options"]["cache_size_bytes"] == mebibytes << 20
+
+
+def test_found_is_told_as_db_bench_tells_it(tmp_path: Path) -> None:
+    """Of all entries, however many are read; of a hot set it tells nothing."""
+    names = "fillseq,readrandomsmall,readhot,seekordered,crc32c"
+    text, stderr, code = db_bench("null", tmp_path, *SMALL, f"--benchmarks={names}")
+    assert (code, stderr) == (0, "")
+    small, hot, ordered, crc = text.splitlines()[-4:]
+    assert "of 20000 found)" in small
+    assert "found" not in hot
+    assert "of 20000 found)" in ordered
+    assert crc == "crc32c       : unsupported: not an operation of a store"
+
+
+def test_differences_are_told_once_and_to_people(tmp_path: Path) -> None:
+    names = "--benchmarks=fillsync,fillrandom,readrandom,readrandom"
+    _, stderr, _ = db_bench("null", tmp_path, "--num=2000", names)
+    told = stderr.splitlines()
+    assert len(told) == len(set(told)) == 5
+    assert told[-1].startswith("--stream=leveldb replays")
+    assert db_bench("null", tmp_path, "--num=2000", names, *SMALL[1:])[1] == ""
+    file = f"--json={tmp_path / 'lines.jsonl'}"
+    assert db_bench("null", tmp_path, "--num=2000", names, file)[1] == ""
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (
+            ("--stream=level",),
+            "--stream: kvmatrix, leveldb or leveldb-301, not 'level'",
+        ),
+        (("--stream=leveldb", "--threads=2"), "--threads: with --stream=leveldb"),
+        (("--stream=leveldb", "--batch_size=7"), "--batch_size: with --stream"),
+        (("--stream=leveldb", "--value_size=2000000"), "--value_size: with --stream"),
+        (("--stream=leveldb", "--num=2147483647"), "--num: with --stream=leveldb"),
+        (("--stream=leveldb-301", "--duration=1"), "--duration: with --stream"),
+        (
+            ("--stream=leveldb", "--benchmarks=filluniquerandom"),
+            "--stream: the programs that leveldb replays have no filluniquerandom",
+        ),
+        (
+            ("--stream=leveldb-301", "--benchmarks=fillsync"),
+            "--stream: the programs that leveldb-301 replays have no fillsync",
+        ),
+    ],
+)
+def test_what_cannot_be_replayed_is_refused(
+    tmp_path: Path, flags: tuple[str, ...], said: str
+) -> None:
+    text, stderr, code = db_bench("null", tmp_path, *flags)
+    assert (text, code) == ("", 2)
+    assert said in stderr

@@ -1,0 +1,274 @@
+"""What a row and a chart are made of: noise, ties, observer's cost, medians."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.model.run import Run
+from report.stats.repetition_stats import Noise, Outcome
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.verdict.comparison import Chart, Comparison, Row
+from report.verdict.control import MeasuredTwice
+from report.words import sentences, summary_badges
+from tests.made_up import records, synthetic_run
+
+Line = dict[str, Any]
+Rates = dict[str, float]  # by engine; of the charts that are not named: 1000.0
+EVEN = {"alpha": 1000.0, "beta-tree": 500.0, "gamma": 100.0, "floor": 60000.0}
+
+
+def run_of(
+    folder: Path, rates: dict[str, Rates], change: Callable[[Line], None] | None = None
+) -> Run:
+    """A run of the baseline alone, each repetition at the given rate exactly."""
+    plan = synthetic_run.plan((*synthetic_run.ENGINES, synthetic_run.CONTROL))
+    plan["engines"][-1]["twin_of"] = "alpha"
+    plan["scenarios"] = plan["scenarios"][:1]
+    plan["cells"] = [c for c in plan["cells"] if c["scenario"] == "baseline"]
+    lines = []
+    for cell in plan["cells"]:
+        named = {**EVEN, "alpha-again": 1000.0, **rates.get(cell["benchmark"], {})}
+        made = [
+            records.line(cell, repetition, named[cell["engine"]], 0)
+            for repetition in (1, 2, 3)
+        ]
+        lines += [*made, records.latency_of(made[-1], 4)]
+    for line in lines:
+        if change:
+            change(line)
+    return load_run(synthetic_run.write_run(folder, plan, lines))
+
+
+def chart_of(compared: Comparison, benchmark: str) -> Chart:
+    return next(c for c in compared.charts if c.benchmark == benchmark)
+
+
+def row_of(compared: Comparison, benchmark: str, engine: str = "alpha") -> Row:
+    chart = chart_of(compared, benchmark)
+    rows = (*chart.rows, *chart.unranked)
+    return next(row for row in rows if row.engine.name == engine)
+
+
+# One per cent apart, two, three and one half, whichever is the faster.
+APART = {
+    "readseq": {"alpha-again": 1010.0},
+    "readrandom": {"alpha-again": 1000 / 1.02},
+    "fillseq": {"alpha-again": 1030.0},
+    "fillrandom": {"alpha-again": 995.0},
+}
+
+
+def test_the_noise_is_how_far_an_engine_is_from_itself(tmp_path: Path) -> None:
+    compared = comparison.compare(run_of(tmp_path, APART))
+    assert compared.noise is not None
+    assert compared.noise.share == pytest.approx(0.03, rel=1e-3)
+    assert compared.noise.largest == pytest.approx(0.03, rel=1e-3)
+    assert (compared.noise.charts, compared.noise.engine) == (4, "Alpha")
+
+
+def test_a_difference_below_the_noise_is_a_tie(tmp_path: Path) -> None:
+    """Beta is 2.9 % slower in one chart, 3.1 % in another; nothing overlaps."""
+    rates = {name: dict(own) for name, own in APART.items()}
+    rates["readseq"]["beta-tree"] = 1000 / 1.029
+    rates["fillrandom"]["beta-tree"] = 1000 / 1.031
+    compared = comparison.compare(run_of(tmp_path, rates))
+    near, far = chart_of(compared, "readseq"), chart_of(compared, "fillrandom")
+    assert (near.verdict.outcome, near.verdict.within_noise) == (Outcome.TIE, True)
+    assert near.verdict.leaders == ("alpha", "beta-tree")
+    assert (far.verdict.outcome, far.verdict.leaders) == (Outcome.WIN, ("alpha",))
+    assert [s.won for s in compared.standings] == [3, 0, 0]
+    assert [s.tied for s in compared.standings] == [1, 1, 0]
+    assert "One chart is a tie, within the noise of the run." in (
+        sentences.verdict_rest(compared)
+    )
+    told = "Tie of Alpha and Beta Tree, which differ by no more than the noise, 3.0 %"
+    assert sentences.chart_verdict(near) == told
+
+
+def test_the_charts_own_difference_counts_if_it_is_more() -> None:
+    apart = {("s", "near"): 0.01, ("s", "far"): 0.5}
+    found = MeasuredTwice(Noise(0.02, 0.5, 20, "A"), apart)
+    shares = [found.share("s", name) for name in ("near", "far", "absent")]
+    assert shares == [0.02, 0.5, 0.02]
+    assert MeasuredTwice(None, apart).share("s", "far") is None
+
+
+def test_the_control_is_shown_beside_and_ranked_nowhere(tmp_path: Path) -> None:
+    rates = {"readseq": {"alpha-again": 9000.0}}
+    compared = comparison.compare(run_of(tmp_path, rates))
+    chart = chart_of(compared, "readseq")
+    assert [row.engine.name for row in chart.controls] == ["alpha-again"]
+    assert "alpha-again" not in [row.engine.name for row in chart.rows]
+    assert "alpha-again" not in [s.engine.name for s in compared.standings]
+    assert chart.controls[0].off_best is None
+    assert chart.controls[0].summary is not None
+    assert row_of(compared, "readseq").off_best == 1.0
+
+
+def test_without_a_control_the_noise_is_not_known(tmp_path: Path) -> None:
+    run = load_run(synthetic_run.write_run(tmp_path))
+    compared = comparison.compare(run)
+    assert compared.noise is None
+    assert {chart.noise_share for chart in compared.charts} == {None}
+    assert "noise not measured" in texts(run)
+    assert "within the noise" not in sentences.win_rule(compared)
+
+
+def test_a_control_without_a_rate_measures_no_noise(tmp_path: Path) -> None:
+    def change(line: Line) -> None:
+        if line["engine"] == "alpha-again" and line["benchmark"] != "readseq":
+            line |= {"status": "error", "reason": "told"}
+
+    compared = comparison.compare(run_of(tmp_path, APART, change))
+    assert compared.noise is not None
+    assert compared.noise.charts == 1
+    assert compared.noise.share == pytest.approx(0.01, rel=1e-3)
+
+
+def test_the_observer_costs_what_the_clock_adds(tmp_path: Path) -> None:
+    compared = comparison.compare(run_of(tmp_path, {}))
+    assert row_of(compared, "readseq").observer_cost == pytest.approx(0.1, rel=1e-3)
+
+    def change(line: Line) -> None:
+        if line["pass"] == "latency" and line["benchmark"] == "readseq":
+            line |= records.open_loop(line, saturated=False)
+
+    compared = comparison.compare(run_of(tmp_path / "open", {}, change))
+    assert row_of(compared, "readseq").observer_cost is None
+
+
+def test_times_outside_the_clock_are_medians(tmp_path: Path) -> None:
+    def change(line: Line) -> None:
+        if line["engine"] != "alpha" or line["benchmark"] != "fillseq":
+            return
+        n = line["repetition"]
+        line["audit"] = {**line["audit"], "open_ns": 1000 * n}
+        if n < 4:
+            line |= {"open_ns": 10**n, "settle_ns": 20**n, "close_ns": 30**n}
+
+    row = row_of(comparison.compare(run_of(tmp_path, {}, change)), "fillseq")
+    assert (row.open_ns, row.settle_ns, row.close_ns) == (100, 400, 900)
+    assert row.reopen_ns == 2000  # of those that were closed
+    assert row.recover_ns == 4000  # of the one that was killed
+    assert row.space_amplification == pytest.approx(131072 / 116000)
+    assert row.used.peak_space_amplification == pytest.approx(212992 / 116000)
+    assert row.used.cpu_user_ns_per_op == pytest.approx(900_000)
+
+
+def test_a_reading_cell_recovers_from_nothing(tmp_path: Path) -> None:
+    row = row_of(comparison.compare(run_of(tmp_path, {})), "readseq")
+    assert (row.recover_ns, row.reopen_ns) == (None, None)
+
+
+def texts(run: Run) -> list[str]:
+    return [chip.text for chip in summary_badges.chips(run, comparison.compare(run))]
+
+
+def varied(folder: Path) -> Run:
+    return load_run(synthetic_run.write_varied(folder))
+
+
+def test_chips_say_noise_disturbances_and_findings(tmp_path: Path) -> None:
+    run = varied(tmp_path)
+    told = texts(run)
+    for text in (
+        "noise of the run 3.5 % (Alpha measured twice)",
+        "2 disturbed repetitions, 2 repeated, 1 disturbed to the last",
+        "2 cells that work outside the clock",
+    ):
+        assert text in told
+    assert not [text for text in told if "without latencies" in text]
+
+
+@pytest.mark.parametrize(("rate", "warns"), [(1049.0, False), (1051.0, True)])
+def test_much_noise_is_a_reason_for_care(
+    tmp_path: Path, rate: float, warns: bool
+) -> None:
+    run = run_of(tmp_path, {"readseq": {"alpha-again": rate}})
+    found = summary_badges.chips(run, comparison.compare(run))
+    (noise,) = (chip for chip in found if chip.text.startswith("noise of the run"))
+    assert noise.warns == warns
+
+
+def test_missing_latencies_are_said(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    lines = [m for m in synthetic_run.lines(plan) if m["pass"] == "throughput"]
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    assert "24 cells without latencies" in texts(run)
+
+
+@pytest.mark.parametrize(("timed_ns", "told"), [(999_999, False), (1_000_000, True)])
+def test_processors_of_less_than_a_millisecond_are_not_told(
+    tmp_path: Path, timed_ns: int, told: bool
+) -> None:
+    def busy(line: Line) -> None:
+        if line["pass"] == "throughput":
+            line |= records.retimed(line, timed_ns) | {"flush_ns": 0}
+            line["cpu_user_ns"] = 9 * timed_ns
+
+    compared = comparison.compare(run_of(tmp_path, {}, busy))
+    assert (row_of(compared, "readseq").processors is not None) == told
+
+
+def test_a_row_says_what_was_outside_the_clock(tmp_path: Path) -> None:
+    compared = comparison.compare(varied(tmp_path))
+    told = {
+        (row.engine.name, chart.benchmark): sentences.notes(row)
+        for chart, row in compared.ranked_rows
+    }
+    assert told["gamma", "fillrandom"][0] == "closing took 8.00× the timed work"
+    assert "closes in 498 ms" in told["gamma", "fillrandom"]
+    assert "recovers in 3.00 ms after a kill" in told["gamma", "fillrandom"]
+    assert "settles in 2.50 s more" in told["alpha", "fillseqsync"]
+    assert "1 stall, 300 ms in all" in told["alpha", "fillseqsync"]
+    assert "uses 1.9 processors" in told["beta-tree", "fillseqbatch"]
+    assert told["beta-tree", "fillseqbatch"][0].startswith("still works after settling")
+    assert "disturbed in 1 of 4 repetitions" in told["gamma", "fillseq"]
+    assert not [
+        text for text in told["beta-tree", "fillrandom"] if "disturbed in" in text
+    ]
+
+
+def test_repeated_attempts_are_counted(tmp_path: Path) -> None:
+    compared = comparison.compare(varied(tmp_path))
+    found = {
+        (row.engine.name, chart.benchmark): (row.repeated, row.disturbed)
+        for chart, row in compared.ranked_rows
+        if row.repeated
+    }
+    assert found == {
+        ("beta-tree", "fillrandom"): (2, ()),
+        ("gamma", "fillseq"): (2, ("repetition 1: other processes wrote 64 MiB",)),
+    }
+
+
+def test_the_rule_of_a_win_names_the_noise(tmp_path: Path) -> None:
+    compared = comparison.compare(varied(tmp_path))
+    assert sentences.win_rule(compared) == (
+        "wins: no repetition of another engine reaches its slowest, and no other "
+        "median is within the noise of the run, 3.5 %"
+    )
+
+
+@pytest.mark.parametrize(
+    ("engine", "pass_", "told"),
+    [
+        ("alpha", "throughput", " (disturbed)"),
+        ("beta-tree", "throughput", " (disturbed)"),
+        ("alpha", "latency", ""),
+        ("floor", "throughput", ""),
+    ],
+)
+def test_a_win_in_a_disturbed_contest_says_so(
+    tmp_path: Path, engine: str, pass_: str, told: str
+) -> None:
+    def change(line: Line) -> None:
+        if (line["engine"], line["pass"]) == (engine, pass_):
+            line |= synthetic_run.disturbed(line, "steal 30 %")
+
+    compared = comparison.compare(run_of(tmp_path, {}, change))
+    said = {sentences.chart_verdict(chart) for chart in compared.charts}
+    assert said == {f"Alpha wins, 2.00× ahead of the next{told}"}

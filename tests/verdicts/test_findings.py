@@ -1,0 +1,221 @@
+"""Work outside the clock: a finding above its threshold, and none below it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.terms.rulebook import BENCHMARKS
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.verdict.findings import findings, reopen_ns
+from tests.made_up import records, synthetic_run
+from tests.places import ROOT
+
+FRESH = BENCHMARKS["fillseq"]
+FILLED = BENCHMARKS["overwrite"]
+READS = BENCHMARKS["readseq"]
+CELL = {"engine": "alpha", "scenario": "baseline", "benchmark": "fillseq"}
+TIMED_NS = 250_000_000
+LEAST_NS = 250_000_000
+
+
+def line(timed_ns: int = TIMED_NS, **changes: Any) -> Any:
+    """A line of the given loop and flush."""
+    made = records.line(CELL, 1, 1000 * 1e9 / timed_ns, 0)
+    assert made["loop_ns"] + made["flush_ns"] == timed_ns
+    assert made["flush_ns"] > 0
+    return made | changes
+
+
+def found(*lines: Any, benchmark: Any = FRESH) -> tuple[str, ...]:
+    return findings(lines, benchmark)
+
+
+def reopened(open_ns: int | None) -> Any:
+    return {"audit": {"status": "ok", "open_ns": open_ns}}
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("close_ns", "closing took 8.10× the timed work"),
+        ("open_ns", "opening a new database took 8.10× the timed work"),
+    ],
+)
+def test_work_in_open_and_close_is_told(key: str, told: str) -> None:
+    assert found(line(**{key: 2_025_000_000})) == (told,)
+    assert found(line(**{key: TIMED_NS + 1})) != ()
+    assert found(line(**{key: TIMED_NS})) == ()
+
+
+@pytest.mark.parametrize("key", ["close_ns", "open_ns"])
+def test_a_quarter_of_a_second_is_anybodys(key: str) -> None:
+    assert found(line(1_000_000, **{key: LEAST_NS})) == ()
+    assert found(line(1_000_000, **{key: LEAST_NS + 1})) != ()
+
+
+def test_reopening_what_was_closed_is_told() -> None:
+    told = ("reopening took 2.00× the timed work",)
+    assert found(line(**reopened(2 * TIMED_NS))) == told
+    assert found(line(**reopened(TIMED_NS))) == ()
+    assert found(line(**reopened(None))) == ()
+    assert found(line(audit=None)) == ()
+    assert found(line(1_000_000, **reopened(LEAST_NS))) == ()
+
+
+def test_reopening_after_a_kill_is_recovery_and_no_finding() -> None:
+    killed = line(ending="killed", **reopened(2 * TIMED_NS))
+    assert found(killed) == ()
+    assert reopen_ns([killed]) is None
+    assert reopen_ns([line(**reopened(7))]) == 7
+
+
+@pytest.mark.parametrize("benchmark", [FILLED, READS, None])
+def test_opening_what_was_filled_before_may_take_long(benchmark: Any) -> None:
+    slow = line(open_ns=8 * TIMED_NS, close_ns=8 * TIMED_NS)
+    assert found(slow, benchmark=benchmark) == ("closing took 8.00× the timed work",)
+
+
+def test_work_after_settling_is_told() -> None:
+    assert found(line(idle_cpu_ns=2_000_000)) == ()
+    told = "still works after settling: 2.30 ms of processor time in 10.0 ms"
+    assert found(line(idle_cpu_ns=2_300_000)) == (told,)
+    assert found(line(idle_cpu_ns=2_000_001)) != ()
+    assert found(line(idle_cpu_ns=None)) == ()
+    least = line(idle_cpu_ns=2_500_000)
+    assert "2.50 ms of" in found(least, line(idle_cpu_ns=9_000_000))[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "much"),
+    [("close_ns", 9 * TIMED_NS), ("open_ns", 9 * TIMED_NS), ("idle_cpu_ns", 9 * 10**6)],
+)
+def test_what_one_repetition_does_not_do_is_the_machines(key: str, much: int) -> None:
+    slow = line(**{key: much})
+    assert found(slow, slow, line()) == ()
+    assert len(found(slow, slow, slow)) == 1
+
+
+def test_the_least_of_the_repetitions_is_told() -> None:
+    lines = (line(close_ns=n * TIMED_NS) for n in (9, 3, 5))
+    assert found(*lines) == ("closing took 3.00× the timed work",)
+
+
+def test_all_of_it_is_told() -> None:
+    worst = line(open_ns=10**9, close_ns=10**9, idle_cpu_ns=10**7, **reopened(10**9))
+    assert len(found(worst)) == 4
+    assert findings([], FRESH) == ()
+
+
+MIB = 1 << 20
+# 100 bytes of 116 are the value, half of which is random.
+DUE_BYTES = round(MIB * 100 / 116 / 2)
+
+
+def held(disk_bytes: int, live_bytes: int = MIB, **options: Any) -> Any:
+    """A line of a database of that size."""
+    sizes = {"key_size": 16, "value_size": 100, "compression_ratio": 0.5}
+    return line(disk_bytes=disk_bytes, live_bytes=live_bytes, options=sizes | options)
+
+
+def test_less_on_disk_than_can_be_compressed_is_told() -> None:
+    told = "holds 4 KiB on disk for at least 441 KiB that cannot be compressed"
+    assert found(held(4096)) == (told,)
+    assert found(held(DUE_BYTES // 2 + 1)) == ()
+    assert len(found(held(DUE_BYTES // 2 - 1))) == 1
+    assert found(held(0)) != ()
+    assert found(held(4096, MIB - 1)) == (), "within a page or a log"
+    assert found(held(4096), held(4096), held(MIB)) == (), "in every repetition"
+    assert found(held(4096), held(4096, 0)) == ()
+
+
+def test_how_far_the_values_can_be_compressed_counts() -> None:
+    disk_bytes = DUE_BYTES // 2 + 1
+    assert found(held(disk_bytes, compression_ratio=0.25)) == ()
+    assert found(held(disk_bytes, compression_ratio=1.0)) != ()
+    assert found(held(disk_bytes, value_size=1000)) != ()
+    assert found(held(4096, compression_ratio=0.0)) == ()
+    older = line(disk_bytes=0, live_bytes=MIB, options={"num": 1000})
+    assert found(older) == (), "an older line"
+    assert found(line(disk_bytes=0, live_bytes=None)) == ()
+
+
+def test_what_keeps_nothing_holds_nothing() -> None:
+    assert findings([held(0)], FRESH, stores=False) == ()
+
+
+def timed(timed_ns: int, **changes: Any) -> Any:
+    """The latency repetition of that time."""
+    return line(timed_ns, **changes) | {"pass": "latency", "ending": "killed"}
+
+
+def test_being_faster_while_it_is_timed_is_told() -> None:
+    lines = [line(2 * TIMED_NS), line(3 * TIMED_NS)]
+    told = ("2.50× faster while it was timed call by call",)
+    assert findings(lines, FRESH, timed(TIMED_NS * 4 // 5)) == told
+    assert findings(lines, FRESH, timed(TIMED_NS)) == ()
+    assert findings(lines, FRESH, timed(TIMED_NS - 1000)) != ()
+    assert findings([line(LEAST_NS)], FRESH, timed(LEAST_NS // 3)) != ()
+    short = [line(LEAST_NS - 1000)]
+    assert findings(short, FRESH, timed(LEAST_NS // 3)) == ()
+
+
+def test_other_work_and_another_pace_are_not_compared() -> None:
+    lines = [line(4 * TIMED_NS)]
+    assert findings(lines, FRESH, timed(TIMED_NS)) != ()
+    assert findings(lines, FRESH, timed(TIMED_NS, ops=250)) == ()
+    assert findings(lines, FRESH, timed(TIMED_NS, open_loop={"late_starts": 0})) == ()
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "stores", "told"),
+    [
+        ("fillrandsync", True, ["20× faster while it was timed call by call"]),
+        ("fillseqsync", True, ["holds 1 B on disk for at least 441 KiB that"]),
+        ("fillseqsync", False, []),
+    ],
+)
+def test_a_row_tells_what_its_lines_show(
+    tmp_path: Path, benchmark: str, stores: bool, told: list[str]
+) -> None:
+    plan = synthetic_run.plan()
+    plan["engines"][0]["describe"]["stores"] = stores
+    lines = synthetic_run.lines(plan)
+    for made in lines:
+        if made["engine"] != "alpha" or made["benchmark"] != benchmark:
+            continue
+        if benchmark == "fillseqsync":
+            ratio = {"compression_ratio": 0.5}
+            made |= {"live_bytes": 1 << 20, "disk_bytes": 1}
+            made |= {"options": made["options"] | ratio}
+        elif made["pass"] == "latency":
+            made |= {"flush_ns": made["flush_ns"] // 22}
+            made |= records.retimed(made, made["loop_ns"] // 22)
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    rows = [row for _, row in comparison.compare(run).ranked_rows if row.findings]
+    shown = [text for row in rows for text in row.findings]
+    assert len(shown) == len(told)
+    assert all(text.startswith(due) for text, due in zip(shown, told, strict=True))
+
+
+def test_a_finding_stands_beside_a_rate_and_takes_nothing(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    lines = synthetic_run.lines(plan)
+    for made in lines:
+        if made["engine"] == "alpha" and made["benchmark"] == "fillrandsync":
+            made["close_ns"] *= 0 if made["pass"] == "latency" else 10**6
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    compared = comparison.compare(run)
+    told = [(r.engine.name, r.findings) for _, r in compared.ranked_rows if r.findings]
+    assert told == [("alpha", ("closing took 49× the timed work",))]
+    assert {row.status for _, row in compared.ranked_rows} == {"ok"}
+    assert compared.standings[0].won == len(compared.charts)
+
+
+def test_the_first_committed_run_has_no_finding() -> None:
+    run = load_run(ROOT / "results/20261121-022802-leveldb-2011")
+    charts = comparison.compare(run).charts
+    rows = [row for chart in charts for row in (*chart.rows, *chart.unranked)]
+    assert len([row for row in rows if row.summary]) == 83
+    assert {row.findings for row in rows} == {()}

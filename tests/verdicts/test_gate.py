@@ -1,0 +1,218 @@
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from report.gate.gate import Gate, Outcome
+from report.gate.gate_evidence import LEAST_CONFIDENCE, of_ab, of_comparison
+from report.model.ab_folder import load_ab_run
+from report.stats.two_run_decision import Limits
+from report.trust.judge import load_run
+from report.verdict import run_changes
+from report.verdict.ab_verdicts import judge
+from report.words.verdict_rows import Kind, VerdictRow
+from tests.made_up import records, synthetic_ab, synthetic_run
+
+
+def row(outcome: Outcome) -> VerdictRow:
+    return VerdictRow(Kind.CELL, "a/b/c", outcome, change=-0.1)
+
+
+def gate(*rows: VerdictRow, **more: object) -> Gate:
+    return Gate("new", "base", "rule", rows, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        ((row(Outcome.UNCHANGED),), 0),
+        ((row(Outcome.IMPROVED),), 0),
+        ((row(Outcome.INCONCLUSIVE),), 0),
+        ((row(Outcome.REGRESSED), row(Outcome.FAILED)), 1),
+        ((row(Outcome.NOMINATED), row(Outcome.MISSING)), 1),
+        ((row(Outcome.UNCHANGED), row(Outcome.FAILED)), 3),
+        ((row(Outcome.UNCHANGED), row(Outcome.MISSING)), 3),
+        ((row(Outcome.NOT_GATED),), 5),
+        ((row(Outcome.FAILED),), 5),
+        ((), 5),
+    ],
+)
+def test_the_exit_code_is_that_of_the_gravest(
+    rows: tuple[VerdictRow, ...], code: int
+) -> None:
+    assert gate(*rows).exit_code() == code
+
+
+def test_a_gate_that_judged_nothing_passes_only_without_a_base_and_if_allowed() -> None:
+    blank = row(Outcome.UNCOMPARED)
+    assert gate(blank, no_base=True).exit_code() == 5
+    assert gate(blank, no_base=True).exit_code(allow_no_base=True) == 0
+    assert gate(blank).exit_code(allow_no_base=True) == 5
+    regressed = gate(row(Outcome.REGRESSED), no_base=True)
+    assert regressed.exit_code(allow_no_base=True) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "unfinished"),
+    [
+        ((row(Outcome.FAILED),), False),
+        ((row(Outcome.MISSING),), False),
+        ((row(Outcome.UNCOMPARED),), True),
+    ],
+)
+def test_a_missing_base_excuses_no_failure(
+    rows: tuple[VerdictRow, ...], unfinished: bool
+) -> None:
+    found = gate(*rows, no_base=True, unfinished=unfinished)
+    assert found.exit_code() == 5
+    assert found.exit_code(allow_no_base=True) == 3
+
+
+def test_what_fails_the_gate_can_be_chosen_and_failures_remain() -> None:
+    unsure, slower = row(Outcome.INCONCLUSIVE), row(Outcome.REGRESSED)
+    assert gate(unsure).exit_code("inconclusive") == 1
+    assert gate(slower).exit_code("never") == 0
+    assert gate(slower, row(Outcome.FAILED)).exit_code("never") == 3
+    assert gate(row(Outcome.NOT_GATED)).exit_code("never") == 5
+    vague = row(Outcome.NOT_GATED)
+    assert gate(row(Outcome.UNCHANGED), vague).exit_code("inconclusive") == 1
+    assert gate(row(Outcome.UNCHANGED), unfinished=True).exit_code() == 3
+
+
+def test_an_ab_run_is_judged_by_its_own_rule(tmp_path: Path) -> None:
+    slow = {name: 0.1 for name in synthetic_ab.CELLS if name.startswith("alpha/")}
+    result = judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path, effects=slow)))
+    found = of_ab(result)
+    assert {r.name for r in found.of(Outcome.REGRESSED)} == set(slow)
+    assert found.exit_code() == result.exit_code == 1
+    slower = next(r for r in found.rows if r.name in slow)
+    assert slower.base
+    assert slower.new
+    assert slower.change == pytest.approx(slower.new / slower.base - 1, abs=0.02)
+
+
+def test_of_an_ab_run_only_the_chosen_cells_decide(tmp_path: Path) -> None:
+    slow, other = synthetic_ab.CELLS[:2]
+    path = synthetic_ab.write_ab_run(tmp_path / "ab", effects={slow: 0.1})
+    found = of_ab(judge(load_ab_run(path)), lambda name: name == other)
+    assert {r.name.split()[0] for r in found.rows} == {other}
+    assert found.exit_code() == 0
+
+
+def test_a_failed_cell_of_an_ab_run_is_incomplete(tmp_path: Path) -> None:
+    broken = synthetic_ab.CELLS[1]
+    path = synthetic_ab.write_ab_run(
+        tmp_path / "ab", failures={broken: ("b", "wrong", "3 entries differ")}
+    )
+    result = judge(load_ab_run(path))
+    found = of_ab(result)
+    assert found.exit_code() == result.exit_code == 3
+    [failed] = found.of(Outcome.FAILED)
+    assert failed.name == broken
+    assert "3 entries differ" in failed.remark
+
+
+def test_two_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
+    plan = synthetic_run.plan(repetitions=4)
+    base = synthetic_run.lines(plan)
+    other = [
+        {**one, "digest": "0" * 16} if one["benchmark"] == "fillseq" else one
+        for one in base
+    ]
+    runs = [
+        load_run(synthetic_run.write_run(tmp_path / name, plan, lines))
+        for name, lines in (("base", base), ("new", other))
+    ]
+    found = of_comparison(run_changes.compare(runs[0], runs[1]))
+    assert "digests" in found.of(Outcome.FAILED)[0].remark
+    assert found.exit_code() == 3
+
+
+def compared(folder: Path, slower: float, repetitions: int = 4, lost: str = "") -> Gate:
+    """Two runs: one benchmark is slower in the new one, one has lost its answer."""
+    plan = synthetic_run.plan(repetitions=repetitions)
+    base = synthetic_run.lines(plan)
+    new = []
+    for line in base:
+        name = {key: line[key] for key in ("engine", "scenario", "benchmark")}
+        if line["benchmark"] == lost and line["engine"] == "alpha":
+            if line["repetition"] == 1:
+                new.append(records.failure(name, "wrong", "it lost entries"))
+        elif line["benchmark"] == "fillseq":
+            new.append(records.retimed(line, int(line["loop_ns"] * slower)))
+        else:
+            new.append(line)
+    runs = (
+        load_run(synthetic_run.write_run(folder / "base", plan, base)),
+        load_run(synthetic_run.write_run(folder / "new", plan, new)),
+    )
+    limits = Limits(least_confidence=LEAST_CONFIDENCE)
+    return of_comparison(run_changes.compare(*runs, limits))
+
+
+def test_of_two_runs_what_is_slower_by_more_than_the_threshold(tmp_path: Path) -> None:
+    found = compared(tmp_path, 1.2)
+    assert {r.name for r in found.of(Outcome.REGRESSED)} == {
+        f"{engine}/baseline/fillseq"
+        for engine in ("alpha", "beta-tree", "gamma", "floor")
+    }
+    assert found.exit_code() == 1
+    assert compared(tmp_path / "same", 1.0).exit_code() == 0
+
+
+def test_three_repetitions_are_too_few_for_a_gate_whatever_they_show(
+    tmp_path: Path,
+) -> None:
+    found = compared(tmp_path, 1.5, repetitions=3)
+    assert found.judged == 0
+    assert found.exit_code() == 5
+    assert "repetitions" in found.why_nothing
+
+
+def test_a_cell_that_was_ok_and_is_not_any_more_is_a_failure(tmp_path: Path) -> None:
+    found = compared(tmp_path, 1.0, lost="fillrandom")
+    [failed] = found.of(Outcome.FAILED)
+    assert failed.name == "alpha/baseline/fillrandom"
+    assert "it lost entries" in failed.remark
+    assert found.exit_code() == 3
+
+
+def test_cells_of_one_run_alone_are_missing_or_have_no_base(tmp_path: Path) -> None:
+    plan, part = (synthetic_run.plan(repetitions=4) for _ in range(2))
+    gone, never = part["cells"].pop(), part["cells"][0]
+    lines = [x for x in synthetic_run.lines(plan) if x | never != x]
+    whole, other = (
+        load_run(synthetic_run.write_run(tmp_path / "whole", plan, lines)),
+        load_run(
+            synthetic_run.write_run(
+                tmp_path / "part", part, [x for x in lines if x | gone != x]
+            )
+        ),
+    )
+    found = of_comparison(run_changes.compare(whole, other))
+    [missing] = found.of(Outcome.MISSING)
+    assert "/".join(never.values()) not in {row.name for row in found.rows}
+    back = of_comparison(run_changes.compare(other, whole))
+    [added] = back.of(Outcome.UNCOMPARED)
+    assert missing.name == added.name == "/".join(gone.values())
+    assert added.note == "only in new"
+
+
+def test_runs_of_two_machines_are_not_compared(tmp_path: Path) -> None:
+    plan = synthetic_run.plan(repetitions=4)
+    other = {**plan, "machine": {"id": "another"}}
+    runs = (
+        load_run(synthetic_run.write_run(tmp_path / "base", plan)),
+        load_run(synthetic_run.write_run(tmp_path / "new", other)),
+    )
+    found = of_comparison(run_changes.compare(*runs))
+    assert found.exit_code(allow_no_base=True) == 5
+    assert "another" in found.why_nothing
+
+
+def test_counts_that_are_the_same_are_not_enough_to_pass() -> None:
+    same = VerdictRow(Kind.COUNT, "a/b/c write_calls", Outcome.UNCHANGED)
+    more = dataclasses.replace(same, outcome=Outcome.REGRESSED)
+    assert gate(same).exit_code() == 5
+    assert gate(more).exit_code() == 1
+    assert gate(same, row(Outcome.UNCHANGED)).exit_code() == 0

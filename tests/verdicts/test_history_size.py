@@ -1,0 +1,51 @@
+"""A long history takes work in proportion to its length, and its page stays small."""
+
+from pathlib import Path
+
+import pytest
+
+from report.model.history_folder import load
+from report.model.plan import CellName
+from report.page.history_page import render
+from report.words.history_view import view
+from tests.made_up import synthetic_history as made
+from tests.workbench.effort import effort
+
+CELLS = [
+    CellName(f"engine-{engine}", f"scenario-{part}", f"benchmark{part}")
+    for engine in range(5)
+    for part in range(12)
+]
+MOST_BYTES = 2_000_000
+
+
+def effect(index: int, name: CellName) -> float:
+    """Each cell has a step, each of them elsewhere."""
+    return 0.07 if index > 80 + 2 * CELLS.index(name) else 0.0
+
+
+@pytest.mark.slow
+def test_a_thousand_runs_are_one_small_page(tmp_path: Path) -> None:
+    made.write(tmp_path, made.history(1000, CELLS, effect, reference="pinned"))
+    page = render(view(load(tmp_path)))
+    assert page.count('class="hl"') == len(CELLS)
+    assert len(page.encode()) < MOST_BYTES
+
+
+def test_twice_the_runs_take_little_more_than_twice_the_work(tmp_path: Path) -> None:
+    def work(runs: int) -> int:
+        folder = tmp_path / str(runs)
+        made.write(folder, made.history(runs, CELLS[:6], effect, reference="pinned"))
+        render(view(load(folder)[:2]))
+        return effort(lambda: render(view(load(folder)))).calls
+
+    assert work(200) < 2.5 * work(100)
+
+
+@pytest.mark.parametrize("reference", ["", "pinned"])
+def test_two_hundred_runs_are_drawn_one_by_one(reference: str) -> None:
+    runs = made.history(200, CELLS, effect, reference=reference)
+    page = render(view(runs))
+    assert "drawn thinner" not in page
+    assert page.count('<tr><th scope="row">') == 200 * len(CELLS)
+    assert len(page.encode()) < MOST_BYTES

@@ -1,0 +1,282 @@
+"""Series of a history, its steps, and what became of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from report.model.history_entry import Band, Build, Entry
+from report.model.judgement import Verdict
+from report.model.plan import CellName
+from report.verdict.history_series import PINNED, series
+from report.verdict.history_steps import Change, State, judge
+from tests.made_up import synthetic_history as made
+
+OTHER = CellName("beta", "baseline", "readrandom")
+SLOWER = 0.06
+
+
+def stepped(**options: Any) -> list[Entry]:
+    return made.history(40, effect=made.step_at(30, SLOWER), **options)
+
+
+def changes(entries: list[Entry]) -> tuple[Change, ...]:
+    found = judge(sorted(entries, key=lambda entry: entry.run))
+    return tuple(change for judged in found for change in judged.changes)
+
+
+def confirming(
+    before: int,
+    after: int,
+    ratio: tuple[float, float, float],
+    index: int = 100,
+    verdict: Verdict | None = Verdict.REGRESSED,
+) -> Entry:
+    """An A/B run of two builds of a history: a ratio's interval, and the verdict."""
+    cell = made.entry_cell(made.CELL, 9e4, Band(*ratio), verdict)
+    return made.entry(
+        index, [cell], reference=f"binary {before}", binary=f"binary {after}"
+    )
+
+
+def test_one_cell_under_one_condition_is_one_series() -> None:
+    found = series(made.history(5, [made.CELL, OTHER]))
+    assert [s.cell for s in found] == [made.CELL, OTHER]
+    assert [len(s.points) for s in found] == [5, 5]
+    assert found[0].entries == tuple(made.history(5, [made.CELL, OTHER]))
+
+
+DIFFERENT: dict[str, Any] = {
+    "another machine": lambda e: replace(e, machine={**e.machine, "kernel": "1.0"}),
+    "another method": lambda e: replace(e, method=2),
+    "other settings": lambda e: replace(
+        e, cells=tuple(replace(c, settings_sha256="6" * 64) for c in e.cells)
+    ),
+}
+
+
+@pytest.mark.parametrize("what", DIFFERENT)
+def test_what_differs_starts_a_new_series(what: str) -> None:
+    entries = made.history(6)
+    found = series([*entries[:3], *(DIFFERENT[what](e) for e in entries[3:])])
+    assert [len(s.points) for s in found] == [3, 3]
+
+
+def test_a_step_between_two_machines_is_none() -> None:
+    entries = stepped()
+    moved = [DIFFERENT["another machine"](entry) for entry in entries[30:]]
+    assert changes([*entries[:30], *moved]) == ()
+
+
+def test_another_seed_or_label_does_not_start_a_new_series() -> None:
+    first, *rest = made.history(6)
+    (found,) = series([replace(first, seed=7, label="", suite="other"), *rest])
+    assert len(found.points) == 6
+
+
+def test_a_failed_cell_is_no_point() -> None:
+    entries = made.history(6)
+    failed = replace(entries[2].cells[0], status="error", rate=None)
+    entries[2] = replace(entries[2], cells=(failed,))
+    (found,) = series(entries)
+    assert len(found.points) == 5
+
+
+def test_ratios_to_a_pinned_reference_are_a_series() -> None:
+    entries = made.history(PINNED, reference="pinned")
+    (found,) = series(entries)
+    assert found.is_ratio
+    assert found.values == tuple(e.cells[0].ratio.median for e in entries)  # type: ignore[union-attr]
+
+
+def test_ratios_to_changing_references_are_not_compared() -> None:
+    cells = [made.entry_cell(made.CELL, 1e5, made.band(1.0))]
+    entries = [made.entry(i, cells, reference=f"commit {i}") for i in range(PINNED)]
+    (found,) = series(entries)
+    assert not found.is_ratio
+    assert found.values == (1e5,) * PINNED
+
+
+def test_another_reference_starts_a_new_series() -> None:
+    entries = made.history(12, reference="pinned")
+    again = made.history(12, reference="another")[6:]
+    assert [len(s.points) for s in series([*entries[:6], *again])] == [6, 6]
+
+
+def test_a_step_is_nominated_and_not_yet_a_regression() -> None:
+    (change,) = changes(stepped())
+    assert change.state is State.NOMINATED
+    assert change.is_nominated
+    assert not change.is_regression
+    assert change.verdict == "nominated"
+    assert change.before.run == made.run_id(29)
+    assert change.after.run == made.run_id(30)
+
+
+# Interval of b's rate over a's, verdict -> what becomes of a nominated slowdown.
+DECISIONS = {
+    "slower": ((0.92, 0.94, 0.96), Verdict.REGRESSED, State.CONFIRMED),
+    "slower, to chance": ((0.92, 0.94, 0.96), Verdict.INCONCLUSIVE, State.NOMINATED),
+    "an entry of before": ((0.92, 0.94, 0.96), None, State.NOMINATED),
+    "the same": ((0.99, 1.0, 1.01), Verdict.UNCHANGED, State.REJECTED),
+    "the same, of before": ((0.99, 1.0, 1.01), None, State.NOMINATED),
+    "faster": ((1.02, 1.05, 1.08), Verdict.IMPROVED, State.REJECTED),
+    "anything": ((0.90, 0.97, 1.05), Verdict.INCONCLUSIVE, State.NOMINATED),
+}
+
+
+@pytest.mark.parametrize("told", DECISIONS)
+def test_the_verdict_of_an_ab_run_across_the_step_decides(told: str) -> None:
+    (low, middle, high), verdict, state = DECISIONS[told]
+    decided = confirming(29, 30, (middle, low, high), verdict=verdict)
+    (change,) = changes([*stepped(), decided])
+    assert change.state is state
+    assert change.decided_by == (None if state is State.NOMINATED else decided)
+    assert change.is_regression == (state is State.CONFIRMED)
+
+
+def test_a_speedup_is_confirmed_as_one() -> None:
+    entries = made.history(40, effect=made.step_at(30, -SLOWER))
+    faster = confirming(29, 30, (1.06, 1.04, 1.08), verdict=Verdict.IMPROVED)
+    (change,) = changes([*entries, faster])
+    assert (change.state, change.verdict) == (State.CONFIRMED, "improved")
+    assert change.is_improvement
+    (change,) = changes([*entries, confirming(29, 30, (0.94, 0.92, 0.96))])
+    assert change.state is State.REJECTED
+
+
+def test_any_build_before_and_any_after_will_do() -> None:
+    (change,) = changes([*stepped(), confirming(12, 38, (0.94, 0.92, 0.96))])
+    assert change.state is State.CONFIRMED
+
+
+@pytest.mark.parametrize(("before", "after"), [(30, 29), (3, 29), (31, 39), (77, 30)])
+def test_an_ab_run_of_other_builds_decides_nothing(before: int, after: int) -> None:
+    (change,) = changes([*stepped(), confirming(before, after, (0.94, 0.92, 0.96))])
+    assert change.state is State.NOMINATED
+
+
+def with_binary(entries: list[Entry], index: int, word: int) -> list[Entry]:
+    """The history with an executable measured again at some later time."""
+    again = made.sha(f"binary {word}")
+    engines = {made.CELL.engine: Build("1.0", again)}
+    changed = replace(entries[index], engines=engines)
+    return [*entries[:index], changed, *entries[index + 1 :]]
+
+
+@pytest.mark.parametrize(("index", "word"), [(35, 29), (20, 30)])
+def test_a_build_that_made_both_levels_decides_nothing(index: int, word: int) -> None:
+    entries = with_binary(stepped(), index, word)
+    (change,) = changes([*entries, confirming(29, 30, (0.94, 0.92, 0.96))])
+    assert change.state is State.NOMINATED
+
+
+@pytest.mark.parametrize("what", ["another method", "other settings"])
+def test_an_ab_run_of_other_work_decides_nothing(what: str) -> None:
+    decided = DIFFERENT[what](confirming(29, 30, (0.94, 0.92, 0.96)))
+    (change,) = changes([*stepped(), decided])
+    assert change.state is State.NOMINATED
+
+
+def test_another_machine_may_confirm() -> None:
+    decided = DIFFERENT["another machine"](confirming(29, 30, (0.94, 0.92, 0.96)))
+    (change,) = changes([*stepped(), decided])
+    assert change.state is State.CONFIRMED
+
+
+def test_the_newest_ab_run_that_can_tell_decides() -> None:
+    told = [
+        confirming(29, 30, (0.94, 0.92, 0.96), 100),
+        confirming(29, 30, (1.0, 0.99, 1.01), 101, Verdict.UNCHANGED),
+        confirming(29, 30, (0.97, 0.90, 1.05), 102, Verdict.INCONCLUSIVE),
+    ]
+    (change,) = changes([*stepped(), *told])
+    assert (change.state, change.decided_by) == (State.REJECTED, told[1])
+
+
+def test_the_points_of_a_nomination_do_not_confirm_it() -> None:
+    """They are ratios to a build of the old level, as a confirmation would be."""
+    entries = stepped(reference="binary 0")
+    (change,) = changes(entries)
+    assert change.series.is_ratio
+    assert change.state is State.NOMINATED
+    (change,) = changes([*entries, confirming(29, 30, (0.94, 0.92, 0.96))])
+    assert change.state is State.CONFIRMED
+
+
+def test_the_same_build_on_both_sides_is_no_regression() -> None:
+    same = {made.CELL.engine: Build("1.0", made.sha("the same"))}
+    entries = [replace(entry, engines=same) for entry in stepped()]
+    (change,) = changes(entries)
+    assert change.state is State.SAME_BUILD
+    assert not change.is_open
+    unknown = {made.CELL.engine: Build("1.0", "")}
+    (change,) = changes([replace(entry, engines=unknown) for entry in stepped()])
+    assert change.state is State.NOMINATED
+
+
+def test_a_step_that_goes_back_soon_is_closed() -> None:
+    """At the end of a window, where both of its steps can be seen."""
+    effect = made.step_at(96, 0.12, 100)
+    found = changes(made.history(160, effect=effect))
+    assert [change.state for change in found] == [State.WENT_AWAY] * 2
+    assert not any(change.is_open for change in found)
+
+
+def test_a_step_that_goes_half_back_is_not_closed() -> None:
+    def effect(index: int, name: CellName) -> float:
+        return 0.0 if index < 96 else 0.2 if index < 100 else 0.1
+
+    first, *_ = changes(made.history(160, effect=effect))
+    assert first.state is State.NOMINATED
+    assert first.ended is None
+
+
+def test_a_blip_within_a_window_is_nominated_for_as_long_as_it_lasts() -> None:
+    effect = made.step_at(30, 0.12, 34)
+    (change,) = changes(made.history(34, effect=effect))
+    assert change.is_nominated
+    assert changes(made.history(60, effect=effect)) == ()
+
+
+def test_a_regression_that_was_mended_is_over() -> None:
+    entries = made.history(80, effect=made.step_at(30, SLOWER, 60))
+    decided = confirming(29, 30, (0.94, 0.92, 0.96), 200)
+    first, second = changes([*entries, decided])
+    assert first.state is State.CONFIRMED
+    assert (first.verdict, first.is_regression) == ("over", False)
+    assert first.ended is not None
+    assert first.ended.run == made.run_id(60)
+    assert (second.state, second.is_open) == (State.MENDED, False)
+    (unconfirmed, _) = changes(entries)
+    assert unconfirmed.verdict == "over, unconfirmed"
+
+
+def test_more_than_what_was_lost_is_an_improvement() -> None:
+    def effect(index: int, name: CellName) -> float:
+        return 0.0 if index < 30 else 0.06 if index < 60 else -0.06
+
+    _, second = changes(made.history(90, effect=effect))
+    assert second.is_improvement
+
+
+def test_an_ab_run_says_more_than_that_a_step_took_one_back() -> None:
+    entries = made.history(80, effect=made.step_at(30, SLOWER, 60))
+    decided = confirming(59, 60, (1.06, 1.04, 1.08), 200, Verdict.IMPROVED)
+    _, second = changes([*entries, decided])
+    assert (second.state, second.decided_by) == (State.CONFIRMED, decided)
+
+
+def test_falling_back_to_where_it_once_was_is_a_regression() -> None:
+    def effect(index: int, name: CellName) -> float:
+        return 0.06 if 30 <= index < 60 else -0.06 if 60 <= index < 90 else 0.0
+
+    *_, last = changes(made.history(120, effect=effect))
+    assert last.is_nominated
+
+
+def test_losing_an_improvement_is_a_regression_like_any_other() -> None:
+    _, second = changes(made.history(90, effect=made.step_at(30, -SLOWER, 60)))
+    assert second.is_nominated

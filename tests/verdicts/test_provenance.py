@@ -1,0 +1,72 @@
+"""The command for the same figures again, and where the time of a run went."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from report.model.run import Run
+from report.page import report_page
+from report.trust.judge import load_run
+from report.words import provenance
+from tests.made_up import synthetic_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return load_run(synthetic_run.write_varied(tmp_path_factory.mktemp("run")))
+
+
+def command(run: Run, engines: str = "alpha", **suite: Any) -> list[str]:
+    suited = replace(run.plan, suite=replace(run.plan.suite, **suite))
+    given = replace(run, plan=suited)
+    return provenance.rerun_command(given, engines, "baseline", "fillseq").split()
+
+
+def test_a_command_passes_on_what_the_run_was_given(run: Run) -> None:
+    chosen = {"num": 5000, "rate": 2500.0}
+    told = command(run, chosen=chosen, latency=False, repeat_disturbed=0)
+    assert told[told.index("--rate") + 1] == "2500.0"
+    assert told[told.index("--num") + 1] == "5000"
+    assert told[told.index("--repeat-disturbed") + 1] == "0"
+    assert "--no-latency" in told
+    assert "--no-latency" not in command(run)
+    with_latency = replace(run.plan, command=f"{run.plan.command} --latency")
+    asked = replace(run, plan=with_latency)
+    assert "--latency" in command(asked) and "--latency" not in command(run)
+
+
+def test_the_control_is_asked_for_by_the_name_it_has_in_the_suite(run: Run) -> None:
+    twin = synthetic_run.CONTROL[0]
+    for engines, named in ((f"alpha,{twin}", "alpha"), (twin, "alpha")):
+        told = command(run, engines)
+        assert "--control" in told and told[told.index("-e") + 1] == named
+    assert "--control" not in command(run, "beta-tree")
+    assert "--control" not in command(run, "alpha", control="")
+
+
+def test_attempts_that_were_made_again_have_a_part_of_the_time(run: Run) -> None:
+    parts = {s.title: s.elapsed_ns for s in provenance.time_shares(run)}
+    earlier = [m for cell in run.cells.values() for m in cell.superseded]
+    whole = [m.record["wall_ns"] for m in run.measurements if m.record["wall_ns"]]
+    assert earlier and sum(parts.values()) == sum(whole)
+    assert parts["disturbed attempts"] == sum(
+        m.record["wall_ns"] - (m.record["prepare_ns"] or 0) for m in earlier
+    )
+    assert parts["timed work"] == sum(
+        (m.figure("loop_ns") or 0) + (m.figure("flush_ns") or 0)
+        for m in run.measurements
+        if m not in earlier
+    )
+
+
+def test_processor_numbers_are_no_number_of_processors() -> None:
+    assert provenance.readable("allowed_cpus", "3") == "processor numbers 3"
+    assert provenance.readable("allowed_cpus", "") == "unknown"
+
+
+def test_the_limits_of_the_figures_are_told(run: Run) -> None:
+    page = report_page.render(run)
+    assert "only their sum can be relied on" in page
+    assert "read no clock" not in page
+    assert page.count("look at the clock about once in 16 µs") == 2

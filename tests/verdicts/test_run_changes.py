@@ -1,0 +1,394 @@
+"""Comparing two runs: the rule, what refuses, and what is never left out."""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.formats import compare_text
+from report.model.judgement import Verdict
+from report.model.run import Run
+from report.stats.two_run_decision import Limits
+from report.trust.judge import load_run
+from report.verdict.run_changes import NotComparable, Standing, compare
+from report.words.compare_rows import compared_row, note
+from tests.made_up import records, synthetic_run, two_runs
+from tests.made_up.two_runs import (
+    ALPHA,
+    BASE,
+    BETA,
+    NEW,
+    STEADY,
+    cell,
+    compared,
+    run,
+    scaled,
+    unchanged,
+)
+
+Document = dict[str, Any]
+
+
+def refused(base: Run, new: Run) -> list[str]:
+    found = compare(base, new)
+    assert isinstance(found, NotComparable)
+    return [str(difference) for difference in found.differences]
+
+
+def test_a_table_is_what_the_raw_lines_give_by_hand(tmp_path: Path) -> None:
+    """Recomputed from the files with nothing of the module."""
+    rates = {
+        BASE: {ALPHA: (185e3, 184e3, 187e3), BETA: (5e4, 5.4e4, 5.2e4)},
+        NEW: {ALPHA: (164e3, 162.5e3, 165e3), BETA: (5.3e4, 5.1e4, 5.6e4)},
+    }
+    sides: dict[str, dict[str, list[float]]] = {}
+    for name, given in rates.items():
+        folder = two_runs.write(tmp_path / name, given)
+        for text in (folder / "measurements.jsonl").read_text().splitlines():
+            line = json.loads(text)
+            key = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
+            rate = line["ops"] * 1e9 / (line["loop_ns"] + line["flush_ns"])
+            sides.setdefault(name, {}).setdefault(key, []).append(rate)
+    expected = {}
+    for key in (ALPHA, BETA):
+        changes = [
+            new / base - 1 for base in sides[BASE][key] for new in sides[NEW][key]
+        ]
+        # Of 9 differences: the middle one, and with 3 and 3 all of them.
+        middle = statistics.median(changes)
+        interval = f"[{min(changes) * 100:+.1f}, {max(changes) * 100:+.1f}]"
+        change = f"{middle * 100:+.1f} %".replace("-", "−")
+        expected[key] = (change, interval.replace("-", "−"))
+    found = compared(load_run(tmp_path / BASE), load_run(tmp_path / NEW))
+    table = [line.text for line in compare_text.lines(found)]
+    for key, texts in expected.items():
+        (row,) = (line for line in table if key in line and "ab quick" not in line)
+        for text in texts:
+            assert f" {text} " in f"{row} ", row
+    (slower,) = (line for line in table if line.startswith("▼"))
+    assert slower.split()[:5] == ["▼", "regressed", ALPHA, "185k", "164k"]
+    assert expected[ALPHA] == ("−11.7 %", "[−13.1, −10.3]")
+
+
+def machine(value: str) -> Callable[[Document], None]:
+    return lambda d: d["machine"].update(id=value)
+
+
+def flag(name: str, value: Any) -> Callable[[Document], None]:
+    def change(document: Document) -> None:
+        for flags in document["scenarios"][0]["flags"].values():
+            flags[name] = value
+
+    return change
+
+
+def flags_apart(document: Document) -> Document:
+    """The same with the flags of each engine on their own."""
+    flags = document["scenarios"][0]["flags"]
+    document["scenarios"][0]["flags"] = {k: dict(v) for k, v in flags.items()}
+    return document
+
+
+def benchmark(name: str, value: Any) -> Callable[[Document], None]:
+    def change(document: Document) -> None:
+        for engine in document["engines"]:
+            for described in engine["describe"]["benchmarks"]:
+                described[name] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (machine("other"), "machine: id: made up in base, other in new"),
+        (lambda d: d.update(seed=302), "seed: 301 in base, 302 in new"),
+        (
+            flag("cache_size", 8388608),
+            "setting cache_size of 8 cells such as alpha/baseline/fillrandom:"
+            " 4,194,304 in base, 8,388,608 in new",
+        ),
+        (
+            flag("write_buffer_size", 1048576),
+            "setting write_buffer_size of 8 cells such as alpha/baseline/fillrandom:"
+            " not set in base, 1,048,576 in new",
+        ),
+        (
+            benchmark("prepare", "half"),
+            "definition prepare of 4 cells such as alpha/baseline/readrandom:"
+            " filled in base, half in new",
+        ),
+    ],
+)
+def test_what_must_be_equal_refuses_and_is_named_with_both_values(
+    tmp_path: Path, change: Callable[[Document], None], told: str
+) -> None:
+    def apart(document: Document) -> None:
+        change(flags_apart(document))
+
+    base, new = run(tmp_path / BASE, unchanged), run(tmp_path / NEW, apart)
+    assert told in refused(base, new)
+
+
+def test_another_method_refuses(tmp_path: Path) -> None:
+    base, new = (run(tmp_path / name, unchanged) for name in (BASE, NEW))
+    new = replace(new, plan=replace(new.plan, method=2))
+    assert refused(base, new) == ["method: 1 in base, 2 in new"]
+
+
+def test_the_rate_of_the_latency_repetition_decides_nothing(tmp_path: Path) -> None:
+    def offered(document: Document) -> None:
+        flag("rate", 1000.0)(flags_apart(document))
+
+    compared(run(tmp_path / BASE, unchanged), run(tmp_path / NEW, offered))
+
+
+def test_runs_without_a_cell_in_common_are_refused(tmp_path: Path) -> None:
+    def only(index: int) -> Callable[[Document], None]:
+        return lambda d: d.update(cells=d["cells"][index::2], order=[])
+
+    base, new = run(tmp_path / BASE, only(0)), run(tmp_path / NEW, only(1))
+    (told,) = refused(base, new)
+    assert told.startswith("cells: 4 cells such as alpha/")
+
+
+def test_a_definition_that_only_one_run_tells_does_not_refuse(tmp_path: Path) -> None:
+    """A run of schema 1 does not say which benchmarks are one call."""
+
+    def older(document: Document) -> None:
+        for engine in document["engines"]:
+            for described in engine["describe"]["benchmarks"]:
+                del described["one_call"], described["finds"]
+
+    found = compared(run(tmp_path / BASE, older), run(tmp_path / NEW, unchanged))
+    assert len(found.of(Verdict.UNCHANGED)) == 8
+
+
+def with_line(folder: Path, name: str, change: Document) -> Run:
+    """The run of a folder with the cell's lines changed; {} leaves them out."""
+    path = folder / "measurements.jsonl"
+    found = []
+    for text in path.read_text().splitlines():
+        line = json.loads(text)
+        if f"{line['engine']}/{line['scenario']}/{line['benchmark']}" != name:
+            found.append(line)
+        elif change.keys() == {"status", "reason"}:
+            keys = ("engine", "scenario", "benchmark")
+            bare = records.failure({k: line[k] for k in keys}, **change)
+            taken = ("run", "repetition", "order", "seed")
+            found.append({**bare, **{k: line[k] for k in taken}})
+        elif change:
+            found.append({**line, **change})
+    path.write_text("".join(json.dumps(line) + "\n" for line in found))
+    return load_run(folder)
+
+
+FAILED = {"status": "error", "reason": "signal 11 (SIGSEGV)"}
+
+
+def test_a_cell_that_fails_in_the_new_run_is_listed_first(tmp_path: Path) -> None:
+    base = run(tmp_path / BASE, unchanged)
+    folder = two_runs.write(tmp_path / NEW, {ALPHA: scaled(0.8)})
+    found = compared(base, with_line(folder, BETA, FAILED))
+    table = [line.text for line in compare_text.lines(found)]
+    first = table[next(i for i, t in enumerate(table) if t.lstrip()[:4] == "cell") + 1]
+    assert first.startswith(f"× lost       {BETA}")
+    assert "error: signal 11 (SIGSEGV)" in first
+    assert cell(found, BETA).standing is Standing.LOST
+    assert found.exit_code("never") == 0
+    assert found.exit_code("regression") == 1  # the slower cell counts for more
+
+
+def test_a_lost_cell_alone_exits_3_and_a_gained_one_does_not(tmp_path: Path) -> None:
+    sound = run(tmp_path / BASE, unchanged)
+    broken = with_line(two_runs.write(tmp_path / NEW), BETA, FAILED)
+    found = compared(sound, broken)
+    assert [found.exit_code(f) for f in ("regression", "any", "never")] == [3, 3, 0]
+    back = compared(broken, sound)
+    assert cell(back, BETA).standing is Standing.GAINED
+    assert back.exit_code("regression") == 0
+    assert f"gained  {BETA}" in "\n".join(c.text for c in compare_text.lines(back))
+
+
+def test_a_cell_that_the_new_run_never_came_to_is_lost(tmp_path: Path) -> None:
+    base = run(tmp_path / BASE, unchanged)
+    found = compared(base, with_line(two_runs.write(tmp_path / NEW), BETA, {}))
+    assert cell(found, BETA).standing is Standing.LOST
+    assert "not measured" in cell(found, BETA).reason
+
+
+def test_two_answers_to_the_same_work_are_no_comparison(tmp_path: Path) -> None:
+    base = run(tmp_path / BASE, unchanged)
+    folder = two_runs.write(tmp_path / NEW)
+    for engine in ("alpha", "beta-tree"):
+        name = f"{engine}/baseline/readrandom"
+        new = with_line(folder, name, {"digest": "fedcba9876543210"})
+    found = compared(base, new)
+    disputed = cell(found, BETA)
+    assert disputed.standing is Standing.DISPUTED and disputed.judgement is None
+    assert "0123456789abcdef and fedcba9876543210" in disputed.reason
+    assert found.exit_code("regression") == 3
+
+
+def test_an_answer_that_nobody_verified_disputes_nothing(tmp_path: Path) -> None:
+    """An engine that stores nothing has no answer."""
+
+    def storeless(document: Document) -> None:
+        document["engines"][1]["describe"]["stores"] = False
+
+    runs = []
+    for name, digest in ((BASE, "0" * 16), (NEW, "f" * 16)):
+        document = two_runs.plan(name)
+        storeless(document)
+        folder = two_runs.write(tmp_path / name, {}, document)
+        for told in (c for c in document["cells"] if c["engine"] == "beta-tree"):
+            cell_name = f"beta-tree/{told['scenario']}/{told['benchmark']}"
+            found = with_line(folder, cell_name, {"verified": False, "digest": digest})
+        runs.append(found)
+    assert cell(compared(runs[0], runs[1]), BETA).standing is Standing.RATED
+
+
+def test_cells_of_one_run_alone_are_listed(tmp_path: Path) -> None:
+    def fewer(document: Document) -> None:
+        document["cells"] = document["cells"][:-1]
+        document["order"] = []
+
+    whole, part = run(tmp_path / BASE, unchanged), run(tmp_path / NEW, fewer)
+    gone = str(list(whole.cells)[-1])
+    for pair, word in (((whole, part), "missing"), ((part, whole), "only in new")):
+        found = compared(*pair)
+        told = "\n".join(line.text for line in compare_text.lines(found))
+        assert re.search(f"{word} +{gone}", told)
+        assert found.exit_code("regression") == (3 if word == "missing" else 0)
+
+
+def test_a_cell_of_one_run_alone_says_how_it_failed(tmp_path: Path) -> None:
+    def fewer(document: Document) -> None:
+        document["cells"] = [
+            c for c in document["cells"] if "/".join(c.values()) != BETA
+        ]
+
+    broken = with_line(two_runs.write(tmp_path / BASE), BETA, FAILED)
+    found = cell(compared(broken, run(tmp_path / NEW, fewer)), BETA)
+    row = compared_row(found, Limits())
+    assert row.outcome == Standing.ONLY_BASE
+    assert row.note == "error: signal 11 (SIGSEGV)"
+
+
+def test_what_could_go_unseen_is_half_of_an_interval_that_suffices(
+    tmp_path: Path,
+) -> None:
+    rates = {ALPHA: scaled(1, 0.1)}
+    base, new = (run(tmp_path / name, unchanged, rates) for name in (BASE, NEW))
+    found = cell(compared(base, new), ALPHA)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    told = compared_row(found, Limits()).unseen
+    assert told is not None and told > 0.1
+    assert compared_row(found, Limits(least_confidence=0.95)).unseen is None
+
+
+def test_a_change_against_the_medians_is_told(tmp_path: Path) -> None:
+    """The median of all pairs is no difference of medians."""
+    base, new = (100.0, 101.0, 130.0), (99.0, 102.0, 103.0)
+    rates = [{ALPHA: [1e3 * rate for rate in side]} for side in (base, new)]
+    older = run(tmp_path / BASE, unchanged, rates[0])
+    newer = run(tmp_path / NEW, unchanged, rates[1])
+    found = cell(compared(older, newer), ALPHA)
+    assert found.judgement and found.judgement.rate_change < 0 < 102 / 101 - 1
+    told = "the change is of all pairs, not of the medians"
+    assert told in note(found)
+    assert told not in note(cell(compared(older, older), ALPHA))
+
+
+def test_a_missing_engine_is_lost_and_refuses_nothing(tmp_path: Path) -> None:
+    """Without its executable nobody knows which flags it takes."""
+
+    def missing(document: Document) -> None:
+        engine = flags_apart(document)["engines"][1]
+        engine |= {"describe": None, "missing": "not built", "binary_sha256": ""}
+        del document["scenarios"][0]["flags"]["beta-tree"]["compression"]
+
+    base = run(tmp_path / BASE, unchanged)
+    document = two_runs.plan(NEW)
+    missing(document)
+    alpha = [c for c in two_runs.lines(document, {}) if c["engine"] == "alpha"]
+    new = load_run(synthetic_run.write_run(tmp_path / NEW, document, alpha))
+    found = compared(base, new)
+    assert len(found.standing(Standing.LOST)) == 4
+
+
+def test_nothing_rated_in_both_exits_5(tmp_path: Path) -> None:
+    base = run(tmp_path / BASE, unchanged)
+    document = two_runs.plan(NEW)
+    empty = load_run(synthetic_run.write_run(tmp_path / NEW, document, []))
+    found = compared(base, empty)
+    assert len(found.lost) == 8
+    assert [found.exit_code(f) for f in ("regression", "never")] == [5, 5]
+
+
+def test_a_gate_does_not_pass_what_single_repetitions_cannot_tell(
+    tmp_path: Path,
+) -> None:
+    runs = []
+    for name in (BASE, NEW):
+        document = two_runs.plan(name, repetitions=1)
+        runs.append(load_run(two_runs.write(tmp_path / name, {}, document)))
+    found = compared(runs[0], runs[1])
+    assert len(found.of(Verdict.INCONCLUSIVE)) == 8
+    assert [found.exit_code(f) for f in ("regression", "never")] == [5, 0]
+
+
+def test_the_control_of_either_run_gives_the_noise(tmp_path: Path) -> None:
+    def twice(folder: Path, apart: float) -> Run:
+        document = synthetic_run.planned_twice()
+        document["run"] = folder.name
+        found = []
+        for line in synthetic_run.lines(document):
+            is_control = line["engine"] == synthetic_run.CONTROL[0]
+            slower = 1 + apart * is_control
+            made = records.retimed(line, round(line["loop_ns"] * slower))
+            found.append({**made, "run": folder.name})
+        return load_run(synthetic_run.write_run(folder, document, found))
+
+    quiet, loud = twice(tmp_path / BASE, 0.0), twice(tmp_path / NEW, 0.2)
+    noise = cell(compared(quiet, quiet), ALPHA).noise
+    assert noise is not None and 0.02 < noise < 0.06
+    assert (cell(compared(quiet, loud), ALPHA).noise or 0) > 0.2
+    assert (cell(compared(loud, quiet), ALPHA).noise or 0) > 0.2
+
+
+def test_q_is_of_benjamini_and_hochberg(tmp_path: Path) -> None:
+    """By hand: 8 cells, two of them as far apart as 3 and 3 can be (p = 0.1)."""
+    base = run(tmp_path / BASE, unchanged)
+    slow = {ALPHA: scaled(0.8), BETA: scaled(1.3)}
+    found = compared(base, run(tmp_path / NEW, unchanged, slow))
+    assert cell(found, ALPHA).q == pytest.approx(0.1 * 8 / 2)
+    assert cell(found, BETA).q == pytest.approx(0.1 * 8 / 2)
+    assert max(c.q or 0 for c in found.cells) == 1.0
+
+
+def test_disturbed_repetitions_are_counted_beside_the_change(tmp_path: Path) -> None:
+    base = run(tmp_path / BASE, unchanged)
+    folder = two_runs.write(tmp_path / NEW)
+    marked = synthetic_run.disturbed({}, "steal 3.1 %")
+    found = compared(base, with_line(folder, ALPHA, marked))
+    assert "disturbed: 0 in base, 3 in new" in note(cell(found, ALPHA))
+
+
+def test_what_is_hidden_is_counted_and_shown_on_request(tmp_path: Path) -> None:
+    base, new = (run(tmp_path / name, unchanged) for name in (BASE, NEW))
+    found = compared(base, new)
+    short = "\n".join(line.text for line in compare_text.lines(found))
+    assert "8 unchanged (--all shows them)" in short
+    assert ALPHA not in short
+    table = [line.text for line in compare_text.lines(found, show_all=True)]
+    assert sum(line.startswith("= unchanged") for line in table) == 8
+    assert "0 regressed, 0 improved, 8 unchanged, 0 inconclusive" in table[-1]
+    assert statistics.median(STEADY) == 100_000

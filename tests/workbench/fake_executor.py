@@ -1,0 +1,129 @@
+"""Runs the engines of fake_drivers/ within the process of the tests.
+
+The files, flags, environments and answers are those of real processes; what a process
+alone can do (to outlive its parent, to be killed) is tested with real ones.
+As a program it is the command line with such engines.
+"""
+
+import contextlib
+import importlib
+import io
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO
+
+from scripts.cli import main
+from scripts.machine.child_process import Outcome, Spawner, Stop, Tick
+from tests.fake_drivers.protocol import Died, FakeDriver, check_command
+from tests.workbench.quiet_machine import quiet_machine
+
+# How a shim of lab.py ends: it serves a module of fake_drivers under a name.
+_SERVES = re.compile(r"^protocol\.serve\((\w+)\.Driver, '([\w-]+)'\)$", re.M)
+_LEAST_S = 0.001  # that a process takes: longer than what fake engines say of a loop
+
+
+@dataclass(frozen=True)
+class FakeExecutor:
+    """An executor of fake engines; other programs are run as they are."""
+
+    environment: Mapping[str, str]
+    stop: Stop = field(default_factory=Stop)
+
+    def with_environment(self, environment: Mapping[str, str]) -> "FakeExecutor":
+        """Return the same, with other variables."""
+        return replace(self, environment=environment)
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        timeout_s: float,
+        ticks: Sequence[Tick] = (),
+        stdout: int | IO[bytes] = subprocess.DEVNULL,
+    ) -> Outcome:
+        """Run a command as scripts.machine.child_process.Spawner would."""
+        self.stop.check()
+        words = [str(word) for word in command]
+        if words[0] == "sync":
+            return Outcome("0", 1, "")
+        if words[0] == "cp" and Path(words[-2]).is_dir():
+            shutil.copytree(words[-2], words[-1])
+            return Outcome("0", 1, "")
+        driver = self._driver(words)
+        if driver and "--check" in words:
+            driver, command = None, check_command(words[1:])
+        if driver is None:
+            return Spawner(self.environment, self.stop).run(
+                command, timeout_s, ticks, stdout
+            )
+        return _served(driver, timeout_s, ticks, stdout)
+
+    def _driver(self, words: Sequence[str]) -> FakeDriver | None:
+        """The fake engine of a command; None for another program."""
+        path = Path(words[0])
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            if path.is_file() and (found := _SERVES.search(path.read_text())):
+                module = importlib.import_module(f"tests.fake_drivers.{found[1]}")
+                made: FakeDriver = module.Driver(found[2], words, self.environment)
+                return made
+        return None
+
+
+def _served(
+    driver: FakeDriver,
+    timeout_s: float,
+    ticks: Sequence[Tick],
+    stdout: int | IO[bytes],
+) -> Outcome:
+    """The outcome of a process of a fake engine."""
+    started_ns = time.monotonic_ns()
+    printed, said = io.StringIO(), ""
+    try:
+        with contextlib.redirect_stdout(printed):
+            code = str(driver.main())
+    except SystemExit as ended:
+        code = str(ended.code)
+    except Died as death:
+        code, said = f"signal {int(death.signum)}", death.last_words
+    for _ in range(driver.looks):
+        for tick in ticks:
+            tick.call(os.getpid())
+    if not isinstance(stdout, int):
+        stdout.write(printed.getvalue().encode())
+    time.sleep(_LEAST_S)
+    wall_ns = time.monotonic_ns() - started_ns
+    return Outcome("timeout" if timeout_s <= _LEAST_S else code, wall_ns, said)
+
+
+@dataclass(frozen=True)
+class DeadlyExecutor(FakeExecutor):
+    """Kills its own process, as kill -9 does, around the Nth program that it runs."""
+
+    left: list[int] = field(default_factory=list)  # programs until then, shared
+    before: bool = True  # the program runs, or after it
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        timeout_s: float,
+        ticks: Sequence[Tick] = (),
+        stdout: int | IO[bytes] = subprocess.DEVNULL,
+    ) -> Outcome:
+        """Run a command, or be killed."""
+        self.left[0] -= 1
+        if self.left[0] < 0 and self.before:
+            os.kill(os.getpid(), signal.SIGKILL)
+        outcome = super().run(command, timeout_s, ticks, stdout)
+        if self.left[0] < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return outcome
+
+
+if __name__ == "__main__":
+    main.main(quiet_machine(FakeExecutor))

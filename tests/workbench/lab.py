@@ -1,0 +1,213 @@
+"""A place to run the kvmatrix command line against fake executables.
+
+Commands run within the process of the tests; Lab.start() makes a process of one.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.places import PATIENCE_S, ROOT
+from tests.workbench.command_line import Done, call
+from tests.workbench.fake_executor import DeadlyExecutor, FakeExecutor
+from tests.workbench.forked import forked
+from tests.workbench.quiet_machine import quiet_machine
+
+BENCHMARKS = ("readseq", "readrandom", "fillseq", "fillrandom")
+
+_FLAGS = {"num": 64, "key_size": 16, "value_size": 100}
+
+_SHIM = """#!{python} -IS
+import sys
+sys.path.insert(0, {root!r})
+from tests.fake_drivers import {kind}, protocol
+protocol.serve({kind}.Driver, {engine!r})
+"""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Configuration, executables, data and results in one temporary folder."""
+
+    root: Path
+
+    def engine(
+        self, name: str, kind: str | None, role: str = "", more: str = ""
+    ) -> None:
+        """Adds an engine; kind is a script of fake_drivers/, or None: not built."""
+        with (self.root / "configs/engines.toml").open("a") as file:
+            file.write(f'[[engine]]\nname = "{name}"\ntitle = "{name.title()}"\n')
+            file.write(f'summary = "a fake"\nrole = "{role}"\n{more}')
+        if kind is not None:
+            self.built(name, kind)
+
+    def built(self, name: str, kind: str, build: str = "build") -> None:
+        """Puts an executable of this kind into a build directory."""
+        path = self.executable(name, build)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = _SHIM.format(
+            python=sys.executable, root=str(ROOT), kind=kind, engine=name
+        )
+        path.write_text(f"{text}# {build}\n")
+        path.chmod(0o755)
+
+    def executable(self, name: str, build: str = "build") -> Path:
+        return self.root / f"{build}/drivers/db_bench_{name}"
+
+    def scenario(
+        self,
+        name: str = "base",
+        benchmarks: Sequence[str] = BENCHMARKS,
+        more: str = "",
+        flags: Mapping[str, int | float | str] = _FLAGS,
+    ) -> None:
+        text = f'title = "T"\nanalysis = "A"\nbenchmarks = {json.dumps(benchmarks)}\n'
+        text += "".join(f"{k} = {json.dumps(v)}\n" for k, v in flags.items())
+        path = self.root / f"configs/scenarios/{name}.toml"
+        path.write_text(text + more)
+
+    def suite(
+        self,
+        scenarios: Sequence[str] = ("base",),
+        more: str = "",
+        latency: bool = False,
+    ) -> None:
+        text = f'title = "T"\nsummary = "S"\nscenarios = {json.dumps(scenarios)}\n'
+        text += f"latency = {json.dumps(latency)}\n"
+        (self.root / "configs/suites/lab.toml").write_text(text + more)
+
+    def command(self, verb: str, *words: str) -> list[str]:
+        """A command line to be run as a process in ROOT."""
+        program = [sys.executable, "-m", "tests.workbench.quiet_machine"]
+        return [*program, *self.arguments(verb, *words)]
+
+    def arguments(self, verb: str, *words: str) -> list[str]:
+        places = ["--configs-dir", str(self.root / "configs")]
+        if verb != "ab":
+            places += ["--build-dir", str(self.root / "build")]
+        if verb != "list":
+            places += ["--data-dir", str(self.data)]
+        if verb not in ("list", "doctor"):
+            places += ["--results-dir", str(self.results)]
+        if verb not in ("list", "doctor", "plan"):
+            places += ["--no-report"]
+        return [verb, *words, *places]
+
+    def call(
+        self, verb: str, *words: str, env: Mapping[str, str] | None = None
+    ) -> Done:
+        """Runs a command on a quiet machine, fake engines without a process."""
+        return call(self.arguments(verb, *words), quiet_machine(FakeExecutor), env)
+
+    def start(self, verb: str, *words: str) -> subprocess.Popen[str]:
+        """Starts a command as a process with a session of its own."""
+        return subprocess.Popen(
+            self.command(verb, *words),
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def wait(self, verb: str, *words: str) -> Done:
+        """Runs a command as start() does, to its end."""
+        process = self.start(verb, *words)
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+        return Done(process.returncode, stdout, stderr)
+
+    def killed(
+        self, programs: int, verb: str, *words: str, before: bool = True
+    ) -> bool:
+        """Runs a command in a fork that kill -9 ends around its Nth program.
+
+        False if the command ended before that.
+        """
+        left = [programs]
+        outside = quiet_machine(
+            lambda variables: DeadlyExecutor(variables, left=left, before=before)
+        )
+        arguments = self.arguments(verb, *words)
+        code = forked(lambda: call(arguments, outside).returncode)
+        return code == -signal.SIGKILL
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data"
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results"
+
+    @property
+    def run_folder(self) -> Path:
+        """The only run."""
+        (folder,) = (
+            p.parent
+            for name in ("run", "ab")
+            for p in self.results.glob(f"*/{name}.json")
+        )
+        return folder
+
+    @property
+    def measurements(self) -> Path:
+        return self.run_folder / "measurements.jsonl"
+
+    def plan(self) -> dict[str, Any]:
+        plan: dict[str, Any] = json.loads((self.run_folder / "run.json").read_text())
+        return plan
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.measurements.read_text().splitlines()]
+
+    def by_cell(self) -> dict[str, list[dict[str, Any]]]:
+        """Lines by engine/benchmark, in the order of repetitions and attempts."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        order = sorted(self.lines(), key=lambda x: (x["repetition"], x["attempt"]))
+        for line in order:
+            found.setdefault(f"{line['engine']}/{line['benchmark']}", []).append(line)
+        return found
+
+    def left_in_data(self) -> list[str]:
+        """Everything below the data directory."""
+        return sorted(path.name for path in self.data.rglob("*"))
+
+
+def make_lab(folder: Path) -> Lab:
+    """An empty lab."""
+    for name in ("configs/scenarios", "configs/suites", "build/drivers", "data"):
+        (folder / name).mkdir(parents=True)
+    (folder / "configs/engines.toml").write_text("")
+    return Lab(folder)
+
+
+def number_in(path: Path, process: "subprocess.Popen[str]") -> int:
+    """The number that a running process writes into a file, once it is all there."""
+    while True:
+        with suppress(FileNotFoundError):
+            if (text := path.read_text()).endswith("\n"):
+                return int(text)
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process still runs; one that nobody has reaped yet does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in "ZX"
+
+
+def kill(process: "subprocess.Popen[str]", signum: int = signal.SIGKILL) -> None:
+    """Sends a signal to the runner alone."""
+    os.kill(process.pid, signum)

@@ -1,0 +1,59 @@
+"""What executables say of flags and benchmarks, kept.
+
+`python -m tests.workbench.make_rulebook` makes report/terms/rulebook.json,
+and from it the table of flags in configs/README.md.
+"""
+
+import json
+import subprocess
+
+from report.terms.rulebook import PATH, FlagRule
+from tests.places import BUILD, ROOT
+
+README = ROOT / "configs/README.md"
+_HEAD = "| Flag | Of | Meaning | Accepted | Default |\n|---|---|---|---|---|\n"
+
+_OF_ENGINE = ("unsupported",)
+
+
+def text() -> str:
+    """Return the rulebook as the built executables describe it."""
+    done = subprocess.run(
+        [BUILD / "drivers/db_bench_null", "--describe"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    described = json.loads(done.stdout)
+    benchmarks = [
+        {key: value for key, value in benchmark.items() if key not in _OF_ENGINE}
+        for benchmark in described["benchmarks"]
+    ]
+    tables = {"common_flags": described["common_flags"], "benchmarks": benchmarks}
+    return "{" + ",\n".join(_table(*table) for table in tables.items()) + "}\n"
+
+
+def with_flags(readme: str, rulebook: str) -> str:
+    """Return a README with the table of flags that the rulebook gives."""
+    before, head, rest = readme.partition(_HEAD)
+    _, end, after = rest.partition("\n\n")
+    flags = json.loads(rulebook)["common_flags"]
+    rows = [_row(flag) for flag in flags if flag["in_scenarios"]]
+    return before + head + "\n".join(rows) + end + after
+
+
+def _row(entry: dict[str, object]) -> str:
+    rule = FlagRule.of(entry)
+    cells = (entry["group"], entry["help"], rule.accepted, json.dumps(rule.default))
+    return f"| `{rule.name}` | " + " | ".join(map(str, cells)) + " |"
+
+
+def _table(name: str, entries: list[dict[str, object]]) -> str:
+    """Return a list of entries, one in each line."""
+    lines = ",\n".join(json.dumps(entry) for entry in entries)
+    return f'"{name}": [\n{lines}\n]'
+
+
+if __name__ == "__main__":
+    PATH.write_text(text())
+    README.write_text(with_flags(README.read_text(), text()))
