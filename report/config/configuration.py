@@ -2,7 +2,7 @@
 
 load() reads a whole folder and checks everything that can be checked without an
 executable: keys, names, types and units.  Flags that only one engine has are kept
-as they are written and are checked against its executable by scripts.plan.settings.
+as they are written and are checked against its executable by scripts.planning.settings.
 configs/README.md is the schema for people.
 """
 

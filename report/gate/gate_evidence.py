@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from report.gate.gate import MOST_UNSEEN, Chosen, Gate, Outcome, gated
+from report.gate.gate_verdict import MOST_UNSEEN, Chosen, Gate, Outcome, gated
 from report.model.count_lines import cell_of_count
 from report.model.judgement import Verdict
 from report.model.plan import CellName

@@ -5,8 +5,8 @@ and escapeData and escapeProperty of actions/toolkit (packages/core/src/command.
 GitHub shows ten annotations of each level of a step and takes 1 MiB of summary.
 """
 
-from report.gate.gate import PASSED, Gate, Outcome
 from report.gate.gate_text import conclusion, sentence, shown, summary
+from report.gate.gate_verdict import PASSED, Gate, Outcome
 from report.terms.numbers import count
 from report.terms.text_table import escaped, one_line
 from report.words.verdict_rows import VerdictRow, verdict_table

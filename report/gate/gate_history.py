@@ -15,7 +15,7 @@ from itertools import groupby
 import numpy as np
 
 from report.formats.history_text import since
-from report.gate.gate import MOST_UNSEEN, Chosen, Gate, Outcome
+from report.gate.gate_verdict import MOST_UNSEEN, Chosen, Gate, Outcome
 from report.model.history_entry import Entry
 from report.model.plan import CellName
 from report.stats.change_points import LEAST_SHIFT, WINDOW, critical, despiked

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from xml.sax.saxutils import escape, quoteattr
 
-from report.gate.gate import NOTHING, PASSED, Gate, Outcome
 from report.gate.gate_text import conclusion, sentence, summary
+from report.gate.gate_verdict import NOTHING, PASSED, Gate, Outcome
 from report.words.verdict_rows import Kind, VerdictRow
 
 _TAGS: Mapping[str, str] = {

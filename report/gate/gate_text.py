@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from report.gate.gate import INCOMPLETE, NOTHING, PASSED, REGRESSED, Gate, Outcome
+from report.gate.gate_verdict import (
+    INCOMPLETE,
+    NOTHING,
+    PASSED,
+    REGRESSED,
+    Gate,
+    Outcome,
+)
 from report.terms import numbers
 from report.terms.text_table import TextLine
 from report.words.verdict_rows import (

@@ -7,7 +7,7 @@ from report.model.ab_lines import SLOTS
 from report.model.ab_plan import AbPlan
 from report.model.plan import CellName
 from scripts.forecast.prediction import Forecast
-from scripts.plan.order import Turn
+from scripts.planning.order import Turn
 
 # Of the cells with nothing wrong, so many are measured again: REGRESSIONS.md.
 SUSPECT_SHARE = 0.08

@@ -6,8 +6,8 @@ from pathlib import Path
 from report.model.ab_plan import AbPlan, differences_of_work
 from report.model.ab_rule import Rule
 from report.model.plan import CellName, Plan
-from scripts.plan.new_plan import narrowed_plan
-from scripts.plan.settings import differences
+from scripts.planning.new_plan import narrowed_plan
+from scripts.planning.settings import differences
 from scripts.store.run_places import Refused
 
 NOT_COMPARABLE = 5

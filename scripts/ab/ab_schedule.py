@@ -12,7 +12,7 @@ from report.model.ab_lines import SLOTS, side_at
 from report.model.ab_plan import SIDES
 from report.model.plan import CellName
 from report.model.record import Record
-from scripts.plan.order import cell_of
+from scripts.planning.order import cell_of
 
 # The environment moves the stack, and with it the speed (Mytkowicz et al., ASPLOS
 # 2009, "Producing wrong data without doing anything obviously wrong!").

@@ -20,7 +20,7 @@ from scripts.measure.driver_call import Bench
 from scripts.measure.events import Counted, Listener, Note, Pace, RoundFinished
 from scripts.measure.loop import Schedule, Task
 from scripts.measure.repetition import Finished
-from scripts.plan.order import Turn
+from scripts.planning.order import Turn
 from scripts.store.run_store import RunFolder
 
 

@@ -26,8 +26,8 @@ from scripts.measure.driver_call import Bench, Call, benchmark_of
 from scripts.measure.measurement import audited_call
 from scripts.measure.preparation import Failed, fresh, history_of_cell, prepare, provide
 from scripts.measure.result_check import REASON_CHARS, Verdict
-from scripts.plan.disk_room import is_full_error
-from scripts.plan.order import Turn, repetition_seed
+from scripts.planning.disk_room import is_full_error
+from scripts.planning.order import Turn, repetition_seed
 from scripts.store.run_store import DiskFull
 
 Append = Callable[[Mapping[str, Any]], None]

@@ -26,7 +26,7 @@ from scripts.store.run_places import Places
 
 if TYPE_CHECKING:
     from report.model.ab_plan import AbPlan
-    from scripts.machine.outside import Outside
+    from scripts.machine.system_access import Outside
 
 _NEEDED = (
     "needs a build directory, one that holds drivers/db_bench_*, such as"

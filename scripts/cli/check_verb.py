@@ -19,7 +19,7 @@ from scripts.cli.option_types import ShareType, check_globs
 from scripts.store.run_store import EVERY_KIND, all_runs, find_run, is_ab_run
 
 if TYPE_CHECKING:
-    from report.gate.gate import Gate
+    from report.gate.gate_verdict import Gate
     from report.terms.text_table import TextLine
 
 _FORMATS = ("text", "github", "junit", "json")
@@ -174,8 +174,8 @@ def _against_run(
     from dataclasses import replace
 
     from report.formats.compare_text import confirming
-    from report.gate.gate import Gate
     from report.gate.gate_evidence import LEAST_CONFIDENCE, is_unfinished, of_comparison
+    from report.gate.gate_verdict import Gate
     from report.stats.two_run_decision import Limits
     from report.trust.judge import load_run
     from report.verdict.run_changes import ComparedRuns, compare

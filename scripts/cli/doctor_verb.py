@@ -22,11 +22,15 @@ from scripts.doctor.finding_text import EXIT_UNFIT, document, lines
 from scripts.doctor.probe_limits import Probed
 from scripts.doctor.subject import Subject
 from scripts.machine.host import Machine, environment_document, identity, machine_line
-from scripts.machine.outside import Outside
 from scripts.machine.reader import SystemReader
+from scripts.machine.system_access import Outside
 from scripts.measure.driver_call import WORK_FOLDER
-from scripts.plan.disk_room import needed_bytes
-from scripts.plan.found_engines import ask_executables, child_environment, find_engines
+from scripts.planning.disk_room import needed_bytes
+from scripts.planning.found_engines import (
+    ask_executables,
+    child_environment,
+    find_engines,
+)
 from scripts.show.listing import suite_plan
 from scripts.store.run_places import work_folder
 from scripts.store.run_store import sole_user

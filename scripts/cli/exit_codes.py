@@ -6,7 +6,7 @@ from report.config.toml_table import ConfigError
 from report.terms.documents import ResultsError
 from scripts.doctor.admission import Unfit
 from scripts.machine.child_process import Interrupted
-from scripts.plan.resume_check import Changed
+from scripts.planning.resume_check import Changed
 from scripts.show.run_output import complain
 from scripts.store.run_places import Refused
 from scripts.store.run_store import Busy, DiskFull

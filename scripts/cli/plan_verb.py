@@ -20,10 +20,10 @@ from scripts.cli.selection import Asked, selection_of
 from scripts.forecast.size_history import Samples, collect
 from scripts.forecast.suite_estimate import Room, estimate_suite
 from scripts.machine.host import environment_document
-from scripts.machine.outside import Outside
+from scripts.machine.system_access import Outside
 from scripts.measure.calibration import default_sizes, measure_sizes
 from scripts.measure.runner import Request, Runner, open_runner
-from scripts.plan.disk_room import free_bytes
+from scripts.planning.disk_room import free_bytes
 from scripts.show.estimate_text import document, text
 from scripts.show.run_output import complain, view_for
 from scripts.store.run_places import Places, Refused

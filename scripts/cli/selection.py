@@ -10,7 +10,7 @@ from report.config.configuration import Config, SuiteConfig
 from report.terms.rulebook import Flag
 from scripts.cli.option_types import check_globs, names
 from scripts.cli.options import DEFAULT_SEED
-from scripts.plan.new_plan import Selection, control_of
+from scripts.planning.new_plan import Selection, control_of
 
 _OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}  # by flag
 

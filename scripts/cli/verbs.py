@@ -19,7 +19,7 @@ from scripts.cli.option_types import Group, names, shown, suite_name
 from scripts.cli.options import Output
 from scripts.cli.plan_verb import plan
 from scripts.cli.selection import Asked, selection_of
-from scripts.machine.outside import Outside
+from scripts.machine.system_access import Outside
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, open_runner
 from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run

@@ -13,7 +13,7 @@ from report.model.plan import CellName, Plan
 from report.model.run_folder import read_current_plan, read_lines
 from report.terms.documents import ResultsError, canonical
 from report.terms.rulebook import flag_of
-from scripts.plan.order import Turn
+from scripts.planning.order import Turn
 from scripts.store.run_store import all_runs
 
 _RUNS_LOOKED_AT = 20

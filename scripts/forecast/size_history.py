@@ -15,8 +15,8 @@ from report.model.run_folder import read_current_plan, read_lines
 from report.stats import repetition_stats
 from report.stats.scaling import Point, Sample
 from report.terms.documents import ResultsError, canonical
-from scripts.plan.oracle_memory import table_bytes
-from scripts.plan.order import is_superseded
+from scripts.planning.oracle_memory import table_bytes
+from scripts.planning.order import is_superseded
 
 _AMOUNTS = ("num", "reads", "rate")
 _FAILED = ("wrong", "error", "timeout")

@@ -14,8 +14,8 @@ from report.stats.scaling import (
 )
 from report.terms import numbers
 from scripts.forecast.size_history import Samples, work_of
-from scripts.plan.disk_room import SPARE_BYTES
-from scripts.plan.oracle_memory import table_bytes
+from scripts.planning.disk_room import SPARE_BYTES
+from scripts.planning.oracle_memory import table_bytes
 
 # What an engine keeps in memory of a database; it shows how it goes on when it has
 # been filled a few times.

@@ -8,7 +8,7 @@ from report.trust.rule import AUDIT
 from scripts.machine.child_process import Outcome
 from scripts.measure.driver_call import Bench, Call, execute
 from scripts.measure.result_check import Verdict
-from scripts.plan.executable import Step
+from scripts.planning.executable import Step
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from scripts.forecast.size_history import Samples
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Runner
 from scripts.measure.session import Ending
-from scripts.plan.order import shuffled_order
+from scripts.planning.order import shuffled_order
 from scripts.show.live import View
 from scripts.store.run_places import new_name
 

@@ -18,16 +18,16 @@ from scripts.measure.result_check import (
     Verdict,
     judge,
 )
-from scripts.plan.disk_room import looks_full
-from scripts.plan.executable import (
+from scripts.planning.disk_room import looks_full
+from scripts.planning.executable import (
     Stamp,
     Step,
     executable_path,
     flag_arguments,
     history_of,
 )
-from scripts.plan.order import Turn, repetition_seed
-from scripts.plan.settings import process_flags
+from scripts.planning.order import Turn, repetition_seed
+from scripts.planning.settings import process_flags
 from scripts.store.run_store import DiskFull
 
 WORK_FOLDER = ".kvmatrix-work"

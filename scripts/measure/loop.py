@@ -19,7 +19,7 @@ from scripts.measure.events import (
     RepetitionStarted,
 )
 from scripts.measure.repetition import Finished, obstacle_line, run_unit
-from scripts.plan.order import Turn
+from scripts.planning.order import Turn
 from scripts.show.live import View
 from scripts.store.run_store import RunFolder
 

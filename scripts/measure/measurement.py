@@ -12,8 +12,8 @@ from scripts.measure.audit import Audit, audit
 from scripts.measure.driver_call import Bench, Call, benchmark_of, execute
 from scripts.measure.preparation import history_of_cell, provide
 from scripts.measure.result_check import Verdict, failure_line, nothing
-from scripts.plan.executable import Step
-from scripts.plan.order import Turn
+from scripts.planning.executable import Step
+from scripts.planning.order import Turn
 
 
 def measure(bench: Bench, turn: Turn) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from scripts.machine.child_process import Outcome
 from scripts.measure.audit import audit
 from scripts.measure.driver_call import Bench, Call, execute, without_places
 from scripts.measure.result_check import Verdict
-from scripts.plan.disk_room import looks_full
-from scripts.plan.executable import Step
-from scripts.plan.order import Turn
+from scripts.planning.disk_room import looks_full
+from scripts.planning.executable import Step
+from scripts.planning.order import Turn
 from scripts.store.run_store import DiskFull
 
 _COPY = ("cp", "-a", "--reflink=auto", "--sparse=auto", "--")

@@ -17,8 +17,8 @@ from scripts.measure.driver_call import Bench
 from scripts.measure.measurement import measure
 from scripts.measure.preparation import Failed, fresh, prepare
 from scripts.measure.result_check import blank_line, nothing, sound
-from scripts.plan.disk_room import is_full_error
-from scripts.plan.order import Turn, is_superseded, repetition_seed
+from scripts.planning.disk_room import is_full_error
+from scripts.planning.order import Turn, is_superseded, repetition_seed
 from scripts.store.run_store import DiskFull
 
 

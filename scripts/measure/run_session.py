@@ -17,7 +17,7 @@ from scripts.measure.events import Note, Pace
 from scripts.measure.loop import Loop, Schedule, Task
 from scripts.measure.repetition import Finished
 from scripts.measure.session import Kept, Session
-from scripts.plan.order import Turn, is_superseded, missing_turns
+from scripts.planning.order import Turn, is_superseded, missing_turns
 from scripts.store.run_places import Refused, refuse_small_disk, refuse_small_memory
 
 _BUILT_LATE = "was missing when this run was planned; start a new run to measure it"

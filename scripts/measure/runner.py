@@ -12,17 +12,21 @@ from scripts.doctor.admission import admit, subject_of
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.machine.child_process import Executor
 from scripts.machine.host import Machine, environment_document, identity
-from scripts.machine.outside import Outside
 from scripts.machine.probes import Progress
 from scripts.machine.reader import SystemReader
+from scripts.machine.system_access import Outside
 from scripts.measure.driver_call import Bench
 from scripts.measure.events import Note
 from scripts.measure.loop import Loop
-from scripts.plan.disk_room import needed_bytes
-from scripts.plan.executable import NOT_BUILT, Stamp, executable_path
-from scripts.plan.found_engines import ask_executables, child_environment, find_engines
-from scripts.plan.new_plan import Selection, make_plan
-from scripts.plan.resume_check import changes
+from scripts.planning.disk_room import needed_bytes
+from scripts.planning.executable import NOT_BUILT, Stamp, executable_path
+from scripts.planning.found_engines import (
+    ask_executables,
+    child_environment,
+    find_engines,
+)
+from scripts.planning.new_plan import Selection, make_plan
+from scripts.planning.resume_check import changes
 from scripts.show.live import View
 from scripts.store.run_places import Places, new_name, refuse_shared_folder, work_folder
 from scripts.store.run_store import RunFolder, sole_user

@@ -20,7 +20,7 @@ from scripts.measure.driver_call import Exchanged
 from scripts.measure.events import Note, RunEnded, RunStarted
 from scripts.measure.loop import Loop, Schedule
 from scripts.measure.runner import Runner
-from scripts.plan.resume_check import Changed
+from scripts.planning.resume_check import Changed
 from scripts.show.live import View
 from scripts.store.run_store import DiskFull, RunFolder, create_folder, drop_torn_line
 

@@ -10,7 +10,7 @@ from report.model.ab_rule import PAIRS_PER_ROUND
 from report.terms import numbers
 from scripts.ab.ab_pairing import same_executables
 from scripts.ab.ab_session import AbSession
-from scripts.plan.disk_room import cell_bytes
+from scripts.planning.disk_room import cell_bytes
 from scripts.show.dry_run import cell_lines, room, room_line
 
 

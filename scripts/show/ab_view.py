@@ -22,7 +22,7 @@ from scripts.measure.events import (
     RoundFinished,
     RunStarted,
 )
-from scripts.plan.order import cell_of, marks_of
+from scripts.planning.order import cell_of, marks_of
 from scripts.show.board import STATUS_WORDS
 from scripts.show.live import PlainView, SilentView, View
 

@@ -18,7 +18,7 @@ from scripts.measure.events import (
     RunEnded,
     RunStarted,
 )
-from scripts.plan.order import cell_of, is_superseded
+from scripts.planning.order import cell_of, is_superseded
 
 STATUS_WORDS = {
     "unsupported": "n/a",

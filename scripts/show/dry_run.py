@@ -12,8 +12,8 @@ from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
 from scripts.cli.options import Output
 from scripts.forecast.prediction import Forecast, load_history
-from scripts.plan.disk_room import cell_bytes, free_bytes, needed_bytes
-from scripts.plan.order import Turn, turns_of
+from scripts.planning.disk_room import cell_bytes, free_bytes, needed_bytes
+from scripts.planning.order import Turn, turns_of
 from scripts.store.run_places import Places
 
 

@@ -8,9 +8,13 @@ from report.config.configuration import Config, SuiteConfig
 from report.model.plan import Engine, Plan
 from report.terms.numbers import count
 from report.terms.text_table import TableRow, TextTable
-from scripts.machine.outside import Outside
-from scripts.plan.found_engines import ask_executables, child_environment, find_engines
-from scripts.plan.new_plan import Refusal, Selection, control_of, make_plan
+from scripts.machine.system_access import Outside
+from scripts.planning.found_engines import (
+    ask_executables,
+    child_environment,
+    find_engines,
+)
+from scripts.planning.new_plan import Refusal, Selection, control_of, make_plan
 
 Document = dict[str, list[dict[str, Any]]]
 

@@ -25,7 +25,7 @@ from scripts.measure.events import (
     RunEnded,
     RunStarted,
 )
-from scripts.plan.order import is_superseded, marks_of
+from scripts.planning.order import is_superseded, marks_of
 from scripts.show.board import STATUS_WORDS, Board
 from scripts.show.live_table import (
     Glyphs,

@@ -14,7 +14,7 @@ from report.verdict.chart_row import summary_of
 from scripts.cli.options import Output
 from scripts.measure.events import RunStarted
 from scripts.measure.session import Ending
-from scripts.plan.order import is_superseded
+from scripts.planning.order import is_superseded
 from scripts.show.board import STATUS_WORDS, Board, made
 from scripts.show.live_table import (
     Glyphs,

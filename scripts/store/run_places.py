@@ -11,8 +11,8 @@ from typing import Any
 from report.model.plan import Plan
 from report.terms import numbers
 from scripts.measure.driver_call import WORK_FOLDER
-from scripts.plan.disk_room import SPARE_BYTES, free_bytes, needed_bytes
-from scripts.plan.oracle_memory import table_bytes
+from scripts.planning.disk_room import SPARE_BYTES, free_bytes, needed_bytes
+from scripts.planning.oracle_memory import table_bytes
 
 
 class Refused(Exception):

@@ -18,7 +18,7 @@ from scripts.cli.option_types import CountsType, CountType
 from scripts.forecast.size_history import Samples, collect, growth_key
 from scripts.forecast.suite_estimate import Room, SuiteEstimate, estimate_suite
 from scripts.measure.calibration import default_sizes, plan_at_size
-from scripts.plan.oracle_memory import table_bytes
+from scripts.planning.oracle_memory import table_bytes
 from scripts.show.estimate_text import text
 from scripts.store.run_places import Refused, refuse_small_memory
 from scripts.store.run_store import find_run

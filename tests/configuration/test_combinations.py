@@ -10,7 +10,7 @@ import pytest
 from report.config.toml_table import ConfigError
 from report.terms.rulebook import FLAGS, PATH, SCENARIO_FLAGS, Flag, recorded
 from scripts.machine.child_process import Spawner, Stop
-from scripts.plan.executable import refusal
+from scripts.planning.executable import refusal
 from tests.configuration.test_scenario_file import BASE, config
 from tests.places import BUILD, ROOT
 from tests.workbench import make_rulebook

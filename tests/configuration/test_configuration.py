@@ -7,7 +7,7 @@ import pytest
 from report.config.configuration import load
 from report.config.toml_table import ConfigError
 from report.terms.units import UnitError, parse_duration, parse_size
-from scripts.plan.settings import resolve_flags
+from scripts.planning.settings import resolve_flags
 from tests.made_up.made_up_plans import description
 from tests.places import ROOT
 

@@ -10,7 +10,7 @@ import pytest
 from report.model.description import Description
 from report.trust.judge import load_run
 from scripts.machine.child_process import Outcome
-from scripts.plan.executable import NotUsable, parse_description
+from scripts.planning.executable import NotUsable, parse_description
 from tests.made_up import descriptions, synthetic_run
 from tests.workbench.lab import Lab, make_lab
 

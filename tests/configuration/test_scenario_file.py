@@ -6,7 +6,7 @@ import pytest
 
 from report.config.configuration import Config, load
 from report.config.toml_table import ConfigError
-from scripts.plan.settings import resolve_flags
+from scripts.planning.settings import resolve_flags
 from tests.configuration.test_configuration import write
 from tests.made_up.made_up_plans import description
 

@@ -5,10 +5,10 @@ from datetime import datetime
 
 import pytest
 
-from report.gate.gate import Gate, Outcome
 from report.gate.gate_github import MOST_ANNOTATIONS, annotations, command, step_summary
 from report.gate.gate_junit import render
 from report.gate.gate_text import document, lines
+from report.gate.gate_verdict import Gate, Outcome
 from report.words.verdict_rows import Kind, VerdictRow
 
 HOSTILE = "50%, a: b\r\n::error::x \x1b[31m\x00\ud7ff | ]]> & <b> \"q\" 'r' \ufffe"

@@ -6,7 +6,7 @@ from pathlib import Path
 from report.terms.documents import validate
 from scripts.machine.host import Machine, environment_document, identity, machine_line
 from scripts.machine.mounts import mount_of
-from scripts.plan.resume_check import machine_differences
+from scripts.planning.resume_check import machine_differences
 from tests.made_up.machines import MadeUp
 
 CPUINFO = """processor\t: 0

@@ -20,8 +20,8 @@ from scripts.ab.counting_tools import STRACE, VALGRIND, Tool, find_tools
 from scripts.ab.reduced_cell import reduced_flags, reduced_plan
 from scripts.machine.child_process import Outcome, Spawner, Tick
 from scripts.measure.driver_call import Bench
-from scripts.plan.executable import Stamp, describe, executable_path
-from scripts.plan.found_engines import child_environment
+from scripts.planning.executable import Stamp, describe, executable_path
+from scripts.planning.found_engines import child_environment
 from tests.made_up.count_reports import REFS, TABLE
 from tests.made_up.made_up_plans import description, engine, plan
 from tests.places import BUILD, PATIENCE_S

@@ -7,7 +7,7 @@ import pytest
 
 from report.model.plan_document import plan_document
 from scripts.forecast.prediction import Forecast, cell_key, guess_seconds, load_history
-from scripts.plan.order import Turn
+from scripts.planning.order import Turn
 from scripts.store.run_store import create_folder
 from tests.made_up.made_up_plans import FLAGS, engine, line, plan
 

@@ -10,8 +10,8 @@ import pytest
 
 from report.model.plan_document import plan_document, plan_of
 from report.terms.documents import validate
-from scripts.plan.disk_room import PEAK_FACTOR, cell_bytes, needed_bytes
-from scripts.plan.order import missing_turns, repetition_seed, turns_of
+from scripts.planning.disk_room import PEAK_FACTOR, cell_bytes, needed_bytes
+from scripts.planning.order import missing_turns, repetition_seed, turns_of
 from tests.made_up.made_up_plans import FLAGS, engine, line, plan
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from report.gate.gate import Outcome
 from report.gate.gate_history import of_history
+from report.gate.gate_verdict import Outcome
 from report.model.plan import CellName
 from report.stats.change_points import STRIDE, WINDOW, change_points
 from report.stats.critical_values import DRAWS, SEED

@@ -8,8 +8,8 @@ import pytest
 
 from report.model.description import Description
 from report.model.plan import CellName, Engine, Plan, Scenario, Suite
-from scripts.plan.executable import executable_path
-from scripts.plan.oracle_memory import table_bytes
+from scripts.planning.executable import executable_path
+from scripts.planning.oracle_memory import table_bytes
 from tests.places import BUILD
 
 FLOOR = executable_path(BUILD, "null")  # has no memory of its own

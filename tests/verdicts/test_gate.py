@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from report.gate.gate import Gate, Outcome
 from report.gate.gate_evidence import LEAST_CONFIDENCE, of_ab, of_comparison
+from report.gate.gate_verdict import Gate, Outcome
 from report.model.ab_folder import load_ab_run
 from report.stats.two_run_decision import Limits
 from report.trust.judge import load_run

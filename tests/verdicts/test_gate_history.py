@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from report.gate.gate import Gate, Outcome
 from report.gate.gate_history import LATER, RECENT, of_history, smallest_visible
+from report.gate.gate_verdict import Gate, Outcome
 from report.model.history_entry import Band, Entry
 from report.model.judgement import Verdict
 from report.model.plan import CellName

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from report.gate.gate import Gate, Outcome, gated
 from report.gate.gate_evidence import of_ab
 from report.gate.gate_github import annotations
 from report.gate.gate_text import lines
+from report.gate.gate_verdict import Gate, Outcome, gated
 from report.model.ab_folder import load_ab_run
 from report.model.judgement import Judgement, Verdict
 from report.verdict.ab_verdicts import judge

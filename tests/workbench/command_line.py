@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from click.testing import CliRunner
 
 from scripts.cli import verbs
-from scripts.machine.outside import Outside
+from scripts.machine.system_access import Outside
 
 
 @dataclass(frozen=True)

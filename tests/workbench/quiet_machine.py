@@ -11,8 +11,8 @@ from typing import Any
 
 from scripts.cli import main
 from scripts.machine.child_process import Executor, Spawner
-from scripts.machine.outside import Outside
 from scripts.machine.probes import Progress
+from scripts.machine.system_access import Outside
 
 MARKS = "marks.json"  # the marks of the process that ran last
 

@@ -7,8 +7,8 @@ from typing import Any
 from report.config.configuration import Config
 from report.config.toml_table import ConfigError
 from report.model.plan import Plan
-from scripts.plan.executable import executable_path, sha256_of
-from scripts.plan.settings import differences, resolve_flags
+from scripts.planning.executable import executable_path, sha256_of
+from scripts.planning.settings import differences, resolve_flags
 
 
 class Changed(Exception):

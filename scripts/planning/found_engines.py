@@ -7,14 +7,14 @@ from report.config.config_types import VARIANT
 from report.config.configuration import Config, EngineConfig
 from report.model.plan import Engine, Flags
 from scripts.machine.child_process import Executor
-from scripts.plan.executable import (
+from scripts.planning.executable import (
     NotUsable,
     describe,
     executable_path,
     refusal,
     sha256_of,
 )
-from scripts.plan.new_plan import Refusal
+from scripts.planning.new_plan import Refusal
 
 CHILD_PATH = "/usr/bin:/bin"
 

@@ -23,8 +23,8 @@ from report.model.plan import (
 )
 from report.terms.documents import canonical
 from report.terms.rulebook import OWN_STREAM
-from scripts.plan.order import shuffled_order
-from scripts.plan.settings import process_flags, resolve_flags
+from scripts.planning.order import shuffled_order
+from scripts.planning.settings import process_flags, resolve_flags
 
 LEAST_REPETITIONS = 3
 # Where a scenario has no fill of its own, of the programs that --stream replays.
