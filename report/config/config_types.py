@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from report.config.pinned_source import Source
+from report.config.pinned_source import PinnedSource
 from report.terms.rulebook import BENCHMARKS, FLAGS, Flag
 
 # Those that a configuration may name: an audit is no measurement.
@@ -30,7 +30,7 @@ class EngineConfig:
     summary: str
     role: str  # one of ROLES
     sources_of: str  # the engine whose sources this one shares, or ""
-    sources: tuple[Source, ...]
+    sources: tuple[PinnedSource, ...]
     variant_of: str = ""  # the engine whose executable this one runs, or ""
     flags: Mapping[str, Flag] = field(default_factory=dict)  # where nobody says else
     file: str = ""
@@ -42,7 +42,7 @@ class EngineConfig:
 
 
 @dataclass(frozen=True)
-class Growth:
+class FlagsBySize:
     """Flags that hold from a number of entries on."""
 
     num: int
@@ -64,7 +64,7 @@ class ScenarioConfig:
     file: str
     fill: tuple[str, ...] = ()  # what fills a database; (): what a benchmark asks for
     state: str = ""  # one of STATES; "": what a benchmark asks for
-    growth: tuple[Growth, ...] = ()  # ascending
+    growth: tuple[FlagsBySize, ...] = ()  # ascending
     family: str = ""  # the file's name, where a sweep made several of one
     swept: Mapping[str, Flag] = field(default_factory=dict)  # the flag of the sweep
 

@@ -16,7 +16,7 @@ from report.config.config_types import (
     VARIANT,
     Config,
     EngineConfig,
-    Growth,
+    FlagsBySize,
     ScenarioConfig,
     SuiteConfig,
 )
@@ -25,7 +25,7 @@ from report.config.scenario_file import scenarios_of
 from report.config.sweep_config import check_not_swept
 from report.config.toml_table import (
     ConfigError,
-    Table,
+    TomlTable,
     known,
     read_flags,
     read_toml,
@@ -40,7 +40,7 @@ __all__ = [
     "MOST_REPEATS",
     "Config",
     "EngineConfig",
-    "Growth",
+    "FlagsBySize",
     "ScenarioConfig",
     "SuiteConfig",
     "load",
@@ -61,7 +61,7 @@ def load(folder: Path) -> Config:
 
 
 def _scenarios(
-    raw: Mapping[str, Table], engines: Mapping[str, EngineConfig]
+    raw: Mapping[str, TomlTable], engines: Mapping[str, EngineConfig]
 ) -> dict[str, ScenarioConfig]:
     scenarios: dict[str, ScenarioConfig] = {}
     for file in raw:
@@ -79,7 +79,7 @@ def _toml_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.toml"))
 
 
-def _engines(document: Table) -> dict[str, EngineConfig]:
+def _engines(document: TomlTable) -> dict[str, EngineConfig]:
     document.only("engine")
     engines: dict[str, EngineConfig] = {}
     for table in document.tables("engine"):
@@ -96,7 +96,7 @@ def _engines(document: Table) -> dict[str, EngineConfig]:
 
 
 def _check_variant(
-    document: Table, engine: EngineConfig, engines: Mapping[str, EngineConfig]
+    document: TomlTable, engine: EngineConfig, engines: Mapping[str, EngineConfig]
 ) -> None:
     """It runs the executable of one that is no variant, and has no sources."""
     key = f"engine[{engine.name}].variant_of"
@@ -115,7 +115,7 @@ def _check_variant(
         raise ConfigError(document.file, key, told)
 
 
-def _engine(table: Table) -> EngineConfig:
+def _engine(table: TomlTable) -> EngineConfig:
     table.only(
         *("name", "title", "url", "summary", "role", "sources_of", "source"),
         *("variant_of", "flags"),
@@ -138,7 +138,7 @@ def _engine(table: Table) -> EngineConfig:
 
 def _suite(
     name: str,
-    table: Table,
+    table: TomlTable,
     scenarios: Mapping[str, ScenarioConfig],
     engines: Mapping[str, EngineConfig],
 ) -> SuiteConfig:
@@ -169,7 +169,9 @@ def _suite(
     )
 
 
-def _members(table: Table, scenarios: Mapping[str, ScenarioConfig]) -> tuple[str, ...]:
+def _members(
+    table: TomlTable, scenarios: Mapping[str, ScenarioConfig]
+) -> tuple[str, ...]:
     """The scenarios by name; the name of a sweep stands for all that it made."""
     families = {s.family: s.family for s in scenarios.values() if s.family}
     names: list[str] = []
@@ -179,7 +181,7 @@ def _members(table: Table, scenarios: Mapping[str, ScenarioConfig]) -> tuple[str
     return tuple(dict.fromkeys(names))
 
 
-def _published(table: Table) -> tuple[str, ...]:
+def _published(table: TomlTable) -> tuple[str, ...]:
     value = table.values.get("published", "")
     one = (value,) if value and isinstance(value, str) else ()
     names = one or (() if value == "" else table.texts("published", ()))
@@ -188,7 +190,7 @@ def _published(table: Table) -> tuple[str, ...]:
     return names
 
 
-def _suite_engines(table: Table, engines: Iterable[str]) -> tuple[str, ...]:
+def _suite_engines(table: TomlTable, engines: Iterable[str]) -> tuple[str, ...]:
     if "engines" not in table.values:
         return ()
     names = table.texts("engines")
@@ -197,7 +199,7 @@ def _suite_engines(table: Table, engines: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _control(table: Table, engines: Mapping[str, EngineConfig]) -> str:
+def _control(table: TomlTable, engines: Mapping[str, EngineConfig]) -> str:
     name = table.text("control", "")
     if name:
         known(table, "control", name, engines, "engine")
@@ -213,7 +215,7 @@ def published_names() -> tuple[str, ...]:
     return tuple(n for n in about if (PUBLISHED_DIR / f"{n}.csv").is_file())
 
 
-def _duration(table: Table, key: str, default: str) -> float:
+def _duration(table: TomlTable, key: str, default: str) -> float:
     try:
         seconds = parse_duration(table.text(key, default))
     except UnitError as error:

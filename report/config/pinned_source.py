@@ -7,13 +7,13 @@ installed.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from report.config.toml_table import ConfigError, Table, known
+from report.config.toml_table import ConfigError, TomlTable, known
 
 _BUILDS = ("cmake", "autotools", "make")
 
 
 @dataclass(frozen=True)
-class Source:
+class PinnedSource:
     """One source package of the distribution, and how it is compiled."""
 
     engine: str
@@ -43,16 +43,16 @@ class Source:
         return next(s for n, s in self.sha256.items() if ".orig.tar." in n)
 
 
-def sources_of(engine: Table) -> tuple[Source, ...]:
+def sources_of(engine: TomlTable) -> tuple[PinnedSource, ...]:
     """Return an engine's sources in the order in which they are compiled."""
-    sources: list[Source] = []
+    sources: list[PinnedSource] = []
     for table in engine.tables("source"):
         earlier = tuple(source.package for source in sources)
         sources.append(_source(table, engine.text("name"), earlier))
     return tuple(sources)
 
 
-def _source(table: Table, engine: str, earlier: tuple[str, ...]) -> Source:
+def _source(table: TomlTable, engine: str, earlier: tuple[str, ...]) -> PinnedSource:
     table.only(
         *("package", "version", "build", "options", "sha256", "needs", "on_request")
     )
@@ -63,7 +63,7 @@ def _source(table: Table, engine: str, earlier: tuple[str, ...]) -> Source:
         if not any(part in name for name in files.values):
             told = f"no {part} file; accepted: every file of the package"
             raise ConfigError(table.file, table.at("sha256"), told)
-    return Source(
+    return PinnedSource(
         engine=engine,
         package=table.text("package"),
         version=table.text("version"),

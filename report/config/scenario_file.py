@@ -8,11 +8,11 @@ from report.config.config_types import (
     MEASURED,
     REFILLS,
     STATES,
-    Growth,
+    FlagsBySize,
     ScenarioConfig,
 )
 from report.config.sweep_config import swept
-from report.config.toml_table import ConfigError, Table, known, read_flags
+from report.config.toml_table import ConfigError, TomlTable, known, read_flags
 from report.terms.rulebook import SCENARIO_FLAGS, Flag
 
 _OWN = (
@@ -24,7 +24,7 @@ _INHERITED = ("benchmarks", "fill", "state", "sweep")
 
 
 def scenarios_of(
-    name: str, raw: Mapping[str, Table], engines: Iterable[str]
+    name: str, raw: Mapping[str, TomlTable], engines: Iterable[str]
 ) -> tuple[ScenarioConfig, ...]:
     """The scenarios of one file; `raw` has all files.  Raises ConfigError."""
     table = raw[name]
@@ -54,7 +54,7 @@ def scenarios_of(
     return swept(scenario, owner["sweep"], later, parts)
 
 
-def _base(table: Table, raw: Mapping[str, Table]) -> Table | None:
+def _base(table: TomlTable, raw: Mapping[str, TomlTable]) -> TomlTable | None:
     extends = table.text("extends", "")
     if not extends:
         return None
@@ -68,7 +68,7 @@ def _base(table: Table, raw: Mapping[str, Table]) -> Table | None:
     return raw[extends]
 
 
-def _check_keys(table: Table, engines: tuple[str, ...]) -> None:
+def _check_keys(table: TomlTable, engines: tuple[str, ...]) -> None:
     table.only(*_OWN, *SCENARIO_FLAGS)
     if "benchmarks" in table.values:
         for benchmark in table.texts("benchmarks"):
@@ -82,13 +82,15 @@ def _check_keys(table: Table, engines: tuple[str, ...]) -> None:
         _check_engines(growth, ("settings",), engines)
 
 
-def _check_engines(table: Table, keys: Iterable[str], engines: tuple[str, ...]) -> None:
+def _check_engines(
+    table: TomlTable, keys: Iterable[str], engines: tuple[str, ...]
+) -> None:
     for key in keys:
         for engine in table.table(key).values:
             known(table, key, engine, engines, "engine")
 
 
-def _fill(table: Table) -> tuple[str, ...]:
+def _fill(table: TomlTable) -> tuple[str, ...]:
     """The benchmarks of a comma list, in order; () without the key."""
     if "fill" not in table.values:
         return ()
@@ -99,7 +101,7 @@ def _fill(table: Table) -> tuple[str, ...]:
     return names
 
 
-def _settings(parts: Iterable[Table]) -> dict[str, dict[str, Flag]]:
+def _settings(parts: Iterable[TomlTable]) -> dict[str, dict[str, Flag]]:
     settings: dict[str, dict[str, Flag]] = {}
     for part in parts:
         for engine, own in part.table("settings").tables_by_name():
@@ -107,7 +109,7 @@ def _settings(parts: Iterable[Table]) -> dict[str, dict[str, Flag]]:
     return settings
 
 
-def _exclude(parts: Iterable[Table]) -> dict[str, str]:
+def _exclude(parts: Iterable[TomlTable]) -> dict[str, str]:
     exclude: dict[str, str] = {}
     for part in parts:
         reasons = part.table("exclude")
@@ -115,7 +117,7 @@ def _exclude(parts: Iterable[Table]) -> dict[str, str]:
     return exclude
 
 
-def _growth(parts: Iterable[Table]) -> tuple[Growth, ...]:
+def _growth(parts: Iterable[TomlTable]) -> tuple[FlagsBySize, ...]:
     found = []
     for part in parts:
         seen: set[Flag] = set()
@@ -134,5 +136,5 @@ def _growth(parts: Iterable[Table]) -> tuple[Growth, ...]:
                 told = f"{num:,} twice; put both into one table"
                 raise ConfigError(table.file, table.at("num"), told)
             seen.add(num)
-            found.append(Growth(int(num), flags, settings))
+            found.append(FlagsBySize(int(num), flags, settings))
     return tuple(sorted(found, key=lambda growth: growth.num))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from report.config.config_types import ScenarioConfig
-from report.config.toml_table import ConfigError, Table, read_flag
+from report.config.toml_table import ConfigError, TomlTable, read_flag
 from report.terms import titles
 from report.terms.rulebook import SCENARIO_FLAGS
 
@@ -18,9 +18,9 @@ _REMEDY = "is swept: leave it out here, or sweep another flag"
 
 def swept(
     scenario: ScenarioConfig,
-    owner: Table,
-    later: Iterable[Table],
-    parts: Iterable[Table],
+    owner: TomlTable,
+    later: Iterable[TomlTable],
+    parts: Iterable[TomlTable],
 ) -> tuple[ScenarioConfig, ...]:
     """The scenario, or one for each value of the flag that `owner` sweeps.
 
@@ -58,7 +58,9 @@ def check_not_swept(
             raise ConfigError(file, f"{path}.{flag}", told)
 
 
-def _check_free(flag: str, later: Iterable[Table], parts: Iterable[Table]) -> None:
+def _check_free(
+    flag: str, later: Iterable[TomlTable], parts: Iterable[TomlTable]
+) -> None:
     """Raises ConfigError where the flag of a sweep is set by something stronger."""
     places = list(later)
     for part in parts:
@@ -73,10 +75,10 @@ def _check_free(flag: str, later: Iterable[Table], parts: Iterable[Table]) -> No
 
 
 def _member(
-    scenario: ScenarioConfig, sweep: Table, flag: str, written: Any
+    scenario: ScenarioConfig, sweep: TomlTable, flag: str, written: Any
 ) -> ScenarioConfig:
     # As if the flag stood in the table by itself: complaints name its value.
-    value = read_flag(Table(sweep.file, sweep.path, {flag: written}), flag, written)
+    value = read_flag(TomlTable(sweep.file, sweep.path, {flag: written}), flag, written)
     word = re.sub(r"[^a-z0-9]+", "_", str(written).lower()).strip("_")
     if not word:
         raise sweep.wrong(flag, "values that make a name: letters and digits")

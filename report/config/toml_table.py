@@ -37,7 +37,7 @@ def unknown(kind: str, word: str, accepted: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Table:
+class TomlTable:
     """One TOML table and where it stands."""
 
     file: str
@@ -102,34 +102,34 @@ class Table:
             raise self.wrong(key, "true or false")
         return value
 
-    def table(self, key: str) -> "Table":
+    def table(self, key: str) -> "TomlTable":
         """A table; an absent one is empty."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
             raise self.wrong(key, f"a table: [{self.at(key)}]")
-        return Table(self.file, self.at(key), value)
+        return TomlTable(self.file, self.at(key), value)
 
-    def tables(self, key: str) -> list["Table"]:
+    def tables(self, key: str) -> list["TomlTable"]:
         """A list of tables; an absent one is empty."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
             raise self.wrong(key, f"tables: [[{self.at(key)}]]")
         return [
-            Table(self.file, f"{self.at(key)}[{item.get('name', number)}]", item)
+            TomlTable(self.file, f"{self.at(key)}[{item.get('name', number)}]", item)
             for number, item in enumerate(value)
         ]
 
-    def tables_by_name(self) -> Iterator[tuple[str, "Table"]]:
+    def tables_by_name(self) -> Iterator[tuple[str, "TomlTable"]]:
         """The tables inside this one."""
         for key in self.values:
             yield key, self.table(key)
 
 
-def read_toml(file: Path) -> Table:
+def read_toml(file: Path) -> TomlTable:
     """Return the document of a file; a ConfigError if it cannot be read."""
     name = "/".join(file.parts[-3:] if file.name != "engines.toml" else file.parts[-2:])
     try:
-        return Table(name, "", tomllib.loads(file.read_text("utf-8")))
+        return TomlTable(name, "", tomllib.loads(file.read_text("utf-8")))
     except OSError as error:
         raise ConfigError(name, "", f"cannot be read: {error.strerror}") from error
     except ValueError as error:
@@ -137,7 +137,7 @@ def read_toml(file: Path) -> Table:
 
 
 def known(
-    table: Table, key: str, word: str, accepted: Iterable[str], kind: str
+    table: TomlTable, key: str, word: str, accepted: Iterable[str], kind: str
 ) -> None:
     """Raises ConfigError unless the word is one of the accepted ones."""
     names = list(accepted)
@@ -145,7 +145,7 @@ def known(
         raise ConfigError(table.file, table.at(key), unknown(kind, word, names))
 
 
-def read_flag(table: Table, key: str, value: Any) -> Flag:
+def read_flag(table: TomlTable, key: str, value: Any) -> Flag:
     """Return a flag's value: a size in bytes, a duration in seconds, or as written.
 
     A key that is no flag of every executable is one of a single executable, which
@@ -164,7 +164,7 @@ def read_flag(table: Table, key: str, value: Any) -> Flag:
     return float(read) if rule.type == "double" else read
 
 
-def read_flags(table: Table, only: Iterable[str] | None = None) -> dict[str, Flag]:
+def read_flags(table: TomlTable, only: Iterable[str] | None = None) -> dict[str, Flag]:
     """The flags of a table; with `only`, those of these names alone."""
     wanted = set(table.values if only is None else only)
     return {
@@ -174,7 +174,7 @@ def read_flags(table: Table, only: Iterable[str] | None = None) -> dict[str, Fla
     }
 
 
-def _quantity(table: Table, key: str, value: Any, rule: FlagRule) -> Flag:
+def _quantity(table: TomlTable, key: str, value: Any, rule: FlagRule) -> Flag:
     if not isinstance(value, str):
         raise table.wrong(key, rule.accepted)
     try:

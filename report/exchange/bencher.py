@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from report.exchange.exported_cells import Band, Sample, samples
+from report.exchange.exported_cells import ExportedCell, MedianRange, samples
 from report.model.run import Run
 
 
@@ -24,14 +24,14 @@ def render(run: Run) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _measures(sample: Sample) -> dict[str, Any]:
+def _measures(sample: ExportedCell) -> dict[str, Any]:
     found = {"throughput": _metric(sample.rate), "latency": _metric(sample.time_ns)}
     for name, latency_ns in sample.latencies_ns:
         found[f"latency-{name}"] = {"value": float(latency_ns)}
     return found
 
 
-def _metric(band: Band) -> dict[str, float]:
+def _metric(band: MedianRange) -> dict[str, float]:
     return {
         "value": band.median,
         "lower_value": band.low,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 
-from report.exchange.exported_cells import Sample, samples
+from report.exchange.exported_cells import ExportedCell, samples
 from report.model.ab_plan import AbPlan
 from report.model.plan import CellName, Plan
 from report.model.run import Run
@@ -59,7 +59,7 @@ def _one_line(value: object) -> str:
     return _CONTROL.sub(" ", str(value)).strip()
 
 
-def _lines(sample: Sample) -> list[str]:
+def _lines(sample: ExportedCell) -> list[str]:
     told = benchmark_name(sample.name)
     figures = zip(sample.repetitions, sample.times_ns, sample.rates, strict=True)
     return [

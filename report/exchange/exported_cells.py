@@ -19,7 +19,7 @@ _TOLD_LATENCIES = ("p50", "p99")
 
 
 @dataclass(frozen=True)
-class Band:
+class MedianRange:
     """The median of some repetitions, and their extremes."""
 
     median: float
@@ -33,7 +33,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Sample:
+class ExportedCell:
     """The repetitions of one ok cell, in order, and its latencies if it has any.
 
     `latencies_ns` is percentile to nanoseconds, of the one repetition that reads a
@@ -56,12 +56,12 @@ class Sample:
         return tuple(1e9 / rate for rate in self.rates)
 
     @property
-    def rate(self) -> Band:
+    def rate(self) -> MedianRange:
         """Of the rates."""
         return band(self.rates)
 
     @property
-    def time_ns(self) -> Band:
+    def time_ns(self) -> MedianRange:
         """Of the times per operation."""
         return band(self.times_ns)
 
@@ -72,16 +72,16 @@ class Sample:
         return int(options.get("threads") or 1)
 
 
-def band(values: Sequence[float]) -> Band:
+def band(values: Sequence[float]) -> MedianRange:
     """The band of at least one value."""
-    return Band(statistics.median(values), min(values), max(values))
+    return MedianRange(statistics.median(values), min(values), max(values))
 
 
-def samples(run: Run) -> tuple[Sample, ...]:
+def samples(run: Run) -> tuple[ExportedCell, ...]:
     """One for each cell that has rates, in the order of the run."""
     versions = {engine.name: engine.version for engine in run.plan.engines}
     return tuple(
-        Sample(
+        ExportedCell(
             cell.name,
             versions[cell.name.engine],
             tuple(m for m in cell.repetitions if m.ops_per_sec),

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from report.exchange.exported_cells import Band, Sample, samples
+from report.exchange.exported_cells import ExportedCell, MedianRange, samples
 from report.model.run import Run
 
 
@@ -33,7 +33,9 @@ def render_smaller(run: Run) -> str:
     return _text(found)
 
 
-def _entry(run: Run, sample: Sample, kind: str, unit: str, band: Band) -> Any:
+def _entry(
+    run: Run, sample: ExportedCell, kind: str, unit: str, band: MedianRange
+) -> Any:
     count = len(sample.rates)
     return {
         "name": f"{sample.name}{kind}",
@@ -49,7 +51,7 @@ def _entry(run: Run, sample: Sample, kind: str, unit: str, band: Band) -> Any:
     }
 
 
-def _latency(run: Run, sample: Sample, name: str, latency_ns: int) -> Any:
+def _latency(run: Run, sample: ExportedCell, name: str, latency_ns: int) -> Any:
     return {
         "name": f"{sample.name} {name}",
         "unit": "ns",
@@ -58,7 +60,7 @@ def _latency(run: Run, sample: Sample, name: str, latency_ns: int) -> Any:
     }
 
 
-def _origin(run: Run, sample: Sample) -> tuple[str, ...]:
+def _origin(run: Run, sample: ExportedCell) -> tuple[str, ...]:
     return f"{sample.name.engine} {sample.engine_version}", f"run {run.plan.run}"
 
 

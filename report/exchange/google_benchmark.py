@@ -21,7 +21,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from report.exchange.exported_cells import Sample, samples
+from report.exchange.exported_cells import ExportedCell, samples
 from report.model.google_file import SCHEMA, GoogleFile, read
 from report.model.run import Measurement, Run
 
@@ -124,7 +124,7 @@ def _number(found: object) -> float | None:
     return found if is_number else None  # type: ignore[return-value]
 
 
-def _entry(sample: Sample, family: int, index: int) -> dict[str, Any]:
+def _entry(sample: ExportedCell, family: int, index: int) -> dict[str, Any]:
     m, name = sample.repetitions[index], str(sample.name)
     entry = {
         "name": name,

@@ -13,12 +13,12 @@ from typing import Any
 from report.formats.compare_text import confirming
 from report.model.judgement import Verdict
 from report.terms.text_table import csv_text
-from report.verdict.comparable_run import SampledCell, Source
+from report.verdict.comparable_run import ComparableRun, SampledCell
 from report.verdict.run_changes import (
     ComparedCell,
     ComparedRuns,
     NotComparable,
-    Standing,
+    RatePresence,
 )
 from report.words.compare_rows import note
 
@@ -50,7 +50,7 @@ def document(compared: ComparedRuns, exit_code: int) -> dict[str, Any]:
             for change in compared.builds
         ],
         "verdicts": {v.value: len(compared.of(v)) for v in Verdict},
-        "standings": {s.value: len(compared.standing(s)) for s in Standing},
+        "standings": {s.value: len(compared.standing(s)) for s in RatePresence},
         "cells": [_cell(cell) for cell in compared.cells],
         "confirm": confirming(compared) or None,
         "exit": exit_code,
@@ -74,7 +74,7 @@ def csv_document(compared: ComparedRuns) -> str:
     return csv_text(_COLUMNS, ([row.get(name) for name in _COLUMNS] for row in rows))
 
 
-def _source(source: Source) -> dict[str, Any]:
+def _source(source: ComparableRun) -> dict[str, Any]:
     return {
         "name": source.name,
         "kind": source.kind,

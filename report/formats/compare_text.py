@@ -18,7 +18,7 @@ from report.verdict.run_changes import (
     ComparedCell,
     ComparedRuns,
     NotComparable,
-    Standing,
+    RatePresence,
     unchanged_builds_drift,
 )
 from report.words.compare_rows import compared_row
@@ -151,20 +151,20 @@ def _build_change(change: BuildChange) -> str:
     return ", ".join(told)
 
 
-_ALONE = (Standing.GAINED, Standing.ONLY_BASE, Standing.ONLY_NEW)
+_ALONE = (RatePresence.GAINED, RatePresence.ONLY_BASE, RatePresence.ONLY_NEW)
 
 
 def _table(compared: ComparedRuns, show_all: bool) -> tuple[TextTable, str]:
     """The rows in order of weight, and how many of what are not among them."""
     unsure = compared.of(Verdict.INCONCLUSIVE)
     same = compared.of(Verdict.UNCHANGED)
-    unrated = compared.standing(Standing.UNRATED)
+    unrated = compared.standing(RatePresence.UNRATED)
     hidden: dict[str, int] = {}
     if not show_all:
         hidden = {
             f"more {Verdict.INCONCLUSIVE}": max(0, len(unsure) - _UNSURE_SHOWN),
             Verdict.UNCHANGED: len(same),
-            Standing.UNRATED: len(unrated),
+            RatePresence.UNRATED: len(unrated),
         }
         unsure, same, unrated = unsure[:_UNSURE_SHOWN], (), ()
     cells = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from report.model.history_entry import Entry
+from report.model.history_entry import HistoryEntry
 from report.terms.text_table import csv_text
-from report.verdict.history_steps import Change, Judged
-from report.words.history_view import Machine, View, confirming
+from report.verdict.history_steps import Change, SeriesSteps
+from report.words.history_view import HistoryView, MachineHistory, confirming
 
 SCHEMA = 1
 _COLUMNS = (
@@ -19,7 +19,7 @@ _COLUMNS = (
 )
 
 
-def document(view: View) -> dict[str, Any]:
+def document(view: HistoryView) -> dict[str, Any]:
     """The answer of `history --format json`; changes are shares of the rate."""
     return {
         "schema": SCHEMA,
@@ -29,12 +29,12 @@ def document(view: View) -> dict[str, Any]:
     }
 
 
-def csv_document(view: View) -> str:
+def csv_document(view: HistoryView) -> str:
     """One line for each point of each series shown; a step stands at its first."""
     return csv_text(_COLUMNS, _rows(view))
 
 
-def _rows(view: View) -> Iterator[list[Any]]:
+def _rows(view: HistoryView) -> Iterator[list[Any]]:
     for machine in view.machines:
         shown = {entry.run for entry in machine.entries}
         for judged in machine.judged:
@@ -45,7 +45,10 @@ def _rows(view: View) -> Iterator[list[Any]]:
 
 
 def _row(
-    machine: Machine, judged: Judged, entry: Entry, steps: dict[str, Change]
+    machine: MachineHistory,
+    judged: SeriesSteps,
+    entry: HistoryEntry,
+    steps: dict[str, Change],
 ) -> list[Any]:
     key, cell = judged.series.key, entry.by_name[judged.series.cell]
     step = steps.get(entry.run)
@@ -61,7 +64,7 @@ def _row(
     ]
 
 
-def _machine(machine: Machine) -> dict[str, Any]:
+def _machine(machine: MachineHistory) -> dict[str, Any]:
     entries = machine.entries
     return {
         "number": machine.number,
@@ -94,5 +97,5 @@ def _change(change: Change) -> dict[str, Any]:
     }
 
 
-def _entry(entry: Entry) -> dict[str, str]:
+def _entry(entry: HistoryEntry) -> dict[str, str]:
     return {"run": entry.run, "label": entry.label}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from report.model.history_entry import Entry
+from report.model.history_entry import HistoryEntry
 from report.terms.numbers import count, interval, signed
 from report.terms.text_table import TextLine
 from report.verdict.history_steps import Change, State
 from report.words.history_view import (
     FEW,
-    Machine,
-    View,
+    HistoryView,
+    MachineHistory,
     confirming,
     figures_of,
     glyph,
@@ -21,7 +21,7 @@ from report.words.history_view import (
 from report.words.verdict_words import counted
 
 
-def lines(view: View) -> list[TextLine]:
+def lines(view: HistoryView) -> list[TextLine]:
     """The whole view; a step that no A/B run has confirmed is never "regressed"."""
     found = [TextLine(_title(view), "bold")]
     for machine in view.machines:
@@ -47,7 +47,7 @@ def decided(change: Change) -> str:
     return f"{change.state} by {entry.run}: {signed(ratio.median - 1)} {ends}"
 
 
-def summary(machine: Machine) -> str:
+def summary(machine: MachineHistory) -> str:
     """How many series there are, and what is open in them."""
     told = f"{count(len(machine.judged), 'series', 'series')}: {opened(machine)}"
     told += f"; {machine.steady} with nothing open"
@@ -56,14 +56,14 @@ def summary(machine: Machine) -> str:
     return told
 
 
-def _title(view: View) -> str:
+def _title(view: HistoryView) -> str:
     told = f"kvmatrix history  {count(view.runs, 'run')}"
     if view.runs < view.all_runs:
         told = f"kvmatrix history  the last {view.runs} of {view.all_runs} runs"
     return f"{told} · {count(len(view.machines), 'machine')}"
 
 
-def _machine(machine: Machine) -> Iterator[TextLine]:
+def _machine(machine: MachineHistory) -> Iterator[TextLine]:
     runs = machine.entries
     yield TextLine(f"machine {machine.number}: {machine.title}", "bold")
     yield TextLine(f"{count(len(runs), 'run')}, {runs[0].run} to {runs[-1].run}", "dim")
@@ -85,5 +85,5 @@ def _change(change: Change) -> Iterator[TextLine]:
         yield TextLine(f"    to confirm: {confirming(change)}")
 
 
-def _named(entry: Entry) -> str:
+def _named(entry: HistoryEntry) -> str:
     return f"{entry.label} ({entry.run})" if entry.label else entry.run

@@ -14,7 +14,7 @@ from report.terms.text_table import TableRow, TextTable, escaped
 from report.verdict import comparison, sweeps
 from report.verdict.comparison import Chart, Comparison, Row
 from report.words import chart_detail, provenance, sentences, summary_badges
-from report.words.cell_text import EMPTY, Table, union
+from report.words.cell_text import EMPTY, DetailTable, union
 from report.words.workloads import workload
 
 
@@ -124,7 +124,7 @@ def _beside(run: Run, compared: Comparison) -> list[str]:
     return blocks
 
 
-def _merged(tables: list[tuple[Chart, Table]]) -> str:
+def _merged(tables: list[tuple[Chart, DetailTable]]) -> str:
     """Tables of several charts as one; a column that one of them lacks is empty."""
     shared = union(table for _, table in tables)
     rows = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from report.gate.gate_verdict import MOST_UNSEEN, Chosen, Gate, Outcome, gated
+from report.gate.gate_verdict import MOST_UNSEEN, Chosen, Gate, GateOutcome, gated
 from report.model.count_lines import cell_of_count
 from report.model.judgement import Verdict
 from report.model.plan import CellName
@@ -13,7 +13,7 @@ from report.model.run import NOT_MEASURED, Run
 from report.terms.numbers import count
 from report.verdict.ab_verdicts import AbResult
 from report.verdict.count_verdicts import COUNTED, LESS, MORE, SAME
-from report.verdict.run_changes import ComparedRuns, NotComparable, Standing
+from report.verdict.run_changes import ComparedRuns, NotComparable, RatePresence
 from report.words import ab_words
 from report.words.ab_counts import count_row
 from report.words.compare_rows import compared_row
@@ -21,15 +21,15 @@ from report.words.verdict_rows import Kind, VerdictRow
 
 LEAST_CONFIDENCE = 0.95  # of two runs; an A/B run has its own rule
 # What rows without a change of time are to a gate.
-_OUTCOMES: Mapping[str, Outcome] = {
-    NOT_MEASURED: Outcome.NOT_GATED,
-    MORE: Outcome.REGRESSED,
-    LESS: Outcome.IMPROVED,
-    SAME: Outcome.UNCHANGED,
-    Standing.LOST: Outcome.FAILED,
-    Standing.DISPUTED: Outcome.FAILED,
-    Standing.GAINED: Outcome.UNCOMPARED,
-    Standing.ONLY_NEW: Outcome.UNCOMPARED,
+_OUTCOMES: Mapping[str, GateOutcome] = {
+    NOT_MEASURED: GateOutcome.NOT_GATED,
+    MORE: GateOutcome.REGRESSED,
+    LESS: GateOutcome.IMPROVED,
+    SAME: GateOutcome.UNCHANGED,
+    RatePresence.LOST: GateOutcome.FAILED,
+    RatePresence.DISPUTED: GateOutcome.FAILED,
+    RatePresence.GAINED: GateOutcome.UNCOMPARED,
+    RatePresence.ONLY_NEW: GateOutcome.UNCOMPARED,
 }
 _NO_LINES = "the run has no measurements: measurements.jsonl is empty or missing"
 
@@ -47,7 +47,7 @@ def _every(name: str) -> bool:
     return True
 
 
-def of_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
+def gate_from_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
     """The verdict of an A/B run.
 
     A choice of cells leaves the engines out: they are judged by all their cells.
@@ -87,7 +87,7 @@ def _of_counts(result: AbResult, wanted: Chosen) -> Iterable[VerdictRow]:
     counted = {kind.name for kind in COUNTED}
     for name, reason in failed.items():
         if wanted(str(name)):
-            yield VerdictRow(Kind.COUNT, f"{name} counts", Outcome.FAILED, reason)
+            yield VerdictRow(Kind.COUNT, f"{name} counts", GateOutcome.FAILED, reason)
     for made in result.counts:
         instead = made.cell in failed and made.name in counted
         if wanted(str(made.cell)) and not instead:
@@ -109,7 +109,7 @@ def _failed_counts(result: AbResult) -> dict[CellName, str]:
     return {name: why for name, why in sides["b"].items() if name in good}
 
 
-def of_comparison(
+def gate_from_comparison(
     compared: ComparedRuns | NotComparable,
     chosen: Chosen | None = None,
     *,
@@ -130,7 +130,7 @@ def of_comparison(
     rows = (
         _gated(row, most_unseen)
         for row in found
-        if row.outcome not in (Standing.UNRATED, Standing.ONLY_BASE)
+        if row.outcome not in (RatePresence.UNRATED, RatePresence.ONLY_BASE)
     )
     return Gate(
         compared.new.name,

@@ -6,7 +6,7 @@ GitHub shows ten annotations of each level of a step and takes 1 MiB of summary.
 """
 
 from report.gate.gate_text import conclusion, sentence, shown, summary
-from report.gate.gate_verdict import PASSED, Gate, Outcome
+from report.gate.gate_verdict import PASSED, Gate, GateOutcome
 from report.terms.numbers import count
 from report.terms.text_table import escaped, one_line
 from report.words.verdict_rows import VerdictRow, verdict_table
@@ -14,10 +14,10 @@ from report.words.verdict_rows import VerdictRow, verdict_table
 MOST_ANNOTATIONS = 10
 MOST_SUMMARY_ROWS = 300
 _BAD = (
-    Outcome.REGRESSED,
-    Outcome.NOMINATED,
-    Outcome.FAILED,
-    Outcome.MISSING,
+    GateOutcome.REGRESSED,
+    GateOutcome.NOMINATED,
+    GateOutcome.FAILED,
+    GateOutcome.MISSING,
 )
 
 
@@ -47,8 +47,8 @@ def annotations(gate: Gate, code: int) -> list[str]:
 def _warnings(gate: Gate) -> list[str]:
     """One for what is inconclusive, one for what is not gated, one for alerts."""
     kinds = {
-        "inconclusive": gate.of(Outcome.INCONCLUSIVE),
-        "not gated": gate.timed(Outcome.NOT_GATED),
+        "inconclusive": gate.of(GateOutcome.INCONCLUSIVE),
+        "not gated": gate.timed(GateOutcome.NOT_GATED),
         "to look at": tuple(row for row in gate.rows if row.alert),
     }
     return [

@@ -15,12 +15,12 @@ from itertools import groupby
 import numpy as np
 
 from report.formats.history_text import since
-from report.gate.gate_verdict import MOST_UNSEEN, Chosen, Gate, Outcome
-from report.model.history_entry import Entry
+from report.gate.gate_verdict import MOST_UNSEEN, Chosen, Gate, GateOutcome
+from report.model.history_entry import HistoryEntry
 from report.model.plan import CellName
 from report.stats.change_points import LEAST_SHIFT, WINDOW, critical, despiked
 from report.terms.numbers import count, percent
-from report.verdict.history_steps import Change, Judged, State, judge
+from report.verdict.history_steps import Change, SeriesSteps, State, judge
 from report.words.history_view import confirming
 from report.words.verdict_rows import Kind, VerdictRow
 
@@ -35,9 +35,9 @@ _RULE = (
 )
 
 
-def of_history(
-    new: Entry,
-    entries: Sequence[Entry],
+def gate_from_history(
+    new: HistoryEntry,
+    entries: Sequence[HistoryEntry],
     threshold: float,
     chosen: Chosen | None = None,
     *,
@@ -76,7 +76,7 @@ def of_history(
     )
 
 
-def smallest_visible(found: Judged) -> float:
+def smallest_visible(found: SeriesSteps) -> float:
     """Return the slowdown that LATER further runs would show, 95 times of 100.
 
     A share of the time, by the spread of the points about their levels and by the
@@ -94,7 +94,7 @@ def smallest_visible(found: Judged) -> float:
     return max(share, LEAST_SHIFT)
 
 
-def _step(found: Judged, threshold: float) -> Change | None:
+def _step(found: SeriesSteps, threshold: float) -> Change | None:
     """Return the largest recent step that is open, a slowdown before a speed-up."""
     recent = len(found.series.points) - RECENT
     steps = [
@@ -107,14 +107,14 @@ def _step(found: Judged, threshold: float) -> Change | None:
     return max(steps, key=lambda change: change.step.log_shift, default=None)
 
 
-def _row(found: Judged, step: Change | None, threshold: float) -> VerdictRow:
+def _row(found: SeriesSteps, step: Change | None, threshold: float) -> VerdictRow:
     if step is None:
         return _steady_row(found, threshold)
-    outcome = Outcome.NOMINATED
+    outcome = GateOutcome.NOMINATED
     if not step.step.is_slower:
-        outcome = Outcome.IMPROVED
+        outcome = GateOutcome.IMPROVED
     elif step.state is State.CONFIRMED:
-        outcome = Outcome.REGRESSED
+        outcome = GateOutcome.REGRESSED
     by = f"; {step.state} by {step.decided_by.run}" if step.decided_by else ""
     return replace(
         _plain(found.series.cell, outcome, f"{since(step)}{by}"),
@@ -122,7 +122,7 @@ def _row(found: Judged, step: Change | None, threshold: float) -> VerdictRow:
     )
 
 
-def _steady_row(found: Judged, threshold: float) -> VerdictRow:
+def _steady_row(found: SeriesSteps, threshold: float) -> VerdictRow:
     """No step: what could go unseen decides whether that says anything."""
     last = max((change.step.index for change in found.changes), default=0)
     *level, newest = found.series.values[last:]
@@ -131,18 +131,20 @@ def _steady_row(found: Judged, threshold: float) -> VerdictRow:
     unseen, reason = max(visible, slower), ""
     if slower > max(visible, threshold):
         reason = f"this run is {percent(slower)} slower: one run is no step yet"
-    outcome = Outcome.INCONCLUSIVE
+    outcome = GateOutcome.INCONCLUSIVE
     if unseen <= threshold:
-        outcome = Outcome.UNCHANGED
+        outcome = GateOutcome.UNCHANGED
     elif unseen > max(MOST_UNSEEN, threshold):
-        outcome = Outcome.NOT_GATED
+        outcome = GateOutcome.NOT_GATED
     return replace(
         _plain(found.series.cell, outcome, reason),
-        unseen=None if outcome is Outcome.UNCHANGED else unseen,
+        unseen=None if outcome is GateOutcome.UNCHANGED else unseen,
     )
 
 
-def _young_row(found: Judged, new: Entry, before: Sequence[Entry]) -> VerdictRow:
+def _young_row(
+    found: SeriesSteps, new: HistoryEntry, before: Sequence[HistoryEntry]
+) -> VerdictRow:
     """A cell of too few runs; an alert if it had enough of other settings."""
     cell, points = found.series.cell, len(found.series.points) - 1
     settings = new.by_name[cell].settings_sha256
@@ -150,19 +152,21 @@ def _young_row(found: Judged, new: Entry, before: Sequence[Entry]) -> VerdictRow
     other = [c for c in earlier if c and c.rate and c.settings_sha256 != settings]
     few = f"{points} of at least {LEAST_EARLIER} earlier runs are there"
     if not other:
-        return _plain(cell, Outcome.UNCOMPARED, few)
+        return _plain(cell, GateOutcome.UNCOMPARED, few)
     gated = len(other) >= LEAST_EARLIER
     was = ", it was gated before" if gated else ""
     reason = f"its settings changed{was}: of these settings {few}"
-    return replace(_plain(cell, Outcome.UNCOMPARED, reason), alert=gated)
+    return replace(_plain(cell, GateOutcome.UNCOMPARED, reason), alert=gated)
 
 
-def _lost(new: Entry, before: Sequence[Entry], wanted: Chosen) -> Iterable[VerdictRow]:
+def _lost(
+    new: HistoryEntry, before: Sequence[HistoryEntry], wanted: Chosen
+) -> Iterable[VerdictRow]:
     """Cells that any comparable recent entry rates, and the new run does not.
 
     The newest one only would forget what is lost as soon as that is in the history.
     """
-    rated: dict[CellName, Entry] = {}
+    rated: dict[CellName, HistoryEntry] = {}
     for entry in reversed(before):
         for cell in entry.cells:
             if cell.rate is not None and wanted(str(cell.name)):
@@ -171,12 +175,12 @@ def _lost(new: Entry, before: Sequence[Entry], wanted: Chosen) -> Iterable[Verdi
         now = new.by_name.get(name)
         if now is None:
             reason = f"in {base.title}, and not part of this run"
-            yield _plain(name, Outcome.MISSING, reason)
+            yield _plain(name, GateOutcome.MISSING, reason)
         elif now.rate is None:
-            yield _plain(name, Outcome.FAILED, f"{now.status}; ok in {base.title}")
+            yield _plain(name, GateOutcome.FAILED, f"{now.status}; ok in {base.title}")
 
 
-def _plain(cell: CellName, outcome: Outcome, reason: str) -> VerdictRow:
+def _plain(cell: CellName, outcome: GateOutcome, reason: str) -> VerdictRow:
     return VerdictRow(Kind.CELL, str(cell), outcome, reason)
 
 
@@ -190,7 +194,7 @@ def _commands(steps: Iterable[Change]) -> tuple[str, ...]:
     return tuple(confirming(*group) for _, group in groupby(nominated, builds))
 
 
-def _comparable(entry: Entry, new: Entry) -> bool:
+def _comparable(entry: HistoryEntry, new: HistoryEntry) -> bool:
     return (entry.machine_key, entry.method, entry.kind, entry.suite) == (
         new.machine_key,
         new.method,
@@ -200,7 +204,7 @@ def _comparable(entry: Entry, new: Entry) -> bool:
 
 
 def _why_nothing(
-    new: Entry, older: Sequence[Entry], *, rated: bool
+    new: HistoryEntry, older: Sequence[HistoryEntry], *, rated: bool
 ) -> tuple[str, bool]:
     """Return why no cell was judged, and whether the history is not there yet.
 

@@ -15,17 +15,17 @@ from datetime import datetime
 from xml.sax.saxutils import escape, quoteattr
 
 from report.gate.gate_text import conclusion, sentence, summary
-from report.gate.gate_verdict import NOTHING, PASSED, Gate, Outcome
+from report.gate.gate_verdict import NOTHING, PASSED, Gate, GateOutcome
 from report.words.verdict_rows import Kind, VerdictRow
 
 _TAGS: Mapping[str, str] = {
-    Outcome.REGRESSED: "failure",
-    Outcome.NOMINATED: "failure",
-    Outcome.FAILED: "error",
-    Outcome.MISSING: "error",
-    Outcome.INCONCLUSIVE: "skipped",
-    Outcome.NOT_GATED: "skipped",
-    Outcome.UNCOMPARED: "skipped",
+    GateOutcome.REGRESSED: "failure",
+    GateOutcome.NOMINATED: "failure",
+    GateOutcome.FAILED: "error",
+    GateOutcome.MISSING: "error",
+    GateOutcome.INCONCLUSIVE: "skipped",
+    GateOutcome.NOT_GATED: "skipped",
+    GateOutcome.UNCOMPARED: "skipped",
 }
 # What XML 1.0 allows (section 2.2); nothing can be written for the rest.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

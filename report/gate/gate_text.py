@@ -11,7 +11,7 @@ from report.gate.gate_verdict import (
     PASSED,
     REGRESSED,
     Gate,
-    Outcome,
+    GateOutcome,
 )
 from report.terms import numbers
 from report.terms.text_table import TextLine
@@ -28,11 +28,11 @@ from report.words.verdict_words import counted, unseen
 SCHEMA = 1
 # Outcomes whose rows are all shown; of the others so many.
 _SHOWN = (
-    Outcome.FAILED,
-    Outcome.MISSING,
-    Outcome.REGRESSED,
-    Outcome.NOMINATED,
-    Outcome.IMPROVED,
+    GateOutcome.FAILED,
+    GateOutcome.MISSING,
+    GateOutcome.REGRESSED,
+    GateOutcome.NOMINATED,
+    GateOutcome.IMPROVED,
 )
 _UNSURE_SHOWN = 10
 
@@ -57,11 +57,11 @@ def shown(gate: Gate) -> list[VerdictRow]:
     """The rows that people see: what was found, and some of what is not known."""
     rows = [row for outcome in _SHOWN for row in gate.of(outcome)]
     alerts = [row for row in gate.rows if row.alert]
-    vague = [row for row in gate.of(Outcome.NOT_GATED) if not row.alert]
+    vague = [row for row in gate.of(GateOutcome.NOT_GATED) if not row.alert]
     return [
         *rows,
         *alerts,
-        *gate.of(Outcome.INCONCLUSIVE)[:_UNSURE_SHOWN],
+        *gate.of(GateOutcome.INCONCLUSIVE)[:_UNSURE_SHOWN],
         *[row for row in vague if row.timed][:_UNSURE_SHOWN],
         *[row for row in vague if not row.timed][:_UNSURE_SHOWN],
     ]
@@ -77,7 +77,7 @@ def summary(gate: Gate) -> str:
 
 def _summed(gate: Gate, *, timed: bool) -> str:
     found = Counter(row.outcome for row in gate.rows if row.timed is timed)
-    return counted({outcome: found[outcome] for outcome in Outcome})
+    return counted({outcome: found[outcome] for outcome in GateOutcome})
 
 
 def conclusion(gate: Gate, code: int) -> str:
@@ -90,7 +90,7 @@ def conclusion(gate: Gate, code: int) -> str:
     if code == REGRESSED:
         return f"not passed: inconclusive is not allowed: {verdicts(gate)}"
     if code == INCOMPLETE:
-        rows = gate.of(Outcome.FAILED, Outcome.MISSING)
+        rows = gate.of(GateOutcome.FAILED, GateOutcome.MISSING)
         failed = len({row.name.split(" ")[0] for row in rows})
         parts = [f"{numbers.count(failed, 'cell')} failed or missing"] if failed else []
         parts += ["the run is unfinished"] if gate.unfinished else []
@@ -104,8 +104,8 @@ def conclusion(gate: Gate, code: int) -> str:
 
 def _slower(gate: Gate) -> str:
     """What regressed, and what is only nominated: an A/B run decides that."""
-    regressed = len(gate.of(Outcome.REGRESSED))
-    nominated = len(gate.of(Outcome.NOMINATED))
+    regressed = len(gate.of(GateOutcome.REGRESSED))
+    nominated = len(gate.of(GateOutcome.NOMINATED))
     parts = [numbers.count(regressed, "regression")] if regressed else []
     if nominated:
         parts.append(f"{numbers.count(nominated, 'cell')} nominated, to be confirmed")
@@ -114,17 +114,17 @@ def _slower(gate: Gate) -> str:
 
 def verdicts(gate: Gate) -> str:
     """How many of the rows about time came out how, and what could go unseen."""
-    unsure: str = Outcome.INCONCLUSIVE
+    unsure: str = GateOutcome.INCONCLUSIVE
     if (worst := gate.blindest) is not None and worst.unseen is not None:
         unsure += f" ({unseen(worst.unseen, worst.label)})"
     found = {
-        Outcome.UNCHANGED: len(gate.timed(Outcome.UNCHANGED)),
-        Outcome.IMPROVED: len(gate.timed(Outcome.IMPROVED)),
-        unsure: len(gate.timed(Outcome.INCONCLUSIVE)),
-        Outcome.NOT_GATED: len(gate.timed(Outcome.NOT_GATED)),
-        Outcome.UNCOMPARED: len(gate.timed(Outcome.UNCOMPARED)),
+        GateOutcome.UNCHANGED: len(gate.timed(GateOutcome.UNCHANGED)),
+        GateOutcome.IMPROVED: len(gate.timed(GateOutcome.IMPROVED)),
+        unsure: len(gate.timed(GateOutcome.INCONCLUSIVE)),
+        GateOutcome.NOT_GATED: len(gate.timed(GateOutcome.NOT_GATED)),
+        GateOutcome.UNCOMPARED: len(gate.timed(GateOutcome.UNCOMPARED)),
     }
-    return counted(found, [Outcome.UNCHANGED])
+    return counted(found, [GateOutcome.UNCHANGED])
 
 
 def sentence(row: VerdictRow) -> str:
@@ -152,7 +152,9 @@ def document(gate: Gate, code: int) -> dict[str, Any]:
         "exit": code,
         "passed": code == PASSED,
         "judged": gate.judged,
-        "verdicts": {outcome.value: len(gate.timed(outcome)) for outcome in Outcome},
+        "verdicts": {
+            outcome.value: len(gate.timed(outcome)) for outcome in GateOutcome
+        },
         "conclusion": conclusion(gate, code),
         "unfinished": gate.unfinished,
         "no_base": gate.no_base,

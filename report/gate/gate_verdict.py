@@ -20,7 +20,7 @@ _UNKNOWN = "how large a slowdown could go unseen is not known"
 Chosen = Callable[[str], bool]  # whether a cell is, by its name
 
 
-class Outcome(StrEnum):
+class GateOutcome(StrEnum):
     """What became of one row; the gravest first."""
 
     FAILED = "failed"  # ok in the base and not in the new, or failed in an A/B run
@@ -51,19 +51,19 @@ class Gate:
     no_base: bool = False
     hints: tuple[str, ...] = ()  # commands that confirm what was found
 
-    def of(self, *outcomes: Outcome) -> tuple[VerdictRow, ...]:
+    def of(self, *outcomes: GateOutcome) -> tuple[VerdictRow, ...]:
         """The rows that came out so, the largest change first."""
         found = [row for row in self.rows if row.outcome in outcomes]
         return tuple(sorted(found, key=lambda row: -abs(row.change or 0)))
 
-    def timed(self, *outcomes: Outcome) -> tuple[VerdictRow, ...]:
+    def timed(self, *outcomes: GateOutcome) -> tuple[VerdictRow, ...]:
         """The rows about time that came out so."""
         return tuple(row for row in self.of(*outcomes) if row.timed)
 
     @property
     def slower(self) -> tuple[VerdictRow, ...]:
         """The rows that fail the gate: regressed, or nominated for it."""
-        return self.of(Outcome.REGRESSED, Outcome.NOMINATED)
+        return self.of(GateOutcome.REGRESSED, GateOutcome.NOMINATED)
 
     @property
     def judged(self) -> int:
@@ -85,7 +85,7 @@ class Gate:
         """Why nothing was judged: what is known of all rows, or of the first."""
         if self.nothing:
             return self.nothing
-        vague = self.timed(Outcome.NOT_GATED)
+        vague = self.timed(GateOutcome.NOT_GATED)
         told = next((row for row in (*vague, *self.rows) if row.remark), None)
         return f"{told.name}: {told.remark}" if told else "nothing was measured"
 
@@ -95,14 +95,16 @@ class Gate:
         A gate that judged nothing never passes, unless there is no base yet, that is
         allowed, and nothing failed, is missing or unfinished.
         """
-        incomplete = bool(self.of(Outcome.FAILED, Outcome.MISSING)) or self.unfinished
+        incomplete = (
+            bool(self.of(GateOutcome.FAILED, GateOutcome.MISSING)) or self.unfinished
+        )
         if not self.can_pass and not self.slower:
             if not (self.no_base and allow_no_base):
                 return NOTHING
             return INCOMPLETE if incomplete else PASSED
         if fail_on != NEVER and self.slower:
             return REGRESSED
-        unsure = self.timed(Outcome.INCONCLUSIVE, Outcome.NOT_GATED)
+        unsure = self.timed(GateOutcome.INCONCLUSIVE, GateOutcome.NOT_GATED)
         if fail_on == INCONCLUSIVE and unsure:
             return REGRESSED
         return INCOMPLETE if incomplete else PASSED
@@ -115,10 +117,10 @@ def gated(row: VerdictRow, most_unseen: float = MOST_UNSEEN) -> VerdictRow:
     `most_unseen`.
     """
     unseen, note = row.unseen if row.interval else None, row.note
-    if row.interval and row.outcome != Outcome.INCONCLUSIVE:
+    if row.interval and row.outcome != GateOutcome.INCONCLUSIVE:
         return row
     if unseen is None and (row.interval or not note):
         note = "; ".join(filter(None, (_UNKNOWN, note)))
     elif unseen is not None and unseen <= most_unseen:
         return row
-    return replace(row, outcome=Outcome.NOT_GATED, note=note, unseen=unseen)
+    return replace(row, outcome=GateOutcome.NOT_GATED, note=note, unseen=unseen)

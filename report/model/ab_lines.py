@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.ab_run import CONFIRM, SCREEN
 from report.model.plan import CellName
 from report.model.run import THROUGHPUT, Measurement
@@ -26,7 +26,7 @@ def side_at(lead: str, slot: int) -> str:
     return lead if slot in (0, SLOTS - 1) else _OTHER[lead]
 
 
-def stage_of(rule: Rule, number: int) -> str:
+def stage_of(rule: AbRule, number: int) -> str:
     """The stage of a round, which are counted on through both."""
     return SCREEN if number <= rule.screen_rounds else CONFIRM
 
@@ -68,7 +68,7 @@ def slot_of(m: Measurement) -> int:
 def rounds_of(
     measurements: Sequence[Measurement],
     names: Sequence[CellName],
-    rule: Rule,
+    rule: AbRule,
     file: str,
 ) -> dict[CellName, list[RoundLines]]:
     """Every cell with its rounds, as measured.  Raises ResultsError."""
@@ -99,7 +99,7 @@ def rounds_of(
 def _check_line(
     m: Measurement,
     index: int,
-    rule: Rule,
+    rule: AbRule,
     rounds: Mapping[CellName, object],
     place: str,
 ) -> None:

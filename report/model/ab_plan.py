@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from report.model.ab_rule import Rule
-from report.model.plan import CellName, Engine, Flags, Plan, Scenario, Suite, Unit
+from report.model.ab_rule import AbRule
+from report.model.plan import CellGroup, CellName, Engine, Flags, Plan, Scenario, Suite
 from report.model.plan_document import (
     cells_of,
     engine_documents,
@@ -52,7 +52,7 @@ class AbPlan:
     a: Plan
     b: Plan
     labels: Mapping[str, str]  # side -> what people call it
-    rule: Rule
+    rule: AbRule
     same_build: bool  # --aa: both sides are one build
     counted: bool  # whether it ends with counts of what both sides do
 
@@ -219,17 +219,17 @@ def differences_of_work(a: Plan, b: Plan, cell: CellName) -> list[str]:
     return [f"{key} is {x!r} on a, {y!r} on b" for key, x, y in values if x != y]
 
 
-def rule_of(document: Document, place: Path) -> Rule:
+def rule_of(document: Document, place: Path) -> AbRule:
     """Return the rule of ab.json.  Raises ResultsError for one of another version.
 
     Error rates were measured of this rule; the rounds alone are up to the run.
     """
-    given, own = document["rule"], asdict(Rule())
+    given, own = document["rule"], asdict(AbRule())
     for key in own.keys() - {"screen_rounds", "confirm_rounds"}:
         if given[key] != own[key]:
             told = f"rule.{key} is {given[key]}, and that of this version {own[key]}"
             raise ResultsError(f"{place}: {told}: not the rule of this version")
-    return Rule(**given)
+    return AbRule(**given)
 
 
 def _side(
@@ -237,7 +237,7 @@ def _side(
     engines: tuple[Engine, ...],
     scenarios: tuple[Scenario, ...],
     cells: tuple[CellName, ...],
-    rule: Rule,
+    rule: AbRule,
 ) -> Plan:
     return Plan(
         run=document["run"],
@@ -248,7 +248,7 @@ def _side(
         engines=engines,
         scenarios=scenarios,
         cells=cells,
-        order=tuple(Unit(1, (index,)) for index in range(len(cells))),
+        order=tuple(CellGroup(1, (index,)) for index in range(len(cells))),
         machine=document["machine"],
         method=document["method"],
     )

@@ -17,7 +17,7 @@ SEEN_EFFECT = 0.10
 
 
 @dataclass(frozen=True)
-class Rule:
+class AbRule:
     """Rounds of both stages, and what makes a suspect and a verdict.
 
     An improvement gates nothing, so its screen is stricter: it costs few pairs.

@@ -21,7 +21,7 @@ RUN, AB = "run", "ab"
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
+class MedianInterval:
     """A figure and how sure it is: 1e-9 <= low <= median <= high <= 1e15."""
 
     median: float
@@ -43,13 +43,13 @@ class EntryCell:
     settings_sha256: str
     status: str
     n: int
-    rate: Band | None
-    ratio: Band | None
+    rate: MedianInterval | None
+    ratio: MedianInterval | None
     verdict: Verdict | None = None
 
 
 @dataclass(frozen=True)
-class Build:
+class EntryBuild:
     """One engine's executable; `binary_sha256` is "" where it was missing."""
 
     version: str
@@ -65,7 +65,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Entry:
+class HistoryEntry:
     """One run of the history; `label` is what people call the build, or ""."""
 
     run: str
@@ -77,7 +77,7 @@ class Entry:
     suite: str
     seed: int
     reference: Reference | None
-    engines: Mapping[str, Build]
+    engines: Mapping[str, EntryBuild]
     cells: tuple[EntryCell, ...]
 
     @cached_property
@@ -101,7 +101,7 @@ class Entry:
         return build.binary_sha256 if build else ""
 
 
-def document(entry: Entry) -> dict[str, Any]:
+def document(entry: HistoryEntry) -> dict[str, Any]:
     """The entry as its file holds it."""
     reference = entry.reference
     return {
@@ -124,7 +124,7 @@ def document(entry: Entry) -> dict[str, Any]:
     }
 
 
-def text(entry: Entry) -> str:
+def text(entry: HistoryEntry) -> str:
     """What the entry's file holds, one cell a line."""
     content = document(entry)
     cells = ",\n".join(json.dumps(cell) for cell in content.pop("cells"))
@@ -147,7 +147,7 @@ def _cell_document(cell: EntryCell) -> dict[str, Any]:
     }
 
 
-def _band_document(band: Band | None) -> dict[str, float] | None:
+def _band_document(band: MedianInterval | None) -> dict[str, float] | None:
     if band is None:
         return None
     return {"median": band.median, "low": band.low, "high": band.high}

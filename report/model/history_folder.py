@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from report.model.history_entry import AB, Band, Build, Entry, EntryCell, Reference
+from report.model.history_entry import (
+    AB,
+    EntryBuild,
+    EntryCell,
+    HistoryEntry,
+    MedianInterval,
+    Reference,
+)
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.terms.documents import ResultsError, parse_object, read_bytes, validate
@@ -16,7 +23,7 @@ _LARGEST_BYTES = 64 << 20
 _TAKEN = ("run", "ab", "environment")
 
 
-def load(folder: Path) -> tuple[Entry, ...]:
+def load(folder: Path) -> tuple[HistoryEntry, ...]:
     """Every entry of a folder, oldest first; none if there is no folder.
 
     Runs are as old as their names say, which begin with the time of their start.
@@ -33,7 +40,7 @@ def load(folder: Path) -> tuple[Entry, ...]:
     return tuple(read_entry(path) for path in paths)
 
 
-def read_entry(path: Path) -> Entry:
+def read_entry(path: Path) -> HistoryEntry:
     """Return one file of the history, checked.  Raises ResultsError."""
     content = read_bytes(path, _LARGEST_BYTES)
     entry = entry_of_document(parse_object(content, str(path)), str(path))
@@ -42,7 +49,7 @@ def read_entry(path: Path) -> Entry:
     return entry
 
 
-def entry_of_document(record: Mapping[str, Any], place: str) -> Entry:
+def entry_of_document(record: Mapping[str, Any], place: str) -> HistoryEntry:
     """Return the entry of a document.  Raises ResultsError beginning with `place`."""
     validate(record, "history", place)
     try:
@@ -51,14 +58,14 @@ def entry_of_document(record: Mapping[str, Any], place: str) -> Entry:
         raise ResultsError(f"{place}: {error}") from None
 
 
-def _entry(record: Mapping[str, Any]) -> Entry:
+def _entry(record: Mapping[str, Any]) -> HistoryEntry:
     """Return the entry of a document that fits its schema, checked beyond that."""
     run, kind, reference = record["run"], record["kind"], record["reference"]
     if run in _TAKEN:
         raise ValueError(f"run: {run} is no name for a run")
     if (kind == AB) != (reference is not None):
         raise ValueError("reference: an A/B run has one, any other run has none")
-    return Entry(
+    return HistoryEntry(
         run=run,
         method=record["method"],
         kind=kind,
@@ -69,7 +76,7 @@ def _entry(record: Mapping[str, Any]) -> Entry:
         seed=record["seed"],
         reference=reference and Reference(reference["label"], reference["engines"]),
         engines={
-            name: Build(build["version"], build["binary_sha256"])
+            name: EntryBuild(build["version"], build["binary_sha256"])
             for name, build in record["engines"].items()
         },
         cells=_cells(record),
@@ -109,7 +116,7 @@ def _cell(record: Mapping[str, Any]) -> EntryCell:
     return EntryCell(name, digest, status, n, rate, ratio, verdict)
 
 
-def _check_verdict(verdict: Verdict, status: str, ratio: Band | None) -> None:
+def _check_verdict(verdict: Verdict, status: str, ratio: MedianInterval | None) -> None:
     if status != "ok":
         raise ValueError(f"verdict: {verdict} of a cell that is not ok")
     middle = ratio.median if ratio else 1.0
@@ -119,10 +126,10 @@ def _check_verdict(verdict: Verdict, status: str, ratio: Band | None) -> None:
         raise ValueError(f"verdict: {verdict}, and a ratio of {middle:g}")
 
 
-def _band(found: Mapping[str, float] | None, where: str) -> Band | None:
+def _band(found: Mapping[str, float] | None, where: str) -> MedianInterval | None:
     if found is None:
         return None
     median, low, high = found["median"], found["low"], found["high"]
     if not low <= median <= high:
         raise ValueError(f"{where}: not low <= median <= high")
-    return Band(float(median), float(low), float(high))
+    return MedianInterval(float(median), float(low), float(high))

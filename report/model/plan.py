@@ -133,7 +133,7 @@ class Suite:
 
 
 @dataclass(frozen=True)
-class Start:
+class InitialState:
     """What the database of a cell has been through when the cell begins."""
 
     fill: tuple[str, ...]  # benchmarks, each in a process of its own
@@ -141,7 +141,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Unit:
+class CellGroup:
     """Cells of one repetition that share a prepared database; else a single cell."""
 
     repetition: int
@@ -160,7 +160,7 @@ class Plan:
     engines: tuple[Engine, ...]
     scenarios: tuple[Scenario, ...]
     cells: tuple[CellName, ...]
-    order: tuple[Unit, ...]
+    order: tuple[CellGroup, ...]
     machine: Mapping[str, object]  # its identity: compared and shown
     schema: int = SCHEMA
     method: int = METHOD
@@ -213,7 +213,7 @@ class Plan:
         """Return what the cell's executable says of its benchmark, if it knows it."""
         return self.engine(cell.engine).benchmark(cell.benchmark)
 
-    def start(self, cell: CellName) -> Start | None:
+    def start(self, cell: CellName) -> InitialState | None:
         """Return the state that a cell starts from; None: an empty folder.
 
         It is what its benchmark asks for, unless the scenario says otherwise.
@@ -223,7 +223,7 @@ class Plan:
             return None
         scenario = self.scenario(cell.scenario)
         state = scenario.state or benchmark.prepare
-        return Start(scenario.fill or (benchmark.fill,), state != UNSETTLED)
+        return InitialState(scenario.fill or (benchmark.fill,), state != UNSETTLED)
 
     def settings(self) -> dict[str, dict[str, dict[str, Flag]]]:
         """Return scenario -> engine -> flags, of the engines that can run."""

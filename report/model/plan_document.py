@@ -16,13 +16,13 @@ from report.model.plan import (
     CONTROL,
     METHOD,
     SCHEMA,
+    CellGroup,
     CellName,
     Engine,
     Flags,
     Plan,
     Scenario,
     Suite,
-    Unit,
 )
 from report.terms.documents import ResultsError, canonical, read_object, validate
 
@@ -133,7 +133,7 @@ def plan_of(document: Document, place: Path) -> Plan:
         engines=engines,
         scenarios=scenarios,
         cells=cells,
-        order=tuple(Unit(r, tuple(indexes)) for r, indexes in document["order"]),
+        order=tuple(CellGroup(r, tuple(indexes)) for r, indexes in document["order"]),
         machine=document["machine"],
         schema=document["schema"],
         method=document["method"],

@@ -7,10 +7,10 @@ import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.ab_run import CONFIRM, SCREEN, AbCell, Repetition
 from report.model.judgement import Judgement
-from report.page.axes import Dot, Level, Scale, Tick
+from report.page.axes import Dot, LevelLine, Scale, Tick
 from report.terms import numbers
 
 # Half widths of the axis, as losses of the rate; what lies beyond is an arrow.
@@ -74,7 +74,7 @@ class Axis:
         return Mark(self.at(at), self.at(low), self.at(high), self.side(at), cut)
 
 
-def axis(rule: Rule, judgements: Iterable[Judgement]) -> Axis:
+def axis(rule: AbRule, judgements: Iterable[Judgement]) -> Axis:
     """The narrowest axis that shows nearly every interval.
 
     No change within 30 % is off it; a larger one does not squeeze the rest.
@@ -120,7 +120,7 @@ class Runs:
     """
 
     dots: tuple[Dot, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[LevelLine, ...]
     lines: tuple[Tick, ...]
     names: tuple[tuple[float, str], ...]
     divider: float | None
@@ -141,7 +141,7 @@ def runs(cell: AbCell) -> Runs | None:
         return round(_EDGE + up.share(log_rate) * (HEIGHT - 2 * _EDGE), 1)
 
     dots: list[Dot] = []
-    levels: list[Level] = []
+    levels: list[LevelLine] = []
     names: list[tuple[float, str]] = []
     place, divider = 0.0, None
     for stage, own in stages:
@@ -160,7 +160,7 @@ def runs(cell: AbCell) -> Runs | None:
         names.append((ends[0], stage))
         for side in ("a", "b"):
             rates = [_log_rate(r) for _, r in own if r.side == side]
-            levels.append(Level(*ends, down(statistics.median(rates)), side))
+            levels.append(LevelLine(*ends, down(statistics.median(rates)), side))
     return Runs(
         tuple(dots), tuple(levels), _lines(reach, down, middle), tuple(names), divider
     )

@@ -18,7 +18,7 @@ from report.verdict.ab_verdicts import AbResult
 from report.words import ab_builds, ab_words, provenance
 from report.words.ab_counts import changed, count_rows, counts_table, counts_told
 from report.words.ab_words import AbRow
-from report.words.summary_badges import Chip
+from report.words.summary_badges import Badge
 from report.words.verdict_rows import VerdictRow, change_of, interval_of, sides_of
 from report.words.verdict_words import FAILED, look, marked, slowdown
 
@@ -33,7 +33,7 @@ _POINTS = {  # the shape of a point, by its verdict
 
 
 @dataclass(frozen=True)
-class Made:
+class RepetitionText:
     """One repetition as text."""
 
     side: str
@@ -42,12 +42,12 @@ class Made:
 
 
 @dataclass(frozen=True)
-class MadeRound:
+class RoundText:
     """One round as text, in the order of measuring."""
 
     stage: str
     number: int
-    repetitions: tuple[Made, ...]
+    repetitions: tuple[RepetitionText, ...]
 
 
 def render(result: AbResult) -> str:
@@ -105,7 +105,7 @@ def render(result: AbResult) -> str:
     )
 
 
-def chips(result: AbResult, counts: Sequence[VerdictRow]) -> list[Chip]:
+def chips(result: AbResult, counts: Sequence[VerdictRow]) -> list[Badge]:
     """The state of the run, and every reason for care."""
     run, found = result.run, ab_words.tally(result)
     pairs = numbers.count(ab_words.pairs_measured(result), "pair")
@@ -113,26 +113,26 @@ def chips(result: AbResult, counts: Sequence[VerdictRow]) -> list[Chip]:
     confirmed = sum(ab_words.is_confirmed(cell) for cell in result.cells)
     disturbed = ab_words.disturbed(result)
     told = [
-        Chip(f"{cells}, {pairs} measured"),
-        Chip(f"{numbers.count(confirmed, 'cell')} measured again to confirm"),
-        Chip("one build on both sides (A/A)")
+        Badge(f"{cells}, {pairs} measured"),
+        Badge(f"{numbers.count(confirmed, 'cell')} measured again to confirm"),
+        Badge("one build on both sides (A/A)")
         if run.plan.same_build
-        else Chip(f"a is {run.a.label}, b is {run.b.label}"),
+        else Badge(f"a is {run.a.label}, b is {run.b.label}"),
     ]
     if same_executables(run) and not run.plan.same_build:
-        told.append(Chip("both sides have the same executables", warns=True))
+        told.append(Badge("both sides have the same executables", warns=True))
     if run.unfinished:
-        told.append(Chip("unfinished: repetitions are missing", warns=True))
+        told.append(Badge("unfinished: repetitions are missing", warns=True))
     if found[FAILED]:
         failed = numbers.count(found[FAILED], "cell")
-        told.append(Chip(f"{failed} failed", warns=True))
+        told.append(Badge(f"{failed} failed", warns=True))
     if disturbed:
         repetitions = numbers.count(disturbed, "disturbed repetition")
-        told.append(Chip(f"{repetitions}, none dropped", warns=True))
+        told.append(Badge(f"{repetitions}, none dropped", warns=True))
     if run.torn:
-        told.append(Chip("last line torn and left out", warns=True))
+        told.append(Badge("last line torn and left out", warns=True))
     if not counts:
-        told.append(Chip("work was not counted"))
+        told.append(Badge("work was not counted"))
     return told
 
 
@@ -159,20 +159,22 @@ def facts(row: AbRow) -> list[tuple[str, str]]:
     ]
 
 
-def repetitions(cell: AbCell) -> list[MadeRound]:
+def repetitions(cell: AbCell) -> list[RoundText]:
     """Every complete round of a cell."""
     found = []
     for stage in (SCREEN, CONFIRM):
-        rounds: dict[int, list[Made]] = {}
+        rounds: dict[int, list[RepetitionText]] = {}
         for number, repetition in ab_forest.in_order(cell, stage):
             rate = numbers.rounded(ab_forest.rate(repetition))
             marks = ", ".join(repetition.disturbed)
-            rounds.setdefault(number, []).append(Made(repetition.side, rate, marks))
-        found += [MadeRound(stage, n, tuple(made)) for n, made in rounds.items()]
+            rounds.setdefault(number, []).append(
+                RepetitionText(repetition.side, rate, marks)
+            )
+        found += [RoundText(stage, n, tuple(made)) for n, made in rounds.items()]
     return found
 
 
-def disturbances(made: Sequence[MadeRound]) -> list[str]:
+def disturbances(made: Sequence[RoundText]) -> list[str]:
     """What else the machine did, for each repetition that it disturbed."""
     return [
         f"{one.stage} {one.number}, {repetition.side}: {repetition.disturbed}"
@@ -184,12 +186,12 @@ def disturbances(made: Sequence[MadeRound]) -> list[str]:
 
 def _by_engine(
     engines: Sequence[Engine], rows: Sequence[AbRow]
-) -> list[ab_words.Group]:
+) -> list[ab_words.RowGroup]:
     found = []
     for engine in engines:
         own = tuple(row for row in rows if row.engine.name == engine.name)
         if own:
-            found.append(ab_words.Group(engine.title, own))
+            found.append(ab_words.RowGroup(engine.title, own))
     return found
 
 

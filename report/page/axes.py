@@ -72,7 +72,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Level:
+class LevelLine:
     """A line across a part of a drawing."""
 
     x1: float

@@ -10,10 +10,10 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from report.page.axes import Dot, Level, Scale, Tick, edge, even_steps, free_level
+from report.page.axes import Dot, LevelLine, Scale, Tick, edge, even_steps, free_level
 from report.terms.numbers import compact
-from report.verdict.history_series import Point, SeriesKey
-from report.verdict.history_steps import Change, Judged
+from report.verdict.history_series import SeriesKey, SeriesPoint
+from report.verdict.history_steps import Change, SeriesSteps
 
 # The number of each step on the page, by its key.
 Numbers = Mapping[tuple[SeriesKey, int], int]
@@ -28,10 +28,10 @@ _EDGE = 10  # percent
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnPoint:
     """One point as drawn: of several runs their median and the whole band."""
 
-    points: tuple[Point, ...]
+    points: tuple[SeriesPoint, ...]
     median: float
     low: float
     high: float
@@ -63,18 +63,18 @@ class StepMark:
 
 
 @dataclass(frozen=True)
-class Chart:
+class SeriesChart:
     """One series drawn; `runs_per_point` is 1 unless there are too many.
 
     `cut` is a path of short strokes at the edges that a band goes beyond, at so many
     points as `cut_points` says.
     """
 
-    judged: Judged
-    drawn: tuple[Drawn, ...]
+    judged: SeriesSteps
+    drawn: tuple[DrawnPoint, ...]
     band: str
     line: str
-    levels: tuple[Level, ...]
+    levels: tuple[LevelLine, ...]
     ticks: tuple[Tick, ...]
     marks: tuple[StepMark, ...]
     dots: tuple[Dot, ...]
@@ -88,7 +88,9 @@ class Chart:
         return [Tick(tick.at / 100 * HEIGHT_PX, tick.label) for tick in self.ticks]
 
 
-def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
+def chart(
+    judged: SeriesSteps, runs: set[str], numbers: Numbers, most: int
+) -> SeriesChart:
     """The part of a series in these runs, as at most about so many points."""
     found = judged.series
     points = [i for i, point in enumerate(found.points) if point.entry.run in runs]
@@ -103,7 +105,7 @@ def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
         [(left, _top(scale, n)) for left, n in zip(lefts, values, strict=True)]
         for values in ends
     )
-    return Chart(
+    return SeriesChart(
         judged,
         drawn,
         band=_path([*upper, *reversed(lower)]) + "z",
@@ -118,7 +120,7 @@ def chart(judged: Judged, runs: set[str], numbers: Numbers, most: int) -> Chart:
     )
 
 
-def short(point: Point) -> str:
+def short(point: SeriesPoint) -> str:
     """A run for narrow places: its label, cut, or its name."""
     label = point.entry.label
     if len(label) > _LABEL_CHARS:
@@ -132,11 +134,11 @@ def figure(value: float, is_ratio: bool) -> str:
 
 
 def _thinned(
-    points: Sequence[Point],
+    points: Sequence[SeriesPoint],
     shown: Sequence[int],
     steps: dict[int, Change],
     most: int,
-) -> tuple[tuple[Drawn, ...], int]:
+) -> tuple[tuple[DrawnPoint, ...], int]:
     """Neighbours drawn as one, never across a step."""
     per_point = max(1, math.ceil(len(shown) / most))
     groups: list[list[int]] = []
@@ -148,10 +150,10 @@ def _thinned(
 
 
 def _drawn(
-    points: Sequence[Point], group: list[int], steps: dict[int, Change]
-) -> Drawn:
+    points: Sequence[SeriesPoint], group: list[int], steps: dict[int, Change]
+) -> DrawnPoint:
     found = tuple(points[index] for index in group)
-    return Drawn(
+    return DrawnPoint(
         found,
         statistics.median(point.band.median for point in found),
         min(point.band.low for point in found),
@@ -160,7 +162,7 @@ def _drawn(
     )
 
 
-def _range(drawn: Sequence[Drawn]) -> tuple[float, float]:
+def _range(drawn: Sequence[DrawnPoint]) -> tuple[float, float]:
     """What the axis spans; wide bands are cut at it."""
     medians = [one.median for one in drawn]
     least, most = min(medians), max(medians)
@@ -189,7 +191,7 @@ def _cut(lefts: Sequence[int], beyond: Sequence[tuple[bool, bool]]) -> str:
 
 
 def _dots(
-    drawn: Sequence[Drawn], line: Sequence[tuple[int, int]], is_ratio: bool
+    drawn: Sequence[DrawnPoint], line: Sequence[tuple[int, int]], is_ratio: bool
 ) -> tuple[Dot, ...]:
     if len(drawn) > _MOST_DOTS:
         return ()
@@ -200,7 +202,7 @@ def _dots(
     )
 
 
-def _marks(drawn: Sequence[Drawn], numbers: Numbers) -> tuple[StepMark, ...]:
+def _marks(drawn: Sequence[DrawnPoint], numbers: Numbers) -> tuple[StepMark, ...]:
     found: list[StepMark] = []
     for i, one in enumerate(drawn):
         if not one.change:
@@ -212,14 +214,14 @@ def _marks(drawn: Sequence[Drawn], numbers: Numbers) -> tuple[StepMark, ...]:
     return tuple(found)
 
 
-def _levels(drawn: Sequence[Drawn], scale: Scale) -> tuple[Level, ...]:
+def _levels(drawn: Sequence[DrawnPoint], scale: Scale) -> tuple[LevelLine, ...]:
     begins = [i for i, one in enumerate(drawn) if i == 0 or one.change]
     across = Scale(0, len(drawn))
     found = []
     for begin, end in zip(begins, [*begins[1:], len(drawn)], strict=True):
         medians = [p.band.median for one in drawn[begin:end] for p in one.points]
         y = _top(scale, statistics.median(medians)) / HIGH * 100
-        found.append(Level(across.percent(begin), across.percent(end), y))
+        found.append(LevelLine(across.percent(begin), across.percent(end), y))
     return tuple(found)
 
 

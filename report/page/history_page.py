@@ -9,8 +9,15 @@ from dataclasses import dataclass
 
 from report.formats.history_text import decided
 from report.page import frame
-from report.page.history_charts import HEIGHT_PX, Chart, Numbers, chart, figure, short
-from report.page.identity import Look, look
+from report.page.history_charts import (
+    HEIGHT_PX,
+    Numbers,
+    SeriesChart,
+    chart,
+    figure,
+    short,
+)
+from report.page.identity import EngineLook, look
 from report.stats import change_points
 from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
@@ -18,15 +25,15 @@ from report.verdict import history_steps
 from report.verdict.history_steps import Change
 from report.words.history_view import (
     FEW,
-    Machine,
-    View,
+    HistoryView,
+    MachineHistory,
     confirming,
     figures_of,
     glyph,
     opened,
     style,
 )
-from report.words.summary_badges import Chip
+from report.words.summary_badges import Badge
 
 _STYLES = ("two_builds/regressions.css", "two_builds/history.css")
 _TEMPLATE = "history.html.j2"
@@ -36,7 +43,7 @@ _WORTH_A_CHART = 4  # points, from which a step can be seen
 
 
 @dataclass(frozen=True)
-class Named:
+class HistoryEngine:
     """An engine of the history; it has no title of its own."""
 
     name: str
@@ -48,18 +55,18 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Part:
+class MachineSection:
     """One machine with its charts, those with something open first.
 
     `left_out` series have too few points to be worth a chart, unless all have.
     """
 
-    machine: Machine
-    charts: tuple[Chart, ...]
+    machine: MachineHistory
+    charts: tuple[SeriesChart, ...]
     left_out: int
 
 
-def render(view: View) -> str:
+def render(view: HistoryView) -> str:
     """The page as the text of one HTML file."""
     environment = frame.environment()
     environment.globals.update(
@@ -75,7 +82,7 @@ def render(view: View) -> str:
         verdict_class=style,
     )
     names = dict.fromkeys(name.engine for name in view.cells)
-    engines = [Named(name) for name in names]
+    engines = [HistoryEngine(name) for name in names]
     numbers = _numbers(view)
     series = sum(len(machine.judged) for machine in view.machines)
     most = min(_MOST_POINTS, max(_LEAST_POINTS, _ALL_POINTS // max(series, 1)))
@@ -99,7 +106,7 @@ def render(view: View) -> str:
     )
 
 
-def chips(view: View, parts: list[Part]) -> list[Chip]:
+def chips(view: HistoryView, parts: list[MachineSection]) -> list[Badge]:
     """How much there is, and every reason for care."""
     runs = f"{numbers.count(view.runs, 'run')}"
     if view.runs < view.all_runs:
@@ -107,20 +114,20 @@ def chips(view: View, parts: list[Part]) -> list[Chip]:
     series = sum(len(part.machine.judged) for part in parts)
     steady = sum(part.machine.steady for part in parts)
     found = [
-        Chip(runs),
-        Chip(numbers.count(len(parts), "machine")),
-        Chip(f"{steady} of {series} series with nothing open"),
+        Badge(runs),
+        Badge(numbers.count(len(parts), "machine")),
+        Badge(f"{steady} of {series} series with nothing open"),
     ]
     few = sum(part.machine.short for part in parts)
     if few:
-        found.append(Chip(f"{few} series of fewer than {FEW} points", warns=True))
+        found.append(Badge(f"{few} series of fewer than {FEW} points", warns=True))
     thinned = max((c.runs_per_point for part in parts for c in part.charts), default=1)
     if thinned > 1:
-        found.append(Chip(f"drawn thinner: up to {thinned} runs for each point"))
+        found.append(Badge(f"drawn thinner: up to {thinned} runs for each point"))
     return found
 
 
-def figures(chart: Chart) -> TextTable:
+def figures(chart: SeriesChart) -> TextTable:
     """Return every point of a chart; the first after a step has its sign."""
     is_ratio = chart.judged.series.is_ratio
     titles = ("ratio", "from, to", "ops/s") if is_ratio else ("ops/s", "from, to")
@@ -144,17 +151,17 @@ def anchor(numbers: Numbers, change: Change) -> str:
     return f"step-{numbers[change.key]}"
 
 
-def _part(machine: Machine, numbers: Numbers, most: int) -> Part:
+def _part(machine: MachineHistory, numbers: Numbers, most: int) -> MachineSection:
     runs = {entry.run for entry in machine.entries}
     long = [j for j in machine.judged if len(j.series.points) >= _WORTH_A_CHART]
     drawn = long or machine.judged
     charts = [chart(judged, runs, numbers, most) for judged in drawn]
     first = {change.series.key: i for i, change in reversed([*enumerate(machine.open)])}
     charts.sort(key=lambda c: first.get(c.judged.series.key, len(first)))
-    return Part(machine, tuple(charts), len(machine.judged) - len(drawn))
+    return MachineSection(machine, tuple(charts), len(machine.judged) - len(drawn))
 
 
-def _numbers(view: View) -> Numbers:
+def _numbers(view: HistoryView) -> Numbers:
     """Every step that is shown, numbered through the page: what is open first."""
     shown = [c for m in view.machines for c in m.open]
     shown += [c for m in view.machines for j in m.judged for c in j.changes]
@@ -162,5 +169,5 @@ def _numbers(view: View) -> Numbers:
     return {key: n for n, key in enumerate(keys, 1)}
 
 
-def _looks(engines: list[Named]) -> dict[str, Look]:
+def _looks(engines: list[HistoryEngine]) -> dict[str, EngineLook]:
     return {engine.name: look(place) for place, engine in enumerate(engines)}

@@ -17,17 +17,17 @@ SHAPES = 9  # no divisor of COLOURS: the pairs repeat after 72 engines
 
 
 @dataclass(frozen=True)
-class Look:
+class EngineLook:
     """CSS class of the colour, id of the shape's symbol."""
 
     colour: str
     shape: str
 
 
-NEUTRAL = Look("en", "mn")
+NEUTRAL = EngineLook("en", "mn")
 
 
-def looks(engines: Iterable[Engine]) -> dict[str, Look]:
+def looks(engines: Iterable[Engine]) -> dict[str, EngineLook]:
     """The look of each engine by name; unranked ones are neutral."""
     found = {}
     place = 0
@@ -39,6 +39,6 @@ def looks(engines: Iterable[Engine]) -> dict[str, Look]:
     return found
 
 
-def look(place: int) -> Look:
+def look(place: int) -> EngineLook:
     """The look of the ranked engine of that place, which counts from 0."""
-    return Look(f"e{place % COLOURS}", f"m{place % SHAPES}")
+    return EngineLook(f"e{place % COLOURS}", f"m{place % SHAPES}")

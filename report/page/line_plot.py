@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from report.page.axes import Dot, LogScale, Scale, Tick, log_steps
-from report.page.identity import Look
+from report.page.identity import EngineLook
 from report.terms import numbers, titles
 
 WIDE, HIGH_PX = 1000, 236  # units of the paths: parts of the width, pixels
@@ -19,7 +19,7 @@ _LEAST_RATIO = 8  # of the largest value to the least, for a log axis
 
 
 @dataclass(frozen=True)
-class Spot:
+class PlotPoint:
     """One point: median and interval at a value; `value` is its place in the list."""
 
     value: int
@@ -29,21 +29,21 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Series:
+class PlotLine:
     """One line; `engine` is what a switch of the page hides it by, or ""."""
 
     engine: str
     title: str
-    look: Look
+    look: EngineLook
     is_published: bool
-    spots: tuple[Spot, ...]
+    spots: tuple[PlotPoint, ...]
 
 
 @dataclass(frozen=True)
 class Curve:
     """A drawn line with its points and the place of its label."""
 
-    series: Series
+    series: PlotLine
     path: str
     marks: tuple[Dot, ...]
     label_px: float
@@ -77,7 +77,7 @@ class Plot:
 
 
 def plot(
-    series: Sequence[Series], values: Sequence[object], flag: str = ""
+    series: Sequence[PlotLine], values: Sequence[object], flag: str = ""
 ) -> Plot | None:
     """What can be on a log axis: figures above zero.  None if there are none.
 
@@ -111,7 +111,7 @@ def places(values: Sequence[object]) -> list[float]:
     return [Scale(0, max(len(values) - 1, 1)).percent(i) for i in range(len(values))]
 
 
-def _above_zero(series: Series) -> Series:
+def _above_zero(series: PlotLine) -> PlotLine:
     return replace(series, spots=tuple(s for s in series.spots if s.low > 0))
 
 
@@ -129,7 +129,7 @@ def _top(scale: LogScale, number: float) -> float:
 
 
 def _curve(
-    series: Series,
+    series: PlotLine,
     scale: LogScale,
     lefts: Sequence[float],
     names: Sequence[str],
@@ -183,7 +183,7 @@ def _up(scale: LogScale) -> tuple[Tick, ...]:
     return tuple(Tick(_top(scale, n), numbers.label(n)) for n in steps)
 
 
-def _in_words(series: Series, names: Sequence[str]) -> str:
+def _in_words(series: PlotLine, names: Sequence[str]) -> str:
     first, last = series.spots[0], series.spots[-1]
     ends = [first] if last is first else [first, last]
     shown = (f"{numbers.compact(s.median)} at {names[s.value]}" for s in ends)

@@ -13,12 +13,17 @@ from report.model.run import Run
 from report.page.log_charts import Dumbbells
 from report.published import published_figures, published_tables
 from report.published.published_figures import About, Page
-from report.published.published_tables import NOT_REPRODUCED, TESTS, Printed, Table
+from report.published.published_tables import (
+    NOT_REPRODUCED,
+    TESTS,
+    PrintedRow,
+    PublishedTable,
+)
 from report.terms import numbers
 from report.verdict import sweeps
 from report.verdict.comparison import Chart, Comparison, Row
 from report.verdict.sweeps import Sweep
-from report.words.cell_text import Figure, as_printed
+from report.words.cell_text import CellText, as_printed
 
 _COLUMNS = {
     "duration": "duration",
@@ -48,13 +53,13 @@ class PublishedRow:
     label: str
     engine: Engine | None
     anchor: str
-    figures: tuple[Figure, ...]
+    figures: tuple[CellText, ...]
     note: str
     is_published: bool
 
 
 @dataclass(frozen=True)
-class Group:
+class PublishedGroup:
     """Rows that belong together."""
 
     title: str
@@ -62,15 +67,15 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Beside:
+class PublishedSource:
     """One source with all of its rows that are not drawn elsewhere on the page."""
 
     about: About
     columns: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[PublishedGroup, ...]
 
 
-def tables(run: Run) -> list[Table]:
+def tables(run: Run) -> list[PublishedTable]:
     """What the suite names and is not of rates, in the order it names them."""
     known = [n for n in run.plan.suite.published if n in published_figures.names()]
     return [
@@ -91,12 +96,12 @@ def rates(run: Run) -> Page | None:
     return None
 
 
-def beside(
-    compared: Comparison, found: Sequence[Table], drawn: Sequence[Sweep]
-) -> list[Beside]:
+def sources_of(
+    compared: Comparison, found: Sequence[PublishedTable], drawn: Sequence[Sweep]
+) -> list[PublishedSource]:
     """Each table with what is left of it; one of which nothing is left is not here."""
     made = [
-        Beside(
+        PublishedSource(
             table,
             tuple(_COLUMNS.get(column, column) for column in table.columns),
             _grouped(compared, table, drawn),
@@ -106,7 +111,9 @@ def beside(
     return [one for one in made if one.groups]
 
 
-def unpaired(page: Page, drawn: Dumbbells | None) -> list[published_figures.Figure]:
+def unmatched(
+    page: Page, drawn: Dumbbells | None
+) -> list[published_figures.PublishedFigure]:
     """The rows of a page of rates that no chart of the run stands beside."""
     shown = {
         (group.chart.scenario.name, group.chart.benchmark, pair.engine.name)
@@ -117,18 +124,20 @@ def unpaired(page: Page, drawn: Dumbbells | None) -> list[published_figures.Figu
 
 
 def _grouped(
-    compared: Comparison, table: Table, drawn: Sequence[Sweep]
-) -> tuple[Group, ...]:
+    compared: Comparison, table: PublishedTable, drawn: Sequence[Sweep]
+) -> tuple[PublishedGroup, ...]:
     groups: dict[str, list[PublishedRow]] = {}
     shown = [row for sweep in drawn for row in sweep.published(table)]
     for row in table.rows:
         if table.kind == TESTS or row not in shown:
             lines = groups.setdefault(row.group, [])
             lines += _lines(compared, table, row)
-    return tuple(Group(title, tuple(lines)) for title, lines in groups.items())
+    return tuple(PublishedGroup(title, tuple(lines)) for title, lines in groups.items())
 
 
-def _lines(compared: Comparison, table: Table, row: Printed) -> Iterable[PublishedRow]:
+def _lines(
+    compared: Comparison, table: PublishedTable, row: PrintedRow
+) -> Iterable[PublishedRow]:
     ours = list(_ours(compared, row)) if table.kind == TESTS else []
     reproduced = any(found.summary for _, found in ours)
     note = row.printed.get("note", "")
@@ -141,7 +150,7 @@ def _lines(compared: Comparison, table: Table, row: Printed) -> Iterable[Publish
         yield _line(table, chart, found)
 
 
-def _ours(compared: Comparison, row: Printed) -> Iterable[tuple[Chart, Row]]:
+def _ours(compared: Comparison, row: PrintedRow) -> Iterable[tuple[Chart, Row]]:
     """The cells of ours that a row is about, with a rate or without."""
     if row.target is None:
         return
@@ -153,12 +162,12 @@ def _ours(compared: Comparison, row: Printed) -> Iterable[tuple[Chart, Row]]:
                     yield chart, found
 
 
-def _line(table: Table, chart: Chart, row: Row) -> PublishedRow:
+def _line(table: PublishedTable, chart: Chart, row: Row) -> PublishedRow:
     label = f"here: {row.engine.title}, {chart.benchmark}"
     anchor = chart.link
     if row.summary is None:
-        empty = (Figure(),) * (len(table.columns) - 1)
-        blank = (Figure(row.status, row.reason), *empty)
+        empty = (CellText(),) * (len(table.columns) - 1)
+        blank = (CellText(row.status, row.reason), *empty)
         return PublishedRow(
             label, row.engine, anchor, blank, row.reason, is_published=False
         )
@@ -170,7 +179,7 @@ def _line(table: Table, chart: Chart, row: Row) -> PublishedRow:
         "ops_per_s": numbers.rounded(median),
         "mb_per_s": numbers.rounded(moved) if moved else "",
     }
-    shown = tuple(Figure(cells.get(c) or Figure().text) for c in table.columns)
+    shown = tuple(CellText(cells.get(c) or CellText().text) for c in table.columns)
     return PublishedRow(label, row.engine, anchor, shown, _note(chart, row), False)
 
 

@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from report.model.plan import Engine
 from report.model.run import Run
 from report.page import line_plot
-from report.page.identity import Look, look, looks
-from report.page.line_plot import Plot, Series, Spot
-from report.published.published_tables import NOT_REPRODUCED, Printed, Table
+from report.page.identity import EngineLook, look, looks
+from report.page.line_plot import Plot, PlotLine, PlotPoint
+from report.published.published_tables import NOT_REPRODUCED, PrintedRow, PublishedTable
 from report.terms import numbers, titles
 from report.verdict import sweeps
 from report.verdict.comparison import FAILURES, Row
 from report.verdict.sweeps import Member, Sweep
 from report.words import chart_detail, sentences, workloads
-from report.words.cell_text import EMPTY, Figure, as_printed, figure, merged
-from report.words.cell_text import Table as Figures
+from report.words.cell_text import EMPTY, CellText, as_printed, figure, merged
+from report.words.cell_text import DetailTable as Figures
 
 Interval = tuple[float, float, float]  # median, least, largest
 # The columns of the table that are of the database, and of published sweeps; those
@@ -44,12 +44,12 @@ _ROLES = ("write", "read")  # what the columns of a published sweep begin with
 class Quantity:
     """One figure of a point, as the table shows it and as it is drawn."""
 
-    figure: Figure = EMPTY
+    figure: CellText = EMPTY
     drawn: Interval | None = None
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """An engine at one value; `place` is that of the value among those of the sweep.
 
     `source` is "" or what is said of a published figure, `cells` are by column.
@@ -68,9 +68,9 @@ class Trace:
 
     title: str
     engine: Engine | None
-    look: Look
+    look: EngineLook
     is_published: bool
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Behind:
+class SweepDetail:
     """Everything behind one benchmark: tables with a line for each value."""
 
     benchmark: str
@@ -104,11 +104,11 @@ class Panel:
     columns: tuple[str, ...]
     groups: tuple[Trace, ...]
     without: tuple[str, ...]  # why some cells have no rate
-    published: tuple[Table, ...]
-    behind: tuple[Behind, ...]
+    published: tuple[PublishedTable, ...]
+    behind: tuple[SweepDetail, ...]
 
 
-def panel(run: Run, sweep: Sweep, tables: Iterable[Table]) -> Panel:
+def panel(run: Run, sweep: Sweep, tables: Iterable[PublishedTable]) -> Panel:
     """Return a sweep with what was published of its flag and family."""
     printed = tuple(table for table in tables if sweep.published(table))
     columns = _columns(sweep, [row for t in printed for row in sweep.published(t)])
@@ -127,7 +127,7 @@ def panel(run: Run, sweep: Sweep, tables: Iterable[Table]) -> Panel:
     )
 
 
-def _columns(sweep: Sweep, printed: Iterable[Printed]) -> dict[str, str]:
+def _columns(sweep: Sweep, printed: Iterable[PrintedRow]) -> dict[str, str]:
     """Each column of the table with that of published sweeps, or ""."""
     targets = [row.target.benchmarks for row in printed if row.target]
     roles = {t[role]: role for t in targets for role in _ROLES if role in t}
@@ -148,7 +148,7 @@ def _ours(run: Run, sweep: Sweep) -> list[Trace]:
             seen[engine.name],
             False,
             tuple(
-                Point(
+                SweepPoint(
                     sweep.label(member.value),
                     place,
                     _order(sweep, str(member.value)),
@@ -191,7 +191,7 @@ def _rate(row: Row | None, unit: str) -> Quantity:
     if row is None:
         return Quantity()
     if row.summary is None:
-        return Quantity(Figure(row.status, row.reason, warns=row.status in FAILURES))
+        return Quantity(CellText(row.status, row.reason, warns=row.status in FAILURES))
     if unit == _SECONDS:
         return _quantity(sweeps.elapsed_s(row), numbers.rounded)
     ends = row.summary.median, row.summary.low, row.summary.high
@@ -202,11 +202,11 @@ def _rate(row: Row | None, unit: str) -> Quantity:
         median, low, high = (rate * moved / sweeps.MB for rate in ends)
     else:
         median, low, high = (rate / 1e3 for rate in ends)
-    return Quantity(Figure(numbers.rounded(median)), (median, low, high))
+    return Quantity(CellText(numbers.rounded(median)), (median, low, high))
 
 
 def _theirs(
-    run: Run, sweep: Sweep, tables: Iterable[Table], columns: Mapping[str, str]
+    run: Run, sweep: Sweep, tables: Iterable[PublishedTable], columns: Mapping[str, str]
 ) -> list[Trace]:
     """The published engines; one that is none of ours has a look of its own."""
     ours = {engine.name: engine for engine in run.plan.engines}
@@ -214,7 +214,7 @@ def _theirs(
     new = sum(engine.ranked for engine in run.plan.engines)
     lines = []
     for table in tables:
-        by_title: dict[str, list[Printed]] = {}
+        by_title: dict[str, list[PrintedRow]] = {}
         for row in sweep.published(table):
             by_title.setdefault(row.title, []).append(row)
         for title, rows in by_title.items():
@@ -229,10 +229,10 @@ def _theirs(
 def _printed(
     sweep: Sweep,
     engine: Engine | None,
-    table: Table,
-    row: Printed,
+    table: PublishedTable,
+    row: PrintedRow,
     columns: Mapping[str, str],
-) -> Point:
+) -> SweepPoint:
     value, number = row.printed[table.value], row.number(table.value)
     same = (v == number or str(v) == value for v in sweep.values)
     place = next((i for i, is_same in enumerate(same) if is_same), None)
@@ -243,7 +243,9 @@ def _printed(
         title: Quantity(as_printed(text), _alone(row.number(columns[title])))
         for title, text in shown.items()
     }
-    return Point(as_printed(value).text, place, _order(sweep, value), source, cells)
+    return SweepPoint(
+        as_printed(value).text, place, _order(sweep, value), source, cells
+    )
 
 
 def _alone(number: float | None) -> Interval | None:
@@ -273,7 +275,7 @@ def _groups(ours: Iterable[Trace], theirs: Sequence[Trace]) -> Iterable[Trace]:
             yield _ordered(line, line.points)
 
 
-def _ordered(line: Trace, points: Iterable[Point]) -> Trace:
+def _ordered(line: Trace, points: Iterable[SweepPoint]) -> Trace:
     return replace(line, points=tuple(sorted(points, key=lambda point: point.order)))
 
 
@@ -300,14 +302,14 @@ def _drawings(sweep: Sweep, lines: Sequence[Trace]) -> Iterable[Drawing]:
             yield Drawing(f"{sweep.anchor}-{number}", title, unit, made)
 
 
-def _series(line: Trace, column: str) -> Series:
+def _series(line: Trace, column: str) -> PlotLine:
     """The points of a line at values that the sweep has."""
     spots = [
-        Spot(point.place, *drawn)
+        PlotPoint(point.place, *drawn)
         for point in line.points
         if point.place is not None and (drawn := point.cells[column].drawn)
     ]
-    return Series(
+    return PlotLine(
         line.engine.name if line.engine else "",
         line.title,
         line.look,
@@ -335,7 +337,7 @@ def _without(sweep: Sweep) -> Iterable[str]:
         yield f"{title}, {benchmark}, {', '.join(at)}: {status}, {reason}"
 
 
-def _behind(run: Run, sweep: Sweep, benchmark: str) -> Behind:
+def _behind(run: Run, sweep: Sweep, benchmark: str) -> SweepDetail:
     tables: dict[str, list[tuple[str, Figures]]] = {}
     remarks, disturbances, title = [], [], benchmark
     for member in sweep.members:
@@ -351,7 +353,7 @@ def _behind(run: Run, sweep: Sweep, benchmark: str) -> Behind:
             notes = sentences.notes(row) if row.summary else []
             if notes:
                 remarks.append(f"{row.engine.title}, {value}: {', '.join(notes)}")
-    return Behind(
+    return SweepDetail(
         benchmark,
         title,
         tuple(merged(sweep.flag, found) for found in tables.values()),

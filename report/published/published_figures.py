@@ -29,7 +29,7 @@ _BAR_TOLERANCE_PX = 3.5
 
 
 @dataclass(frozen=True)
-class Figure:
+class PublishedFigure:
     """One printed row; ratio and bar are what the page prints, or None."""
 
     scenario: str
@@ -54,7 +54,7 @@ class Figure:
 class Misprint:
     """A printed ratio or bar that does not follow from the printed rates."""
 
-    figure: Figure
+    figure: PublishedFigure
     kind: str  # "ratio" or "bar"
     explanation: str
 
@@ -77,25 +77,27 @@ class About:
 class Page(About):
     """A published comparison, by (scenario, benchmark, engine)."""
 
-    figures: Mapping[tuple[str, str, str], Figure]
+    figures: Mapping[tuple[str, str, str], PublishedFigure]
 
-    def find(self, scenario: str, benchmark: str, engine: str) -> Figure | None:
+    def find(
+        self, scenario: str, benchmark: str, engine: str
+    ) -> PublishedFigure | None:
         """The row of a cell, or None if the page has none."""
         return self.figures.get((scenario, benchmark, engine))
 
-    def base(self, figure: Figure) -> Figure | None:
+    def base(self, figure: PublishedFigure) -> PublishedFigure | None:
         """What the figure is a multiple of; None if the page has no such row."""
         twin = baseline_twin(figure.benchmark)
         if figure.scenario == BASELINE or twin is None:
             return None
         return self.find(BASELINE, twin, figure.engine)
 
-    def ratio(self, figure: Figure) -> float | None:
+    def ratio(self, figure: PublishedFigure) -> float | None:
         """The recomputed multiple of the page's own baseline."""
         base = self.base(figure)
         return figure.ops_per_sec / base.ops_per_sec if base else None
 
-    def best(self, figure: Figure) -> Figure:
+    def best(self, figure: PublishedFigure) -> PublishedFigure:
         """The fastest row of the figure's chart."""
         chart = [f for f in self.figures.values() if f.key[:2] == figure.key[:2]]
         return max(chart, key=lambda f: f.ops_per_sec)
@@ -162,8 +164,8 @@ def misprints(page: Page) -> tuple[Misprint, ...]:
     return tuple(found)
 
 
-def _figure(row: Mapping[str, str]) -> Figure:
-    return Figure(
+def _figure(row: Mapping[str, str]) -> PublishedFigure:
+    return PublishedFigure(
         row["scenario"],
         row["benchmark"],
         row["engine"],
@@ -183,7 +185,7 @@ def _rounding(rate: float) -> float:
     return float(10**zeros) / 2
 
 
-def _follows(figure: Figure, base: Figure) -> bool:
+def _follows(figure: PublishedFigure, base: PublishedFigure) -> bool:
     """Whether the printed ratio can come from the two rates, all rounded."""
     _, _, decimals = figure.printed_ratio.partition(".")
     slack = 10.0 ** -len(decimals) / 2
@@ -191,7 +193,7 @@ def _follows(figure: Figure, base: Figure) -> bool:
     return low - slack <= float(figure.printed_ratio) <= high + slack
 
 
-def _bar_fits(figure: Figure, best: Figure) -> bool:
+def _bar_fits(figure: PublishedFigure, best: PublishedFigure) -> bool:
     low, high = _quotient(figure.ops_per_sec, best.ops_per_sec)
     shortest_px = low * FULL_BAR_PX - _BAR_TOLERANCE_PX
     longest_px = high * FULL_BAR_PX + _BAR_TOLERANCE_PX
@@ -206,7 +208,7 @@ def _quotient(rate: float, divisor: float) -> tuple[float, float]:
     )
 
 
-def _explain_ratio(page: Page, figure: Figure, base: Figure) -> str:
+def _explain_ratio(page: Page, figure: PublishedFigure, base: PublishedFigure) -> str:
     ratio = figure.ops_per_sec / base.ops_per_sec
     text = (
         f"The page prints {figure.printed_ratio}×; its own figures give "
@@ -223,7 +225,7 @@ def _explain_ratio(page: Page, figure: Figure, base: Figure) -> str:
     return text
 
 
-def _explain_bar(figure: Figure, best: Figure) -> str:
+def _explain_bar(figure: PublishedFigure, best: PublishedFigure) -> str:
     share = figure.ops_per_sec / best.ops_per_sec
     return (
         f"The page draws a bar of {figure.bar_px} px; the printed rate is worth "

@@ -48,7 +48,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedRow:
     """One row: `printed` by column, every figure in the digits of the source."""
 
     printed: Mapping[str, str]
@@ -67,16 +67,16 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Table(About):
+class PublishedTable(About):
     """All rows in the order of the source; `columns` are those that measure."""
 
     columns: tuple[str, ...]
-    rows: tuple[Printed, ...]
+    rows: tuple[PrintedRow, ...]
     flag: str = ""
     value: str = ""
 
 
-def load(name: str, folder: Path = PUBLISHED_DIR) -> Table:
+def load(name: str, folder: Path = PUBLISHED_DIR) -> PublishedTable:
     """Reads a table of the kinds above; a ResultsError if there is none."""
     document = published_figures.words(name, folder)
     told = published_figures.about(document, name)
@@ -90,14 +90,16 @@ def load(name: str, folder: Path = PUBLISHED_DIR) -> Table:
         place = folder / f"{name}.toml"
         raise ResultsError(f"{place}: {error.args[0]!r} is missing") from None
     flag, value = document.get("flag", ""), document.get("value", "")
-    return Table(**vars(told), columns=columns, rows=found, flag=flag, value=value)
+    return PublishedTable(
+        **vars(told), columns=columns, rows=found, flag=flag, value=value
+    )
 
 
-def _printed(row: Mapping[str, str], document: Mapping[str, Any]) -> Printed:
+def _printed(row: Mapping[str, str], document: Mapping[str, Any]) -> PrintedRow:
     engine = row.get("engine") or document.get("engine", "")
     title = document["titles"][engine]
     shown = {key: numbers.grouped(text) for key, text in row.items()}
-    return Printed(
+    return PrintedRow(
         printed=row,
         title=title,
         label=document["label"].format_map({**shown, "title": title}),

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.stats.aligned_ranks import p_slower
 from report.stats.shifts import as_log, shift
 
 Flags = NDArray[np.bool_]
 
 
-def suspects(a: Any, b: Any, rule: Rule) -> tuple[Flags, Flags]:
+def suspects(a: Any, b: Any, rule: AbRule) -> tuple[Flags, Flags]:
     """Which cells the screen nominates as slower, and which as faster."""
     change = shift(a, b)
     slower = (p_slower(a, b) < rule.suspect_p) & (change > as_log(rule.suspect_shift))
@@ -28,7 +28,7 @@ def suspects(a: Any, b: Any, rule: Rule) -> tuple[Flags, Flags]:
     return slower, faster
 
 
-def is_slower(a: Any, b: Any, rule: Rule, tests: Any) -> Flags:
+def is_slower(a: Any, b: Any, rule: AbRule, tests: Any) -> Flags:
     """Whether b is slower: significant when so many are tested, and large enough.
 
     `tests` is a number or an array over the leading axes.  is_slower(b, a, ...) says
@@ -37,11 +37,11 @@ def is_slower(a: Any, b: Any, rule: Rule, tests: Any) -> Flags:
     return _beyond(a, b, rule, rule.alpha / np.maximum(tests, 1))
 
 
-def is_slower_engine(a: Any, b: Any, rule: Rule, engines: int) -> Flags:
+def is_slower_engine(a: Any, b: Any, rule: AbRule, engines: int) -> Flags:
     """The same of engines, so many of which are tested."""
     return _beyond(a, b, rule, rule.engine_alpha / max(engines, 1))
 
 
-def _beyond(a: Any, b: Any, rule: Rule, limit: Any) -> Flags:
+def _beyond(a: Any, b: Any, rule: AbRule, limit: Any) -> Flags:
     significant = p_slower(a, b) <= limit
     return np.asarray(significant & (shift(a, b) >= as_log(rule.least_shift)))

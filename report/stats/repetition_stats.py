@@ -31,7 +31,7 @@ class Summary:
         return self.low <= other.high and other.low <= self.high
 
 
-class Outcome(Enum):
+class ChartOutcome(Enum):
     """What a chart says about who is fastest."""
 
     WIN = "win"
@@ -42,14 +42,14 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ChartVerdict:
     """`leaders` are the best engine and all that tie with it, best first.
 
     `within_noise` says of a tie that it is one by the noise of the run alone:
     no interval reaches that of the best.
     """
 
-    outcome: Outcome
+    outcome: ChartOutcome
     leaders: tuple[str, ...]
     within_noise: bool = False
 
@@ -81,7 +81,7 @@ def summarize(rates: Sequence[float]) -> Summary | None:
     return Summary(statistics.median(rates), min(rates), max(rates), len(rates))
 
 
-def verdict(summaries: Mapping[str, Summary], noise_share: float = 0.0) -> Verdict:
+def verdict(summaries: Mapping[str, Summary], noise_share: float = 0.0) -> ChartVerdict:
     """Who wins: the best median, if nobody else can be told from it.
 
     A rival ties whose interval reaches the interval of the best, or whose median
@@ -91,21 +91,21 @@ def verdict(summaries: Mapping[str, Summary], noise_share: float = 0.0) -> Verdi
     rarely do, unless the machine was slower for one of them than for the other.
     """
     if not summaries:
-        return Verdict(Outcome.NONE, ())
+        return ChartVerdict(ChartOutcome.NONE, ())
     ranking = sorted(summaries, key=lambda name: -summaries[name].median)
     best = summaries[ranking[0]]
     if len(ranking) == 1:
-        return Verdict(Outcome.UNCONTESTED, (ranking[0],))
+        return ChartVerdict(ChartOutcome.UNCONTESTED, (ranking[0],))
     if min(s.count for s in summaries.values()) < 2:
-        return Verdict(Outcome.SINGLE, (ranking[0],))
+        return ChartVerdict(ChartOutcome.SINGLE, (ranking[0],))
     reaching = [name for name in ranking[1:] if summaries[name].overlaps(best)]
     rivals = [
         name
         for name in ranking[1:]
         if name in reaching or difference(best, summaries[name]) <= noise_share
     ]
-    outcome = Outcome.TIE if rivals else Outcome.WIN
-    return Verdict(outcome, (ranking[0], *rivals), bool(rivals) and not reaching)
+    outcome = ChartOutcome.TIE if rivals else ChartOutcome.WIN
+    return ChartVerdict(outcome, (ranking[0], *rivals), bool(rivals) and not reaching)
 
 
 def difference(one: Summary, other: Summary) -> float:

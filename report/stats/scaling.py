@@ -24,7 +24,7 @@ _LEAST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Growth:
+class ExponentPrior:
     """What is known of an exponent before anything is measured.
 
     With `constant`, a part of the figure may not grow at all.
@@ -37,20 +37,22 @@ class Growth:
 
 # What a repetition's wall time is made of.  Work grows as n log n does (1 / ln n more
 # than n, between a million and a billion), more or less; starting processes hardly.
-_WORK = Growth(1.05, 0.1)
-PARTS: Mapping[str, Growth] = {
+_WORK = ExponentPrior(1.05, 0.1)
+PARTS: Mapping[str, ExponentPrior] = {
     "prepare": _WORK,
     "loop": _WORK,
-    "settle": Growth(1.05, 0.15),
+    "settle": ExponentPrior(1.05, 0.15),
     "audit": _WORK,
-    "rest": Growth(0.7, 0.4),
+    "rest": ExponentPrior(0.7, 0.4),
 }
-DISK = Growth(1.0, 0.05, constant=True)  # logs and files that are made beforehand
-MEMORY = Growth(0.5, 1.0)  # a fixed cache, or an index of all keys
+DISK = ExponentPrior(
+    1.0, 0.05, constant=True
+)  # logs and files that are made beforehand
+MEMORY = ExponentPrior(0.5, 1.0)  # a fixed cache, or an index of all keys
 
 
 @dataclass(frozen=True)
-class Point:
+class SizePoint:
     """One measurement."""
 
     num: int
@@ -85,7 +87,7 @@ NOTHING = exactly(0.0)
 
 
 @dataclass(frozen=True)
-class Sample:
+class SizeSample:
     """One repetition of a cell, measured.
 
     `work` is what its loop's time is in proportion to: its operations, or entries
@@ -130,7 +132,7 @@ class TooFew(Exception):
 
 
 def estimate_repetition(
-    samples: Sequence[Sample], prepared: Sequence[Point], num: int, work: int
+    samples: Sequence[SizeSample], prepared: Sequence[SizePoint], num: int, work: int
 ) -> RepetitionEstimate:
     """Return what `work` operations on `num` entries take; prepared: fills' seconds.
 
@@ -141,9 +143,9 @@ def estimate_repetition(
     if len(sizes) < LEAST_SIZES:
         raise TooFew(sizes)
 
-    def known(figure: Callable[[Sample], float | None]) -> list[Point]:
+    def known(figure: Callable[[SizeSample], float | None]) -> list[SizePoint]:
         figures = ((sample.num, figure(sample)) for sample in below)
-        return [Point(n, value) for n, value in figures if value is not None]
+        return [SizePoint(n, value) for n, value in figures if value is not None]
 
     seconds = {
         part: found
@@ -158,7 +160,7 @@ def estimate_repetition(
     )
 
 
-def predict(points: Sequence[Point], num: int, growth: Growth) -> Prediction:
+def predict(points: Sequence[SizePoint], num: int, growth: ExponentPrior) -> Prediction:
     """Return the figure at `num` entries.
 
     Raises ValueError for fewer than LEAST_SIZES sizes or a value that is not
@@ -201,7 +203,7 @@ def predict(points: Sequence[Point], num: int, growth: Growth) -> Prediction:
     return Prediction(*(constant + math.exp(end) for end in ends))
 
 
-def _constant(points: Sequence[Point]) -> float:
+def _constant(points: Sequence[SizePoint]) -> float:
     """Return c of the line c + k n that fits best, in shares of each figure."""
     ones = sum(1 / p.value**2 for p in points)
     cross = sum(p.num / p.value**2 for p in points)
@@ -212,10 +214,10 @@ def _constant(points: Sequence[Point]) -> float:
 
 
 def _seconds(
-    samples: Sequence[Sample],
-    prepared: Sequence[Point],
+    samples: Sequence[SizeSample],
+    prepared: Sequence[SizePoint],
     part: str,
-    growth: Growth,
+    growth: ExponentPrior,
     num: int,
     work: int,
 ) -> Prediction | None:
@@ -228,20 +230,21 @@ def _seconds(
         return _extrapolated(points, num, growth, _LEAST_S)
     timed = [sample for sample in samples if part in sample.seconds]
     if part != "loop":
-        points = [Point(s.num, s.seconds[part]) for s in timed]
+        points = [SizePoint(s.num, s.seconds[part]) for s in timed]
         return _extrapolated(points, num, growth, _LEAST_S)
     points = [
-        Point(s.num, max(s.seconds[part], _LEAST_S) * (s.num / s.work)) for s in timed
+        SizePoint(s.num, max(s.seconds[part], _LEAST_S) * (s.num / s.work))
+        for s in timed
     ]
     found = _extrapolated(points, num, growth, 0.0)
     return found * (work / num) if found else None
 
 
 def _extrapolated(
-    points: Sequence[Point], num: int, growth: Growth, least: float
+    points: Sequence[SizePoint], num: int, growth: ExponentPrior, least: float
 ) -> Prediction | None:
     """The prediction; None of too few sizes."""
     if len({point.num for point in points}) < LEAST_SIZES:
         return None
-    raised = [Point(point.num, max(point.value, least)) for point in points]
+    raised = [SizePoint(point.num, max(point.value, least)) for point in points]
     return predict(raised, num, growth)

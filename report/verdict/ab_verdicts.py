@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from report.model.ab_plan import Failure
-from report.model.ab_rule import PAIRS_PER_ROUND, SEEN_EFFECT, Rule
+from report.model.ab_rule import PAIRS_PER_ROUND, SEEN_EFFECT, AbRule
 from report.model.ab_run import CONFIRM, SCREEN, AbCell, AbRun, Round
 from report.model.judgement import Judgement, Verdict
 from report.model.plan import CellName
@@ -182,7 +182,7 @@ def judge(run: AbRun) -> AbResult:
     )
 
 
-def _judge_cell(cell: AbCell, rule: Rule, nominated: Suspects) -> CellResult:
+def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
     if cell.failure:
         return _result(cell, None, ())
     suspected = cell.name in nominated.all
@@ -201,7 +201,9 @@ def _judge_cell(cell: AbCell, rule: Rule, nominated: Suspects) -> CellResult:
     return _result(cell, _judgement(a, b, rule, gate, verdict, reason), rounds)
 
 
-def _undecided(cell: AbCell, rule: Rule, suspected: int) -> tuple[Verdict | None, str]:
+def _undecided(
+    cell: AbCell, rule: AbRule, suspected: int
+) -> tuple[Verdict | None, str]:
     """INCONCLUSIVE with the reason where the rule's rounds are not all there.
 
     Stopping when it looks decided would be no fixed stage: a part is not judged.
@@ -222,7 +224,7 @@ def _undecided(cell: AbCell, rule: Rule, suspected: int) -> tuple[Verdict | None
 
 
 def _direction(
-    a: Floats, b: Floats, rule: Rule, slower: int, faster: int
+    a: Floats, b: Floats, rule: AbRule, slower: int, faster: int
 ) -> Verdict | None:
     """What so many tests of each direction say; 0 if it is not tested."""
     if slower and ab_decision.is_slower(a, b, rule, slower):
@@ -232,7 +234,7 @@ def _direction(
     return None
 
 
-def _engine_direction(a: Floats, b: Floats, rule: Rule, tests: int) -> Verdict | None:
+def _engine_direction(a: Floats, b: Floats, rule: AbRule, tests: int) -> Verdict | None:
     if ab_decision.is_slower_engine(a, b, rule, tests):
         return Verdict.REGRESSED
     if ab_decision.is_slower_engine(b, a, rule, tests):
@@ -243,7 +245,7 @@ def _engine_direction(a: Floats, b: Floats, rule: Rule, tests: int) -> Verdict |
 def _judgement(
     a: Floats,
     b: Floats,
-    rule: Rule,
+    rule: AbRule,
     gate: tuple[float, float],
     verdict: Verdict | None,
     reason: str,
@@ -280,13 +282,13 @@ def _judgement(
     )
 
 
-def _why_inconclusive(low: float | None, rule: Rule) -> str:
+def _why_inconclusive(low: float | None, rule: AbRule) -> str:
     if low is None:
         return "too few rounds for an interval"
     return f"the interval reaches beyond ±{100 * rule.unchanged_within:g} %"
 
 
-def _nothing(rule: Rule) -> Judgement:
+def _nothing(rule: AbRule) -> Judgement:
     return Judgement(
         verdict=Verdict.INCONCLUSIVE,
         log_shift=0.0,

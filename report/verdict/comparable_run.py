@@ -56,7 +56,7 @@ class SampledCell:
 
 
 @dataclass(frozen=True)
-class Source:
+class ComparableRun:
     """One side of a comparison.
 
     `identity` is what must be the same on both sides, by what people call it.
@@ -76,7 +76,7 @@ class Source:
     options: tuple[str, ...] = ()
 
 
-def of_run(run: Run) -> Source:
+def of_run(run: Run) -> ComparableRun:
     """What of a run can be compared: all cells of its plan, rated or not."""
     engines = {engine.name: engine for engine in run.plan.engines}
     flags = {scenario.name: scenario.flags for scenario in run.plan.scenarios}
@@ -87,7 +87,7 @@ def of_run(run: Run) -> Source:
         noise = twice.share(name.scenario, name.benchmark)
         cells[str(name)] = _cell(name, cell, engines[name.engine], own, noise)
     machine = {f"machine: {key}": value for key, value in run.plan.machine.items()}
-    return Source(
+    return ComparableRun(
         name=run.plan.run,
         kind="kvmatrix run",
         identity={"method": run.plan.method, "seed": run.plan.seed, **machine},
@@ -100,7 +100,7 @@ def of_run(run: Run) -> Source:
     )
 
 
-def of_google(name: str, file: GoogleFile) -> Source:
+def of_google(name: str, file: GoogleFile) -> ComparableRun:
     """What of Google Benchmark's JSON can be compared; it tells little of itself."""
     identity = {f"context: {key}": file.context.get(key) for key in _GOOGLE_IDENTITY}
     cells = {
@@ -110,7 +110,7 @@ def of_google(name: str, file: GoogleFile) -> Source:
     for cell, reason in file.failed.items():
         cells[cell] = SampledCell(cell, "", "error", " ".join(reason.split()), ())
     told = (f"{key} {value}" for key, value in identity.items() if value is not None)
-    return Source(
+    return ComparableRun(
         name=name,
         kind="Google Benchmark",
         identity=identity,

@@ -44,7 +44,7 @@ class Chart:
 
     scenario: Scenario
     benchmark: str
-    verdict: repetition_stats.Verdict
+    verdict: repetition_stats.ChartVerdict
     rows: tuple[Row, ...]
     references: tuple[Row, ...]
     floors: tuple[Row, ...]
@@ -181,7 +181,7 @@ def _by_benchmark(charts: list[Chart]) -> list[Chart]:
 class Contest:
     """Who leads a chart; `best` and `floor` are median rates, 0.0 of none."""
 
-    verdict: repetition_stats.Verdict
+    verdict: repetition_stats.ChartVerdict
     best: float
     floor: float
 
@@ -245,8 +245,8 @@ def _standing(
     worst = max(rated, key=lambda pair: pair[1].off_best or 0.0, default=None)
     return Standing(
         engine=engine,
-        won=leading.count(repetition_stats.Outcome.WIN),
-        tied=leading.count(repetition_stats.Outcome.TIE),
+        won=leading.count(repetition_stats.ChartOutcome.WIN),
+        tied=leading.count(repetition_stats.ChartOutcome.TIE),
         fastest=len(first),
         rated=len(rated),
         mean_off_best=repetition_stats.geometric_mean(

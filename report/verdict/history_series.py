@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from report.model.history_entry import AB, Band, Entry, EntryCell
+from report.model.history_entry import AB, EntryCell, HistoryEntry, MedianInterval
 from report.model.history_folder import load
 from report.model.plan import CellName
 
-__all__ = ["PINNED", "Point", "Series", "SeriesKey", "load", "series"]
+__all__ = ["PINNED", "Series", "SeriesKey", "SeriesPoint", "load", "series"]
 
 PINNED = 4  # entries with one reference, from which its ratios are a series
 
@@ -41,12 +41,12 @@ class SeriesKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class SeriesPoint:
     """One entry's figure of a cell: `band` is a ratio or a rate, as the key says."""
 
-    entry: Entry
+    entry: HistoryEntry
     cell: EntryCell
-    band: Band
+    band: MedianInterval
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Series:
     """The figures of one cell over time, oldest first; more is faster."""
 
     key: SeriesKey
-    points: tuple[Point, ...]
+    points: tuple[SeriesPoint, ...]
 
     @property
     def cell(self) -> CellName:
@@ -67,7 +67,7 @@ class Series:
         return bool(self.key.reference)
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[HistoryEntry, ...]:
         """The entries of the points."""
         return tuple(point.entry for point in self.points)
 
@@ -77,11 +77,11 @@ class Series:
         return tuple(point.band.median for point in self.points)
 
 
-def series(entries: Iterable[Entry]) -> tuple[Series, ...]:
+def series(entries: Iterable[HistoryEntry]) -> tuple[Series, ...]:
     """All series, by machine and cell; entries must be in order, oldest first."""
     entries = tuple(entries)
     pinned = _pinned(entries)
-    found: dict[SeriesKey, list[Point]] = {}
+    found: dict[SeriesKey, list[SeriesPoint]] = {}
     for entry in entries:
         for cell in entry.cells:
             if cell.rate is None:
@@ -95,11 +95,11 @@ def series(entries: Iterable[Entry]) -> tuple[Series, ...]:
                 entry.kind,
                 reference,
             )
-            found.setdefault(key, []).append(Point(entry, cell, band))
+            found.setdefault(key, []).append(SeriesPoint(entry, cell, band))
     return tuple(Series(key, tuple(found[key])) for key in sorted(found))
 
 
-def _pinned(entries: Iterable[Entry]) -> set[tuple[str, str, str]]:
+def _pinned(entries: Iterable[HistoryEntry]) -> set[tuple[str, str, str]]:
     """Machine, engine and reference of those that were measured often enough."""
     counts = Counter(
         (entry.machine_key, engine, sha256)
@@ -112,8 +112,8 @@ def _pinned(entries: Iterable[Entry]) -> set[tuple[str, str, str]]:
 
 
 def _figure(
-    entry: Entry, cell: EntryCell, pinned: set[tuple[str, str, str]]
-) -> tuple[str, Band]:
+    entry: HistoryEntry, cell: EntryCell, pinned: set[tuple[str, str, str]]
+) -> tuple[str, MedianInterval]:
     """The reference's checksum and the ratio to it, or "" and the rate."""
     assert cell.rate is not None
     if entry.kind == AB and entry.reference and cell.ratio:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
 
-from report.model.history_entry import AB, Entry
+from report.model.history_entry import AB, HistoryEntry
 from report.model.judgement import Verdict
 from report.stats.change_points import LEAST_SHIFT, Step, change_points
 from report.verdict.history_series import Series, SeriesKey, series
@@ -44,8 +44,8 @@ class Change:
     series: Series
     step: Step
     state: State
-    decided_by: Entry | None
-    ended: Entry | None
+    decided_by: HistoryEntry | None
+    ended: HistoryEntry | None
 
     @property
     def key(self) -> tuple[SeriesKey, int]:
@@ -53,12 +53,12 @@ class Change:
         return self.series.key, self.step.index
 
     @property
-    def before(self) -> Entry:
+    def before(self) -> HistoryEntry:
         """The last entry of the old level."""
         return self.series.entries[self.step.index - 1]
 
     @property
-    def after(self) -> Entry:
+    def after(self) -> HistoryEntry:
         """The first entry of the new level."""
         return self.series.entries[self.step.index]
 
@@ -101,7 +101,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Judged:
+class SeriesSteps:
     """One series and its steps, oldest first."""
 
     series: Series
@@ -109,8 +109,8 @@ class Judged:
 
 
 def judge(
-    entries: Iterable[Entry], evidence: Sequence[Entry] = ()
-) -> tuple[Judged, ...]:
+    entries: Iterable[HistoryEntry], evidence: Sequence[HistoryEntry] = ()
+) -> tuple[SeriesSteps, ...]:
     """Every series of a history, with what became of its steps.
 
     The A/B runs that decide are those of `evidence`, or else of the entries.
@@ -120,15 +120,15 @@ def judge(
     return tuple(_judged(found, decisive) for found in series(entries))
 
 
-def _judged(found: Series, decisive: Sequence[Entry]) -> Judged:
+def _judged(found: Series, decisive: Sequence[HistoryEntry]) -> SeriesSteps:
     steps = change_points(found.values)
-    return Judged(
+    return SeriesSteps(
         found, tuple(_change(found, steps, i, decisive) for i in range(len(steps)))
     )
 
 
 def _change(
-    found: Series, steps: Sequence[Step], which: int, decisive: Sequence[Entry]
+    found: Series, steps: Sequence[Step], which: int, decisive: Sequence[HistoryEntry]
 ) -> Change:
     state, decided_by = _decision(found, steps, which, decisive)
     if decided_by is None:
@@ -142,8 +142,8 @@ def _change(
 
 
 def _decision(
-    found: Series, steps: Sequence[Step], which: int, decisive: Sequence[Entry]
-) -> tuple[State, Entry | None]:
+    found: Series, steps: Sequence[Step], which: int, decisive: Sequence[HistoryEntry]
+) -> tuple[State, HistoryEntry | None]:
     """The newest A/B run across the step that could tell, and what it told.
 
     The points of a series of ratios made the nomination: they cannot confirm it.
@@ -200,7 +200,7 @@ def _is_back(rest: float, step: Step) -> bool:
     return (rest if step.is_slower else -rest) < math.log1p(LEAST_SHIFT)
 
 
-def _ended(found: Series, steps: Sequence[Step], which: int) -> Entry | None:
+def _ended(found: Series, steps: Sequence[Step], which: int) -> HistoryEntry | None:
     sums = list(accumulate(step.log_shift for step in steps[which:]))
     for following, rest in zip(steps[which + 1 :], sums[1:], strict=True):
         if _is_back(rest, steps[which]):

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from report.model.history_entry import (
     AB,
     RUN,
-    Band,
-    Build,
-    Entry,
+    EntryBuild,
     EntryCell,
+    HistoryEntry,
+    MedianInterval,
     Reference,
     document,
 )
@@ -31,7 +31,7 @@ from report.verdict.ab_verdicts import AbResult, CellResult
 _LATER = ("key_order", "types")
 
 
-def entry_of(found: Run | AbResult, label: str = "") -> Entry:
+def entry_of(found: Run | AbResult, label: str = "") -> HistoryEntry:
     """The entry of a run; `label` is what people call its build: a commit.
 
     An A/B run has labels of its own, side b's is the default.  Raises ResultsError
@@ -55,7 +55,7 @@ def settings_sha256(
     return hashlib.sha256(json.dumps(settled, sort_keys=True).encode()).hexdigest()
 
 
-def _of_run(run: Run, label: str) -> Entry:
+def _of_run(run: Run, label: str) -> HistoryEntry:
     cells = []
     # One engine measured twice would be one step told twice.
     engines = [engine for engine in run.plan.engines if engine.role != CONTROL]
@@ -67,7 +67,7 @@ def _of_run(run: Run, label: str) -> Entry:
         status = cell.status if rate or cell.status != "ok" else "error"
         key = settings_sha256(run.plan.engines, run.plan.scenarios, cell.name)
         cells.append(EntryCell(cell.name, key, status, len(cell.rates), rate, None))
-    return Entry(
+    return HistoryEntry(
         run=run.plan.run,
         method=run.plan.method,
         kind=RUN,
@@ -82,10 +82,10 @@ def _of_run(run: Run, label: str) -> Entry:
     )
 
 
-def _of_ab(result: AbResult, label: str) -> Entry:
+def _of_ab(result: AbResult, label: str) -> HistoryEntry:
     run = result.run
     reference = Reference(run.a.label, {e.name: e.binary_sha256 for e in run.a.engines})
-    return Entry(
+    return HistoryEntry(
         run=run.plan.run,
         method=run.plan.method,
         kind=AB,
@@ -105,9 +105,10 @@ def _of_ab(result: AbResult, label: str) -> Entry:
     )
 
 
-def _builds(engines: Sequence[Engine]) -> dict[str, Build]:
+def _builds(engines: Sequence[Engine]) -> dict[str, EntryBuild]:
     return {
-        engine.name: Build(engine.version, engine.binary_sha256) for engine in engines
+        engine.name: EntryBuild(engine.version, engine.binary_sha256)
+        for engine in engines
     }
 
 
@@ -121,11 +122,13 @@ def _ab_cell(cell: CellResult, settings: str) -> EntryCell:
     if judged and judged.log_low is not None and judged.log_high is not None:
         points = (-judged.log_high, -judged.log_shift, -judged.log_low)
         low, median, high = (math.exp(point) for point in points)
-        ratio = Band(median, low, high)
+        ratio = MedianInterval(median, low, high)
     count, verdict = len(cell.b_rates), judged.verdict if judged else None
     return EntryCell(cell.name, settings, "ok", count, rate, ratio, verdict)
 
 
-def _band(rates: Sequence[float]) -> Band | None:
+def _band(rates: Sequence[float]) -> MedianInterval | None:
     summary = repetition_stats.summarize(rates)
-    return Band(summary.median, summary.low, summary.high) if summary else None
+    return (
+        MedianInterval(summary.median, summary.low, summary.high) if summary else None
+    )

@@ -18,12 +18,12 @@ from report.model.judgement import Judgement, Verdict
 from report.model.run import Run
 from report.stats.shifts import as_share
 from report.stats.two_run_decision import Limits, beyond_unchanged, judge
-from report.verdict.comparable_run import SampledCell, Source, of_run
+from report.verdict.comparable_run import ComparableRun, SampledCell, of_run
 
 _NOT_SET = "not set"
 
 
-class Standing(StrEnum):
+class RatePresence(StrEnum):
     """Where a cell of either run has its rates; only of RATED ones is a verdict."""
 
     RATED = "rated"
@@ -67,7 +67,7 @@ class ComparedCell:
     """
 
     name: str
-    standing: Standing
+    standing: RatePresence
     base: SampledCell | None
     new: SampledCell | None
     reason: str = ""
@@ -79,8 +79,8 @@ class ComparedCell:
     @property
     def is_lost(self) -> bool:
         """Whether it was ok in the base run, and has no rate to believe in now."""
-        gone = self.standing is Standing.ONLY_BASE and self.base and self.base.rates
-        return self.standing in (Standing.LOST, Standing.DISPUTED) or bool(gone)
+        gone = self.standing is RatePresence.ONLY_BASE and self.base and self.base.rates
+        return self.standing in (RatePresence.LOST, RatePresence.DISPUTED) or bool(gone)
 
     @property
     def rates(self) -> tuple[float | None, float | None]:
@@ -106,8 +106,8 @@ class BuildChange:
 class ComparedRuns:
     """All cells of both runs, in the order of the base run."""
 
-    base: Source
-    new: Source
+    base: ComparableRun
+    new: ComparableRun
     limits: Limits
     cells: tuple[ComparedCell, ...]
     builds: tuple[BuildChange, ...]
@@ -117,7 +117,7 @@ class ComparedRuns:
         found = [cell for cell in self.cells if cell.verdict is verdict]
         return tuple(sorted(found, key=lambda cell: -_size(cell)))
 
-    def standing(self, *standings: Standing) -> tuple[ComparedCell, ...]:
+    def standing(self, *standings: RatePresence) -> tuple[ComparedCell, ...]:
         """The cells that stand so, in the order of the run."""
         return tuple(cell for cell in self.cells if cell.standing in standings)
 
@@ -168,7 +168,7 @@ def compare(
 
 
 def compare_sources(
-    base: Source, new: Source, limits: Limits | None = None
+    base: ComparableRun, new: ComparableRun, limits: Limits | None = None
 ) -> ComparedRuns | NotComparable:
     """As compare(), of runs that were read from any format."""
     limits = limits or Limits()
@@ -211,7 +211,7 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value) or '""'
 
 
-def _of_cells(base: Source, new: Source) -> list[Difference]:
+def _of_cells(base: ComparableRun, new: ComparableRun) -> list[Difference]:
     """Settings and definitions of shared cells; a difference of many told once."""
     cells: dict[tuple[str, str, str], list[str]] = {}
     for name in base.cells.keys() & new.cells.keys():
@@ -242,7 +242,7 @@ def _some(names: Iterable[str]) -> str:
     return f"{len(found)} cells such as {found[0]}"
 
 
-def _build_changes(base: Source, new: Source) -> Iterable[BuildChange]:
+def _build_changes(base: ComparableRun, new: ComparableRun) -> Iterable[BuildChange]:
     for engine in dict.fromkeys([*base.builds, *new.builds]):
         if engine not in base.builds or engine not in new.builds:
             continue
@@ -275,35 +275,35 @@ def _compared(
         noise=max(noises, default=None),
         same_build=base.engine in kept,
     )
-    if standing is not Standing.RATED:
+    if standing is not RatePresence.RATED:
         return cell
     return replace(cell, judgement=judge(base.rates, new.rates, cell.noise, limits))
 
 
 def _alone(base: SampledCell | None, new: SampledCell | None) -> ComparedCell:
-    standing = Standing.ONLY_NEW if base is None else Standing.ONLY_BASE
+    standing = RatePresence.ONLY_NEW if base is None else RatePresence.ONLY_BASE
     only = new if base is None else base
     assert only is not None
     reason = only.reason if only.rates else _told(only)
     return ComparedCell(only.name, standing, base, new, reason)
 
 
-def _standing(base: SampledCell, new: SampledCell) -> tuple[Standing, str]:
+def _standing(base: SampledCell, new: SampledCell) -> tuple[RatePresence, str]:
     """How the cell stands, and what there is to say of it."""
     if base.rates and new.rates:
         for work in sorted(base.digests.keys() & new.digests.keys()):
             was, now = base.digests[work], new.digests[work]
             if was != now:
                 told = f"for the same work of seed {work[0]}"
-                return Standing.DISPUTED, f"digests {was} and {now} {told}"
-        return Standing.RATED, ""
+                return RatePresence.DISPUTED, f"digests {was} and {now} {told}"
+        return RatePresence.RATED, ""
     if not base.rates and not new.rates:
         if (base.status, base.reason) == (new.status, new.reason):
-            return Standing.UNRATED, _told(new)
-        return Standing.UNRATED, f"base {_told(base)}; new {_told(new)}"
+            return RatePresence.UNRATED, _told(new)
+        return RatePresence.UNRATED, f"base {_told(base)}; new {_told(new)}"
     if base.rates:
-        return Standing.LOST, _told(new)
-    return Standing.GAINED, f"base {_told(base)}"
+        return RatePresence.LOST, _told(new)
+    return RatePresence.GAINED, f"base {_told(base)}"
 
 
 def _told(cell: SampledCell) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.model.plan import Engine, Scenario
-from report.published.published_tables import Printed, Table
+from report.published.published_tables import PrintedRow, PublishedTable
 from report.terms import titles
 from report.verdict.chart_row import NOT_PLANNED
 from report.verdict.comparison import Chart, Comparison, Row, by_scenario
@@ -99,7 +99,7 @@ class Sweep:
                 return row
         return None
 
-    def published(self, table: Table) -> list[Printed]:
+    def published(self, table: PublishedTable) -> list[PrintedRow]:
         """The rows of a published table that are of the same flag and family."""
         is_same = table.flag == self.flag
         rows = table.rows if is_same else ()

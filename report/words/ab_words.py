@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from report.model.ab_rule import PAIRS_PER_ROUND, Rule
+from report.model.ab_rule import PAIRS_PER_ROUND, AbRule
 from report.model.ab_run import CONFIRM, AbRun
 from report.model.judgement import Judgement, Verdict
 from report.model.plan import CellName, Engine
@@ -46,7 +46,7 @@ class AbRow(VerdictRow):
 
 
 @dataclass(frozen=True)
-class Group:
+class RowGroup:
     """Rows under one heading."""
 
     title: str
@@ -114,18 +114,18 @@ def _with_judgement(row: AbRow) -> AbRow:
     return with_judgement(row, judged, judged.smallest_effect) if judged else row
 
 
-def groups(result: AbResult) -> list[Group]:
+def groups(result: AbResult) -> list[RowGroup]:
     """What was found first: engines, regressed, improved, failed, then the rest."""
     every = rows(result)
-    found = [Group("Whole engines", tuple(engine_rows(result)))]
+    found = [RowGroup("Whole engines", tuple(engine_rows(result)))]
     for verdict in (Verdict.REGRESSED, Verdict.IMPROVED, FAILED):
         of_verdict = tuple(row for row in every if row.outcome == verdict)
-        found.append(Group(verdict.capitalize(), of_verdict))
+        found.append(RowGroup(verdict.capitalize(), of_verdict))
     told = {id(row) for group in found for row in group.rows}
     rest = [row for row in every if id(row) not in told]
     for engine in engines_of(result.run).values():
         own = tuple(row for row in rest if row.engine.name == engine.name)
-        found.append(Group(engine.title, own))
+        found.append(RowGroup(engine.title, own))
     return [group for group in found if group.rows]
 
 
@@ -199,7 +199,7 @@ def disturbed(result: AbResult) -> int:
     return sum(cell.disturbed for cell in result.cells)
 
 
-def rule_told(rule: Rule) -> str:
+def rule_told(rule: AbRule) -> str:
     """The confidence and the rule in one line."""
     return (
         f"{numbers.limit(rule.confidence)} intervals; regressed: confirmed in"

@@ -15,7 +15,7 @@ DASH = "–"
 
 
 @dataclass(frozen=True)
-class Figure:
+class CellText:
     """One cell: `note` says why there is no number, or what to know of it.
 
     `before` are rates of attempts that were made again.
@@ -32,7 +32,7 @@ class Figure:
         return self == EMPTY
 
 
-EMPTY = Figure()
+EMPTY = CellText()
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class EngineRow:
     """One engine's figures, one for each column."""
 
     engine: Engine
-    figures: tuple[Figure, ...]
+    figures: tuple[CellText, ...]
 
 
 @dataclass(frozen=True)
-class Table:
+class DetailTable:
     """`columns` are (title, meaning); a meaning may be ""."""
 
     caption: str
@@ -54,7 +54,7 @@ class Table:
 
 def table(
     caption: str, columns: Iterable[tuple[str, str]], lines: Iterable[EngineRow]
-) -> Table | None:
+) -> DetailTable | None:
     """Without the columns and the lines that say nothing; None if none is left."""
     kept = tuple(line for line in lines if not all(f.is_empty for f in line.figures))
     titles = tuple(columns)
@@ -65,14 +65,14 @@ def table(
     ]
     if not kept:
         return None
-    return Table(
+    return DetailTable(
         caption,
         tuple(titles[i] for i in told),
         tuple(EngineRow(k.engine, tuple(k.figures[i] for i in told)) for k in kept),
     )
 
 
-def merged(heading: str, parts: Sequence[tuple[str, Table]]) -> Table:
+def merged(heading: str, parts: Sequence[tuple[str, DetailTable]]) -> DetailTable:
     """Tables of one caption as one, each line with what its table is of.
 
     Lines of one engine are together; what a table lacks is empty.
@@ -83,13 +83,13 @@ def merged(heading: str, parts: Sequence[tuple[str, Table]]) -> Table:
         for line in part.lines:
             known = dict(zip(part.columns, line.figures, strict=True))
             cells = (known.get(column, EMPTY) for column in columns)
-            lines.append(EngineRow(line.engine, (Figure(label), *cells)))
+            lines.append(EngineRow(line.engine, (CellText(label), *cells)))
     order = list(dict.fromkeys(line.engine.name for line in lines))
     lines.sort(key=lambda line: order.index(line.engine.name))
-    return Table(parts[0][1].caption, ((heading, ""), *columns), tuple(lines))
+    return DetailTable(parts[0][1].caption, ((heading, ""), *columns), tuple(lines))
 
 
-def union(tables: Iterable[Table]) -> list[tuple[str, str]]:
+def union(tables: Iterable[DetailTable]) -> list[tuple[str, str]]:
     """Return the columns of all tables, each after what precedes it in its own."""
     columns: list[tuple[str, str]] = []
     for found in tables:
@@ -101,16 +101,16 @@ def union(tables: Iterable[Table]) -> list[tuple[str, str]]:
     return columns
 
 
-def figure(number: float | None, form: Callable[[float], str]) -> Figure:
+def figure(number: float | None, form: Callable[[float], str]) -> CellText:
     """A number in words, or an empty cell."""
-    return EMPTY if number is None else Figure(form(number))
+    return EMPTY if number is None else CellText(form(number))
 
 
-def positive(number: float | None, form: Callable[[float], str]) -> Figure:
+def positive(number: float | None, form: Callable[[float], str]) -> CellText:
     """The same; a zero, which stands for "did not happen", is an empty cell."""
     return figure(number or None, form)
 
 
-def as_printed(text: str) -> Figure:
+def as_printed(text: str) -> CellText:
     """A published figure as its source has it, whole numbers with separators."""
-    return Figure(numbers.grouped(text)) if text else EMPTY
+    return CellText(numbers.grouped(text)) if text else EMPTY

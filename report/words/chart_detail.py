@@ -17,9 +17,9 @@ from report.verdict.comparison import Chart
 from report.words import column_help, mixes, usage
 from report.words.cell_text import (
     DASH,
+    CellText,
+    DetailTable,
     EngineRow,
-    Figure,
-    Table,
     figure,
     positive,
     table,
@@ -28,27 +28,27 @@ from report.words.usage import everyone
 
 
 @dataclass(frozen=True)
-class Behind:
+class ChartDetail:
     """Everything behind one chart; what has nothing to tell is empty."""
 
-    latency: tuple[Table, ...]
-    work: tuple[Table, ...]
-    resources: tuple[Table, ...]
-    repetitions: Table | None
-    writer: Table | None
-    types: tuple[Table, ...]
-    shares: Table | None
+    latency: tuple[DetailTable, ...]
+    work: tuple[DetailTable, ...]
+    resources: tuple[DetailTable, ...]
+    repetitions: DetailTable | None
+    writer: DetailTable | None
+    types: tuple[DetailTable, ...]
+    shares: DetailTable | None
     disturbances: tuple[str, ...]
 
     @property
-    def measured(self) -> tuple[Table, ...]:
+    def measured(self) -> tuple[DetailTable, ...]:
         """All tables but that of shares, which say nothing of an engine."""
         timed = (self.writer, *self.types, *self.latency)
         found = (*timed, *self.work, *self.resources, self.repetitions)
         return tuple(table for table in found if table)
 
 
-def behind(run: Run, chart: Chart) -> Behind:
+def behind(run: Run, chart: Chart) -> ChartDetail:
     """The tables of a chart, in the order of the page."""
     timed = (latencies(run, chart), open_loops(run, chart), services(run, chart))
     spent = (usage.work(chart), usage.later(chart))
@@ -56,7 +56,7 @@ def behind(run: Run, chart: Chart) -> Behind:
         *(usage.processors(chart), usage.memory(chart), usage.bytes_moved(chart)),
         mixes.counters(chart),
     )
-    return Behind(
+    return ChartDetail(
         latency=tuple(t for t in timed if t),
         work=tuple(t for t in spent if t),
         resources=tuple(t for t in used if t),
@@ -74,7 +74,7 @@ def latency_of(run: Run, chart: Chart, row: Row) -> Measurement | None:
     return cell.latency if cell else None
 
 
-def latencies(run: Run, chart: Chart) -> Table | None:
+def latencies(run: Run, chart: Chart) -> DetailTable | None:
     """Percentiles; those of an open loop are from the intended start."""
     caption = "Latency of one call"
     lines = []
@@ -91,7 +91,7 @@ def latencies(run: Run, chart: Chart) -> Table | None:
     return table(caption, column_help.LATENCY, lines)
 
 
-def services(run: Run, chart: Chart) -> Table | None:
+def services(run: Run, chart: Chart) -> DetailTable | None:
     """Percentiles from the actual start; open loops alone have them."""
     found = [(row, latency_of(run, chart, row)) for row in everyone(chart)]
     return table(
@@ -105,7 +105,7 @@ def services(run: Run, chart: Chart) -> Table | None:
     )
 
 
-def open_loops(run: Run, chart: Chart) -> Table | None:
+def open_loops(run: Run, chart: Chart) -> DetailTable | None:
     """How each engine kept up with the rate that was asked for."""
     lines = []
     for row in everyone(chart):
@@ -117,21 +117,21 @@ def open_loops(run: Run, chart: Chart) -> Table | None:
                 EngineRow(
                     row.engine,
                     (
-                        Figure(numbers.rounded(loop["rate_ops_per_sec"])),
-                        Figure(numbers.rounded(loop["offered_ops_per_sec"])),
-                        Figure(numbers.rounded(loop["achieved_ops_per_sec"])),
-                        Figure(f"{loop['late_starts']:,} ({numbers.percent(late)})"),
-                        Figure(numbers.seconds(loop["max_lag_ns"])),
-                        Figure("saturated", warns=True)
+                        CellText(numbers.rounded(loop["rate_ops_per_sec"])),
+                        CellText(numbers.rounded(loop["offered_ops_per_sec"])),
+                        CellText(numbers.rounded(loop["achieved_ops_per_sec"])),
+                        CellText(f"{loop['late_starts']:,} ({numbers.percent(late)})"),
+                        CellText(numbers.seconds(loop["max_lag_ns"])),
+                        CellText("saturated", warns=True)
                         if loop["saturated"]
-                        else Figure("kept up"),
+                        else CellText("kept up"),
                     ),
                 )
             )
     return table("Open loop, operations a second", column_help.OPEN_LOOP, lines)
 
 
-def repetitions(run: Run, chart: Chart) -> Table | None:
+def repetitions(run: Run, chart: Chart) -> DetailTable | None:
     """The rate of every repetition, with the attempts that were made again."""
     lines = []
     for row in everyone(chart):
@@ -185,41 +185,41 @@ def disturbances(run: Run, chart: Chart) -> list[str]:
     return found
 
 
-def _percentile_figures(m: Measurement, name: str) -> tuple[Figure, ...]:
-    blank = (Figure(),) * (len(column_help.SERVICE) - 1)
+def _percentile_figures(m: Measurement, name: str) -> tuple[CellText, ...]:
+    blank = (CellText(),) * (len(column_help.SERVICE) - 1)
     if m.status != "ok":
-        return (Figure(m.status, m.reason, warns=True), *blank)
+        return (CellText(m.status, m.reason, warns=True), *blank)
     loop = m.record.get("open_loop")
     if loop and loop["saturated"]:
-        return (Figure("saturated", "see the open loop", warns=True), *blank)
+        return (CellText("saturated", "see the open loop", warns=True), *blank)
     found = latency.percentiles(histogram_of(m.record, name))
     if not found:
-        return (Figure(), *blank)
+        return (CellText(), *blank)
     why = f"fewer than {latency.LEAST_ABOVE} of {found.count:,} samples lie above"
     return (
         *(
-            Figure(DASH, why) if ns is None else Figure(numbers.seconds(ns))
+            CellText(DASH, why) if ns is None else CellText(numbers.seconds(ns))
             for ns in found.at.values()
         ),
-        Figure(numbers.seconds(found.max_ns)),
-        Figure(numbers.seconds(found.min_ns)),
-        Figure(f"{found.count:,}"),
+        CellText(numbers.seconds(found.max_ns)),
+        CellText(numbers.seconds(found.min_ns)),
+        CellText(f"{found.count:,}"),
     )
 
 
-def _observer(row: Row) -> Figure:
+def _observer(row: Row) -> CellText:
     cost = row.observer_cost
     if cost is None:
-        return Figure()
-    return Figure(numbers.sign(cost) + numbers.percent(abs(cost)))
+        return CellText()
+    return CellText(numbers.sign(cost) + numbers.percent(abs(cost)))
 
 
-def _attempts(made: Sequence[Measurement]) -> Figure:
+def _attempts(made: Sequence[Measurement]) -> CellText:
     if not made:
-        return Figure()
+        return CellText()
     *before, last = sorted(made, key=lambda m: m.attempt)
     rate = last.ops_per_sec
-    return Figure(
+    return CellText(
         numbers.rounded(rate) if rate else last.status,
         "disturbed: " + ", ".join(last.disturbed) if last.disturbed else "",
         warns=bool(last.disturbed),

@@ -7,7 +7,7 @@ import math
 from report.model.judgement import Judgement, Verdict
 from report.stats.two_run_decision import Limits
 from report.terms import numbers
-from report.verdict.run_changes import ComparedCell, Standing
+from report.verdict.run_changes import ComparedCell, RatePresence
 from report.words.verdict_rows import OPS, Kind, VerdictRow, with_judgement
 from report.words.verdict_words import MISSING
 
@@ -17,7 +17,7 @@ _CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
 def compared_row(cell: ComparedCell, limits: Limits) -> VerdictRow:
     """Return what is said of a cell; of one without a verdict, how it stands."""
     outcome: str = cell.verdict or cell.standing
-    if cell.is_lost and cell.standing is Standing.ONLY_BASE:
+    if cell.is_lost and cell.standing is RatePresence.ONLY_BASE:
         outcome = MISSING
     side, rates = cell.new or cell.base, cell.rates
     unit = side.unit if side else OPS

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from report.model.history_entry import Entry
+from report.model.history_entry import HistoryEntry
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.terms import numbers
-from report.verdict.history_steps import Change, Judged, judge
+from report.verdict.history_steps import Change, SeriesSteps, judge
 from report.words.provenance import machine_words
 from report.words.verdict_words import NOMINATED, counted, look
 
@@ -23,7 +23,7 @@ FEW = 10  # points; of fewer only large steps are seen
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineHistory:
     """One machine's part of a history; `number` counts from 1.
 
     `entries` are its runs that are shown, `judged` all series that have a point in
@@ -32,8 +32,8 @@ class Machine:
 
     number: int
     title: str
-    entries: tuple[Entry, ...]
-    judged: tuple[Judged, ...]
+    entries: tuple[HistoryEntry, ...]
+    judged: tuple[SeriesSteps, ...]
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -84,10 +84,10 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class View:
+class HistoryView:
     """What is shown of a history: its machines, the last one used first."""
 
-    machines: tuple[Machine, ...]
+    machines: tuple[MachineHistory, ...]
     runs: int  # shown
     all_runs: int  # seen by the detector
 
@@ -99,29 +99,29 @@ class View:
 
 
 def view(
-    entries: Sequence[Entry],
+    entries: Sequence[HistoryEntry],
     wanted: Callable[[CellName], bool] = lambda name: True,
     last: int | None = None,
-) -> View:
+) -> HistoryView:
     """The view of a history, of its last so many runs, of the cells wanted."""
     kept = [_only(entry, wanted) for entry in entries]
     shown = {entry.run for entry in (kept[-last:] if last else kept)}
-    by_machine: dict[str, list[Entry]] = {}
+    by_machine: dict[str, list[HistoryEntry]] = {}
     for entry in kept:
         by_machine.setdefault(entry.machine_key, []).append(entry)
-    judged: dict[str, list[Judged]] = {key: [] for key in by_machine}
+    judged: dict[str, list[SeriesSteps]] = {key: [] for key in by_machine}
     for found in judge(kept):
         if any(entry.run in shown for entry in found.series.entries):
             judged[found.series.key.machine].append(found)
     recent = sorted(by_machine, key=lambda key: by_machine[key][-1].run, reverse=True)
-    machines: list[Machine] = []
+    machines: list[MachineHistory] = []
     for key in recent:
         runs = tuple(entry for entry in by_machine[key] if entry.run in shown)
         if runs:
             title = machine_words(runs[-1].machine) or "unknown machine"
             number = len(machines) + 1
-            machines.append(Machine(number, title, runs, tuple(judged[key])))
-    return View(tuple(machines), len(shown), len(kept))
+            machines.append(MachineHistory(number, title, runs, tuple(judged[key])))
+    return HistoryView(tuple(machines), len(shown), len(kept))
 
 
 def figures_of(change: Change) -> str:
@@ -141,7 +141,7 @@ def style(change: Change) -> str:
     return NOMINATED if change.is_nominated else change.direction.value
 
 
-def opened(*machines: Machine) -> str:
+def opened(*machines: MachineHistory) -> str:
     """Return how many steps are open."""
     kinds = {
         Verdict.REGRESSED: [machine.regressions for machine in machines],
@@ -160,7 +160,7 @@ def confirming(*changes: Change) -> str:
     return shlex.join([*words, *(word for pair in cells for word in pair)])
 
 
-def _only(entry: Entry, wanted: Callable[[CellName], bool]) -> Entry:
+def _only(entry: HistoryEntry, wanted: Callable[[CellName], bool]) -> HistoryEntry:
     cells = tuple(cell for cell in entry.cells if wanted(cell.name))
     return entry if len(cells) == len(entry.cells) else replace(entry, cells=cells)
 

@@ -15,14 +15,14 @@ from report.terms import numbers
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import column_help
-from report.words.cell_text import DASH, EngineRow, Figure, Table, figure, table
+from report.words.cell_text import DASH, CellText, DetailTable, EngineRow, figure, table
 from report.words.usage import rated
 
 MB = 2**20
 _PERCENTILES = ("p50", "p90", "p99", "p99.9")
 
 
-def writer(chart: Chart) -> Table | None:
+def writer(chart: Chart) -> DetailTable | None:
     """The one writer beside the readers, whose operations the chart does not count."""
     lines = []
     for row in rated(chart):
@@ -37,7 +37,7 @@ def writer(chart: Chart) -> Table | None:
             EngineRow(
                 row.engine,
                 (
-                    Figure(numbers.rounded(asked) if asked else "as fast as it goes"),
+                    CellText(numbers.rounded(asked) if asked else "as fast as it goes"),
                     figure(repetition_stats.median(rates), numbers.rounded),
                     figure(repetition_stats.median(moved), numbers.rounded),
                     figure(
@@ -51,7 +51,7 @@ def writer(chart: Chart) -> Table | None:
     return table("The writer beside them", column_help.WRITER, lines)
 
 
-def types(chart: Chart) -> tuple[Table, ...]:
+def types(chart: Chart) -> tuple[DetailTable, ...]:
     """Of each type of operation how many there were, and their latencies."""
     names: dict[str, None] = {}
     for row in rated(chart):
@@ -62,7 +62,7 @@ def types(chart: Chart) -> tuple[Table, ...]:
     return tuple(t for t in made if t)
 
 
-def _type(chart: Chart, name: str) -> Table | None:
+def _type(chart: Chart, name: str) -> DetailTable | None:
     lines = []
     for row in rated(chart):
         counts = _medians(m.record.get("ops_by_type") for m in row.repetitions)
@@ -75,8 +75,8 @@ def _type(chart: Chart, name: str) -> Table | None:
                 EngineRow(
                     row.engine,
                     (
-                        Figure(numbers.whole(counts[name])),
-                        Figure(numbers.percent(share)),
+                        CellText(numbers.whole(counts[name])),
+                        CellText(numbers.percent(share)),
                         *_percentiles((times or {}).get(name)),
                     ),
                 )
@@ -84,7 +84,7 @@ def _type(chart: Chart, name: str) -> Table | None:
     return table(f"Operations of type {name}", column_help.TYPES, lines)
 
 
-def shares(chart: Chart) -> Table | None:
+def shares(chart: Chart) -> DetailTable | None:
     """What was drawn, beside what theory expects; of the first repetition."""
     found = [(row, _shares(row)) for row in rated(chart)]
     names = dict.fromkeys(share["what"] for _, told in found for share in told)
@@ -98,7 +98,7 @@ def shares(chart: Chart) -> Table | None:
     return table("Shares drawn, and as theory has them", titles, lines)
 
 
-def counters(chart: Chart) -> Table | None:
+def counters(chart: Chart) -> DetailTable | None:
     """What the drivers counted while they waited; medians."""
     found = [
         (row, _medians(m.record.get("counters") for m in row.repetitions))
@@ -120,13 +120,13 @@ def _shares(row: Row) -> Sequence[ShareFigures]:
     return next((told for told in found if told), ())
 
 
-def _share(told: ShareFigures | None) -> Figure:
+def _share(told: ShareFigures | None) -> CellText:
     if told is None:
-        return Figure()
+        return CellText()
     if told["what"].endswith(("bytes", "entries")):
-        return Figure(f"{told['share']:,.1f}, theory {told['theory']:,.1f}")
+        return CellText(f"{told['share']:,.1f}, theory {told['theory']:,.1f}")
     drawn, theory = told["share"] * 100, told["theory"] * 100
-    return Figure(f"{drawn:.2f} %, theory {theory:.2f} %")
+    return CellText(f"{drawn:.2f} %, theory {theory:.2f} %")
 
 
 def _medians(counts: Iterable[Mapping[str, int] | None]) -> dict[str, float]:
@@ -139,12 +139,12 @@ def _medians(counts: Iterable[Mapping[str, int] | None]) -> dict[str, float]:
     }
 
 
-def _percentiles(histogram: Histogram | None) -> tuple[Figure, ...]:
+def _percentiles(histogram: Histogram | None) -> tuple[CellText, ...]:
     found = latency.percentiles(histogram)
     if not found:
-        return (Figure(),) * (len(_PERCENTILES) + 1)
+        return (CellText(),) * (len(_PERCENTILES) + 1)
     shown = (found.at[name] for name in _PERCENTILES)
     return (
-        *(Figure(DASH if ns is None else numbers.seconds(ns)) for ns in shown),
-        Figure(numbers.seconds(found.max_ns)),
+        *(CellText(DASH if ns is None else numbers.seconds(ns)) for ns in shown),
+        CellText(numbers.seconds(found.max_ns)),
     )

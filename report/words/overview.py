@@ -27,7 +27,7 @@ _ONLY_READS = ("read", "verify")
 
 
 @dataclass(frozen=True)
-class Spot:
+class MatrixCell:
     """One cell: `number` is what `heat` goes by, 1 for the least and 0 for none."""
 
     engine: Engine
@@ -39,11 +39,11 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Entry:
+class MatrixRow:
     """One chart's cells, in the order of the engines."""
 
     chart: Chart
-    spots: tuple[Spot, ...]
+    spots: tuple[MatrixCell, ...]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Matrix:
     """`groups` are the entries by the titles of their scenarios or families."""
 
     engines: tuple[Engine, ...]
-    groups: tuple[tuple[str, tuple[Entry, ...]], ...]
+    groups: tuple[tuple[str, tuple[MatrixRow, ...]], ...]
 
 
 def tails(run: Run, compared: Comparison) -> Matrix | None:
@@ -70,22 +70,22 @@ def bytes_and_space(compared: Comparison) -> Matrix | None:
 
 def _matrix(
     compared: Comparison,
-    spot: Callable[[Chart, Row], Spot | None],
+    spot: Callable[[Chart, Row], MatrixCell | None],
     halvings: float,
 ) -> Matrix | None:
     """None if no engine has a figure in any chart."""
-    groups: list[tuple[str, tuple[Entry, ...]]] = []
+    groups: list[tuple[str, tuple[MatrixRow, ...]]] = []
     for title, charts in by_family(compared.charts):
         entries = []
         for chart in charts:
             rows = (*chart.rows, *chart.controls, *chart.references)
             found = [spot(chart, row) for row in rows]
             spots = [
-                told or Spot(row.engine, DASH if row.summary else row.status)
+                told or MatrixCell(row.engine, DASH if row.summary else row.status)
                 for told, row in zip(found, rows, strict=True)
             ]
             if any(found):
-                entries.append(Entry(chart, _compared(spots, halvings)))
+                entries.append(MatrixRow(chart, _compared(spots, halvings)))
         if entries:
             groups.append((title, tuple(entries)))
     if not groups:
@@ -94,7 +94,7 @@ def _matrix(
     return Matrix(engines, tuple(groups))
 
 
-def _compared(spots: Sequence[Spot], halvings: float) -> tuple[Spot, ...]:
+def _compared(spots: Sequence[MatrixCell], halvings: float) -> tuple[MatrixCell, ...]:
     rivals = [s.number for s in spots if s.engine.ranked and s.number]
     best = min(rivals, default=None)
     return tuple(
@@ -105,15 +105,15 @@ def _compared(spots: Sequence[Spot], halvings: float) -> tuple[Spot, ...]:
     )
 
 
-def _tail(run: Run, chart: Chart, row: Row) -> Spot | None:
+def _tail(run: Run, chart: Chart, row: Row) -> MatrixCell | None:
     m = latency_of(run, chart, row)
     if m is None or row.summary is None:
         return None
     if m.status != "ok":
-        return Spot(row.engine, m.status, note=m.reason)
+        return MatrixCell(row.engine, m.status, note=m.reason)
     loop = m.record.get("open_loop")
     if loop and loop["saturated"]:
-        return Spot(row.engine, "saturated", note="fell behind the offered rate")
+        return MatrixCell(row.engine, "saturated", note="fell behind the offered rate")
     found = latency.percentiles(m.record.get("latency_ns"))
     if not found:
         return None
@@ -121,8 +121,8 @@ def _tail(run: Run, chart: Chart, row: Row) -> Spot | None:
     small = f"p50 {numbers.seconds(middle)}" if middle is not None else ""
     if tail is None:
         note = f"only {numbers.count(found.count, 'sample')}"
-        return Spot(row.engine, small=small, note=note)
-    return Spot(row.engine, numbers.seconds(tail), small, number=tail)
+        return MatrixCell(row.engine, small=small, note=note)
+    return MatrixCell(row.engine, numbers.seconds(tail), small, number=tail)
 
 
 def _writes(chart: Chart, row: Row) -> bool:
@@ -130,7 +130,7 @@ def _writes(chart: Chart, row: Row) -> bool:
     return benchmark is None or benchmark.kind not in _ONLY_READS
 
 
-def _space(row: Row) -> Spot | None:
+def _space(row: Row) -> MatrixCell | None:
     used = row.used
     written, stored = used.written_per_byte, used.storage_written_per_byte
     if row.summary is None or written is None or stored is None:
@@ -138,5 +138,5 @@ def _space(row: Row) -> Spot | None:
     small = f"{numbers.times(written)} → {numbers.times(stored)}"
     on_disk = used.space_amplification
     if on_disk is None:
-        return Spot(row.engine, small=small, note="bytes of live entries unknown")
-    return Spot(row.engine, numbers.times(on_disk), small, number=on_disk)
+        return MatrixCell(row.engine, small=small, note="bytes of live entries unknown")
+    return MatrixCell(row.engine, numbers.times(on_disk), small, number=on_disk)

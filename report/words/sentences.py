@@ -6,7 +6,7 @@ from collections import Counter
 
 from report.model.run import Run
 from report.stats import repetition_stats
-from report.stats.repetition_stats import Outcome
+from report.stats.repetition_stats import ChartOutcome
 from report.terms import numbers, titles
 from report.verdict.comparison import Chart, Comparison, Row, Standing
 
@@ -31,17 +31,17 @@ def verdict_rest(comparison: Comparison) -> str:
     rest = []
     if ranking and ranking[0].won:
         rest = [f"{s.engine.title} {s.won}" for s in ranking[1:] if s.rated]
-    elif outcomes[Outcome.SINGLE]:
+    elif outcomes[ChartOutcome.SINGLE]:
         rest = [f"{s.engine.title} in {s.fastest}" for s in ranking[1:] if s.rated]
     sentences = ["".join(f", {part}" for part in rest) + "."]
-    ties = outcomes[Outcome.TIE]
+    ties = outcomes[ChartOutcome.TIE]
     if ties:
         told = "One chart is a tie" if ties == 1 else f"{ties} charts are ties"
         sentences.append(told + _within_noise(comparison, ties) + ".")
-    if outcomes[Outcome.SINGLE]:
+    if outcomes[ChartOutcome.SINGLE]:
         sentences.append("One repetition each cannot show a win.")
-    if outcomes[Outcome.UNCONTESTED]:
-        alone = numbers.count(outcomes[Outcome.UNCONTESTED], "chart")
+    if outcomes[ChartOutcome.UNCONTESTED]:
+        alone = numbers.count(outcomes[ChartOutcome.UNCONTESTED], "chart")
         sentences.append(f"In {alone} one engine alone has a rate, and no win.")
     sentences += _without_rate(comparison)
     return " ".join(sentences)
@@ -55,20 +55,20 @@ def chart_verdict(chart: Chart) -> str:
     names = {row.engine.name: row.engine.title for row in chart.rows}
     leaders = [names[name] for name in chart.verdict.leaders]
     match chart.verdict.outcome:
-        case Outcome.WIN:
+        case ChartOutcome.WIN:
             ahead = sorted(r.off_best for r in chart.rows if r.off_best)[1]
             told = f"{leaders[0]} wins, {numbers.slower(ahead)} ahead of the next"
             is_disturbed = any(row.disturbed_rate for row in chart.rows)
             return f"{told} (disturbed)" if is_disturbed else told
-        case Outcome.TIE:
+        case ChartOutcome.TIE:
             told = f"Tie of {', '.join(leaders[:-1])} and {leaders[-1]}"
             if not chart.verdict.within_noise:
                 return told
             share = numbers.percent(chart.noise_share or 0.0)
             return f"{told}, which differ by no more than the noise, {share}"
-        case Outcome.SINGLE:
+        case ChartOutcome.SINGLE:
             return f"{leaders[0]} is fastest, in one repetition"
-        case Outcome.UNCONTESTED:
+        case ChartOutcome.UNCONTESTED:
             return f"{leaders[0]} alone has a rate"
     if chart.disputed:
         return "The digests disagree: no engine is ranked"

@@ -13,14 +13,14 @@ from report.verdict.comparison import FAILURES, Comparison, Row
 
 
 @dataclass(frozen=True)
-class Chip:
+class Badge:
     """A short fact under the verdict; `warns` if it weakens the results."""
 
     text: str
     warns: bool = False
 
 
-def chips(run: Run, comparison: Comparison) -> list[Chip]:
+def chips(run: Run, comparison: Comparison) -> list[Badge]:
     """The state of the run, its settings, and every reason for care."""
     cells = list(run.cells.values())
     finished = sum(cell.status != NOT_MEASURED for cell in cells)
@@ -28,9 +28,9 @@ def chips(run: Run, comparison: Comparison) -> list[Chip]:
     partial = sum(0 < len(c.rates) < run.plan.repetitions for c in cells)
     rows = [row for _, row in comparison.ranked_rows]
     found = [
-        Chip(f"{finished} of {len(cells)} cells complete", finished < len(cells)),
-        *(Chip(text) for text in _settings(run)),
-        Chip(
+        Badge(f"{finished} of {len(cells)} cells complete", finished < len(cells)),
+        *(Badge(text) for text in _settings(run)),
+        Badge(
             f"median of {run.plan.repetitions}"
             if run.plan.repetitions > 1
             else "one repetition: no verdict"
@@ -57,33 +57,33 @@ def chips(run: Run, comparison: Comparison) -> list[Chip]:
     )
     for number, noun, plural in warnings:
         if number:
-            found.append(Chip(numbers.count(number, noun, plural), warns=True))
+            found.append(Badge(numbers.count(number, noun, plural), warns=True))
     live = list(dict.fromkeys(r.engine.title for r in rows if r.assertions_live))
     if live:
-        found.append(Chip(f"live assertions: {', '.join(live)}", warns=True))
+        found.append(Badge(f"live assertions: {', '.join(live)}", warns=True))
     disputed = sum(chart.disputed for chart in comparison.charts)
     if disputed:
         told = f"digests disagree in {numbers.count(disputed, 'chart')}: not ranked"
-        found.append(Chip(told, warns=True))
+        found.append(Badge(told, warns=True))
     if run.torn:
-        found.append(Chip("last line torn and left out", warns=True))
+        found.append(Badge("last line torn and left out", warns=True))
     for name in run.plan.suite.published:
         if name not in published_figures.names():
             told = f"published figures “{name}” are not known here"
-            found.append(Chip(told, warns=True))
+            found.append(Badge(told, warns=True))
     return found
 
 
-def _noise(comparison: Comparison) -> Chip:
+def _noise(comparison: Comparison) -> Badge:
     found = comparison.noise
     if found is None:
-        return Chip("noise not measured")
+        return Badge("noise not measured")
     share = numbers.percent(found.share)
     told = f"noise of the run {share} ({found.engine} measured twice)"
-    return Chip(told, warns=found.share > WIDE_SPREAD)
+    return Badge(told, warns=found.share > WIDE_SPREAD)
 
 
-def _disturbances(cells: Sequence[Cell]) -> list[Chip]:
+def _disturbances(cells: Sequence[Cell]) -> list[Badge]:
     """Repetitions of which an attempt was disturbed, and what became of them."""
     last = [m for c in cells for m in (*c.repetitions, c.latency) if m]
     repeated = sum(m.attempt > 1 for m in last)
@@ -94,7 +94,7 @@ def _disturbances(cells: Sequence[Cell]) -> list[Chip]:
     told = numbers.count(number, "disturbed repetition")
     told += f", {repeated} repeated" if repeated else ""
     told += f", {still} disturbed to the last" if still else ""
-    return [Chip(told, warns=still > 0)]
+    return [Badge(told, warns=still > 0)]
 
 
 def _without_latency(run: Run, rows: Sequence[Row]) -> int:

@@ -11,7 +11,7 @@ from report.terms import numbers
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import column_help
-from report.words.cell_text import EngineRow, Table, figure, positive, table
+from report.words.cell_text import DetailTable, EngineRow, figure, positive, table
 
 
 def everyone(chart: Chart) -> tuple[Row, ...]:
@@ -24,7 +24,7 @@ def rated(chart: Chart) -> list[Row]:
     return [row for row in everyone(chart) if row.summary]
 
 
-def work(chart: Chart) -> Table | None:
+def work(chart: Chart) -> DetailTable | None:
     """Where the time goes, timed or not, and how long opening again takes."""
     lines = []
     for row in rated(chart):
@@ -37,7 +37,7 @@ def work(chart: Chart) -> Table | None:
     return table("State of the work", column_help.WORK, lines)
 
 
-def later(chart: Chart) -> Table | None:
+def later(chart: Chart) -> DetailTable | None:
     """What settling and closing cost, after the clock had stopped."""
     lines = []
     for row in rated(chart):
@@ -59,7 +59,7 @@ def later(chart: Chart) -> Table | None:
     return table("Left for later", column_help.LATER, lines)
 
 
-def processors(chart: Chart) -> Table | None:
+def processors(chart: Chart) -> DetailTable | None:
     """Processor time, faults and switches."""
     lines = []
     for row in rated(chart):
@@ -83,7 +83,7 @@ def processors(chart: Chart) -> Table | None:
     return table(caption, column_help.PROCESSORS, lines)
 
 
-def memory(chart: Chart) -> Table | None:
+def memory(chart: Chart) -> DetailTable | None:
     """Memory at its largest, and the database's files."""
     lines = []
     for row in rated(chart):
@@ -103,7 +103,7 @@ def memory(chart: Chart) -> Table | None:
     return table("Memory and disk", column_help.MEMORY, lines)
 
 
-def bytes_moved(chart: Chart) -> Table | None:
+def bytes_moved(chart: Chart) -> DetailTable | None:
     """Bytes read and written for each byte of keys and values."""
     lines = []
     for row in rated(chart):

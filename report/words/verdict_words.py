@@ -19,7 +19,7 @@ _SILLY = 10.0  # a slowdown that a percentage would not suit
 
 
 @dataclass(frozen=True)
-class Look:
+class OutcomeLook:
     """How an outcome looks; `style` colours a line, and is a class of a page."""
 
     glyph: str
@@ -27,21 +27,21 @@ class Look:
 
 
 # "inconclusive" is neither like "unchanged" nor like a change that was seen.
-LOOKS: Mapping[str, Look] = {
-    Verdict.REGRESSED: Look("▼", "regressed"),
-    Verdict.IMPROVED: Look("▲", "improved"),
-    Verdict.UNCHANGED: Look("=", "unchanged"),
-    Verdict.INCONCLUSIVE: Look("?", "inconclusive"),
-    **dict.fromkeys((FAILED, MISSING, LOST, DISPUTED), Look("×", FAILED)),
-    NOMINATED: Look("▼", NOMINATED),
-    MORE: Look("+", "regressed"),
-    LESS: Look("−", "improved"),
-    SAME: Look("=", "unchanged"),
+LOOKS: Mapping[str, OutcomeLook] = {
+    Verdict.REGRESSED: OutcomeLook("▼", "regressed"),
+    Verdict.IMPROVED: OutcomeLook("▲", "improved"),
+    Verdict.UNCHANGED: OutcomeLook("=", "unchanged"),
+    Verdict.INCONCLUSIVE: OutcomeLook("?", "inconclusive"),
+    **dict.fromkeys((FAILED, MISSING, LOST, DISPUTED), OutcomeLook("×", FAILED)),
+    NOMINATED: OutcomeLook("▼", NOMINATED),
+    MORE: OutcomeLook("+", "regressed"),
+    LESS: OutcomeLook("−", "improved"),
+    SAME: OutcomeLook("=", "unchanged"),
 }
-_NOT_JUDGED = Look("–", "not-measured")
+_NOT_JUDGED = OutcomeLook("–", "not-measured")
 
 
-def look(word: str) -> Look:
+def look(word: str) -> OutcomeLook:
     """Return how an outcome looks; what was not judged has a dash."""
     return LOOKS.get(word, _NOT_JUDGED)
 

@@ -7,7 +7,7 @@ from report.model.ab_lines import SLOTS
 from report.model.ab_plan import AbPlan
 from report.model.plan import CellName
 from scripts.forecast.prediction import Forecast
-from scripts.planning.order import Turn
+from scripts.planning.order import ScheduledRepetition
 
 # Of the cells with nothing wrong, so many are measured again: REGRESSIONS.md.
 SUSPECT_SHARE = 0.08
@@ -68,5 +68,5 @@ class AbForecast:
     def _seconds(self, cell: CellName, side: str) -> float:
         return self.sides[side].seconds(self._turn(cell, side))
 
-    def _turn(self, cell: CellName, side: str) -> Turn:
-        return Turn(self.plan.sides[side].cells.index(cell), 0, 1)
+    def _turn(self, cell: CellName, side: str) -> ScheduledRepetition:
+        return ScheduledRepetition(self.plan.sides[side].cells.index(cell), 0, 1)

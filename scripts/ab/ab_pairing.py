@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from report.model.ab_plan import AbPlan, differences_of_work
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.plan import CellName, Plan
 from scripts.planning.new_plan import narrowed_plan
 from scripts.planning.settings import differences
-from scripts.store.run_places import Refused
+from scripts.store.run_places import CannotStart
 
 NOT_COMPARABLE = 5
 _NOT_MEASURED = ("excluded", "unsupported")
@@ -18,7 +18,7 @@ def paired(
     a: Plan,
     b: Plan,
     labels: Mapping[str, str],
-    rule: Rule,
+    rule: AbRule,
     *,
     same_build: bool,
     counted: bool,
@@ -33,11 +33,11 @@ def paired(
     for cell in cells:
         if found := differences_of_work(a, b, cell):
             told = f"{cell} is not the same work: {found[0]}"
-            raise Refused(told, NOT_COMPARABLE)
+            raise CannotStart(told, NOT_COMPARABLE)
     narrow_a, narrow_b = (narrowed_plan(plan, cells) for plan in (a, b))
     plan = AbPlan(narrow_a, narrow_b, labels, rule, same_build, counted)
     if not plan.able:
-        raise Refused(_why_nothing(plan), NOT_COMPARABLE)
+        raise CannotStart(_why_nothing(plan), NOT_COMPARABLE)
     return plan
 
 
@@ -70,7 +70,7 @@ def _check_flags(a: Plan, b: Plan) -> None:
     found = differences(one, other)
     if found:
         told = found[0].replace(" was ", " is ").replace(", is now ", " on a, on b ")
-        raise Refused(f"the sides cannot be compared: {told}", NOT_COMPARABLE)
+        raise CannotStart(f"the sides cannot be compared: {told}", NOT_COMPARABLE)
 
 
 def build_dir_of(given: Path, option: str) -> Path:
@@ -85,7 +85,7 @@ def build_dir_of(given: Path, option: str) -> Path:
         if any((candidate / "drivers").glob("db_bench_*")):
             return candidate.absolute()
     looked = " or ".join(_told(c, given) for c in candidates)
-    raise Refused(f"{option} {given} holds no executables: looked for {looked}")
+    raise CannotStart(f"{option} {given} holds no executables: looked for {looked}")
 
 
 def _told(candidate: Path, given: Path) -> str:

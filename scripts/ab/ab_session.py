@@ -8,17 +8,17 @@ from typing import Any
 from report.config.configuration import Config
 from report.model.ab_folder import check_unaltered, judge_ab, load_ab
 from report.model.ab_plan import AbPlan
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.count_lines import COUNTS_FILE, CountFile
 from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_pairing import paired, same_executables
 from scripts.ab.ab_schedule import MOST_PADDING_BYTES, PADDING
 from scripts.ab.ab_stages import AbSchedule
 from scripts.machine.probes import Progress
-from scripts.measure.events import Note
+from scripts.measure.events import Notice
 from scripts.measure.loop import Loop, Schedule
 from scripts.measure.runner import Request, Runner
-from scripts.measure.session import Kept, Session
+from scripts.measure.session import RecordedSession, Session
 from scripts.show.live import View
 from scripts.store.run_places import new_name, refuse_small_disk, refuse_small_memory
 from scripts.store.run_store import drop_torn_line
@@ -47,7 +47,7 @@ class AbSession(Session[AbPlan]):
         self,
         request: Request,
         labels: Mapping[str, str],
-        rule: Rule,
+        rule: AbRule,
         *,
         same_build: bool,
         counted: bool,
@@ -91,7 +91,7 @@ class AbSession(Session[AbPlan]):
         """Return ab.json."""
         return {"ab": plan.document()}
 
-    def kept(self, path: Path, config: Config) -> Kept[AbPlan]:
+    def kept(self, path: Path, config: Config) -> RecordedSession[AbPlan]:
         """Return what is there of a run."""
         recorded = load_ab(path)
         check_unaltered(recorded)
@@ -102,7 +102,7 @@ class AbSession(Session[AbPlan]):
             for text in runner.changes(plan.sides[side], config)
         ]
         is_whole = not judge_ab(recorded).unfinished
-        return Kept(plan, recorded.lines, changes, is_whole)
+        return RecordedSession(plan, recorded.lines, changes, is_whole)
 
     def schedule(self, plan: AbPlan, loop: Loop) -> Schedule:
         """Return what is left of both stages and of the counts."""
@@ -122,7 +122,7 @@ class AbSession(Session[AbPlan]):
             counts=self.counts,
         )
 
-    def warnings(self, plan: AbPlan) -> list[Note]:
+    def warnings(self, plan: AbPlan) -> list[Notice]:
         """Return what is wrong with the engines of both sides."""
         found = [
             replace(note, text=f"side {side}: {note.text}")
@@ -130,7 +130,7 @@ class AbSession(Session[AbPlan]):
             for note in runner.warnings(plan.sides[side], ())
         ]
         if same_executables(plan) and not plan.same_build:
-            found.append(Note(_SAME, "warn"))
+            found.append(Notice(_SAME, "warn"))
         return found
 
 

@@ -16,11 +16,17 @@ from report.words.verdict_words import counted
 from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_schedule import PADDING, Ledger, Slot, padding_bytes, shuffled
 from scripts.ab.count_pass import count_cells
-from scripts.measure.driver_call import Bench
-from scripts.measure.events import Counted, Listener, Note, Pace, RoundFinished
+from scripts.measure.driver_call import RunContext
+from scripts.measure.events import (
+    CountStep,
+    Listener,
+    Notice,
+    RoundFinished,
+    RunProgress,
+)
 from scripts.measure.loop import Schedule, Task
 from scripts.measure.repetition import Finished
-from scripts.planning.order import Turn
+from scripts.planning.order import ScheduledRepetition
 from scripts.store.run_store import RunFolder
 
 
@@ -30,7 +36,7 @@ class AbSchedule(Schedule):
 
     plan: AbPlan
     path: Path
-    benches: Mapping[str, Bench]  # by side
+    benches: Mapping[str, RunContext]  # by side
     forecast: AbForecast
     listener: Listener
     lines: Sequence[Record]  # all on disk, those of this session too
@@ -58,7 +64,7 @@ class AbSchedule(Schedule):
         cell = task.bench.plan.cells[finished.turn.index]
         self.forecast.learn(cell, finished.line["ab"]["side"], finished.seconds)
 
-    def pace(self) -> Pace:
+    def pace(self) -> RunProgress:
         """Return how many rounds are done and what is left of the stages known."""
         rule = self.plan.rule
         left = self._left(1, rule.screen_rounds, self.plan.able)
@@ -71,7 +77,7 @@ class AbSchedule(Schedule):
             planned += rule.confirm_rounds * len(self._suspects)
         left_s = self.forecast.left_s(left, self._suspects)
         whole_s = self.forecast.spent_s + left_s
-        return Pace(
+        return RunProgress(
             left_s=None if self.forecast.is_guess() else left_s,
             share_done=self.forecast.spent_s / whole_s if whole_s else 1.0,
             done=planned - sum(left.values()),
@@ -92,7 +98,7 @@ class AbSchedule(Schedule):
                 cells,
                 counts.append,
                 self.counts.lines,
-                lambda text: self.listener(Counted(text)),
+                lambda text: self.listener(CountStep(text)),
             )
         finally:
             counts.close()
@@ -110,7 +116,9 @@ class AbSchedule(Schedule):
         """One repetition: a fresh fill, a fresh process, an audit, a line."""
         padding = padding_bytes(self.plan.seed, slot)
         bench = _padded(self.benches[slot.side], padding)
-        turn = Turn(bench.plan.cells.index(slot.cell), len(self.lines), slot.round)
+        turn = ScheduledRepetition(
+            bench.plan.cells.index(slot.cell), len(self.lines), slot.round
+        )
         place: AbPlace = {
             "side": slot.side,
             "stage": stage_of(self.plan.rule, slot.round),
@@ -128,7 +136,7 @@ class AbSchedule(Schedule):
         about = f", about {numbers.duration(seconds)}" if named else ""
         numbered = {"slower": len(found.slower), "faster": len(found.faster)}
         told = f"{len(named)} of {len(self.plan.able)} cells are suspects"
-        self.listener(Note(f"{told} ({counted(numbered, numbered)}){about}"))
+        self.listener(Notice(f"{told} ({counted(numbered, numbered)}){about}"))
         return [cell for cell in self.plan.able if cell in named]
 
     def _left(
@@ -140,7 +148,7 @@ class AbSchedule(Schedule):
         return {cell: sum(not over(cell, r) for r in rounds) for cell in cells}
 
 
-def _padded(bench: Bench, padding: int) -> Bench:
+def _padded(bench: RunContext, padding: int) -> RunContext:
     """The bench whose processes have so many bytes more in their environment."""
     environment = {**bench.executor.environment, PADDING: "x" * padding}
     return replace(bench, executor=bench.executor.with_environment(environment))

@@ -22,12 +22,18 @@ from report.model.plan import CellName
 from report.verdict.count_verdicts import CONFIRMED_COUNTS, SCREENED_COUNTS, suspicious
 from scripts.ab.counting_tools import SYSTEM_CALLS, Tool, Unreadable, find_tools
 from scripts.ab.reduced_cell import reduced_plan
-from scripts.measure.driver_call import Bench, Call, benchmark_of
+from scripts.measure.driver_call import DriverCall, RunContext, benchmark_of
 from scripts.measure.measurement import audited_call
-from scripts.measure.preparation import Failed, fresh, history_of_cell, prepare, provide
-from scripts.measure.result_check import REASON_CHARS, Verdict
+from scripts.measure.preparation import (
+    PrepareFailed,
+    fresh,
+    history_of_cell,
+    prepare,
+    provide,
+)
+from scripts.measure.result_check import REASON_CHARS, CheckedAnswer
 from scripts.planning.disk_room import is_full_error
-from scripts.planning.order import Turn, repetition_seed
+from scripts.planning.order import ScheduledRepetition, repetition_seed
 from scripts.store.run_store import DiskFull
 
 Append = Callable[[Mapping[str, Any]], None]
@@ -40,8 +46,8 @@ _REMEDY = "apt-get install strace valgrind"
 
 
 def count_cells(
-    bench_a: Bench,
-    bench_b: Bench,
+    bench_a: RunContext,
+    bench_b: RunContext,
     cells: Sequence[CellName],
     append: Append,
     done: Iterable[CountLine],
@@ -99,17 +105,17 @@ def interleaved(repetitions: int) -> Iterator[tuple[str, int]]:
 class _Counter:
     """Makes one line at a time."""
 
-    sides: Mapping[str, Bench]
+    sides: Mapping[str, RunContext]
     tools: Sequence[Tool]
 
     def line(self, cell: CellName, side: str, number: int) -> CountLine:
         """One counting repetition: a process for each tool, from the same state."""
         whole = self.sides[side]
         bench = replace(whole, plan=reduced_plan(whole.plan, cell))
-        turn = Turn(bench.plan.cells.index(cell), 0, _REPETITION)
+        turn = ScheduledRepetition(bench.plan.cells.index(cell), 0, _REPETITION)
         try:
             fields = self._fields(bench, turn)
-        except Failed as failure:
+        except PrepareFailed as failure:
             fields = _failed(failure.verdict, failure.exit)
         except OSError as error:
             if is_full_error(error):
@@ -131,7 +137,7 @@ class _Counter:
         }
         return cast(CountLine, line)
 
-    def _fields(self, bench: Bench, turn: Turn) -> dict[str, Any]:
+    def _fields(self, bench: RunContext, turn: ScheduledRepetition) -> dict[str, Any]:
         fresh(bench.work / "tmp")
         prepare(bench, turn)
         fields: dict[str, Any] = {**dict.fromkeys(COUNTS), "ops": None}
@@ -146,15 +152,15 @@ class _Counter:
 
 
 def _counted(
-    bench: Bench, turn: Turn, tool: Tool
-) -> tuple[Verdict, str, dict[str, int]]:
+    bench: RunContext, turn: ScheduledRepetition, tool: Tool
+) -> tuple[CheckedAnswer, str, dict[str, int]]:
     """One process under one tool: the verdict on it, how it ended, what it did."""
     benchmark, database = benchmark_of(bench, turn), bench.work / "cell"
     report = bench.work / "counted"
     report.unlink(missing_ok=True)
     cell = bench.plan.cells[turn.index]
     provide(bench, bench.plan.start(cell), database)
-    call = Call(
+    call = DriverCall(
         cell,
         turn.repetition,
         database,
@@ -167,14 +173,14 @@ def _counted(
     shutil.rmtree(database, ignore_errors=True)
     if not verdict.ok:
         reason = f"under {tool.name}: {verdict.reason}"[:REASON_CHARS]
-        return Verdict(verdict.status, reason, {}), outcome.exit, {}
+        return CheckedAnswer(verdict.status, reason, {}), outcome.exit, {}
     try:
         return verdict, outcome.exit, tool.read(report)
     except Unreadable as problem:
-        return Verdict("error", str(problem)[:REASON_CHARS], {}), outcome.exit, {}
+        return CheckedAnswer("error", str(problem)[:REASON_CHARS], {}), outcome.exit, {}
 
 
-def _failed(verdict: Verdict, exit_text: str | None) -> dict[str, Any]:
+def _failed(verdict: CheckedAnswer, exit_text: str | None) -> dict[str, Any]:
     """The fields of a line without counts: one failure makes all of them doubtful."""
     return {
         **dict.fromkeys(COUNTS),

@@ -11,28 +11,29 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from report.config.configuration import load
-from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, Rule
+from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
 from scripts.cli import options as options
-from scripts.cli.exit_codes import guarded
+from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import suite_name
 from scripts.cli.options import Output
-from scripts.cli.selection import Asked, selection_of
+from scripts.cli.selection import RunOptions, selection_of
 from scripts.measure.runner import Request, open_runner
-from scripts.measure.session import Ending
+from scripts.measure.session import SessionResult
 from scripts.show.ab_view import make_ab_view
 from scripts.show.dry_run import show_dry_run
-from scripts.show.run_output import carried_out, conclude, resume_command
-from scripts.store.run_places import Places
+from scripts.show.run_output import conclude, resume_command, run_with_progress
+from scripts.store.run_places import RunPlaces
 
 if TYPE_CHECKING:
     from report.model.ab_plan import AbPlan
-    from scripts.machine.system_access import Outside
+    from scripts.ab.ab_session import AbSession
+    from scripts.machine.system_access import SystemAccess
 
 _NEEDED = (
     "needs a build directory, one that holds drivers/db_bench_*, such as"
     " --a build/base --b build/release"
 )
-_RULE = Rule()
+_RULE = AbRule()
 _MOST_ROUNDS = 1000
 _LABEL_CHARS = 100
 
@@ -64,7 +65,7 @@ BUILDS = options.stacked(
 
 
 @dataclass(frozen=True)
-class Builds:
+class BuildFolders:
     """The build directories of both sides."""
 
     a: Path
@@ -157,29 +158,34 @@ def ab(
 
         builds = builds_of(a_dir, b_dir, same=same)
         labels = _labels(label_a, label_b, same=same)
-        places = Places.of(given, builds.a)
+        places = RunPlaces.of(given, builds.a)
         rule = replace(
             _RULE, screen_rounds=screen_rounds, confirm_rounds=confirm_rounds
         )
-        request = _request(suite, places, Asked.of(given), rule, ctx.meta["command"])
+        asked = RunOptions.of(given)
+        request = _request(suite, places, asked, rule, ctx.meta["command"])
         with open_runner(places, ctx.obj) as side_a:
             session = session_of(
                 side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
             )
             plan = session.plan(request, labels, rule, same_build=same, counted=counts)
             if dry_run:
-                from scripts.show import ab_dry_run
-
-                document = ab_dry_run.dry_run_document(session, plan)
-                return show_dry_run(document, ab_dry_run.dry_run_lines, output)
-            ending = carried_out(session, plan, output, strict=strict)
+                return _dry_run(session, plan, output)
+            ending = run_with_progress(session, plan, output, strict=strict)
         return _concluded(ending, output, places, builds)
 
-    sys.exit(guarded(work))
+    sys.exit(exit_code_of(work))
+
+
+def _dry_run(session: AbSession, plan: AbPlan, output: Output) -> int:
+    from scripts.show import ab_dry_run
+
+    document = ab_dry_run.dry_run_document(session, plan)
+    return show_dry_run(document, ab_dry_run.dry_run_lines, output)
 
 
 def _request(
-    suite: str, places: Places, asked: Asked, rule: Rule, command: str
+    suite: str, places: RunPlaces, asked: RunOptions, rule: AbRule, command: str
 ) -> Request:
     """Return what is asked for; what an A/B run has no part of is left out."""
     config = load(places.configs)
@@ -198,9 +204,9 @@ def resume_ab(
     path: Path,
     a_dir: Path | None,
     b_dir: Path | None,
-    places: Places,
+    places: RunPlaces,
     output: Output,
-    outside: Outside,
+    outside: SystemAccess,
 ) -> int:
     """Go on with the A/B run in this folder; return the exit code.
 
@@ -216,7 +222,7 @@ def resume_ab(
     if not run.unfinished and not run.torn:
         if not output.quiet:
             click.echo(f"note {plan.run} is finished: nothing is missing", err=True)
-        return _concluded(Ending(plan, path, run.lines), output, places)
+        return _concluded(SessionResult(plan, path, run.lines), output, places)
     if a_dir is None or (b_dir is None and not plan.same_build):
         builds_told = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
         raise click.UsageError(
@@ -233,7 +239,7 @@ def resume_ab(
     return _concluded(ending, output, places, builds)
 
 
-def builds_of(a: Path | None, b: Path | None, *, same: bool) -> Builds:
+def builds_of(a: Path | None, b: Path | None, *, same: bool) -> BuildFolders:
     """The builds that are asked for.  Raises click.UsageError or Refused."""
     from scripts.ab.ab_pairing import build_dir_of
 
@@ -243,10 +249,10 @@ def builds_of(a: Path | None, b: Path | None, *, same: bool) -> Builds:
         if b is not None:
             raise click.UsageError("one build against itself (--aa) has no --b")
         one = build_dir_of(a, "--a")
-        return Builds(one, one, same=True)
+        return BuildFolders(one, one, same=True)
     if b is None:
         raise click.UsageError(f"--b {_NEEDED}; or --aa, to measure A against itself")
-    return Builds(build_dir_of(a, "--a"), build_dir_of(b, "--b"), same=False)
+    return BuildFolders(build_dir_of(a, "--a"), build_dir_of(b, "--b"), same=False)
 
 
 def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:
@@ -262,12 +268,15 @@ def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str
 
 
 def _concluded(
-    ending: Ending[AbPlan], output: Output, places: Places, builds: Builds | None = None
+    ending: SessionResult[AbPlan],
+    output: Output,
+    places: RunPlaces,
+    builds: BuildFolders | None = None,
 ) -> int:
     """Judge the run and show what it came to; return the exit code."""
-    from scripts.show.ab_outcome import AbShown
+    from scripts.show.ab_outcome import AbOutcome
 
     command = resume_command(
         ending.plan.run, places, builds.options if builds else None
     )
-    return conclude(ending, AbShown(ending.path), output, command)
+    return conclude(ending, AbOutcome(ending.path), output, command)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from scripts.cli import options as options
-from scripts.cli.exit_codes import guarded
+from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import ShareType, check_globs
 from scripts.store.run_store import EVERY_KIND, all_runs, find_run, is_ab_run
 
@@ -118,7 +118,7 @@ def check(
             click.echo(f"kvmatrix: {conclusion(gate, code)}", err=True)
         return code
 
-    sys.exit(guarded(work))
+    sys.exit(exit_code_of(work))
 
 
 def _gate(
@@ -159,13 +159,13 @@ def _refuse_for_ab(path: Path, against: str | None, threshold: float | None) -> 
 
 
 def _own_verdict(path: Path, globs: Sequence[str]) -> Gate:
-    from report.gate.gate_evidence import of_ab
+    from report.gate.gate_evidence import gate_from_ab
     from report.model.ab_folder import load_ab_run
     from report.verdict.ab_verdicts import judge
 
     run = load_ab_run(path)
     chosen = _chosen(globs, [str(cell.name) for cell in run.cells])
-    return of_ab(judge(run), chosen)
+    return gate_from_ab(judge(run), chosen)
 
 
 def _against_run(
@@ -174,7 +174,11 @@ def _against_run(
     from dataclasses import replace
 
     from report.formats.compare_text import confirming
-    from report.gate.gate_evidence import LEAST_CONFIDENCE, is_unfinished, of_comparison
+    from report.gate.gate_evidence import (
+        LEAST_CONFIDENCE,
+        gate_from_comparison,
+        is_unfinished,
+    )
     from report.gate.gate_verdict import Gate
     from report.stats.two_run_decision import Limits
     from report.trust.judge import load_run
@@ -192,7 +196,7 @@ def _against_run(
     names = [str(cell) for cell in {**base.cells, **new.cells}]
     limits = Limits(threshold=threshold, least_confidence=LEAST_CONFIDENCE)
     compared = compare(base, new, limits)
-    gate = of_comparison(compared, _chosen(globs, names), unfinished=unfinished)
+    gate = gate_from_comparison(compared, _chosen(globs, names), unfinished=unfinished)
     if not new.measurements:
         return replace(gate, nothing=f"{path.name} has no measurements")
     if isinstance(compared, ComparedRuns):
@@ -203,14 +207,14 @@ def _against_run(
 def _against_history(
     path: Path, history: Path, threshold: float, globs: Sequence[str]
 ) -> Gate:
-    from report.gate.gate_history import of_history
+    from report.gate.gate_history import gate_from_history
     from report.verdict.history_series import load
     from scripts.store.history_store import read_entry
 
     (new, finished), entries = read_entry(path), load(history)
     names = {str(cell.name) for entry in (*entries, new) for cell in entry.cells}
     chosen = _chosen(globs, sorted(names))
-    return of_history(new, entries, threshold, chosen, unfinished=not finished)
+    return gate_from_history(new, entries, threshold, chosen, unfinished=not finished)
 
 
 def _chosen(globs: Sequence[str], names: Sequence[str]) -> Callable[[str], bool] | None:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from scripts.cli import options as options
-from scripts.cli.exit_codes import guarded
+from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import ShareType, check_globs, matching
 from scripts.show.print_lines import put
-from scripts.show.run_output import complain
+from scripts.show.run_output import print_error
 from scripts.store.run_store import find_run
 
 if TYPE_CHECKING:
     from report.terms.text_table import TextLine
-    from report.verdict.comparable_run import Source
+    from report.verdict.comparable_run import ComparableRun
     from report.verdict.run_changes import ComparedRuns, NotComparable
 
 _FORMATS = ("table", "md", "csv", "json")
@@ -103,17 +103,17 @@ def compare(
         if isinstance(found, NotComparable):
             if kind == "json":
                 put(_json(found, _NOT_COMPARABLE), output, color)
-            return complain(text.refusal(found), _NOT_COMPARABLE)
+            return print_error(text.refusal(found), _NOT_COMPARABLE)
         code = found.exit_code(fail_on)
         put(_rendered(found, kind, show_all, code), output, color)
         if code == _NOT_COMPARABLE:
-            return complain("nothing could be judged", code)
+            return print_error("nothing could be judged", code)
         return code
 
-    sys.exit(guarded(work))
+    sys.exit(exit_code_of(work))
 
 
-def _source(results: Path, name: str) -> Source:
+def _source(results: Path, name: str) -> ComparableRun:
     from report.exchange.google_benchmark import read
     from report.trust.judge import load_run
     from report.verdict.comparable_run import of_google, of_run
@@ -123,7 +123,7 @@ def _source(results: Path, name: str) -> Source:
     return of_run(load_run(find_run(results, name)))
 
 
-def _only(source: Source, globs: tuple[str, ...]) -> Source:
+def _only(source: ComparableRun, globs: tuple[str, ...]) -> ComparableRun:
     from dataclasses import replace
 
     if not globs:

@@ -12,18 +12,18 @@ import click
 
 from report.config.configuration import Config, SuiteConfig, load
 from scripts.cli import options as options
-from scripts.cli.exit_codes import guarded
+from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import suite_name
 from scripts.cli.options import Output
 from scripts.doctor.admission import full, subject_of
-from scripts.doctor.doctor_progress import telling
-from scripts.doctor.finding import Finding, Level
+from scripts.doctor.doctor_progress import progress_on
+from scripts.doctor.finding import Finding, Severity
 from scripts.doctor.finding_text import EXIT_UNFIT, document, lines
-from scripts.doctor.probe_limits import Probed
+from scripts.doctor.probe_limits import ProbeResults
 from scripts.doctor.subject import Subject
 from scripts.machine.host import Machine, environment_document, identity, machine_line
 from scripts.machine.reader import SystemReader
-from scripts.machine.system_access import Outside
+from scripts.machine.system_access import SystemAccess
 from scripts.measure.driver_call import WORK_FOLDER
 from scripts.planning.disk_room import needed_bytes
 from scripts.planning.found_engines import (
@@ -50,7 +50,7 @@ _WIDTH = 100  # of lines, unless a terminal is narrower
     options.COLOR,
 )
 @click.pass_obj
-def doctor(outside: Outside, /, suite: str | None, **given: Any) -> None:
+def doctor(outside: SystemAccess, /, suite: str | None, **given: Any) -> None:
     """Tells whether this machine can give numbers worth keeping.
 
     Room and memory are judged by the largest cell of SUITE; without one, by the
@@ -83,16 +83,16 @@ def doctor(outside: Outside, /, suite: str | None, **given: Any) -> None:
             subject = _subject(config, suites, build_dir, data_dir, outside)
             with (
                 work_folder(data_dir / WORK_FOLDER),
-                telling(output.stderr(), output.quiet) as tell,
+                progress_on(output.stderr(), output.quiet) as tell,
             ):
                 probes = outside.probes(data_dir / WORK_FOLDER)
                 findings, probed = full(subject, probes, tell)
             known = identity(subject.machine)  # asks for the data directory's disk
         _show(output, known, findings, probed)
-        failed = any(finding.level is Level.FAIL for finding in findings)
+        failed = any(finding.level is Severity.FAIL for finding in findings)
         return EXIT_UNFIT if failed and given["strict"] else 0
 
-    sys.exit(guarded(work))
+    sys.exit(exit_code_of(work))
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def _subject(
     suites: Sequence[SuiteConfig],
     build_dir: Path,
     data_dir: Path,
-    outside: Outside,
+    outside: SystemAccess,
 ) -> Subject:
     """This machine, for the one of these suites that needs least."""
     machine = Machine(SystemReader(), data_dir)
@@ -133,7 +133,7 @@ def _show(
     output: Output,
     known: Mapping[str, Any],
     findings: Sequence[Finding],
-    probed: Probed,
+    probed: ProbeResults,
 ) -> None:
     if output.as_json:
         click.echo(json.dumps(document(findings, known, probed), indent=1))

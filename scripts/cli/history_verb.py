@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scripts.cli import options as options
-from scripts.cli.exit_codes import guarded
+from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import check_globs, matching, shown
-from scripts.show.run_output import complain
+from scripts.show.run_output import print_error
 from scripts.store.run_store import EVERY_KIND, find_run
 
 if TYPE_CHECKING:
     from report.terms.text_table import TextLine
-    from report.words.history_view import View
+    from report.words.history_view import HistoryView
 
 _FORMATS = ("text", "html", "csv", "json", "otava")
 _NOTHING = 5
@@ -67,7 +67,7 @@ def history(ctx: click.Context, /, history_dir: Path, **given: Any) -> None:
     """
     ctx.obj = history_dir
     if ctx.invoked_subcommand is None:
-        sys.exit(guarded(lambda: _show(history_dir, **given)))
+        sys.exit(exit_code_of(lambda: _show(history_dir, **given)))
 
 
 @history.command("add")
@@ -112,7 +112,7 @@ def add(
             click.echo(f"{shown(path)}{'' if is_new else ' (was there)'}")
         return 0
 
-    sys.exit(guarded(work))
+    sys.exit(exit_code_of(work))
 
 
 def _show(
@@ -130,7 +130,7 @@ def _show(
     entries = load(folder)
     if not entries:
         told = f"there is no history in {shown(folder)}"
-        return complain(
+        return print_error(
             f"{told}; scripts/kvmatrix history add RUN begins one", _NOTHING
         )
     cells = sorted({str(cell.name) for entry in entries for cell in entry.cells})
@@ -158,7 +158,7 @@ def _show(
     return 0
 
 
-def _rendered(found: View, kind: str) -> str | list[TextLine]:
+def _rendered(found: HistoryView, kind: str) -> str | list[TextLine]:
     from report.formats import history_documents, history_text
 
     if kind == "html":

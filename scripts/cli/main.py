@@ -15,7 +15,7 @@ INTERRUPTED = 130  # as a shell reports SIGINT
 def main(outside: Any = None) -> None:
     """Runs the command line, with the real outside unless another is given."""
     try:
-        stdio.mend()
+        stdio.make_streams_safe()
         from scripts.cli.verbs import main as verbs
 
         verbs(prog_name="kvmatrix", obj=outside)

@@ -141,7 +141,7 @@ class ShareType(click.ParamType[float]):
         return share
 
 
-class Group(click.Group):
+class VerbGroup(click.Group):
     """A group that suggests the nearest verb, and remembers the command line."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

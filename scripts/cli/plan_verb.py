@@ -13,20 +13,20 @@ from report.config.configuration import load
 from report.model.plan import CellName, Plan
 from report.terms import numbers
 from scripts.cli import options as options
-from scripts.cli.exit_codes import guarded
+from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import CountsType, suite_name
 from scripts.cli.options import Output
-from scripts.cli.selection import Asked, selection_of
+from scripts.cli.selection import RunOptions, selection_of
 from scripts.forecast.size_history import Samples, collect
 from scripts.forecast.suite_estimate import Room, estimate_suite
 from scripts.machine.host import environment_document
-from scripts.machine.system_access import Outside
+from scripts.machine.system_access import SystemAccess
 from scripts.measure.calibration import default_sizes, measure_sizes
 from scripts.measure.runner import Request, Runner, open_runner
 from scripts.planning.disk_room import free_bytes
 from scripts.show.estimate_text import document, text
-from scripts.show.run_output import complain, view_for
-from scripts.store.run_places import Places, Refused
+from scripts.show.run_output import print_error, view_for
+from scripts.store.run_places import CannotStart, RunPlaces
 from scripts.store.run_store import all_runs, find_run
 
 PLANS = "plans"  # of the results: the runs that --measure makes
@@ -91,22 +91,22 @@ def plan(
       scripts/kvmatrix plan quick --num 1e7 -e leveldb -s baseline --json
       scripts/kvmatrix plan quick --num 1e7 --from 20261121-0145 --against @last
     """
-    output, places = Output.of(given), Places.of(given)
-    asked = replace(Asked.of(given), control=False)
+    output, places = Output.of(given), RunPlaces.of(given)
+    asked = replace(RunOptions.of(given), control=False)
 
     def work() -> int:
         config = load(places.configs)
         chosen = config.suites[suite_name(suite, config.suites)]
         selection = selection_of(config, chosen, asked)
         request = Request(config, chosen, selection, ctx.meta["command"])
-        learn = Learning(runs, sizes, measure, against)
+        learn = SampleOptions(runs, sizes, measure, against)
         return predict_suite(request, learn, places, output, ctx.obj)
 
-    sys.exit(guarded(work))
+    sys.exit(exit_code_of(work))
 
 
 @dataclass(frozen=True)
-class Learning:
+class SampleOptions:
     """What a prediction is to rest on, and to be compared with."""
 
     runs: tuple[str, ...]  # these alone; (): all that there are
@@ -117,10 +117,10 @@ class Learning:
 
 def predict_suite(
     request: Request,
-    learn: Learning,
-    asked: Places,
+    learn: SampleOptions,
+    asked: RunPlaces,
     output: Output,
-    outside: Outside,
+    outside: SystemAccess,
 ) -> int:
     """Measures if asked to, predicts, and tells; returns the exit code.
 
@@ -136,13 +136,13 @@ def predict_suite(
                 runner, made, sizes, samples, view_for(output, places)
             )
             if ending:
-                return complain(
+                return print_error(
                     f"{ending.message}; what is done is kept", ending.exit_code
                 )
         return _tell(runner, made, asked, learn, output)
 
 
-def _sources(places: Places, runs: Sequence[str]) -> list[Path]:
+def _sources(places: RunPlaces, runs: Sequence[str]) -> list[Path]:
     """The runs to learn from.  Raises ResultsError for one that is not there."""
     ladder = all_runs(places.results / PLANS)
     if not runs:
@@ -160,11 +160,11 @@ def _sizes(sizes: Sequence[int] | None, made: Plan) -> Sequence[int]:
 
 
 def _tell(
-    runner: Runner, made: Plan, places: Places, learn: Learning, output: Output
+    runner: Runner, made: Plan, places: RunPlaces, learn: SampleOptions, output: Output
 ) -> int:
     samples, skipped = collect(_sources(places, learn.runs), made)
     if learn.runs and skipped:
-        raise Refused("; ".join(skipped))
+        raise CannotStart("; ".join(skipped))
     room = _room(runner)
     measured: dict[CellName, float] = {}
     if learn.against:
@@ -176,15 +176,15 @@ def _tell(
         click.echo("\n".join(text(found, room, measured)))
     if found.unfit:
         listed = "\n  ".join(map(str, found.unfit))
-        return complain(f"this run cannot fit:\n  {listed}", _UNFIT)
+        return print_error(f"this run cannot fit:\n  {listed}", _UNFIT)
     if found.unknown:
         told = numbers.count(len(found.unknown), "cell is", "cells are")
-        return complain(f"{told} not predicted: add --measure", _UNKNOWN)
+        return print_error(f"{told} not predicted: add --measure", _UNKNOWN)
     return 0
 
 
 def _against(
-    places: Places, name: str, made: Plan, samples: Samples
+    places: RunPlaces, name: str, made: Plan, samples: Samples
 ) -> tuple[Samples, dict[CellName, float]]:
     """What a tenth of the size tells, and what a run measured at that size.
 
@@ -197,7 +197,9 @@ def _against(
         if (wall_s := run.wall_s(made, cell)) is not None
     }
     if not measured:
-        raise Refused("; ".join(skipped) or f"{name} has none of these cells at --num")
+        raise CannotStart(
+            "; ".join(skipped) or f"{name} has none of these cells at --num"
+        )
     return samples.up_to(min(_nums(made)) // _TENTH), measured
 
 

@@ -16,7 +16,7 @@ _OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}  # by fl
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunOptions:
     """The options that choose what is measured; None where one was not given."""
 
     engines: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Asked:
     repeat_disturbed: int | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "Asked":
+    def of(cls, given: Mapping[str, Any]) -> "RunOptions":
         """Return what a verb's options ask for; not every verb has all of them."""
         known = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in given.items() if name in known})
@@ -45,7 +45,7 @@ class Asked:
         return {name: value for name, value in flags.items() if value}
 
 
-def selection_of(config: Config, suite: SuiteConfig, asked: Asked) -> Selection:
+def selection_of(config: Config, suite: SuiteConfig, asked: RunOptions) -> Selection:
     """Return the selection of these options.  Raises click.UsageError."""
     engines = config.default_engines(suite)
     if asked.engines:
@@ -110,7 +110,7 @@ def _check_sweeps(
 
 
 def _control(
-    suite: SuiteConfig, asked: Asked, engines: Collection[str], repetitions: int
+    suite: SuiteConfig, asked: RunOptions, engines: Collection[str], repetitions: int
 ) -> str:
     """The engine that is measured again, or "".  Raises click.UsageError."""
     if asked.control is None:

@@ -26,7 +26,7 @@ class _Quiet(io.FileIO):
             return len(memoryview(content).cast("B"))
 
 
-def mend() -> None:
+def make_streams_safe() -> None:
     """Makes stdin, stdout and stderr usable; call before anything is opened."""
     for fd in range(3):
         try:

@@ -13,25 +13,30 @@ from scripts.cli.ab_verb import BUILDS, ab, resume_ab
 from scripts.cli.check_verb import check
 from scripts.cli.compare_verb import compare
 from scripts.cli.doctor_verb import doctor
-from scripts.cli.exit_codes import guarded
+from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.history_verb import history
-from scripts.cli.option_types import Group, names, shown, suite_name
+from scripts.cli.option_types import VerbGroup, names, shown, suite_name
 from scripts.cli.options import Output
 from scripts.cli.plan_verb import plan
-from scripts.cli.selection import Asked, selection_of
-from scripts.machine.system_access import Outside
+from scripts.cli.selection import RunOptions, selection_of
+from scripts.machine.system_access import SystemAccess
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, open_runner
 from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
 from scripts.show.listing import list_document, list_lines
-from scripts.show.run_output import carried_out, conclude, resume_command, view_for
+from scripts.show.run_output import (
+    conclude,
+    resume_command,
+    run_with_progress,
+    view_for,
+)
 from scripts.show.run_summary import RunResult
 from scripts.store.report_file import FORMATS, write_report
-from scripts.store.run_places import Places
+from scripts.store.run_places import RunPlaces
 from scripts.store.run_store import EVERY_KIND, find_run, is_ab_run
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Measures embedded storage engines, each against the same workloads.
@@ -46,7 +51,7 @@ def main(ctx: click.Context) -> None:
     failed or are missing, the rest is saved; 4 --strict and the machine is unfit;
     5 nothing could be measured or compared; 130 interrupted.
     """
-    ctx.ensure_object(Outside)
+    ctx.ensure_object(SystemAccess)
 
 
 main.add_command(doctor)
@@ -78,7 +83,7 @@ def run(
       scripts/kvmatrix run quick -e leveldb,sqlite3 -s baseline -n 5
       scripts/kvmatrix run leveldb-2011 --data-dir /mnt/ssd --dry-run
     """
-    output, places, asked = Output.of(given), Places.of(given), Asked.of(given)
+    output, places, asked = Output.of(given), RunPlaces.of(given), RunOptions.of(given)
 
     def work() -> int:
         config = load(places.configs)
@@ -91,11 +96,11 @@ def run(
                 document = dry_run_document(made, places)
                 return show_dry_run(document, dry_run_lines, output)
             session = RunSession(runner, view_for(output, places))
-            ending = carried_out(session, made, output, strict=strict)
+            ending = run_with_progress(session, made, output, strict=strict)
         command = resume_command(made.run, places)
         return conclude(ending, RunResult(ending), output, command)
 
-    sys.exit(guarded(work))
+    sys.exit(exit_code_of(work))
 
 
 @main.command("resume")
@@ -103,7 +108,7 @@ def run(
 @options.stacked(BUILDS, options.PLACES, options.OUTPUT)
 @click.pass_obj
 def resume(
-    outside: Outside,
+    outside: SystemAccess,
     /,
     name: str,
     *,
@@ -122,7 +127,7 @@ def resume(
       scripts/kvmatrix resume 20261121-0145
       scripts/kvmatrix resume @last --a build/base --b build/release
     """
-    output, places = Output.of(given), Places.of(given)
+    output, places = Output.of(given), RunPlaces.of(given)
 
     def work() -> int:
         path = find_run(places.results, name, EVERY_KIND)
@@ -138,7 +143,7 @@ def resume(
         command = resume_command(ending.plan.run, places)
         return conclude(ending, RunResult(ending), output, command)
 
-    sys.exit(guarded(work))
+    sys.exit(exit_code_of(work))
 
 
 @main.command("list")
@@ -148,7 +153,7 @@ def resume(
 @options.stacked(options.BUILD, options.CONFIGS)
 @click.pass_obj
 def list_command(
-    outside: Outside,
+    outside: SystemAccess,
     what: str | None,
     suite: str | None,
     as_json: bool,
@@ -179,7 +184,7 @@ def list_command(
             click.echo("\n".join(list_lines(document)))
         return 0
 
-    sys.exit(guarded(work))
+    sys.exit(exit_code_of(work))
 
 
 @main.command("report")
@@ -226,4 +231,4 @@ def report(
             raise click.UsageError("--open needs a file: add -o FILE")
         return 0
 
-    sys.exit(guarded(work))
+    sys.exit(exit_code_of(work))

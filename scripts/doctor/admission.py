@@ -9,9 +9,9 @@ from typing import Any
 
 from report.model.plan import Engine
 from scripts.doctor.examine import examine, probe
-from scripts.doctor.finding import Finding, Level
+from scripts.doctor.finding import Finding, Severity
 from scripts.doctor.finding_text import EXIT_UNFIT, refusal
-from scripts.doctor.probe_limits import Probed
+from scripts.doctor.probe_limits import ProbeResults
 from scripts.doctor.subject import Subject
 from scripts.machine.host import Machine
 from scripts.machine.probes import Probes, Progress
@@ -59,7 +59,7 @@ def _gaps() -> list[str]:
 
 def full(
     subject: Subject, probes: Probes, progress: Progress
-) -> tuple[list[Finding], Probed]:
+) -> tuple[list[Finding], ProbeResults]:
     """Every check and every probe."""
     probed = probe(subject.machine, probes, progress)
     return examine(subject, probed), probed
@@ -73,6 +73,6 @@ def admit(subject: Subject, probes: Probes, tell: Progress | None) -> list[Findi
     if tell is None:
         return examine(subject)
     findings, _ = full(subject, probes, tell)
-    if any(finding.level is Level.FAIL for finding in findings):
+    if any(finding.level is Severity.FAIL for finding in findings):
         raise Unfit(refusal(findings))
     return findings

@@ -9,7 +9,7 @@ from scripts.machine.probes import Progress
 
 
 @contextmanager
-def telling(console: Console, quiet: bool) -> Iterator[Progress]:
+def progress_on(console: Console, quiet: bool) -> Iterator[Progress]:
     """One line that is rewritten on a terminal; elsewhere a line for each new thing.
 
     No thread redraws it: that would be in the measurement.

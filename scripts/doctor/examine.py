@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from scripts.doctor import memory, outfit, processor, storage
 from scripts.doctor.finding import Finding
-from scripts.doctor.probe_limits import Probed, judged
+from scripts.doctor.probe_limits import ProbeResults, judged
 from scripts.doctor.subject import Subject
 from scripts.machine.disturbance import disturbance, snapshot
 from scripts.machine.host import Machine
@@ -39,7 +39,7 @@ ON_OUTFIT: tuple[Check, ...] = (
 )
 
 
-def examine(subject: Subject, probed: Probed | None = None) -> list[Finding]:
+def examine(subject: Subject, probed: ProbeResults | None = None) -> list[Finding]:
     """Every finding; those that need a measurement if there is one."""
     measured = judged(subject, probed) if probed else []
     return [
@@ -49,7 +49,7 @@ def examine(subject: Subject, probed: Probed | None = None) -> list[Finding]:
     ]
 
 
-def probe(machine: Machine, probes: Probes, progress: Progress) -> Probed:
+def probe(machine: Machine, probes: Probes, progress: Progress) -> ProbeResults:
     """Measures; takes some seconds, and the disk a moment."""
     progress("4 KiB writes and reads")
     overwrites_ns, reads_ns = probes.overwrites_ns(), probes.reads_ns()
@@ -57,4 +57,4 @@ def probe(machine: Machine, probes: Probes, progress: Progress) -> Probed:
     before = snapshot(machine.reader, machine.data_dir, own)
     work_ns = probes.work_ns(progress)
     after = snapshot(machine.reader, machine.data_dir, own)
-    return Probed(overwrites_ns, reads_ns, work_ns, disturbance(before, after, 0))
+    return ProbeResults(overwrites_ns, reads_ns, work_ns, disturbance(before, after, 0))

@@ -9,7 +9,7 @@ from report.terms import numbers
 UNKNOWN = "unknown"
 
 
-class Level(StrEnum):
+class Severity(StrEnum):
     """How bad it is."""
 
     OK = "ok"
@@ -21,7 +21,7 @@ class Level(StrEnum):
 class Finding:
     """One thing that was looked at; what is not ok has a remedy."""
 
-    level: Level
+    level: Severity
     name: str
     found: str
     remedy: str = ""
@@ -34,22 +34,22 @@ class Finding:
     def of(cls, document: Mapping[str, str]) -> "Finding":
         """Reads what was recorded."""
         told = {key: document[key] for key in ("name", "found", "remedy")}
-        return cls(Level(document["level"]), **told)
+        return cls(Severity(document["level"]), **told)
 
 
 def ok(name: str, found: str) -> Finding:
     """Nothing to do."""
-    return Finding(Level.OK, name, found)
+    return Finding(Severity.OK, name, found)
 
 
 def warn(name: str, found: str, remedy: str) -> Finding:
     """Numbers are worth less."""
-    return Finding(Level.WARN, name, found, remedy)
+    return Finding(Severity.WARN, name, found, remedy)
 
 
 def fail(name: str, found: str, remedy: str) -> Finding:
     """Numbers are not worth keeping."""
-    return Finding(Level.FAIL, name, found, remedy)
+    return Finding(Severity.FAIL, name, found, remedy)
 
 
 def unknown(name: str, why: str, remedy: str) -> Finding:
@@ -57,14 +57,14 @@ def unknown(name: str, why: str, remedy: str) -> Finding:
     return warn(name, f"{UNKNOWN}: {why}", remedy)
 
 
-def count(findings: Sequence[Finding], level: Level) -> int:
+def count(findings: Sequence[Finding], level: Severity) -> int:
     """How many are of a level."""
     return sum(finding.level is level for finding in findings)
 
 
 def verdict(findings: Sequence[Finding]) -> str:
     """All of them in a few words: "1 failed, 2 warnings"."""
-    failed, warned = count(findings, Level.FAIL), count(findings, Level.WARN)
+    failed, warned = count(findings, Severity.FAIL), count(findings, Severity.WARN)
     parts = [f"{failed} failed"] if failed else []
     parts += [numbers.count(warned, "warning")] if warned else []
     return ", ".join(parts) or "all ok"

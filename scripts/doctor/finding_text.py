@@ -7,11 +7,11 @@ from typing import Any
 from rich.text import Text
 
 from report.terms.text_table import TableRow, TextTable
-from scripts.doctor.finding import Finding, Level, count, verdict
-from scripts.doctor.probe_limits import Probed
+from scripts.doctor.finding import Finding, Severity, count, verdict
+from scripts.doctor.probe_limits import ProbeResults
 
-_STYLES = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
-_WORDS = {Level.OK: "ok", Level.WARN: "warn", Level.FAIL: "FAIL"}
+_STYLES = {Severity.OK: "green", Severity.WARN: "yellow", Severity.FAIL: "bold red"}
+_WORDS = {Severity.OK: "ok", Severity.WARN: "warn", Severity.FAIL: "FAIL"}
 _TITLE = "kvmatrix doctor  can this machine give numbers worth keeping?"
 EXIT_UNFIT = 4
 
@@ -23,7 +23,7 @@ def lines(findings: Sequence[Finding], machine: str, width: int) -> Iterator[Tex
     for finding in findings:
         word = _WORDS[finding.level]
         rows += _rows(word, finding.name, finding.found, room, finding.level)
-    amiss = [finding for finding in findings if finding.level is not Level.OK]
+    amiss = [finding for finding in findings if finding.level is not Severity.OK]
     if amiss:
         rows.append(TableRow(("", "", "")))
     for place, finding in enumerate(amiss):
@@ -34,7 +34,7 @@ def lines(findings: Sequence[Finding], machine: str, width: int) -> Iterator[Tex
     for line in TextTable(("", "", ""), (), (), tuple(rows)).lines(head=False):
         text = Text(f"  {line.text}" if line.text else "")
         if line.style:
-            text.stylize(_STYLES[Level(line.style)], 0, len("  FAIL"))
+            text.stylize(_STYLES[Severity(line.style)], 0, len("  FAIL"))
         yield text
     yield Text()
     yield Text(closing(findings))
@@ -54,21 +54,21 @@ def _rows(
 
 def closing(findings: Sequence[Finding]) -> str:
     """How many are amiss, and what follows from it."""
-    if not count(findings, Level.FAIL):
+    if not count(findings, Severity.FAIL):
         return f"{verdict(findings)}. run --strict would go on."
     told = f"run goes on all the same; run --strict would stop (exit {EXIT_UNFIT})."
     return f"{verdict(findings)}. {told}"
 
 
 def document(
-    findings: Sequence[Finding], machine: Mapping[str, Any], probed: Probed
+    findings: Sequence[Finding], machine: Mapping[str, Any], probed: ProbeResults
 ) -> dict[str, Any]:
     """The same for programs, with the figures of the probes."""
     return {
         "schema": 1,
         "machine": dict(machine),
-        "failed": count(findings, Level.FAIL),
-        "warnings": count(findings, Level.WARN),
+        "failed": count(findings, Severity.FAIL),
+        "warnings": count(findings, Severity.WARN),
         "findings": [finding.document() for finding in findings],
         "probes": probed.document(),
     }
@@ -76,13 +76,13 @@ def document(
 
 def summary(findings: Sequence[Finding]) -> str:
     """One line for a run: what failed is named."""
-    failed = [finding.name for finding in findings if finding.level is Level.FAIL]
+    failed = [finding.name for finding in findings if finding.level is Severity.FAIL]
     named = f" ({', '.join(failed)})" if failed else ""
     return f"doctor: {verdict(findings)}{named}; scripts/kvmatrix doctor tells"
 
 
 def refusal(findings: Sequence[Finding]) -> str:
     """Why a strict run does not start."""
-    failed = [finding for finding in findings if finding.level is Level.FAIL]
+    failed = [finding for finding in findings if finding.level is Severity.FAIL]
     parts = [f"  {f.name}: {f.found}\n    fix: {f.remedy}" for f in failed]
     return "\n".join(["this machine is not fit to measure, and --strict:", *parts])

@@ -34,7 +34,7 @@ _QUIET = "stop what else runs; in a guest, ask for a host with fewer neighbours"
 
 
 @dataclass(frozen=True)
-class Probed:
+class ProbeResults:
     """What the probes took, and what else the machine did meanwhile."""
 
     overwrites_ns: Sequence[int]
@@ -54,7 +54,7 @@ class Probed:
         }
 
 
-def judged(subject: Subject, probed: Probed) -> list[Finding]:
+def judged(subject: Subject, probed: ProbeResults) -> list[Finding]:
     """The findings that need a measurement."""
     return [
         synced(subject, probed.overwrites_ns),

@@ -13,7 +13,7 @@ from report.model.plan import CellName, Plan
 from report.model.run_folder import read_current_plan, read_lines
 from report.terms.documents import ResultsError, canonical
 from report.terms.rulebook import flag_of
-from scripts.planning.order import Turn
+from scripts.planning.order import ScheduledRepetition
 from scripts.store.run_store import all_runs
 
 _RUNS_LOOKED_AT = 20
@@ -41,14 +41,14 @@ class Forecast:
     _guessed_s: float = 0.0  # what the model said about cells that it guessed
     _took_s: float = 0.0  # and what those took
 
-    def learn(self, turn: Turn, seconds: float) -> None:
+    def learn(self, turn: ScheduledRepetition, seconds: float) -> None:
         """An attempt took so long."""
         if not self.known(turn):
             self._guessed_s += guess_seconds(self.plan, turn)
             self._took_s += seconds
         self._seen.setdefault(self._key(turn), []).append(seconds)
 
-    def seconds(self, turn: Turn) -> float:
+    def seconds(self, turn: ScheduledRepetition) -> float:
         """The prediction for one attempt."""
         found = self._measured(turn)
         if found is not None:
@@ -56,18 +56,18 @@ class Forecast:
         correction = self._took_s / self._guessed_s if self._guessed_s else 1.0
         return guess_seconds(self.plan, turn) * correction
 
-    def left_s(self, remaining: Iterable[Turn]) -> float | None:
+    def left_s(self, remaining: Iterable[ScheduledRepetition]) -> float | None:
         """Seconds for what remains; None while that would be a mere guess."""
         left = list(remaining)
         if not self._guessed_s and not all(self.known(turn) for turn in left):
             return None
         return sum(self.seconds(turn) for turn in left)
 
-    def known(self, turn: Turn) -> bool:
+    def known(self, turn: ScheduledRepetition) -> bool:
         """Whether the prediction rests on a measurement of this very cell."""
         return self._measured(turn) is not None
 
-    def _measured(self, turn: Turn) -> float | None:
+    def _measured(self, turn: ScheduledRepetition) -> float | None:
         """What was measured; a closed loop takes as long with a clock in it."""
         keys = [self._key(turn)]
         if self.plan.rate(self.plan.cells[turn.index]) is None:
@@ -79,13 +79,13 @@ class Forecast:
                 return self.history[key]
         return None
 
-    def _key(self, turn: Turn, latency: bool | None = None) -> str:
+    def _key(self, turn: ScheduledRepetition, latency: bool | None = None) -> str:
         if latency is None:
             latency = self.plan.is_latency(turn.repetition)
         return cell_key(self.plan, self.plan.cells[turn.index], latency)
 
 
-def guess_seconds(plan: Plan, turn: Turn) -> float:
+def guess_seconds(plan: Plan, turn: ScheduledRepetition) -> float:
     """The rough model of one attempt: fill, measurement and audit."""
     cell = plan.cells[turn.index]
     benchmark = plan.benchmark(cell)

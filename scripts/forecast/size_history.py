@@ -13,7 +13,7 @@ from report.model.plan import CellName, Plan
 from report.model.run import THROUGHPUT, Measurement
 from report.model.run_folder import read_current_plan, read_lines
 from report.stats import repetition_stats
-from report.stats.scaling import Point, Sample
+from report.stats.scaling import SizePoint, SizeSample
 from report.terms.documents import ResultsError, canonical
 from scripts.planning.oracle_memory import table_bytes
 from scripts.planning.order import is_superseded
@@ -27,8 +27,8 @@ _PARTS_NS = {"settle": ("settle_ns",), "loop": ("loop_ns", "flush_ns")}
 class Samples:
     """By growth_key()."""
 
-    repetitions: dict[str, list[Sample]] = field(default_factory=dict)
-    fills: dict[str, list[Point]] = field(default_factory=dict)
+    repetitions: dict[str, list[SizeSample]] = field(default_factory=dict)
+    fills: dict[str, list[SizePoint]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)  # the newest reason
     # By the cell's own name, whatever its settings: its sizes by growth_key().
     sizes: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
@@ -74,11 +74,11 @@ class Samples:
         key, found = growth_key(plan, cell), self.sizes.get(str(cell), set())
         return sorted({num for other, num in found if other != key})
 
-    def of(self, plan: Plan, cell: CellName) -> Sequence[Sample]:
+    def of(self, plan: Plan, cell: CellName) -> Sequence[SizeSample]:
         """The repetitions of a cell."""
         return self.repetitions.get(growth_key(plan, cell), ())
 
-    def fills_of(self, plan: Plan, cells: Iterable[CellName]) -> list[Point]:
+    def fills_of(self, plan: Plan, cells: Iterable[CellName]) -> list[SizePoint]:
         """The fills, in seconds, of a database that these cells share."""
         keys = [growth_key(plan, cell) for cell in cells]
         return [point for key in keys for point in self.fills.get(key, ())]
@@ -129,7 +129,7 @@ def _counts(plan: Plan, measurement: Measurement) -> bool:
 
 def _sample(
     plan: Plan, cell: CellName, measurement: Measurement
-) -> tuple[Sample, Point | None]:
+) -> tuple[SizeSample, SizePoint | None]:
     """One repetition, and its fill where it made one."""
     num = int(plan.flags(cell)["num"])
     seconds = {
@@ -144,14 +144,14 @@ def _sample(
     seconds["rest"] = max(0.0, wall_s - prepare_s - sum(seconds.values()))
     own = _largest(measurement, "anonymous_rss_bytes", "peak_anonymous_rss_bytes")
     table = table_bytes(plan, cell)
-    sample = Sample(
+    sample = SizeSample(
         num=num,
         work=work_of(plan, cell),
         seconds=seconds,
         memory_bytes=None if own is None else max(0, own - table),
         disk_bytes=_largest(measurement, "peak_disk_bytes", "peak_disk_bytes"),
     )
-    return sample, Point(num, prepare_s) if prepare_s else None
+    return sample, SizePoint(num, prepare_s) if prepare_s else None
 
 
 def _largest(measurement: Measurement, own: str, watched: str) -> int | None:

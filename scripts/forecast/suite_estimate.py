@@ -47,7 +47,7 @@ class CellEstimate:
 
 
 @dataclass(frozen=True)
-class Trouble:
+class CellProblem:
     """What is wrong with a cell, in words that follow its name."""
 
     cell: CellName
@@ -63,8 +63,8 @@ class SuiteEstimate:
 
     cells: tuple[CellEstimate, ...]
     fills_s: Prediction
-    unfit: tuple[Trouble, ...]  # why the run cannot be
-    doubts: tuple[Trouble, ...]  # what may go wrong
+    unfit: tuple[CellProblem, ...]  # why the run cannot be
+    doubts: tuple[CellProblem, ...]  # what may go wrong
 
     @property
     def known(self) -> list[CellEstimate]:
@@ -87,14 +87,14 @@ def estimate_suite(plan: Plan, samples: Samples, room: Room) -> SuiteEstimate:
     """What the plan will take, from what was measured of its cells."""
     cells = tuple(_estimate(plan, cell, samples) for cell in plan.cells)
     known = {found.cell: found.repetition for found in cells if found.repetition}
-    unfit: list[Trouble] = []
-    doubts: list[Trouble] = []
+    unfit: list[CellProblem] = []
+    doubts: list[CellProblem] = []
     for found in cells:
         for may_fit, words in _shortages(found, room):
-            (doubts if may_fit else unfit).append(Trouble(found.cell, words))
+            (doubts if may_fit else unfit).append(CellProblem(found.cell, words))
         if once := found.repetition:
             words_of = _doubts(plan, found.cell, once, samples, room)
-            doubts += [Trouble(found.cell, words) for words in words_of]
+            doubts += [CellProblem(found.cell, words) for words in words_of]
     fills = (_fill_of(plan, unit.cells, known) for unit in plan.order)
     return SuiteEstimate(cells, sum(fills, NOTHING), tuple(unfit), tuple(doubts))
 

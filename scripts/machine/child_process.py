@@ -71,7 +71,7 @@ _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProcessResult:
     """How a child ended."""
 
     exit: str  # "0", "1", "signal 9" or "timeout"
@@ -86,7 +86,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Tick:
+class PeriodicCall:
     """A call to make each `period_s` while a child runs, with the child's pid."""
 
     call: Callable[[int], None]
@@ -111,9 +111,9 @@ class Executor(Protocol):
         self,
         command: Sequence[str | Path],
         timeout_s: float,
-        ticks: Sequence[Tick] = (),
+        ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
-    ) -> Outcome:
+    ) -> ProcessResult:
         """Run a command to its end, or end it at the timeout.
 
         Raises Interrupted when a stop is requested; OSError if it cannot start.
@@ -141,9 +141,9 @@ class Spawner:
         self,
         command: Sequence[str | Path],
         timeout_s: float,
-        ticks: Sequence[Tick] = (),
+        ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
-    ) -> Outcome:
+    ) -> ProcessResult:
         """Runs a command to its end, or kills it at the timeout; nothing outlives it.
 
         Raises Interrupted, with the child dead, when a stop is requested; OSError if
@@ -170,7 +170,7 @@ class Spawner:
             _kill_orphans(known)  # that the group or a killed child had
         stderr = tail.text()
         self.stop.check()
-        return Outcome(
+        return ProcessResult(
             _exit_text(child.returncode, ended), wall_ns, stderr, left_behind
         )
 
@@ -178,7 +178,7 @@ class Spawner:
         self,
         child: subprocess.Popen[bytes],
         deadline_ns: int,
-        ticks: Sequence[Tick],
+        ticks: Sequence[PeriodicCall],
     ) -> bool:
         """True once the child has ended; false at the deadline or a stop."""
         pidfd = os.pidfd_open(child.pid)
@@ -204,7 +204,7 @@ class Spawner:
 class _Schedule:
     """When each of the ticks is due."""
 
-    def __init__(self, ticks: Sequence[Tick]) -> None:
+    def __init__(self, ticks: Sequence[PeriodicCall]) -> None:
         now_ns = time.monotonic_ns()
         self._due_ns = {tick: now_ns + int(tick.period_s * 1e9) for tick in ticks}
 

@@ -11,7 +11,7 @@ WALK_SHARE = 0.01
 _FILE_MEMORY = ("RssFile", "RssShmem")
 
 
-class Watch:
+class ProcessPeaks:
     """The largest figures that its samples saw; call sample() ten times a second."""
 
     def __init__(self, pid: int, database: Path, reader: Reader | None = None) -> None:

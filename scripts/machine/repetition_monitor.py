@@ -7,15 +7,15 @@ from typing import Any, Protocol
 
 from report.model.record import Record
 from scripts.machine import disturbance
-from scripts.machine.child_process import Tick
-from scripts.machine.process_sampler import Watch
+from scripts.machine.child_process import PeriodicCall
+from scripts.machine.process_sampler import ProcessPeaks
 from scripts.machine.reader import Reader
 
 SAMPLE_PERIOD_S = 0.1
 _OWN_STORAGE = ("storage_read_bytes", "storage_written_bytes")
 
 
-class Watcher(Protocol):
+class ProcessSampler(Protocol):
     """Samples one process and its database."""
 
     def sample(self) -> None:
@@ -25,7 +25,7 @@ class Watcher(Protocol):
         """What was seen: the line's "watch"."""
 
 
-class Surroundings(Protocol):
+class MachineMonitor(Protocol):
     """The machine that is measured on, as far as it can disturb."""
 
     def snapshot(self) -> Any:
@@ -36,12 +36,12 @@ class Surroundings(Protocol):
     ) -> dict[str, Any]:
         """The line's "disturbance", from two snapshots."""
 
-    def watch(self, pid: int, database: Path) -> Watcher:
+    def watch(self, pid: int, database: Path) -> ProcessSampler:
         """Begins to watch a process."""
 
 
 @dataclass(frozen=True)
-class MachineSurroundings:
+class SystemMonitor:
     """This machine."""
 
     reader: Reader
@@ -61,20 +61,20 @@ class MachineSurroundings:
         """The line's "disturbance", from two snapshots."""
         return disturbance.disturbance(before, after, own_storage_bytes)
 
-    def watch(self, pid: int, database: Path) -> Watcher:
+    def watch(self, pid: int, database: Path) -> ProcessSampler:
         """Begins to watch a process."""
-        return Watch(pid, database, self.reader)
+        return ProcessPeaks(pid, database, self.reader)
 
 
-class Observer:
+class RepetitionMonitor:
     """Observes one measured process from its start to its end."""
 
-    def __init__(self, surroundings: Surroundings, database: Path) -> None:
+    def __init__(self, surroundings: MachineMonitor, database: Path) -> None:
         self._surroundings, self._database = surroundings, database
         self._before: Any = None
         self._after: Any = None
-        self._watcher: Watcher | None = None
-        self.tick = Tick(self._look, SAMPLE_PERIOD_S)
+        self._watcher: ProcessSampler | None = None
+        self.tick = PeriodicCall(self._look, SAMPLE_PERIOD_S)
 
     def begin(self) -> None:
         """The process is about to start."""

@@ -11,18 +11,18 @@ from pathlib import Path
 from scripts.machine.child_process import Executor, Spawner
 from scripts.machine.host import Machine
 from scripts.machine.probes import Probes, SystemProbes
-from scripts.machine.repetition_monitor import MachineSurroundings, Surroundings
+from scripts.machine.repetition_monitor import MachineMonitor, SystemMonitor
 
 
-def surroundings_of(machine: Machine) -> Surroundings:
+def surroundings_of(machine: Machine) -> MachineMonitor:
     """Return what can disturb a measurement here: all but this very process."""
-    return MachineSurroundings(machine.reader, machine.data_dir, (os.getpid(),))
+    return SystemMonitor(machine.reader, machine.data_dir, (os.getpid(),))
 
 
 @dataclass(frozen=True)
-class Outside:
+class SystemAccess:
     """Makes what commands run programs with and watch the machine with."""
 
     executor: Callable[[Mapping[str, str]], Executor] = Spawner  # of an environment
-    surroundings: Callable[[Machine], Surroundings] = surroundings_of
+    surroundings: Callable[[Machine], MachineMonitor] = surroundings_of
     probes: Callable[[Path], Probes] = SystemProbes  # of a folder on the measured disk

@@ -5,9 +5,9 @@ from typing import Any
 
 from report.model.plan import CellName, Plan
 from report.trust.rule import AUDIT
-from scripts.machine.child_process import Outcome
-from scripts.measure.driver_call import Bench, Call, execute
-from scripts.measure.result_check import Verdict
+from scripts.machine.child_process import ProcessResult
+from scripts.measure.driver_call import DriverCall, RunContext, run_driver
+from scripts.measure.result_check import CheckedAnswer
 from scripts.planning.executable import Step
 
 
@@ -15,8 +15,8 @@ from scripts.planning.executable import Step
 class Audit:
     """What the fresh process said."""
 
-    outcome: Outcome
-    verdict: Verdict
+    outcome: ProcessResult
+    verdict: CheckedAnswer
     stores: bool  # whether the engine keeps what it is given
 
     @property
@@ -25,11 +25,11 @@ class Audit:
         unsupported = self.verdict.status == "unsupported"
         return self.verdict.ok or (unsupported and not self.stores)
 
-    def judged(self, what: str, before: Verdict) -> Verdict:
+    def judged(self, what: str, before: CheckedAnswer) -> CheckedAnswer:
         """The verdict on the audited process, which was `before` until now."""
         if self.accepted:
             return before
-        return Verdict("wrong", f"{what}: {self.verdict.reason}", before.record)
+        return CheckedAnswer("wrong", f"{what}: {self.verdict.reason}", before.record)
 
     def document(self) -> dict[str, Any]:
         """As the line of a repetition has it."""
@@ -43,10 +43,10 @@ class Audit:
         }
 
 
-def audit(bench: Bench, audited: Call, after: tuple[Step, ...]) -> Audit:
+def audit(bench: RunContext, audited: DriverCall, after: tuple[Step, ...]) -> Audit:
     """Checks the database of a process; `after` is all that the database has seen."""
-    call = Call(audited.cell, audited.repetition, audited.database, AUDIT, after)
-    outcome, verdict = execute(bench, call)
+    call = DriverCall(audited.cell, audited.repetition, audited.database, AUDIT, after)
+    outcome, verdict = run_driver(bench, call)
     return Audit(outcome, verdict, _stores(bench.plan, audited.cell))
 
 

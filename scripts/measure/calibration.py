@@ -12,7 +12,7 @@ from report.model.plan import CellName, Flags, Plan, Scenario
 from scripts.forecast.size_history import Samples
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Runner
-from scripts.measure.session import Ending
+from scripts.measure.session import SessionResult
 from scripts.planning.order import shuffled_order
 from scripts.show.live import View
 from scripts.store.run_places import new_name
@@ -64,7 +64,7 @@ def measure_sizes(
     sizes: Sequence[int],
     samples: Samples,
     view_of: Callable[[Plan], View],
-) -> Ending[Plan] | None:
+) -> SessionResult[Plan] | None:
     """Measures what is missing at each size; the last run that ended early."""
     for num in sorted(sizes):
         missing = plan_at_size(plan, num, samples, runner.places.results)

@@ -9,13 +9,13 @@ from pathlib import Path
 from report.model.plan import CellName, Plan
 from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
 from report.trust.rule import AUDIT, Context, context_of, context_of_cell
-from scripts.machine.child_process import Executor, Outcome, Tick
-from scripts.machine.repetition_monitor import Observer, Surroundings
+from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
+from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
 from scripts.measure.result_check import (
     ANSWER_LIMIT_BYTES,
     REASON_CHARS,
+    CheckedAnswer,
     Expected,
-    Verdict,
     judge,
 )
 from scripts.planning.disk_room import looks_full
@@ -26,7 +26,7 @@ from scripts.planning.executable import (
     flag_arguments,
     history_of,
 )
-from scripts.planning.order import Turn, repetition_seed
+from scripts.planning.order import ScheduledRepetition, repetition_seed
 from scripts.planning.settings import process_flags
 from scripts.store.run_store import DiskFull
 
@@ -34,7 +34,7 @@ WORK_FOLDER = ".kvmatrix-work"
 
 
 @dataclass(frozen=True)
-class Bench:
+class RunContext:
     """Where and how the repetitions of one run are made."""
 
     plan: Plan
@@ -42,9 +42,9 @@ class Bench:
     stamps: Mapping[str, Stamp | None]  # engine -> its executable as checksummed
     work: Path  # <data dir>/.kvmatrix-work
     executor: Executor
-    surroundings: Surroundings
-    tick: Tick  # of a measured process: somebody looks how far it is
-    starts: Callable[[Turn], None]  # told before each measured process
+    surroundings: MachineMonitor
+    tick: PeriodicCall  # of a measured process: somebody looks how far it is
+    starts: Callable[[ScheduledRepetition], None]  # told before each measured process
 
     @property
     def answer(self) -> Path:
@@ -63,7 +63,7 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Call:
+class DriverCall:
     """One process of a repetition."""
 
     cell: CellName
@@ -78,7 +78,7 @@ class Call:
     under: tuple[str, ...] = ()  # the command line of a tool that runs it
 
 
-class Exchanged(Exception):
+class ExecutableChanged(Exception):
     """An executable is no longer the one that the run recorded."""
 
     def __init__(self, name: str) -> None:
@@ -89,16 +89,16 @@ class Exchanged(Exception):
         )
 
 
-def benchmark_of(bench: Bench, turn: Turn) -> Benchmark:
+def benchmark_of(bench: RunContext, turn: ScheduledRepetition) -> Benchmark:
     """The benchmark of a turn's cell, as its executable declares it."""
     benchmark = bench.plan.benchmark(bench.plan.cells[turn.index])
     assert benchmark is not None, "cells that cannot run are never given a turn"
     return benchmark
 
 
-def execute(
-    bench: Bench, call: Call, observer: Observer | None = None
-) -> tuple[Outcome, Verdict]:
+def run_driver(
+    bench: RunContext, call: DriverCall, observer: RepetitionMonitor | None = None
+) -> tuple[ProcessResult, CheckedAnswer]:
     """Runs one process and judges its answer.  Raises DiskFull or Exchanged.
 
     A measured process is watched by its observer, and by nobody else.
@@ -117,28 +117,30 @@ def execute(
     if not verdict.ok and looks_full(bench.work, verdict.reason):
         raise DiskFull("the data directory")
     reason = without_places(bench, verdict.reason)
-    return outcome, Verdict(verdict.status, reason, verdict.record)
+    return outcome, CheckedAnswer(verdict.status, reason, verdict.record)
 
 
-def without_places(bench: Bench, reason: str) -> str:
+def without_places(bench: RunContext, reason: str) -> str:
     """A reason as it is recorded: without the places of this machine, and short."""
     return reason.replace(str(bench.work), "DATA")[:REASON_CHARS]
 
 
-def _check_executable(bench: Bench, engine: str) -> None:
+def _check_executable(bench: RunContext, engine: str) -> None:
     path = executable_path(bench.build_dir, engine)
     if Stamp.of(path) != bench.stamps[engine]:
-        raise Exchanged(path.name)
+        raise ExecutableChanged(path.name)
 
 
-def _judged(bench: Bench, call: Call, outcome: Outcome) -> Verdict:
+def _judged(
+    bench: RunContext, call: DriverCall, outcome: ProcessResult
+) -> CheckedAnswer:
     try:
         answer = _read_answer(bench.answer)
     except OSError as error:
         if not outcome.exit.isdigit():  # how it ended says more
             return judge(_expected(bench.plan, call), outcome, b"")
         problem = f"its {bench.answer.name} cannot be read: {error.strerror}"
-        return Verdict("error", problem, {})
+        return CheckedAnswer("error", problem, {})
     return judge(_expected(bench.plan, call), outcome, answer)
 
 
@@ -163,7 +165,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def command_of(bench: Bench, call: Call) -> list[str]:
+def command_of(bench: RunContext, call: DriverCall) -> list[str]:
     """The command line of one process."""
     plan = bench.plan
     flags = _flags(plan, call)
@@ -191,14 +193,14 @@ def command_of(bench: Bench, call: Call) -> list[str]:
     return command
 
 
-def _flags(plan: Plan, call: Call) -> dict[str, Flag]:
+def _flags(plan: Plan, call: DriverCall) -> dict[str, Flag]:
     benchmark = plan.engine(call.cell.engine).benchmark(call.benchmark)
     if benchmark is None:  # the executable says so too, when it is asked for it
         benchmark = BENCHMARKS.get(call.benchmark, UNKNOWN)
     return process_flags(benchmark, plan.flags(call.cell), call.measured)
 
 
-def _expected(plan: Plan, call: Call) -> Expected:
+def _expected(plan: Plan, call: DriverCall) -> Expected:
     engine = plan.engine(call.cell.engine)
     assert engine.description is not None
     seed = repetition_seed(plan.seed, call.repetition)
@@ -206,7 +208,7 @@ def _expected(plan: Plan, call: Call) -> Expected:
     return Expected(engine.executable, version, call.benchmark, seed, context)
 
 
-def _context(plan: Plan, call: Call) -> Context:
+def _context(plan: Plan, call: DriverCall) -> Context:
     if call.measured:
         return context_of_cell(plan, call.cell, call.latency)
     description = plan.engine(call.cell.engine).description

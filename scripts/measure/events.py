@@ -8,7 +8,7 @@ from report.model.record import AbPlace, Record
 
 
 @dataclass(frozen=True)
-class Pace:
+class RunProgress:
     """How far a run is."""
 
     elapsed_s: float = 0.0  # since the session began
@@ -17,7 +17,7 @@ class Pace:
     done: int = 0  # rounds of cells, where a run counts those
     planned: int = 0  # of the stages that are known
 
-    def at(self, elapsed_s: float) -> "Pace":
+    def at(self, elapsed_s: float) -> "RunProgress":
         """Return the pace at a later moment, when nothing more is done."""
         left_s = self.left_s
         if left_s is not None:
@@ -45,7 +45,7 @@ class RepetitionStarted:
 
 
 @dataclass(frozen=True)
-class Progressed:
+class CellProgress:
     """The running cell has done so many operations."""
 
     ops: int
@@ -58,7 +58,7 @@ class RepetitionFinished:
 
     line: Record
     seconds: float  # wall time, also of what failed
-    pace: Pace
+    pace: RunProgress
 
 
 @dataclass(frozen=True)
@@ -69,21 +69,21 @@ class RoundFinished:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountStep:
     """A step of counting what both sides of an A/B run do, in words."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Beat:
+class Heartbeat:
     """Time passes while a cell runs."""
 
-    pace: Pace
+    pace: RunProgress
 
 
 @dataclass(frozen=True)
-class Note:
+class Notice:
     """Something the user should know."""
 
     text: str
@@ -100,12 +100,12 @@ class RunEnded:
 Event = (
     RunStarted
     | RepetitionStarted
-    | Progressed
+    | CellProgress
     | RepetitionFinished
     | RoundFinished
-    | Counted
-    | Beat
-    | Note
+    | CountStep
+    | Heartbeat
+    | Notice
     | RunEnded
 )
 Listener = Callable[[Event], None]

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Self
 
 from report.model.record import AbPlace, Record
-from scripts.machine.child_process import Executor, Tick
-from scripts.measure.driver_call import Bench
+from scripts.machine.child_process import Executor, PeriodicCall
+from scripts.measure.driver_call import RunContext
 from scripts.measure.events import (
-    Beat,
-    Pace,
-    Progressed,
+    CellProgress,
+    Heartbeat,
     RepetitionFinished,
     RepetitionStarted,
+    RunProgress,
 )
 from scripts.measure.repetition import Finished, obstacle_line, run_unit
-from scripts.planning.order import Turn
+from scripts.planning.order import ScheduledRepetition
 from scripts.show.live import View
 from scripts.store.run_store import RunFolder
 
@@ -31,8 +31,8 @@ class Task:
     `place` is that of an A/B run, as their lines will have it.
     """
 
-    bench: Bench
-    turns: Sequence[Turn]
+    bench: RunContext
+    turns: Sequence[ScheduledRepetition]
     place: AbPlace | None = None
 
     def repetitions(self) -> Iterator[Finished]:
@@ -60,7 +60,7 @@ class Schedule(ABC):
         """Take in a repetition that is on disk."""
 
     @abstractmethod
-    def pace(self) -> Pace:
+    def pace(self) -> RunProgress:
         """Return how far the run is, at no time."""
 
     def conclude(self) -> None:  # noqa: B027
@@ -78,7 +78,7 @@ class Loop:
     work: Path
     clock: Callable[[], float] = time.monotonic
     _started_s: float = field(init=False, default=0.0)
-    _pace: Pace = field(init=False, default_factory=Pace)
+    _pace: RunProgress = field(init=False, default_factory=RunProgress)
     _task: Task | None = field(init=False, default=None)
 
     def __enter__(self) -> Self:
@@ -89,9 +89,9 @@ class Loop:
         self.view.close()
 
     @property
-    def tick(self) -> Tick:
+    def tick(self) -> PeriodicCall:
         """What the benches of this loop are to do while a process is measured."""
-        return Tick(self._look, self.view.period_s)
+        return PeriodicCall(self._look, self.view.period_s)
 
     def execute(self, schedule: Schedule) -> None:
         """Do what is missing.
@@ -134,7 +134,7 @@ class Loop:
     def _keep_pace(self, schedule: Schedule) -> None:
         self._pace = replace(schedule.pace(), elapsed_s=self.elapsed_s)
 
-    def announce(self, turn: Turn) -> None:
+    def announce(self, turn: ScheduledRepetition) -> None:
         """Tell that a process is about to be measured."""
         assert self._task is not None
         plan = self._task.bench.plan
@@ -156,5 +156,5 @@ class Loop:
             counter = b""
         if len(counter) == 8:
             ops = int.from_bytes(counter, "little")
-            self.view.show(Progressed(ops, self.clock()))
-        self.view.show(Beat(self._pace.at(self.elapsed_s)))
+            self.view.show(CellProgress(ops, self.clock()))
+        self.view.show(Heartbeat(self._pace.at(self.elapsed_s)))

@@ -6,24 +6,24 @@ from typing import Any
 from report.model.record import Record
 from report.terms.rulebook import Benchmark
 from report.trust.ending_rules import NOT_HANDED_OVER
-from scripts.machine.child_process import Outcome
-from scripts.machine.repetition_monitor import Observer
+from scripts.machine.child_process import ProcessResult
+from scripts.machine.repetition_monitor import RepetitionMonitor
 from scripts.measure.audit import Audit, audit
-from scripts.measure.driver_call import Bench, Call, benchmark_of, execute
+from scripts.measure.driver_call import DriverCall, RunContext, benchmark_of, run_driver
 from scripts.measure.preparation import history_of_cell, provide
-from scripts.measure.result_check import Verdict, failure_line, nothing
+from scripts.measure.result_check import CheckedAnswer, failure_line, without_figures
 from scripts.planning.executable import Step
-from scripts.planning.order import Turn
+from scripts.planning.order import ScheduledRepetition
 
 
-def measure(bench: Bench, turn: Turn) -> dict[str, Any]:
+def measure(bench: RunContext, turn: ScheduledRepetition) -> dict[str, Any]:
     """The executable's figures and the runner's own of one repetition."""
     benchmark = benchmark_of(bench, turn)
     cell = bench.plan.cells[turn.index]
     database = bench.work / "cell"
     provide(bench, bench.plan.start(cell), database)
     latency = bench.plan.is_latency(turn.repetition)
-    call = Call(
+    call = DriverCall(
         cell,
         turn.repetition,
         database,
@@ -34,23 +34,29 @@ def measure(bench: Bench, turn: Turn) -> dict[str, Any]:
         killed=latency and benchmark.writes,
     )
     bench.starts(turn)
-    observer = Observer(bench.surroundings, database)
+    observer = RepetitionMonitor(bench.surroundings, database)
     outcome, verdict, found = audited_call(bench, call, benchmark, observer)
     observed = observer.fields(verdict.record)
     audited = found.document() if found else None
     shutil.rmtree(database, ignore_errors=True)
     if not verdict.ok:
-        fields = {**failure_line(verdict), **nothing(verdict.status, verdict.reason)}
+        fields = {
+            **failure_line(verdict),
+            **without_figures(verdict.status, verdict.reason),
+        }
         return {**fields, **observed, "audit": audited, "exit": outcome.exit}
     own = {"prepare_ns": None, "audit": audited, "wall_ns": None, "exit": outcome.exit}
     return {**verdict.record, **observed, **own}
 
 
 def audited_call(
-    bench: Bench, call: Call, benchmark: Benchmark, observer: Observer | None = None
-) -> tuple[Outcome, Verdict, Audit | None]:
+    bench: RunContext,
+    call: DriverCall,
+    benchmark: Benchmark,
+    observer: RepetitionMonitor | None = None,
+) -> tuple[ProcessResult, CheckedAnswer, Audit | None]:
     """One measured process, judged by what a fresh one finds if it changed anything."""
-    outcome, verdict = execute(bench, call, observer)
+    outcome, verdict = run_driver(bench, call, observer)
     if not verdict.ok or not benchmark.audited:
         return outcome, verdict, None
     own_part = (_step(benchmark, verdict.record),) if benchmark.writes else ()

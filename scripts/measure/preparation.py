@@ -9,14 +9,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from report.model.plan import CellName, Plan, Start
-from scripts.machine.child_process import Outcome
+from report.model.plan import CellName, InitialState, Plan
+from scripts.machine.child_process import ProcessResult
 from scripts.measure.audit import audit
-from scripts.measure.driver_call import Bench, Call, execute, without_places
-from scripts.measure.result_check import Verdict
+from scripts.measure.driver_call import (
+    DriverCall,
+    RunContext,
+    run_driver,
+    without_places,
+)
+from scripts.measure.result_check import CheckedAnswer
 from scripts.planning.disk_room import looks_full
 from scripts.planning.executable import Step
-from scripts.planning.order import Turn
+from scripts.planning.order import ScheduledRepetition
 from scripts.store.run_store import DiskFull
 
 _COPY = ("cp", "-a", "--reflink=auto", "--sparse=auto", "--")
@@ -25,10 +30,10 @@ _SYNC = ("sync", "--file-system")
 _TOOL_TIMEOUT_S = 600.0
 
 
-class Failed(Exception):
+class PrepareFailed(Exception):
     """A step before the measurement failed: every cell of the unit shares this."""
 
-    def __init__(self, verdict: Verdict, exit_text: str | None) -> None:
+    def __init__(self, verdict: CheckedAnswer, exit_text: str | None) -> None:
         super().__init__(verdict.reason)
         self.verdict, self.exit = verdict, exit_text
 
@@ -41,7 +46,7 @@ def fresh(folder: Path) -> Path:
     return folder
 
 
-def prepare(bench: Bench, turn: Turn) -> int | None:
+def prepare(bench: RunContext, turn: ScheduledRepetition) -> int | None:
     """Fills and audits the unit's database; the wall time, or None if it needs none.
 
     The time is that of both processes.  Raises Failed.
@@ -51,13 +56,13 @@ def prepare(bench: Bench, turn: Turn) -> int | None:
     if start is None:
         return None
     database = fresh(bench.work / "prepared")
-    call, wall_ns = Call(cell, turn.repetition, database, ""), 0
+    call, wall_ns = DriverCall(cell, turn.repetition, database, ""), 0
     for number, name in enumerate(start.fill, 1):
         is_last = number == len(start.fill)
         after = tuple((step, ()) for step in start.fill[: number - 1])
         settle = start.settled and is_last
         call = replace(call, benchmark=name, after=after, settle=settle)
-        outcome, verdict = execute(bench, call)
+        outcome, verdict = run_driver(bench, call)
         wall_ns += outcome.wall_ns
         _check(verdict, outcome)
     copy = bench.work / "cell"
@@ -69,11 +74,11 @@ def prepare(bench: Bench, turn: Turn) -> int | None:
     return wall_ns + found.outcome.wall_ns
 
 
-def _check(verdict: Verdict, outcome: Outcome) -> None:
+def _check(verdict: CheckedAnswer, outcome: ProcessResult) -> None:
     """Raises Failed unless all is well."""
     if not verdict.ok:
         reason = f"preparing the database: {verdict.reason}"
-        raise Failed(Verdict(verdict.status, reason, {}), outcome.exit)
+        raise PrepareFailed(CheckedAnswer(verdict.status, reason, {}), outcome.exit)
 
 
 def history_of_cell(plan: Plan, cell: CellName) -> tuple[Step, ...]:
@@ -82,7 +87,7 @@ def history_of_cell(plan: Plan, cell: CellName) -> tuple[Step, ...]:
     return tuple((name, ()) for name in start.fill) if start else ()
 
 
-def provide(bench: Bench, start: Start | None, database: Path) -> None:
+def provide(bench: RunContext, start: InitialState | None, database: Path) -> None:
     """Puts the state a cell starts from in place, with nothing left to write back."""
     fresh(database)
     if start is not None:
@@ -91,7 +96,7 @@ def provide(bench: Bench, start: Start | None, database: Path) -> None:
     _tool(bench, (*_SYNC, str(bench.work)))
 
 
-def _tool(bench: Bench, command: Sequence[str]) -> None:
+def _tool(bench: RunContext, command: Sequence[str]) -> None:
     """Runs a preparation of the next measurement.  Raises DiskFull or Failed."""
     outcome = bench.executor.run(
         command, max(bench.plan.suite.timeout_s, _TOOL_TIMEOUT_S)
@@ -101,4 +106,4 @@ def _tool(bench: Bench, command: Sequence[str]) -> None:
             raise DiskFull("the data directory")
         problem = f"{command[0]} ended with {outcome.exit}: {outcome.stderr_tail}"
         reason = without_places(bench, problem)
-        raise Failed(Verdict("error", reason, {}), outcome.exit)
+        raise PrepareFailed(CheckedAnswer("error", reason, {}), outcome.exit)

@@ -13,12 +13,12 @@ from report.model.plan import METHOD, SCHEMA
 from report.model.record import Record
 from report.model.run import LATENCY, THROUGHPUT
 from report.trust.rule import context_of_cell
-from scripts.measure.driver_call import Bench
+from scripts.measure.driver_call import RunContext
 from scripts.measure.measurement import measure
-from scripts.measure.preparation import Failed, fresh, prepare
-from scripts.measure.result_check import blank_line, nothing, sound
+from scripts.measure.preparation import PrepareFailed, fresh, prepare
+from scripts.measure.result_check import empty_record, validated, without_figures
 from scripts.planning.disk_room import is_full_error
-from scripts.planning.order import Turn, is_superseded, repetition_seed
+from scripts.planning.order import ScheduledRepetition, is_superseded, repetition_seed
 from scripts.store.run_store import DiskFull
 
 
@@ -26,12 +26,14 @@ from scripts.store.run_store import DiskFull
 class Finished:
     """One attempt at a repetition, ready to be stored, and what it took."""
 
-    turn: Turn
+    turn: ScheduledRepetition
     line: Record
     seconds: float
 
 
-def run_unit(bench: Bench, turns: Sequence[Turn]) -> Iterator[Finished]:
+def run_unit(
+    bench: RunContext, turns: Sequence[ScheduledRepetition]
+) -> Iterator[Finished]:
     """Measures each turn's cell, leaving no data.
 
     A disturbed repetition is made again at once, from the same prepared database.
@@ -57,12 +59,14 @@ def run_unit(bench: Bench, turns: Sequence[Turn]) -> Iterator[Finished]:
 class _Unit:
     """The database that a unit's cells share, once it is prepared."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: RunContext) -> None:
         self._bench = bench
         self._is_prepared = False
-        self._failure: Failed | None = None  # of the preparation, shared by all cells
+        self._failure: PrepareFailed | None = (
+            None  # of the preparation, shared by all cells
+        )
 
-    def make(self, turn: Turn) -> Finished:
+    def make(self, turn: ScheduledRepetition) -> Finished:
         """One attempt; its wall time includes the preparation if it is the first."""
         started_ns = time.monotonic_ns()
         fresh(self._bench.work / "tmp")
@@ -73,34 +77,38 @@ class _Unit:
             fields |= {"prepare_ns": prepare_ns, "wall_ns": wall_ns}
         return Finished(turn, _line(self._bench, turn, fields), wall_ns / 1e9)
 
-    def _prepare(self, turn: Turn) -> int | None:
+    def _prepare(self, turn: ScheduledRepetition) -> int | None:
         if self._is_prepared:
             return None
         self._is_prepared = True
         try:
             return prepare(self._bench, turn)
-        except Failed as error:
+        except PrepareFailed as error:
             self._failure = error
             return None
 
 
-def _fields(bench: Bench, turn: Turn, failure: Failed | None) -> dict[str, Any]:
+def _fields(
+    bench: RunContext, turn: ScheduledRepetition, failure: PrepareFailed | None
+) -> dict[str, Any]:
     """What a line says about its repetition, measured or failed before that."""
     try:
         if failure is None:
             return measure(bench, turn)
-    except Failed as error:
+    except PrepareFailed as error:
         failure = error
     verdict = failure.verdict
-    fields = {**blank_line(), **nothing(verdict.status, verdict.reason)}
+    fields = {**empty_record(), **without_figures(verdict.status, verdict.reason)}
     return {**fields, "exit": failure.exit}
 
 
-def _line(bench: Bench, turn: Turn, fields: dict[str, Any]) -> Record:
+def _line(
+    bench: RunContext, turn: ScheduledRepetition, fields: dict[str, Any]
+) -> Record:
     cell = bench.plan.cells[turn.index]
     is_latency = bench.plan.is_latency(turn.repetition)
     context = context_of_cell(bench.plan, cell, is_latency)
-    return sound(
+    return validated(
         {
             "schema": SCHEMA,
             "method": METHOD,
@@ -122,9 +130,9 @@ def _line(bench: Bench, turn: Turn, fields: dict[str, Any]) -> Record:
 _OWN = ("schema", "method", "run", "engine", "scenario", "benchmark", "seed")
 
 
-def obstacle_line(bench: Bench, turn: Turn) -> Finished:
+def obstacle_line(bench: RunContext, turn: ScheduledRepetition) -> Finished:
     """The line of a cell that cannot run."""
     obstacle = bench.plan.obstacle(bench.plan.cells[turn.index])
     assert obstacle is not None
-    fields = {**blank_line(), **nothing(*obstacle)}
+    fields = {**empty_record(), **without_figures(*obstacle)}
     return Finished(turn, _line(bench, turn, fields), 0.0)

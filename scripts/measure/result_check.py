@@ -15,7 +15,7 @@ from report.model.record import Record
 from report.terms.documents import ResultsError, keys_of, parse_object, validate
 from report.trust.rule import Context
 from report.trust.rule_table import fault_of_answer, fault_of_line
-from scripts.machine.child_process import Outcome
+from scripts.machine.child_process import ProcessResult
 
 REASON_CHARS = 500
 ANSWER_LIMIT_BYTES = 16 << 20
@@ -37,12 +37,12 @@ class Expected:
     context: Context
 
 
-class _Impossible(Exception):
+class _InvalidRecord(Exception):
     """An answer that cannot be true."""
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckedAnswer:
     """One answer after judgement; `record` is the executable's own line, or empty."""
 
     status: str
@@ -55,19 +55,19 @@ class Verdict:
         return self.status == "ok"
 
 
-def blank_line() -> dict[str, Any]:
+def empty_record() -> dict[str, Any]:
     """Every key of a measurement that an executable fills in, without a figure."""
     keys = keys_of("measurement", "answer")
     return {key: None for key in keys if key not in _IDENTITY}
 
 
-def failure_line(verdict: Verdict) -> dict[str, Any]:
+def failure_line(verdict: CheckedAnswer) -> dict[str, Any]:
     """The figures of a repetition that has none: what is known besides is kept."""
     kept = {key: verdict.record.get(key) for key in _KEPT_ON_FAILURE}
-    return {**blank_line(), **kept}
+    return {**empty_record(), **kept}
 
 
-def judge(expected: Expected, outcome: Outcome, answer: bytes) -> Verdict:
+def judge(expected: Expected, outcome: ProcessResult, answer: bytes) -> CheckedAnswer:
     """The verdict on one process and the JSON line it wrote."""
     if outcome.timed_out:
         return _failed("timeout", "killed at the time limit", outcome)
@@ -88,7 +88,9 @@ def judge(expected: Expected, outcome: Outcome, answer: bytes) -> Verdict:
     return _judge_record(expected, outcome, record)
 
 
-def _judge_record(expected: Expected, outcome: Outcome, record: Record) -> Verdict:
+def _judge_record(
+    expected: Expected, outcome: ProcessResult, record: Record
+) -> CheckedAnswer:
     is_killed = expected.context.killed
     try:
         _check_identity(expected, record)
@@ -108,12 +110,12 @@ def _judge_record(expected: Expected, outcome: Outcome, record: Record) -> Verdi
         validate(record, "answer", "impossible answer")
         context = replace(expected.context, process_ns=outcome.wall_ns)
         if fault := fault_of_answer(record, context):
-            raise _Impossible(fault)
+            raise _InvalidRecord(fault)
     except ResultsError as problem:
         return _failed("wrong", str(problem), outcome)
-    except _Impossible as problem:
+    except _InvalidRecord as problem:
         return _failed("wrong", f"impossible answer: {problem}", outcome)
-    return Verdict("ok", "", record)
+    return CheckedAnswer("ok", "", record)
 
 
 def _check_identity(expected: Expected, record: Record) -> None:
@@ -127,14 +129,14 @@ def _check_identity(expected: Expected, record: Record) -> None:
     }
     for key, value in wanted.items():
         if record.get(key) != value or type(record.get(key)) is not type(value):
-            raise _Impossible(f"{key} is {record.get(key)!r}, asked for {value!r}")
+            raise _InvalidRecord(f"{key} is {record.get(key)!r}, asked for {value!r}")
     if record.get("status") not in _STATUSES:
-        raise _Impossible(f"status is {record.get('status')!r}")
+        raise _InvalidRecord(f"status is {record.get('status')!r}")
     if not isinstance(record.get("reason"), str):
-        raise _Impossible("reason is not a text")
+        raise _InvalidRecord("reason is not a text")
 
 
-def sound(line: Mapping[str, Any], context: Context) -> Record:
+def validated(line: Mapping[str, Any], context: Context) -> Record:
     """The line if it will be believed when it is read; else the same as "wrong".
 
     The last gate before the results file asks what load_run() asks.
@@ -147,11 +149,15 @@ def sound(line: Mapping[str, Any], context: Context) -> Record:
     except (ResultsError, ValueError) as error:
         fault = str(error)
     if fault:
-        line = {**line, **blank_line(), **nothing("wrong", fault[:REASON_CHARS])}
+        line = {
+            **line,
+            **empty_record(),
+            **without_figures("wrong", fault[:REASON_CHARS]),
+        }
     return cast(Record, dict(line))
 
 
-def nothing(status: str, reason: str) -> dict[str, Any]:
+def without_figures(status: str, reason: str) -> dict[str, Any]:
     """The runner's own fields of a line without figures."""
     return {
         "status": status,
@@ -168,13 +174,13 @@ def nothing(status: str, reason: str) -> dict[str, Any]:
 def _failed(
     status: str,
     problem: str,
-    outcome: Outcome,
+    outcome: ProcessResult,
     record: Record | None = None,
-) -> Verdict:
+) -> CheckedAnswer:
     tail = outcome.stderr_tail[-REASON_CHARS:]
     said_twice = tail in problem or (tail.endswith(problem) and "\n" not in tail)
     reason = problem if said_twice else f"{problem}; stderr: {tail}"
-    return Verdict(status, reason, record or {})
+    return CheckedAnswer(status, reason, record or {})
 
 
 def _exit_name(exit_text: str) -> str:

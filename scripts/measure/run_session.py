@@ -12,13 +12,13 @@ from report.model.record import Record
 from report.model.run_folder import load, read_current_plan
 from scripts.forecast.prediction import Forecast
 from scripts.machine.probes import Progress
-from scripts.measure.driver_call import Bench
-from scripts.measure.events import Note, Pace
+from scripts.measure.driver_call import RunContext
+from scripts.measure.events import Notice, RunProgress
 from scripts.measure.loop import Loop, Schedule, Task
 from scripts.measure.repetition import Finished
-from scripts.measure.session import Kept, Session
-from scripts.planning.order import Turn, is_superseded, missing_turns
-from scripts.store.run_places import Refused, refuse_small_disk, refuse_small_memory
+from scripts.measure.session import RecordedSession, Session
+from scripts.planning.order import ScheduledRepetition, is_superseded, missing_turns
+from scripts.store.run_places import CannotStart, refuse_small_disk, refuse_small_memory
 
 _BUILT_LATE = "was missing when this run was planned; start a new run to measure it"
 
@@ -28,11 +28,11 @@ class RunSchedule(Schedule):
     """What is left of a plan after the lines on disk."""
 
     plan: Plan
-    bench: Bench
+    bench: RunContext
     forecast: Forecast
     lines: Sequence[Record]  # all on disk when this session begins
     _spent_s: float = field(init=False, default=0.0)  # predicted time of what is done
-    _left: list[Turn] = field(init=False, default_factory=list)
+    _left: list[ScheduledRepetition] = field(init=False, default_factory=list)
 
     def tasks(self) -> Iterator[Task]:
         """Yield the units with something missing."""
@@ -53,15 +53,17 @@ class RunSchedule(Schedule):
         if counts:
             self._left = [t for t in self._left if not _is_settled(t, finished)]
 
-    def pace(self) -> Pace:
+    def pace(self) -> RunProgress:
         """Return what is left and the share done."""
         predicted = sum(self.forecast.seconds(turn) for turn in self._left)
         whole = self._spent_s + predicted
         share_done = self._spent_s / whole if whole else 1.0
-        return Pace(left_s=self.forecast.left_s(self._left), share_done=share_done)
+        return RunProgress(
+            left_s=self.forecast.left_s(self._left), share_done=share_done
+        )
 
 
-def _is_settled(turn: Turn, finished: Finished) -> bool:
+def _is_settled(turn: ScheduledRepetition, finished: Finished) -> bool:
     if turn.index != finished.turn.index:
         return False
     unsupported = finished.line["status"] == "unsupported"
@@ -82,7 +84,9 @@ class RunSession(Session[Plan]):
         """Raise Refused if nothing can be measured, or disk or memory are too small."""
         if all(plan.obstacle(cell) for cell in plan.cells):
             reasons = {e.missing for e in plan.engines if e.missing}
-            raise Refused("; ".join(["nothing can be measured", *sorted(reasons)]), 5)
+            raise CannotStart(
+                "; ".join(["nothing can be measured", *sorted(reasons)]), 5
+            )
         self.refuse_small_disk(plan)
         refuse_small_memory(plan, environment["memory"]["total_bytes"])
 
@@ -94,18 +98,18 @@ class RunSession(Session[Plan]):
         """Return run.json."""
         return {"run": plan_document(plan)}
 
-    def kept(self, path: Path, config: Config) -> Kept[Plan]:
+    def kept(self, path: Path, config: Config) -> RecordedSession[Plan]:
         """Return what is there of a run; engines that were built late are noted."""
         plan = read_current_plan(path)
         changes = self.runner.changes(plan, config)
         lines = load(path).lines
         self.late = self.runner.built_late(plan)
         records = [m.record for m in lines.measurements]
-        return Kept(plan, lines, changes, not missing_turns(plan, records))
+        return RecordedSession(plan, lines, changes, not missing_turns(plan, records))
 
-    def warnings(self, plan: Plan) -> list[Note]:
+    def warnings(self, plan: Plan) -> list[Notice]:
         """Return what is wrong with its engines."""
-        late = [Note(f"{name} {_BUILT_LATE}", "warn") for name in self.late]
+        late = [Notice(f"{name} {_BUILT_LATE}", "warn") for name in self.late]
         return [*late, *self.runner.warnings(plan, self.late)]
 
     def schedule(self, plan: Plan, loop: Loop) -> Schedule:

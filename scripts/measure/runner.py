@@ -14,9 +14,9 @@ from scripts.machine.child_process import Executor
 from scripts.machine.host import Machine, environment_document, identity
 from scripts.machine.probes import Progress
 from scripts.machine.reader import SystemReader
-from scripts.machine.system_access import Outside
-from scripts.measure.driver_call import Bench
-from scripts.measure.events import Note
+from scripts.machine.system_access import SystemAccess
+from scripts.measure.driver_call import RunContext
+from scripts.measure.events import Notice
 from scripts.measure.loop import Loop
 from scripts.planning.disk_room import needed_bytes
 from scripts.planning.executable import NOT_BUILT, Stamp, executable_path
@@ -28,7 +28,12 @@ from scripts.planning.found_engines import (
 from scripts.planning.new_plan import Selection, make_plan
 from scripts.planning.resume_check import changes
 from scripts.show.live import View
-from scripts.store.run_places import Places, new_name, refuse_shared_folder, work_folder
+from scripts.store.run_places import (
+    RunPlaces,
+    new_name,
+    refuse_shared_folder,
+    work_folder,
+)
 from scripts.store.run_store import RunFolder, sole_user
 
 
@@ -46,8 +51,8 @@ class Request:
 class Runner:
     """The places and the executor of one command, with both locks held."""
 
-    places: Places
-    outside: Outside
+    places: RunPlaces
+    outside: SystemAccess
     executor: Executor
     machine: Machine = field(init=False)
     stamps: dict[str, Stamp | None] = field(init=False, default_factory=dict)
@@ -127,9 +132,9 @@ class Runner:
         """Return the prediction for a plan, from the runs that there are."""
         return Forecast(plan, load_history(self.places.results, plan))
 
-    def bench(self, loop: Loop, plan: Plan) -> Bench:
+    def bench(self, loop: Loop, plan: Plan) -> RunContext:
         """Return where a plan's repetitions are made in a loop."""
-        return Bench(
+        return RunContext(
             plan=plan,
             build_dir=self.places.build_dir,
             stamps=self.stamps,
@@ -140,15 +145,15 @@ class Runner:
             starts=loop.announce,
         )
 
-    def warnings(self, plan: Plan, late: Sequence[str]) -> Iterator[Note]:
+    def warnings(self, plan: Plan, late: Sequence[str]) -> Iterator[Notice]:
         """What people should know of the engines of a plan before it is measured."""
         for engine in plan.engines:
             if engine.name in late:
                 continue  # that was said already
             if engine.missing:
-                yield Note(f"{engine.name} is missing: {engine.missing}", "warn")
+                yield Notice(f"{engine.name} is missing: {engine.missing}", "warn")
             elif engine.description and engine.description.assertions_live:
-                yield Note(f"{engine.name} was built with live assertions", "warn")
+                yield Notice(f"{engine.name} was built with live assertions", "warn")
 
 
 def _compilers(plan: Plan) -> list[str]:
@@ -157,7 +162,7 @@ def _compilers(plan: Plan) -> list[str]:
 
 
 @contextmanager
-def open_runner(places: Places, outside: Outside) -> Iterator[Runner]:
+def open_runner(places: RunPlaces, outside: SystemAccess) -> Iterator[Runner]:
     """A runner that holds the locks of both folders.
 
     Raises Refused, Busy or Interrupted.

@@ -11,16 +11,16 @@ from report.model.ab_plan import AbPlan
 from report.model.plan import Plan
 from report.model.record import Record
 from report.model.run_folder import LINES, MeasurementFile
-from scripts.doctor.finding import Finding, Level
+from scripts.doctor.finding import Finding, Severity
 from scripts.doctor.finding_text import summary
 from scripts.machine.child_process import Interrupted
 from scripts.machine.host import machine_line
 from scripts.machine.probes import Progress
-from scripts.measure.driver_call import Exchanged
-from scripts.measure.events import Note, RunEnded, RunStarted
+from scripts.measure.driver_call import ExecutableChanged
+from scripts.measure.events import Notice, RunEnded, RunStarted
 from scripts.measure.loop import Loop, Schedule
 from scripts.measure.runner import Runner
-from scripts.planning.resume_check import Changed
+from scripts.planning.resume_check import CannotResume
 from scripts.show.live import View
 from scripts.store.run_store import DiskFull, RunFolder, create_folder, drop_torn_line
 
@@ -28,7 +28,7 @@ P = TypeVar("P", bound=Plan | AbPlan)
 
 
 @dataclass(frozen=True)
-class Ending(Generic[P]):
+class SessionResult(Generic[P]):
     """How a session ended; `lines` are all of its run, as people are told of them."""
 
     plan: P
@@ -39,7 +39,7 @@ class Ending(Generic[P]):
 
 
 @dataclass(frozen=True)
-class Kept(Generic[P]):
+class RecordedSession(Generic[P]):
     """What is there of a run that goes on."""
 
     plan: P
@@ -72,11 +72,11 @@ class Session(ABC, Generic[P]):
         """Return the documents that hold the plan, by name."""
 
     @abstractmethod
-    def kept(self, path: Path, config: Config) -> Kept[P]:
+    def kept(self, path: Path, config: Config) -> RecordedSession[P]:
         """Return what is there of a run.  Raises ResultsError if it cannot go on."""
 
     @abstractmethod
-    def warnings(self, plan: P) -> list[Note]:
+    def warnings(self, plan: P) -> list[Notice]:
         """Return what people should know before it is measured."""
 
     @abstractmethod
@@ -87,29 +87,29 @@ class Session(ABC, Generic[P]):
         """Return a line as people are told of it; what is on disk stays."""
         return line
 
-    def start(self, plan: P, environment: Mapping[str, Any]) -> Ending[P]:
+    def start(self, plan: P, environment: Mapping[str, Any]) -> SessionResult[P]:
         """Make the folder of a new run and do all of it.  Raises Refused."""
         self.refuse(plan, environment)
         documents = {"environment": environment, **self.documents(plan)}
         folder = create_folder(self.runner.places.results, plan.run, documents)
         return self._execute(plan, folder, [], [doctors_note(environment)])
 
-    def resume(self, path: Path, config: Config) -> Ending[P]:
+    def resume(self, path: Path, config: Config) -> SessionResult[P]:
         """Finish what is missing of a run.  Raises Changed."""
         kept, notes = self.kept(path, config), []
         if kept.changes:
-            raise Changed([*kept.changes])
+            raise CannotResume([*kept.changes])
         if kept.lines.torn:
             drop_torn_line(path / LINES, kept.lines.sound_bytes)
-            notes.append(Note("dropped the unfinished last line; it is done again"))
+            notes.append(Notice("dropped the unfinished last line; it is done again"))
         if not kept.is_whole:
             self.refuse_small_disk(kept.plan)
         lines = [measurement.record for measurement in kept.lines.measurements]
         return self._execute(kept.plan, RunFolder(path), lines, notes)
 
     def _execute(
-        self, plan: P, folder: RunFolder, lines: list[Record], notes: list[Note]
-    ) -> Ending[P]:
+        self, plan: P, folder: RunFolder, lines: list[Record], notes: list[Notice]
+    ) -> SessionResult[P]:
         done = tuple(map(self.told, lines))
         begun = RunStarted(machine_line(plan.machine), done)
         with self.runner.loop(folder, lines, self.view_of(plan)) as loop:
@@ -119,14 +119,16 @@ class Session(ABC, Generic[P]):
                 loop.view.show(note)
             code, message = _outcome_of(loop, schedule)
             loop.view.show(RunEnded(loop.elapsed_s))
-        return Ending(plan, folder.path, tuple(map(self.told, lines)), code, message)
+        return SessionResult(
+            plan, folder.path, tuple(map(self.told, lines)), code, message
+        )
 
 
-def doctors_note(environment: Mapping[str, Any]) -> Note:
+def doctors_note(environment: Mapping[str, Any]) -> Notice:
     """Return what the doctor said, in one line."""
     findings = [Finding.of(said) for said in environment["doctor"]]
-    failed = any(finding.level is Level.FAIL for finding in findings)
-    return Note(summary(findings), "warn" if failed else "note")
+    failed = any(finding.level is Severity.FAIL for finding in findings)
+    return Notice(summary(findings), "warn" if failed else "note")
 
 
 def _outcome_of(loop: Loop, schedule: Schedule) -> tuple[int, str]:
@@ -137,6 +139,6 @@ def _outcome_of(loop: Loop, schedule: Schedule) -> tuple[int, str]:
         return stop.exit_code, "interrupted"
     except DiskFull as full:
         return 3, f"{full}: free some, then resume"
-    except Exchanged as change:
+    except ExecutableChanged as change:
         return 3, str(change)
     return 0, ""

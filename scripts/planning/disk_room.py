@@ -4,7 +4,7 @@ import errno
 import os
 from pathlib import Path
 
-from report.model.plan import Flags, Plan, Unit
+from report.model.plan import CellGroup, Flags, Plan
 from report.terms.rulebook import flag_of
 
 # Peak size of a database over the bytes of its entries: logs, unmerged tables and
@@ -54,7 +54,7 @@ def cell_bytes(plan: Plan, index: int) -> float:
     return database_bytes(flags, benchmark.planned_ops(flags), benchmark.value_size)
 
 
-def unit_bytes(plan: Plan, unit: Unit) -> float:
+def unit_bytes(plan: Plan, unit: CellGroup) -> float:
     """The predicted peak while a unit runs."""
     return max(cell_bytes(plan, index) for index in unit.cells)
 

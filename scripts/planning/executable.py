@@ -10,7 +10,7 @@ from report.model.description import Description
 from report.model.plan import METHOD, SCHEMA
 from report.terms.documents import ResultsError, parse_object, validate
 from report.terms.rulebook import Flag
-from scripts.machine.child_process import Executor, Outcome
+from scripts.machine.child_process import Executor, ProcessResult
 
 DESCRIBE_TIMEOUT_S = 20
 _DESCRIBE_LIMIT_BYTES = 4 << 20
@@ -73,7 +73,7 @@ def describe(executor: Executor, path: Path, engine: str, scratch: Path) -> Desc
 
 
 def parse_description(
-    name: str, engine: str, outcome: Outcome, text: bytes
+    name: str, engine: str, outcome: ProcessResult, text: bytes
 ) -> Description:
     """Checks an answer to --describe.  Raises NotUsable."""
     if outcome.exit != "0":

@@ -13,13 +13,13 @@ from report.config.configuration import (
 from report.config.toml_table import ConfigError
 from report.model.plan import (
     CONTROL,
+    CellGroup,
     CellName,
     Engine,
     Flags,
     Plan,
     Scenario,
     Suite,
-    Unit,
 )
 from report.terms.documents import canonical
 from report.terms.rulebook import OWN_STREAM
@@ -95,7 +95,7 @@ def narrowed_plan(plan: Plan, cells: Sequence[CellName]) -> Plan:
             _narrowed(s, cells) for s in plan.scenarios if s.name in scenarios
         ),
         cells=tuple(cells),
-        order=tuple(Unit(1, (index,)) for index in range(len(cells))),
+        order=tuple(CellGroup(1, (index,)) for index in range(len(cells))),
     )
 
 

@@ -5,13 +5,13 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from report.model.plan import CellName, Plan, Unit
+from report.model.plan import CellGroup, CellName, Plan
 from report.model.record import Record
 from report.terms.documents import canonical
 
 
 @dataclass(frozen=True)
-class Turn:
+class ScheduledRepetition:
     """One cell's place in the run: which line it will write."""
 
     index: int  # into Plan.cells
@@ -20,7 +20,7 @@ class Turn:
     attempt: int = 1  # the first one that is still to be made
 
 
-def shuffled_order(plan: Plan) -> tuple[Unit, ...]:
+def shuffled_order(plan: Plan) -> tuple[CellGroup, ...]:
     """Every repetition's units in a random order decided by the run's seed.
 
     The cells that cannot run come first, as one unit of repetition 1: each of them
@@ -29,13 +29,13 @@ def shuffled_order(plan: Plan) -> tuple[Unit, ...]:
     able = [i for i, c in enumerate(plan.cells) if plan.obstacle(c) is None]
     unable = tuple(i for i in range(len(plan.cells)) if i not in set(able))
     generator = random.Random(plan.seed)
-    order = [Unit(1, unable)] if unable else []
+    order = [CellGroup(1, unable)] if unable else []
     for repetition in range(1, plan.rounds + 1):
         units = _units(plan, able)
         generator.shuffle(units)
         for unit in units:
             generator.shuffle(unit)
-            order.append(Unit(repetition, tuple(unit)))
+            order.append(CellGroup(repetition, tuple(unit)))
     return tuple(order)
 
 
@@ -66,12 +66,12 @@ def cell_of(line: Record) -> CellName:
     return CellName(line["engine"], line["scenario"], line["benchmark"])
 
 
-def turns_of(plan: Plan) -> list[tuple[Unit, list[Turn]]]:
+def turns_of(plan: Plan) -> list[tuple[CellGroup, list[ScheduledRepetition]]]:
     """Every unit with its turns, numbered through the whole run."""
     numbered, order = [], 0
     for unit in plan.order:
         turns = [
-            Turn(index, order + i, unit.repetition)
+            ScheduledRepetition(index, order + i, unit.repetition)
             for i, index in enumerate(unit.cells)
         ]
         order += len(turns)
@@ -91,7 +91,9 @@ def is_superseded(plan: Plan, line: Record) -> bool:
     return again and line["status"] == "ok" and bool(marks_of(line))
 
 
-def missing_turns(plan: Plan, lines: Iterable[Record]) -> list[tuple[Unit, list[Turn]]]:
+def missing_turns(
+    plan: Plan, lines: Iterable[Record]
+) -> list[tuple[CellGroup, list[ScheduledRepetition]]]:
     """What is still to be done after these lines, unit by unit."""
     last: dict[tuple[CellName, int], Record] = {}
     settled = set()

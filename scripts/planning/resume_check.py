@@ -11,7 +11,7 @@ from scripts.planning.executable import executable_path, sha256_of
 from scripts.planning.settings import differences, resolve_flags
 
 
-class Changed(Exception):
+class CannotResume(Exception):
     """Something that decides results is not what it was; says what."""
 
     def __init__(self, found: list[str]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from report.config.configuration import EngineConfig, Growth, ScenarioConfig
+from report.config.configuration import EngineConfig, FlagsBySize, ScenarioConfig
 from report.config.toml_table import ConfigError, unknown
 from report.model.description import Description
 from report.terms.rulebook import SCENARIO_FLAGS, Benchmark, Flag
@@ -70,7 +70,7 @@ def _layers(
     scenario: ScenarioConfig,
     engine: EngineConfig,
     override: Mapping[str, Flag],
-    growth: Sequence[Growth] = (),
+    growth: Sequence[FlagsBySize] = (),
 ) -> list[_Layer]:
     """The flags of all places, the weakest first."""
     file, name = scenario.file, engine.name

@@ -29,7 +29,7 @@ _STAMP = ".made-from"
 
 
 @dataclass(frozen=True)
-class Part:
+class ConsumerTool:
     """What is made by one command into one folder of build/consumers.
 
     `pins` are the files that say what it is made of, `maker` the version of what
@@ -52,12 +52,12 @@ class Part:
         return digest.hexdigest()
 
 
-def parts(pins: Path, python: Path) -> tuple[Part, ...]:
+def parts(pins: Path, python: Path) -> tuple[ConsumerTool, ...]:
     """The parts; `pins` is scripts/consumers, `python` that of build/venv."""
     requirements = pins / "otava.txt"
     pip = (str(python), "-m", "pip", "--disable-pip-version-check", "install")
     return (
-        Part(
+        ConsumerTool(
             "bin",
             "benchstat and actionlint",
             (pins / "go.mod", pins / "go.sum"),
@@ -68,7 +68,7 @@ def parts(pins: Path, python: Path) -> tuple[Part, ...]:
                 *("-o", f"{folder}/", *GO_PROGRAMS),
             ),
         ),
-        Part(
+        ConsumerTool(
             "otava",
             "Apache Otava",
             (requirements,),
@@ -83,7 +83,9 @@ def parts(pins: Path, python: Path) -> tuple[Part, ...]:
     )
 
 
-def ensure(wanted: Sequence[Part], folder: Path, log: Path, screen: Screen) -> None:
+def ensure(
+    wanted: Sequence[ConsumerTool], folder: Path, log: Path, screen: Screen
+) -> None:
     """Makes the parts that are not there; says which cannot be made, and why."""
     log.unlink(missing_ok=True)
     for part in wanted:
@@ -93,7 +95,7 @@ def ensure(wanted: Sequence[Part], folder: Path, log: Path, screen: Screen) -> N
             screen.warn(f"Left out: {part.what}, for tests only: {error}")
 
 
-def _ensure(part: Part, folder: Path, log: Path, screen: Screen) -> None:
+def _ensure(part: ConsumerTool, folder: Path, log: Path, screen: Screen) -> None:
     stamp = folder / _STAMP
     if not part.maker:
         raise SetupError(part.absent)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from report.config.pinned_source import Source
+from report.config.pinned_source import PinnedSource
 from scripts.provision.commands import output_of
 from scripts.provision.prefixes import Prefix
 
@@ -37,18 +37,18 @@ def bundled(prefixes: Iterable[Prefix], flags: str) -> list[EngineLibrary]:
     ]
 
 
-def development_package(source: Source) -> str:
+def development_package(source: PinnedSource) -> str:
     """Return the distribution's package with the library's headers."""
     return f"lib{source.package}-dev"
 
 
-def installed_version(source: Source) -> str:
+def installed_version(source: PinnedSource) -> str:
     """Return the version of the distribution's library, "" if it is not there."""
     name = development_package(source)
     return output_of(["dpkg-query", "-W", "-f", "${Version}", name])
 
 
-def system(sources: Iterable[Source]) -> list[EngineLibrary]:
+def system(sources: Iterable[PinnedSource]) -> list[EngineLibrary]:
     """Return the distribution's libraries, with the versions installed."""
     libraries = []
     for source in sources:

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from report.config.pinned_source import Source
+from report.config.pinned_source import PinnedSource
 from scripts.provision.cache import sha256_of
 from scripts.provision.commands import run_logged
 from scripts.provision.problem import SetupError
@@ -14,7 +14,7 @@ from scripts.provision.sourcelist import private_list, source_files
 APT_CONFIGURATION = Path("/etc/apt")
 
 
-def check_files(source: Source, folder: Path) -> None:
+def check_files(source: PinnedSource, folder: Path) -> None:
     """Refuse a source package one of whose files is not the pinned one."""
     for name, pinned in source.sha256.items():
         found = sha256_of(folder / name)
@@ -26,7 +26,7 @@ def check_files(source: Source, folder: Path) -> None:
             )
 
 
-def is_downloaded(source: Source, downloads: Path) -> bool:
+def is_downloaded(source: PinnedSource, downloads: Path) -> bool:
     """Tell whether every file of the source package is there, unchecked."""
     return all((downloads / name).is_file() for name in source.sha256)
 
@@ -44,7 +44,7 @@ def _apt_options(private: Path) -> list[str]:
     return [word for k, v in options.items() for word in ("-o", f"{k}={v}")]
 
 
-def download(sources: Sequence[Source], cache: Path) -> None:
+def download(sources: Sequence[PinnedSource], cache: Path) -> None:
     """Fetch the source packages into cache/downloads and check every file.
 
     A file that is not the pinned one never gets there.  Raises SetupError.

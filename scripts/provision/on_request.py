@@ -6,14 +6,14 @@ Once compiled, they are used by every set-up that shares the cache.
 
 from collections.abc import Collection, Sequence
 
-from report.config.pinned_source import Source
+from report.config.pinned_source import PinnedSource
 from scripts.provision import engine_list, packages
 from scripts.provision.prefixes import Prefix
 from scripts.provision.problem import SetupError
 from scripts.provision.setup_screen import Screen
 
 
-def check(sources: Sequence[Source], asked: Collection[str]) -> None:
+def check(sources: Sequence[PinnedSource], asked: Collection[str]) -> None:
     """Refuse `--with` an engine for which it means nothing."""
     known = sorted({s.engine for s in sources if s.on_request})
     for name in sorted(set(asked) - set(known)):
@@ -31,7 +31,7 @@ def compiled(planned: Sequence[Prefix], asked: Collection[str]) -> list[Prefix]:
     ]
 
 
-def others(planned: Sequence[Prefix], asked: Collection[str]) -> list[Source]:
+def others(planned: Sequence[Prefix], asked: Collection[str]) -> list[PinnedSource]:
     """Return the sources of which the distribution's library is used."""
     own = {prefix.source.package for prefix in compiled(planned, asked)}
     return [p.source for p in planned if p.source.package not in own]
@@ -46,7 +46,7 @@ def tell_costs(prefixes: Sequence[Prefix], screen: Screen) -> None:
 
 
 def installable(
-    sources: Sequence[Source], screen: Screen
+    sources: Sequence[PinnedSource], screen: Screen
 ) -> list[packages.Requirement]:
     """Return what to install of the distribution's; warn of what cannot be."""
     names = [engine_list.development_package(source) for source in sources]

@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from report.config.pinned_source import Source, sources_of
+from report.config.pinned_source import PinnedSource, sources_of
 from report.config.toml_table import ConfigError, read_toml
 from scripts.provision.problem import SetupError
 
 
-def read_sources(path: Path) -> list[Source]:
+def read_sources(path: Path) -> list[PinnedSource]:
     """Return every pinned source, in the order in which they are compiled."""
     try:
         engines = read_toml(path).tables("engine")

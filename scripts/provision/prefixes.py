@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from report.config.pinned_source import Source
+from report.config.pinned_source import PinnedSource
 from scripts.provision.commands import run_logged
 from scripts.provision.fetch import check_files, download, is_downloaded
 from scripts.provision.problem import SetupError
@@ -36,7 +36,7 @@ MANIFEST = "manifest.json"
 class Prefix:
     """One pinned source and the folder that its compiled form has or will have."""
 
-    source: Source
+    source: PinnedSource
     path: Path
 
     @property
@@ -46,7 +46,7 @@ class Prefix:
 
 
 def key_of(
-    source: Source, flags: str, compiler: Compiler, dependencies: Sequence[str]
+    source: PinnedSource, flags: str, compiler: Compiler, dependencies: Sequence[str]
 ) -> str:
     """Return a short hash of everything that the compiled library depends on."""
     pinned = asdict(source)
@@ -64,7 +64,7 @@ def key_of(
 
 
 def plan(
-    sources: Sequence[Source], flags: str, compiler: Compiler, cache: Path
+    sources: Sequence[PinnedSource], flags: str, compiler: Compiler, cache: Path
 ) -> list[Prefix]:
     """Return where each source's library is, or will be."""
     prefixes: dict[str, Prefix] = {}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from report.config.pinned_source import Source
+from report.config.pinned_source import PinnedSource
 from scripts.provision.commands import output_of
 
 # Raised whenever a change here must make every engine be compiled again.
@@ -43,7 +43,7 @@ def find_compiler(environ: Mapping[str, str]) -> Compiler:
 class Job:
     """One source package to compile: from where, to where, and with what."""
 
-    source: Source
+    source: PinnedSource
     flags: str
     compiler: Compiler
     tree: Path  # the unpacked source

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from report.config.pinned_source import Source
+from report.config.pinned_source import PinnedSource
 from scripts.provision import (
     consumers,
     engine_list,
@@ -82,7 +82,9 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def _plan(sources: Sequence[Source], cache: Path) -> tuple[list[prefixes.Prefix], str]:
+def _plan(
+    sources: Sequence[PinnedSource], cache: Path
+) -> tuple[list[prefixes.Prefix], str]:
     """The folder of each engine library, and the flags they are compiled with."""
     flags = read_flags(ROOT / "CMakePresets.json")
     compiler = recipe.find_compiler(os.environ)
@@ -90,7 +92,10 @@ def _plan(sources: Sequence[Source], cache: Path) -> tuple[list[prefixes.Prefix]
 
 
 def _requirements(
-    options: argparse.Namespace, sources: Sequence[Source], cache: Path, screen: Screen
+    options: argparse.Namespace,
+    sources: Sequence[PinnedSource],
+    cache: Path,
+    screen: Screen,
 ) -> list[packages.Requirement]:
     wanted = list(packages.BUILDING)
     if options.engines == "system":
@@ -121,7 +126,10 @@ def _consumers(screen: Screen) -> None:
 
 
 def _libraries(
-    options: argparse.Namespace, sources: Sequence[Source], cache: Path, screen: Screen
+    options: argparse.Namespace,
+    sources: Sequence[PinnedSource],
+    cache: Path,
+    screen: Screen,
 ) -> list[engine_list.EngineLibrary]:
     if options.engines == "system":
         return engine_list.system(sources)

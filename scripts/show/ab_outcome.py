@@ -11,7 +11,7 @@ from scripts.show.print_lines import print_lines
 from scripts.show.run_output import Result
 
 
-class AbShown(Result):
+class AbOutcome(Result):
     """The verdict, as people and programs are shown it."""
 
     def __init__(self, path: Path) -> None:

@@ -13,13 +13,13 @@ from report.model.run import Measurement
 from report.terms import numbers
 from scripts.machine.child_process import TICK_S
 from scripts.measure.events import (
-    Beat,
-    Counted,
+    CountStep,
     Event,
-    Pace,
+    Heartbeat,
     RepetitionFinished,
     RepetitionStarted,
     RoundFinished,
+    RunProgress,
     RunStarted,
 )
 from scripts.planning.order import cell_of, marks_of
@@ -43,18 +43,18 @@ class AbLines:
 
     def __init__(self, plan: AbPlan) -> None:
         self._plan = plan
-        self._pace = Pace()
+        self._pace = RunProgress()
 
     def of(self, event: Event) -> list[str]:
         """Return the lines that follow an event."""
         match event:
             case RunStarted(machine_line, done):
                 return [_first_line(self._plan, len(done)), f"machine {machine_line}"]
-            case RepetitionFinished(_, _, pace) | Beat(pace):
+            case RepetitionFinished(_, _, pace) | Heartbeat(pace):
                 self._pace = pace
             case RoundFinished(lines):
                 return [self._round_line(lines)]
-            case Counted(text):
+            case CountStep(text):
                 return [text]
         return []
 
@@ -103,7 +103,7 @@ class BarView(PlainView):
             case RepetitionStarted(cell, _, _, _, ab) if ab:
                 now = f"{ab['stage']} {ab['round']} {ab['side']} {cell}"
                 self._bar.update(self._task, now=now)
-            case Beat(pace) | RepetitionFinished(_, _, pace):
+            case Heartbeat(pace) | RepetitionFinished(_, _, pace):
                 left = f"{numbers.clock(pace.elapsed_s)} elapsed"
                 if pace.left_s is not None:
                     left += f", ~{numbers.clock(pace.left_s)} left"

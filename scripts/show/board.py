@@ -8,14 +8,14 @@ from report.model.record import Record
 from report.model.run import Cell as MeasuredCell
 from report.model.run import Measurement
 from scripts.measure.events import (
-    Beat,
+    CellProgress,
     Event,
-    Note,
-    Pace,
-    Progressed,
+    Heartbeat,
+    Notice,
     RepetitionFinished,
     RepetitionStarted,
     RunEnded,
+    RunProgress,
     RunStarted,
 )
 from scripts.planning.order import cell_of, is_superseded
@@ -43,7 +43,7 @@ class Running:
     rate: float | None = None  # since the last look
     looked_at_s: float | None = None
 
-    def after(self, event: Progressed) -> "Running":
+    def after(self, event: CellProgress) -> "Running":
         """The state after another look at the counter."""
         rate = self.rate
         if self.looked_at_s is not None and event.at_s > self.looked_at_s:
@@ -60,8 +60,8 @@ class Board:
     cells: dict[CellName, MeasuredCell] = field(default_factory=dict)  # with a line
     running: Running | None = None
     finished: int = 0  # repetitions on disk
-    pace: Pace = field(default_factory=Pace)
-    note: Note | None = None
+    pace: RunProgress = field(default_factory=RunProgress)
+    note: Notice | None = None
     ended: bool = False
     _attempts: dict[CellName, dict[int, list[Measurement]]] = field(
         default_factory=dict
@@ -76,15 +76,15 @@ class Board:
                     self._count(line)
             case RepetitionStarted(cell, repetition, planned_ops, attempt, _):
                 self.running = Running(cell, repetition, planned_ops, attempt)
-            case Progressed():
+            case CellProgress():
                 if self.running:
                     self.running = self.running.after(event)
             case RepetitionFinished(line, _, pace):
                 self.running, self.pace = None, pace
                 self._count(line)
-            case Beat(pace):
+            case Heartbeat(pace):
                 self.pace = pace
-            case Note():
+            case Notice():
                 self.note = event
             case RunEnded(elapsed_s):
                 self.ended, self.running = True, None

@@ -13,14 +13,16 @@ from report.terms.text_table import TableRow, TextTable
 from scripts.cli.options import Output
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.planning.disk_room import cell_bytes, free_bytes, needed_bytes
-from scripts.planning.order import Turn, turns_of
-from scripts.store.run_places import Places
+from scripts.planning.order import ScheduledRepetition, turns_of
+from scripts.store.run_places import RunPlaces
 
 
-def dry_run_document(plan: Plan, places: Places) -> dict[str, Any]:
+def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
     """What a run would do; seconds and bytes are predictions."""
     forecast = Forecast(plan, load_history(places.results, plan))
-    turns: dict[int, list[Turn]] = {index: [] for index in range(len(plan.cells))}
+    turns: dict[int, list[ScheduledRepetition]] = {
+        index: [] for index in range(len(plan.cells))
+    }
     for _, unit in turns_of(plan):
         for turn in unit:
             turns[turn.index].append(turn)
@@ -98,7 +100,7 @@ def cell_lines(
     return [line.text for line in table.lines()]
 
 
-def room(plan: Plan, places: Places) -> dict[str, int]:
+def room(plan: Plan, places: RunPlaces) -> dict[str, int]:
     """Return the bytes that a run needs at once and those that are free."""
     return {
         "needed_bytes": round(needed_bytes(plan)),

@@ -8,7 +8,12 @@ from report.model.plan import CellName, Plan
 from report.stats.scaling import LEVEL, Prediction
 from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
-from scripts.forecast.suite_estimate import CellEstimate, Room, SuiteEstimate, Trouble
+from scripts.forecast.suite_estimate import (
+    CellEstimate,
+    CellProblem,
+    Room,
+    SuiteEstimate,
+)
 
 
 def document(
@@ -33,7 +38,7 @@ def document(
     }
 
 
-def _trouble_document(trouble: Trouble) -> dict[str, str]:
+def _trouble_document(trouble: CellProblem) -> dict[str, str]:
     return {"cell": str(trouble.cell), "words": trouble.words}
 
 

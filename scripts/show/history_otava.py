@@ -8,12 +8,14 @@ from pathlib import Path
 import click
 
 from report.exchange import otava
-from report.model.history_entry import Entry
+from report.model.history_entry import HistoryEntry
 from report.verdict.history_series import series
 from scripts.store.report_file import write_whole
 
 
-def write(folder: Path | None, entries: Sequence[Entry], cells: Container[str]) -> Path:
+def write(
+    folder: Path | None, entries: Sequence[HistoryEntry], cells: Container[str]
+) -> Path:
     """Writes the series of these cells; returns otava.yaml.
 
     A file of the folder that is none of these is left as it is.  Raises UsageError

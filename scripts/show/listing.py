@@ -8,7 +8,7 @@ from report.config.configuration import Config, SuiteConfig
 from report.model.plan import Engine, Plan
 from report.terms.numbers import count
 from report.terms.text_table import TableRow, TextTable
-from scripts.machine.system_access import Outside
+from scripts.machine.system_access import SystemAccess
 from scripts.planning.found_engines import (
     ask_executables,
     child_environment,
@@ -24,7 +24,7 @@ def list_document(
     build_dir: Path,
     what: str | None,
     suite: str | None,
-    outside: Outside,
+    outside: SystemAccess,
 ) -> Document:
     """The lists asked for; without `what`, engines, scenarios and suites."""
     document: Document = {}

@@ -16,13 +16,13 @@ from report.model.run import Measurement
 from report.terms import numbers
 from scripts.machine.child_process import TICK_S
 from scripts.measure.events import (
-    Beat,
+    CellProgress,
     Event,
-    Note,
-    Pace,
-    Progressed,
+    Heartbeat,
+    Notice,
     RepetitionFinished,
     RunEnded,
+    RunProgress,
     RunStarted,
 )
 from scripts.planning.order import is_superseded, marks_of
@@ -65,7 +65,7 @@ class SilentView(View):
 
     def show(self, event: Event) -> None:
         """Takes one event."""
-        if isinstance(event, Note) and event.level == "warn":
+        if isinstance(event, Notice) and event.level == "warn":
             _print(self._console, f"warn {event.text}")
 
 
@@ -94,11 +94,11 @@ class PlainView(View):
         """Takes one event."""
         lines = self._lines.of(event)
         match event:
-            case Note(text, level):
+            case Notice(text, level):
                 lines.append(f"{level} {text}")
             case RepetitionFinished(_, _, pace):
                 self._elapsed_s = pace.elapsed_s
-            case Beat(pace):
+            case Heartbeat(pace):
                 self._elapsed_s = pace.elapsed_s
                 silent_s = pace.elapsed_s - self._printed_at_s
                 if self.heartbeats and silent_s >= HEARTBEAT_S:
@@ -108,7 +108,7 @@ class PlainView(View):
         for line in lines:
             _print(self._console, line)
 
-    def _heartbeat(self, pace: Pace) -> str:
+    def _heartbeat(self, pace: RunProgress) -> str:
         left = pace.left_s
         rest = f", ~{numbers.clock(left)} left" if left is not None else ""
         elapsed = numbers.clock(pace.elapsed_s)
@@ -195,7 +195,7 @@ class TerminalView(View):
         if isinstance(event, RepetitionFinished) and not self._fits():
             _print(self._console, finished_line(self._board, event))
         due = self._clock() - self._drawn_at_s >= TICK_S
-        if isinstance(event, RunEnded) or (due and not isinstance(event, Progressed)):
+        if isinstance(event, RunEnded) or (due and not isinstance(event, CellProgress)):
             self._draw()
 
     def close(self) -> None:

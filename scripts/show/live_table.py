@@ -10,7 +10,7 @@ from rich.text import Text
 
 from report.model.plan import CellName, Engine, Plan
 from report.model.run import NOT_MEASURED
-from report.stats.repetition_stats import Outcome, Summary, Verdict
+from report.stats.repetition_stats import ChartOutcome, ChartVerdict, Summary
 from report.terms import numbers
 from report.verdict.chart_row import WIDE_SPREAD, summary_of
 from report.verdict.comparison import FAILURES, Contest, contest_of
@@ -134,9 +134,9 @@ def _cell(
     return text
 
 
-def _mark(verdict: Verdict, engine: str, glyphs: Glyphs) -> str:
+def _mark(verdict: ChartVerdict, engine: str, glyphs: Glyphs) -> str:
     """A star for a win, another mark for each of a tie, else a blank."""
-    marks = {Outcome.WIN: glyphs.star, Outcome.TIE: glyphs.tie}
+    marks = {ChartOutcome.WIN: glyphs.star, ChartOutcome.TIE: glyphs.tie}
     return marks.get(verdict.outcome, " ") if engine in verdict.leaders else " "
 
 

@@ -14,11 +14,11 @@ from report.model.plan import Plan
 from scripts.cli import options as options
 from scripts.cli.option_types import shown
 from scripts.cli.options import Output
-from scripts.doctor.doctor_progress import telling
-from scripts.measure.session import Ending, P, Session
+from scripts.doctor.doctor_progress import progress_on
+from scripts.measure.session import P, Session, SessionResult
 from scripts.show.live import View, make_view
 from scripts.store.report_file import write_report
-from scripts.store.run_places import Places
+from scripts.store.run_places import RunPlaces
 
 
 class Result(ABC):
@@ -37,7 +37,7 @@ class Result(ABC):
         """Print it; with what to do next, if the session ended by itself."""
 
 
-def view_for(output: Output, places: Places) -> Callable[[Plan], View]:
+def view_for(output: Output, places: RunPlaces) -> Callable[[Plan], View]:
     """Makes the view of a plan that fits where stderr goes."""
 
     def view_of(plan: Plan) -> View:
@@ -48,17 +48,17 @@ def view_for(output: Output, places: Places) -> Callable[[Plan], View]:
     return view_of
 
 
-def carried_out(
+def run_with_progress(
     session: Session[P], plan: P, output: Output, *, strict: bool
-) -> Ending[P]:
+) -> SessionResult[P]:
     """Ask the doctor, and do all of a new run.  Raises Unfit or Refused."""
-    with telling(output.stderr(), output.quiet) as tell:
+    with progress_on(output.stderr(), output.quiet) as tell:
         environment = session.admit(plan, tell if strict else None)
     return session.start(plan, environment)
 
 
 def resume_command(
-    run_name: str, places: Places, builds: Mapping[str, Path] | None = None
+    run_name: str, places: RunPlaces, builds: Mapping[str, Path] | None = None
 ) -> str:
     """The command that goes on with a run; `builds` are those of an A/B run."""
     words = ["scripts/kvmatrix", "resume", run_name]
@@ -77,13 +77,15 @@ def resume_command(
     return shlex.join(words)
 
 
-def complain(message: str, exit_code: int) -> int:
+def print_error(message: str, exit_code: int) -> int:
     """Tells people why a command ends so; returns the exit code."""
     click.echo(f"kvmatrix: {message}", err=True)
     return exit_code
 
 
-def conclude(ending: Ending[P], result: Result, output: Output, resume: str) -> int:
+def conclude(
+    ending: SessionResult[P], result: Result, output: Output, resume: str
+) -> int:
     """Print the result, write the report, and say how to go on; the exit code."""
     code, report = ending.exit_code or result.exit_code, None
     if ending.lines and not output.no_report:
@@ -100,7 +102,7 @@ def conclude(ending: Ending[P], result: Result, output: Output, resume: str) -> 
             click.echo(f"report    {shown_places['report']}")
     if ending.exit_code and not result.is_whole:
         why = f"{ending.message}; " if ending.message else ""
-        complain(f"{why}{result.kept} are kept; go on with:\n  {resume}", code)
+        print_error(f"{why}{result.kept} are kept; go on with:\n  {resume}", code)
     return code
 
 
@@ -111,5 +113,5 @@ def written_report(path: Path) -> Path | None:
     except (Exception, KeyboardInterrupt) as error:
         what = " ".join(f"{type(error).__name__}: {error}".split())
         again = f"try again with: scripts/kvmatrix report {shlex.quote(path.name)}"
-        complain(f"no report: {what}; {again}", 0)
+        print_error(f"no report: {what}; {again}", 0)
         return None

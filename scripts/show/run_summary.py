@@ -13,7 +13,7 @@ from report.terms import numbers
 from report.verdict.chart_row import summary_of
 from scripts.cli.options import Output
 from scripts.measure.events import RunStarted
-from scripts.measure.session import Ending
+from scripts.measure.session import SessionResult
 from scripts.planning.order import is_superseded
 from scripts.show.board import STATUS_WORDS, Board, made
 from scripts.show.live_table import (
@@ -125,7 +125,7 @@ def disturbed_lines(board: Board) -> list[str]:
 class RunResult(Result):
     """What a session of one build has come to."""
 
-    def __init__(self, ending: Ending[Plan]) -> None:
+    def __init__(self, ending: SessionResult[Plan]) -> None:
         self.board = Board(ending.plan)
         self.board.apply(RunStarted("", ending.lines))
         self._lines = ending.lines

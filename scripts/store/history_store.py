@@ -6,7 +6,7 @@ from pathlib import Path
 
 from report.gate.gate_evidence import is_unfinished
 from report.model.ab_folder import load_ab_run
-from report.model.history_entry import Entry, text
+from report.model.history_entry import HistoryEntry, text
 from report.terms.documents import ResultsError, read_bytes
 from report.trust.judge import load_run
 from report.verdict.ab_verdicts import judge
@@ -15,7 +15,7 @@ from scripts.store.report_file import write_whole
 from scripts.store.run_store import is_ab_run, sole_user
 
 
-def read_entry(path: Path, label: str = "") -> tuple[Entry, bool]:
+def read_entry(path: Path, label: str = "") -> tuple[HistoryEntry, bool]:
     """Return the entry of a run folder of either kind, and whether it is finished.
 
     Raises ResultsError if the run is damaged.
@@ -27,7 +27,7 @@ def read_entry(path: Path, label: str = "") -> tuple[Entry, bool]:
     return entry_of(run, label), not is_unfinished(run)
 
 
-def entry_of_folder(path: Path, label: str) -> Entry:
+def entry_of_folder(path: Path, label: str) -> HistoryEntry:
     """Return the entry of a run folder.
 
     Raises ResultsError if the run is damaged, or not finished: what is added once
@@ -41,7 +41,7 @@ def entry_of_folder(path: Path, label: str) -> Entry:
     return entry
 
 
-def add(folder: Path, entry: Entry) -> tuple[Path, bool]:
+def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:
     """The entry's file, and whether it is new.
 
     An entry that is there stays as it is: raises ResultsError if it says something

@@ -10,7 +10,7 @@ import click
 from report.exchange.exported_cells import left_out
 from report.terms.text_table import visible
 from report.trust.judge import load_run
-from scripts.store.run_places import Refused
+from scripts.store.run_places import CannotStart
 
 _REPORTS = {
     "html": "report.page.report_page",
@@ -87,7 +87,7 @@ def _exchanged(path: Path, kind: str) -> str:
 
 def _tell_left_out(path: Path, missing: Sequence[str], count: int) -> None:
     if len(missing) == count:
-        raise Refused(f"{path}: no cell has a rate", _NOTHING_MEASURED)
+        raise CannotStart(f"{path}: no cell has a rate", _NOTHING_MEASURED)
     for cell in missing:
         click.echo(f"left out: {visible(' '.join(cell.split()))}", err=True)
 

@@ -15,7 +15,7 @@ from scripts.planning.disk_room import SPARE_BYTES, free_bytes, needed_bytes
 from scripts.planning.oracle_memory import table_bytes
 
 
-class Refused(Exception):
+class CannotStart(Exception):
     """The run does not start; the message says why and what to do."""
 
     def __init__(self, message: str, exit_code: int = 2) -> None:
@@ -24,7 +24,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Places:
+class RunPlaces:
     """The folders a run uses."""
 
     configs: Path
@@ -33,7 +33,7 @@ class Places:
     data_dir: Path
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], build_dir: Path | None = None) -> "Places":
+    def of(cls, given: Mapping[str, Any], build_dir: Path | None = None) -> "RunPlaces":
         """Return what a verb's options name; side a of two has its own option."""
         return cls(
             configs=given["configs_dir"],
@@ -56,7 +56,7 @@ def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
         return
     needed = table_bytes(plan, largest)
     if needed > total_bytes:
-        raise Refused(
+        raise CannotStart(
             f"{largest} records what it has written in {numbers.size(needed)} of"
             f" memory, and the machine has {numbers.size(total_bytes)}; choose a"
             " smaller --num (kvmatrix plan tells what fits)"
@@ -67,14 +67,14 @@ def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
     """Raises Refused if the largest unit does not fit."""
     needed, free = needed_bytes(plan), free_bytes(data_dir)
     if needed > free:
-        raise Refused(
+        raise CannotStart(
             f"the data directory {data_dir} has {numbers.size(free)} free, and the"
             f" largest cell is predicted to need {numbers.size(needed)} (of which"
             f" {numbers.size(SPARE_BYTES)} to spare); choose another with --data-dir"
         )
 
 
-def refuse_shared_folder(places: Places) -> None:
+def refuse_shared_folder(places: RunPlaces) -> None:
     """Raises Refused if databases and results would lie in one another."""
     data, results = places.data_dir.resolve(), places.results.resolve()
     if data == results:
@@ -85,7 +85,7 @@ def refuse_shared_folder(places: Places) -> None:
         where = "are one inside the other: the results are below the data directory"
     else:
         return
-    raise Refused(
+    raise CannotStart(
         f"--data-dir {data} and --results-dir {results} {where}; choose two"
         " folders that lie side by side"
     )

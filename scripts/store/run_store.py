@@ -38,7 +38,7 @@ class DiskFull(Exception):
         self.place = place
 
 
-class Busy(Exception):
+class FolderLocked(Exception):
     """Another runner uses the folder."""
 
 
@@ -54,7 +54,9 @@ def sole_user(folder: Path, purpose: str) -> Iterator[None]:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError as error:
-        raise Busy(f"another run uses the {purpose} {folder}; wait for it") from error
+        raise FolderLocked(
+            f"another run uses the {purpose} {folder}; wait for it"
+        ) from error
     finally:
         os.close(fd)
 

@@ -50,7 +50,7 @@ def _junit(name: str) -> Path:
 
 
 @dataclass(frozen=True)
-class Step:
+class TestStep:
     """A program that runs tests: its commands in order, the last one counts."""
 
     name: str
@@ -86,10 +86,10 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StepResult:
     """The result of a step."""
 
-    step: Step
+    step: TestStep
     cases: tuple[Case, ...]
     elapsed_s: float
     ok: bool
@@ -100,21 +100,21 @@ def _build(preset: str) -> tuple[tuple[str, ...], ...]:
     return (("cmake", "--preset", preset), build)
 
 
-def _ctest(name: str, preset: str, what: str, full: bool = False) -> Step:
+def _ctest(name: str, preset: str, what: str, full: bool = False) -> TestStep:
     jobs, junit = str(processors()), str(_junit(name))
     test = ("ctest", "--preset", preset, "-j", jobs, "--output-junit", junit)
-    return Step(name, what, (*_build(preset), test), full, preset)
+    return TestStep(name, what, (*_build(preset), test), full, preset)
 
 
-def _pytest(name: str, expression: str, what: str, full: bool = False) -> Step:
+def _pytest(name: str, expression: str, what: str, full: bool = False) -> TestStep:
     workers = ("-n", str(processors()), "--dist", "worksteal")
     junit = f"--junit-xml={_junit(name)}"
     test = (_PYTHON, "-m", "pytest", "-q", *workers, "-m", expression, junit)
-    return Step(name, what, (*_build("release"), test), full)
+    return TestStep(name, what, (*_build("release"), test), full)
 
 
 STEPS = (
-    Step(
+    TestStep(
         "check",
         "format, lint, types, budgets",
         ((_PYTHON, "-m", "scripts.testing.check"),),
@@ -138,7 +138,7 @@ STEPS = (
 )
 
 
-def run_step(step: Step) -> Outcome:
+def run_step(step: TestStep) -> StepResult:
     """Run a step's commands up to the first that fails."""
     print(f"\n=== {step.name}: {step.what}", flush=True)
     if step.folder.exists():
@@ -160,10 +160,10 @@ def run_step(step: Step) -> Outcome:
     if not cases or (not ok and all(case.result != "failed" for case in cases)):
         # The step is itself the test, or something other than a test has failed.
         cases.append(Case(step.name, "passed" if ok else "failed", elapsed_s))
-    return Outcome(step, tuple(cases), elapsed_s, ok)
+    return StepResult(step, tuple(cases), elapsed_s, ok)
 
 
-def summary(outcomes: Sequence[Outcome], left_out: Sequence[Step]) -> str:
+def summary(outcomes: Sequence[StepResult], left_out: Sequence[TestStep]) -> str:
     """Return the closing lines: the slowest tests, what failed, and the counts."""
     tests = [case for outcome in outcomes for case in outcome.cases]
     lines = [f"{case.seconds:6.1f} s  {case.name}" for case in slowest(tests, _SLOWEST)]
@@ -182,7 +182,7 @@ def summary(outcomes: Sequence[Outcome], left_out: Sequence[Step]) -> str:
     )
 
 
-def _failures(outcomes: Sequence[Outcome]) -> list[str]:
+def _failures(outcomes: Sequence[StepResult]) -> list[str]:
     commands = [
         f"  {outcome.step.again(case)}"
         for outcome in outcomes
@@ -212,7 +212,7 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def _chosen(arguments: Sequence[str] | None) -> list[Step]:
+def _chosen(arguments: Sequence[str] | None) -> list[TestStep]:
     """The steps that the command line asks for."""
     options = parser().parse_args(arguments)
     names = [step.name for step in STEPS]
@@ -226,8 +226,8 @@ def _chosen(arguments: Sequence[str] | None) -> list[Step]:
     return [step for step in STEPS if options.full or not step.full]
 
 
-def _run(chosen: Sequence[Step]) -> int:
-    outcomes: list[Outcome] = []
+def _run(chosen: Sequence[TestStep]) -> int:
+    outcomes: list[StepResult] = []
     try:
         for step in chosen:
             outcomes.append(run_step(step))

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from report.model.ab_folder import load_ab_run
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.plan import CellName
 from scripts.ab.ab_pairing import paired
 from scripts.ab.ab_schedule import shuffled
-from scripts.store.run_places import Refused
+from scripts.store.run_places import CannotStart
 from tests.made_up.made_up_plans import engine, plan
 from tests.workbench.lab import Lab, make_lab
 
@@ -92,6 +92,6 @@ def test_sides_with_other_flags_are_not_compared() -> None:
     a = plan([engine("one")], ["fillseq"], flags={"one": flags})
     b = plan([engine("one")], ["fillseq"], flags={"one": {**flags, "num": 65}})
     labels = {"a": "base", "b": "new"}
-    with pytest.raises(Refused, match=r"num is 64 on a, on b 65"):
-        paired(a, b, labels, Rule(), same_build=False, counted=False)
-    assert paired(a, a, labels, Rule(), same_build=False, counted=False).cells
+    with pytest.raises(CannotStart, match=r"num is 64 on a, on b 65"):
+        paired(a, b, labels, AbRule(), same_build=False, counted=False)
+    assert paired(a, a, labels, AbRule(), same_build=False, counted=False).cells

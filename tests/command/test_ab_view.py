@@ -7,18 +7,18 @@ from typing import Any
 from rich.console import Console
 
 from report.model.ab_plan import AbPlan
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.plan import CellName
 from scripts.ab.ab_pairing import paired
 from scripts.measure.events import (
-    Beat,
-    Counted,
+    CountStep,
     Event,
-    Note,
-    Pace,
+    Heartbeat,
+    Notice,
     RepetitionFinished,
     RepetitionStarted,
     RoundFinished,
+    RunProgress,
     RunStarted,
 )
 from scripts.show.ab_view import make_ab_view
@@ -31,7 +31,7 @@ CELL = CellName("one", "base", "fillseq")
 def made() -> AbPlan:
     side = made_up_plans.plan([engine("one")], benchmarks=("fillseq",))
     other = replace(side, engines=(replace(side.engines[0], binary_sha256="1" * 64),))
-    rule = replace(Rule(), screen_rounds=3, confirm_rounds=4)
+    rule = replace(AbRule(), screen_rounds=3, confirm_rounds=4)
     labels = {"a": "base", "b": "new"}
     return paired(side, other, labels, rule, same_build=False, counted=True)
 
@@ -43,16 +43,16 @@ def repetition(side: str, rate: float) -> Any:
 
 def events(plan: AbPlan) -> list[Event]:
     lines = [repetition("a", 1e6), repetition("b", 5e5)]
-    pace = Pace(30.0, 90.0, 0.25, done=4, planned=7)
+    pace = RunProgress(30.0, 90.0, 0.25, done=4, planned=7)
     return [
         RunStarted("a machine", ()),
-        Note("a remark"),
-        Note("a warning", "warn"),
+        Notice("a remark"),
+        Notice("a warning", "warn"),
         RepetitionStarted(CELL, 4, 1000, 1, lines[0]["ab"]),
         RepetitionFinished(lines[1], 1.0, pace),
         RoundFinished(lines),
-        Counted("counting [1/1] one/base/fillseq"),
-        *(Beat(pace.at(s)) for s in (60.0, 89.0, 90.0)),
+        CountStep("counting [1/1] one/base/fillseq"),
+        *(Heartbeat(pace.at(s)) for s in (60.0, 89.0, 90.0)),
     ]
 
 

@@ -14,11 +14,11 @@ from report.terms.documents import validate
 from report.words.provenance import environment
 from scripts.cli.doctor_verb import made_for_now
 from scripts.doctor import admission
-from scripts.doctor.doctor_progress import telling
+from scripts.doctor.doctor_progress import progress_on
 from scripts.doctor.examine import examine
 from scripts.doctor.finding import Finding, fail, ok, warn
 from scripts.doctor.finding_text import closing, lines, summary
-from scripts.doctor.probe_limits import Probed
+from scripts.doctor.probe_limits import ProbeResults
 from scripts.machine.probes import SystemProbes
 from tests.made_up.patients import GOOD, QUEUE, QUIET, STEADY, subject
 from tests.workbench.command_line import call
@@ -79,7 +79,9 @@ def test_closing_and_summary() -> None:
     )
 
 
-def failing(changes: Mapping[str, str | None], probed: Probed = STEADY) -> list[str]:
+def failing(
+    changes: Mapping[str, str | None], probed: ProbeResults = STEADY
+) -> list[str]:
     found = examine(subject(changes), probed)
     return [f.name for f in found if f.level == "fail"]
 
@@ -149,7 +151,7 @@ def test_probes_of_this_machine(tmp_path: Path) -> None:
 def told_on(terminal: bool, quiet: bool = False) -> str:
     out = io.StringIO()
     console = Console(file=out, force_terminal=terminal, width=40, color_system=None)
-    with telling(console, quiet) as tell:
+    with progress_on(console, quiet) as tell:
         tell("noise floor, 2 s to go")
         tell("noise floor, 1 s to go")
     return out.getvalue()

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from report.formats import history_text
 from report.model.ab_folder import load_ab_run
-from report.model.history_entry import Band
+from report.model.history_entry import MedianInterval
 from report.model.history_folder import load
 from report.model.judgement import Verdict
 from report.model.plan import CellName
@@ -44,7 +44,11 @@ def folder(tmp_path: Path) -> Path:
     runs = made.history(60, names, lambda i, n: sum(step(i, n) for step in steps))
     decisive = made.entry(
         100,
-        [made.entry_cell(names[0], 9e4, Band(0.94, 0.92, 0.96), Verdict.REGRESSED)],
+        [
+            made.entry_cell(
+                names[0], 9e4, MedianInterval(0.94, 0.92, 0.96), Verdict.REGRESSED
+            )
+        ],
         reference="binary 29",
         binary="binary 30",
     )

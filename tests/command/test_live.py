@@ -11,14 +11,14 @@ from rich.console import Console
 from report.model.plan import CellName, Plan
 from report.model.run import Cell as MeasuredCell
 from scripts.measure.events import (
-    Beat,
+    CellProgress,
     Event,
-    Note,
-    Pace,
-    Progressed,
+    Heartbeat,
+    Notice,
     RepetitionFinished,
     RepetitionStarted,
     RunEnded,
+    RunProgress,
     RunStarted,
 )
 from scripts.show.board import Board
@@ -46,7 +46,7 @@ def made() -> Plan:
 
 def finished(cell: CellName, repetition: int, elapsed_s: float = 1, **kw: Any) -> Event:
     given = line(cell, repetition, **kw)
-    return RepetitionFinished(given, 0.5, Pace(elapsed_s, 30.0, 0.25))
+    return RepetitionFinished(given, 0.5, RunProgress(elapsed_s, 30.0, 0.25))
 
 
 RECORDED: list[Event] = [
@@ -59,10 +59,10 @@ RECORDED: list[Event] = [
     finished(A, 2, rate=4_110_000.0),
     finished(CellName("b", "base", "fillrandom"), 1, rate=None, status="error"),
     RepetitionStarted(CellName("a", "base", "fillrandom"), 1, 1000),
-    Progressed(200, 10.0),
-    Progressed(500, 10.5),
-    Note("something to know"),
-    Beat(Pace(61.0, 30.0, 0.25)),
+    CellProgress(200, 10.0),
+    CellProgress(500, 10.5),
+    Notice("something to know"),
+    Heartbeat(RunProgress(61.0, 30.0, 0.25)),
 ]
 
 
@@ -136,7 +136,7 @@ def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
 
 
 def test_what_nobody_knows_yet_is_not_guessed() -> None:
-    events = [*RECORDED[:2], Beat(Pace(5.0))]
+    events = [*RECORDED[:2], Heartbeat(RunProgress(5.0))]
     assert "5 s gone  – left" in shown(found=board(events))
 
 
@@ -187,7 +187,7 @@ def test_a_pipe_gets_one_line_per_repetition_and_no_escape() -> None:
 
 
 def test_the_heart_beats_each_minute_of_silence() -> None:
-    beats: list[Event] = [Beat(Pace(float(s))) for s in range(0, 200, 10)]
+    beats: list[Event] = [Heartbeat(RunProgress(float(s))) for s in range(0, 200, 10)]
     lines = [x for x in plain([RECORDED[0], *beats]) if x.startswith("heartbeat")]
     assert [x.split(",")[0] for x in lines] == [
         f"heartbeat {t} elapsed" for t in ("60 s", "2 min 0 s", "3 min 0 s")
@@ -258,7 +258,7 @@ def test_latency_repetitions_are_counted_and_no_part_of_a_rate() -> None:
         RunStarted("m", ()),
         finished(A, 1, rate=4e6),
         RepetitionStarted(A, 2, 1000, 2),
-        Progressed(10, 1.0),
+        CellProgress(10, 1.0),
     ]
     assert "now   latency  a/base/fillseq   attempt 2 of 3" in shown(
         found=board(events, latency_plan())

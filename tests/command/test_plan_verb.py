@@ -12,7 +12,7 @@ import pytest
 from report.model.plan import Plan
 from report.model.run import Measurement
 from report.model.run_folder import read_current_plan, read_lines
-from report.stats.scaling import Point, Sample
+from report.stats.scaling import SizePoint, SizeSample
 from report.terms.documents import ResultsError
 from scripts.cli.option_types import CountsType, CountType
 from scripts.forecast.size_history import Samples, collect, growth_key
@@ -20,7 +20,7 @@ from scripts.forecast.suite_estimate import Room, SuiteEstimate, estimate_suite
 from scripts.measure.calibration import default_sizes, plan_at_size
 from scripts.planning.oracle_memory import table_bytes
 from scripts.show.estimate_text import text
-from scripts.store.run_places import Refused, refuse_small_memory
+from scripts.store.run_places import CannotStart, refuse_small_memory
 from scripts.store.run_store import find_run
 from tests.made_up.made_up_plans import FLAGS, engine, plan
 from tests.workbench.lab import Lab, make_lab
@@ -45,11 +45,11 @@ def known(
     for cell in of.cells:
         key = growth_key(of, cell)
         samples.repetitions[key] = [
-            Sample(n, n, {"loop": n * 2e-6}, engine_bytes, n * disk_per_entry)
+            SizeSample(n, n, {"loop": n * 2e-6}, engine_bytes, n * disk_per_entry)
             for n in SIZES
         ]
         if cell.benchmark == "readrandom":
-            samples.fills[key] = [Point(n, n * 4e-6) for n in SIZES]
+            samples.fills[key] = [SizePoint(n, n * 4e-6) for n in SIZES]
     return samples
 
 
@@ -84,7 +84,9 @@ def test_the_table_of_the_keys_is_counted() -> None:
 
 def test_a_run_whose_table_exceeds_the_memory_is_refused() -> None:
     plan = made()
-    with pytest.raises(Refused, match=r"a/base/fillrandom records .* 3\.73 GiB of mem"):
+    with pytest.raises(
+        CannotStart, match=r"a/base/fillrandom records .* 3\.73 GiB of mem"
+    ):
         refuse_small_memory(plan, 4 * NUM - 1)
     refuse_small_memory(plan, 4 * NUM)
     refuse_small_memory(plan, "unknown")

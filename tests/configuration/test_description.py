@@ -9,7 +9,7 @@ import pytest
 
 from report.model.description import Description
 from report.trust.judge import load_run
-from scripts.machine.child_process import Outcome
+from scripts.machine.child_process import ProcessResult
 from scripts.planning.executable import NotUsable, parse_description
 from tests.made_up import descriptions, synthetic_run
 from tests.workbench.lab import Lab, make_lab
@@ -33,7 +33,7 @@ def answer(change: Change | None = None) -> dict[str, Any]:
 
 def parsed(document: dict[str, Any]) -> Description:
     text = json.dumps(document).encode()
-    return parse_description("db_bench_one", "one", Outcome("0", 1, ""), text)
+    return parse_description("db_bench_one", "one", ProcessResult("0", 1, ""), text)
 
 
 def test_a_run_is_judged_by_the_mix_that_its_executable_described() -> None:

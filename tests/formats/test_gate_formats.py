@@ -8,14 +8,14 @@ import pytest
 from report.gate.gate_github import MOST_ANNOTATIONS, annotations, command, step_summary
 from report.gate.gate_junit import render
 from report.gate.gate_text import document, lines
-from report.gate.gate_verdict import Gate, Outcome
+from report.gate.gate_verdict import Gate, GateOutcome
 from report.words.verdict_rows import Kind, VerdictRow
 
 HOSTILE = "50%, a: b\r\n::error::x \x1b[31m\x00\ud7ff | ]]> & <b> \"q\" 'r' \ufffe"
 SLOWER = VerdictRow(
     Kind.CELL,
     "alpha/base/fillseq",
-    Outcome.REGRESSED,
+    GateOutcome.REGRESSED,
     base=185_000,
     new=164_000,
     change=-0.114,
@@ -24,19 +24,21 @@ SLOWER = VerdictRow(
 )
 ROWS = (
     SLOWER,
-    VerdictRow(Kind.CELL, "alpha/base/readseq", Outcome.UNCHANGED),
-    VerdictRow(Kind.CELL, "beta/base/readseq", Outcome.FAILED, note=HOSTILE),
-    VerdictRow(Kind.CELL, "beta/base/fillseq", Outcome.MISSING),
-    VerdictRow(Kind.CELL, "c/base/x", Outcome.INCONCLUSIVE, note="wide"),
-    VerdictRow(Kind.CELL, "c/base/y", Outcome.UNCOMPARED, note="new"),
-    VerdictRow(Kind.ENGINE, "alpha", Outcome.IMPROVED),
-    VerdictRow(Kind.COUNT, "alpha/base/fillseq write_calls", Outcome.REGRESSED),
+    VerdictRow(Kind.CELL, "alpha/base/readseq", GateOutcome.UNCHANGED),
+    VerdictRow(Kind.CELL, "beta/base/readseq", GateOutcome.FAILED, note=HOSTILE),
+    VerdictRow(Kind.CELL, "beta/base/fillseq", GateOutcome.MISSING),
+    VerdictRow(Kind.CELL, "c/base/x", GateOutcome.INCONCLUSIVE, note="wide"),
+    VerdictRow(Kind.CELL, "c/base/y", GateOutcome.UNCOMPARED, note="new"),
+    VerdictRow(Kind.ENGINE, "alpha", GateOutcome.IMPROVED),
+    VerdictRow(Kind.COUNT, "alpha/base/fillseq write_calls", GateOutcome.REGRESSED),
 )
-UNSURE = VerdictRow(Kind.CELL, "d/base/x", Outcome.INCONCLUSIVE, unseen=0.08, note="w")
+UNSURE = VerdictRow(
+    Kind.CELL, "d/base/x", GateOutcome.INCONCLUSIVE, unseen=0.08, note="w"
+)
 VAGUE = VerdictRow(
     Kind.CELL,
     "d/base/y",
-    Outcome.NOT_GATED,
+    GateOutcome.NOT_GATED,
     unseen=0.3,
 )
 UP_TO, IN = "a slowdown of up to", "could go unseen in"
@@ -91,7 +93,7 @@ def test_github_warns_of_what_passed_without_being_known() -> None:
 
 
 def test_a_nomination_fails_without_being_called_a_regression() -> None:
-    row = replace(SLOWER, outcome=Outcome.NOMINATED, note="since 1a2b3c4")
+    row = replace(SLOWER, outcome=GateOutcome.NOMINATED, note="since 1a2b3c4")
     made = gate(row, ROWS[1], hints=("kvmatrix ab x", "kvmatrix ab y"))
     assert made.exit_code() == 1
     texts = [line.text for line in lines(made, 1)]
@@ -122,7 +124,7 @@ def test_labels_cannot_forge_the_summary() -> None:
 
 
 def test_counts_are_told_apart_from_times() -> None:
-    same = replace(ROWS[7], outcome=Outcome.UNCHANGED)
+    same = replace(ROWS[7], outcome=GateOutcome.UNCHANGED)
     shown = [line.text for line in lines(gate(ROWS[1], UNSURE, same), 0)]
     assert "1 inconclusive, 1 unchanged; counts: 1 unchanged" in shown
     assert any("d/base/x" in line and "up to 8.0 %" in line for line in shown)
@@ -140,7 +142,9 @@ def test_every_format_tells_what_could_go_unseen() -> None:
 
 
 def test_github_shows_ten_annotations_so_the_last_counts_the_rest() -> None:
-    many = [VerdictRow(Kind.CELL, f"a/b/c{i}", Outcome.REGRESSED) for i in range(30)]
+    many = [
+        VerdictRow(Kind.CELL, f"a/b/c{i}", GateOutcome.REGRESSED) for i in range(30)
+    ]
     found = annotations(gate(*many), 1)
     assert len(found) == MOST_ANNOTATIONS
     assert "21 more" in found[-1]

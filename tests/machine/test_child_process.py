@@ -10,9 +10,9 @@ import pytest
 from scripts.machine.child_process import (
     STDERR_TAIL_BYTES,
     Interrupted,
-    Outcome,
+    PeriodicCall,
+    ProcessResult,
     Spawner,
-    Tick,
 )
 from tests.places import PATIENCE_S
 from tests.workbench.lab import is_alive
@@ -21,7 +21,9 @@ PATH = {"PATH": "/usr/bin:/bin"}
 LIMITS_S = (0.5, 5.0, 50.0, 500.0)  # a busy machine may need more to start a process
 
 
-def shell(script: str, timeout_s: float = PATIENCE_S, *ticks: Tick) -> Outcome:
+def shell(
+    script: str, timeout_s: float = PATIENCE_S, *ticks: PeriodicCall
+) -> ProcessResult:
     return Spawner(PATH).run(("sh", "-c", script), timeout_s, ticks)
 
 
@@ -84,7 +86,7 @@ def test_a_stop_ends_the_child_and_refuses_the_next() -> None:
         spawner.stop.request(signal.SIGTERM)
 
     with pytest.raises(Interrupted) as stopped:
-        spawner.run(("sleep", "3600"), PATIENCE_S, (Tick(stop, 0.01),))
+        spawner.run(("sleep", "3600"), PATIENCE_S, (PeriodicCall(stop, 0.01),))
     assert stopped.value.exit_code == 128 + signal.SIGTERM
     assert len(seen) == 1 and not is_alive(seen[0])
     with pytest.raises(Interrupted):

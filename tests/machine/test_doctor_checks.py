@@ -8,7 +8,7 @@ import pytest
 
 from report.model.description import Description
 from scripts.doctor.examine import examine
-from scripts.doctor.finding import Level
+from scripts.doctor.finding import Severity
 from scripts.doctor.processor import cpu_numbers
 from scripts.doctor.subject import Subject
 from tests.made_up.made_up_plans import engine
@@ -41,7 +41,7 @@ def on_overlay(below: str) -> dict[str, str]:
 
 def test_a_good_machine_is_all_ok() -> None:
     findings = examine(subject(), STEADY)
-    assert [f.name for f in findings if f.level is not Level.OK] == []
+    assert [f.name for f in findings if f.level is not Severity.OK] == []
     assert all(f.found and not f.remedy for f in findings)
 
 
@@ -113,7 +113,7 @@ UNKNOWN: list[tuple[str, list[str]]] = [
 @pytest.mark.parametrize(("name", "gone"), UNKNOWN)
 def test_what_is_unknown_is_never_ok(name: str, gone: list[str]) -> None:
     found = finding(name, subject(dict.fromkeys(gone)))
-    assert (found.level, found.found[:9]) == (Level.WARN, "unknown: ")
+    assert (found.level, found.found[:9]) == (Severity.WARN, "unknown: ")
     assert found.remedy
 
 
@@ -121,7 +121,7 @@ def test_a_guest_is_told_that_it_cannot_set_the_governor() -> None:
     guest = subject({f"{CPU}/cpu0/cpufreq/scaling_governor": None}, hypervisor="kvm")
     assert "guest" in finding("cpu governor", guest).remedy
     assert "virtual (kvm)" in finding("machine", guest).found
-    assert finding("machine", guest).level is Level.WARN
+    assert finding("machine", guest).level is Severity.WARN
     assert finding("machine", subject(hypervisor="")).found.startswith("unknown")
 
 
@@ -132,7 +132,7 @@ def test_the_limit_of_a_control_group_of_version_1() -> None:
     }
     assert "150000" in finding("processors", subject(limited)).found
     limited["/sys/fs/cgroup/cpu/box/cpu.cfs_quota_us"] = "-1\n"
-    assert finding("processors", subject(limited)).level is Level.OK
+    assert finding("processors", subject(limited)).level is Severity.OK
 
 
 def test_a_governor_that_no_allowed_processor_uses_does_not_matter() -> None:
@@ -147,17 +147,17 @@ def test_a_governor_that_no_allowed_processor_uses_does_not_matter() -> None:
 
 def test_room_is_what_the_largest_cell_needs() -> None:
     full = subject(free_bytes=(1 << 30) - 1)
-    assert finding("room", full).level is Level.FAIL
-    assert finding("room", subject(free_bytes=1 << 30)).level is Level.OK
+    assert finding("room", full).level is Severity.FAIL
+    assert finding("room", subject(free_bytes=1 << 30)).level is Severity.OK
     blind = finding("room", subject(needed_bytes=None))
     assert blind.found.startswith("unknown")
 
 
 def test_a_preload_of_the_runner_alone() -> None:
     fooled = subject(variables={"LD_PRELOAD": "/usr/lib/libeatmydata.so"})
-    assert finding("preload", fooled).level is Level.FAIL
+    assert finding("preload", fooled).level is Severity.FAIL
     other = subject(variables={"LD_PRELOAD": "/usr/lib/libjemalloc.so"})
-    assert finding("preload", other).level is Level.WARN
+    assert finding("preload", other).level is Severity.WARN
 
 
 def asserting() -> Subject:
@@ -171,26 +171,26 @@ def test_engines() -> None:
     assert finding("engines", subject()).found == "plain 1, tree 1"
     missing = subject(engines=(engine("plain"), engine("tree", missing="not built")))
     assert finding("engines", missing).found == "plain 1; missing: tree (not built)"
-    assert finding("engines", missing).level is Level.WARN
+    assert finding("engines", missing).level is Severity.WARN
     none = finding("engines", subject(engines=(engine("tree", missing="not built"),)))
-    assert (none.level, "not built" in none.found) == (Level.FAIL, True)
+    assert (none.level, "not built" in none.found) == (Severity.FAIL, True)
     floor_only = subject(engines=(engine("null", role="floor"),))
-    assert finding("engines", floor_only).level is Level.FAIL
+    assert finding("engines", floor_only).level is Severity.FAIL
     live = finding("engines", asserting())
-    assert (live.level, "live assertions" in live.found) == (Level.FAIL, True)
+    assert (live.level, "live assertions" in live.found) == (Severity.FAIL, True)
 
 
 def test_a_gap_of_the_set_up_fails() -> None:
     found = finding("set-up", subject(gaps=("setpriv",)))
-    assert (found.level, found.found) == (Level.FAIL, "missing: setpriv")
+    assert (found.level, found.found) == (Severity.FAIL, "missing: setpriv")
 
 
 def test_an_absent_counting_tool_is_named_and_harms_no_time() -> None:
     found = finding("counting tools", subject())
-    assert (found.level, found.found) == (Level.OK, "strace and valgrind")
+    assert (found.level, found.found) == (Severity.OK, "strace and valgrind")
     found = finding("counting tools", subject(uncounted=("valgrind",)))
     told = "absent, so that ab counts less: apt-get install valgrind"
-    assert (found.level, found.found) == (Level.OK, told)
+    assert (found.level, found.found) == (Severity.OK, told)
 
 
 def test_the_remedy_names_the_disk_around_a_partition() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scripts.doctor.examine import probe
-from scripts.doctor.finding import Level
+from scripts.doctor.finding import Severity
 from scripts.doctor.probe_limits import drift_share, lost_share
 from scripts.machine.host import Machine
 from scripts.machine.probes import Progress
@@ -54,9 +54,9 @@ def test_a_disk_that_turns_cannot_sync_in_less_than_a_turn() -> None:
 
 def test_uneven_reads() -> None:
     uneven = replace(STEADY, reads_ns=[80_000] * 80 + [900_000] * 20)
-    assert finding("disk reads", subject(), uneven).level is Level.WARN
+    assert finding("disk reads", subject(), uneven).level is Severity.WARN
     one_late = replace(STEADY, reads_ns=[80_000] * 99 + [900_000])
-    assert finding("disk reads", subject(), one_late).level is Level.OK
+    assert finding("disk reads", subject(), one_late).level is Severity.OK
 
 
 def work(gaps: int, gap_ns: int) -> list[int]:
@@ -119,7 +119,7 @@ def test_what_else_ran_during_the_probes() -> None:
 def test_what_could_not_be_measured_is_unknown(name: str) -> None:
     nothing = replace(STEADY, overwrites_ns=(), reads_ns=(), work_ns=())
     found = finding(name, subject(), nothing)
-    assert (found.level, found.found[:9]) == (Level.WARN, "unknown: ")
+    assert (found.level, found.found[:9]) == (Severity.WARN, "unknown: ")
     document = nothing.document()
     assert {k for k, v in document.items() if v is None} == {
         "overwrite_fdatasync_ns",

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from scripts.machine.process_sampler import Watch
+from scripts.machine.process_sampler import ProcessPeaks
 from scripts.machine.reader import SystemReader
 from tests.made_up.machines import MadeUp
 
@@ -19,7 +19,7 @@ def status(anonymous_kib: int, file_kib: int, shared_kib: int) -> str:
 
 def test_the_largest_of_each_figure_is_kept() -> None:
     machine = MadeUp({"/proc/9/status": status(10, 3, 1)})
-    watch = Watch(9, DATABASE, machine)
+    watch = ProcessPeaks(9, DATABASE, machine)
     machine.allocated = 4096
     watch.sample()
     machine.files["/proc/9/status"] = status(7, 8, 2)
@@ -35,7 +35,7 @@ def test_the_largest_of_each_figure_is_kept() -> None:
 
 
 def test_without_a_sample_nothing_is_known() -> None:
-    document = Watch(9, DATABASE, MadeUp({})).document()
+    document = ProcessPeaks(9, DATABASE, MadeUp({})).document()
     assert document["samples"] == 0
     assert document["peak_disk_bytes"] is None
     assert document["peak_anonymous_rss_bytes"] is None
@@ -43,7 +43,7 @@ def test_without_a_sample_nothing_is_known() -> None:
 
 def test_a_process_that_has_ended_spoils_nothing() -> None:
     machine = MadeUp({"/proc/9/status": status(10, 3, 1)})
-    watch = Watch(9, DATABASE, machine)
+    watch = ProcessPeaks(9, DATABASE, machine)
     watch.sample()
     machine.files["/proc/9/status"] = "Name:\tx\nState:\tZ (zombie)\n"
     watch.sample()
@@ -56,7 +56,7 @@ def test_a_process_that_has_ended_spoils_nothing() -> None:
 def test_walks_take_no_more_than_their_share_of_a_processor() -> None:
     machine = MadeUp({})
     machine.walk_cost_ns = 5_000_000  # a database of some thousand files
-    watch = Watch(9, DATABASE, machine)
+    watch = ProcessPeaks(9, DATABASE, machine)
     for _ in range(100):  # ten seconds
         watch.sample()
         machine.now_ns += 100_000_000
@@ -66,7 +66,7 @@ def test_walks_take_no_more_than_their_share_of_a_processor() -> None:
 def test_a_small_database_is_walked_at_every_sample() -> None:
     machine = MadeUp({})
     machine.walk_cost_ns = 600_000
-    watch = Watch(9, DATABASE, machine)
+    watch = ProcessPeaks(9, DATABASE, machine)
     for _ in range(10):
         watch.sample()
         machine.now_ns += 100_000_000
@@ -86,7 +86,7 @@ def test_allocated_bytes_are_those_of_all_below(tmp_path: Path) -> None:
 
 
 def test_this_process_has_memory_and_a_cost() -> None:
-    watch = Watch(os.getpid(), Path(__file__).parent)
+    watch = ProcessPeaks(os.getpid(), Path(__file__).parent)
     watch.sample()
     document = watch.document()
     assert document["peak_anonymous_rss_bytes"] > 1 << 20

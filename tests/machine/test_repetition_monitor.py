@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from scripts.machine.child_process import Spawner, Tick
-from scripts.machine.repetition_monitor import Observer
+from scripts.machine.child_process import PeriodicCall, Spawner
+from scripts.machine.repetition_monitor import RepetitionMonitor
 from tests.places import PATIENCE_S
 
 
@@ -37,7 +37,7 @@ class Recorder:
 
 def test_a_process_is_looked_at_before_while_and_after_it_runs() -> None:
     recorder, database = Recorder(), Path("a database")
-    observer = Observer(recorder, database)
+    observer = RepetitionMonitor(recorder, database)
     observer.begin()
     observer.tick.call(17)
     observer.tick.call(17)
@@ -58,7 +58,7 @@ def test_a_process_without_figures_moved_nothing_of_its_own(
     record: Any,
 ) -> None:
     recorder = Recorder()
-    observer = Observer(recorder, Path())
+    observer = RepetitionMonitor(recorder, Path())
     observer.begin()
     observer.end()
     assert observer.fields(record)["watch"] is None
@@ -73,7 +73,7 @@ def test_each_tick_keeps_its_own_period_and_knows_the_process(tmp_path: Path) ->
         if len(often) == 3:
             seen.touch()
 
-    ticks = (Tick(look, 0.01), Tick(seldom.append, PATIENCE_S))
+    ticks = (PeriodicCall(look, 0.01), PeriodicCall(seldom.append, PATIENCE_S))
     spawner = Spawner({"PATH": "/usr/bin:/bin"})
     until_seen = ("sh", "-c", f"until [ -e '{seen}' ]; do sleep 0.01; done")
     outcome = spawner.run(until_seen, PATIENCE_S, ticks)
@@ -83,6 +83,6 @@ def test_each_tick_keeps_its_own_period_and_knows_the_process(tmp_path: Path) ->
 
 
 def test_ticks_do_not_keep_a_process_from_its_time_limit() -> None:
-    tick = Tick(lambda _pid: None, 0.01)
+    tick = PeriodicCall(lambda _pid: None, 0.01)
     outcome = Spawner({"PATH": "/usr/bin:/bin"}).run(("sleep", "3600"), 0.3, (tick,))
     assert outcome.timed_out

@@ -15,7 +15,7 @@ from typing import Any
 
 from report.model.ab_lines import SLOTS, side_at
 from report.model.ab_plan import SIDES, Failure
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.ab_run import AbCell, AbRun, Round
 from report.model.plan import CellName, Engine
 from report.model.plan_document import engines_of, scenarios_of
@@ -76,7 +76,7 @@ def made(
     rates = {
         (s[0], b): rate for s in synthetic_run.SCENARIOS for b, rate in s[2].items()
     }
-    maker, rule = Maker(seed), Rule()
+    maker, rule = Maker(seed), AbRule()
     cells = []
     for name in names():
         key = str(name)

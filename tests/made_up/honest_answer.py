@@ -5,11 +5,11 @@ from typing import Any
 
 from report.model.description import Description
 from report.trust.rule import context_of
-from scripts.machine.child_process import Outcome
+from scripts.machine.child_process import ProcessResult
 from scripts.measure.result_check import Expected, judge
 from tests.made_up import descriptions, records, synthetic_run
 
-OK = Outcome("0", 10_000_000, "")
+OK = ProcessResult("0", 10_000_000, "")
 FLAGS = {**synthetic_run.FLAGS, "num": 100}
 ONE = Description.of(descriptions.description("one"))
 CONTEXT = context_of(ONE, "readseq", FLAGS)
@@ -22,7 +22,7 @@ def honest(**changed: Any) -> dict[str, Any]:
 
 
 def verdict(
-    outcome: Outcome = OK, expected: Expected = EXPECTED, **changed: Any
+    outcome: ProcessResult = OK, expected: Expected = EXPECTED, **changed: Any
 ) -> Any:
     """Return what is said of the honest answer with these changes."""
     answer = json.dumps(honest(**changed)) + "\n"

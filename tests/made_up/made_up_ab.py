@@ -10,7 +10,7 @@ import numpy as np
 
 from report.model.ab_lines import side_at
 from report.model.ab_plan import SIDES, AbPlan, Failure
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.ab_run import AbCell, AbRun, Repetition, Round
 from report.model.plan import CellName, Engine, Plan, Scenario, Suite
 from report.stats.aligned_ranks import Floats
@@ -79,7 +79,7 @@ def cell(
 
 def plan_of(
     *cells: AbCell,
-    rule: Rule | None = None,
+    rule: AbRule | None = None,
     engines: Mapping[str, tuple[Engine, ...]] | None = None,
     scenarios: tuple[Scenario, ...] = (),
 ) -> AbPlan:
@@ -101,11 +101,11 @@ def plan_of(
     )
     labels = {"a": "main", "b": "next"}
     return AbPlan(
-        a, b, labels=labels, rule=rule or Rule(), same_build=False, counted=False
+        a, b, labels=labels, rule=rule or AbRule(), same_build=False, counted=False
     )
 
 
-def run_of(*cells: AbCell, rule: Rule | None = None, **changes: Any) -> AbRun:
+def run_of(*cells: AbCell, rule: AbRule | None = None, **changes: Any) -> AbRun:
     values: dict[str, Any] = {
         "plan": plan_of(*cells, rule=rule),
         "cells": cells,

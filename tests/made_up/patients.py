@@ -6,7 +6,7 @@ from typing import Any
 
 from scripts.doctor.examine import examine
 from scripts.doctor.finding import Finding
-from scripts.doctor.probe_limits import Probed
+from scripts.doctor.probe_limits import ProbeResults
 from scripts.doctor.subject import Subject
 from scripts.machine.host import Machine, environment_document
 from tests.made_up.machines import MadeUp
@@ -49,7 +49,7 @@ QUIET: Mapping[str, Any] = {
     "foreign_cpu_share": 0.001,
     "marks": [],
 }
-STEADY = Probed(
+STEADY = ProbeResults(
     overwrites_ns=[200_000 + 10 * n for n in range(100)],
     reads_ns=[80_000 + 10 * n for n in range(100)],
     work_ns=[50_000] * 100_000,
@@ -81,7 +81,9 @@ def subject(
     return Subject(**{**usual, **more})
 
 
-def finding(name: str, patient: Subject, probed: Probed | None = STEADY) -> Finding:
+def finding(
+    name: str, patient: Subject, probed: ProbeResults | None = STEADY
+) -> Finding:
     """What is said of one thing."""
     (found,) = (f for f in examine(patient, probed) if f.name == name)
     return found

@@ -16,7 +16,7 @@ from typing import Any
 from report.model.ab_folder import load_ab_run
 from report.model.ab_lines import SLOTS, side_at, stage_of
 from report.model.ab_plan import SIDES
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.count_lines import end_line
 from report.model.plan import CellName
 from report.verdict.ab_verdicts import suspects
@@ -38,14 +38,14 @@ Failures = Mapping[str, tuple[str, str, str]]
 def ab_plan(
     cells: Sequence[str] = CELLS,
     *,
-    rule: Rule | None = None,
+    rule: AbRule | None = None,
     seed: int = 301,
     same_build: bool = False,
     missing: Mapping[str, tuple[str, str]] | None = None,
     counted: bool = False,
 ) -> Document:
     """ab.json over these cells; `missing` is engine to (side, reason)."""
-    rule = rule or Rule()
+    rule = rule or AbRule()
     names = [CellName(*cell.split("/")) for cell in cells]
     engines = [e for e in synthetic_run.ENGINES if e[0] in {n.engine for n in names}]
     whole = synthetic_run.plan(engines)
@@ -93,7 +93,7 @@ def ab_lines(
     `sigma` the standard deviation of the log of one process' time; `disturbed` gives
     a mark to the first repetition of a cell.
     """
-    rule, draw = Rule(**plan["rule"]), random.Random(seed)
+    rule, draw = AbRule(**plan["rule"]), random.Random(seed)
     absent = {e["name"] for s in SIDES for e in _missing(plan, s)}
     found: list[Document] = []
     leads: dict[str, str] = {}
@@ -146,7 +146,7 @@ def write_ab_run(
     rounds; None: the suspects of the screen, so that the run is whole.  What
     load_ab_run() says of other parts of the folder is up to them.
     """
-    rule = replace(Rule(), screen_rounds=screen_rounds, confirm_rounds=confirm_rounds)
+    rule = replace(AbRule(), screen_rounds=screen_rounds, confirm_rounds=confirm_rounds)
     choices: dict[str, Any] = {"same_build": same_build, "missing": missing}
     plan = ab_plan(cells, rule=rule, counted=bool(counts), **choices)
     write_documents(folder, plan, ab_lines(plan, confirm=confirm or (), **drawn))

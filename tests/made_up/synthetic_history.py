@@ -11,10 +11,10 @@ from pathlib import Path
 from report.model.history_entry import (
     AB,
     RUN,
-    Band,
-    Build,
-    Entry,
+    EntryBuild,
     EntryCell,
+    HistoryEntry,
+    MedianInterval,
     Reference,
     text,
 )
@@ -53,15 +53,15 @@ def commit(index: int) -> str:
     return sha(f"commit {index}")[:10]
 
 
-def band(median: float, share: float = 0.01) -> Band:
+def band(median: float, share: float = 0.01) -> MedianInterval:
     """A figure with as much uncertainty."""
-    return Band(median, median * (1 - share), median * (1 + share))
+    return MedianInterval(median, median * (1 - share), median * (1 + share))
 
 
 def entry_cell(
     name: CellName,
     rate: float,
-    ratio: Band | None = None,
+    ratio: MedianInterval | None = None,
     verdict: Verdict | None = None,
 ) -> EntryCell:
     """An ok cell."""
@@ -77,13 +77,13 @@ def entry(
     binary: str | None = None,
     machine: dict[str, object] | None = None,
     name: str = "",
-) -> Entry:
+) -> HistoryEntry:
     """One entry; with a reference (a word for its executable) it is an A/B run's."""
     engines = dict.fromkeys(cell.name.engine for cell in cells)
     kind = AB if reference else RUN
     word = f"binary {index}" if binary is None else binary
     references = {engine: sha(reference) for engine in engines}
-    return Entry(
+    return HistoryEntry(
         run=name or run_id(index, "ab-quick" if reference else "quick"),
         method=1,
         kind=kind,
@@ -93,7 +93,7 @@ def entry(
         suite="quick",
         seed=301,
         reference=Reference(f"build of {reference}", references) if reference else None,
-        engines={engine: Build("1.0", sha(word)) for engine in engines},
+        engines={engine: EntryBuild("1.0", sha(word)) for engine in engines},
         cells=tuple(cells),
     )
 
@@ -106,7 +106,7 @@ def history(
     noise: float = 0.01,
     reference: str = "",
     seed: int = 1,
-) -> list[Entry]:
+) -> list[HistoryEntry]:
     """So many entries of noise and what `effect` adds to it."""
     source = random.Random(seed)
     found = []
@@ -128,7 +128,7 @@ def step_at(
     return lambda index, name: shift if name == cell and start <= index < end else 0.0
 
 
-def write(folder: Path, entries: Sequence[Entry]) -> Path:
+def write(folder: Path, entries: Sequence[HistoryEntry]) -> Path:
     """Writes the files of a history; returns `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for made in entries:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from report.model.ab_plan import AbPlan, Failure
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.plan import CellName
 from scripts.ab.ab_pairing import paired
 from scripts.ab.ab_schedule import Ledger, Slot, lead_of, padding_bytes, shuffled
-from scripts.store.run_places import Refused
+from scripts.store.run_places import CannotStart
 from tests.made_up import made_up_plans
 from tests.made_up.made_up_plans import engine
 
@@ -100,12 +100,12 @@ def test_a_failed_side_has_no_more_turns_and_its_cell_no_more_rounds(seed: int) 
 def pair(one: Any = None, other: Any = None, **more: Any) -> AbPlan:
     a, b = (made_up_plans.plan([e or engine("one")], **more) for e in (one, other))
     labels = {"a": "base", "b": "new"}
-    return paired(a, b, labels, Rule(), same_build=False, counted=False)
+    return paired(a, b, labels, AbRule(), same_build=False, counted=False)
 
 
 def test_an_engine_that_is_on_neither_side_can_be_no_run() -> None:
     missing = engine("one", missing="not built")
-    with pytest.raises(Refused, match="side a: not built"):
+    with pytest.raises(CannotStart, match="side a: not built"):
         pair(missing, missing)
 
 

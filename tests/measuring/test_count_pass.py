@@ -18,8 +18,8 @@ from report.verdict.count_verdicts import SAME, counted
 from scripts.ab.count_pass import count_cells, interleaved
 from scripts.ab.counting_tools import STRACE, VALGRIND, Tool, find_tools
 from scripts.ab.reduced_cell import reduced_flags, reduced_plan
-from scripts.machine.child_process import Outcome, Spawner, Tick
-from scripts.measure.driver_call import Bench
+from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner
+from scripts.measure.driver_call import RunContext
 from scripts.planning.executable import Stamp, describe, executable_path
 from scripts.planning.found_engines import child_environment
 from tests.made_up.count_reports import REFS, TABLE
@@ -41,9 +41,9 @@ class ToolExecutor(FakeExecutor):
         self,
         command: Sequence[str | Path],
         timeout_s: float,
-        ticks: Sequence[Tick] = (),
+        ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
-    ) -> Outcome:
+    ) -> ProcessResult:
         tool = Path(command[0])
         if tool.suffix != _TOOL:
             return super().run(command, timeout_s, ticks, stdout)
@@ -79,7 +79,7 @@ def bench_of(
     benchmarks: Sequence[str] = BENCHMARKS,
     flags: Flags | None = None,
     names: Sequence[str] = ("one",),
-) -> Bench:
+) -> RunContext:
     """The bench of one side, over the executables that are there."""
     build_dir = build_dir or lab.root / "build"
     work = lab.data / "work"
@@ -92,21 +92,21 @@ def bench_of(
         engines.append(replace(engine(name), description=found))
     told = {"num": 64, "key_size": 16, "value_size": 100} if flags is None else flags
     made = plan(engines, benchmarks, flags={e.name: told for e in engines})
-    return Bench(
+    return RunContext(
         plan=made,
         build_dir=build_dir,
         stamps={name: Stamp.of(executable_path(build_dir, name)) for name in names},
         work=work,
         executor=executor,
         surroundings=cast(Any, None),
-        tick=Tick(lambda _pid: None, 1.0),
+        tick=PeriodicCall(lambda _pid: None, 1.0),
         starts=lambda _turn: None,
     )
 
 
 def count(
-    a: Bench,
-    b: Bench,
+    a: RunContext,
+    b: RunContext,
     tools: Sequence[Tool],
     done: Sequence[Any] = (),
     told: list[str] | None = None,
@@ -120,8 +120,8 @@ def count(
 
 
 def all_lines(
-    a: Bench,
-    b: Bench,
+    a: RunContext,
+    b: RunContext,
     tools: Sequence[Tool],
     done: Sequence[Any] = (),
     told: list[str] | None = None,

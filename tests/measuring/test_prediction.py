@@ -7,12 +7,12 @@ import pytest
 
 from report.model.plan_document import plan_document
 from scripts.forecast.prediction import Forecast, cell_key, guess_seconds, load_history
-from scripts.planning.order import Turn
+from scripts.planning.order import ScheduledRepetition
 from scripts.store.run_store import create_folder
 from tests.made_up.made_up_plans import FLAGS, engine, line, plan
 
 NAMES = ("fillseq", "fillseqsync")
-FIRST, SECOND = Turn(0, 0, 1), Turn(1, 1, 1)
+FIRST, SECOND = ScheduledRepetition(0, 0, 1), ScheduledRepetition(1, 1, 1)
 
 
 def test_a_synchronous_write_weighs_more_than_a_plain_one() -> None:
@@ -44,7 +44,7 @@ def test_a_closed_latency_repetition_takes_as_long_as_the_others() -> None:
     made = plan([engine("a")], NAMES, latency=True, repetitions=1)
     forecast = Forecast(made, {})
     forecast.learn(FIRST, 3.0)
-    latency = Turn(0, 2, 2)
+    latency = ScheduledRepetition(0, 2, 2)
     assert forecast.known(latency) and forecast.seconds(latency) == 3.0
     forecast.learn(latency, 4.0)
     assert (forecast.seconds(latency), forecast.seconds(FIRST)) == (4.0, 3.0)
@@ -53,7 +53,7 @@ def test_a_closed_latency_repetition_takes_as_long_as_the_others() -> None:
 def test_an_open_loop_takes_as_long_as_its_rate_asks() -> None:
     flags = {"a": {**FLAGS, "rate": 10.0}}
     made = plan([engine("a")], NAMES, latency=True, repetitions=1, flags=flags)
-    forecast, latency = Forecast(made, {}), Turn(0, 2, 2)
+    forecast, latency = Forecast(made, {}), ScheduledRepetition(0, 2, 2)
     assert guess_seconds(made, latency) == pytest.approx(100, rel=0.01)
     assert guess_seconds(made, FIRST) < 1
     forecast.learn(FIRST, 3.0)

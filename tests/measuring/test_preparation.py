@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from report.model.plan import Start
-from scripts.machine.child_process import Outcome
+from report.model.plan import InitialState
+from scripts.machine.child_process import ProcessResult
 from scripts.measure.preparation import provide
 from tests.workbench.lab import Lab, make_lab
 
@@ -50,16 +50,16 @@ def test_an_engine_that_stores_nothing_needs_no_audit(lab: Lab) -> None:
     assert {line["status"] for line in lab.lines()} == {"ok"}
 
 
-@pytest.mark.parametrize("start", [None, Start(("filluniquerandom",), True)])
+@pytest.mark.parametrize("start", [None, InitialState(("filluniquerandom",), True)])
 def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
-    tmp_path: Path, start: Start | None
+    tmp_path: Path, start: InitialState | None
 ) -> None:
     ran: list[str] = []
 
-    def run(command: list[str], _timeout_s: float) -> Outcome:
+    def run(command: list[str], _timeout_s: float) -> ProcessResult:
         ran.append(command[0])
         subprocess.run(command, check=True)
-        return Outcome("0", 1, "")
+        return ProcessResult("0", 1, "")
 
     (tmp_path / "prepared").mkdir()
     (tmp_path / "prepared/entries").touch()

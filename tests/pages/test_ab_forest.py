@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.judgement import Judgement, Verdict
 from report.page import ab_forest
 from tests.made_up import ab_showcase
@@ -33,7 +33,7 @@ NARROW = judgement(0.0, -0.02, 0.02)
 
 
 def axis(*judgements: Judgement) -> ab_forest.Axis:
-    return ab_forest.axis(Rule(), judgements)
+    return ab_forest.axis(AbRule(), judgements)
 
 
 def test_zero_is_in_the_middle_and_slower_is_left_of_it() -> None:
@@ -48,7 +48,7 @@ def test_zero_is_in_the_middle_and_slower_is_left_of_it() -> None:
 
 def test_the_band_is_what_counts_as_unchanged() -> None:
     made = axis(NARROW)
-    edge = -math.log1p(Rule().unchanged_within)
+    edge = -math.log1p(AbRule().unchanged_within)
     assert made.band[0] == made.at(edge)
     assert made.band[0] + made.band[1] == pytest.approx(100, abs=0.02)
 

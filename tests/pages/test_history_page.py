@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from report.model.history_entry import Band, Entry
+from report.model.history_entry import HistoryEntry, MedianInterval
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.page import history_page
@@ -22,7 +22,7 @@ READS = CellName("beta", "baseline", "readrandom")
 SYNCS = CellName("alpha", "sync", "fillsync")
 
 
-def entries(reference: str = "") -> list[Entry]:
+def entries(reference: str = "") -> list[HistoryEntry]:
     """A confirmed slowdown, a nominated one, a speedup and one that was mended."""
     names = [made.CELL, READS, SYNCS, CellName("beta", "sync", "fillsync")]
     steps = [
@@ -34,7 +34,7 @@ def entries(reference: str = "") -> list[Entry]:
     runs = made.history(
         60, names, lambda i, n: sum(s(i, n) for s in steps), reference=reference
     )
-    ratio = Band(0.94, 0.92, 0.96)
+    ratio = MedianInterval(0.94, 0.92, 0.96)
     decisive = made.entry(
         100,
         [made.entry_cell(made.CELL, 9e4, ratio, Verdict.REGRESSED)],
@@ -44,7 +44,7 @@ def entries(reference: str = "") -> list[Entry]:
     return [*runs, decisive]
 
 
-def page(found: list[Entry], last: int | None = None) -> str:
+def page(found: list[HistoryEntry], last: int | None = None) -> str:
     return render(view(sorted(found, key=lambda entry: entry.run), last=last))
 
 

@@ -10,8 +10,8 @@ from report.model.ab_run import AbCell
 from report.page import ab_forest, axes, history_charts, line_plot
 from report.page.axes import STEPS, Tick
 from report.page.frame import TEMPLATE_DIR, breakable
-from report.page.identity import Look
-from report.page.line_plot import Series, Spot
+from report.page.identity import EngineLook
+from report.page.line_plot import PlotLine, PlotPoint
 from tests.made_up import ab_showcase
 from tests.made_up import synthetic_history as made
 from tests.pages.test_history_page import page
@@ -71,9 +71,9 @@ def test_the_style_sheet_has_a_query_for_every_step() -> None:
 
 
 def test_labels_of_lines_go_down_and_leave_room_for_each() -> None:
-    def series(title: str, end: float) -> Series:
-        spots = (Spot(0, 5.0, 5.0, 5.0), Spot(1, end, end, end))
-        return Series(title, title, Look("e0", "m0"), False, spots)
+    def series(title: str, end: float) -> PlotLine:
+        spots = (PlotPoint(0, 5.0, 5.0, 5.0), PlotPoint(1, end, end, end))
+        return PlotLine(title, title, EngineLook("e0", "m0"), False, spots)
 
     drawn = line_plot.plot([series("low", 2.0), series("high", 90.0)], [1, 2])
     assert drawn is not None

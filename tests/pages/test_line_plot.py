@@ -7,16 +7,19 @@ from typing import Any
 import pytest
 
 from report.page import line_plot
-from report.page.identity import Look, look
-from report.page.line_plot import HIGH_PX, Series, Spot
+from report.page.identity import EngineLook, look
+from report.page.line_plot import HIGH_PX, PlotLine, PlotPoint
 from report.words import workloads
 
 
-def series(medians: Sequence[float], title: str = "x", whisker: float = 0.0) -> Series:
+def series(
+    medians: Sequence[float], title: str = "x", whisker: float = 0.0
+) -> PlotLine:
     spots = [
-        Spot(i, m, m * (1 - whisker), m * (1 + whisker)) for i, m in enumerate(medians)
+        PlotPoint(i, m, m * (1 - whisker), m * (1 + whisker))
+        for i, m in enumerate(medians)
     ]
-    return Series(title, title, Look("e0", "m0"), False, tuple(spots))
+    return PlotLine(title, title, EngineLook("e0", "m0"), False, tuple(spots))
 
 
 def test_both_axes_are_logarithmic() -> None:
@@ -57,8 +60,14 @@ def test_a_whisker_goes_from_the_slowest_to_the_fastest() -> None:
 
 
 def test_a_gap_breaks_the_line_and_what_is_not_above_zero_is_left_out() -> None:
-    spots = (Spot(0, 1.0, 1.0, 1.0), Spot(1, 0.0, 0.0, 0.0), Spot(2, 4.0, 4.0, 4.0))
-    made = line_plot.plot([Series("x", "X", Look("e0", "m0"), False, spots)], [1, 2, 3])
+    spots = (
+        PlotPoint(0, 1.0, 1.0, 1.0),
+        PlotPoint(1, 0.0, 0.0, 0.0),
+        PlotPoint(2, 4.0, 4.0, 4.0),
+    )
+    made = line_plot.plot(
+        [PlotLine("x", "X", EngineLook("e0", "m0"), False, spots)], [1, 2, 3]
+    )
     assert made is not None
     assert made.curves[0].path.count("M") == 2
     assert len(made.curves[0].marks) == 2

@@ -14,7 +14,7 @@ from report.page import report_page
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.words import mixes
-from report.words.cell_text import Table
+from report.words.cell_text import DetailTable
 from tests.made_up import synthetic_mix, synthetic_run
 from tests.workbench.html_tree import tree
 
@@ -38,7 +38,7 @@ def chart(run: Run, benchmark: str) -> comparison.Chart:
     return next(c for c in charts if c.benchmark == benchmark)
 
 
-def column(table: Table | None, title: str) -> list[str]:
+def column(table: DetailTable | None, title: str) -> list[str]:
     assert table is not None
     at = [name for name, _ in table.columns].index(title)
     return [line.figures[at].text for line in table.lines]

@@ -161,7 +161,7 @@ def test_colour_and_shape_go_by_place_and_not_by_name(tmp_path: Path) -> None:
     engines = [(f"n{i}", f"N{i}", "", 1.0) for i in range(26)]
     plan = synthetic_run.plan(engines, synthetic_run.SCENARIOS[:1], 1)
     found = identity.looks(made(tmp_path, plan, []).plan.engines)
-    assert found["n0"] == identity.Look("e0", "m0")
+    assert found["n0"] == identity.EngineLook("e0", "m0")
     assert len({found[f"n{i}"] for i in range(24)}) == 24
 
 

@@ -16,7 +16,7 @@ from report.terms.text_table import escaped
 from report.trust.judge import load_run
 from report.verdict import comparison, sweeps
 from report.words import cell_text, summary_badges
-from report.words.cell_text import EngineRow, Figure
+from report.words.cell_text import CellText, EngineRow
 from tests.made_up import records, synthetic_run, synthetic_sweep
 from tests.workbench.html_tree import tree
 
@@ -181,10 +181,10 @@ def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> N
 def test_the_tables_of_all_values_are_one(run: Run) -> None:
     one, other = run.plan.engines[:2]
 
-    def part(names: str, *engines: Engine) -> cell_text.Table:
-        cells = tuple(Figure(name) for name in names)
+    def part(names: str, *engines: Engine) -> cell_text.DetailTable:
+        cells = tuple(CellText(name) for name in names)
         columns = tuple((name, "") for name in names)
-        return cell_text.Table(
+        return cell_text.DetailTable(
             "t", columns, tuple(EngineRow(e, cells) for e in engines)
         )
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from report.trust.rule import context_of
-from scripts.machine.child_process import Outcome
-from scripts.measure.result_check import Expected, judge, sound
+from scripts.machine.child_process import ProcessResult
+from scripts.measure.result_check import Expected, judge, validated
 from tests.made_up import records
 from tests.made_up.honest_answer import EXPECTED, FLAGS, ONE, verdict
 from tests.made_up.honest_records import READ
@@ -56,24 +56,29 @@ def test_an_impossible_answer_is_wrong(changed: dict[str, Any], told: str) -> No
 @pytest.mark.parametrize(
     ("outcome", "answer", "status", "told"),
     [
-        (Outcome("timeout", 1, ""), b"", "timeout", "time limit"),
+        (ProcessResult("timeout", 1, ""), b"", "timeout", "time limit"),
         (
-            Outcome("signal 11", 1, "bye"),
+            ProcessResult("signal 11", 1, "bye"),
             b"",
             "error",
             "crashed: signal 11 (SIGSEGV); stderr: bye",
         ),
-        (Outcome("0", 1, ""), b"", "error", "no measurement"),
-        (Outcome("2", 1, "unknown flag"), b"", "error", "code 2; stderr: unknown"),
-        (Outcome("0", 1, ""), b"{}\n{}\n", "error", "2 measurements"),
-        (Outcome("0", 1, ""), b"\xff\xfe\n", "error", "not valid JSON"),
-        (Outcome("0", 1, ""), b"[1]\n", "error", "expected a JSON object"),
-        (Outcome("0", 1, ""), b"{}\n", "wrong", "schema is None"),
-        (Outcome("0", 1, ""), b'{"ops": NaN}\n', "error", "NaN"),
+        (ProcessResult("0", 1, ""), b"", "error", "no measurement"),
+        (
+            ProcessResult("2", 1, "unknown flag"),
+            b"",
+            "error",
+            "code 2; stderr: unknown",
+        ),
+        (ProcessResult("0", 1, ""), b"{}\n{}\n", "error", "2 measurements"),
+        (ProcessResult("0", 1, ""), b"\xff\xfe\n", "error", "not valid JSON"),
+        (ProcessResult("0", 1, ""), b"[1]\n", "error", "expected a JSON object"),
+        (ProcessResult("0", 1, ""), b"{}\n", "wrong", "schema is None"),
+        (ProcessResult("0", 1, ""), b'{"ops": NaN}\n', "error", "NaN"),
     ],
 )
 def test_no_answer_is_told_as_what_happened(
-    outcome: Outcome, answer: bytes, status: str, told: str
+    outcome: ProcessResult, answer: bytes, status: str, told: str
 ) -> None:
     found = judge(EXPECTED, outcome, answer)
     assert found.status == status
@@ -81,12 +86,12 @@ def test_no_answer_is_told_as_what_happened(
 
 
 def test_nothing_may_be_left_running() -> None:
-    found = verdict(outcome=Outcome("0", 10_000_000, "", left_behind=2))
+    found = verdict(outcome=ProcessResult("0", 10_000_000, "", left_behind=2))
     assert (found.status, found.reason) == ("wrong", "leaves 2 processes behind")
 
 
 def test_ok_with_a_bad_exit_code_is_an_error() -> None:
-    found = verdict(outcome=Outcome("1", 10_000_000, ""))
+    found = verdict(outcome=ProcessResult("1", 10_000_000, ""))
     assert (found.status, found.reason) == (
         "error",
         "says ok and ended with exit code 1",
@@ -98,7 +103,7 @@ def test_what_stderr_repeats_is_told_once() -> None:
         ("db_bench_one: readseq: a value differs", "a value differs"),
         ("dying\none: a value differs", "a value differs; stderr: dying\none: a value"),
     ):
-        outcome = Outcome("1", 10_000_000, tail)
+        outcome = ProcessResult("1", 10_000_000, tail)
         found = verdict(outcome, status="wrong", reason="a value differs")
         assert found.reason.startswith(told)
         assert ("stderr" in found.reason) == ("dying" in tail)
@@ -117,7 +122,7 @@ def test_an_audit_must_see_every_entry() -> None:
 
 
 KILLED = of("fillseq", latency=True)
-DEAD = Outcome("signal 9", 10_000_000, "")
+DEAD = ProcessResult("signal 9", 10_000_000, "")
 
 
 def dead(**changed: Any) -> dict[str, Any]:
@@ -143,7 +148,7 @@ def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:
 )
 def test_any_other_end_of_it_is_an_error(exit_text: str, end: bytes, told: str) -> None:
     answer = json.dumps(dead()).encode() + end
-    found = judge(KILLED, Outcome(exit_text, 10_000_000, ""), answer)
+    found = judge(KILLED, ProcessResult(exit_text, 10_000_000, ""), answer)
     assert found.status == "error"
     assert told in found.reason
 
@@ -155,14 +160,14 @@ def test_a_kill_that_nobody_asked_for_is_a_crash() -> None:
 
 def test_what_failed_before_it_could_be_killed_says_so() -> None:
     failed = {**dead(), "status": "wrong", "reason": "a get is absent"}
-    found = verdict(outcome=Outcome("1", 1, ""), expected=KILLED, **failed)
+    found = verdict(outcome=ProcessResult("1", 1, ""), expected=KILLED, **failed)
     assert (found.status, found.reason) == ("wrong", "a get is absent")
 
 
 def test_a_line_its_schema_refuses_becomes_wrong_and_loses_its_figures() -> None:
-    assert sound(READ.line, READ.context) == READ.line
+    assert validated(READ.line, READ.context) == READ.line
     for build, told in (({"assertions": "perhaps"}, "perhaps"), (math.nan, "JSON")):
-        bad = sound({**READ.line, "build": build}, READ.context)
+        bad = validated({**READ.line, "build": build}, READ.context)
         assert bad["status"] == "wrong"
         assert bad["ops"] is bad["loop_ns"] is bad["wall_ns"] is None
         assert told in bad["reason"]

@@ -9,7 +9,7 @@ from report.terms.documents import validate
 from report.terms.rulebook import UNKNOWN
 from report.trust.judge import verdicts
 from report.trust.rule_table import RULES, fault_of_answer, fault_of_line, statements
-from scripts.measure.result_check import sound
+from scripts.measure.result_check import validated
 from tests.made_up import honest_records, records
 from tests.made_up.honest_records import (
     BESIDE,
@@ -257,7 +257,7 @@ def test_no_rule_rejects_an_honest_line(name: str) -> None:
     found = HONEST[name]
     validate(found.line, "measurement", name)
     assert rejecting(found) == []
-    assert sound(found.line, found.context) == found.line
+    assert validated(found.line, found.context) == found.line
     assert shown(found) == ("ok", "")
 
 
@@ -269,7 +269,7 @@ def test_a_rule_alone_rejects_a_line_when_it_is_made_and_when_it_is_read(
     assert rejecting(found) == [name]
     told = fault_of_line(found.line, found.context)
     assert len(told) < 300
-    stored = sound(found.line, found.context)
+    stored = validated(found.line, found.context)
     assert (stored["status"], stored["reason"]) == ("wrong", told)
     assert stored["ops"] is stored["loop_ns"] is stored["wall_ns"] is None
     assert shown(found) == ("wrong", told)

@@ -15,12 +15,12 @@ from report.model.plan_document import plan_document
 from report.model.run_folder import read_current_plan
 from report.terms.documents import ResultsError
 from scripts.store.report_file import write_whole
-from scripts.store.run_places import Places, Refused, refuse_shared_folder
+from scripts.store.run_places import CannotStart, RunPlaces, refuse_shared_folder
 from scripts.store.run_store import (
     AB,
     EVERY_KIND,
-    Busy,
     DiskFull,
+    FolderLocked,
     RunFolder,
     all_runs,
     create_folder,
@@ -111,7 +111,7 @@ def test_a_figure_that_is_no_number_is_never_written(tmp_path: Path) -> None:
 def test_a_folder_has_one_user_at_a_time(tmp_path: Path) -> None:
     with (
         sole_user(tmp_path, "results folder"),
-        pytest.raises(Busy, match="another run uses the results folder"),
+        pytest.raises(FolderLocked, match="another run uses the results folder"),
         sole_user(tmp_path, "results folder"),
     ):
         pass
@@ -204,10 +204,10 @@ def test_a_report_can_go_into_a_link_or_a_device(tmp_path: Path) -> None:
 def test_data_and_results_are_two_folders(
     tmp_path: Path, data: str, results: str, told: str
 ) -> None:
-    places = Places(tmp_path, tmp_path / results, tmp_path, tmp_path / data)
-    with pytest.raises(Refused, match=told):
+    places = RunPlaces(tmp_path, tmp_path / results, tmp_path, tmp_path / data)
+    with pytest.raises(CannotStart, match=told):
         refuse_shared_folder(places)
-    refuse_shared_folder(Places(tmp_path, tmp_path / "x", tmp_path, tmp_path / "xy"))
+    refuse_shared_folder(RunPlaces(tmp_path, tmp_path / "x", tmp_path, tmp_path / "xy"))
 
 
 def test_the_last_run_is_the_youngest_whatever_its_folder_is_called(

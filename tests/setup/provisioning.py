@@ -4,14 +4,14 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from report.config.pinned_source import Source
+from report.config.pinned_source import PinnedSource
 from scripts.provision.recipe import Compiler
 
 COMPILER = Compiler("cc", "c++", "c++ (Debian 12.2.0-14) 12.2.0")
 FLAGS = "-O2 -DNDEBUG"
 
 
-def make_source(package: str = "fake", needs: tuple[str, ...] = ()) -> Source:
+def make_source(package: str = "fake", needs: tuple[str, ...] = ()) -> PinnedSource:
     """Returns a pinned source whose files hold their own names."""
     names = [
         f"{package}_1-1.dsc",
@@ -19,10 +19,12 @@ def make_source(package: str = "fake", needs: tuple[str, ...] = ()) -> Source:
         f"{package}_1-1.debian.tar.xz",
     ]
     sums = {name: hashlib.sha256(name.encode()).hexdigest() for name in names}
-    return Source("engine", package, "1-1", "autotools", ("--with-x",), sums, needs)
+    return PinnedSource(
+        "engine", package, "1-1", "autotools", ("--with-x",), sums, needs
+    )
 
 
-def put_downloads(source: Source, folder: Path) -> None:
+def put_downloads(source: PinnedSource, folder: Path) -> None:
     """Writes the files of a made-up source."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in source.sha256:

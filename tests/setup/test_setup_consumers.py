@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scripts.provision import consumers
-from scripts.provision.consumers import Part
+from scripts.provision.consumers import ConsumerTool
 from scripts.provision.setup_screen import Screen
 from tests.places import ROOT
 from tests.setup.provisioning import put_programs
@@ -21,7 +21,7 @@ touch made
 
 
 @pytest.fixture
-def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Part, ...]:
+def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ConsumerTool, ...]:
     folder = put_programs(tmp_path / "programs", {"go": MAKER, "python": MAKER})
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setenv("MAKER_CALLS", str(tmp_path / "calls"))
@@ -34,7 +34,7 @@ def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Part, ...]:
     return consumers.parts(pins, folder / "python")
 
 
-def make(wanted: tuple[Part, ...], tmp_path: Path) -> str:
+def make(wanted: tuple[ConsumerTool, ...], tmp_path: Path) -> str:
     out = io.StringIO()
     consumers.ensure(wanted, tmp_path / "to", tmp_path / "log", Screen(out))
     return out.getvalue()
@@ -45,7 +45,9 @@ def calls(tmp_path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def test_consumers_are_made_once(wanted: tuple[Part, ...], tmp_path: Path) -> None:
+def test_consumers_are_made_once(
+    wanted: tuple[ConsumerTool, ...], tmp_path: Path
+) -> None:
     assert "Making benchstat and actionlint" in make(wanted, tmp_path)
     assert (tmp_path / "to/bin/made").exists()
     assert (tmp_path / "to/otava/made").exists()
@@ -54,7 +56,7 @@ def test_consumers_are_made_once(wanted: tuple[Part, ...], tmp_path: Path) -> No
 
 
 def test_a_changed_pin_makes_its_part_again(
-    wanted: tuple[Part, ...], tmp_path: Path
+    wanted: tuple[ConsumerTool, ...], tmp_path: Path
 ) -> None:
     make(wanted, tmp_path)
     (tmp_path / "pins/go.sum").write_text("other pins")
@@ -64,7 +66,7 @@ def test_a_changed_pin_makes_its_part_again(
 
 
 def test_another_go_makes_its_programs_again(
-    wanted: tuple[Part, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wanted: tuple[ConsumerTool, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(wanted, tmp_path)
     monkeypatch.setenv("MAKER_VERSION", "2")
@@ -73,7 +75,7 @@ def test_another_go_makes_its_programs_again(
 
 
 def test_only_what_is_pinned_and_hashed_is_installed(
-    wanted: tuple[Part, ...], tmp_path: Path
+    wanted: tuple[ConsumerTool, ...], tmp_path: Path
 ) -> None:
     make(wanted, tmp_path)
     go, pip = calls(tmp_path)
@@ -83,7 +85,7 @@ def test_only_what_is_pinned_and_hashed_is_installed(
 
 
 def test_a_machine_without_go_is_told_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: tuple[Part, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: tuple[ConsumerTool, ...]
 ) -> None:
     (tmp_path / "programs/go").unlink()
     monkeypatch.setenv("PATH", str(tmp_path / "programs") + ":/usr/bin:/bin")
@@ -94,7 +96,7 @@ def test_a_machine_without_go_is_told_and_goes_on(
 
 
 def test_a_failed_download_is_told_and_leaves_nothing_half_made(
-    wanted: tuple[Part, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wanted: tuple[ConsumerTool, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MAKER_STATUS", "1")
     said = make(wanted, tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from report.config.pinned_source import Source
+from report.config.pinned_source import PinnedSource
 from scripts.provision import engine_list, prefixes, recipe
 from scripts.provision.cache import cache_dir, locked, sha256_of
 from scripts.provision.problem import SetupError
@@ -45,7 +45,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return cache
 
 
-def build(cache: Path, source: Source | None = None) -> tuple[prefixes.Prefix, str]:
+def build(
+    cache: Path, source: PinnedSource | None = None
+) -> tuple[prefixes.Prefix, str]:
     """Builds one source; returns its prefix and what was said."""
     out = io.StringIO()
     planned = prefixes.plan([source or make_source()], FLAGS, COMPILER, cache)

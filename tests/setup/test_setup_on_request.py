@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from report.config.pinned_source import Source
+from report.config.pinned_source import PinnedSource
 from scripts.provision import engine_list, on_request, packages, prefixes, recipe
 from scripts.provision.pins import read_sources
 from scripts.provision.problem import SetupError
@@ -19,7 +19,7 @@ from tests.setup.provisioning import COMPILER, FLAGS, make_source
 COST = "an hour of ten processors"
 
 
-def two_sources() -> list[Source]:
+def two_sources() -> list[PinnedSource]:
     """One that is always compiled, and one that needs it and takes an hour."""
     large = replace(make_source("large", ("fake",)), engine="huge", on_request=COST)
     return [make_source(), large]

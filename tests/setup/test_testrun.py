@@ -37,8 +37,8 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def step(program: str, name: str = "made-up") -> testrun.Step:
-    return testrun.Step(name, "a step", ((sys.executable, "-c", program),))
+def step(program: str, name: str = "made-up") -> testrun.TestStep:
+    return testrun.TestStep(name, "a step", ((sys.executable, "-c", program),))
 
 
 def test_the_cases_of_a_file_have_names_results_and_times(tmp_path: Path) -> None:
@@ -105,8 +105,8 @@ def test_the_end_names_the_slowest_each_step_and_one_line_of_counts() -> None:
     first, second, *rest = testrun.STEPS
     cases = tuple(Case(f"test {i}", "passed", float(i)) for i in range(12))
     outcomes = [
-        testrun.Outcome(first, cases, 3.0, True),
-        testrun.Outcome(second, (Case("bad", "failed", 0.1),), 1.0, False),
+        testrun.StepResult(first, cases, 3.0, True),
+        testrun.StepResult(second, (Case("bad", "failed", 0.1),), 1.0, False),
     ]
     told = testrun.summary(outcomes, rest).splitlines()
     shown = [line.split("  ")[-1] for line in told if line.strip().endswith("test 11")]
@@ -145,7 +145,7 @@ def test_a_failed_test_is_named_with_the_command_that_runs_it_again(
 ) -> None:
     (chosen,) = (each for each in testrun.STEPS if each.name == step)
     cases = (Case("sound", "passed", 9.0), Case(case, "failed", 0.0))
-    told = testrun.summary([testrun.Outcome(chosen, cases, 1.0, False)], [])
+    told = testrun.summary([testrun.StepResult(chosen, cases, 1.0, False)], [])
     title, shown, empty, *_ = told.partition("failed; ")[2].splitlines()
     assert title.startswith("to run one again")
     assert (shown, empty) == (f"  {command}", "")
@@ -153,7 +153,9 @@ def test_a_failed_test_is_named_with_the_command_that_runs_it_again(
 
 def test_of_many_failures_some_are_named() -> None:
     cases = tuple(Case(f"a_test Of.No{i}", "failed", 0.0) for i in range(25))
-    told = testrun.summary([testrun.Outcome(testrun.STEPS[1], cases, 1.0, False)], [])
+    told = testrun.summary(
+        [testrun.StepResult(testrun.STEPS[1], cases, 1.0, False)], []
+    )
     assert told.count("GTEST_FILTER") == 20
     assert "and 5 more, in" in told
 
@@ -167,9 +169,9 @@ def ran(monkeypatch: pytest.MonkeyPatch, places: Path) -> list[str]:
         found.append(" ".join(["setup", *arguments]))
         return 0
 
-    def run_step(step: testrun.Step) -> testrun.Outcome:
+    def run_step(step: testrun.TestStep) -> testrun.StepResult:
         found.append(step.name)
-        return testrun.Outcome(step, (Case("one", "passed", 0.0),), 0.0, True)
+        return testrun.StepResult(step, (Case("one", "passed", 0.0),), 0.0, True)
 
     monkeypatch.setattr(setup, "main", set_up)
     monkeypatch.setattr(testrun, "run_step", run_step)
@@ -236,7 +238,7 @@ def test_an_interrupt_shows_the_steps_that_were_finished(
 ) -> None:
     run_step = testrun.run_step
 
-    def interrupted(step: testrun.Step) -> testrun.Outcome:
+    def interrupted(step: testrun.TestStep) -> testrun.StepResult:
         if step.name == "python":
             raise KeyboardInterrupt
         return run_step(step)

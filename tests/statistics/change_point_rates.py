@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from report.gate.gate_history import of_history
-from report.gate.gate_verdict import Outcome
+from report.gate.gate_history import gate_from_history
+from report.gate.gate_verdict import GateOutcome
 from report.model.plan import CellName
 from report.stats.change_points import STRIDE, WINDOW, change_points
 from report.stats.critical_values import DRAWS, SEED
@@ -154,7 +154,7 @@ def gate(
             lambda index, name, logs=logs: float(logs[name][index]),  # type: ignore[misc]
             noise=0,
         )
-        found = of_history(new, older, 0.05).of(Outcome.NOMINATED)
+        found = gate_from_history(new, older, 0.05).of(GateOutcome.NOMINATED)
         names = {row.name for row in found}
         hits += str(CELLS[0]) in names
         false += bool(names - {str(CELLS[0])})

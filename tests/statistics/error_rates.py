@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from report.model.ab_rule import PAIRS_PER_ROUND, Rule
+from report.model.ab_rule import PAIRS_PER_ROUND, AbRule
 from report.stats import ab_decision
 from report.stats.aligned_ranks import Floats
 from report.verdict.ab_verdicts import LEAST_CELLS_OF_AN_ENGINE
@@ -95,7 +95,7 @@ class Outcomes:
 
 
 def measured(
-    random: np.random.Generator, change: Change, changes: int, rule: Rule
+    random: np.random.Generator, change: Change, changes: int, rule: AbRule
 ) -> Measured:
     """Both stages of as many changes."""
     cvs = change.cvs(random, changes)
@@ -105,7 +105,7 @@ def measured(
     return Measured(screen, slower, faster, confirm)
 
 
-def outcomes(found: Measured, change: Change, rule: Rule) -> Outcomes:
+def outcomes(found: Measured, change: Change, rule: AbRule) -> Outcomes:
     """What ab_verdicts.judge() says of each; a test holds the two together."""
     rows, columns = np.nonzero(found.slower | found.faster)
     tests = found.slower.sum(axis=1)[rows]
@@ -124,7 +124,7 @@ def outcomes(found: Measured, change: Change, rule: Rule) -> Outcomes:
 
 def simulated(seed: int, change: Change, changes: int) -> Outcomes:
     """The outcomes of many changes, a batch at a time, by the default rule."""
-    random, rule = np.random.default_rng(seed), Rule()
+    random, rule = np.random.default_rng(seed), AbRule()
     batches = [
         outcomes(
             measured(random, change, min(_BATCH, changes - done), rule), change, rule
@@ -139,7 +139,7 @@ def simulated(seed: int, change: Change, changes: int) -> Outcomes:
 
 
 def _screen(
-    random: np.random.Generator, change: Change, cvs: Floats, rule: Rule
+    random: np.random.Generator, change: Change, cvs: Floats, rule: AbRule
 ) -> tuple[Floats, Floats]:
     """Rounds of all cells in turn, four processes each."""
     lengths = np.full(len(cvs), rule.screen_rounds * change.cells * 4)
@@ -152,7 +152,7 @@ def _screen(
 
 
 def _confirm(
-    random: np.random.Generator, change: Change, cvs: Floats, again: Flags, rule: Rule
+    random: np.random.Generator, change: Change, cvs: Floats, again: Flags, rule: AbRule
 ) -> tuple[Floats, Floats]:
     """Rounds of the suspects in turn: (suspects of all changes, rounds, 2)."""
     rows, columns = np.nonzero(again)

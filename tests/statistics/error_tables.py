@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.stats import ab_decision
 from report.stats.aligned_ranks import Floats, p_slower
 from report.stats.shifts import as_log, interval, pairs_for, sigma_log
@@ -59,7 +59,7 @@ def one_test() -> Iterator[Sequence[object]]:
 
 
 def _one_test(cv: float, rounds: int, noise: Noise) -> Iterator[object]:
-    rule = Rule(alpha=0.01)
+    rule = AbRule(alpha=0.01)
     a, b = _measured(_CELLS, rounds, cv, noise)
     yield rate(p_slower(a, b) <= 0.01)
     yield rate(ab_decision.is_slower(a, b, rule, 1))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.stats import ab_decision
 from report.stats.aligned_ranks import p_slower
 from report.stats.shifts import as_log, interval, pairs_for, sigma_log
@@ -87,7 +87,9 @@ def test_two_modes_and_coarse_clocks_alert_no_more_often() -> None:
         assert at_most(rate(p <= 0.01), 0.01)
         assert rate(p <= 0.01).share > 0.006
     a, b = in_rounds(random, modes)
-    assert 0.2 < rate(ab_decision.is_slower(a, b + as_log(0.05), Rule(), 1)).share < 0.3
+    assert (
+        0.2 < rate(ab_decision.is_slower(a, b + as_log(0.05), AbRule(), 1)).share < 0.3
+    )
 
 
 @pytest.mark.parametrize("cv", [0.02, 0.03, 0.05, None])
@@ -181,7 +183,7 @@ def test_measuring_one_side_after_the_other_fails_what_rounds_pass() -> None:
         assert sequential.share > 5 * bounds(limit, CELLS)[1]
 
 
-def as_runs(changes: Measured, change: Change, rule: Rule) -> list[tuple[bool, ...]]:
+def as_runs(changes: Measured, change: Change, rule: AbRule) -> list[tuple[bool, ...]]:
     """Of each change what judge() says of its cells, then of its engines."""
     found = []
     rows, columns = np.nonzero(changes.slower | changes.faster)
@@ -209,7 +211,7 @@ def as_runs(changes: Measured, change: Change, rule: Rule) -> list[tuple[bool, .
 
 
 def test_what_is_simulated_is_what_judges_a_run() -> None:
-    rule, change = Rule(confirm_rounds=6), Change(2, 4, slower_cells=5, cv=0.05)
+    rule, change = AbRule(confirm_rounds=6), Change(2, 4, slower_cells=5, cv=0.05)
     changes = measured(np.random.default_rng(51), change, 12, rule)
     expected = outcomes(changes, change, rule)
     both = np.concatenate([expected.regressed, expected.engines], axis=1)
@@ -222,9 +224,9 @@ def test_a_rule_without_a_least_shift_would_alert_more_often() -> None:
     """The size that is asked for does as much as the test."""
     random = np.random.default_rng(61)
     a, b = in_rounds(random, cells(random, 5 * CELLS, 15, 0.02))
-    bare = ab_decision.is_slower(a, b, Rule(least_shift=0.0), 1)
+    bare = ab_decision.is_slower(a, b, AbRule(least_shift=0.0), 1)
     assert rate(bare).share > 0.005
-    assert rate(ab_decision.is_slower(a, b, Rule(), 1)).share < 0.001
+    assert rate(ab_decision.is_slower(a, b, AbRule(), 1)).share < 0.001
 
 
 def test_what_the_place_in_a_round_does_is_no_alarm() -> None:

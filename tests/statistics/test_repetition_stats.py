@@ -3,11 +3,11 @@
 import pytest
 
 from report.stats import repetition_stats
-from report.stats.repetition_stats import Outcome, Summary
+from report.stats.repetition_stats import ChartOutcome, Summary
 from report.terms import titles
 
 
-def verdict(noise: float = 0.0, **rates: list[float]) -> repetition_stats.Verdict:
+def verdict(noise: float = 0.0, **rates: list[float]) -> repetition_stats.ChartVerdict:
     found = {name: repetition_stats.summarize(own) for name, own in rates.items()}
     return repetition_stats.verdict({name: s for name, s in found.items() if s}, noise)
 
@@ -24,9 +24,9 @@ def test_the_spread_is_relative_to_the_median() -> None:
 
 def test_a_win_needs_intervals_apart() -> None:
     apart = verdict(a=[10, 11, 12], b=[7, 8, 9])
-    assert apart == repetition_stats.Verdict(Outcome.WIN, ("a",))
+    assert apart == repetition_stats.ChartVerdict(ChartOutcome.WIN, ("a",))
     touching = verdict(a=[10, 11, 12], b=[8, 9, 10])
-    assert touching == repetition_stats.Verdict(Outcome.TIE, ("a", "b"))
+    assert touching == repetition_stats.ChartVerdict(ChartOutcome.TIE, ("a", "b"))
 
 
 def test_intervals_that_touch_overlap_in_both_directions() -> None:
@@ -40,34 +40,36 @@ def test_intervals_that_touch_overlap_in_both_directions() -> None:
 
 def test_an_outlier_of_the_third_ties_too() -> None:
     found = verdict(a=[10, 11, 12], b=[7, 8, 9], c=[1, 2, 10.5])
-    assert found == repetition_stats.Verdict(Outcome.TIE, ("a", "c"))
+    assert found == repetition_stats.ChartVerdict(ChartOutcome.TIE, ("a", "c"))
 
 
 def test_one_repetition_shows_no_win() -> None:
-    assert verdict(a=[10], b=[1]).outcome is Outcome.SINGLE
-    assert verdict(a=[10, 11], b=[1]).outcome is Outcome.SINGLE
+    assert verdict(a=[10], b=[1]).outcome is ChartOutcome.SINGLE
+    assert verdict(a=[10, 11], b=[1]).outcome is ChartOutcome.SINGLE
 
 
 def test_no_contest_is_no_win() -> None:
-    assert verdict(a=[10, 11, 12]) == repetition_stats.Verdict(
-        Outcome.UNCONTESTED, ("a",)
+    assert verdict(a=[10, 11, 12]) == repetition_stats.ChartVerdict(
+        ChartOutcome.UNCONTESTED, ("a",)
     )
-    assert verdict() == repetition_stats.Verdict(Outcome.NONE, ())
+    assert verdict() == repetition_stats.ChartVerdict(ChartOutcome.NONE, ())
 
 
 def test_a_win_needs_medians_further_apart_than_the_noise() -> None:
     """103 is 3 % more than 100."""
     rates = {"a": [102.5, 103.0, 103.5], "b": [99.5, 100.0, 100.5]}
-    assert verdict(0.0299, **rates) == repetition_stats.Verdict(Outcome.WIN, ("a",))
-    tie = repetition_stats.Verdict(Outcome.TIE, ("a", "b"), within_noise=True)
+    assert verdict(0.0299, **rates) == repetition_stats.ChartVerdict(
+        ChartOutcome.WIN, ("a",)
+    )
+    tie = repetition_stats.ChartVerdict(ChartOutcome.TIE, ("a", "b"), within_noise=True)
     assert verdict(0.0301, **rates) == tie
 
 
 def test_a_tie_of_intervals_is_none_of_the_noise() -> None:
     """That c lies within the noise too makes no difference: b reaches a."""
     found = verdict(0.05, a=[102, 103, 104], b=[99, 100, 102.5], c=[101, 101, 101])
-    assert found == repetition_stats.Verdict(
-        Outcome.TIE, ("a", "c", "b"), within_noise=False
+    assert found == repetition_stats.ChartVerdict(
+        ChartOutcome.TIE, ("a", "c", "b"), within_noise=False
     )
 
 

@@ -11,9 +11,9 @@ import pytest
 from report.stats.scaling import (
     MEMORY,
     PARTS,
-    Point,
     Prediction,
-    Sample,
+    SizePoint,
+    SizeSample,
     TooFew,
     estimate_repetition,
     predict,
@@ -55,8 +55,8 @@ def cache_exceeded(num: int) -> float:
 
 def measured(
     growth: Growth, rng: random.Random, sizes: Sequence[int] = SIZES
-) -> list[Point]:
-    return [Point(n, growth(n) * math.exp(rng.gauss(0, NOISE))) for n in sizes]
+) -> list[SizePoint]:
+    return [SizePoint(n, growth(n) * math.exp(rng.gauss(0, NOISE))) for n in sizes]
 
 
 def trials(growth: Growth, count: int = 40) -> list[tuple[Prediction, float]]:
@@ -114,28 +114,28 @@ def test_more_sizes_and_a_nearer_goal_make_a_narrow_one() -> None:
 
 def test_what_does_not_grow_is_told_from_what_does() -> None:
     """A cache of 8 MiB and a table of 4 bytes for each entry."""
-    fixed = [Point(n, 8e6 * (1 + n % 7 / 1000)) for n in SIZES]
+    fixed = [SizePoint(n, 8e6 * (1 + n % 7 / 1000)) for n in SIZES]
     found = predict(fixed, TENFOLD, MEMORY)
     assert found.low < 8e6 < found.high and found.middle < 2 * 8e6
-    table = predict([Point(n, 4.0 * n) for n in SIZES], TENFOLD, MEMORY)
+    table = predict([SizePoint(n, 4.0 * n) for n in SIZES], TENFOLD, MEMORY)
     assert table.middle == pytest.approx(4.0 * TENFOLD, rel=0.1)
 
 
 def test_two_sizes_or_nothing_are_no_ground() -> None:
     with pytest.raises(ValueError, match="2 sizes are measured, 3 are needed"):
-        predict([Point(1000, 1.0), Point(3000, 3.0)] * 9, 10_000, LOOP)
+        predict([SizePoint(1000, 1.0), SizePoint(3000, 3.0)] * 9, 10_000, LOOP)
     with pytest.raises(ValueError, match="above 0"):
-        predict([Point(n, 0.0) for n in SIZES], TENFOLD, LOOP)
+        predict([SizePoint(n, 0.0) for n in SIZES], TENFOLD, LOOP)
 
 
-def sample(num: int, work: int = 0, loop_s: float = 0.0) -> Sample:
+def sample(num: int, work: int = 0, loop_s: float = 0.0) -> SizeSample:
     seconds = {"loop": loop_s or num * 2e-6, "rest": 0.05}
-    return Sample(num, work or num, seconds, 9e6, 120.0 * num)
+    return SizeSample(num, work or num, seconds, 9e6, 120.0 * num)
 
 
 def test_a_cell_is_the_sum_of_its_parts() -> None:
     samples = [sample(n) for n in SIZES]
-    fills = [Point(n, n * 4e-6) for n in SIZES]
+    fills = [SizePoint(n, n * 4e-6) for n in SIZES]
     found = estimate_repetition(samples, fills, TENFOLD, TENFOLD)
     loop, rest = found.seconds["loop"], found.seconds["rest"]
     assert found.wall_s == loop + rest and "settle" not in found.seconds
@@ -166,7 +166,7 @@ def test_one_more_measurement_is_as_noisy_as_those_before() -> None:
     """However well the mean is known, the interval is of what is then measured."""
     rng = random.Random(3)
     points = [
-        Point(n, linear(n) * math.exp(rng.gauss(0, 0.3)))
+        SizePoint(n, linear(n) * math.exp(rng.gauss(0, 0.3)))
         for n in SIZES
         for _ in "a" * 20
     ]
@@ -178,15 +178,15 @@ RECORDED = ROOT / "tests/formats/golden/growth.csv"
 TIMES = ("loop", "settle", "audit", "rest")
 
 
-def recorded() -> dict[str, dict[int, Sample]]:
+def recorded() -> dict[str, dict[int, SizeSample]]:
     """By cell and size: what six sizes of 29 cells took on one machine."""
-    found: dict[str, dict[int, Sample]] = {}
+    found: dict[str, dict[int, SizeSample]] = {}
     with RECORDED.open() as file:
         for row in csv.DictReader(file):
             num = int(row["num"])
             seconds = {p: float(row[f"{p}_s"]) for p in TIMES if row[f"{p}_s"]}
             sizes = float(row["memory_bytes"]), float(row["disk_bytes"])
-            made = Sample(num, int(row["work"]), seconds, *sizes)
+            made = SizeSample(num, int(row["work"]), seconds, *sizes)
             found.setdefault(row["cell"], {})[num] = made
     return found
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from report.model.ab_plan import Failure
-from report.model.ab_rule import Rule
+from report.model.ab_rule import AbRule
 from report.model.ab_run import AbCell
 from report.model.judgement import Judgement, Verdict
 from report.stats import shifts
@@ -27,9 +27,9 @@ from tests.made_up.made_up_ab import (
 FAILED = Failure("b", "wrong", "3 values differ")
 
 
-def only(*cells: AbCell, rule: Rule | None = None) -> CellResult:
+def only(*cells: AbCell, rule: AbRule | None = None) -> CellResult:
     """The result of the first cell."""
-    return judge(run_of(*cells, rule=rule or Rule())).cells[0]
+    return judge(run_of(*cells, rule=rule or AbRule())).cells[0]
 
 
 def judgement_of(result: CellResult) -> Judgement:
@@ -170,7 +170,7 @@ def test_a_stage_is_judged_when_it_is_complete(made: AbCell, reason: str) -> Non
 
 
 def test_one_round_has_no_interval() -> None:
-    judgement = judgement_of(only(cell(noisy(1)), rule=Rule(screen_rounds=1)))
+    judgement = judgement_of(only(cell(noisy(1)), rule=AbRule(screen_rounds=1)))
     assert judgement.log_low is None
     assert judgement.rate_interval is None
     assert judgement.sigma_log is None
@@ -184,7 +184,7 @@ def test_times_without_any_noise_are_judged_too() -> None:
     assert judgement.verdict is Verdict.UNCHANGED
     assert judgement.log_shift == 0
     assert judgement.log_low == pytest.approx(0, abs=1e-9)
-    assert judgement.smallest_effect == pytest.approx(Rule().suspect_shift)
+    assert judgement.smallest_effect == pytest.approx(AbRule().suspect_shift)
     assert (
         judgement_of(only(two_stages(0.05, 0.05, cv=0.0))).verdict is Verdict.REGRESSED
     )
@@ -308,7 +308,7 @@ def test_so_few_rounds_cannot_confirm_one_of_so_many_suspects() -> None:
         cell(noisy(4, 0.3), noisy(4, 0.3, seed=2, first=5), name=cell_name(benchmark=b))
         for b in map(str, range(11))
     ]
-    rule = Rule(confirm_rounds=4)
+    rule = AbRule(confirm_rounds=4)
     assert len(judge(run_of(*slow[:10], rule=rule)).regressed) == 10
     judged = judgement_of(only(*slow, rule=rule))
     assert judged.verdict is Verdict.INCONCLUSIVE

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from report.model.run import Run
-from report.stats.repetition_stats import Noise, Outcome
+from report.stats.repetition_stats import ChartOutcome, Noise
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.comparison import Chart, Comparison, Row
@@ -76,9 +76,9 @@ def test_a_difference_below_the_noise_is_a_tie(tmp_path: Path) -> None:
     rates["fillrandom"]["beta-tree"] = 1000 / 1.031
     compared = comparison.compare(run_of(tmp_path, rates))
     near, far = chart_of(compared, "readseq"), chart_of(compared, "fillrandom")
-    assert (near.verdict.outcome, near.verdict.within_noise) == (Outcome.TIE, True)
+    assert (near.verdict.outcome, near.verdict.within_noise) == (ChartOutcome.TIE, True)
     assert near.verdict.leaders == ("alpha", "beta-tree")
-    assert (far.verdict.outcome, far.verdict.leaders) == (Outcome.WIN, ("alpha",))
+    assert (far.verdict.outcome, far.verdict.leaders) == (ChartOutcome.WIN, ("alpha",))
     assert [s.won for s in compared.standings] == [3, 0, 0]
     assert [s.tied for s in compared.standings] == [1, 1, 0]
     assert "One chart is a tie, within the noise of the run." in (

@@ -3,8 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from report.gate.gate_evidence import LEAST_CONFIDENCE, of_ab, of_comparison
-from report.gate.gate_verdict import Gate, Outcome
+from report.gate.gate_evidence import (
+    LEAST_CONFIDENCE,
+    gate_from_ab,
+    gate_from_comparison,
+)
+from report.gate.gate_verdict import Gate, GateOutcome
 from report.model.ab_folder import load_ab_run
 from report.stats.two_run_decision import Limits
 from report.trust.judge import load_run
@@ -14,7 +18,7 @@ from report.words.verdict_rows import Kind, VerdictRow
 from tests.made_up import records, synthetic_ab, synthetic_run
 
 
-def row(outcome: Outcome) -> VerdictRow:
+def row(outcome: GateOutcome) -> VerdictRow:
     return VerdictRow(Kind.CELL, "a/b/c", outcome, change=-0.1)
 
 
@@ -25,15 +29,15 @@ def gate(*rows: VerdictRow, **more: object) -> Gate:
 @pytest.mark.parametrize(
     ("rows", "code"),
     [
-        ((row(Outcome.UNCHANGED),), 0),
-        ((row(Outcome.IMPROVED),), 0),
-        ((row(Outcome.INCONCLUSIVE),), 0),
-        ((row(Outcome.REGRESSED), row(Outcome.FAILED)), 1),
-        ((row(Outcome.NOMINATED), row(Outcome.MISSING)), 1),
-        ((row(Outcome.UNCHANGED), row(Outcome.FAILED)), 3),
-        ((row(Outcome.UNCHANGED), row(Outcome.MISSING)), 3),
-        ((row(Outcome.NOT_GATED),), 5),
-        ((row(Outcome.FAILED),), 5),
+        ((row(GateOutcome.UNCHANGED),), 0),
+        ((row(GateOutcome.IMPROVED),), 0),
+        ((row(GateOutcome.INCONCLUSIVE),), 0),
+        ((row(GateOutcome.REGRESSED), row(GateOutcome.FAILED)), 1),
+        ((row(GateOutcome.NOMINATED), row(GateOutcome.MISSING)), 1),
+        ((row(GateOutcome.UNCHANGED), row(GateOutcome.FAILED)), 3),
+        ((row(GateOutcome.UNCHANGED), row(GateOutcome.MISSING)), 3),
+        ((row(GateOutcome.NOT_GATED),), 5),
+        ((row(GateOutcome.FAILED),), 5),
         ((), 5),
     ],
 )
@@ -44,20 +48,20 @@ def test_the_exit_code_is_that_of_the_gravest(
 
 
 def test_a_gate_that_judged_nothing_passes_only_without_a_base_and_if_allowed() -> None:
-    blank = row(Outcome.UNCOMPARED)
+    blank = row(GateOutcome.UNCOMPARED)
     assert gate(blank, no_base=True).exit_code() == 5
     assert gate(blank, no_base=True).exit_code(allow_no_base=True) == 0
     assert gate(blank).exit_code(allow_no_base=True) == 5
-    regressed = gate(row(Outcome.REGRESSED), no_base=True)
+    regressed = gate(row(GateOutcome.REGRESSED), no_base=True)
     assert regressed.exit_code(allow_no_base=True) == 1
 
 
 @pytest.mark.parametrize(
     ("rows", "unfinished"),
     [
-        ((row(Outcome.FAILED),), False),
-        ((row(Outcome.MISSING),), False),
-        ((row(Outcome.UNCOMPARED),), True),
+        ((row(GateOutcome.FAILED),), False),
+        ((row(GateOutcome.MISSING),), False),
+        ((row(GateOutcome.UNCOMPARED),), True),
     ],
 )
 def test_a_missing_base_excuses_no_failure(
@@ -69,21 +73,21 @@ def test_a_missing_base_excuses_no_failure(
 
 
 def test_what_fails_the_gate_can_be_chosen_and_failures_remain() -> None:
-    unsure, slower = row(Outcome.INCONCLUSIVE), row(Outcome.REGRESSED)
+    unsure, slower = row(GateOutcome.INCONCLUSIVE), row(GateOutcome.REGRESSED)
     assert gate(unsure).exit_code("inconclusive") == 1
     assert gate(slower).exit_code("never") == 0
-    assert gate(slower, row(Outcome.FAILED)).exit_code("never") == 3
-    assert gate(row(Outcome.NOT_GATED)).exit_code("never") == 5
-    vague = row(Outcome.NOT_GATED)
-    assert gate(row(Outcome.UNCHANGED), vague).exit_code("inconclusive") == 1
-    assert gate(row(Outcome.UNCHANGED), unfinished=True).exit_code() == 3
+    assert gate(slower, row(GateOutcome.FAILED)).exit_code("never") == 3
+    assert gate(row(GateOutcome.NOT_GATED)).exit_code("never") == 5
+    vague = row(GateOutcome.NOT_GATED)
+    assert gate(row(GateOutcome.UNCHANGED), vague).exit_code("inconclusive") == 1
+    assert gate(row(GateOutcome.UNCHANGED), unfinished=True).exit_code() == 3
 
 
 def test_an_ab_run_is_judged_by_its_own_rule(tmp_path: Path) -> None:
     slow = {name: 0.1 for name in synthetic_ab.CELLS if name.startswith("alpha/")}
     result = judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path, effects=slow)))
-    found = of_ab(result)
-    assert {r.name for r in found.of(Outcome.REGRESSED)} == set(slow)
+    found = gate_from_ab(result)
+    assert {r.name for r in found.of(GateOutcome.REGRESSED)} == set(slow)
     assert found.exit_code() == result.exit_code == 1
     slower = next(r for r in found.rows if r.name in slow)
     assert slower.base
@@ -94,7 +98,7 @@ def test_an_ab_run_is_judged_by_its_own_rule(tmp_path: Path) -> None:
 def test_of_an_ab_run_only_the_chosen_cells_decide(tmp_path: Path) -> None:
     slow, other = synthetic_ab.CELLS[:2]
     path = synthetic_ab.write_ab_run(tmp_path / "ab", effects={slow: 0.1})
-    found = of_ab(judge(load_ab_run(path)), lambda name: name == other)
+    found = gate_from_ab(judge(load_ab_run(path)), lambda name: name == other)
     assert {r.name.split()[0] for r in found.rows} == {other}
     assert found.exit_code() == 0
 
@@ -105,9 +109,9 @@ def test_a_failed_cell_of_an_ab_run_is_incomplete(tmp_path: Path) -> None:
         tmp_path / "ab", failures={broken: ("b", "wrong", "3 entries differ")}
     )
     result = judge(load_ab_run(path))
-    found = of_ab(result)
+    found = gate_from_ab(result)
     assert found.exit_code() == result.exit_code == 3
-    [failed] = found.of(Outcome.FAILED)
+    [failed] = found.of(GateOutcome.FAILED)
     assert failed.name == broken
     assert "3 entries differ" in failed.remark
 
@@ -123,8 +127,8 @@ def test_two_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
         load_run(synthetic_run.write_run(tmp_path / name, plan, lines))
         for name, lines in (("base", base), ("new", other))
     ]
-    found = of_comparison(run_changes.compare(runs[0], runs[1]))
-    assert "digests" in found.of(Outcome.FAILED)[0].remark
+    found = gate_from_comparison(run_changes.compare(runs[0], runs[1]))
+    assert "digests" in found.of(GateOutcome.FAILED)[0].remark
     assert found.exit_code() == 3
 
 
@@ -147,12 +151,12 @@ def compared(folder: Path, slower: float, repetitions: int = 4, lost: str = "") 
         load_run(synthetic_run.write_run(folder / "new", plan, new)),
     )
     limits = Limits(least_confidence=LEAST_CONFIDENCE)
-    return of_comparison(run_changes.compare(*runs, limits))
+    return gate_from_comparison(run_changes.compare(*runs, limits))
 
 
 def test_of_two_runs_what_is_slower_by_more_than_the_threshold(tmp_path: Path) -> None:
     found = compared(tmp_path, 1.2)
-    assert {r.name for r in found.of(Outcome.REGRESSED)} == {
+    assert {r.name for r in found.of(GateOutcome.REGRESSED)} == {
         f"{engine}/baseline/fillseq"
         for engine in ("alpha", "beta-tree", "gamma", "floor")
     }
@@ -171,7 +175,7 @@ def test_three_repetitions_are_too_few_for_a_gate_whatever_they_show(
 
 def test_a_cell_that_was_ok_and_is_not_any_more_is_a_failure(tmp_path: Path) -> None:
     found = compared(tmp_path, 1.0, lost="fillrandom")
-    [failed] = found.of(Outcome.FAILED)
+    [failed] = found.of(GateOutcome.FAILED)
     assert failed.name == "alpha/baseline/fillrandom"
     assert "it lost entries" in failed.remark
     assert found.exit_code() == 3
@@ -189,11 +193,11 @@ def test_cells_of_one_run_alone_are_missing_or_have_no_base(tmp_path: Path) -> N
             )
         ),
     )
-    found = of_comparison(run_changes.compare(whole, other))
-    [missing] = found.of(Outcome.MISSING)
+    found = gate_from_comparison(run_changes.compare(whole, other))
+    [missing] = found.of(GateOutcome.MISSING)
     assert "/".join(never.values()) not in {row.name for row in found.rows}
-    back = of_comparison(run_changes.compare(other, whole))
-    [added] = back.of(Outcome.UNCOMPARED)
+    back = gate_from_comparison(run_changes.compare(other, whole))
+    [added] = back.of(GateOutcome.UNCOMPARED)
     assert missing.name == added.name == "/".join(gone.values())
     assert added.note == "only in new"
 
@@ -205,14 +209,14 @@ def test_runs_of_two_machines_are_not_compared(tmp_path: Path) -> None:
         load_run(synthetic_run.write_run(tmp_path / "base", plan)),
         load_run(synthetic_run.write_run(tmp_path / "new", other)),
     )
-    found = of_comparison(run_changes.compare(*runs))
+    found = gate_from_comparison(run_changes.compare(*runs))
     assert found.exit_code(allow_no_base=True) == 5
     assert "another" in found.why_nothing
 
 
 def test_counts_that_are_the_same_are_not_enough_to_pass() -> None:
-    same = VerdictRow(Kind.COUNT, "a/b/c write_calls", Outcome.UNCHANGED)
-    more = dataclasses.replace(same, outcome=Outcome.REGRESSED)
+    same = VerdictRow(Kind.COUNT, "a/b/c write_calls", GateOutcome.UNCHANGED)
+    more = dataclasses.replace(same, outcome=GateOutcome.REGRESSED)
     assert gate(same).exit_code() == 5
     assert gate(more).exit_code() == 1
-    assert gate(same, row(Outcome.UNCHANGED)).exit_code() == 0
+    assert gate(same, row(GateOutcome.UNCHANGED)).exit_code() == 0

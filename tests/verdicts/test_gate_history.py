@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from report.gate.gate_history import LATER, RECENT, of_history, smallest_visible
-from report.gate.gate_verdict import Gate, Outcome
-from report.model.history_entry import Band, Entry
+from report.gate.gate_history import LATER, RECENT, gate_from_history, smallest_visible
+from report.gate.gate_verdict import Gate, GateOutcome
+from report.model.history_entry import HistoryEntry, MedianInterval
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.verdict.history_steps import judge
@@ -25,8 +25,8 @@ from tests.made_up.synthetic_history import (
 CELLS = tuple(CellName("alpha", "baseline", name) for name in ("fillseq", "readseq"))
 
 
-def against_history(entries: Sequence[Entry], threshold: float = 0.05) -> Gate:
-    return of_history(entries[-1], entries[:-1], threshold)
+def against_history(entries: Sequence[HistoryEntry], threshold: float = 0.05) -> Gate:
+    return gate_from_history(entries[-1], entries[:-1], threshold)
 
 
 SLOW = step_at(12, 0.2)
@@ -35,14 +35,14 @@ SINCE = f"since {commit(12)} ({run_id(12)}), before it {commit(11)} ({run_id(11)
 
 def test_a_step_of_the_history_is_nominated_with_the_command_that_decides() -> None:
     found = against_history(history(15, CELLS, SLOW))
-    [slower] = found.of(Outcome.NOMINATED)
+    [slower] = found.of(GateOutcome.NOMINATED)
     assert (slower.name, slower.remark) == ("alpha/baseline/fillseq", SINCE)
     assert slower.change == pytest.approx(math.exp(-0.2) - 1, abs=0.01)
     assert found.hints == (
         f"scripts/kvmatrix ab quick --a BUILD_OF_{commit(11)}"
         f" --b BUILD_OF_{commit(12)} -k alpha/baseline/fillseq",
     )
-    assert not found.of(Outcome.REGRESSED)
+    assert not found.of(GateOutcome.REGRESSED)
     assert found.exit_code() == 1
     assert found.exit_code("never") == 0
     assert against_history(history(15, CELLS)).exit_code() == 0
@@ -56,7 +56,7 @@ def test_cells_that_changed_with_one_build_are_confirmed_by_one_command() -> Non
 
 def test_one_slow_run_is_no_step_yet_and_no_pass_either() -> None:
     found = against_history(history(13, CELLS, SLOW))
-    [slow] = found.of(Outcome.NOT_GATED)
+    [slow] = found.of(GateOutcome.NOT_GATED)
     assert slow.name == "alpha/baseline/fillseq"
     assert "one run is no step yet" in slow.remark
     assert slow.unseen == pytest.approx(math.expm1(0.2), abs=0.03)
@@ -64,29 +64,29 @@ def test_one_slow_run_is_no_step_yet_and_no_pass_either() -> None:
     assert found.exit_code("inconclusive") == 1
 
 
-def decided(verdict: Verdict) -> Entry:
+def decided(verdict: Verdict) -> HistoryEntry:
     """An A/B run of the builds about the step, made after all runs."""
-    cell = entry_cell(CELLS[0], 8e4, Band(0.82, 0.8, 0.84), verdict)
+    cell = entry_cell(CELLS[0], 8e4, MedianInterval(0.82, 0.8, 0.84), verdict)
     return entry(20, [cell], reference="binary 11", binary="binary 12")
 
 
 @pytest.mark.parametrize(
     ("verdict", "outcome", "code"),
     [
-        (Verdict.REGRESSED, Outcome.REGRESSED, 1),
-        (Verdict.UNCHANGED, Outcome.INCONCLUSIVE, 0),
-        (Verdict.INCONCLUSIVE, Outcome.NOMINATED, 1),
+        (Verdict.REGRESSED, GateOutcome.REGRESSED, 1),
+        (Verdict.UNCHANGED, GateOutcome.INCONCLUSIVE, 0),
+        (Verdict.INCONCLUSIVE, GateOutcome.NOMINATED, 1),
     ],
 )
 def test_an_ab_run_in_the_history_decides(
-    verdict: Verdict, outcome: Outcome, code: int
+    verdict: Verdict, outcome: GateOutcome, code: int
 ) -> None:
     *older, new = history(15, CELLS, SLOW)
-    found = of_history(new, [*older, new, decided(verdict)], 0.05)
+    found = gate_from_history(new, [*older, new, decided(verdict)], 0.05)
     outcomes = {row.name: row.outcome for row in found.rows}
     assert outcomes["alpha/baseline/fillseq"] is outcome
     assert found.exit_code() == code
-    assert bool(found.hints) is (outcome is Outcome.NOMINATED)
+    assert bool(found.hints) is (outcome is GateOutcome.NOMINATED)
 
 
 def test_a_step_below_the_threshold_fails_nothing() -> None:
@@ -97,20 +97,20 @@ def test_a_step_below_the_threshold_fails_nothing() -> None:
 
 def test_a_step_up_fails_nothing() -> None:
     found = against_history(history(15, CELLS, step_at(12, -0.2)))
-    [faster] = found.of(Outcome.IMPROVED)
+    [faster] = found.of(GateOutcome.IMPROVED)
     assert (faster.remark, found.exit_code(), found.hints) == (SINCE, 0, ())
 
 
 def test_a_speed_up_does_not_hide_what_is_left_of_a_slowdown() -> None:
     both: Effect = lambda index, cell: 0.3 * (index >= 12) - 0.1 * (index >= 18)  # noqa: E731
     found = against_history(history(26, CELLS[:1], both))
-    assert [row.outcome for row in found.rows] == [Outcome.NOMINATED]
+    assert [row.outcome for row in found.rows] == [GateOutcome.NOMINATED]
 
 
 def test_a_rare_outlier_does_not_blind_a_long_series() -> None:
     wild: Effect = lambda index, cell: 0.4 * (index in (10, 33))  # noqa: E731
     found = against_history(history(50, CELLS, wild))
-    assert {row.outcome for row in found.rows} == {Outcome.UNCHANGED}
+    assert {row.outcome for row in found.rows} == {GateOutcome.UNCHANGED}
 
 
 def test_what_began_long_ago_is_the_new_normal() -> None:
@@ -121,18 +121,18 @@ def test_what_began_long_ago_is_the_new_normal() -> None:
 
 def test_runs_after_it_are_no_points() -> None:
     entries = history(20, CELLS, SLOW)
-    found = of_history(entries[12], entries, 0.05)
-    assert not found.of(Outcome.NOMINATED)
-    assert of_history(entries[14], entries, 0.05).of(Outcome.NOMINATED)
+    found = gate_from_history(entries[12], entries, 0.05)
+    assert not found.of(GateOutcome.NOMINATED)
+    assert gate_from_history(entries[14], entries, 0.05).of(GateOutcome.NOMINATED)
 
 
 def test_a_series_that_hides_a_tenth_is_not_gated() -> None:
     noisy = against_history(history(15, CELLS, noise=0.08))
-    assert {row.outcome for row in noisy.rows} == {Outcome.NOT_GATED}
+    assert {row.outcome for row in noisy.rows} == {GateOutcome.NOT_GATED}
     assert "could go unseen" in noisy.why_nothing
     assert noisy.exit_code() == 5
     some = against_history(history(30, CELLS, noise=0.025))
-    assert {row.outcome for row in some.rows} == {Outcome.INCONCLUSIVE}
+    assert {row.outcome for row in some.rows} == {GateOutcome.INCONCLUSIVE}
     assert some.exit_code() == 0
 
 
@@ -151,7 +151,7 @@ def test_what_is_said_to_be_visible_is_seen(points: int) -> None:
 
 def test_ratios_are_judged_as_ratios() -> None:
     found = against_history(history(15, CELLS, SLOW, reference="pinned"))
-    [slower] = found.of(Outcome.NOMINATED)
+    [slower] = found.of(GateOutcome.NOMINATED)
     assert slower.name == "alpha/baseline/fillseq"
 
 
@@ -162,7 +162,7 @@ def test_a_young_history_is_no_base_and_that_of_another_machine_no_excuse() -> N
     assert "4 earlier runs" in young.why_nothing
     entries = history(13, CELLS)
     moved = dataclasses.replace(entries[-1], machine={"cpu_model": "another"})
-    found = of_history(moved, entries[:-1], 0.05)
+    found = gate_from_history(moved, entries[:-1], 0.05)
     assert found.exit_code(allow_no_base=True) == 5
     assert "machine" in found.why_nothing
 
@@ -175,7 +175,7 @@ def test_a_run_without_any_rate_never_passes() -> None:
     )
     broken = dataclasses.replace(entries[-1], cells=cells)
     for before in (entries[:-1], []):
-        found = of_history(broken, before, 0.05)
+        found = gate_from_history(broken, before, 0.05)
         assert found.exit_code(allow_no_base=True) == 5
 
 
@@ -184,9 +184,9 @@ def test_a_cell_that_the_history_has_must_be_there_and_ok() -> None:
     cells = entries[-1].cells
     failed = dataclasses.replace(cells[1], status="wrong", rate=None, n=0)
     now = dataclasses.replace(entries[-1], cells=(cells[0], failed))
-    found = of_history(now, entries[:-1], 0.05)
-    assert [r.name for r in found.of(Outcome.FAILED)] == ["alpha/baseline/readseq"]
-    assert [r.name for r in found.of(Outcome.MISSING)] == ["beta/x/readseq"]
+    found = gate_from_history(now, entries[:-1], 0.05)
+    assert [r.name for r in found.of(GateOutcome.FAILED)] == ["alpha/baseline/readseq"]
+    assert [r.name for r in found.of(GateOutcome.MISSING)] == ["beta/x/readseq"]
     assert found.exit_code() == 3
 
 
@@ -198,23 +198,23 @@ def test_what_vanished_stays_missing_for_as_many_runs() -> None:
         return against_history([*both[:start], *without])
 
     found = gone_from(50 - RECENT)
-    assert [r.name for r in found.of(Outcome.MISSING)] == ["beta/x/readseq"]
+    assert [r.name for r in found.of(GateOutcome.MISSING)] == ["beta/x/readseq"]
     assert gone_from(50 - RECENT - 1).exit_code() == 0
 
 
 def test_an_unfinished_run_does_not_pass() -> None:
     *older, new = history(13, CELLS)
-    assert of_history(new, older, 0.05, unfinished=True).exit_code() == 3
+    assert gate_from_history(new, older, 0.05, unfinished=True).exit_code() == 3
 
 
 def test_a_cell_whose_settings_changed_is_told() -> None:
     entries = history(13, CELLS)
     changed = dataclasses.replace(entries[-1].cells[0], settings_sha256="6" * 64)
     now = dataclasses.replace(entries[-1], cells=(changed, entries[-1].cells[1]))
-    [told] = of_history(now, entries[:-1], 0.05).of(Outcome.UNCOMPARED)
+    [told] = gate_from_history(now, entries[:-1], 0.05).of(GateOutcome.UNCOMPARED)
     assert told.alert
     assert "settings changed, it was gated before" in told.remark
-    [young] = of_history(now, entries[:4], 0.05).rows[:1]
+    [young] = gate_from_history(now, entries[:4], 0.05).rows[:1]
     assert not young.alert
 
 
@@ -222,7 +222,7 @@ def test_a_new_cell_has_no_base_and_fails_nothing() -> None:
     entries = history(13, CELLS)
     extra = entry_cell(CellName("alpha", "x", "readseq"), 10.0)
     now = dataclasses.replace(entries[-1], cells=(*entries[-1].cells, extra))
-    found = of_history(now, entries[:-1], 0.05)
-    [new] = found.of(Outcome.UNCOMPARED)
+    found = gate_from_history(now, entries[:-1], 0.05)
+    [new] = found.of(GateOutcome.UNCOMPARED)
     assert "0 of at least 5" in new.remark
     assert found.exit_code() == 0

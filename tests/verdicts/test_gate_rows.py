@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from report.gate.gate_evidence import of_ab
+from report.gate.gate_evidence import gate_from_ab
 from report.gate.gate_github import annotations
 from report.gate.gate_text import lines
-from report.gate.gate_verdict import Gate, Outcome, gated
+from report.gate.gate_verdict import Gate, GateOutcome, gated
 from report.model.ab_folder import load_ab_run
 from report.model.judgement import Judgement, Verdict
 from report.verdict.ab_verdicts import judge
@@ -27,32 +27,32 @@ def made(found: Judgement, unseen: float | None) -> VerdictRow:
 
 
 def test_what_could_hide_a_slowdown_above_a_tenth_is_not_gated() -> None:
-    assert made(judgement(), 0.1).outcome == Outcome.INCONCLUSIVE
+    assert made(judgement(), 0.1).outcome == GateOutcome.INCONCLUSIVE
     vague = made(judgement(), 0.12)
-    assert (vague.outcome, vague.judged) == (Outcome.NOT_GATED, False)
+    assert (vague.outcome, vague.judged) == (GateOutcome.NOT_GATED, False)
     assert "a slowdown of up to 12 % could go unseen" in vague.remark
-    assert made(judgement(), None).outcome == Outcome.NOT_GATED
+    assert made(judgement(), None).outcome == GateOutcome.NOT_GATED
     assert Gate("new", "base", "rule", (vague,)).exit_code() == 5
     assert "12 %" in Gate("new", "base", "rule", (vague,)).why_nothing
     unchanged = made(judgement(Verdict.UNCHANGED), 0.12)
-    assert (unchanged.outcome, unchanged.judged) == (Outcome.UNCHANGED, True)
+    assert (unchanged.outcome, unchanged.judged) == (GateOutcome.UNCHANGED, True)
 
 
 def test_a_slowdown_that_was_not_believed_went_unseen() -> None:
     slower = made(judgement(log_shift=0.3, log_high=0.33), 0.05)
-    assert slower.outcome == Outcome.NOT_GATED
+    assert slower.outcome == GateOutcome.NOT_GATED
     assert slower.unseen == pytest.approx(0.35, abs=0.001)
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_without_an_interval_nothing_is_gated(verdict: Verdict) -> None:
     found = made(judgement(verdict, log_low=None, log_high=None), 0.01)
-    assert (found.outcome, found.judged) == (Outcome.NOT_GATED, False)
+    assert (found.outcome, found.judged) == (GateOutcome.NOT_GATED, False)
     assert found.remark
 
 
 def test_counts_do_not_swell_the_number_of_what_is_judged() -> None:
-    same = VerdictRow(Kind.COUNT, "a/b/c write_calls", Outcome.UNCHANGED)
+    same = VerdictRow(Kind.COUNT, "a/b/c write_calls", GateOutcome.UNCHANGED)
     timed = dataclasses.replace(same, kind=Kind.CELL)
     assert Gate("new", "base", "rule", (same, timed)).judged == 1
 
@@ -62,7 +62,7 @@ CELL_A = synthetic_ab.CELLS[0]
 
 def counted(folder: Path, counts: list[dict[str, object]]) -> Gate:
     path = synthetic_ab.write_ab_run(folder / synthetic_ab.AB_RUN_ID, counts=counts)
-    return of_ab(judge(load_ab_run(path)))
+    return gate_from_ab(judge(load_ab_run(path)))
 
 
 def test_a_count_that_is_not_gated_is_shown_with_its_reason(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_count_that_is_not_gated_is_shown_with_its_reason(tmp_path: Path) -> N
     ]
     found = counted(tmp_path, counts)
     [shown] = [r for r in found.rows if r.name == f"{CELL_A} instructions"]
-    assert (shown.outcome, shown.judged) == (Outcome.NOT_GATED, False)
+    assert (shown.outcome, shown.judged) == (GateOutcome.NOT_GATED, False)
     assert "same work" in shown.remark
     assert found.exit_code() == 0
 
@@ -86,13 +86,13 @@ def test_a_side_b_that_cannot_be_counted_any_more_has_failed(tmp_path: Path) -> 
         count_line(CELL_A, "b", **broken),
     ]
     found = counted(tmp_path / "b", counts)
-    [failed] = found.of(Outcome.FAILED)
+    [failed] = found.of(GateOutcome.FAILED)
     assert (failed.kind, failed.name) == (Kind.COUNT, f"{CELL_A} counts")
     assert "signal 11" in failed.remark
     assert found.exit_code() == 3
     both = [count_line(CELL_A, side, **broken) for side in "ab"]
     gate = counted(tmp_path / "both", both)
-    assert not gate.of(Outcome.FAILED)
+    assert not gate.of(GateOutcome.FAILED)
     assert len([x for x in lines(gate, 0) if " instructions " in x.text]) == 1
     [warning] = annotations(gate, 0)
     assert f"3 rows to look at::{CELL_A} instructions: side a: it ended" in warning
@@ -102,6 +102,6 @@ def test_an_ab_run_that_was_cut_is_incomplete(tmp_path: Path) -> None:
     path = synthetic_ab.write_ab_run(tmp_path / "ab", effects={CELL_A: 0.1}, confirm=())
     run = load_ab_run(path)
     assert run.unfinished
-    found = of_ab(judge(run), lambda name: name != CELL_A)
+    found = gate_from_ab(judge(run), lambda name: name != CELL_A)
     assert found.unfinished
     assert found.exit_code() == 3

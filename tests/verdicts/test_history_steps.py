@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from report.model.history_entry import Band, Build, Entry
+from report.model.history_entry import EntryBuild, HistoryEntry, MedianInterval
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.verdict.history_series import PINNED, series
@@ -18,11 +18,11 @@ OTHER = CellName("beta", "baseline", "readrandom")
 SLOWER = 0.06
 
 
-def stepped(**options: Any) -> list[Entry]:
+def stepped(**options: Any) -> list[HistoryEntry]:
     return made.history(40, effect=made.step_at(30, SLOWER), **options)
 
 
-def changes(entries: list[Entry]) -> tuple[Change, ...]:
+def changes(entries: list[HistoryEntry]) -> tuple[Change, ...]:
     found = judge(sorted(entries, key=lambda entry: entry.run))
     return tuple(change for judged in found for change in judged.changes)
 
@@ -33,9 +33,9 @@ def confirming(
     ratio: tuple[float, float, float],
     index: int = 100,
     verdict: Verdict | None = Verdict.REGRESSED,
-) -> Entry:
+) -> HistoryEntry:
     """An A/B run of two builds of a history: a ratio's interval, and the verdict."""
-    cell = made.entry_cell(made.CELL, 9e4, Band(*ratio), verdict)
+    cell = made.entry_cell(made.CELL, 9e4, MedianInterval(*ratio), verdict)
     return made.entry(
         index, [cell], reference=f"binary {before}", binary=f"binary {after}"
     )
@@ -158,10 +158,12 @@ def test_an_ab_run_of_other_builds_decides_nothing(before: int, after: int) -> N
     assert change.state is State.NOMINATED
 
 
-def with_binary(entries: list[Entry], index: int, word: int) -> list[Entry]:
+def with_binary(
+    entries: list[HistoryEntry], index: int, word: int
+) -> list[HistoryEntry]:
     """The history with an executable measured again at some later time."""
     again = made.sha(f"binary {word}")
-    engines = {made.CELL.engine: Build("1.0", again)}
+    engines = {made.CELL.engine: EntryBuild("1.0", again)}
     changed = replace(entries[index], engines=engines)
     return [*entries[:index], changed, *entries[index + 1 :]]
 
@@ -207,12 +209,12 @@ def test_the_points_of_a_nomination_do_not_confirm_it() -> None:
 
 
 def test_the_same_build_on_both_sides_is_no_regression() -> None:
-    same = {made.CELL.engine: Build("1.0", made.sha("the same"))}
+    same = {made.CELL.engine: EntryBuild("1.0", made.sha("the same"))}
     entries = [replace(entry, engines=same) for entry in stepped()]
     (change,) = changes(entries)
     assert change.state is State.SAME_BUILD
     assert not change.is_open
-    unknown = {made.CELL.engine: Build("1.0", "")}
+    unknown = {made.CELL.engine: EntryBuild("1.0", "")}
     (change,) = changes([replace(entry, engines=unknown) for entry in stepped()])
     assert change.state is State.NOMINATED
 

@@ -17,7 +17,7 @@ from report.model.judgement import Verdict
 from report.model.run import Run
 from report.stats.two_run_decision import Limits
 from report.trust.judge import load_run
-from report.verdict.run_changes import NotComparable, Standing, compare
+from report.verdict.run_changes import NotComparable, RatePresence, compare
 from report.words.compare_rows import compared_row, note
 from tests.made_up import records, synthetic_run, two_runs
 from tests.made_up.two_runs import (
@@ -201,7 +201,7 @@ def test_a_cell_that_fails_in_the_new_run_is_listed_first(tmp_path: Path) -> Non
     first = table[next(i for i, t in enumerate(table) if t.lstrip()[:4] == "cell") + 1]
     assert first.startswith(f"× lost       {BETA}")
     assert "error: signal 11 (SIGSEGV)" in first
-    assert cell(found, BETA).standing is Standing.LOST
+    assert cell(found, BETA).standing is RatePresence.LOST
     assert found.exit_code("never") == 0
     assert found.exit_code("regression") == 1  # the slower cell counts for more
 
@@ -212,7 +212,7 @@ def test_a_lost_cell_alone_exits_3_and_a_gained_one_does_not(tmp_path: Path) -> 
     found = compared(sound, broken)
     assert [found.exit_code(f) for f in ("regression", "any", "never")] == [3, 3, 0]
     back = compared(broken, sound)
-    assert cell(back, BETA).standing is Standing.GAINED
+    assert cell(back, BETA).standing is RatePresence.GAINED
     assert back.exit_code("regression") == 0
     assert f"gained  {BETA}" in "\n".join(c.text for c in compare_text.lines(back))
 
@@ -220,7 +220,7 @@ def test_a_lost_cell_alone_exits_3_and_a_gained_one_does_not(tmp_path: Path) -> 
 def test_a_cell_that_the_new_run_never_came_to_is_lost(tmp_path: Path) -> None:
     base = run(tmp_path / BASE, unchanged)
     found = compared(base, with_line(two_runs.write(tmp_path / NEW), BETA, {}))
-    assert cell(found, BETA).standing is Standing.LOST
+    assert cell(found, BETA).standing is RatePresence.LOST
     assert "not measured" in cell(found, BETA).reason
 
 
@@ -232,7 +232,7 @@ def test_two_answers_to_the_same_work_are_no_comparison(tmp_path: Path) -> None:
         new = with_line(folder, name, {"digest": "fedcba9876543210"})
     found = compared(base, new)
     disputed = cell(found, BETA)
-    assert disputed.standing is Standing.DISPUTED and disputed.judgement is None
+    assert disputed.standing is RatePresence.DISPUTED and disputed.judgement is None
     assert "0123456789abcdef and fedcba9876543210" in disputed.reason
     assert found.exit_code("regression") == 3
 
@@ -252,7 +252,7 @@ def test_an_answer_that_nobody_verified_disputes_nothing(tmp_path: Path) -> None
             cell_name = f"beta-tree/{told['scenario']}/{told['benchmark']}"
             found = with_line(folder, cell_name, {"verified": False, "digest": digest})
         runs.append(found)
-    assert cell(compared(runs[0], runs[1]), BETA).standing is Standing.RATED
+    assert cell(compared(runs[0], runs[1]), BETA).standing is RatePresence.RATED
 
 
 def test_cells_of_one_run_alone_are_listed(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_a_cell_of_one_run_alone_says_how_it_failed(tmp_path: Path) -> None:
     broken = with_line(two_runs.write(tmp_path / BASE), BETA, FAILED)
     found = cell(compared(broken, run(tmp_path / NEW, fewer)), BETA)
     row = compared_row(found, Limits())
-    assert row.outcome == Standing.ONLY_BASE
+    assert row.outcome == RatePresence.ONLY_BASE
     assert row.note == "error: signal 11 (SIGSEGV)"
 
 
@@ -321,7 +321,7 @@ def test_a_missing_engine_is_lost_and_refuses_nothing(tmp_path: Path) -> None:
     alpha = [c for c in two_runs.lines(document, {}) if c["engine"] == "alpha"]
     new = load_run(synthetic_run.write_run(tmp_path / NEW, document, alpha))
     found = compared(base, new)
-    assert len(found.standing(Standing.LOST)) == 4
+    assert len(found.standing(RatePresence.LOST)) == 4
 
 
 def test_nothing_rated_in_both_exits_5(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from click.testing import CliRunner
 
 from scripts.cli import verbs
-from scripts.machine.system_access import Outside
+from scripts.machine.system_access import SystemAccess
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Done:
 
 def call(
     words: Sequence[str],
-    outside: Outside | None = None,
+    outside: SystemAccess | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Done:
     """Run `kvmatrix WORDS` to its end; `outside` replaces processes and machine."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from scripts.cli import main
-from scripts.machine.child_process import Outcome, Spawner, Stop, Tick
+from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner, Stop
 from tests.fake_drivers.protocol import Died, FakeDriver, check_command
 from tests.workbench.quiet_machine import quiet_machine
 
@@ -44,17 +44,17 @@ class FakeExecutor:
         self,
         command: Sequence[str | Path],
         timeout_s: float,
-        ticks: Sequence[Tick] = (),
+        ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
-    ) -> Outcome:
+    ) -> ProcessResult:
         """Run a command as scripts.machine.child_process.Spawner would."""
         self.stop.check()
         words = [str(word) for word in command]
         if words[0] == "sync":
-            return Outcome("0", 1, "")
+            return ProcessResult("0", 1, "")
         if words[0] == "cp" and Path(words[-2]).is_dir():
             shutil.copytree(words[-2], words[-1])
-            return Outcome("0", 1, "")
+            return ProcessResult("0", 1, "")
         driver = self._driver(words)
         if driver and "--check" in words:
             driver, command = None, check_command(words[1:])
@@ -78,9 +78,9 @@ class FakeExecutor:
 def _served(
     driver: FakeDriver,
     timeout_s: float,
-    ticks: Sequence[Tick],
+    ticks: Sequence[PeriodicCall],
     stdout: int | IO[bytes],
-) -> Outcome:
+) -> ProcessResult:
     """The outcome of a process of a fake engine."""
     started_ns = time.monotonic_ns()
     printed, said = io.StringIO(), ""
@@ -98,7 +98,7 @@ def _served(
         stdout.write(printed.getvalue().encode())
     time.sleep(_LEAST_S)
     wall_ns = time.monotonic_ns() - started_ns
-    return Outcome("timeout" if timeout_s <= _LEAST_S else code, wall_ns, said)
+    return ProcessResult("timeout" if timeout_s <= _LEAST_S else code, wall_ns, said)
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,9 @@ class DeadlyExecutor(FakeExecutor):
         self,
         command: Sequence[str | Path],
         timeout_s: float,
-        ticks: Sequence[Tick] = (),
+        ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
-    ) -> Outcome:
+    ) -> ProcessResult:
         """Run a command, or be killed."""
         self.left[0] -= 1
         if self.left[0] < 0 and self.before:

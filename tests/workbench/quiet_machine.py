@@ -12,7 +12,7 @@ from typing import Any
 from scripts.cli import main
 from scripts.machine.child_process import Executor, Spawner
 from scripts.machine.probes import Progress
-from scripts.machine.system_access import Outside
+from scripts.machine.system_access import SystemAccess
 
 MARKS = "marks.json"  # the marks of the process that ran last
 
@@ -73,9 +73,9 @@ class SteadyProbes:
         return [50_000] * 100_000
 
 
-def quiet_machine(executor: Callable[[Mapping[str, str]], Executor]) -> Outside:
+def quiet_machine(executor: Callable[[Mapping[str, str]], Executor]) -> SystemAccess:
     """Return the outside of such a machine, whose programs are run by an executor."""
-    return Outside(
+    return SystemAccess(
         executor, lambda machine: QuietSurroundings(machine.data_dir), SteadyProbes
     )
 
