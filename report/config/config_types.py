@@ -17,7 +17,7 @@ ROLES = ("", "reference", "floor", VARIANT)
 SETTLED, UNSETTLED = "settled", "unsettled"
 STATES = (SETTLED, UNSETTLED)
 MOST_REPEATS = 2  # of a disturbed repetition
-CONTROL_SUFFIX = "-again"  # of an engine's second name, where it is the control
+CONTROL_SUFFIX = "-control"  # of an engine's second name, where it is the control
 
 
 @dataclass(frozen=True)

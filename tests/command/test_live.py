@@ -292,9 +292,9 @@ def test_a_latency_repetition_that_fails(status: str, rate: int, keeps: bool) ->
 
 
 def test_differences_below_the_noise_of_the_run_are_ties() -> None:
-    twin = replace(engine("a"), name="a-again", role="control", twin_of="a")
+    twin = replace(engine("a"), name="a-control", role="control", twin_of="a")
     noisy = plan([engine("a"), engine("b"), twin], ("fillseq",), repetitions=2)
-    again = CellName("a-again", "base", "fillseq")
+    again = CellName("a-control", "base", "fillseq")
 
     def marks(again_rate: float) -> int:
         events: list[Event] = [RunStarted("m", ())]

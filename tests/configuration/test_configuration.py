@@ -96,9 +96,9 @@ def test_a_suite_s_new_keys_are_checked(tmp_path: Path, more: str, told: str) ->
 
 
 def test_a_control_s_second_name_must_be_free(tmp_path: Path) -> None:
-    again = ENGINES + ENGINES.replace('"one"', '"one-again"')
+    again = ENGINES + ENGINES.replace('"one"', '"one-control"')
     suite = SUITE + 'control = "one"\n'
-    with pytest.raises(ConfigError, match="'one-again' is an engine's name"):
+    with pytest.raises(ConfigError, match="'one-control' is an engine's name"):
         load(write(tmp_path, engines=again, suite=suite))
 
 

@@ -27,7 +27,7 @@ ENGINES: tuple[tuple[str, str, str, float], ...] = (
     ("floor", "floor", "floor", 60.0),
 )
 # The first engine again, in the run of varied_plan().
-CONTROL = ("alpha-again", "Alpha, again", "control", 0.97)
+CONTROL = ("alpha-control", "Alpha, again", "control", 0.97)
 # name, title, benchmark to rate of the first engine
 SCENARIOS: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     (

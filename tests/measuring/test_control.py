@@ -27,10 +27,10 @@ def test_a_full_run_measures_the_control_under_two_names(lab: Lab) -> None:
     done = lab.call("run", "lab", "-n", "3")
     assert done.returncode == 0, done.stderr
     twin = lab.plan()["engines"][-1]
-    wanted = {"name": "one-again", "title": "One, again", "role": "control"}
+    wanted = {"name": "one-control", "title": "One, again", "role": "control"}
     assert twin.items() >= {**wanted, "twin_of": "one"}.items()
     assert lab.plan()["suite"]["control"] == "one"
-    again = [x for x in lab.lines() if x["engine"] == "one-again"]
+    again = [x for x in lab.lines() if x["engine"] == "one-control"]
     assert len(again) == 16 and {x["status"] for x in again} == {"ok"}
     assert {x["planned_ops"] for x in again} == {32}, "the settings of its twin"
     assert load_run(lab.run_folder).cells
@@ -62,7 +62,7 @@ def test_a_part_of_a_suite_or_too_few_repetitions_have_none(
 
 def test_it_can_be_asked_for(lab: Lab) -> None:
     lab.call("run", "lab", "-n", "1", "-k", "one/*/fillseq", "--control")
-    assert engines(lab) == ["one", "one-again"]
+    assert engines(lab) == ["one", "one-control"]
     assert {x["benchmark"] for x in lab.lines()} == {"fillseq"}
 
 
@@ -96,7 +96,7 @@ def test_the_lists_count_the_control(lab: Lab) -> None:
     (suite,) = json.loads(lab.call("list", "suites", "--json").stdout)["suites"]
     assert (suite["cells"], suite["control"]) == (12, "one")
     cells = lab.call("list", "cells", "lab").stdout
-    assert "one-again/base/readseq" in cells
+    assert "one-control/base/readseq" in cells
     told = json.loads(lab.call("run", "lab", "--dry-run", "--json").stdout)
     assert told["control"] == "one"
     assert sum(cell["repetitions"] for cell in told["cells"]) == 8 * 4

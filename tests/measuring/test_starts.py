@@ -110,7 +110,7 @@ def test_a_variant_can_be_the_control(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     twin, flags = lab.plan()["engines"][-1], lab.plan()["scenarios"][0]["flags"]
     assert (twin["twin_of"], twin["variant_of"]) == ("one-plain", "one")
-    assert flags["one-plain-again"] == flags["one-plain"]
+    assert flags["one-plain-control"] == flags["one-plain"]
     assert "sync" not in flags["one-plain"]
 
 

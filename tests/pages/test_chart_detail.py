@@ -285,7 +285,7 @@ def test_findings_are_warnings_beside_the_rate(made: Made) -> None:
 
 def test_the_control_stands_beside_the_others_unranked(made: Made) -> None:
     for engine, anchor, benchmark in made.cells():
-        if engine != "alpha-again":
+        if engine != "alpha-control":
             continue
         rates = [
             made.middle(
@@ -294,7 +294,7 @@ def test_the_control_stands_beside_the_others_unranked(made: Made) -> None:
                 lambda m: m["ops"] * 1e9 / (m["loop_ns"] + m["flush_ns"]),
             )
             or 0.0
-            for name in ("alpha", "alpha-again")
+            for name in ("alpha", "alpha-control")
         ]
         apart = numbers.percent(max(rates) / min(rates) - 1)
         (bars,) = (

@@ -21,7 +21,7 @@ def plan() -> dict[str, Any]:
     """The 18 charts of 2011: four engines, reference, floor and control."""
     engines = [(f"engine-{i}", f"Engine {i}", "", 1.0 + i) for i in range(4)]
     engines += [("memory", "memory", "reference", 9.0), ("null", "null", "floor", 60.0)]
-    engines += [("engine-0-again", "Engine 0, again", "control", 1.1)]
+    engines += [("engine-0-control", "Engine 0, again", "control", 1.1)]
     writes, reads = ("fillseq", "fillrandom"), ("readseq", "readrandom")
     charts = (*reads, *writes), writes, writes, writes, (*writes, *reads), writes, reads
     scenarios = [

@@ -152,14 +152,14 @@ def with_control(folder: Path, digest: str) -> Run:
     """A run whose control has another digest in one repetition."""
     plan = synthetic_run.planned_twice()
     lines = synthetic_run.lines(plan)
-    lines_of(lines, "alpha-again", WRITE)[1]["digest"] = digest
+    lines_of(lines, "alpha-control", WRITE)[1]["digest"] = digest
     return load_run(synthetic_run.write_run(folder, plan, lines))
 
 
 def test_an_engine_that_contradicts_its_control_is_wrong(tmp_path: Path) -> None:
     """It is known who is wrong: the others stay ranked."""
     run = with_control(tmp_path, OTHER)
-    for engine, status in (("alpha", "wrong"), ("alpha-again", "wrong")):
+    for engine, status in (("alpha", "wrong"), ("alpha-control", "wrong")):
         assert status_of(run, engine, WRITE) == status
     assert status_of(run, "beta-tree", WRITE) == "ok"
     reason = run.cells[CellName("alpha", *WRITE)].reason

@@ -94,7 +94,7 @@ def test_a_missing_engine_and_an_unknown_benchmark_are_named() -> None:
 
 
 def test_run_json_passes_its_schema_and_reads_back_the_same() -> None:
-    twin = replace(engine("a"), name="a-again", role="control", twin_of="a")
+    twin = replace(engine("a"), name="a-control", role="control", twin_of="a")
     made = plan([engine("a"), engine("b", "gone"), twin], latency=True)
     document = json.loads(json.dumps(plan_document(made)))
     validate(document, "run", "run.json")

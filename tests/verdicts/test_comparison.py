@@ -30,7 +30,7 @@ def run_of(
     plan["cells"] = [c for c in plan["cells"] if c["scenario"] == "baseline"]
     lines = []
     for cell in plan["cells"]:
-        named = {**EVEN, "alpha-again": 1000.0, **rates.get(cell["benchmark"], {})}
+        named = {**EVEN, "alpha-control": 1000.0, **rates.get(cell["benchmark"], {})}
         made = [
             records.line(cell, repetition, named[cell["engine"]], 0)
             for repetition in (1, 2, 3)
@@ -54,10 +54,10 @@ def row_of(compared: Comparison, benchmark: str, engine: str = "alpha") -> Row:
 
 # One per cent apart, two, three and one half, whichever is the faster.
 APART = {
-    "readseq": {"alpha-again": 1010.0},
-    "readrandom": {"alpha-again": 1000 / 1.02},
-    "fillseq": {"alpha-again": 1030.0},
-    "fillrandom": {"alpha-again": 995.0},
+    "readseq": {"alpha-control": 1010.0},
+    "readrandom": {"alpha-control": 1000 / 1.02},
+    "fillseq": {"alpha-control": 1030.0},
+    "fillrandom": {"alpha-control": 995.0},
 }
 
 
@@ -97,12 +97,12 @@ def test_the_charts_own_difference_counts_if_it_is_more() -> None:
 
 
 def test_the_control_is_shown_beside_and_ranked_nowhere(tmp_path: Path) -> None:
-    rates = {"readseq": {"alpha-again": 9000.0}}
+    rates = {"readseq": {"alpha-control": 9000.0}}
     compared = comparison.compare(run_of(tmp_path, rates))
     chart = chart_of(compared, "readseq")
-    assert [row.engine.name for row in chart.controls] == ["alpha-again"]
-    assert "alpha-again" not in [row.engine.name for row in chart.rows]
-    assert "alpha-again" not in [s.engine.name for s in compared.standings]
+    assert [row.engine.name for row in chart.controls] == ["alpha-control"]
+    assert "alpha-control" not in [row.engine.name for row in chart.rows]
+    assert "alpha-control" not in [s.engine.name for s in compared.standings]
     assert chart.controls[0].off_best is None
     assert chart.controls[0].summary is not None
     assert row_of(compared, "readseq").off_best == 1.0
@@ -119,7 +119,7 @@ def test_without_a_control_the_noise_is_not_known(tmp_path: Path) -> None:
 
 def test_a_control_without_a_rate_measures_no_noise(tmp_path: Path) -> None:
     def change(line: Line) -> None:
-        if line["engine"] == "alpha-again" and line["benchmark"] != "readseq":
+        if line["engine"] == "alpha-control" and line["benchmark"] != "readseq":
             line |= {"status": "error", "reason": "told"}
 
     compared = comparison.compare(run_of(tmp_path, APART, change))
@@ -187,7 +187,7 @@ def test_chips_say_noise_disturbances_and_findings(tmp_path: Path) -> None:
 def test_much_noise_is_a_reason_for_care(
     tmp_path: Path, rate: float, warns: bool
 ) -> None:
-    run = run_of(tmp_path, {"readseq": {"alpha-again": rate}})
+    run = run_of(tmp_path, {"readseq": {"alpha-control": rate}})
     found = summary_badges.chips(run, comparison.compare(run))
     (noise,) = (chip for chip in found if chip.text.startswith("noise of the run"))
     assert noise.warns == warns
