@@ -14,8 +14,6 @@ REFILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_refill)
 DEFAULT_NUM = int(FLAGS["num"].default)
 VARIANT = "variant"
 ROLES = ("", "reference", "floor", VARIANT)
-SETTLED, UNSETTLED = "settled", "unsettled"
-STATES = (SETTLED, UNSETTLED)
 MOST_REPEATS = 2  # of a disturbed repetition
 CONTROL_SUFFIX = "-control"  # of an engine's second name, where it is the control
 

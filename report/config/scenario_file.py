@@ -7,13 +7,12 @@ from report.config.config_types import (
     FILLS,
     MEASURED,
     REFILLS,
-    STATES,
     FlagsBySize,
     ScenarioConfig,
 )
 from report.config.sweep_config import swept
 from report.config.toml_table import ConfigError, TomlTable, known, read_flags
-from report.terms.rulebook import SCENARIO_FLAGS, Flag
+from report.terms.rulebook import SCENARIO_FLAGS, STATES, Flag
 
 _OWN = (
     *("extends", "title", "analysis", "benchmarks", "settings", "exclude"),

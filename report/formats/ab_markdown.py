@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from report.formats import ab_text
-from report.page import ab_page
+from report.model import build_facts
 from report.terms.text_table import escaped
 from report.verdict.ab_verdicts import AbResult
-from report.words import ab_words, provenance
+from report.words import ab_badges, ab_words
 from report.words.ab_counts import changed, count_rows, counts_table, counts_told
 
 
@@ -16,9 +16,9 @@ def render(result: AbResult) -> str:
     title = f"{run.b.label} against {run.a.label}"
     if run.plan.same_build:
         title = f"{run.a.label} against itself"
-    machine = provenance.machine_words(run.plan.machine)
+    machine = build_facts.machine_words(run.plan.machine)
     counts = count_rows(result)
-    chips = (chip.text for chip in ab_page.chips(result, counts))
+    badges = (badge.text for badge in ab_badges.badges(result, counts))
     summary = ab_words.summary(result)
     if engines := ab_words.engines_told(result):
         summary += f". {engines}"
@@ -27,7 +27,7 @@ def render(result: AbResult) -> str:
         escaped(" · ".join(filter(None, (run.plan.run, machine)))),
         f"**{escaped(summary)}.**",
         *(escaped(told) for told in ab_words.remarks(result)),
-        "\n".join(f"- {escaped(told)}" for told in chips),
+        "\n".join(f"- {escaped(told)}" for told in badges),
     ]
     for group in ab_words.groups(result):
         table = ab_text.rates_table(result, group.rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from report.model.history_entry import HistoryEntry
-from report.terms.numbers import count, interval, signed
+from report.terms.numbers import count
 from report.terms.text_table import TextLine
 from report.verdict.history_steps import Change, State
 from report.words.history_view import (
@@ -13,6 +13,7 @@ from report.words.history_view import (
     HistoryView,
     MachineHistory,
     confirming,
+    decided,
     figures_of,
     glyph,
     opened,
@@ -35,16 +36,6 @@ def lines(view: HistoryView) -> list[TextLine]:
 def since(change: Change) -> str:
     """Where a step is, for people."""
     return f"since {_named(change.after)}, before it {_named(change.before)}"
-
-
-def decided(change: Change) -> str:
-    """What the A/B run said that decided a step; "" if none did."""
-    entry = change.decided_by
-    ratio = entry.by_name[change.series.cell].ratio if entry else None
-    if entry is None or ratio is None:
-        return ""
-    ends = interval(ratio.low - 1, ratio.high - 1)
-    return f"{change.state} by {entry.run}: {signed(ratio.median - 1)} {ends}"
 
 
 def summary(machine: MachineHistory) -> str:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from report.model import build_facts
 from report.model.plan import Scenario
 from report.model.run import Run
 from report.terms import numbers, titles
 from report.terms.text_table import TableRow, TextTable, escaped
 from report.verdict import comparison, sweeps
 from report.verdict.comparison import Chart, Comparison, Row
-from report.words import chart_detail, provenance, sentences, summary_badges
+from report.words import chart_detail, sentences, summary_badges
 from report.words.cell_text import EMPTY, DetailTable, union
 from report.words.workloads import workload
 
@@ -23,7 +24,9 @@ def render(run: Run) -> str:
     compared = comparison.compare(run)
     blocks = [
         f"# {escaped(run.plan.suite.title)}",
-        escaped(" · ".join(filter(None, (run.plan.run, provenance.machine_line(run))))),
+        escaped(
+            " · ".join(filter(None, (run.plan.run, build_facts.machine_line(run))))
+        ),
         f"**{escaped(sentences.headline(compared))}**"
         + escaped(sentences.verdict_rest(compared)),
         "\n".join(f"- {escaped(c.text)}" for c in summary_badges.chips(run, compared)),

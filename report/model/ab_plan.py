@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from report.model.ab_rule import AbRule
-from report.model.plan import CellGroup, CellName, Engine, Flags, Plan, Scenario, Suite
+from report.model.plan import CellGroup, CellName, Engine, Plan, Scenario, Suite
 from report.model.plan_document import (
     cells_of,
     engine_documents,
@@ -23,6 +23,7 @@ from report.model.plan_document import (
     suite_of,
 )
 from report.terms.documents import ResultsError, read_object, validate
+from report.terms.rulebook import Flags
 from report.terms.text_table import one_line
 
 AB_PLAN = "ab.json"

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from report.config.config_types import UNSETTLED
 from report.model.description import Description
-from report.terms.rulebook import Benchmark, Flag
+from report.terms.rulebook import UNSETTLED, Benchmark, Flag, Flags
 
 # Of the files of a run, as they are written now; every schema before can be read.
 SCHEMA = 3
 # Of measuring: figures of different methods cannot be compared.
 METHOD = 1
-Flags = Mapping[str, Flag]
 CONTROL = "control"  # the role of an engine that is measured again
 
 

@@ -19,12 +19,12 @@ from report.model.plan import (
     CellGroup,
     CellName,
     Engine,
-    Flags,
     Plan,
     Scenario,
     Suite,
 )
 from report.terms.documents import ResultsError, canonical, read_object, validate
+from report.terms.rulebook import Flags
 
 PLAN = "run.json"
 Document = Mapping[str, Any]

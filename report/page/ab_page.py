@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from report.model import build_facts
 from report.model.ab_run import CONFIRM, SCREEN, AbCell, AbRun
 from report.model.judgement import Verdict
 from report.model.plan import Engine
-from report.page import ab_forest, frame, identity, raw_data, report_page
+from report.page import ab_forest, frame, identity, raw_data
 from report.terms import numbers
 from report.verdict.ab_verdicts import AbResult
-from report.words import ab_builds, ab_words, provenance
+from report.words import ab_badges, ab_builds, ab_words, provenance
 from report.words.ab_counts import changed, count_rows, counts_table, counts_told
 from report.words.ab_words import AbRow
-from report.words.summary_badges import Badge
-from report.words.verdict_rows import VerdictRow, change_of, interval_of, sides_of
+from report.words.verdict_rows import change_of, interval_of, sides_of
 from report.words.verdict_words import FAILED, look, marked, slowdown
 
 STYLE = "two_builds/regressions.css"
@@ -84,12 +84,12 @@ def render(result: AbResult) -> str:
         b=run.b,
         engines=engines,
         looks=identity.looks(engines),
-        started=report_page.started(run.plan.run),
-        machine=provenance.machine_words(run.plan.machine),
+        started=provenance.started(run.plan.run),
+        machine=build_facts.machine_words(run.plan.machine),
         summary=ab_words.summary(result),
         engines_told=ab_words.engines_told(result),
         remarks=ab_words.remarks(result),
-        chips=chips(result, counts),
+        chips=ab_badges.badges(result, counts),
         words=[*_POINTS, FAILED],
         axis=ab_forest.axis(run.plan.rule, ab_words.judgements(result)),
         groups=ab_words.groups(result),
@@ -103,43 +103,6 @@ def render(result: AbResult) -> str:
         environment=provenance.environment(run.environment),
         torn="; the last line was torn by an interruption" if run.torn else "",
     )
-
-
-def chips(result: AbResult, counts: Sequence[VerdictRow]) -> list[Badge]:
-    """The state of the run, and every reason for care."""
-    run, found = result.run, ab_words.tally(result)
-    pairs = numbers.count(ab_words.pairs_measured(result), "pair")
-    cells = numbers.count(len(result.cells), "cell")
-    confirmed = sum(ab_words.is_confirmed(cell) for cell in result.cells)
-    disturbed = ab_words.disturbed(result)
-    told = [
-        Badge(f"{cells}, {pairs} measured"),
-        Badge(f"{numbers.count(confirmed, 'cell')} measured again to confirm"),
-        Badge("one build on both sides (A/A)")
-        if run.plan.same_build
-        else Badge(f"a is {run.a.label}, b is {run.b.label}"),
-    ]
-    if same_executables(run) and not run.plan.same_build:
-        told.append(Badge("both sides have the same executables", warns=True))
-    if run.unfinished:
-        told.append(Badge("unfinished: repetitions are missing", warns=True))
-    if found[FAILED]:
-        failed = numbers.count(found[FAILED], "cell")
-        told.append(Badge(f"{failed} failed", warns=True))
-    if disturbed:
-        repetitions = numbers.count(disturbed, "disturbed repetition")
-        told.append(Badge(f"{repetitions}, none dropped", warns=True))
-    if run.torn:
-        told.append(Badge("last line torn and left out", warns=True))
-    if not counts:
-        told.append(Badge("work was not counted"))
-    return told
-
-
-def same_executables(run: AbRun) -> bool:
-    """Whether no engine has another executable on side b."""
-    shas = [{e.name: e.binary_sha256 for e in s.engines} for s in (run.a, run.b)]
-    return shas[0] == shas[1]
 
 
 def facts(row: AbRow) -> list[tuple[str, str]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from report.formats.history_text import decided
 from report.page import frame
 from report.page.history_charts import (
     HEIGHT_PX,
@@ -28,6 +27,7 @@ from report.words.history_view import (
     HistoryView,
     MachineHistory,
     confirming,
+    decided,
     figures_of,
     glyph,
     opened,

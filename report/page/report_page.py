@@ -7,11 +7,11 @@ same results give the same bytes on every machine.
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import jinja2
 
+from report.model import build_facts
 from report.model.run import Run
 from report.page import (
     frame,
@@ -38,7 +38,6 @@ from report.words import (
 
 SWEEP_STYLE = "run/sweep.css"
 _HEAT_HALVINGS = 6  # a cell 2^6 times slower than the best has no colour left
-_RUN_ID = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-.+")
 
 
 def render(run: Run) -> str:
@@ -75,21 +74,12 @@ def render(run: Run) -> str:
         sweeps=[sweep_panel.panel(run, sweep, tables) for sweep in swept],
         sources=published_comparison.sources_of(compared, tables, swept),
         footnotes=_footnotes(page),
-        builds=provenance.builds(run),
+        builds=build_facts.builds(run),
         environment=provenance.environment(run.environment),
         shares=provenance.time_shares(run),
-        started=started(run.plan.run),
-        machine=provenance.machine_line(run),
+        started=provenance.started(run.plan.run),
+        machine=build_facts.machine_line(run),
     )
-
-
-def started(run_id: str) -> str:
-    """When a run began, from its name: 20261121-014500-quick; "" of other names."""
-    found = _RUN_ID.fullmatch(run_id)
-    if not found:
-        return ""
-    year, month, day, hour, minute = found.groups()
-    return f"{year}-{month}-{day} {hour}:{minute} UTC"
 
 
 def _environment() -> jinja2.Environment:

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 Flag = bool | int | float | str
+Flags = Mapping[str, Flag]
+SETTLED, UNSETTLED = "settled", "unsettled"  # how a fill leaves a database
+STATES = (SETTLED, UNSETTLED)
 
 PATH = Path(__file__).with_name("rulebook.json")
 
@@ -154,12 +157,12 @@ class Benchmark:
         is_harmless = self.kind in ("read", "verify", "primitive")
         return self.writes or not is_harmless
 
-    def threads(self, flags: Mapping[str, Flag]) -> int:
+    def threads(self, flags: Flags) -> int:
         """Return the sessions measured: an audit and a compaction have one."""
         alone = self.kind in ("compact", "verify")
         return 1 if alone else int(flags.get("threads", 1))
 
-    def planned_ops(self, flags: Mapping[str, Flag]) -> int:
+    def planned_ops(self, flags: Flags) -> int:
         """Return the operations of one repetition under these flags, at least 1.
 
         Each thread makes the operations of a read or a mix; those of a write are
@@ -178,7 +181,7 @@ class Benchmark:
         each = max(1, total // self.ops_divisor)
         return each * self.threads(flags) if is_of_each else each
 
-    def batch_entries(self, flags: Mapping[str, Flag]) -> int:
+    def batch_entries(self, flags: Flags) -> int:
         """Return the operations of one call on the engine."""
         if self.kind not in ("write", "delete"):
             return 1
@@ -188,12 +191,12 @@ class Benchmark:
             return max(1, self.planned_ops(flags) // transactions)
         return int(flags.get("batch_size", 1))
 
-    def rate(self, flags: Mapping[str, Flag]) -> float | None:
+    def rate(self, flags: Flags) -> float | None:
         """Return the operations per second that are offered; None: no open loop."""
         asked = flags.get("rate")
         return None if self.one_call or not asked else float(asked)
 
-    def shares(self, flags: Mapping[str, Flag]) -> Mapping[str, float]:
+    def shares(self, flags: Flags) -> Mapping[str, float]:
         """Return the share of each type of operation; {}: it is not known here."""
         if self.types.keys() == {"read", "update"} and None in self.types.values():
             rule = FLAGS["readwritepercent"]
@@ -213,7 +216,7 @@ class Benchmark:
         is_scan = self.kind == "read" and self.one_call
         return is_scan and not holds_every_key(fill)
 
-    def options(self, flags: Mapping[str, Flag]) -> dict[str, Any]:
+    def options(self, flags: Flags) -> dict[str, Any]:
         """Return what the options of its line must say, as far as flags decide it."""
         due = {
             name: flags.get(name, rule.default)

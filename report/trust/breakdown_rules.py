@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from report.model.record import Histogram, Record
-from report.trust import size_rules
+from report.trust import byte_bounds
 from report.trust.rule import Context, Rule
 
 # Standard deviations by which a share may be off: one run in 500 million is.
@@ -105,7 +105,7 @@ def writer_bytes(record: Record, context: Context) -> str:
     """The bytes of the writer are those of its keys and values."""
     if (found := record["writer"]) is None:
         return ""
-    told = size_rules.of_entries(found["bytes"], found["ops"], context.flags)
+    told = byte_bounds.of_entries(found["bytes"], found["ops"], context.flags)
     return f"its writer: {told}" if told else ""
 
 
@@ -158,7 +158,7 @@ def writer_latency_count(record: Record, context: Context) -> str:
 def shares_range(record: Record, context: Context) -> str:
     """A share that was drawn is one, and a mean is one of what may be drawn."""
     for entry in record["shares"] or ():
-        most = size_rules.most_of(entry["what"], context.flags)
+        most = byte_bounds.most_of(entry["what"], context.flags)
         for key in ("share", "theory"):
             if entry[key] > most:
                 return f"{entry['what']}: {key} is {entry[key]!r}"
@@ -170,7 +170,7 @@ def shares(record: Record, context: Context) -> str:
     draws = min(_MOST_DRAWS, record["ops"] // context.threads) or 1
     for entry in record["shares"] or ():
         share, theory = entry["share"], entry["theory"]
-        is_share = size_rules.most_of(entry["what"], context.flags) == 1
+        is_share = byte_bounds.most_of(entry["what"], context.flags) == 1
         if not is_share or not theory <= 1:
             continue
         error = math.sqrt(theory * (1 - theory) / draws)

@@ -18,7 +18,8 @@ from report.model.plan import Plan
 from report.model.record import Record
 from report.model.run import DISPUTED, LATENCY, Measurement, Run
 from report.model.run_folder import RecordedRun, load
-from report.trust.rule import Context, context_of_cell
+from report.trust.cell_context import context_of_cell
+from report.trust.rule import Context
 from report.trust.rule_table import fault_of_line
 
 # scenario, benchmark, repetition, operations, entries: equal work, equal digests.

@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from report.model.description import Description
-from report.model.plan import CellName, Flags, Plan
 from report.model.record import Record
-from report.terms.rulebook import UNKNOWN, Benchmark
+from report.terms.rulebook import Benchmark, Flags
 
 Fault = Callable[["Record", "Context"], str]
 
@@ -73,31 +71,6 @@ class Context:
         """Return whether calls are timed: not of a loop that could not keep up."""
         loop = record["open_loop"]
         return self.latency and not (loop and loop["saturated"])
-
-
-def context_of(
-    description: Description | None,
-    benchmark: str,
-    flags: Flags,
-    fill: Sequence[str] = (),
-    latency: bool = False,
-) -> Context:
-    """Return what an engine's description and the flags of a plan say of a cell."""
-    if description is None:
-        return Context(UNKNOWN, flags, fill, latency=latency)
-    known = description.benchmarks.get(benchmark, UNKNOWN)
-    return Context(known, flags, fill, description.stores, latency)
-
-
-def context_of_cell(plan: Plan, cell: CellName, latency: bool) -> Context:
-    """Return what a plan says of the work of a cell."""
-    return context_of(
-        plan.engine(cell.engine).description,
-        cell.benchmark,
-        plan.flags(cell),
-        plan.scenario(cell.scenario).fill,
-        latency,
-    )
 
 
 @dataclass(frozen=True)

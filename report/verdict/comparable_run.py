@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from report.exchange.google_benchmark import GoogleFile
-from report.model.plan import CellName, Engine, Flags
+from report.model import build_facts
+from report.model.google_file import GoogleFile
+from report.model.plan import CellName, Engine
 from report.model.run import Cell, Run
 from report.stats import repetition_stats
 from report.terms import titles
+from report.terms.rulebook import Flags
 from report.verdict import control
-from report.words import provenance
 
 # A seed, the operations done: equal work, which equal digests are due to.
 Work = tuple[int, int]
@@ -93,8 +94,8 @@ def of_run(run: Run) -> ComparableRun:
         identity={"method": run.plan.method, "seed": run.plan.seed, **machine},
         cells=cells,
         repetitions=run.plan.repetitions,
-        machine=provenance.machine_line(run),
-        builds={b.engine.name: dict(b.facts) for b in provenance.builds(run)},
+        machine=build_facts.machine_line(run),
+        builds={b.engine.name: dict(b.facts) for b in build_facts.builds(run)},
         suite=run.plan.suite.name,
         options=_options(run),
     )

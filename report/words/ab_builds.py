@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from report.model import build_facts
 from report.model.ab_run import AbRun
 from report.model.plan import Engine
-from report.words import ab_words, provenance
+from report.words import ab_words
 
 # Of an engine, a scenario and a setting: what side a and side b read back.
 _ReadBack = dict[tuple[str, str, str], dict[str, set[str]]]
@@ -71,7 +72,7 @@ def _facts_of(engine: Engine | None) -> dict[str, str]:
         return {"state": "not of this side"}
     if engine.description is None:
         return {"state": f"missing: {engine.missing}"}
-    return dict(provenance.build(engine).facts)
+    return dict(build_facts.build(engine).facts)
 
 
 def _differing_settings(run: AbRun) -> dict[str, list[Fact]]:

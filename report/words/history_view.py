@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from report.model.build_facts import machine_words
 from report.model.history_entry import HistoryEntry
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.terms import numbers
+from report.terms.numbers import interval, signed
 from report.verdict.history_steps import Change, SeriesSteps, judge
-from report.words.provenance import machine_words
 from report.words.verdict_words import NOMINATED, counted, look
 
 FEW = 10  # points; of fewer only large steps are seen
@@ -167,3 +168,13 @@ def _only(entry: HistoryEntry, wanted: Callable[[CellName], bool]) -> HistoryEnt
 
 def _gravest(change: Change) -> tuple[float, CellName, str]:
     return -abs(change.step.log_shift), change.series.cell, change.after.run
+
+
+def decided(change: Change) -> str:
+    """What the A/B run said that decided a step; "" if none did."""
+    entry = change.decided_by
+    ratio = entry.by_name[change.series.cell].ratio if entry else None
+    if entry is None or ratio is None:
+        return ""
+    ends = interval(ratio.low - 1, ratio.high - 1)
+    return f"{change.state} by {entry.run}: {signed(ratio.median - 1)} {ends}"

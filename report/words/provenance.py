@@ -1,12 +1,13 @@
-"""What a number rests on: builds, settings in force, machine, time spent."""
+"""What a number rests on: settings in force, machine, time spent."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report.model.description import Description
+from report.model.build_facts import text_of
 from report.model.plan import Engine, Scenario
 from report.model.run import Measurement, Run
 from report.terms import numbers
@@ -19,16 +20,8 @@ _CHOSEN = (
     ("duration", "--max-time", "s"),
     ("rate", "--rate", ""),
 )
+_RUN_ID = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-.+")
 _SPELLINGS = {"cpu": "CPU", "cpus": "CPUs", "mhz": "MHz", "smt": "SMT"}
-
-
-@dataclass(frozen=True)
-class Build:
-    """How an engine's executable was made; facts are (name, value)."""
-
-    engine: Engine
-    assertions_live: bool
-    facts: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -49,11 +42,6 @@ class Share:
     share: float
 
 
-def builds(run: Run) -> list[Build]:
-    """The build of every engine, in the order of the run."""
-    return [build(engine) for engine in run.plan.engines]
-
-
 def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
     """What each engine of the scenario was asked for, and what it reports."""
     found = []
@@ -68,7 +56,7 @@ def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
         found.append(
             Settings(
                 own[0].engine,
-                tuple((name, _text(value)) for name, value in sorted(asked.items())),
+                tuple((name, text_of(value)) for name, value in sorted(asked.items())),
                 tuple((n, " or ".join(texts)) for n, texts in sorted(values.items())),
             )
         )
@@ -114,24 +102,6 @@ def readable(name: str, value: Any) -> str:
     return str(value)
 
 
-def machine_line(run: Run) -> str:
-    """The machine in one line, from the identity in run.json."""
-    return machine_words(run.plan.machine)
-
-
-def machine_words(machine: Mapping[str, object]) -> str:
-    """A machine's identity in one line; what is unknown is left out."""
-    facts = (
-        ("cpu_model", "{}"),
-        ("logical_cpus", "{} CPUs"),
-        ("memory_gib", "{} GiB"),
-        ("file_system", "{}"),
-        ("kernel", "kernel {}"),
-    )
-    known = [form.format(machine[name]) for name, form in facts if machine.get(name)]
-    return " · ".join(known)
-
-
 def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
     """The command that measures a chart again, or one cell of it.
 
@@ -163,6 +133,15 @@ def _first_names(run: Run, engines: str) -> list[str]:
     return list(dict.fromkeys(twins.get(name, name) for name in engines.split(",")))
 
 
+def started(run_id: str) -> str:
+    """When a run began, from its name: 20261121-014500-quick; "" of other names."""
+    found = _RUN_ID.fullmatch(run_id)
+    if not found:
+        return ""
+    year, month, day, hour, minute = found.groups()
+    return f"{year}-{month}-{day} {hour}:{minute} UTC"
+
+
 def time_shares(run: Run) -> list[Share]:
     """Where the wall time went, in the order of a repetition."""
     total, prepared = (_total(run.measurements, n) for n in ("wall_ns", "prepare_ns"))
@@ -191,41 +170,6 @@ def _total(measurements: Iterable[Measurement], *names: str) -> int:
     return sum(m.figure(name) or 0 for m in measurements for name in names)
 
 
-def build(engine: Engine) -> Build:
-    """How one engine was built, as far as it says."""
-    described = engine.description
-    if described is None:
-        return Build(engine, assertions_live=False, facts=())
-    made = described.build
-    facts = [
-        ("version", described.version),
-        ("origin", made.get("origin")),
-        ("checksum of the origin", made.get("origin_sha256")),
-        ("checksum of the executable", engine.binary_sha256),
-        ("codec", _codec(described)),
-        ("compiler", made.get("compiler")),
-        ("flags", made.get("flags")),
-        ("flags of the engine", made.get("engine_flags")),
-        ("allocator", made.get("allocator")),
-        ("assertions", made.get("assertions")),
-        ("licence", described.licence),
-    ]
-    known = [(name, _text(value)) for name, value in facts if value]
-    return Build(engine, described.assertions_live, tuple(known))
-
-
-def _codec(described: Description) -> str:
-    """The codec, and what it made of compressible data when it was tried."""
-    codec, proof = described.codec, described.codec_proof
-    if not codec:
-        return "none"
-    plain, packed = proof.get("plain_disk_bytes"), proof.get("compressed_disk_bytes")
-    if not isinstance(plain, int) or not isinstance(packed, int):
-        return codec
-    sizes = f"{numbers.size(plain)} on disk without it, {numbers.size(packed)} with it"
-    return f"{codec}; tried: {sizes}"
-
-
 def _flat(group: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
     found = []
     for name, value in group.items():
@@ -241,9 +185,3 @@ def _words(name: str) -> str:
         return name
     words = name.removesuffix("_bytes").replace("_", " ").split()
     return " ".join(_SPELLINGS.get(word, word) for word in words)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)

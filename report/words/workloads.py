@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from report.model.plan import Flags
 from report.terms import numbers
-from report.terms.rulebook import BENCHMARKS
+from report.terms.rulebook import BENCHMARKS, Flags
 from report.verdict.chart_row import Row
 
 _KEYS = {

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from report.config.configuration import Config
-from report.model.ab_folder import check_unaltered, judge_ab, load_ab
+from report.model.ab_folder import check_unaltered, load_ab
 from report.model.ab_plan import AbPlan
 from report.model.ab_rule import AbRule
 from report.model.count_lines import COUNTS_FILE, CountFile
+from report.verdict.ab_judge import judge_ab
 from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_pairing import paired, same_executables
 from scripts.ab.ab_schedule import MOST_PADDING_BYTES, PADDING

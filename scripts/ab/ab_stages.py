@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from report.model.ab_folder import load_ab_run
 from report.model.ab_lines import stage_of
 from report.model.ab_plan import AbPlan
 from report.model.count_lines import COUNTS_FILE, CountFile
 from report.model.plan import CellName
 from report.model.record import AbPlace, Record
 from report.terms import numbers
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import suspects
 from report.words.verdict_words import counted
 from scripts.ab.ab_forecast import AbForecast

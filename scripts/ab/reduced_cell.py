@@ -6,8 +6,8 @@ shows a change as well as the whole of it.  It is the work of the first repetiti
 
 from dataclasses import replace
 
-from report.model.plan import CellName, Flags, Plan
-from report.terms.rulebook import Benchmark, Flag, flag_of
+from report.model.plan import CellName, Plan
+from report.terms.rulebook import Benchmark, Flag, Flags, flag_of
 
 MOST_OPS = 5_000
 MOST_BATCHED_OPS = 20_000  # twenty batches, or too few calls are made of the engine

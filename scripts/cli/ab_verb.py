@@ -213,7 +213,8 @@ def resume_ab(
     One that is finished is shown, whatever builds are given.  What it raises is what
     guarded() knows.
     """
-    from report.model.ab_folder import check_unaltered, judge_ab, load_ab
+    from report.model.ab_folder import check_unaltered, load_ab
+    from report.verdict.ab_judge import judge_ab
     from scripts.ab.ab_session import session_of
 
     recorded = load_ab(path)

@@ -160,7 +160,7 @@ def _refuse_for_ab(path: Path, against: str | None, threshold: float | None) -> 
 
 def _own_verdict(path: Path, globs: Sequence[str]) -> Gate:
     from report.gate.gate_evidence import gate_from_ab
-    from report.model.ab_folder import load_ab_run
+    from report.verdict.ab_judge import load_ab_run
     from report.verdict.ab_verdicts import judge
 
     run = load_ab_run(path)

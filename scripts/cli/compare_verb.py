@@ -114,7 +114,7 @@ def compare(
 
 
 def _source(results: Path, name: str) -> ComparableRun:
-    from report.exchange.google_benchmark import read
+    from report.model.google_file import read
     from report.trust.judge import load_run
     from report.verdict.comparable_run import of_google, of_run
 

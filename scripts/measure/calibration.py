@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from report.model.plan import CellName, Flags, Plan, Scenario
+from report.model.plan import CellName, Plan, Scenario
+from report.terms.rulebook import Flags
 from scripts.forecast.size_history import Samples
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Runner

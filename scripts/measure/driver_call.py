@@ -8,7 +8,8 @@ from pathlib import Path
 
 from report.model.plan import CellName, Plan
 from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
-from report.trust.rule import AUDIT, Context, context_of, context_of_cell
+from report.trust.cell_context import context_of, context_of_cell
+from report.trust.rule import AUDIT, Context
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
 from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
 from scripts.measure.result_check import (

@@ -12,7 +12,7 @@ from typing import Any
 from report.model.plan import METHOD, SCHEMA
 from report.model.record import Record
 from report.model.run import LATENCY, THROUGHPUT
-from report.trust.rule import context_of_cell
+from report.trust.cell_context import context_of_cell
 from scripts.measure.driver_call import RunContext
 from scripts.measure.measurement import measure
 from scripts.measure.preparation import PrepareFailed, fresh, prepare

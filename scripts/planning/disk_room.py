@@ -4,8 +4,8 @@ import errno
 import os
 from pathlib import Path
 
-from report.model.plan import CellGroup, Flags, Plan
-from report.terms.rulebook import flag_of
+from report.model.plan import CellGroup, Plan
+from report.terms.rulebook import Flags, flag_of
 
 # Peak size of a database over the bytes of its entries: logs, unmerged tables and
 # free pages together.  Measured engines stay below; nobody is hurt by the rest.

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from report.config.config_types import VARIANT
 from report.config.configuration import Config, EngineConfig
-from report.model.plan import Engine, Flags
+from report.model.plan import Engine
+from report.terms.rulebook import Flags
 from scripts.machine.child_process import Executor
 from scripts.planning.executable import (
     NotUsable,

@@ -16,13 +16,12 @@ from report.model.plan import (
     CellGroup,
     CellName,
     Engine,
-    Flags,
     Plan,
     Scenario,
     Suite,
 )
 from report.terms.documents import canonical
-from report.terms.rulebook import OWN_STREAM
+from report.terms.rulebook import OWN_STREAM, Flags
 from scripts.planning.order import shuffled_order
 from scripts.planning.settings import process_flags, resolve_flags
 

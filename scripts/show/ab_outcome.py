@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from report.formats.ab_text import ab_document, lines
-from report.model.ab_folder import load_ab_run
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from scripts.cli.options import Output
 from scripts.show.print_lines import print_lines

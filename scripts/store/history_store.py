@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from report.gate.gate_evidence import is_unfinished
-from report.model.ab_folder import load_ab_run
 from report.model.history_entry import HistoryEntry, text
 from report.terms.documents import ResultsError, read_bytes
 from report.trust.judge import load_run
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.verdict.new_history_entry import entry_of
 from scripts.store.report_file import write_whole

@@ -67,7 +67,7 @@ def _ab_reported(path: Path, kind: str) -> str:
             f" {', '.join(_AB_REPORTS)}"
         )
     # With NumPy and SciPy, for which nothing else here should wait.
-    from report.model.ab_folder import load_ab_run
+    from report.verdict.ab_judge import load_ab_run
     from report.verdict.ab_verdicts import judge
 
     result = judge(load_ab_run(path))

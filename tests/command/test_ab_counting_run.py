@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from report.model.ab_folder import load_ab_run
 from report.model.ab_rule import AbRule
 from report.model.plan import CellName
+from report.verdict.ab_judge import load_ab_run
 from scripts.ab.ab_pairing import paired
 from scripts.ab.ab_schedule import shuffled
 from scripts.store.run_places import CannotStart

@@ -9,8 +9,8 @@ import pytest
 
 from report.exchange import ab_benchstat
 from report.exchange.benchstat import benchmark_name
-from report.model.ab_folder import load_ab_run
 from report.model.ab_plan import Failure
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from tests.made_up import records, synthetic_ab, synthetic_run
 from tests.setup import other_programs

@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from report.formats import history_text
-from report.model.ab_folder import load_ab_run
 from report.model.history_entry import MedianInterval
 from report.model.history_folder import load
 from report.model.judgement import Verdict
 from report.model.plan import CellName
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.words.history_view import view
 from scripts.cli.verbs import main

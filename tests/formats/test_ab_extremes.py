@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from report.formats import ab_csv, ab_markdown, ab_text
-from report.model.ab_folder import load_ab_run
 from report.page import ab_page
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import AbResult, judge
 from tests.made_up import synthetic_ab
 from tests.made_up.synthetic_ab import CELLS

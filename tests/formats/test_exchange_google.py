@@ -13,7 +13,7 @@ import pytest
 
 from report.exchange import google_benchmark
 from report.exchange.exported_cells import samples
-from report.exchange.google_benchmark import read
+from report.model.google_file import read
 from report.model.run import Run
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run

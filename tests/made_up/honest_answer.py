@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from report.model.description import Description
-from report.trust.rule import context_of
+from report.trust.cell_context import context_of
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.result_check import Expected, judge
 from tests.made_up import descriptions, records, synthetic_run

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from report.model.description import Description
-from report.trust.rule import Context, context_of
+from report.trust.cell_context import context_of
+from report.trust.rule import Context
 from report.trust.rule_table import RULES
 from tests.made_up import descriptions, records, synthetic_run
 

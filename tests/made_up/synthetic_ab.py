@@ -13,12 +13,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from report.model.ab_folder import load_ab_run
 from report.model.ab_lines import SLOTS, side_at, stage_of
 from report.model.ab_plan import SIDES
 from report.model.ab_rule import AbRule
 from report.model.count_lines import end_line
 from report.model.plan import CellName
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import suspects
 from tests.made_up import records, synthetic_run
 

@@ -13,7 +13,8 @@ from typing import IO, Any, cast
 import pytest
 
 from report.model.count_lines import read_count_lines
-from report.model.plan import CellName, Flags
+from report.model.plan import CellName
+from report.terms.rulebook import Flags
 from report.verdict.count_verdicts import SAME, counted
 from scripts.ab.count_pass import count_cells, interleaved
 from scripts.ab.counting_tools import STRACE, VALGRIND, Tool, find_tools

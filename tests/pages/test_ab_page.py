@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from report.model.ab_folder import load_ab_run
 from report.model.ab_plan import Failure
 from report.model.ab_run import Repetition, Round
 from report.model.judgement import Verdict
 from report.page import ab_page, frame, raw_data
 from report.terms import numbers
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import AbResult, judge
 from tests.made_up import ab_showcase, made_up_ab, synthetic_ab
 from tests.places import ROOT

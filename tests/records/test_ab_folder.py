@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from report.model.ab_folder import load_ab_run
 from report.model.ab_plan import Failure
 from report.model.plan import CellName
 from report.terms.documents import ResultsError
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge, suspects
 from tests.made_up import synthetic_run
 from tests.made_up.synthetic_ab import (

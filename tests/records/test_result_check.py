@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from report.trust.rule import context_of
+from report.trust.cell_context import context_of
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.result_check import Expected, judge, validated
 from tests.made_up import records

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from report.model.ab_folder import load_ab_run
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from tests.places import BUILD
 from tests.workbench.command_line import Done, call

@@ -9,10 +9,10 @@ from report.gate.gate_evidence import (
     gate_from_comparison,
 )
 from report.gate.gate_verdict import Gate, GateOutcome
-from report.model.ab_folder import load_ab_run
 from report.stats.two_run_decision import Limits
 from report.trust.judge import load_run
 from report.verdict import run_changes
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.words.verdict_rows import Kind, VerdictRow
 from tests.made_up import records, synthetic_ab, synthetic_run

@@ -8,8 +8,8 @@ from report.gate.gate_evidence import gate_from_ab
 from report.gate.gate_github import annotations
 from report.gate.gate_text import lines
 from report.gate.gate_verdict import Gate, GateOutcome, gated
-from report.model.ab_folder import load_ab_run
 from report.model.judgement import Judgement, Verdict
+from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.words.verdict_rows import Kind, VerdictRow, with_judgement
 from tests.made_up import synthetic_ab
