@@ -16,7 +16,6 @@ from report.config.config_types import (
     VARIANT,
     Config,
     EngineConfig,
-    FlagsBySize,
     ScenarioConfig,
     SuiteConfig,
 )
@@ -34,17 +33,6 @@ from report.config.toml_table import (
 from report.published.published_figures import PUBLISHED_DIR
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.units import UnitError, parse_duration
-
-__all__ = [
-    "CONTROL_SUFFIX",
-    "MOST_REPEATS",
-    "Config",
-    "EngineConfig",
-    "FlagsBySize",
-    "ScenarioConfig",
-    "SuiteConfig",
-    "load",
-]
 
 
 def load(folder: Path) -> Config:

@@ -8,11 +8,11 @@ from typing import Any
 
 from report.model.ab_rule import PAIRS_PER_ROUND
 from report.model.ab_run import Side
-from report.model.judgement import Judgement, Verdict
+from report.model.judgement import MORE, Judgement, Verdict
 from report.terms import numbers
 from report.terms.text_table import TextLine, TextTable
 from report.verdict.ab_verdicts import AbResult
-from report.verdict.count_verdicts import MORE, CountResult
+from report.verdict.count_verdicts import CountResult
 from report.words import ab_words
 from report.words.ab_counts import changed, count_rows, counts_table, counts_told
 from report.words.verdict_rows import VerdictRow, blindest, verdict_table

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from report.gate.gate_verdict import MOST_UNSEEN, Chosen, Gate, GateOutcome, gated
 from report.model.count_lines import cell_of_count
-from report.model.judgement import Verdict
+from report.model.judgement import LESS, MORE, SAME, Verdict
 from report.model.plan import CellName
-from report.model.run import NOT_MEASURED, Run
+from report.model.run import NOT_MEASURED
 from report.terms.numbers import count
 from report.verdict.ab_verdicts import AbResult
-from report.verdict.count_verdicts import COUNTED, LESS, MORE, SAME
+from report.verdict.count_verdicts import COUNTED
 from report.verdict.run_changes import ComparedRuns, NotComparable, RatePresence
 from report.words import ab_words
 from report.words.ab_counts import count_row
@@ -32,15 +32,6 @@ _OUTCOMES: Mapping[str, GateOutcome] = {
     RatePresence.ONLY_NEW: GateOutcome.UNCOMPARED,
 }
 _NO_LINES = "the run has no measurements: measurements.jsonl is empty or missing"
-
-
-def is_unfinished(run: Run) -> bool:
-    """Whether repetitions of the plan are missing, but for those of failed cells."""
-    return any(
-        len(cell.repetitions) < run.plan.repetitions
-        for cell in run.cells.values()
-        if cell.status in ("ok", NOT_MEASURED)
-    )
 
 
 def _every(name: str) -> bool:

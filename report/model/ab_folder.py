@@ -7,25 +7,44 @@ judge_ab() says which of its lines can be believed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from report.model.ab_lines import RoundLines, rounds_of
-from report.model.ab_plan import (
-    AB_PLAN,
-    AbPlan,
-    ab_plan_of,
-    read_ab_document,
-)
+from report.model.ab_plan import AB_PLAN, SIDES, AbPlan, differences_of_work
+from report.model.ab_rule import AbRule
 from report.model.count_lines import COUNTS_FILE, CountFile, read_count_lines
-from report.model.plan import METHOD, SCHEMA, CellName
-from report.model.plan_document import check_amounts, check_settings
+from report.model.plan import (
+    METHOD,
+    SCHEMA,
+    CellGroup,
+    CellName,
+    Engine,
+    Plan,
+    Scenario,
+)
+from report.model.plan_document import (
+    cells_of,
+    check_amounts,
+    check_settings,
+    engine_documents,
+    engines_of,
+    scenario_documents,
+    scenarios_of,
+    sha256_of_settings,
+    suite_document,
+    suite_of,
+)
+from report.model.record import LINES
 from report.model.run import Measurement
-from report.model.run_folder import LINES, MeasurementFile, read_environment, read_lines
-from report.terms.documents import ResultsError
+from report.model.run_folder import MeasurementFile, read_environment, read_lines
+from report.terms.documents import ResultsError, read_object, validate
+from report.terms.text_table import one_line
 
 _FIRST_SCHEMA = 2  # of the lines of A/B runs
+AB_SCHEMA = 1
+Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -86,3 +105,104 @@ def _check_able(
         if made and plan.obstacle(name):
             place = f"{lines}:{made[0].lines[0].line}"
             raise ResultsError(f"{place}: {name} cannot run on both sides")
+
+
+def ab_plan_document(plan: AbPlan) -> dict[str, Any]:
+    """Return what ab.json holds."""
+    scenarios = zip(
+        scenario_documents(plan.a.scenarios), plan.merged_flags(), strict=True
+    )
+    return {
+        "schema": AB_SCHEMA,
+        "kind": "ab",
+        "method": plan.a.method,
+        "run": plan.run,
+        "seed": plan.seed,
+        "command": plan.a.command,
+        "suite": suite_document(plan.suite),
+        "cells": [asdict(cell) for cell in plan.cells],
+        "machine": dict(plan.machine),
+        "same_build": plan.same_build,
+        "rule": asdict(plan.rule),
+        "sides": {
+            side: {
+                "label": plan.labels[side],
+                "engines": engine_documents(of.engines),
+            }
+            for side, of in plan.sides.items()
+        },
+        "scenarios": [{**written, "flags": flags} for written, (_, flags) in scenarios],
+        "settings_sha256": sha256_of_settings(plan.settings()),
+        "counted": plan.counted,
+    }
+
+
+def read_ab_document(path: Path) -> dict[str, Any]:
+    """Return what the ab.json of a run folder holds.  Raises ResultsError."""
+    place = path / AB_PLAN
+    document = read_object(place)
+    validate(document, "ab", str(place))
+    return document
+
+
+def ab_plan_of(document: Document, place: Path) -> AbPlan:
+    """Return the plan that a document of ab.json holds, which passed its schema.
+
+    Raises ResultsError for parts that contradict one another.
+    """
+    rule = rule_of(document, place)
+    engines = {
+        side: engines_of(document["sides"][side]["engines"], place) for side in SIDES
+    }
+    if {e.name for e in engines["a"]} != {e.name for e in engines["b"]}:
+        raise ResultsError(f"{place}: the sides do not list the same engines")
+    scenarios = scenarios_of(document["scenarios"], place)
+    cells = cells_of(document["cells"], engines["a"], scenarios, place)
+    a, b = (_side(document, engines[s], scenarios, cells, rule) for s in SIDES)
+    plan = AbPlan(
+        a,
+        b,
+        labels={s: one_line(document["sides"][s]["label"]) for s in SIDES},
+        rule=rule,
+        same_build=document["same_build"],
+        counted=document["counted"],
+    )
+    for cell in cells:
+        if differences_of_work(plan.a, plan.b, cell):
+            raise ResultsError(f"{place}: {cell} is not the same work on both sides")
+    return plan
+
+
+def rule_of(document: Document, place: Path) -> AbRule:
+    """Return the rule of ab.json.  Raises ResultsError for one of another version.
+
+    Error rates were measured of this rule; the rounds alone are up to the run.
+    """
+    given, own = document["rule"], asdict(AbRule())
+    for key in own.keys() - {"screen_rounds", "confirm_rounds"}:
+        if given[key] != own[key]:
+            told = f"rule.{key} is {given[key]}, and that of this version {own[key]}"
+            raise ResultsError(f"{place}: {told}: not the rule of this version")
+    return AbRule(**given)
+
+
+def _side(
+    document: Document,
+    engines: tuple[Engine, ...],
+    scenarios: tuple[Scenario, ...],
+    cells: tuple[CellName, ...],
+    rule: AbRule,
+) -> Plan:
+    return Plan(
+        run=document["run"],
+        suite=suite_of(document["suite"]),
+        seed=int(document["seed"]),
+        repetitions=rule.screen_rounds + rule.confirm_rounds,
+        command=document["command"],
+        engines=engines,
+        scenarios=scenarios,
+        cells=cells,
+        order=tuple(CellGroup(1, (index,)) for index in range(len(cells))),
+        machine=document["machine"],
+        method=document["method"],
+    )

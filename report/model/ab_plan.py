@@ -6,35 +6,19 @@ Each side is an ordinary plan, with the engines of its own build.  ab.json holds
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 from report.model.ab_rule import AbRule
-from report.model.plan import CellGroup, CellName, Engine, Plan, Scenario, Suite
-from report.model.plan_document import (
-    cells_of,
-    engine_documents,
-    engines_of,
-    scenario_documents,
-    scenarios_of,
-    sha256_of_settings,
-    suite_document,
-    suite_of,
-)
-from report.terms.documents import ResultsError, read_object, validate
+from report.model.plan import CellName, Plan, Scenario, Suite
 from report.terms.rulebook import Flags
-from report.terms.text_table import one_line
 
 AB_PLAN = "ab.json"
-AB_SCHEMA = 1
 SIDES = ("a", "b")
 # What decides the work of a benchmark, and so must be the same on both sides.
 WORK_KEYS = (
     *("kind", "prepare", "ops_divisor", "value_size", "batch_size"),
     *("sync", "one_call", "finds", "key_order", "types"),
 )
-Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -126,41 +110,10 @@ class AbPlan:
         }
         return {
             scenario.name: {e: dict(f) for e, f in flags.items() if e not in missing}
-            for scenario, flags in self._merged_flags()
+            for scenario, flags in self.merged_flags()
         }
 
-    def document(self) -> dict[str, Any]:
-        """Return what ab.json holds."""
-        scenarios = zip(
-            scenario_documents(self.a.scenarios), self._merged_flags(), strict=True
-        )
-        return {
-            "schema": AB_SCHEMA,
-            "kind": "ab",
-            "method": self.a.method,
-            "run": self.run,
-            "seed": self.seed,
-            "command": self.a.command,
-            "suite": suite_document(self.suite),
-            "cells": [asdict(cell) for cell in self.cells],
-            "machine": dict(self.machine),
-            "same_build": self.same_build,
-            "rule": asdict(self.rule),
-            "sides": {
-                side: {
-                    "label": self.labels[side],
-                    "engines": engine_documents(plan.engines),
-                }
-                for side, plan in self.sides.items()
-            },
-            "scenarios": [
-                {**written, "flags": flags} for written, (_, flags) in scenarios
-            ],
-            "settings_sha256": sha256_of_settings(self.settings()),
-            "counted": self.counted,
-        }
-
-    def _merged_flags(self) -> list[tuple[Scenario, dict[str, Flags]]]:
+    def merged_flags(self) -> list[tuple[Scenario, dict[str, Flags]]]:
         """Return each scenario with the flags of the side that has the engine."""
         chosen = {e.name: self.b if e.missing else self.a for e in self.a.engines}
         return [
@@ -175,42 +128,6 @@ class AbPlan:
         ]
 
 
-def read_ab_document(path: Path) -> dict[str, Any]:
-    """Return what the ab.json of a run folder holds.  Raises ResultsError."""
-    place = path / AB_PLAN
-    document = read_object(place)
-    validate(document, "ab", str(place))
-    return document
-
-
-def ab_plan_of(document: Document, place: Path) -> AbPlan:
-    """Return the plan that a document of ab.json holds, which passed its schema.
-
-    Raises ResultsError for parts that contradict one another.
-    """
-    rule = rule_of(document, place)
-    engines = {
-        side: engines_of(document["sides"][side]["engines"], place) for side in SIDES
-    }
-    if {e.name for e in engines["a"]} != {e.name for e in engines["b"]}:
-        raise ResultsError(f"{place}: the sides do not list the same engines")
-    scenarios = scenarios_of(document["scenarios"], place)
-    cells = cells_of(document["cells"], engines["a"], scenarios, place)
-    a, b = (_side(document, engines[s], scenarios, cells, rule) for s in SIDES)
-    plan = AbPlan(
-        a,
-        b,
-        labels={s: one_line(document["sides"][s]["label"]) for s in SIDES},
-        rule=rule,
-        same_build=document["same_build"],
-        counted=document["counted"],
-    )
-    for cell in cells:
-        if differences_of_work(plan.a, plan.b, cell):
-            raise ResultsError(f"{place}: {cell} is not the same work on both sides")
-    return plan
-
-
 def differences_of_work(a: Plan, b: Plan, cell: CellName) -> list[str]:
     """Return how the work of a cell differs between its sides, where both know it."""
     one, other = a.benchmark(cell), b.benchmark(cell)
@@ -218,38 +135,3 @@ def differences_of_work(a: Plan, b: Plan, cell: CellName) -> list[str]:
         return []
     values = [(key, getattr(one, key), getattr(other, key)) for key in WORK_KEYS]
     return [f"{key} is {x!r} on a, {y!r} on b" for key, x, y in values if x != y]
-
-
-def rule_of(document: Document, place: Path) -> AbRule:
-    """Return the rule of ab.json.  Raises ResultsError for one of another version.
-
-    Error rates were measured of this rule; the rounds alone are up to the run.
-    """
-    given, own = document["rule"], asdict(AbRule())
-    for key in own.keys() - {"screen_rounds", "confirm_rounds"}:
-        if given[key] != own[key]:
-            told = f"rule.{key} is {given[key]}, and that of this version {own[key]}"
-            raise ResultsError(f"{place}: {told}: not the rule of this version")
-    return AbRule(**given)
-
-
-def _side(
-    document: Document,
-    engines: tuple[Engine, ...],
-    scenarios: tuple[Scenario, ...],
-    cells: tuple[CellName, ...],
-    rule: AbRule,
-) -> Plan:
-    return Plan(
-        run=document["run"],
-        suite=suite_of(document["suite"]),
-        seed=int(document["seed"]),
-        repetitions=rule.screen_rounds + rule.confirm_rounds,
-        command=document["command"],
-        engines=engines,
-        scenarios=scenarios,
-        cells=cells,
-        order=tuple(CellGroup(1, (index,)) for index in range(len(cells))),
-        machine=document["machine"],
-        method=document["method"],
-    )

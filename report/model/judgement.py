@@ -10,6 +10,9 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+# Verdicts on a count of work, which is exact.
+MORE, LESS, SAME, NOT_GATED = "more", "less", "same", "not gated"
+
 
 class Verdict(StrEnum):
     """What a comparison says of one cell; "inconclusive" is not "unchanged"."""

@@ -13,6 +13,9 @@ from report.terms.rulebook import Flag
 
 Pairs = Sequence[Sequence[int]]
 
+LINES = "measurements.jsonl"  # the file of a run that holds its records
+KILLED = "killed"  # the ending of a process that ended as by kill -9
+
 
 class Histogram(TypedDict):
     """Times of calls in nanoseconds; `buckets` are [lower limit, count]."""

@@ -25,7 +25,6 @@ GRAVEST_FIRST = (
 # Of a cell of which no repetition has finished.
 NOT_MEASURED = "not measured"
 THROUGHPUT, LATENCY = "throughput", "latency"
-KILLED = "killed"
 
 
 @dataclass(frozen=True)
@@ -182,3 +181,12 @@ class Run:
     def cell(self, engine: str, scenario: str, benchmark: str) -> Cell | None:
         """Return the cell, or None if it was not part of the plan."""
         return self.cells.get(CellName(engine, scenario, benchmark))
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Return True if repetitions of a cell that has not failed are missing."""
+        return any(
+            len(cell.repetitions) < self.plan.repetitions
+            for cell in self.cells.values()
+            if cell.status in ("ok", NOT_MEASURED)
+        )

@@ -20,7 +20,7 @@ from report.model.plan_document import (
     plan_of,
     read_plan_document,
 )
-from report.model.record import Record
+from report.model.record import LINES, Record
 from report.model.run import Measurement
 from report.terms.documents import (
     Line,
@@ -31,8 +31,6 @@ from report.terms.documents import (
     split_lines,
     validate,
 )
-
-LINES = "measurements.jsonl"
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from report.model.record import Record
-from report.model.run import KILLED
+from report.model.record import KILLED, Record
 from report.trust.rule import Context, Rule
 
 # Of a process that died right after its flush: what it wrote is not all there.

@@ -11,8 +11,8 @@ from report.model.ab_lines import RoundLines, side_of, slot_of
 from report.model.ab_plan import SIDES, AbPlan, Failure
 from report.model.ab_run import AbCell, AbRun, Repetition, Round
 from report.model.plan import CellName
+from report.model.record import LINES
 from report.model.run import GRAVEST_FIRST, Measurement
-from report.model.run_folder import LINES
 from report.terms.documents import ResultsError
 from report.terms.text_table import one_line
 from report.trust.judge import judged

@@ -16,12 +16,12 @@ import numpy as np
 from report.model.ab_plan import Failure
 from report.model.ab_rule import PAIRS_PER_ROUND, SEEN_EFFECT, AbRule
 from report.model.ab_run import CONFIRM, SCREEN, AbCell, AbRun, Round
-from report.model.judgement import Judgement, Verdict
+from report.model.judgement import MORE, Judgement, Verdict
 from report.model.plan import CellName
 from report.stats import ab_decision, repetition_stats, shifts
 from report.stats.aligned_ranks import Floats, p_slower
 from report.terms import numbers
-from report.verdict.count_verdicts import MORE, CountResult, count_results
+from report.verdict.count_verdicts import CountResult, count_results
 
 _WANTED_EFFECT = 0.05  # what pairs_needed would show
 # Of fewer cells a single one moves the median of all.

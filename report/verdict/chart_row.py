@@ -6,7 +6,8 @@ import statistics
 from dataclasses import dataclass
 
 from report.model.plan import Engine, Scenario
-from report.model.run import KILLED, Cell, Measurement, Run
+from report.model.record import KILLED
+from report.model.run import Cell, Measurement, Run
 from report.published.published_figures import BASELINE
 from report.stats import repetition_stats, resources
 from report.stats.resources import Resources

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 from report.model.ab_run import AbCell, AbRun, Repetition, Round
 from report.model.count_lines import CountLine, cell_of_count
+from report.model.judgement import LESS, MORE, NOT_GATED, SAME
 from report.model.plan import CellName
 from report.terms import numbers
 from report.terms.text_table import one_line
 
 _Pairs = tuple[tuple[int, int], tuple[int, int]]  # of a round: a's, b's
-MORE, LESS, SAME, NOT_GATED = "more", "less", "same", "not gated"
 
 # Counting repetitions of each side: as many at first, and so many where something
 # differs.  Two values that come and go like coins are told apart by the second.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from report.model.judgement import LESS, MORE, NOT_GATED, SAME
 from report.terms.text_table import TextTable
 from report.verdict.ab_verdicts import AbResult
-from report.verdict.count_verdicts import LESS, MORE, NOT_GATED, SAME, CountResult
+from report.verdict.count_verdicts import CountResult
 from report.words.verdict_rows import Kind, VerdictRow, verdict_table
 from report.words.verdict_words import counted
 

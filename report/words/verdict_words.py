@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from report.model.judgement import Verdict
+from report.model.judgement import LESS, MORE, SAME, Verdict
 from report.terms import numbers
-from report.verdict.count_verdicts import LESS, MORE, SAME
 
 FAILED, MISSING, LOST, DISPUTED = "failed", "missing", "lost", "disputed"
 NOMINATED, NOT_MEASURED = "nominated", "not measured"

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from report.config.configuration import Config
-from report.model.ab_folder import check_unaltered, load_ab
+from report.config.config_types import Config
+from report.model.ab_folder import ab_plan_document, check_unaltered, load_ab
 from report.model.ab_plan import AbPlan
 from report.model.ab_rule import AbRule
 from report.model.count_lines import COUNTS_FILE, CountFile
@@ -15,12 +16,12 @@ from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_pairing import paired, same_executables
 from scripts.ab.ab_schedule import MOST_PADDING_BYTES, PADDING
 from scripts.ab.ab_stages import AbSchedule
+from scripts.ab.count_pass import count_cells
 from scripts.machine.probes import Progress
-from scripts.measure.events import Notice
+from scripts.measure.events import Notice, View
 from scripts.measure.loop import Loop, Schedule
 from scripts.measure.runner import Request, Runner
 from scripts.measure.session import RecordedSession, Session
-from scripts.show.live import View
 from scripts.store.run_places import new_name, refuse_small_disk, refuse_small_memory
 from scripts.store.run_store import drop_torn_line
 
@@ -90,7 +91,7 @@ class AbSession(Session[AbPlan]):
 
     def documents(self, plan: AbPlan) -> dict[str, dict[str, Any]]:
         """Return ab.json."""
-        return {"ab": plan.document()}
+        return {"ab": ab_plan_document(plan)}
 
     def kept(self, path: Path, config: Config) -> RecordedSession[AbPlan]:
         """Return what is there of a run."""
@@ -110,17 +111,19 @@ class AbSession(Session[AbPlan]):
         path = loop.folder.path
         if self.counts.torn:
             drop_torn_line(path / COUNTS_FILE, self.counts.sound_bytes)
+        benches = {
+            side: runner.bench(loop, plan.sides[side])
+            for side, runner in self.sides.items()
+        }
         return AbSchedule(
             plan=plan,
             path=path,
-            benches={
-                side: runner.bench(loop, plan.sides[side])
-                for side, runner in self.sides.items()
-            },
+            benches=benches,
             forecast=self.forecast(plan),
             listener=loop.view.show,
             lines=loop.lines,
             counts=self.counts,
+            count=partial(count_cells, benches["a"], benches["b"]),
         )
 
     def warnings(self, plan: AbPlan) -> list[Notice]:

@@ -1,12 +1,13 @@
 """The schedule of an A/B run: screen, suspects, their confirmation, the counts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Protocol
 
 from report.model.ab_lines import stage_of
 from report.model.ab_plan import AbPlan
-from report.model.count_lines import COUNTS_FILE, CountFile
+from report.model.count_lines import COUNTS_FILE, CountFile, CountLine
 from report.model.plan import CellName
 from report.model.record import AbPlace, Record
 from report.terms import numbers
@@ -15,7 +16,6 @@ from report.verdict.ab_verdicts import suspects
 from report.words.verdict_words import counted
 from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_schedule import PADDING, Ledger, Slot, padding_bytes, shuffled
-from scripts.ab.count_pass import count_cells
 from scripts.measure.driver_call import RunContext
 from scripts.measure.events import (
     CountStep,
@@ -24,10 +24,23 @@ from scripts.measure.events import (
     RoundFinished,
     RunProgress,
 )
-from scripts.measure.loop import Schedule, Task
-from scripts.measure.repetition import Finished
+from scripts.measure.loop import Finished, Schedule, Task
+from scripts.measure.repetition import task_of
 from scripts.planning.order import ScheduledRepetition
 from scripts.store.run_store import RunFolder
+
+
+class Count(Protocol):
+    """Counts the work of both sides: scripts.ab.count_pass.count_cells()."""
+
+    def __call__(
+        self,
+        cells: Sequence[CellName],
+        append: Callable[[Mapping[str, Any]], None],
+        done: Iterable[CountLine],
+        tell: Callable[[str], None],
+    ) -> None:
+        """Count these cells and append a line for each counted process."""
 
 
 @dataclass
@@ -41,6 +54,7 @@ class AbSchedule(Schedule):
     listener: Listener
     lines: Sequence[Record]  # all on disk, those of this session too
     counts: CountFile  # those on disk when this session begins
+    count: Count
     _ledger: Ledger = field(init=False)
     _suspects: list[CellName] | None = field(init=False, default=None)
 
@@ -61,7 +75,7 @@ class AbSchedule(Schedule):
     def stored(self, task: Task, finished: Finished) -> None:
         """Take in a repetition that is on disk."""
         self._ledger.add(finished.line)
-        cell = task.bench.plan.cells[finished.turn.index]
+        cell = task.plan.cells[finished.turn.index]
         self.forecast.learn(cell, finished.line["ab"]["side"], finished.seconds)
 
     def pace(self) -> RunProgress:
@@ -92,14 +106,8 @@ class AbSchedule(Schedule):
         cells = [cell.name for cell in run.cells if cell.failure is None]
         counts = RunFolder(self.path, COUNTS_FILE)
         try:
-            count_cells(
-                self.benches["a"],
-                self.benches["b"],
-                cells,
-                counts.append,
-                self.counts.lines,
-                lambda text: self.listener(CountStep(text)),
-            )
+            tell = lambda text: self.listener(CountStep(text))  # noqa: E731
+            self.count(cells, counts.append, self.counts.lines, tell)
         finally:
             counts.close()
 
@@ -126,7 +134,7 @@ class AbSchedule(Schedule):
             "slot": slot.slot,
             "padding_bytes": padding,
         }
-        return Task(bench, [turn], place)
+        return task_of(bench, [turn], place)
 
     def _nominate(self) -> list[CellName]:
         """The cells that the stored lines make suspects."""

@@ -22,19 +22,18 @@ from report.model.plan import CellName
 from report.verdict.count_verdicts import CONFIRMED_COUNTS, SCREENED_COUNTS, suspicious
 from scripts.ab.counting_tools import SYSTEM_CALLS, Tool, Unreadable, find_tools
 from scripts.ab.reduced_cell import reduced_plan
-from scripts.measure.driver_call import DriverCall, RunContext, benchmark_of
-from scripts.measure.measurement import audited_call
-from scripts.measure.preparation import (
-    PrepareFailed,
-    fresh,
-    history_of_cell,
-    prepare,
-    provide,
+from scripts.measure.audit import audited_call
+from scripts.measure.driver_call import (
+    REASON_CHARS,
+    DriverCall,
+    RunContext,
+    benchmark_of,
 )
-from scripts.measure.result_check import REASON_CHARS, CheckedAnswer
-from scripts.planning.disk_room import is_full_error
+from scripts.measure.preparation import PrepareFailed, fresh, prepare, provide
+from scripts.measure.result_check import CheckedAnswer
+from scripts.planning.disk_room import DiskFull, is_full_error
+from scripts.planning.executable import history_of_cell
 from scripts.planning.order import ScheduledRepetition, repetition_seed
-from scripts.store.run_store import DiskFull
 
 Append = Callable[[Mapping[str, Any]], None]
 Tell = Callable[[str], None]

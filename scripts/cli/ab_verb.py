@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,26 +13,21 @@ import click
 from report.config.configuration import load
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
 from scripts.cli import options as options
+from scripts.cli.build_folders import BUILDS, builds_of
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import suite_name
-from scripts.cli.options import Output
 from scripts.cli.selection import RunOptions, selection_of
+from scripts.cli.session_flow import concluded_ab, run_with_progress
 from scripts.measure.runner import Request, open_runner
-from scripts.measure.session import SessionResult
 from scripts.show.ab_view import make_ab_view
 from scripts.show.dry_run import show_dry_run
-from scripts.show.run_output import conclude, resume_command, run_with_progress
+from scripts.show.output import Output
 from scripts.store.run_places import RunPlaces
 
 if TYPE_CHECKING:
     from report.model.ab_plan import AbPlan
     from scripts.ab.ab_session import AbSession
-    from scripts.machine.system_access import SystemAccess
 
-_NEEDED = (
-    "needs a build directory, one that holds drivers/db_bench_*, such as"
-    " --a build/base --b build/release"
-)
 _RULE = AbRule()
 _MOST_ROUNDS = 1000
 _LABEL_CHARS = 100
@@ -46,36 +41,6 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
         f"the least p of {rounds} is 6^-{rounds}, and p <= {_RULE.alpha:g} over all"
         f" suspects confirms: give {LEAST_CONFIRM_ROUNDS} or more"
     )
-
-
-BUILDS = options.stacked(
-    click.option(
-        "--a",
-        "a_dir",
-        type=options.FOLDER,
-        help="The base: a build directory, or a built source tree: --a build/base.",
-    ),
-    click.option(
-        "--b",
-        "b_dir",
-        type=options.FOLDER,
-        help="The new build, that may have become slower: --b build/release.",
-    ),
-)
-
-
-@dataclass(frozen=True)
-class BuildFolders:
-    """The build directories of both sides."""
-
-    a: Path
-    b: Path
-    same: bool  # one build is measured against itself
-
-    @property
-    def options(self) -> dict[str, Path]:
-        """As `resume` wants to be told of them."""
-        return {"--a": self.a} if self.same else {"--a": self.a, "--b": self.b}
 
 
 @click.command("ab")
@@ -172,7 +137,7 @@ def ab(
             if dry_run:
                 return _dry_run(session, plan, output)
             ending = run_with_progress(session, plan, output, strict=strict)
-        return _concluded(ending, output, places, builds)
+        return concluded_ab(ending, output, places, builds)
 
     sys.exit(exit_code_of(work))
 
@@ -180,7 +145,9 @@ def ab(
 def _dry_run(session: AbSession, plan: AbPlan, output: Output) -> int:
     from scripts.show import ab_dry_run
 
-    document = ab_dry_run.dry_run_document(session, plan)
+    document = ab_dry_run.dry_run_document(
+        plan, session.forecast(plan), session.runner.places
+    )
     return show_dry_run(document, ab_dry_run.dry_run_lines, output)
 
 
@@ -200,62 +167,6 @@ def _request(
     return Request(config, chosen, selection_of(config, chosen, asked), command)
 
 
-def resume_ab(
-    path: Path,
-    a_dir: Path | None,
-    b_dir: Path | None,
-    places: RunPlaces,
-    output: Output,
-    outside: SystemAccess,
-) -> int:
-    """Go on with the A/B run in this folder; return the exit code.
-
-    One that is finished is shown, whatever builds are given.  What it raises is what
-    guarded() knows.
-    """
-    from report.model.ab_folder import check_unaltered, load_ab
-    from report.verdict.ab_judge import judge_ab
-    from scripts.ab.ab_session import session_of
-
-    recorded = load_ab(path)
-    check_unaltered(recorded)
-    plan, run = recorded.plan, judge_ab(recorded)
-    if not run.unfinished and not run.torn:
-        if not output.quiet:
-            click.echo(f"note {plan.run} is finished: nothing is missing", err=True)
-        return _concluded(SessionResult(plan, path, run.lines), output, places)
-    if a_dir is None or (b_dir is None and not plan.same_build):
-        builds_told = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
-        raise click.UsageError(
-            f"{plan.run} is resumed with the builds that it measures: {builds_told}"
-        )
-    builds = builds_of(a_dir, b_dir, same=plan.same_build)
-    places = replace(places, build_dir=builds.a)
-    config = load(places.configs)
-    with open_runner(places, outside) as side_a:
-        session = session_of(
-            side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
-        )
-        ending = session.resume(path, config)
-    return _concluded(ending, output, places, builds)
-
-
-def builds_of(a: Path | None, b: Path | None, *, same: bool) -> BuildFolders:
-    """The builds that are asked for.  Raises click.UsageError or Refused."""
-    from scripts.ab.ab_pairing import build_dir_of
-
-    if a is None:
-        raise click.UsageError(f"--a {_NEEDED}")
-    if same:
-        if b is not None:
-            raise click.UsageError("one build against itself (--aa) has no --b")
-        one = build_dir_of(a, "--a")
-        return BuildFolders(one, one, same=True)
-    if b is None:
-        raise click.UsageError(f"--b {_NEEDED}; or --aa, to measure A against itself")
-    return BuildFolders(build_dir_of(a, "--a"), build_dir_of(b, "--b"), same=False)
-
-
 def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:
     """Return what the sides are called.  Raises click.UsageError for no real name."""
     for option, label in (("--label-a", label_a), ("--label-b", label_b)):
@@ -266,18 +177,3 @@ def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str
     if a == b and not same:
         raise click.UsageError(f"both sides are labelled {a!r}: --label-a, --label-b")
     return {"a": a, "b": b}
-
-
-def _concluded(
-    ending: SessionResult[AbPlan],
-    output: Output,
-    places: RunPlaces,
-    builds: BuildFolders | None = None,
-) -> int:
-    """Judge the run and show what it came to; return the exit code."""
-    from scripts.show.ab_outcome import AbOutcome
-
-    command = resume_command(
-        ending.plan.run, places, builds.options if builds else None
-    )
-    return conclude(ending, AbOutcome(ending.path), output, command)

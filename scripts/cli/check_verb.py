@@ -177,7 +177,6 @@ def _against_run(
     from report.gate.gate_evidence import (
         LEAST_CONFIDENCE,
         gate_from_comparison,
-        is_unfinished,
     )
     from report.gate.gate_verdict import Gate
     from report.stats.two_run_decision import Limits
@@ -185,7 +184,7 @@ def _against_run(
     from report.verdict.run_changes import ComparedRuns, compare
 
     new = load_run(path)
-    unfinished = is_unfinished(new)
+    unfinished = new.is_unfinished
     if (back := _BACK.fullmatch(against)) and len(all_runs(results)) < int(back[1]):
         told = f"there is no run {against}"
         return Gate(new.plan.run, against, "", (), unfinished, told, no_base=True)

@@ -12,8 +12,8 @@ import click
 from scripts.cli import options as options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import ShareType, check_globs, matching
+from scripts.show.output import print_error
 from scripts.show.print_lines import put
-from scripts.show.run_output import print_error
 from scripts.store.run_store import find_run
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from report.config.configuration import Config, SuiteConfig, load
+from report.config.config_types import Config, SuiteConfig
+from report.config.configuration import load
 from scripts.cli import options as options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import suite_name
-from scripts.cli.options import Output
 from scripts.doctor.admission import full, subject_of
 from scripts.doctor.doctor_progress import progress_on
 from scripts.doctor.finding import Finding, Severity
@@ -24,7 +24,6 @@ from scripts.doctor.subject import Subject
 from scripts.machine.host import Machine, environment_document, identity, machine_line
 from scripts.machine.reader import SystemReader
 from scripts.machine.system_access import SystemAccess
-from scripts.measure.driver_call import WORK_FOLDER
 from scripts.planning.disk_room import needed_bytes
 from scripts.planning.found_engines import (
     ask_executables,
@@ -32,7 +31,8 @@ from scripts.planning.found_engines import (
     find_engines,
 )
 from scripts.show.listing import suite_plan
-from scripts.store.run_places import work_folder
+from scripts.show.output import Output
+from scripts.store.run_places import WORK_FOLDER, work_folder
 from scripts.store.run_store import sole_user
 
 _WIDTH = 100  # of lines, unless a terminal is narrower

@@ -6,10 +6,11 @@ from report.config.toml_table import ConfigError
 from report.terms.documents import ResultsError
 from scripts.doctor.admission import Unfit
 from scripts.machine.child_process import Interrupted
+from scripts.planning.disk_room import DiskFull
 from scripts.planning.resume_check import CannotResume
-from scripts.show.run_output import print_error
+from scripts.show.output import print_error
 from scripts.store.run_places import CannotStart
-from scripts.store.run_store import DiskFull, FolderLocked
+from scripts.store.run_store import FolderLocked
 
 
 def exit_code_of(work: Callable[[], int]) -> int:

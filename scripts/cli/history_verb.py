@@ -11,8 +11,8 @@ import click
 
 from scripts.cli import options as options
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.option_types import check_globs, matching, shown
-from scripts.show.run_output import print_error
+from scripts.cli.option_types import check_globs, matching
+from scripts.show.output import print_error, shown
 from scripts.store.run_store import EVERY_KIND, find_run
 
 if TYPE_CHECKING:

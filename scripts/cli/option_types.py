@@ -1,11 +1,11 @@
 """What the command line accepts: lists, durations, names with a nearest match."""
 
 import fnmatch
+import importlib
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
 from typing import Any
 
 import click
@@ -142,7 +142,27 @@ class ShareType(click.ParamType[float]):
 
 
 class VerbGroup(click.Group):
-    """A group that suggests the nearest verb, and remembers the command line."""
+    """A group that suggests the nearest verb, and remembers the command line.
+
+    `verbs` are the modules and functions of the verbs: a verb is imported when it is
+    called, since most need libraries that take long to load.
+    """
+
+    def __init__(self, *args: Any, verbs: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._verbs = verbs
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Return the names of all verbs."""
+        return sorted(self._verbs)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        """Import and return a verb; None if there is none of that name."""
+        module, _, function = self._verbs.get(name, "").partition(":")
+        if not module:
+            return None
+        command: click.Command = getattr(importlib.import_module(module), function)
+        return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parses the options before the verb."""
@@ -206,11 +226,3 @@ def check_globs(globs: Sequence[str], cells: Iterable[str]) -> None:
                 f"--cells: {glob!r} matches no cell{hint}; a cell is"
                 " engine/scenario/benchmark, see: kvmatrix list cells SUITE"
             )
-
-
-def shown(path: Path) -> str:
-    """A path for people: relative to where they are, if it is below."""
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)

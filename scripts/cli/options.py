@@ -1,17 +1,15 @@
 """The options of the command line's verbs, each with its help."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
-from report.config.configuration import MOST_REPEATS
+from report.config.config_types import MOST_REPEATS
 from scripts.cli.option_types import CountType, DurationType, RateType
+from scripts.store.run_places import ROOT
 
-ROOT = Path(__file__).parents[2]
 DEFAULT_SEED = 301
 FOLDER = click.Path(file_okay=False, path_type=Path)
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -169,35 +167,3 @@ SELECTION = stacked(
     *(ENGINES, SCENARIOS, CELLS, REPETITIONS, NUM, SEED, MAX_TIME, TIMEOUT),
     *(LATENCY, RATE, CONTROL, REPEAT_DISTURBED, DRY_RUN),
 )
-
-
-@dataclass(frozen=True)
-class Output:
-    """How results are shown."""
-
-    quiet: bool
-    as_json: bool
-    no_report: bool
-    color: str
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "Output":
-        """Return what a verb's options ask for; one without reports writes none."""
-        quiet, as_json, color = given["quiet"], given["as_json"], given["color"]
-        return cls(quiet, as_json, given.get("no_report", True), color)
-
-    def stdout(self) -> Console:
-        """The console for results."""
-        return Console(
-            no_color=True if self.color == "never" else None,
-            force_terminal=True if self.color == "always" else None,
-            highlight=False,
-        )
-
-    def stderr(self) -> Console:
-        """The console for progress."""
-        return Console(
-            stderr=True,
-            no_color=True if self.color == "never" else None,
-            highlight=False,
-        )

@@ -15,17 +15,18 @@ from report.terms import numbers
 from scripts.cli import options as options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import CountsType, suite_name
-from scripts.cli.options import Output
 from scripts.cli.selection import RunOptions, selection_of
 from scripts.forecast.size_history import Samples, collect
 from scripts.forecast.suite_estimate import Room, estimate_suite
 from scripts.machine.host import environment_document
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.calibration import default_sizes, measure_sizes
+from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, Runner, open_runner
 from scripts.planning.disk_room import free_bytes
 from scripts.show.estimate_text import document, text
-from scripts.show.run_output import print_error, view_for
+from scripts.show.output import Output, print_error
+from scripts.show.run_output import view_for
 from scripts.store.run_places import CannotStart, RunPlaces
 from scripts.store.run_store import all_runs, find_run
 
@@ -132,9 +133,8 @@ def predict_suite(
         if learn.measure:
             sizes = _sizes(learn.sizes, made)
             samples, _ = collect(_sources(asked, learn.runs), made)
-            ending = measure_sizes(
-                runner, made, sizes, samples, view_for(output, places)
-            )
+            session = RunSession(runner, view_for(output, places))
+            ending = measure_sizes(session, made, sizes, samples)
             if ending:
                 return print_error(
                     f"{ending.message}; what is done is kept", ending.exit_code

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from report.config.configuration import Config, SuiteConfig
+from report.config.config_types import Config, SuiteConfig
 from report.terms.rulebook import Flag
 from scripts.cli.option_types import check_globs, names
 from scripts.cli.options import DEFAULT_SEED

@@ -4,10 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.model.plan import CellName, Plan
+from report.model.record import Record
+from report.terms.rulebook import Benchmark
+from report.trust.ending_rules import NOT_HANDED_OVER
 from report.trust.rule import AUDIT
 from scripts.machine.child_process import ProcessResult
-from scripts.measure.driver_call import DriverCall, RunContext, run_driver
-from scripts.measure.result_check import CheckedAnswer
+from scripts.machine.repetition_monitor import RepetitionMonitor
+from scripts.measure.driver_call import DriverCall, RunContext
+from scripts.measure.result_check import CheckedAnswer, run_driver
 from scripts.planning.executable import Step
 
 
@@ -53,3 +57,28 @@ def audit(bench: RunContext, audited: DriverCall, after: tuple[Step, ...]) -> Au
 def _stores(plan: Plan, cell: CellName) -> bool:
     description = plan.engine(cell.engine).description
     return description is not None and description.stores
+
+
+def audited_call(
+    bench: RunContext,
+    call: DriverCall,
+    benchmark: Benchmark,
+    observer: RepetitionMonitor | None = None,
+) -> tuple[ProcessResult, CheckedAnswer, Audit | None]:
+    """One measured process, judged by what a fresh one finds if it changed anything."""
+    outcome, verdict = run_driver(bench, call, observer)
+    if not verdict.ok or not benchmark.audited:
+        return outcome, verdict, None
+    own_part = (_step(benchmark, verdict.record),) if benchmark.writes else ()
+    found = audit(bench, call, (*call.after, *own_part))
+    what = NOT_HANDED_OVER if call.killed else "audit"
+    return outcome, found.judged(what, verdict), found
+
+
+def _step(benchmark: Benchmark, record: Record) -> Step:
+    """What a process did to its database, as far as its flags do not tell."""
+    by_thread = tuple(record.get("ops_by_thread") or (record["ops"],))
+    is_whole = benchmark.kind in ("write", "delete") and len(by_thread) == 1
+    if is_whole and record["ops"] == record["planned_ops"]:
+        return benchmark.name, ()
+    return benchmark.name, by_thread

@@ -4,18 +4,16 @@ The runs are ordinary ones, each cell once, in a folder of their own: they are k
 used again, and never taken for a result.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from report.model.plan import CellName, Plan, Scenario
 from report.terms.rulebook import Flags
 from scripts.forecast.size_history import Samples
-from scripts.measure.run_session import RunSession
-from scripts.measure.runner import Runner
-from scripts.measure.session import SessionResult
+from scripts.measure.events import SessionResult
+from scripts.measure.session import Session
 from scripts.planning.order import shuffled_order
-from scripts.show.live import View
 from scripts.store.run_places import new_name
 
 _STEPS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))
@@ -60,18 +58,16 @@ def plan_at_size(plan: Plan, num: int, samples: Samples, results: Path) -> Plan 
 
 
 def measure_sizes(
-    runner: Runner,
+    session: Session[Plan],
     plan: Plan,
     sizes: Sequence[int],
     samples: Samples,
-    view_of: Callable[[Plan], View],
 ) -> SessionResult[Plan] | None:
     """Measures what is missing at each size; the last run that ended early."""
     for num in sorted(sizes):
-        missing = plan_at_size(plan, num, samples, runner.places.results)
+        missing = plan_at_size(plan, num, samples, session.runner.places.results)
         if missing is None:
             continue
-        session = RunSession(runner, view_of)
         ending = session.start(missing, session.admit(missing, None))
         if ending.message:
             return ending

@@ -3,35 +3,25 @@
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from report.model.plan import CellName, Plan
 from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
-from report.trust.cell_context import context_of, context_of_cell
-from report.trust.rule import AUDIT, Context
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
 from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
-from scripts.measure.result_check import (
-    ANSWER_LIMIT_BYTES,
-    REASON_CHARS,
-    CheckedAnswer,
-    Expected,
-    judge,
-)
-from scripts.planning.disk_room import looks_full
 from scripts.planning.executable import (
     Stamp,
     Step,
     executable_path,
     flag_arguments,
     history_of,
+    process_flags,
 )
 from scripts.planning.order import ScheduledRepetition, repetition_seed
-from scripts.planning.settings import process_flags
-from scripts.store.run_store import DiskFull
 
-WORK_FOLDER = ".kvmatrix-work"
+REASON_CHARS = 500
+ANSWER_LIMIT_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -97,10 +87,10 @@ def benchmark_of(bench: RunContext, turn: ScheduledRepetition) -> Benchmark:
     return benchmark
 
 
-def run_driver(
+def run_process(
     bench: RunContext, call: DriverCall, observer: RepetitionMonitor | None = None
-) -> tuple[ProcessResult, CheckedAnswer]:
-    """Runs one process and judges its answer.  Raises DiskFull or Exchanged.
+) -> ProcessResult:
+    """Run one process.  Raises ExecutableChanged.
 
     A measured process is watched by its observer, and by nobody else.
     """
@@ -109,16 +99,11 @@ def run_driver(
         _remove(left)
     command, timeout_s = command_of(bench, call), bench.plan.suite.timeout_s
     if observer is None:
-        outcome = bench.executor.run(command, timeout_s)
-    else:
-        observer.begin()
-        outcome = bench.executor.run(command, timeout_s, (bench.tick, observer.tick))
-        observer.end()
-    verdict = _judged(bench, call, outcome)
-    if not verdict.ok and looks_full(bench.work, verdict.reason):
-        raise DiskFull("the data directory")
-    reason = without_places(bench, verdict.reason)
-    return outcome, CheckedAnswer(verdict.status, reason, verdict.record)
+        return bench.executor.run(command, timeout_s)
+    observer.begin()
+    outcome = bench.executor.run(command, timeout_s, (bench.tick, observer.tick))
+    observer.end()
+    return outcome
 
 
 def without_places(bench: RunContext, reason: str) -> str:
@@ -132,20 +117,7 @@ def _check_executable(bench: RunContext, engine: str) -> None:
         raise ExecutableChanged(path.name)
 
 
-def _judged(
-    bench: RunContext, call: DriverCall, outcome: ProcessResult
-) -> CheckedAnswer:
-    try:
-        answer = _read_answer(bench.answer)
-    except OSError as error:
-        if not outcome.exit.isdigit():  # how it ended says more
-            return judge(_expected(bench.plan, call), outcome, b"")
-        problem = f"its {bench.answer.name} cannot be read: {error.strerror}"
-        return CheckedAnswer("error", problem, {})
-    return judge(_expected(bench.plan, call), outcome, answer)
-
-
-def _read_answer(path: Path) -> bytes:
+def read_answer(path: Path) -> bytes:
     """What is there, be it nothing or a pipe that nobody writes to."""
     try:
         with open(path, "rb", opener=_open_without_waiting) as file:
@@ -169,7 +141,7 @@ def _remove(path: Path) -> None:
 def command_of(bench: RunContext, call: DriverCall) -> list[str]:
     """The command line of one process."""
     plan = bench.plan
-    flags = _flags(plan, call)
+    flags = flags_of(plan, call)
     if call.latency:
         rate = plan.rate(call.cell)
         flags |= {"histogram": True} if rate is None else {"rate": rate}
@@ -194,26 +166,9 @@ def command_of(bench: RunContext, call: DriverCall) -> list[str]:
     return command
 
 
-def _flags(plan: Plan, call: DriverCall) -> dict[str, Flag]:
+def flags_of(plan: Plan, call: DriverCall) -> dict[str, Flag]:
+    """Return the flags of a process, without those of its place and seed."""
     benchmark = plan.engine(call.cell.engine).benchmark(call.benchmark)
     if benchmark is None:  # the executable says so too, when it is asked for it
         benchmark = BENCHMARKS.get(call.benchmark, UNKNOWN)
     return process_flags(benchmark, plan.flags(call.cell), call.measured)
-
-
-def _expected(plan: Plan, call: DriverCall) -> Expected:
-    engine = plan.engine(call.cell.engine)
-    assert engine.description is not None
-    seed = repetition_seed(plan.seed, call.repetition)
-    version, context = engine.description.version, _context(plan, call)
-    return Expected(engine.executable, version, call.benchmark, seed, context)
-
-
-def _context(plan: Plan, call: DriverCall) -> Context:
-    if call.measured:
-        return context_of_cell(plan, call.cell, call.latency)
-    description = plan.engine(call.cell.engine).description
-    context = context_of(description, call.benchmark, _flags(plan, call))
-    if call.benchmark == AUDIT and not context.kind:
-        return replace(context, benchmark=BENCHMARKS[AUDIT])
-    return context

@@ -2,9 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Generic, TypeVar
 
-from report.model.plan import CellName
+from report.model.ab_plan import AbPlan
+from report.model.plan import CellName, Plan
 from report.model.record import AbPlace, Record
+
+P = TypeVar("P", bound=Plan | AbPlan)
 
 
 @dataclass(frozen=True)
@@ -109,3 +114,27 @@ Event = (
     | RunEnded
 )
 Listener = Callable[[Event], None]
+
+
+class View:
+    """Something that shows events as they come."""
+
+    period_s: float  # how often it wants to hear of a running cell
+
+    def show(self, event: Event) -> None:
+        """Take one event."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+
+
+@dataclass(frozen=True)
+class SessionResult(Generic[P]):
+    """How a session ended; `lines` are all of its run, as people are told of them."""
+
+    plan: P
+    path: Path
+    lines: tuple[Record, ...]
+    exit_code: int = 0
+    message: str = ""  # why it stopped early

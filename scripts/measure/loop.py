@@ -3,49 +3,46 @@
 import shutil
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
+from report.model.plan import Plan
 from report.model.record import AbPlace, Record
 from scripts.machine.child_process import Executor, PeriodicCall
-from scripts.measure.driver_call import RunContext
 from scripts.measure.events import (
     CellProgress,
     Heartbeat,
     RepetitionFinished,
     RepetitionStarted,
     RunProgress,
+    View,
 )
-from scripts.measure.repetition import Finished, obstacle_line, run_unit
 from scripts.planning.order import ScheduledRepetition
-from scripts.show.live import View
 from scripts.store.run_store import RunFolder
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One attempt at a repetition, ready to be stored, and what it took."""
+
+    turn: ScheduledRepetition
+    line: Record
+    seconds: float
 
 
 @dataclass(frozen=True)
 class Task:
     """Repetitions that follow one another on one database: all of one side.
 
-    `place` is that of an A/B run, as their lines will have it.
+    `place` is the task's position in an A/B run, as its lines record it.
     """
 
-    bench: RunContext
-    turns: Sequence[ScheduledRepetition]
+    plan: Plan
+    repetitions: Callable[[], Iterator[Finished]]
+    obstructed: bool  # its cells cannot run: the lines say why
     place: AbPlace | None = None
-
-    def repetitions(self) -> Iterator[Finished]:
-        """Measure them; of cells that cannot run, tell why."""
-        if self.obstructed:
-            return (obstacle_line(self.bench, turn) for turn in self.turns)
-        return run_unit(self.bench, self.turns)
-
-    @property
-    def obstructed(self) -> bool:
-        """Whether its cells cannot run at all."""
-        plan = self.bench.plan
-        return plan.obstacle(plan.cells[self.turns[0].index]) is not None
 
 
 class Schedule(ABC):
@@ -137,7 +134,7 @@ class Loop:
     def announce(self, turn: ScheduledRepetition) -> None:
         """Tell that a process is about to be measured."""
         assert self._task is not None
-        plan = self._task.bench.plan
+        plan = self._task.plan
         cell = plan.cells[turn.index]
         benchmark = plan.benchmark(cell)
         assert benchmark is not None

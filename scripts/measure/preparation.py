@@ -9,20 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from report.model.plan import CellName, InitialState, Plan
+from report.model.plan import InitialState
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.audit import audit
-from scripts.measure.driver_call import (
-    DriverCall,
-    RunContext,
-    run_driver,
-    without_places,
-)
-from scripts.measure.result_check import CheckedAnswer
-from scripts.planning.disk_room import looks_full
-from scripts.planning.executable import Step
+from scripts.measure.driver_call import DriverCall, RunContext, without_places
+from scripts.measure.result_check import CheckedAnswer, run_driver
+from scripts.planning.disk_room import DiskFull, looks_full
 from scripts.planning.order import ScheduledRepetition
-from scripts.store.run_store import DiskFull
 
 _COPY = ("cp", "-a", "--reflink=auto", "--sparse=auto", "--")
 _SYNC = ("sync", "--file-system")
@@ -79,12 +72,6 @@ def _check(verdict: CheckedAnswer, outcome: ProcessResult) -> None:
     if not verdict.ok:
         reason = f"preparing the database: {verdict.reason}"
         raise PrepareFailed(CheckedAnswer(verdict.status, reason, {}), outcome.exit)
-
-
-def history_of_cell(plan: Plan, cell: CellName) -> tuple[Step, ...]:
-    """What the database of a cell has been through: one thread has filled it."""
-    start = plan.start(cell)
-    return tuple((name, ()) for name in start.fill) if start else ()
 
 
 def provide(bench: RunContext, start: InitialState | None, database: Path) -> None:

@@ -4,31 +4,32 @@ Every process gets a directory of its own under the work directory, which belong
 the runner alone and is emptied before and after.
 """
 
+import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from report.model.plan import METHOD, SCHEMA
-from report.model.record import Record
+from report.model.record import AbPlace, Record
 from report.model.run import LATENCY, THROUGHPUT
 from report.trust.cell_context import context_of_cell
-from scripts.measure.driver_call import RunContext
-from scripts.measure.measurement import measure
-from scripts.measure.preparation import PrepareFailed, fresh, prepare
-from scripts.measure.result_check import empty_record, validated, without_figures
-from scripts.planning.disk_room import is_full_error
+from scripts.machine.repetition_monitor import RepetitionMonitor
+from scripts.measure.audit import audited_call
+from scripts.measure.driver_call import DriverCall, RunContext, benchmark_of
+from scripts.measure.loop import Finished, Task
+from scripts.measure.preparation import PrepareFailed, fresh, prepare, provide
+from scripts.measure.result_check import (
+    empty_record,
+    failure_line,
+    validated,
+    without_figures,
+)
+from scripts.planning.disk_room import DiskFull, is_full_error
+from scripts.planning.executable import history_of_cell
 from scripts.planning.order import ScheduledRepetition, is_superseded, repetition_seed
-from scripts.store.run_store import DiskFull
-
-
-@dataclass(frozen=True)
-class Finished:
-    """One attempt at a repetition, ready to be stored, and what it took."""
-
-    turn: ScheduledRepetition
-    line: Record
-    seconds: float
 
 
 def run_unit(
@@ -88,13 +89,51 @@ class _Unit:
             return None
 
 
+def _measured(
+    bench: RunContext, turn: ScheduledRepetition, database: Path
+) -> dict[str, Any]:
+    """Return the figures of one repetition, the executable's and the runner's own.
+
+    `database` is in the state that the cell starts from; it is removed.
+    """
+    benchmark = benchmark_of(bench, turn)
+    cell = bench.plan.cells[turn.index]
+    latency = bench.plan.is_latency(turn.repetition)
+    call = DriverCall(
+        cell,
+        turn.repetition,
+        database,
+        benchmark.name,
+        history_of_cell(bench.plan, cell),
+        measured=True,
+        latency=latency,
+        killed=latency and benchmark.writes,
+    )
+    bench.starts(turn)
+    observer = RepetitionMonitor(bench.surroundings, database)
+    outcome, verdict, found = audited_call(bench, call, benchmark, observer)
+    observed = observer.fields(verdict.record)
+    audited = found.document() if found else None
+    shutil.rmtree(database, ignore_errors=True)
+    if not verdict.ok:
+        fields = {
+            **failure_line(verdict),
+            **without_figures(verdict.status, verdict.reason),
+        }
+        return {**fields, **observed, "audit": audited, "exit": outcome.exit}
+    own = {"prepare_ns": None, "audit": audited, "wall_ns": None, "exit": outcome.exit}
+    return {**verdict.record, **observed, **own}
+
+
 def _fields(
     bench: RunContext, turn: ScheduledRepetition, failure: PrepareFailed | None
 ) -> dict[str, Any]:
     """What a line says about its repetition, measured or failed before that."""
     try:
         if failure is None:
-            return measure(bench, turn)
+            database = bench.work / "cell"
+            provide(bench, bench.plan.start(bench.plan.cells[turn.index]), database)
+            return _measured(bench, turn, database)
     except PrepareFailed as error:
         failure = error
     verdict = failure.verdict
@@ -136,3 +175,16 @@ def obstacle_line(bench: RunContext, turn: ScheduledRepetition) -> Finished:
     assert obstacle is not None
     fields = {**empty_record(), **without_figures(*obstacle)}
     return Finished(turn, _line(bench, turn, fields), 0.0)
+
+
+def task_of(
+    bench: RunContext,
+    turns: Sequence[ScheduledRepetition],
+    place: AbPlace | None = None,
+) -> Task:
+    """Return the task that measures these cells, or says why they cannot run."""
+    plan = bench.plan
+    if plan.obstacle(plan.cells[turns[0].index]) is None:
+        return Task(plan, partial(run_unit, bench, turns), False, place)
+    lines = partial(map, partial(obstacle_line, bench), turns)
+    return Task(plan, lines, True, place)

@@ -10,15 +10,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from report.model.plan import METHOD, SCHEMA
+from report.model.plan import METHOD, SCHEMA, Plan
 from report.model.record import Record
 from report.terms.documents import ResultsError, keys_of, parse_object, validate
-from report.trust.rule import Context
+from report.terms.rulebook import BENCHMARKS
+from report.trust.cell_context import context_of, context_of_cell
+from report.trust.rule import AUDIT, Context
 from report.trust.rule_table import fault_of_answer, fault_of_line
 from scripts.machine.child_process import ProcessResult
+from scripts.machine.repetition_monitor import RepetitionMonitor
+from scripts.measure.driver_call import (
+    REASON_CHARS,
+    DriverCall,
+    RunContext,
+    flags_of,
+    read_answer,
+    run_process,
+    without_places,
+)
+from scripts.planning.disk_room import DiskFull, looks_full
+from scripts.planning.order import repetition_seed
 
-REASON_CHARS = 500
-ANSWER_LIMIT_BYTES = 16 << 20
 _STATUSES = ("ok", "unsupported", "wrong", "error")
 _KEPT_ON_FAILURE = ("engine_version", "options", "settings", "build")
 _KILLED = f"signal {signal.SIGKILL.value}"
@@ -86,6 +98,49 @@ def judge(expected: Expected, outcome: ProcessResult, answer: bytes) -> CheckedA
     except ResultsError as error:
         return _failed("error", f"wrote nonsense: {error}", outcome)
     return _judge_record(expected, outcome, record)
+
+
+def run_driver(
+    bench: RunContext, call: DriverCall, observer: RepetitionMonitor | None = None
+) -> tuple[ProcessResult, CheckedAnswer]:
+    """Run one process and check its answer.  Raises DiskFull or ExecutableChanged."""
+    outcome = run_process(bench, call, observer)
+    verdict = _checked(bench, call, outcome)
+    if not verdict.ok and looks_full(bench.work, verdict.reason):
+        raise DiskFull("the data directory")
+    reason = without_places(bench, verdict.reason)
+    return outcome, CheckedAnswer(verdict.status, reason, verdict.record)
+
+
+def _checked(
+    bench: RunContext, call: DriverCall, outcome: ProcessResult
+) -> CheckedAnswer:
+    try:
+        answer = read_answer(bench.answer)
+    except OSError as error:
+        if not outcome.exit.isdigit():  # how it ended says more
+            return judge(_expected(bench.plan, call), outcome, b"")
+        problem = f"its {bench.answer.name} cannot be read: {error.strerror}"
+        return CheckedAnswer("error", problem, {})
+    return judge(_expected(bench.plan, call), outcome, answer)
+
+
+def _expected(plan: Plan, call: DriverCall) -> Expected:
+    engine = plan.engine(call.cell.engine)
+    assert engine.description is not None
+    seed = repetition_seed(plan.seed, call.repetition)
+    version, context = engine.description.version, _context(plan, call)
+    return Expected(engine.executable, version, call.benchmark, seed, context)
+
+
+def _context(plan: Plan, call: DriverCall) -> Context:
+    if call.measured:
+        return context_of_cell(plan, call.cell, call.latency)
+    description = plan.engine(call.cell.engine).description
+    context = context_of(description, call.benchmark, flags_of(plan, call))
+    if call.benchmark == AUDIT and not context.kind:
+        return replace(context, benchmark=BENCHMARKS[AUDIT])
+    return context
 
 
 def _judge_record(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from report.config.configuration import Config
+from report.config.config_types import Config
 from report.model.plan import Plan
 from report.model.plan_document import plan_document
 from report.model.record import Record
@@ -14,8 +14,8 @@ from scripts.forecast.prediction import Forecast
 from scripts.machine.probes import Progress
 from scripts.measure.driver_call import RunContext
 from scripts.measure.events import Notice, RunProgress
-from scripts.measure.loop import Loop, Schedule, Task
-from scripts.measure.repetition import Finished
+from scripts.measure.loop import Finished, Loop, Schedule, Task
+from scripts.measure.repetition import task_of
 from scripts.measure.session import RecordedSession, Session
 from scripts.planning.order import ScheduledRepetition, is_superseded, missing_turns
 from scripts.store.run_places import CannotStart, refuse_small_disk, refuse_small_memory
@@ -41,7 +41,7 @@ class RunSchedule(Schedule):
         for _, turns in missing:
             pending = [turn for turn in turns if turn in self._left]
             if pending:
-                yield Task(self.bench, pending)
+                yield task_of(self.bench, pending)
 
     def stored(self, task: Task, finished: Finished) -> None:
         """Take in a repetition, or an attempt at one, that is on disk."""

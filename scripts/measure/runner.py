@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from report.config.configuration import Config, SuiteConfig
+from report.config.config_types import Config, SuiteConfig
 from report.model.plan import Plan
 from report.model.record import Record
 from scripts.doctor.admission import admit, subject_of
@@ -16,7 +16,7 @@ from scripts.machine.probes import Progress
 from scripts.machine.reader import SystemReader
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.driver_call import RunContext
-from scripts.measure.events import Notice
+from scripts.measure.events import Notice, View
 from scripts.measure.loop import Loop
 from scripts.planning.disk_room import needed_bytes
 from scripts.planning.executable import NOT_BUILT, Stamp, executable_path
@@ -27,7 +27,6 @@ from scripts.planning.found_engines import (
 )
 from scripts.planning.new_plan import Selection, make_plan
 from scripts.planning.resume_check import changes
-from scripts.show.live import View
 from scripts.store.run_places import (
     RunPlaces,
     new_name,

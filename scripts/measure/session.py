@@ -4,38 +4,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
-from report.config.configuration import Config
-from report.model.ab_plan import AbPlan
-from report.model.plan import Plan
-from report.model.record import Record
-from report.model.run_folder import LINES, MeasurementFile
+from report.config.config_types import Config
+from report.model.record import LINES, Record
+from report.model.run_folder import MeasurementFile
 from scripts.doctor.finding import Finding, Severity
 from scripts.doctor.finding_text import summary
 from scripts.machine.child_process import Interrupted
 from scripts.machine.host import machine_line
 from scripts.machine.probes import Progress
 from scripts.measure.driver_call import ExecutableChanged
-from scripts.measure.events import Notice, RunEnded, RunStarted
+from scripts.measure.events import Notice, P, RunEnded, RunStarted, SessionResult, View
 from scripts.measure.loop import Loop, Schedule
 from scripts.measure.runner import Runner
+from scripts.planning.disk_room import DiskFull
 from scripts.planning.resume_check import CannotResume
-from scripts.show.live import View
-from scripts.store.run_store import DiskFull, RunFolder, create_folder, drop_torn_line
-
-P = TypeVar("P", bound=Plan | AbPlan)
-
-
-@dataclass(frozen=True)
-class SessionResult(Generic[P]):
-    """How a session ended; `lines` are all of its run, as people are told of them."""
-
-    plan: P
-    path: Path
-    lines: tuple[Record, ...]
-    exit_code: int = 0
-    message: str = ""  # why it stopped early
+from scripts.store.run_store import RunFolder, create_folder, drop_torn_line
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,14 @@ _FULL_BELOW_BYTES = 16 << 20
 _FULL_WORDS = ("No space left on device", "disk is full", "ENOSPC", "quota exceeded")
 
 
+class DiskFull(Exception):
+    """A disk has no room left; what was finished before is kept."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"no space left in {place}")
+        self.place = place
+
+
 def free_bytes(folder: Path) -> int:
     """Bytes an ordinary user can still write there."""
     stat = os.statvfs(folder)

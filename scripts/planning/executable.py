@@ -2,14 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from report.model.description import Description
-from report.model.plan import METHOD, SCHEMA
+from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
 from report.terms.documents import ResultsError, parse_object, validate
-from report.terms.rulebook import Flag
+from report.terms.rulebook import Benchmark, Flag, Flags
 from scripts.machine.child_process import Executor, ProcessResult
 
 DESCRIBE_TIMEOUT_S = 20
@@ -18,6 +18,8 @@ NOT_BUILT = "not built"
 # A benchmark that a database has been through, and the operations of each thread
 # that wrote; none: one thread made all that its flags plan.
 Step = tuple[str, tuple[int, ...]]
+# Asks whether an engine can run benchmarks with flags: see refusal().
+Refusal = Callable[[Engine, Sequence[str], Flags], tuple[str, str] | None]
 _ADVICE = "build it with scripts/bench or scripts/test"
 
 
@@ -127,3 +129,25 @@ def history_of(steps: Sequence[Step]) -> str:
         ":".join([name, *(["+".join(map(str, ops))] if ops else [])])
         for name, ops in steps
     )
+
+
+def history_of_cell(plan: Plan, cell: CellName) -> tuple[Step, ...]:
+    """What the database of a cell has been through: one thread has filled it."""
+    start = plan.start(cell)
+    return tuple((name, ()) for name in start.fill) if start else ()
+
+
+def process_flags(
+    benchmark: Benchmark, flags: Mapping[str, Flag], measured: bool
+) -> dict[str, Flag]:
+    """Return the flags of a cell as one of its processes has them.
+
+    One thread fills, and only a measurement may be cut short; a rate is of the
+    latency repetition alone.
+    """
+    own = {key: value for key, value in flags.items() if key != "rate"}
+    if not measured or benchmark.threads(flags) == 1:
+        own.pop("threads", None)
+    if not measured:
+        own.pop("duration", None)
+    return own

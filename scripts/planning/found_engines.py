@@ -3,19 +3,18 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from report.config.config_types import VARIANT
-from report.config.configuration import Config, EngineConfig
+from report.config.config_types import VARIANT, Config, EngineConfig
 from report.model.plan import Engine
 from report.terms.rulebook import Flags
 from scripts.machine.child_process import Executor
 from scripts.planning.executable import (
     NotUsable,
+    Refusal,
     describe,
     executable_path,
     refusal,
     sha256_of,
 )
-from scripts.planning.new_plan import Refusal
 
 CHILD_PATH = "/usr/bin:/bin"
 

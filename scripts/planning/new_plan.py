@@ -1,10 +1,10 @@
 """Making the plan of a new run from the configuration and what was asked for."""
 
 import fnmatch
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from report.config.configuration import (
+from report.config.config_types import (
     CONTROL_SUFFIX,
     Config,
     ScenarioConfig,
@@ -22,14 +22,14 @@ from report.model.plan import (
 )
 from report.terms.documents import canonical
 from report.terms.rulebook import OWN_STREAM, Flags
+from scripts.planning.executable import Refusal, process_flags
 from scripts.planning.order import shuffled_order
-from scripts.planning.settings import process_flags, resolve_flags
+from scripts.planning.settings import resolve_flags
 
 LEAST_REPETITIONS = 3
 # Where a scenario has no fill of its own, of the programs that --stream replays.
 _REPLAY_FILL = ("fillrandom",)
 # Why an engine cannot run benchmarks with flags: the flag and the problem, or None.
-Refusal = Callable[[Engine, Sequence[str], Flags], tuple[str, str] | None]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from report.config.configuration import Config
+from report.config.config_types import Config
 from report.config.toml_table import ConfigError
 from report.model.plan import Plan
 from scripts.planning.executable import executable_path, sha256_of

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from report.config.configuration import EngineConfig, FlagsBySize, ScenarioConfig
+from report.config.config_types import EngineConfig, FlagsBySize, ScenarioConfig
 from report.config.toml_table import ConfigError, unknown
 from report.model.description import Description
-from report.terms.rulebook import SCENARIO_FLAGS, Benchmark, Flag
+from report.terms.rulebook import SCENARIO_FLAGS, Flag
 from report.terms.units import UnitError, parse_size
 
 _ACCEPTED = {
@@ -48,22 +48,6 @@ def resolve_flags(
     if growth:
         layers = _layers(scenario, engine, override, growth)
     return {**_merged(layers, description), **chosen}
-
-
-def process_flags(
-    benchmark: Benchmark, flags: Mapping[str, Flag], measured: bool
-) -> dict[str, Flag]:
-    """Return the flags of a cell as one of its processes has them.
-
-    One thread fills, and only a measurement may be cut short; a rate is of the
-    latency repetition alone.
-    """
-    own = {key: value for key, value in flags.items() if key != "rate"}
-    if not measured or benchmark.threads(flags) == 1:
-        own.pop("threads", None)
-    if not measured:
-        own.pop("duration", None)
-    return own
 
 
 def _layers(

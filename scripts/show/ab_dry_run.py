@@ -8,15 +8,18 @@ from report.model.ab_lines import SLOTS
 from report.model.ab_plan import AbPlan
 from report.model.ab_rule import PAIRS_PER_ROUND
 from report.terms import numbers
+from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_pairing import same_executables
-from scripts.ab.ab_session import AbSession
 from scripts.planning.disk_room import cell_bytes
 from scripts.show.dry_run import cell_lines, room, room_line
+from scripts.store.run_places import RunPlaces
 
 
-def dry_run_document(session: AbSession, plan: AbPlan) -> dict[str, Any]:
+def dry_run_document(
+    plan: AbPlan, forecast: AbForecast, places: RunPlaces
+) -> dict[str, Any]:
     """What an A/B run would do; seconds and bytes are predictions."""
-    forecast, rule = session.forecast(plan), plan.rule
+    rule = plan.rule
     cells = []
     for index, cell in enumerate(plan.cells):
         found = plan.obstacle(cell)
@@ -45,7 +48,7 @@ def dry_run_document(session: AbSession, plan: AbPlan) -> dict[str, Any]:
         "predicted_confirm_s": round(forecast.confirm_s(), 3),
         "from_history": forecast.is_known(),
         "counted": plan.counted,
-        **room(plan.a, session.runner.places),
+        **room(plan.a, places),
     }
 
 

@@ -6,9 +6,8 @@ from typing import Any
 from report.formats.ab_text import ab_document, lines
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
-from scripts.cli.options import Output
+from scripts.show.output import Output, Result
 from scripts.show.print_lines import print_lines
-from scripts.show.run_output import Result
 
 
 class AbOutcome(Result):

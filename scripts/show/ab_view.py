@@ -21,10 +21,11 @@ from scripts.measure.events import (
     RoundFinished,
     RunProgress,
     RunStarted,
+    View,
 )
 from scripts.planning.order import cell_of, marks_of
 from scripts.show.board import STATUS_WORDS
-from scripts.show.live import PlainView, SilentView, View
+from scripts.show.live import PlainView, SilentView
 
 _NAME_CHARS = 42
 

@@ -10,10 +10,10 @@ import click
 from report.model.plan import Plan
 from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
-from scripts.cli.options import Output
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.planning.disk_room import cell_bytes, free_bytes, needed_bytes
 from scripts.planning.order import ScheduledRepetition, turns_of
+from scripts.show.output import Output
 from scripts.store.run_places import RunPlaces
 
 

@@ -10,7 +10,7 @@ import click
 from report.exchange import otava
 from report.model.history_entry import HistoryEntry
 from report.verdict.history_series import series
-from scripts.store.report_file import write_whole
+from scripts.store.whole_file import write_whole
 
 
 def write(

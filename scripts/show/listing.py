@@ -4,17 +4,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from report.config.configuration import Config, SuiteConfig
+from report.config.config_types import Config, SuiteConfig
 from report.model.plan import Engine, Plan
 from report.terms.numbers import count
 from report.terms.text_table import TableRow, TextTable
 from scripts.machine.system_access import SystemAccess
+from scripts.planning.executable import Refusal
 from scripts.planning.found_engines import (
     ask_executables,
     child_environment,
     find_engines,
 )
-from scripts.planning.new_plan import Refusal, Selection, control_of, make_plan
+from scripts.planning.new_plan import Selection, control_of, make_plan
 
 Document = dict[str, list[dict[str, Any]]]
 

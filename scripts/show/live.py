@@ -24,6 +24,7 @@ from scripts.measure.events import (
     RunEnded,
     RunProgress,
     RunStarted,
+    View,
 )
 from scripts.planning.order import is_superseded, marks_of
 from scripts.show.board import STATUS_WORDS, Board
@@ -40,19 +41,6 @@ HEARTBEAT_S = 60.0
 TABLE_ROWS = 30  # a shorter terminal gets scrolling lines
 _FIXED_ROWS = 8  # title, machine, blank lines and status lines around the table
 _NARROWEST = 60
-
-
-class View:
-    """Something that shows events as they come."""
-
-    period_s: float  # how often it wants to hear of a running cell
-
-    def show(self, event: Event) -> None:
-        """Take one event."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Leave the terminal as it was."""
 
 
 class SilentView(View):

@@ -7,9 +7,9 @@ import click
 from rich.text import Text
 
 from report.terms.text_table import TextLine, plain, visible
-from scripts.cli.options import Output
 from scripts.show.live_table import ASCII, glyphs_for
-from scripts.store.report_file import write_whole
+from scripts.show.output import Output
+from scripts.store.whole_file import write_whole
 
 _STYLES = {
     **{"regressed": "red", "improved": "green", "failed": "bold red"},

@@ -11,9 +11,7 @@ from report.model.record import Record
 from report.model.run import LATENCY
 from report.terms import numbers
 from report.verdict.chart_row import summary_of
-from scripts.cli.options import Output
-from scripts.measure.events import RunStarted
-from scripts.measure.session import SessionResult
+from scripts.measure.events import RunStarted, SessionResult
 from scripts.planning.order import is_superseded
 from scripts.show.board import STATUS_WORDS, Board, made
 from scripts.show.live_table import (
@@ -23,7 +21,7 @@ from scripts.show.live_table import (
     legend_line,
     table_lines,
 )
-from scripts.show.run_output import Result
+from scripts.show.output import Output, Result
 
 _PIPE_WIDTH = 200
 _STAYS_BUSY = (

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from report.gate.gate_evidence import is_unfinished
 from report.model.history_entry import HistoryEntry, text
 from report.terms.documents import ResultsError, read_bytes
 from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.verdict.new_history_entry import entry_of
-from scripts.store.report_file import write_whole
 from scripts.store.run_store import is_ab_run, sole_user
+from scripts.store.whole_file import write_whole
 
 
 def read_entry(path: Path, label: str = "") -> tuple[HistoryEntry, bool]:
@@ -24,7 +23,7 @@ def read_entry(path: Path, label: str = "") -> tuple[HistoryEntry, bool]:
         ab = load_ab_run(path)
         return entry_of(judge(ab), label), not ab.unfinished
     run = load_run(path)
-    return entry_of(run, label), not is_unfinished(run)
+    return entry_of(run, label), not run.is_unfinished
 
 
 def entry_of_folder(path: Path, label: str) -> HistoryEntry:

@@ -1,7 +1,6 @@
 """Writing a report: the only place where the report package meets a file."""
 
 import importlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from report.exchange.exported_cells import left_out
 from report.terms.text_table import visible
 from report.trust.judge import load_run
 from scripts.store.run_places import CannotStart
+from scripts.store.whole_file import write_whole
 
 _REPORTS = {
     "html": "report.page.report_page",
@@ -90,32 +90,3 @@ def _tell_left_out(path: Path, missing: Sequence[str], count: int) -> None:
         raise CannotStart(f"{path}: no cell has a rate", _NOTHING_MEASURED)
     for cell in missing:
         click.echo(f"left out: {visible(' '.join(cell.split()))}", err=True)
-
-
-def write_whole(target: Path, text: str, option: str = "") -> None:
-    """Replaces a file by a text, or leaves it as it was.
-
-    What is no ordinary file (a pipe, /dev/null) is written to as it is.  Raises
-    OSError, which names the target and the option that gave it.
-    """
-    try:
-        _replace(target, text)
-    except OSError as error:
-        named = f"{option} {target}".strip()
-        raise OSError(error.errno, error.strerror or str(error), named) from None
-
-
-def _replace(target: Path, text: str) -> None:
-    if target.exists() and not target.is_file():
-        target.write_text(text, encoding="utf-8")
-        return
-    place = target.resolve()
-    building = place.with_name(f".{place.name}.{os.getpid()}.unfinished")
-    try:
-        with building.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        building.replace(place)
-    finally:
-        building.unlink(missing_ok=True)

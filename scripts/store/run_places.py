@@ -10,9 +10,11 @@ from typing import Any
 
 from report.model.plan import Plan
 from report.terms import numbers
-from scripts.measure.driver_call import WORK_FOLDER
 from scripts.planning.disk_room import SPARE_BYTES, free_bytes, needed_bytes
 from scripts.planning.oracle_memory import table_bytes
+
+ROOT = Path(__file__).parents[2]
+WORK_FOLDER = ".kvmatrix-work"  # below the data directory
 
 
 class CannotStart(Exception):

@@ -17,8 +17,9 @@ from typing import Any
 
 from report.model.ab_plan import AB_PLAN
 from report.model.plan_document import PLAN
-from report.model.run_folder import LINES
+from report.model.record import LINES
 from report.terms.documents import ResultsError, validate
+from scripts.planning.disk_room import DiskFull
 
 # What tells the kinds of runs apart: the document that holds the plan.
 ORDINARY, AB = PLAN, AB_PLAN
@@ -28,14 +29,6 @@ _BACKWARDS = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
 _TIME_CHARS = len("YYYYmmdd-HHMMSS")
 _UNFINISHED = ".unfinished-"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-
-
-class DiskFull(Exception):
-    """A disk has no room left; what was finished before is kept."""
-
-    def __init__(self, place: str) -> None:
-        super().__init__(f"no space left in {place}")
-        self.place = place
 
 
 class FolderLocked(Exception):

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from report.config.configuration import Config, load
+from report.config.config_types import Config
+from report.config.configuration import load
 from report.config.toml_table import ConfigError
 from scripts.planning.settings import resolve_flags
 from tests.configuration.test_configuration import write

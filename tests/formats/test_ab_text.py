@@ -13,11 +13,12 @@ from click.testing import CliRunner
 
 from report.formats import ab_csv, ab_markdown, ab_text
 from report.model.ab_plan import Failure
+from report.model.judgement import NOT_GATED
 from report.terms.text_table import plain
 from report.verdict.ab_verdicts import AbResult, judge
-from report.verdict.count_verdicts import NOT_GATED, CountResult
-from scripts.cli.options import Output
+from report.verdict.count_verdicts import CountResult
 from scripts.cli.verbs import main
+from scripts.show.output import Output
 from scripts.show.print_lines import print_lines
 from tests.made_up import ab_showcase, made_up_ab, synthetic_ab
 

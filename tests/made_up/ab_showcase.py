@@ -17,9 +17,10 @@ from report.model.ab_lines import SLOTS, side_at
 from report.model.ab_plan import SIDES, Failure
 from report.model.ab_rule import AbRule
 from report.model.ab_run import AbCell, AbRun, Round
+from report.model.judgement import LESS, MORE, NOT_GATED, SAME
 from report.model.plan import CellName, Engine
 from report.model.plan_document import engines_of, scenarios_of
-from report.verdict.count_verdicts import LESS, MORE, NOT_GATED, SAME, CountResult
+from report.verdict.count_verdicts import CountResult
 from tests.made_up import made_up_ab, synthetic_ab, synthetic_run
 
 RUN_ID = synthetic_ab.AB_RUN_ID

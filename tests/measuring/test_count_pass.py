@@ -13,9 +13,10 @@ from typing import IO, Any, cast
 import pytest
 
 from report.model.count_lines import read_count_lines
+from report.model.judgement import SAME
 from report.model.plan import CellName
 from report.terms.rulebook import Flags
-from report.verdict.count_verdicts import SAME, counted
+from report.verdict.count_verdicts import counted
 from scripts.ab.count_pass import count_cells, interleaved
 from scripts.ab.counting_tools import STRACE, VALGRIND, Tool, find_tools
 from scripts.ab.reduced_cell import reduced_flags, reduced_plan

@@ -14,12 +14,11 @@ from report.model.plan import Plan
 from report.model.plan_document import plan_document
 from report.model.run_folder import read_current_plan
 from report.terms.documents import ResultsError
-from scripts.store.report_file import write_whole
+from scripts.planning.disk_room import DiskFull
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_shared_folder
 from scripts.store.run_store import (
     AB,
     EVERY_KIND,
-    DiskFull,
     FolderLocked,
     RunFolder,
     all_runs,
@@ -27,6 +26,7 @@ from scripts.store.run_store import (
     find_run,
     sole_user,
 )
+from scripts.store.whole_file import write_whole
 from tests.made_up.made_up_plans import engine, plan
 
 

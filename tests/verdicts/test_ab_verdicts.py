@@ -9,11 +9,11 @@ import pytest
 from report.model.ab_plan import Failure
 from report.model.ab_rule import AbRule
 from report.model.ab_run import AbCell
-from report.model.judgement import Judgement, Verdict
+from report.model.judgement import MORE, NOT_GATED, Judgement, Verdict
 from report.stats import shifts
 from report.verdict import ab_verdicts
 from report.verdict.ab_verdicts import CellResult, judge, suspects
-from report.verdict.count_verdicts import MORE, NOT_GATED, CountResult
+from report.verdict.count_verdicts import CountResult
 from tests.made_up.made_up_ab import (
     Rounds,
     cell,

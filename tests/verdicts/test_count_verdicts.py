@@ -9,16 +9,9 @@ import pytest
 
 from report.model.ab_plan import Failure
 from report.model.ab_run import AbCell, Repetition, Round
+from report.model.judgement import LESS, MORE, NOT_GATED, SAME
 from report.model.plan import CellName
-from report.verdict.count_verdicts import (
-    LESS,
-    MORE,
-    NOT_GATED,
-    SAME,
-    CountResult,
-    cell_results,
-    suspicious,
-)
+from report.verdict.count_verdicts import CountResult, cell_results, suspicious
 from tests.made_up import records
 
 CELL = CellName("alpha", "base", "fillrandom")

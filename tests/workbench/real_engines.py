@@ -4,7 +4,8 @@ import functools
 import json
 import subprocess
 
-from report.config.configuration import Config, load
+from report.config.config_types import Config
+from report.config.configuration import load
 from tests.places import BUILD, ROOT
 
 

@@ -1,0 +1,60 @@
+"""The options that name the builds of an A/B run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from scripts.cli import options as options
+
+_NEEDED = (
+    "needs a build directory, one that holds drivers/db_bench_*, such as"
+    " --a build/base --b build/release"
+)
+
+BUILDS = options.stacked(
+    click.option(
+        "--a",
+        "a_dir",
+        type=options.FOLDER,
+        help="The base: a build directory, or a built source tree: --a build/base.",
+    ),
+    click.option(
+        "--b",
+        "b_dir",
+        type=options.FOLDER,
+        help="The new build, that may have become slower: --b build/release.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class BuildFolders:
+    """The build directories of both sides."""
+
+    a: Path
+    b: Path
+    same: bool  # one build is measured against itself
+
+    @property
+    def options(self) -> dict[str, Path]:
+        """As `resume` wants to be told of them."""
+        return {"--a": self.a} if self.same else {"--a": self.a, "--b": self.b}
+
+
+def builds_of(a: Path | None, b: Path | None, *, same: bool) -> BuildFolders:
+    """The builds that are asked for.  Raises click.UsageError or Refused."""
+    from scripts.ab.ab_pairing import build_dir_of
+
+    if a is None:
+        raise click.UsageError(f"--a {_NEEDED}")
+    if same:
+        if b is not None:
+            raise click.UsageError("one build against itself (--aa) has no --b")
+        one = build_dir_of(a, "--a")
+        return BuildFolders(one, one, same=True)
+    if b is None:
+        raise click.UsageError(f"--b {_NEEDED}; or --aa, to measure A against itself")
+    return BuildFolders(build_dir_of(a, "--a"), build_dir_of(b, "--b"), same=False)

@@ -1,0 +1,110 @@
+"""kvmatrix resume: finish what is missing of a run."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from report.config.configuration import load
+from scripts.cli import options as options
+from scripts.cli.build_folders import BUILDS, builds_of
+from scripts.cli.exit_codes import exit_code_of
+from scripts.cli.session_flow import conclude, concluded_ab
+from scripts.machine.system_access import SystemAccess
+from scripts.measure.events import SessionResult
+from scripts.measure.run_session import RunSession
+from scripts.measure.runner import open_runner
+from scripts.show.ab_view import make_ab_view
+from scripts.show.output import Output
+from scripts.show.run_output import resume_command, view_for
+from scripts.show.run_summary import RunResult
+from scripts.store.run_places import RunPlaces
+from scripts.store.run_store import EVERY_KIND, find_run, is_ab_run
+
+
+@click.command("resume")
+@click.argument("name", metavar="RUN")
+@options.stacked(BUILDS, options.PLACES, options.OUTPUT)
+@click.pass_obj
+def resume(
+    outside: SystemAccess,
+    /,
+    name: str,
+    *,
+    a_dir: Path | None,
+    b_dir: Path | None,
+    **given: Any,
+) -> None:
+    """Finishes what is missing of RUN: a name, its beginning, a path or @last.
+
+    Refuses if the machine, an executable or the settings are not what they were.
+    An A/B run is told where its builds are: --a and --b.
+
+    \b
+    Example:
+      scripts/kvmatrix resume @last
+      scripts/kvmatrix resume 20261121-0145
+      scripts/kvmatrix resume @last --a build/base --b build/release
+    """
+    output, places = Output.of(given), RunPlaces.of(given)
+
+    def work() -> int:
+        path = find_run(places.results, name, EVERY_KIND)
+        if is_ab_run(path):
+            return _resume_ab(path, a_dir, b_dir, places, output, outside)
+        if a_dir or b_dir:
+            told = "is a run of one build: --build-dir names its build"
+            raise click.UsageError(f"--a, --b: {path.name} {told}")
+        config = load(places.configs)
+        with open_runner(places, outside) as runner:
+            session = RunSession(runner, view_for(output, places))
+            ending = session.resume(path, config)
+        command = resume_command(ending.plan.run, places)
+        return conclude(ending, RunResult(ending), output, command)
+
+    sys.exit(exit_code_of(work))
+
+
+def _resume_ab(
+    path: Path,
+    a_dir: Path | None,
+    b_dir: Path | None,
+    places: RunPlaces,
+    output: Output,
+    outside: SystemAccess,
+) -> int:
+    """Go on with the A/B run in this folder; return the exit code.
+
+    One that is finished is shown, whatever builds are given.  What it raises is what
+    guarded() knows.
+    """
+    from report.model.ab_folder import check_unaltered, load_ab
+    from report.verdict.ab_judge import judge_ab
+    from scripts.ab.ab_session import session_of
+
+    recorded = load_ab(path)
+    check_unaltered(recorded)
+    plan, run = recorded.plan, judge_ab(recorded)
+    if not run.unfinished and not run.torn:
+        if not output.quiet:
+            click.echo(f"note {plan.run} is finished: nothing is missing", err=True)
+        return concluded_ab(SessionResult(plan, path, run.lines), output, places)
+    if a_dir is None or (b_dir is None and not plan.same_build):
+        builds_told = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
+        raise click.UsageError(
+            f"{plan.run} is resumed with the builds that it measures: {builds_told}"
+        )
+    builds = builds_of(a_dir, b_dir, same=plan.same_build)
+    places = replace(places, build_dir=builds.a)
+    config = load(places.configs)
+    with open_runner(places, outside) as side_a:
+        session = session_of(
+            side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
+        )
+        ending = session.resume(path, config)
+    return concluded_ab(ending, output, places, builds)

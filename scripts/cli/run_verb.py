@@ -1,0 +1,61 @@
+"""kvmatrix run: measure a suite."""
+
+import sys
+from typing import Any
+
+import click
+
+from report.config.configuration import load
+from scripts.cli import options as options
+from scripts.cli.exit_codes import exit_code_of
+from scripts.cli.option_types import suite_name
+from scripts.cli.selection import RunOptions, selection_of
+from scripts.cli.session_flow import conclude, run_with_progress
+from scripts.measure.run_session import RunSession
+from scripts.measure.runner import Request, open_runner
+from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
+from scripts.show.output import Output
+from scripts.show.run_output import resume_command, view_for
+from scripts.show.run_summary import RunResult
+from scripts.store.run_places import RunPlaces
+
+
+@click.command("run")
+@click.argument("suite")
+@options.SELECTION
+@options.stacked(options.STRICT, options.PLACES, options.OUTPUT)
+@click.pass_context
+def run(
+    ctx: click.Context, /, suite: str, *, dry_run: bool, strict: bool, **given: Any
+) -> None:
+    """Runs SUITE: engines x scenarios x benchmarks x repetitions.
+
+    Every repetition is a fresh process on a fresh database, in a random order that
+    is recorded.  One more of each cell takes latencies; where it writes it is killed
+    and audited.  What something else on the machine disturbed is marked and made
+    again.  Ctrl-C keeps what is finished; `kvmatrix resume` goes on.
+
+    \b
+    Example:
+      scripts/kvmatrix run quick
+      scripts/kvmatrix run quick -e leveldb,sqlite3 -s baseline -n 5
+      scripts/kvmatrix run leveldb-2011 --data-dir /mnt/ssd --dry-run
+    """
+    output, places, asked = Output.of(given), RunPlaces.of(given), RunOptions.of(given)
+
+    def work() -> int:
+        config = load(places.configs)
+        chosen_suite = config.suites[suite_name(suite, config.suites)]
+        selection = selection_of(config, chosen_suite, asked)
+        request = Request(config, chosen_suite, selection, ctx.meta["command"])
+        with open_runner(places, ctx.obj) as runner:
+            made = runner.plan(request)
+            if dry_run:
+                document = dry_run_document(made, places)
+                return show_dry_run(document, dry_run_lines, output)
+            session = RunSession(runner, view_for(output, places))
+            ending = run_with_progress(session, made, output, strict=strict)
+        command = resume_command(made.run, places)
+        return conclude(ending, RunResult(ending), output, command)
+
+    sys.exit(exit_code_of(work))

@@ -1,0 +1,77 @@
+"""The beginning and the end of every session: the doctor first, the result last."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import click
+
+from report.model.ab_plan import AbPlan
+from scripts.cli.build_folders import BuildFolders
+from scripts.doctor.doctor_progress import progress_on
+from scripts.measure.events import P, SessionResult
+from scripts.measure.session import Session
+from scripts.show.output import Output, Result, print_error, shown
+from scripts.show.run_output import resume_command
+from scripts.store.report_file import write_report
+from scripts.store.run_places import RunPlaces
+
+
+def run_with_progress(
+    session: Session[P], plan: P, output: Output, *, strict: bool
+) -> SessionResult[P]:
+    """Ask the doctor, and do all of a new run.  Raises Unfit or Refused."""
+    with progress_on(output.stderr(), output.quiet) as tell:
+        environment = session.admit(plan, tell if strict else None)
+    return session.start(plan, environment)
+
+
+def conclude(
+    ending: SessionResult[P], result: Result, output: Output, resume: str
+) -> int:
+    """Print the result, write the report, and say how to go on; the exit code."""
+    code, report = ending.exit_code or result.exit_code, None
+    if ending.lines and not output.no_report:
+        report = written_report(ending.path)
+    places = {"path": ending.path, "report": report}
+    shown_places = {key: shown(path) if path else None for key, path in places.items()}
+    if output.as_json:
+        document = {**result.document(), "exit": code, **shown_places}
+        click.echo(json.dumps(document, indent=1, allow_nan=False))
+    else:
+        result.show(output, is_ended=not ending.exit_code)
+        click.echo(f"results   {shown_places['path']}")
+        if report:
+            click.echo(f"report    {shown_places['report']}")
+    if ending.exit_code and not result.is_whole:
+        why = f"{ending.message}; " if ending.message else ""
+        print_error(f"{why}{result.kept} are kept; go on with:\n  {resume}", code)
+    return code
+
+
+def written_report(path: Path) -> Path | None:
+    """The HTML report; a run is not lost because its report cannot be written."""
+    try:
+        return write_report(path, "html", None)
+    except (Exception, KeyboardInterrupt) as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        again = f"try again with: scripts/kvmatrix report {shlex.quote(path.name)}"
+        print_error(f"no report: {what}; {again}", 0)
+        return None
+
+
+def concluded_ab(
+    ending: SessionResult[AbPlan],
+    output: Output,
+    places: RunPlaces,
+    builds: BuildFolders | None = None,
+) -> int:
+    """Judge the run and show what it came to; return the exit code."""
+    from scripts.show.ab_outcome import AbOutcome
+
+    command = resume_command(
+        ending.plan.run, places, builds.options if builds else None
+    )
+    return conclude(ending, AbOutcome(ending.path), output, command)
