@@ -1,8 +1,12 @@
 """The layout that every later part relies on."""
 
+import ast
+import functools
 import re
 import tomllib
+from collections import Counter
 from graphlib import TopologicalSorter
+from pathlib import Path
 
 import pytest
 
@@ -82,3 +86,170 @@ def test_an_engine_costs_one_cmake_line() -> None:
     for engine in document["engine"]:
         lines = re.findall(rf"^add_driver\({engine['name']}\b", cmake, re.MULTILINE)
         assert len(lines) == (not engine.get("variant_of")), engine["name"]
+
+
+# The rooms of scripts/ and report/, from the lowest to the highest.  A module uses
+# its own room and lower ones; rooms of one line do not use one another.
+# scripts/ may use all of report/, which uses nothing of scripts/.
+ROOMS = {
+    "report": (
+        ("terms",),
+        ("published",),
+        ("config",),
+        ("model",),
+        ("stats",),
+        ("trust",),
+        ("verdict",),
+        ("words",),
+        ("page", "formats", "exchange"),
+        ("gate",),
+    ),
+    "scripts": (
+        ("provision",),
+        ("testing",),
+        ("machine",),
+        ("planning",),
+        ("store",),
+        ("doctor",),
+        ("forecast",),
+        ("measure",),
+        ("ab",),
+        ("show",),
+        ("cli",),
+    ),
+}
+LONGEST_CHAIN = 12  # modules, each of which imports the next
+MOST_FILES = 20  # in one folder
+MOST_README_LINES = 30  # of a room
+DATA_FOLDERS = {"report/schema", "report/docs", "scripts/consumers"}
+
+
+def modules() -> dict[str, ast.Module]:
+    """Return the modules of scripts/ and report/, parsed, by their dotted names."""
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): ast.parse(
+            path.read_text()
+        )
+        for top in ROOMS
+        for path in sorted((ROOT / top).rglob("*.py"))
+        if path.name != "__init__.py"
+    }
+
+
+@functools.cache
+def imports() -> dict[str, set[str]]:
+    """Return which modules each module imports, anywhere in its text."""
+    parsed = modules()
+    return {name: _imported(tree) & parsed.keys() for name, tree in parsed.items()}
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return names
+
+
+def test_a_module_uses_its_own_room_and_lower_ones() -> None:
+    """The arrows of ROOMS: what belongs to two rooms moves into the lower one."""
+    rank = {
+        (top, room): rank
+        for top, lines in ROOMS.items()
+        for rank, line in enumerate(lines)
+        for room in line
+    }
+    wrong = []
+    for module, used in imports().items():
+        top, room, _ = module.split(".")
+        for other in sorted(used):
+            other_top, other_room, _ = other.split(".")
+            inside = (top, room) == (other_top, other_room)
+            below = rank[top, room] > rank[other_top, other_room]
+            across = (top, other_top) == ("scripts", "report")
+            if not (inside or across or (top == other_top and below)):
+                wrong.append(f"{module} may not use {other}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_chain_of_imports_is_long() -> None:
+    """Who wants to understand a module need not read through many others."""
+
+    @functools.cache
+    def chain(module: str) -> tuple[str, ...]:
+        return (module, *max(map(chain, imports()[module]), key=len, default=()))
+
+    longest = max(map(chain, imports()), key=len)
+    assert len(longest) <= LONGEST_CHAIN, " -> ".join(longest)
+
+
+def test_no_module_is_named_after_another() -> None:
+    """A name says which module is meant, without its folder; so does its plural."""
+    paths = [p for top in (*ROOMS, "tests") for p in (ROOT / top).rglob("*.py")]
+    names = Counter(p.stem.rstrip("s") for p in paths if p.name != "__init__.py")
+    assert not [name for name, count in names.items() if count > 1]
+
+
+def test_no_class_has_the_name_of_another() -> None:
+    """A class is found by its name alone."""
+    names = Counter(
+        node.name
+        for tree in modules().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    )
+    assert not [name for name, count in names.items() if count > 1]
+
+
+def folders() -> list[Path]:
+    """Return all folders of the code, the tests and their data."""
+    tops = [ROOT / top for top in ("common", "drivers", *ROOMS, "tests")]
+    every = [*tops, *(p for top in tops for p in top.rglob("*") if p.is_dir())]
+    return [folder for folder in every if "__pycache__" not in folder.parts]
+
+
+def test_no_folder_has_many_files() -> None:
+    """A folder is seen at a glance."""
+    many = [
+        f"{folder.relative_to(ROOT)}: {count} files"
+        for folder in folders()
+        if (count := sum(p.is_file() for p in folder.iterdir())) > MOST_FILES
+    ]
+    assert not many, "\n".join(many)
+
+
+def test_every_room_has_a_short_readme() -> None:
+    """What comes in, what goes out, and which file to open first."""
+    rooms = [p for top in ("common", *ROOMS) for p in (ROOT / top).iterdir()]
+    for room in rooms:
+        if not room.is_dir() or room.name == "__pycache__":
+            continue
+        if str(room.relative_to(ROOT)) in DATA_FOLDERS:
+            continue
+        lines = (room / "README.md").read_text().splitlines()
+        assert 5 <= len(lines) <= MOST_README_LINES, room
+
+
+# Words with which a docstring of a function does not begin: it begins with a verb.
+NO_VERBS = re.compile(
+    r"(A|An|All|As|At|Both|By|Each|Every|From|How|If|In|It|Its|No|Nothing|Of|On|One"
+    r"|Only|Same|Some|That|The|These|They|This|Those|Two|What|When|Where|Whether|Which"
+    r"|Who|Whose|Why|With|Without|\w+s|\w+ing|\w+ed)\b(?<!Pass)(?<!Process)(?<!Press)"
+    r"(?<!Express)(?<!Discuss)(?<!Guess)(?<!Assess)(?<!Need)(?<!Feed)(?<!Embed)"
+    r"(?<!Bring)(?<!String)(?<!Proceed)"
+)
+
+
+def test_docstrings_of_functions_begin_with_a_verb() -> None:
+    """PEP 257: an imperative; a property is a thing and may begin with a noun."""
+    wrong = [
+        f"{module}.{node.name}: {doc.splitlines()[0]}"
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and (doc := ast.get_docstring(node))
+        if not any("property" in ast.unparse(d) for d in node.decorator_list)
+        if NO_VERBS.match(doc) and not doc.endswith("is stated by the rule.")
+    ]
+    assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
