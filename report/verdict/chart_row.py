@@ -12,7 +12,7 @@ from report.published.published_figures import BASELINE
 from report.stats import repetition_stats, resources
 from report.stats.resources import Resources
 from report.terms import titles
-from report.verdict import findings
+from report.verdict import rate_findings
 
 NOT_PLANNED = "not planned"
 _LEFT_OUT = "left out by the selection of this run"
@@ -162,12 +162,12 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         open_ns=repetition_stats.median(m.figure("open_ns") for m in ok),
         settle_ns=repetition_stats.median(m.settle_ns or None for m in ok),
         close_ns=repetition_stats.median(m.figure("close_ns") for m in ok),
-        reopen_ns=findings.reopen_ns(records),
+        reopen_ns=rate_findings.reopen_ns(records),
         recover_ns=_audit_open_ns(latency) if latency and is_killed else None,
         observer_cost=_observer_cost(summary, latency),
         disturbed=_disturbed(cell),
         repeated=len(cell.superseded) if cell else 0,
-        findings=findings.findings(
+        findings=rate_findings.findings(
             records,
             engine.benchmark(field.benchmark),
             latency.record if latency else None,

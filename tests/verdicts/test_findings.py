@@ -8,7 +8,7 @@ import pytest
 from report.terms.rulebook import BENCHMARKS
 from report.trust.judge import load_run
 from report.verdict import comparison
-from report.verdict.findings import findings, reopen_ns
+from report.verdict.rate_findings import findings, reopen_ns
 from tests.made_up import records, synthetic_run
 from tests.places import ROOT
 
