@@ -45,5 +45,5 @@ def _first_fault(rules: tuple[Rule, ...], record: Record, context: Context) -> s
 
 
 def statements() -> str:
-    """Return what all rules state, as the list of report/README.md."""
+    """Return what all rules state, as the list of report/docs/RECORDS.md."""
     return "".join(f"- {rule.statement}\n" for rule in RULES)

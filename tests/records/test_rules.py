@@ -278,5 +278,5 @@ def test_a_rule_alone_rejects_a_line_when_it_is_made_and_when_it_is_read(
 
 
 def test_what_is_stated_is_what_the_readme_says() -> None:
-    assert statements() in (ROOT / "report/README.md").read_text()
+    assert statements() in (ROOT / "report/docs/RECORDS.md").read_text()
     assert all(rule.statement.endswith(".") for rule in RULES)
