@@ -16,6 +16,7 @@ FOLDERS = ["common", "configs", "drivers", "report", "results", "scripts", "test
 FILES = [
     "CMakeLists.txt",
     "CMakePresets.json",
+    "CONTRIBUTING.md",
     "LICENSE",
     "README.md",
     "pyproject.toml",
