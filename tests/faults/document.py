@@ -1,4 +1,4 @@
-"""Make report/docs/LIES.md from what the harness says.
+"""Make report/docs/FAULT_INJECTION.md from what the harness says.
 
 Usage: `python -m tests.faults.document`.
 
@@ -28,7 +28,7 @@ from tests.faults.table import (
 )
 from tests.places import ROOT
 
-PATH = ROOT / "report/docs/LIES.md"
+PATH = ROOT / "report/docs/FAULT_INJECTION.md"
 TIMED = ("times",)  # families whose verdicts have figures that differ each time
 _LINK = {"wrong": ": ", "ok": ", and beside its rate: "}
 
