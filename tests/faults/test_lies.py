@@ -61,5 +61,5 @@ def test_the_page_of_lies_is_up_to_date() -> None:
     assert text.startswith(document.without_costs(head))
     assert text.endswith(tail)
     titles = [load_family(name).title for name in FAMILIES]
-    wanted = ["The checks", *titles, "Not told here"]
+    wanted = ["The checks", *titles, "Not injected here"]
     assert [line[3:] for line in text.splitlines() if line[:3] == "## "] == wanted
