@@ -42,8 +42,8 @@ compares the output with this page. The same engine without a fault is ok in eve
 benchmark and has no findings.
 
 `test_checks_matter.py` removes the checks from the source, one at a time: each time a
-fault must go unnoticed or a test must fail. Faults M1 to M27 are numbered as in the list
-drawn up before the harness was written; L10 is a defect of one of its ancestors.
+fault must go unnoticed or a test must fail. Faults M1 to M27 keep their numbers from
+a list drawn up before the harness was written; L10 is a defect of one of its ancestors.
 """
 
 _CHECKS = """
