@@ -13,7 +13,8 @@ from report.model.run import Run
 from report.terms import numbers, titles
 from report.terms.text_table import TableRow, TextTable, escaped
 from report.verdict import comparison, sweeps
-from report.verdict.comparison import Chart, Comparison, Row
+from report.verdict.chart_row import Row
+from report.verdict.comparison import Chart, Comparison
 from report.words import chart_detail, sentences, summary_badges
 from report.words.cell_text import EMPTY, DetailTable, union
 from report.words.workloads import workload

@@ -21,7 +21,8 @@ from report.published.published_tables import (
 )
 from report.terms import numbers
 from report.verdict import sweeps
-from report.verdict.comparison import Chart, Comparison, Row
+from report.verdict.chart_row import Row
+from report.verdict.comparison import Chart, Comparison
 from report.verdict.sweeps import Sweep
 from report.words.cell_text import CellText, as_printed
 

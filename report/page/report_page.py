@@ -25,7 +25,8 @@ from report.page import (
 from report.published import published_figures
 from report.terms import titles
 from report.verdict import comparison, sweeps
-from report.verdict.comparison import Chart, Row
+from report.verdict.chart_row import Row
+from report.verdict.comparison import Chart
 from report.words import (
     chart_detail,
     column_help,

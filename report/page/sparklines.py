@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from report.model.run import Measurement
 from report.page.axes import Scale
 from report.stats import timeline
-from report.verdict.comparison import Chart, Row
+from report.verdict.chart_row import Row
+from report.verdict.comparison import Chart
 from report.words.usage import everyone
 
 COLUMNS = 100

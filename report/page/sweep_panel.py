@@ -18,7 +18,8 @@ from report.page.line_plot import Plot, PlotLine, PlotPoint
 from report.published.published_tables import NOT_REPRODUCED, PrintedRow, PublishedTable
 from report.terms import numbers, titles
 from report.verdict import sweeps
-from report.verdict.comparison import FAILURES, Row
+from report.verdict.chart_row import Row
+from report.verdict.comparison import FAILURES
 from report.verdict.sweeps import Member, Sweep
 from report.words import chart_detail, sentences, workloads
 from report.words.cell_text import EMPTY, CellText, as_printed, figure, merged

@@ -1,7 +1,7 @@
 """The flags and benchmarks of the harness, as its executables describe them.
 
 rulebook.json holds what every executable prints with --describe, apart from what it
-says of its engine; `python -m tests.workbench.make_rulebook` makes it.  A configuration
+says of its engine; `python -m tests.support.make_rulebook` makes it.  A configuration
 can so be read where nothing is built.  Whether an executable can run what is asked of
 it, that executable says (--check).
 """

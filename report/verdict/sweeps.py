@@ -13,8 +13,8 @@ from typing import Any
 from report.model.plan import Engine, Scenario
 from report.published.published_tables import PrintedRow, PublishedTable
 from report.terms import titles
-from report.verdict.chart_row import NOT_PLANNED
-from report.verdict.comparison import Chart, Comparison, Row, by_scenario
+from report.verdict.chart_row import NOT_PLANNED, Row
+from report.verdict.comparison import Chart, Comparison, by_scenario
 
 MB = 2**20
 _READS = ("read", "verify")

@@ -15,7 +15,8 @@ from report.model.plan import Engine
 from report.model.run import Run
 from report.stats import latency
 from report.terms import numbers
-from report.verdict.comparison import Chart, Comparison, Row, by_family
+from report.verdict.chart_row import Row
+from report.verdict.comparison import Chart, Comparison, by_family
 from report.words.cell_text import DASH
 from report.words.chart_detail import latency_of
 

@@ -8,7 +8,8 @@ from report.model.run import Run
 from report.stats import repetition_stats
 from report.stats.repetition_stats import ChartOutcome
 from report.terms import numbers, titles
-from report.verdict.comparison import Chart, Comparison, Row, Standing
+from report.verdict.chart_row import Row
+from report.verdict.comparison import Chart, Comparison, Standing
 
 
 def headline(comparison: Comparison) -> str:

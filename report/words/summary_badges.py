@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from report.model.run import NOT_MEASURED, Cell, Run
 from report.published import published_figures
 from report.terms import numbers
-from report.verdict.chart_row import WIDE_SPREAD
-from report.verdict.comparison import FAILURES, Comparison, Row
+from report.verdict.chart_row import WIDE_SPREAD, Row
+from report.verdict.comparison import FAILURES, Comparison
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import made
+from tests.browser import sample_pages
 from tests.browser.pages import READINGS, WIDTHS, Opened, absent, launched
 
 Browsers = Callable[[str], Any]
@@ -49,7 +49,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
     @cache
     def page(kind: str) -> Path:
-        return made.KINDS[kind](tmp_path_factory.mktemp(kind))
+        return sample_pages.KINDS[kind](tmp_path_factory.mktemp(kind))
 
     return page
 

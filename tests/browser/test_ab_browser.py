@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.conftest import Pages
 from tests.browser.pages import Opened
-from tests.made_up import ab_showcase
+from tests.builders import ab_showcase
 
 pytestmark = pytest.mark.browser
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import made
+from tests.browser import sample_pages
 from tests.browser.conftest import Pages
 from tests.browser.pages import SCREENS, assert_accessible, on_screen
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("kind", made.KINDS)
+@pytest.mark.parametrize("kind", sample_pages.KINDS)
 def test_no_accessibility_rule_is_violated(
     chromium: Any, pages: Pages, kind: str, screen: str
 ) -> None:

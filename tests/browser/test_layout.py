@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scripts.provision.packages import TESTING
-from tests.browser import made
+from tests.browser import sample_pages
 from tests.browser.conftest import Browsers, Pages, Readers
 from tests.browser.fonts import FONTS, Font
 from tests.browser.pages import READINGS, WIDTHS, Opened, launched
@@ -31,7 +31,7 @@ DEFECTS = {
 
 @pytest.fixture(
     scope="module",
-    params=product(made.KINDS, READINGS, WIDTHS),
+    params=product(sample_pages.KINDS, READINGS, WIDTHS),
     ids=lambda at: "-".join(map(str, at)),
 )
 def opened(request: pytest.FixtureRequest, readers: Readers) -> Opened:
@@ -68,7 +68,7 @@ def test_no_label_is_cut_off(found: Found) -> None:
     assert found["cut"] == []
 
 
-@pytest.mark.parametrize("kind", made.KINDS)
+@pytest.mark.parametrize("kind", sample_pages.KINDS)
 def test_a_printed_page_is_laid_out_as_well(
     chromium: Any, pages: Pages, kind: str
 ) -> None:

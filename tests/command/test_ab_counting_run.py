@@ -13,8 +13,8 @@ from report.verdict.ab_judge import load_ab_run
 from scripts.ab.ab_pairing import paired
 from scripts.ab.ab_schedule import shuffled
 from scripts.store.run_places import CannotStart
-from tests.made_up.made_up_plans import engine, plan
-from tests.workbench.lab import Lab, make_lab
+from tests.builders.simple_plans import engine, plan
+from tests.support.lab import Lab, make_lab
 
 CELLS = ("fillrandom", "readrandom", "fillseq")
 ROUNDS = ("--screen-rounds", "3", "--confirm-rounds", "4")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.places import PATIENCE_S
-from tests.workbench.command_line import call
-from tests.workbench.lab import Lab, is_alive, kill, make_lab, number_in
+from tests.support.command_line import call
+from tests.support.lab import Lab, is_alive, kill, make_lab, number_in
 
 CELLS = ("fillrandom", "readrandom")
 SHORT = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")

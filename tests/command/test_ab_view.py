@@ -22,14 +22,14 @@ from scripts.measure.events import (
     RunStarted,
 )
 from scripts.show.ab_view import make_ab_view
-from tests.made_up import made_up_plans
-from tests.made_up.made_up_plans import engine
+from tests.builders import simple_plans
+from tests.builders.simple_plans import engine
 
 CELL = CellName("one", "base", "fillseq")
 
 
 def made() -> AbPlan:
-    side = made_up_plans.plan([engine("one")], benchmarks=("fillseq",))
+    side = simple_plans.plan([engine("one")], benchmarks=("fillseq",))
     other = replace(side, engines=(replace(side.engines[0], binary_sha256="1" * 64),))
     rule = replace(AbRule(), screen_rounds=3, confirm_rounds=4)
     labels = {"a": "base", "b": "new"}
@@ -38,7 +38,7 @@ def made() -> AbPlan:
 
 def repetition(side: str, rate: float) -> Any:
     place = {"round": 4, "stage": "confirm", "side": side}
-    return {**made_up_plans.line(CELL, 4, rate), "ab": place}
+    return {**simple_plans.line(CELL, 4, rate), "ab": place}
 
 
 def events(plan: AbPlan) -> list[Event]:

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from report.trust.judge import load_run
 from scripts.cli.verbs import main
-from tests.made_up import records, synthetic_ab, synthetic_run
+from tests.builders import records, synthetic_ab, synthetic_run
 
 SLOW = synthetic_ab.CELLS[0]
 
@@ -258,6 +258,6 @@ def test_github_gets_annotations_and_a_summary_is_appended(tmp_path: Path) -> No
     assert quiet.exit_code == 1
 
 
-def test_the_made_up_runs_are_sound(tmp_path: Path) -> None:
+def test_synthetic_runs_are_sound(tmp_path: Path) -> None:
     run = load_run(tmp_path / run_of(tmp_path, 1, slower=1.5))
     assert all(cell.rates for cell in run.cells.values())

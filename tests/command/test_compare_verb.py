@@ -16,10 +16,10 @@ import pytest
 
 from report.exchange import google_benchmark
 from report.trust.judge import load_run
-from tests.made_up import two_runs
-from tests.made_up.two_runs import ALPHA, BETA, scaled
+from tests.builders import two_runs
+from tests.builders.two_runs import ALPHA, BETA, scaled
 from tests.places import ROOT
-from tests.workbench.command_line import Done, call
+from tests.support.command_line import Done, call
 
 BASE = "20260101-000000-quick"
 NEW = "20260102-000000-quick"

@@ -20,11 +20,11 @@ from scripts.doctor.finding import Finding, fail, ok, warn
 from scripts.doctor.finding_text import closing, lines, summary
 from scripts.doctor.probe_limits import ProbeResults
 from scripts.machine.probes import SystemProbes
-from tests.made_up.patients import GOOD, QUEUE, QUIET, STEADY, subject
-from tests.workbench.command_line import call
-from tests.workbench.fake_executor import FakeExecutor
-from tests.workbench.lab import Lab, make_lab
-from tests.workbench.quiet_machine import quiet_machine
+from tests.builders.patients import GOOD, QUEUE, QUIET, STEADY, subject
+from tests.support.command_line import call
+from tests.support.fake_executor import FakeExecutor
+from tests.support.lab import Lab, make_lab
+from tests.support.quiet_machine import quiet_machine
 
 # Found by its name alone; the loader says that it is not there, and goes on.
 FOOLED = {"LD_PRELOAD": "libeatmydata-made-up.so"}

@@ -12,9 +12,9 @@ from report.exchange.benchstat import benchmark_name
 from report.model.ab_plan import Failure
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
-from tests.made_up import records, synthetic_ab, synthetic_run
+from tests.builders import records, synthetic_ab, synthetic_run
 from tests.setup import other_programs
-from tests.workbench.command_line import Done, call
+from tests.support.command_line import Done, call
 
 KINDS = ("google", "benchstat", "bencher", "github-bigger", "github-smaller")
 

@@ -21,9 +21,9 @@ from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.words.history_view import view
 from scripts.cli.verbs import main
-from tests.made_up import records, synthetic_run
-from tests.made_up import synthetic_history as made
-from tests.made_up.synthetic_ab import AB_RUN_ID, CELLS, LABELS, write_ab_run
+from tests.builders import records, synthetic_run
+from tests.builders import synthetic_history as made
+from tests.builders.synthetic_ab import AB_RUN_ID, CELLS, LABELS, write_ab_run
 
 READS = CellName("beta", "baseline", "readrandom")
 

@@ -33,7 +33,7 @@ from scripts.show.live import (
 )
 from scripts.show.live_table import ASCII, UNICODE, glyphs_for
 from scripts.show.run_summary import disturbed_lines, summary_lines, time_shares
-from tests.made_up.made_up_plans import FLAGS, engine, line, plan
+from tests.builders.simple_plans import FLAGS, engine, line, plan
 
 A, B = CellName("a", "base", "fillseq"), CellName("b", "base", "fillseq")
 NULL = CellName("null", "base", "fillseq")

@@ -22,8 +22,8 @@ from scripts.planning.oracle_memory import table_bytes
 from scripts.show.estimate_text import text
 from scripts.store.run_places import CannotStart, refuse_small_memory
 from scripts.store.run_store import find_run
-from tests.made_up.made_up_plans import FLAGS, engine, plan
-from tests.workbench.lab import Lab, make_lab
+from tests.builders.simple_plans import FLAGS, engine, plan
+from tests.support.lab import Lab, make_lab
 
 SIZES = (30_000, 100_000, 300_000)
 NUM = 1_000_000_000

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.places import ROOT
-from tests.workbench.lab import Lab, make_lab
+from tests.support.lab import Lab, make_lab
 
 
 @pytest.fixture

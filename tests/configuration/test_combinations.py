@@ -13,8 +13,8 @@ from scripts.machine.child_process import Spawner, Stop
 from scripts.planning.executable import refusal
 from tests.configuration.test_scenario_file import BASE, config
 from tests.places import BUILD, ROOT
-from tests.workbench import make_rulebook
-from tests.workbench.lab import Lab, make_lab
+from tests.support import make_rulebook
+from tests.support.lab import Lab, make_lab
 
 EARLIER = "20261121-121446-leveldb-1.1"  # a committed run
 UNIFORM: dict[str, Flag] = {"value_size_distribution_type": "uniform"}

@@ -8,7 +8,7 @@ from report.config.configuration import load
 from report.config.toml_table import ConfigError
 from report.terms.units import UnitError, parse_duration, parse_size
 from scripts.planning.settings import resolve_flags
-from tests.made_up.made_up_plans import description
+from tests.builders.simple_plans import description
 from tests.places import ROOT
 
 CONFIGS = ROOT / "configs"

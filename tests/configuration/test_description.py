@@ -11,8 +11,8 @@ from report.model.description import Description
 from report.trust.judge import load_run
 from scripts.machine.child_process import ProcessResult
 from scripts.planning.executable import NotUsable, parse_description
-from tests.made_up import descriptions, synthetic_run
-from tests.workbench.lab import Lab, make_lab
+from tests.builders import descriptions, synthetic_run
+from tests.support.lab import Lab, make_lab
 
 MIX = {"read": 0.95, "update": 0.05}
 Change = Callable[[dict[str, Any]], Any]

@@ -8,8 +8,8 @@ from report.config.config_types import Config
 from report.config.configuration import load
 from report.config.toml_table import ConfigError
 from scripts.planning.settings import resolve_flags
+from tests.builders.simple_plans import description
 from tests.configuration.test_configuration import write
-from tests.made_up.made_up_plans import description
 
 ENGINES = """
 [[engine]]

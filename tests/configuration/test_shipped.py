@@ -12,7 +12,7 @@ from report.config.configuration import load
 from report.terms.units import parse_size
 from report.trust.judge import load_run
 from tests.places import BUILD, ROOT
-from tests.workbench.command_line import call
+from tests.support.command_line import call
 
 CONFIG = load(ROOT / "configs")
 # Bytes of a page of LMDB, and of the header of a value that has pages of its own.

@@ -9,7 +9,7 @@ from report.config.toml_table import ConfigError
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
 from tests.configuration.test_scenario_file import BASE, ENGINES, SUITE, config
-from tests.workbench.lab import Lab, make_lab
+from tests.support.lab import Lab, make_lab
 
 THREADS = "[sweep]\nthreads = [1, 4]\n"
 

@@ -7,7 +7,7 @@ import pytest
 
 from report.page import frame
 from report.terms.text_table import TableRow, TextTable, csv_text, visible
-from tests.workbench.html_tree import tree
+from tests.support.html_tree import tree
 
 HOSTILE = "a | b\n<b>\x1b[31m \u202e\ud7ff"
 

@@ -10,9 +10,9 @@ from report.terms import titles
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.words import sentences
-from tests.made_up import records, synthetic_mix, synthetic_run
+from tests.builders import records, synthetic_mix, synthetic_run
 from tests.places import ROOT
-from tests.workbench.html_tree import tree
+from tests.support.html_tree import tree
 
 
 def test_no_two_charts_of_a_shipped_scenario_have_one_title() -> None:

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.made_up import descriptions, records
-from tests.made_up.descriptions import benchmark as described
+from tests.builders import descriptions, records
+from tests.builders.descriptions import benchmark as described
 from tests.places import BUILD
 
 Record = dict[str, Any]

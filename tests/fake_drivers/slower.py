@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tests.builders import records
 from tests.fake_drivers.protocol import FakeDriver, Record
-from tests.made_up import records
 
 
 class Driver(FakeDriver):

@@ -6,9 +6,9 @@ Writes down how it was called, next to itself.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.builders import records
+from tests.builders.descriptions import benchmark as described
 from tests.fake_drivers.protocol import FakeDriver, Record
-from tests.made_up import records
-from tests.made_up.descriptions import benchmark as described
 
 WRITES = 7  # of the writer
 _BESIDE, _MIX = "readwhilewriting", "readrandomwriterandom"

@@ -9,7 +9,7 @@ from typing import Any
 from tests.faults.table import Case, Family, Scenario
 from tests.faults.verdicts import verdicts_of
 from tests.places import BUILD
-from tests.workbench.lab import Lab, make_lab
+from tests.support.lab import Lab, make_lab
 
 EXECUTABLES = BUILD / "tests"
 FLAGS = {"num": 500, "key_size": 16, "value_size": 100}

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from tests.faults.toolchain import Change
 from tests.places import ROOT
-from tests.workbench.forked import forked
+from tests.support.forked import forked
 
 PACKAGES = ("scripts", "report", "tests")
 

@@ -11,9 +11,9 @@ from report.formats import ab_csv, ab_markdown, ab_text
 from report.page import ab_page
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import AbResult, judge
-from tests.made_up import synthetic_ab
-from tests.made_up.synthetic_ab import CELLS
-from tests.workbench.html_tree import tree
+from tests.builders import synthetic_ab
+from tests.builders.synthetic_ab import CELLS
+from tests.support.html_tree import tree
 
 EXTREMES: dict[str, dict[str, Any]] = {
     "no noise": {"sigma": 0.0},

@@ -20,7 +20,7 @@ from report.verdict.count_verdicts import CountResult
 from scripts.cli.verbs import main
 from scripts.show.output import Output
 from scripts.show.print_lines import print_lines
-from tests.made_up import ab_showcase, made_up_ab, synthetic_ab
+from tests.builders import ab_rounds, ab_showcase, synthetic_ab
 
 
 def result(run: Any = None, **changes: Any) -> AbResult:
@@ -108,7 +108,7 @@ def test_the_summary_counts_every_verdict() -> None:
 
 def test_the_rule_is_that_of_the_run() -> None:
     run = ab_showcase.made()
-    run = made_up_ab.planned_as(
+    run = ab_rounds.planned_as(
         run, rule=replace(run.plan.rule, alpha=0.02, least_shift=0.04)
     )
     (rule,) = (t for t in texts(result(run)) if t.startswith("rule"))
@@ -197,7 +197,7 @@ def test_nothing_that_was_recorded_can_steer_a_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = ab_showcase.varied()
-    found = result(made_up_ab.labelled(run, "ne\x1b[2Jxt\x07\n"))
+    found = result(ab_rounds.labelled(run, "ne\x1b[2Jxt\x07\n"))
     output = Output(quiet=False, as_json=False, no_report=True, color="never")
     print_lines(ab_text.lines(found), output)
     shown = capsys.readouterr().out
@@ -250,13 +250,13 @@ def test_the_csv_has_a_row_for_each_cell_and_each_engine() -> None:
 
 def test_a_label_is_no_formula_to_a_spreadsheet() -> None:
     run = ab_showcase.made()
-    text = ab_csv.render(result(made_up_ab.labelled(run, "=1+1")))
+    text = ab_csv.render(result(ab_rounds.labelled(run, "=1+1")))
     assert ",=1+1," not in text and ",'=1+1," in text
 
 
 def test_markdown_tells_every_cell_and_escapes_what_it_is_given() -> None:
     run = ab_showcase.varied()
-    run = made_up_ab.labelled(run, "<b>|next")
+    run = ab_rounds.labelled(run, "<b>|next")
     found = result(run, counts=ab_showcase.counts())
     text = ab_markdown.render(found)
     assert "<b>" not in text and "\\<b\\>\\|next" in text

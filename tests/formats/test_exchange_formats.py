@@ -22,7 +22,7 @@ from report.exchange.exported_cells import left_out, samples
 from report.model.plan import CellName
 from report.model.run import Run
 from report.trust.judge import load_run
-from tests.made_up import synthetic_run
+from tests.builders import synthetic_run
 from tests.setup import other_programs
 
 # By the rules of github-action-benchmark's src/extract.ts.

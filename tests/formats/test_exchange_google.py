@@ -17,7 +17,7 @@ from report.model.google_file import read
 from report.model.run import Run
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
-from tests.made_up import descriptions, synthetic_run
+from tests.builders import descriptions, synthetic_run
 from tests.setup import other_programs
 
 Document = dict[str, Any]

@@ -14,7 +14,7 @@ from report.model.plan import CellName
 from report.terms.documents import ResultsError
 from report.verdict.history_series import series
 from scripts.cli.verbs import main
-from tests.made_up import synthetic_history
+from tests.builders import synthetic_history
 from tests.setup import other_programs
 
 OTHER = CellName("beta", "baseline", "readrandom")

@@ -10,7 +10,7 @@ import pytest
 from report.formats import csv_format, markdown
 from report.model.run import Run
 from report.trust.judge import load_run
-from tests.made_up import synthetic_run
+from tests.builders import synthetic_run
 
 
 @pytest.fixture

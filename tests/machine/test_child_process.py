@@ -15,7 +15,7 @@ from scripts.machine.child_process import (
     Spawner,
 )
 from tests.places import PATIENCE_S
-from tests.workbench.lab import is_alive
+from tests.support.lab import is_alive
 
 PATH = {"PATH": "/usr/bin:/bin"}
 LIMITS_S = (0.5, 5.0, 50.0, 500.0)  # a busy machine may need more to start a process

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from scripts.machine.disturbance import Snapshot, disturbance, snapshot
-from tests.made_up.machines import MadeUp
+from tests.builders.machines import TextMachine
 
 RUNNER, INIT, MAKE = 50, 1, 70
 SECOND_NS = 10**9
 PARTITION = "/sys/dev/block/254:1"
 
 
-class Busy(MadeUp):
+class Busy(TextMachine):
     """Four processors, a runner and what else is started on it."""
 
     def __init__(self) -> None:

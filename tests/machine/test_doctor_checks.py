@@ -11,8 +11,7 @@ from scripts.doctor.examine import examine
 from scripts.doctor.finding import Severity
 from scripts.doctor.processor import cpu_numbers
 from scripts.doctor.subject import Subject
-from tests.made_up.made_up_plans import engine
-from tests.made_up.patients import (
+from tests.builders.patients import (
     CLOCK,
     CPU,
     GIB,
@@ -23,6 +22,7 @@ from tests.made_up.patients import (
     finding,
     subject,
 )
+from tests.builders.simple_plans import engine
 
 OVERLAY = (
     "1 0 0:9 / / rw - overlay overlay rw,lowerdir=/l,upperdir=/up/x,workdir=/w\n"

@@ -7,7 +7,7 @@ from report.terms.documents import validate
 from scripts.machine.host import Machine, environment_document, identity, machine_line
 from scripts.machine.mounts import mount_of
 from scripts.planning.resume_check import machine_differences
-from tests.made_up.machines import MadeUp
+from tests.builders.machines import TextMachine
 
 CPUINFO = """processor\t: 0
 model name\t: Made Up 3000
@@ -57,7 +57,7 @@ FILES = {
 
 def machine(files: Mapping[str, str] = FILES, **commands: str) -> Machine:
     words = {name.replace("_", " "): text for name, text in commands.items()}
-    return Machine(MadeUp(files, words), Path("/data"))
+    return Machine(TextMachine(files, words), Path("/data"))
 
 
 def test_the_environment_says_what_the_machine_says() -> None:
@@ -108,7 +108,9 @@ def test_a_partition_has_the_queue_of_its_disk() -> None:
 
 
 def test_a_named_hypervisor_is_named() -> None:
-    named = Machine(MadeUp(FILES, {"systemd-detect-virt --vm": "kvm\n"}), Path("/d"))
+    named = Machine(
+        TextMachine(FILES, {"systemd-detect-virt --vm": "kvm\n"}), Path("/d")
+    )
     assert identity(named)["hypervisor"] == "kvm"
 
 

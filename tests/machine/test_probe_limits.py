@@ -12,8 +12,8 @@ from scripts.doctor.finding import Severity
 from scripts.doctor.probe_limits import drift_share, lost_share
 from scripts.machine.host import Machine
 from scripts.machine.probes import Progress
-from tests.made_up.machines import MadeUp
-from tests.made_up.patients import GOOD, QUEUE, QUIET, STEADY, finding, subject
+from tests.builders.machines import TextMachine
+from tests.builders.patients import GOOD, QUEUE, QUIET, STEADY, finding, subject
 
 UNIT_NS = 50_000
 
@@ -145,7 +145,7 @@ def test_figures_are_nearest_ranks() -> None:
 class Busy:
     """Probes that take no time, on a machine where another works meanwhile."""
 
-    def __init__(self, reader: MadeUp) -> None:
+    def __init__(self, reader: TextMachine) -> None:
         self.reader = reader
 
     def overwrites_ns(self) -> Sequence[int]:
@@ -166,7 +166,7 @@ class Busy:
 
 
 def test_what_others_did_is_seen_around_the_work_alone() -> None:
-    reader = MadeUp(GOOD)
+    reader = TextMachine(GOOD)
     told: list[str] = []
     probed = probe(Machine(reader, Path("/data")), Busy(reader), told.append)
     assert (probed.overwrites_ns, probed.reads_ns, probed.work_ns) == ([1], [2], [3])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scripts.machine.process_sampler import ProcessPeaks
 from scripts.machine.reader import SystemReader
-from tests.made_up.machines import MadeUp
+from tests.builders.machines import TextMachine
 
 DATABASE = Path("/data/db")
 
@@ -18,7 +18,7 @@ def status(anonymous_kib: int, file_kib: int, shared_kib: int) -> str:
 
 
 def test_the_largest_of_each_figure_is_kept() -> None:
-    machine = MadeUp({"/proc/9/status": status(10, 3, 1)})
+    machine = TextMachine({"/proc/9/status": status(10, 3, 1)})
     watch = ProcessPeaks(9, DATABASE, machine)
     machine.allocated = 4096
     watch.sample()
@@ -35,14 +35,14 @@ def test_the_largest_of_each_figure_is_kept() -> None:
 
 
 def test_without_a_sample_nothing_is_known() -> None:
-    document = ProcessPeaks(9, DATABASE, MadeUp({})).document()
+    document = ProcessPeaks(9, DATABASE, TextMachine({})).document()
     assert document["samples"] == 0
     assert document["peak_disk_bytes"] is None
     assert document["peak_anonymous_rss_bytes"] is None
 
 
 def test_a_process_that_has_ended_spoils_nothing() -> None:
-    machine = MadeUp({"/proc/9/status": status(10, 3, 1)})
+    machine = TextMachine({"/proc/9/status": status(10, 3, 1)})
     watch = ProcessPeaks(9, DATABASE, machine)
     watch.sample()
     machine.files["/proc/9/status"] = "Name:\tx\nState:\tZ (zombie)\n"
@@ -54,7 +54,7 @@ def test_a_process_that_has_ended_spoils_nothing() -> None:
 
 
 def test_walks_take_no_more_than_their_share_of_a_processor() -> None:
-    machine = MadeUp({})
+    machine = TextMachine({})
     machine.walk_cost_ns = 5_000_000  # a database of some thousand files
     watch = ProcessPeaks(9, DATABASE, machine)
     for _ in range(100):  # ten seconds
@@ -64,7 +64,7 @@ def test_walks_take_no_more_than_their_share_of_a_processor() -> None:
 
 
 def test_a_small_database_is_walked_at_every_sample() -> None:
-    machine = MadeUp({})
+    machine = TextMachine({})
     machine.walk_cost_ns = 600_000
     watch = ProcessPeaks(9, DATABASE, machine)
     for _ in range(10):

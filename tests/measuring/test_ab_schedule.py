@@ -11,8 +11,8 @@ from report.model.plan import CellName
 from scripts.ab.ab_pairing import paired
 from scripts.ab.ab_schedule import Ledger, Slot, lead_of, padding_bytes, shuffled
 from scripts.store.run_places import CannotStart
-from tests.made_up import made_up_plans
-from tests.made_up.made_up_plans import engine
+from tests.builders import simple_plans
+from tests.builders.simple_plans import engine
 
 CELL = CellName("one", "base", "fillseq")
 CELLS = [CellName("one", "base", f"b{i}") for i in range(40)]
@@ -98,7 +98,7 @@ def test_a_failed_side_has_no_more_turns_and_its_cell_no_more_rounds(seed: int) 
 
 
 def pair(one: Any = None, other: Any = None, **more: Any) -> AbPlan:
-    a, b = (made_up_plans.plan([e or engine("one")], **more) for e in (one, other))
+    a, b = (simple_plans.plan([e or engine("one")], **more) for e in (one, other))
     labels = {"a": "base", "b": "new"}
     return paired(a, b, labels, AbRule(), same_build=False, counted=False)
 

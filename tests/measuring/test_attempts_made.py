@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.workbench.lab import Lab, make_lab
+from tests.support.lab import Lab, make_lab
 
 CELL = "bad/fillrandom"
 

@@ -24,11 +24,11 @@ from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner
 from scripts.measure.driver_call import RunContext
 from scripts.planning.executable import Stamp, describe, executable_path
 from scripts.planning.found_engines import child_environment
-from tests.made_up.count_reports import REFS, TABLE
-from tests.made_up.made_up_plans import description, engine, plan
+from tests.builders.count_reports import REFS, TABLE
+from tests.builders.simple_plans import description, engine, plan
 from tests.places import BUILD, PATIENCE_S
-from tests.workbench.fake_executor import FakeExecutor
-from tests.workbench.lab import Lab, is_alive, make_lab
+from tests.support.fake_executor import FakeExecutor
+from tests.support.lab import Lab, is_alive, make_lab
 
 BENCHMARKS = ("readrandom", "fillseq")
 

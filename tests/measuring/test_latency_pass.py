@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.workbench.lab import BENCHMARKS, Lab, make_lab
+from tests.support.lab import BENCHMARKS, Lab, make_lab
 
 
 @pytest.fixture

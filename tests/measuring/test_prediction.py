@@ -9,7 +9,7 @@ from report.model.plan_document import plan_document
 from scripts.forecast.prediction import Forecast, cell_key, guess_seconds, load_history
 from scripts.planning.order import ScheduledRepetition
 from scripts.store.run_store import create_folder
-from tests.made_up.made_up_plans import FLAGS, engine, line, plan
+from tests.builders.simple_plans import FLAGS, engine, line, plan
 
 NAMES = ("fillseq", "fillseqsync")
 FIRST, SECOND = ScheduledRepetition(0, 0, 1), ScheduledRepetition(1, 1, 1)

@@ -10,7 +10,7 @@ import pytest
 from report.model.plan import InitialState
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.preparation import provide
-from tests.workbench.lab import Lab, make_lab
+from tests.support.lab import Lab, make_lab
 
 BENCHMARKS = ("readseq", "readmissing", "overwrite", "fillseq")
 

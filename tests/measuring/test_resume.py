@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.places import PATIENCE_S
-from tests.workbench.lab import Lab, kill, make_lab
+from tests.support.lab import Lab, kill, make_lab
 
 KILLS = 25
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.places import PATIENCE_S
-from tests.workbench.lab import BENCHMARKS, Lab, is_alive, make_lab, number_in
+from tests.support.lab import BENCHMARKS, Lab, is_alive, make_lab, number_in
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from report.trust.judge import load_run
-from tests.made_up.made_up_plans import engine, plan
-from tests.workbench.lab import Lab, make_lab
+from tests.builders.simple_plans import engine, plan
+from tests.support.lab import Lab, make_lab
 
 VARIANT = 'variant_of = "one"\n[engine.flags]\npage_size = 512\n'
 

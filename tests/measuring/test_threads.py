@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from report.trust.judge import load_run
-from tests.workbench.lab import Lab, make_lab
+from tests.support.lab import Lab, make_lab
 
 FLAGS = {"num": 640, "key_size": 16, "value_size": 100, "threads": 4}
 BENCHMARKS = ("readwhilewriting", "readrandomwriterandom", "fillrandom", "readrandom")

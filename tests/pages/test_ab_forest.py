@@ -8,7 +8,7 @@ import pytest
 from report.model.ab_rule import AbRule
 from report.model.judgement import Judgement, Verdict
 from report.page import ab_forest
-from tests.made_up import ab_showcase
+from tests.builders import ab_showcase
 
 
 def judgement(change: float, low: float | None, high: float | None) -> Judgement:

@@ -20,9 +20,9 @@ from report.page import ab_page, frame, raw_data
 from report.terms import numbers
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import AbResult, judge
-from tests.made_up import ab_showcase, made_up_ab, synthetic_ab
+from tests.builders import ab_rounds, ab_showcase, synthetic_ab
 from tests.places import ROOT
-from tests.workbench.html_tree import Element, tree
+from tests.support.html_tree import Element, tree
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*7}}"
 
@@ -208,11 +208,11 @@ def test_one_build_on_both_sides_without_saying_so_is_said() -> None:
     run = ab_showcase.made()
     told = "both sides have the same executables"
     assert told not in page(result(run)).text
-    assert told in page(result(made_up_ab.planned_as(run, b=run.plan.a))).text
+    assert told in page(result(ab_rounds.planned_as(run, b=run.plan.a))).text
 
 
 def test_a_build_that_differs_from_itself_warns() -> None:
-    run = made_up_ab.planned_as(ab_showcase.varied(), same_build=True)
+    run = ab_rounds.planned_as(ab_showcase.varied(), same_build=True)
     text = page(result(run)).text
     assert "main against itself" in text
     assert "One build differs from itself" in text
@@ -251,8 +251,8 @@ def test_nothing_measured_is_no_pass() -> None:
 def test_whatever_stands_in_the_files_is_text() -> None:
     run = ab_showcase.varied()
     cell = replace(run.cells[0], screen=(), failure=Failure("b", "error", HOSTILE))
-    run = made_up_ab.labelled(run, HOSTILE)
-    run = made_up_ab.planned_as(run, a=replace(run.plan.a, command=HOSTILE))
+    run = ab_rounds.labelled(run, HOSTILE)
+    run = ab_rounds.planned_as(run, a=replace(run.plan.a, command=HOSTILE))
     run = replace(
         run,
         lines=({"reason": HOSTILE},),
@@ -332,7 +332,7 @@ def test_the_page_never_varies(tmp_path: Path) -> None:
     program = (
         "import sys; from report.page import ab_page;"
         " from report.verdict.ab_verdicts import judge;"
-        " from tests.made_up import ab_showcase;"
+        " from tests.builders import ab_showcase;"
         " sys.stdout.buffer.write(ab_page.render(judge(ab_showcase.varied())).encode())"
     )
     outputs = set()

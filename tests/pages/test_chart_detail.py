@@ -14,9 +14,9 @@ from report.model.run import Run
 from report.page import report_page
 from report.terms import numbers
 from report.trust.judge import load_run
-from tests.made_up import synthetic_run
+from tests.builders import synthetic_run
 from tests.places import ROOT
-from tests.workbench.html_tables import Tables
+from tests.support.html_tables import Tables
 
 NAMES = {e[0]: e[1] for e in (*synthetic_run.ENGINES, synthetic_run.CONTROL)}
 Line = dict[str, Any]

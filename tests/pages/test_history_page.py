@@ -15,8 +15,8 @@ from report.model.plan import CellName
 from report.page import history_page
 from report.page.history_page import render
 from report.words.history_view import view
-from tests.made_up import synthetic_history as made
-from tests.workbench.html_tables import Tables
+from tests.builders import synthetic_history as made
+from tests.support.html_tables import Tables
 
 READS = CellName("beta", "baseline", "readrandom")
 SYNCS = CellName("alpha", "sync", "fillsync")

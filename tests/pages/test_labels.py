@@ -12,8 +12,8 @@ from report.page.axes import STEPS, Tick
 from report.page.frame import TEMPLATE_DIR, breakable
 from report.page.identity import EngineLook
 from report.page.line_plot import PlotLine, PlotPoint
-from tests.made_up import ab_showcase
-from tests.made_up import synthetic_history as made
+from tests.builders import ab_showcase
+from tests.builders import synthetic_history as made
 from tests.pages.test_history_page import page
 
 AXES = {

@@ -15,8 +15,8 @@ from report.trust.judge import load_run
 from report.verdict import comparison
 from report.words import mixes
 from report.words.cell_text import DetailTable
-from tests.made_up import synthetic_mix, synthetic_run
-from tests.workbench.html_tree import tree
+from tests.builders import synthetic_mix, synthetic_run
+from tests.support.html_tree import tree
 
 
 def made(folder: Path, change: Any = None) -> Run:
@@ -44,7 +44,7 @@ def column(table: DetailTable | None, title: str) -> list[str]:
     return [line.figures[at].text for line in table.lines]
 
 
-def test_the_made_up_lines_are_believed(run: Run) -> None:
+def test_synthetic_lines_are_accepted(run: Run) -> None:
     assert {cell.status for cell in run.cells.values()} == {"ok"}
 
 

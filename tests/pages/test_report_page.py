@@ -15,7 +15,7 @@ from report.formats import markdown
 from report.model.run import Run
 from report.page import frame, identity, raw_data, report_page
 from report.trust.judge import load_run
-from tests.made_up import descriptions, records, synthetic_run
+from tests.builders import descriptions, records, synthetic_run
 from tests.places import ROOT
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*7}}"

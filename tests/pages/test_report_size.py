@@ -9,8 +9,8 @@ import pytest
 
 from report.page import report_page
 from report.trust.judge import load_run
-from tests.made_up import records, synthetic_run
-from tests.made_up.records import lower_edge
+from tests.builders import records, synthetic_run
+from tests.builders.records import lower_edge
 
 OPS = 1_000_000
 INTERVALS = 200

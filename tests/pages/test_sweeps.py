@@ -17,8 +17,8 @@ from report.trust.judge import load_run
 from report.verdict import comparison, sweeps
 from report.words import cell_text, summary_badges
 from report.words.cell_text import CellText, EngineRow
-from tests.made_up import records, synthetic_run, synthetic_sweep
-from tests.workbench.html_tree import tree
+from tests.builders import records, synthetic_run, synthetic_sweep
+from tests.support.html_tree import tree
 
 SIZES = (64, 4, 1024, 8192)
 
@@ -41,7 +41,7 @@ def view(run: Run) -> Panel:
     return sweep_panel.panel(run, found, published_comparison.tables(run))
 
 
-def test_the_made_up_lines_are_believed(run: Run) -> None:
+def test_synthetic_lines_are_accepted(run: Run) -> None:
     assert {cell.status for cell in run.cells.values()} == {"ok", "unsupported"}
 
 

@@ -12,8 +12,8 @@ from report.model.plan import CellName
 from report.terms.documents import ResultsError
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge, suspects
-from tests.made_up import synthetic_run
-from tests.made_up.synthetic_ab import (
+from tests.builders import synthetic_run
+from tests.builders.synthetic_ab import (
     AB_RUN_ID,
     ab_lines,
     ab_plan,

@@ -10,7 +10,7 @@ from report.model.plan import CellName
 from report.model.run import NOT_MEASURED, Cell, Run
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
-from tests.made_up import records, synthetic_run
+from tests.builders import records, synthetic_run
 from tests.places import ROOT
 
 Lines = list[dict[str, Any]]

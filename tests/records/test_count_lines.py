@@ -11,8 +11,8 @@ from report.model.count_lines import read_count_lines
 from report.model.plan import CellName
 from report.terms.documents import ResultsError
 from scripts.ab.counting_tools import Unreadable, parse_strace, parse_valgrind
-from tests.made_up import records
-from tests.made_up.count_reports import REFS, TABLE
+from tests.builders import records
+from tests.builders.count_reports import REFS, TABLE
 
 
 def test_the_table_of_strace_is_added_up() -> None:

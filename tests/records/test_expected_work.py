@@ -9,8 +9,8 @@ from report.terms.rulebook import Benchmark
 from report.trust.operation_rules import found_has_digest, found_what_it_asked, options
 from report.trust.rule import Context
 from report.trust.size_rules import bytes_of_entries, bytes_of_mix
-from tests.made_up import synthetic_run
-from tests.made_up.records import OPTIONS
+from tests.builders import synthetic_run
+from tests.builders.records import OPTIONS
 
 READ = {"name": "readrandom", "kind": "read"}
 FILL = {"name": "fillrandom", "kind": "write"}

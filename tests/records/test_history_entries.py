@@ -16,8 +16,8 @@ from report.model.judgement import Verdict
 from report.terms.documents import ResultsError, validate
 from report.trust.judge import load_run
 from report.verdict.new_history_entry import entry_of
-from tests.made_up import synthetic_history as made
-from tests.made_up import synthetic_run
+from tests.builders import synthetic_history as made
+from tests.builders import synthetic_run
 
 Document = dict[str, Any]
 

@@ -13,7 +13,7 @@ from report.model.plan import CellName
 from report.model.run import Run
 from report.trust.judge import load_run
 from report.verdict import comparison
-from tests.made_up import records, synthetic_run
+from tests.builders import records, synthetic_run
 from tests.places import ROOT
 
 Lines = list[dict[str, Any]]

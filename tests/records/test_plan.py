@@ -12,7 +12,7 @@ from report.model.plan_document import plan_document, plan_of
 from report.terms.documents import validate
 from scripts.planning.disk_room import PEAK_FACTOR, cell_bytes, needed_bytes
 from scripts.planning.order import missing_turns, repetition_seed, turns_of
-from tests.made_up.made_up_plans import FLAGS, engine, line, plan
+from tests.builders.simple_plans import FLAGS, engine, line, plan
 
 
 def test_every_cell_has_one_turn_per_repetition() -> None:

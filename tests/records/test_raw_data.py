@@ -9,7 +9,7 @@ import pytest
 
 from report.page import delta_encoding, raw_data
 from report.trust.judge import load_run
-from tests.made_up import synthetic_run
+from tests.builders import synthetic_run
 
 LARGEST = 2**50 - 1
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

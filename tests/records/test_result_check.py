@@ -10,9 +10,9 @@ import pytest
 from report.trust.cell_context import context_of
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.result_check import Expected, judge, validated
-from tests.made_up import records
-from tests.made_up.honest_answer import EXPECTED, FLAGS, ONE, verdict
-from tests.made_up.honest_records import READ
+from tests.builders import records
+from tests.builders.honest_answer import EXPECTED, FLAGS, ONE, verdict
+from tests.builders.honest_records import READ
 
 
 def test_an_honest_answer_is_ok() -> None:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.made_up import honest_records, records
-from tests.made_up.honest_records import (
+from tests.builders import honest_records, records
+from tests.builders.honest_records import (
     KILLED,
     OPEN,
     READ,
@@ -15,7 +15,7 @@ from tests.made_up.honest_records import (
     Work,
     inside,
 )
-from tests.made_up.records import histogram
+from tests.builders.records import histogram
 
 OK = ""
 

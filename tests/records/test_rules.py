@@ -10,8 +10,8 @@ from report.terms.rulebook import UNKNOWN
 from report.trust.judge import verdicts
 from report.trust.rule_table import RULES, fault_of_answer, fault_of_line, statements
 from scripts.measure.result_check import validated
-from tests.made_up import honest_records, records
-from tests.made_up.honest_records import (
+from tests.builders import honest_records, records
+from tests.builders.honest_records import (
     BESIDE,
     COMPACT,
     FILL,
@@ -28,7 +28,7 @@ from tests.made_up.honest_records import (
     inside,
     rejecting,
 )
-from tests.made_up.records import histogram
+from tests.builders.records import histogram
 from tests.places import ROOT
 
 FOUR = {"threads": 4}

@@ -14,7 +14,7 @@ from report.model.run_folder import read_measurements
 from report.page import report_page
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
-from tests.made_up import records, synthetic_run
+from tests.builders import records, synthetic_run
 
 LINES = "measurements.jsonl"
 HISTOGRAM = {"count": 1, "min": 5, "max": 5, "sum": 5, "buckets": [[5, 1]]}

@@ -27,7 +27,7 @@ from scripts.store.run_store import (
     sole_user,
 )
 from scripts.store.whole_file import write_whole
-from tests.made_up.made_up_plans import engine, plan
+from tests.builders.simple_plans import engine, plan
 
 
 def create(results: Path, made: Plan, environment: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.places import PATIENCE_S, ROOT
-from tests.workbench.lab import Lab
+from tests.support.lab import Lab
 
 SCRIPTS = ("compare-commits", "test-the-gate")
 
@@ -36,7 +36,7 @@ verb="$1"
 echo "kvmatrix $*" >>"{log}"
 export KVMATRIX_CONFIGS_DIR="{lab}/configs" KVMATRIX_DATA_DIR="{lab}/data"
 cd "{root}"
-exec "{python}" -m tests.workbench.fake_executor "$@"
+exec "{python}" -m tests.support.fake_executor "$@"
 """
 
 

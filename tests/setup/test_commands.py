@@ -12,7 +12,7 @@ import pytest
 
 from scripts.provision.commands import call
 from tests.places import PATIENCE_S, ROOT
-from tests.workbench.lab import is_alive, number_in
+from tests.support.lab import is_alive, number_in
 
 _MAIN = """
 import signal, sys

@@ -18,7 +18,7 @@ from report.gate.gate_verdict import GateOutcome
 from report.model.plan import CellName
 from report.stats.change_points import STRIDE, WINDOW, change_points
 from report.stats.critical_values import DRAWS, SEED
-from tests.made_up import synthetic_history
+from tests.builders import synthetic_history
 
 NEAR = 5  # points: a step found within them is the one that was made
 BEFORE = 60  # points of history before a step

@@ -13,7 +13,7 @@ from report.stats import ab_decision
 from report.stats.aligned_ranks import p_slower
 from report.stats.shifts import as_log, interval, pairs_for, sigma_log
 from report.verdict.ab_verdicts import judge, suspects
-from tests.made_up.made_up_ab import Rounds, cell, cell_name, rounds_of, run_of
+from tests.builders.ab_rounds import Rounds, cell, cell_name, rounds_of, run_of
 from tests.statistics.error_rates import (
     Change,
     Measured,

@@ -18,7 +18,7 @@ from report.stats.change_points import (
     largest_t,
 )
 from tests.statistics.change_point_limits import simulated_critical
-from tests.workbench.effort import Effort, effort
+from tests.support.effort import Effort, effort
 
 Array = NDArray[np.float64]
 

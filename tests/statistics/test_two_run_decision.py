@@ -14,7 +14,7 @@ from report.stats.two_run_decision import (
     judge,
     repetitions_for,
 )
-from tests.made_up.two_runs import scaled
+from tests.builders.two_runs import scaled
 
 
 @pytest.mark.parametrize(

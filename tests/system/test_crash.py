@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.places import BUILD
-from tests.workbench.real_engines import ENGINES, STORES
+from tests.support.real_engines import ENGINES, STORES
 
 
 def db_bench(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.places import BUILD
-from tests.workbench.real_engines import STORES, supports
+from tests.support.real_engines import STORES, supports
 
 ENTRY = 16 + 100  # bytes
 

@@ -12,7 +12,7 @@ import pytest
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from tests.places import BUILD
-from tests.workbench.command_line import Done, call
+from tests.support.command_line import Done, call
 
 SMALL = ("--num", "2000", "--screen-rounds", "1", "--confirm-rounds", "4")
 CELLS = ("-e", "leveldb,sqlite3", "-k", "*/baseline/fillrandom", "--no-report")

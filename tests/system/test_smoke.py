@@ -11,8 +11,8 @@ import pytest
 from report.trust.judge import load_run
 from report.verdict import comparison
 from tests.places import BUILD, ROOT
-from tests.workbench.command_line import call
-from tests.workbench.real_engines import ENGINES, excluded, supports
+from tests.support.command_line import call
+from tests.support.real_engines import ENGINES, excluded, supports
 
 # Each costs minutes, and another engine is of its kind.
 SLOW = {"treedb", "rocksdb", "lmdb"}

@@ -14,7 +14,7 @@ from report.stats import shifts
 from report.verdict import ab_verdicts
 from report.verdict.ab_verdicts import CellResult, judge, suspects
 from report.verdict.count_verdicts import CountResult
-from tests.made_up.made_up_ab import (
+from tests.builders.ab_rounds import (
     Rounds,
     cell,
     cell_name,

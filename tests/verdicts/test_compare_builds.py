@@ -8,7 +8,7 @@ from typing import Any
 from report.formats import compare_text
 from report.model.judgement import Verdict
 from report.words.compare_rows import note
-from tests.made_up.two_runs import (
+from tests.builders.two_runs import (
     ALPHA,
     BASE,
     BETA,

@@ -10,10 +10,11 @@ from report.model.run import Run
 from report.stats.repetition_stats import ChartOutcome, Noise
 from report.trust.judge import load_run
 from report.verdict import comparison
-from report.verdict.comparison import Chart, Comparison, Row
+from report.verdict.chart_row import Row
+from report.verdict.comparison import Chart, Comparison
 from report.verdict.control import MeasuredTwice
 from report.words import sentences, summary_badges
-from tests.made_up import records, synthetic_run
+from tests.builders import records, synthetic_run
 
 Line = dict[str, Any]
 Rates = dict[str, float]  # by engine; of the charts that are not named: 1000.0

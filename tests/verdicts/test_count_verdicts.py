@@ -12,7 +12,7 @@ from report.model.ab_run import AbCell, Repetition, Round
 from report.model.judgement import LESS, MORE, NOT_GATED, SAME
 from report.model.plan import CellName
 from report.verdict.count_verdicts import CountResult, cell_results, suspicious
-from tests.made_up import records
+from tests.builders import records
 
 CELL = CellName("alpha", "base", "fillrandom")
 TIMED = ("written_bytes", "storage_written_bytes", "disk_bytes", "peak_rss_bytes")

@@ -9,7 +9,7 @@ from report.terms.rulebook import BENCHMARKS
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.rate_findings import findings, reopen_ns
-from tests.made_up import records, synthetic_run
+from tests.builders import records, synthetic_run
 from tests.places import ROOT
 
 FRESH = BENCHMARKS["fillseq"]

@@ -15,7 +15,7 @@ from report.verdict import run_changes
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.words.verdict_rows import Kind, VerdictRow
-from tests.made_up import records, synthetic_ab, synthetic_run
+from tests.builders import records, synthetic_ab, synthetic_run
 
 
 def row(outcome: GateOutcome) -> VerdictRow:

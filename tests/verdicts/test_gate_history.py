@@ -12,7 +12,7 @@ from report.model.history_entry import HistoryEntry, MedianInterval
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.verdict.history_steps import judge
-from tests.made_up.synthetic_history import (
+from tests.builders.synthetic_history import (
     Effect,
     commit,
     entry,

@@ -12,8 +12,8 @@ from report.model.judgement import Judgement, Verdict
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.words.verdict_rows import Kind, VerdictRow, with_judgement
-from tests.made_up import synthetic_ab
-from tests.made_up.synthetic_ab import count_line
+from tests.builders import synthetic_ab
+from tests.builders.synthetic_ab import count_line
 
 
 def judgement(verdict: Verdict = Verdict.INCONCLUSIVE, **more: object) -> Judgement:

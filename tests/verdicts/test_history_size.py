@@ -8,8 +8,8 @@ from report.model.history_folder import load
 from report.model.plan import CellName
 from report.page.history_page import render
 from report.words.history_view import view
-from tests.made_up import synthetic_history as made
-from tests.workbench.effort import effort
+from tests.builders import synthetic_history as made
+from tests.support.effort import effort
 
 CELLS = [
     CellName(f"engine-{engine}", f"scenario-{part}", f"benchmark{part}")

@@ -12,7 +12,7 @@ from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.verdict.history_series import PINNED, series
 from report.verdict.history_steps import Change, State, judge
-from tests.made_up import synthetic_history as made
+from tests.builders import synthetic_history as made
 
 OTHER = CellName("beta", "baseline", "readrandom")
 SLOWER = 0.06

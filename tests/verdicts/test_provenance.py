@@ -9,7 +9,7 @@ from report.model.run import Run
 from report.page import report_page
 from report.trust.judge import load_run
 from report.words import provenance
-from tests.made_up import synthetic_run
+from tests.builders import synthetic_run
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from report.published import published_figures, published_tables
 from report.published.published_tables import NOT_REPRODUCED
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
-from tests.made_up import records, synthetic_run, synthetic_sweep
+from tests.builders import records, synthetic_run, synthetic_sweep
 from tests.places import ROOT
 
 SOURCES = {"kyoto-ceda": 77, "leveldb-1.1": 12, "rocksdb-vs-leveldb": 13}

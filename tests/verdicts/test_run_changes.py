@@ -19,8 +19,8 @@ from report.stats.two_run_decision import Limits
 from report.trust.judge import load_run
 from report.verdict.run_changes import NotComparable, RatePresence, compare
 from report.words.compare_rows import compared_row, note
-from tests.made_up import records, synthetic_run, two_runs
-from tests.made_up.two_runs import (
+from tests.builders import records, synthetic_run, two_runs
+from tests.builders.two_runs import (
     ALPHA,
     BASE,
     BETA,

@@ -7,7 +7,7 @@ from typing import Any
 from report.model.description import Description
 from report.model.plan import CellName, Engine, Plan, Scenario, Suite
 from scripts.planning.order import shuffled_order
-from tests.made_up import descriptions, records
+from tests.builders import descriptions, records
 
 FLAGS = {"num": 1000, "key_size": 16, "value_size": 100}
 

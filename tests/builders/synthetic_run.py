@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from report.terms.rulebook import recorded
-from tests.made_up import descriptions, records
-from tests.made_up.descriptions import BUILD
-from tests.made_up.records import RUN_ID
+from tests.builders import descriptions, records
+from tests.builders.descriptions import BUILD
+from tests.builders.records import RUN_ID
 
 Document = dict[str, Any]
 Make = Callable[[Document, int], Document]

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.places import PATIENCE_S, ROOT
-from tests.workbench.command_line import Done, call
-from tests.workbench.fake_executor import DeadlyExecutor, FakeExecutor
-from tests.workbench.forked import forked
-from tests.workbench.quiet_machine import quiet_machine
+from tests.support.command_line import Done, call
+from tests.support.fake_executor import DeadlyExecutor, FakeExecutor
+from tests.support.forked import forked
+from tests.support.quiet_machine import quiet_machine
 
 BENCHMARKS = ("readseq", "readrandom", "fillseq", "fillrandom")
 
@@ -86,7 +86,7 @@ class Lab:
 
     def command(self, verb: str, *words: str) -> list[str]:
         """A command line to be run as a process in ROOT."""
-        program = [sys.executable, "-m", "tests.workbench.quiet_machine"]
+        program = [sys.executable, "-m", "tests.support.quiet_machine"]
         return [*program, *self.arguments(verb, *words)]
 
     def arguments(self, verb: str, *words: str) -> list[str]:

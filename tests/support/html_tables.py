@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tests.workbench.html_tree import Element, tree
+from tests.support.html_tree import Element, tree
 
 
 @dataclass

@@ -10,9 +10,9 @@ from report.model.ab_plan import Failure
 from report.page import ab_page, report_page
 from report.trust.judge import load_run
 from report.verdict.ab_verdicts import judge
-from tests.made_up import (
+from tests.builders import (
+    ab_rounds,
     ab_showcase,
-    made_up_ab,
     synthetic_history,
     synthetic_mix,
     synthetic_run,
@@ -34,8 +34,8 @@ def report(folder: Path) -> Path:
         if line["status"] == "error":
             line["reason"] = _REASON
     text = json.dumps([plan, lines])
-    for made_up, published in (("alpha", "leveldb"), ("beta-tree", "treedb")):
-        text = text.replace(f'"{made_up}"', f'"{published}"')
+    for engine, published in (("alpha", "leveldb"), ("beta-tree", "treedb")):
+        text = text.replace(f'"{engine}"', f'"{published}"')
     return _of_run(folder, *json.loads(text))
 
 
@@ -62,7 +62,7 @@ def ab(folder: Path) -> Path:
     run = ab_showcase.varied()
     cells = list(run.cells)
     cells[-1] = replace(cells[-1], screen=(), failure=Failure("b", "error", _REASON))
-    run = made_up_ab.labelled(replace(run, cells=tuple(cells)), "next-" * 12)
+    run = ab_rounds.labelled(replace(run, cells=tuple(cells)), "next-" * 12)
     result = replace(judge(run), counts=ab_showcase.counts())
     return _written(folder, ab_page.render(result))
 

@@ -20,7 +20,7 @@ from report.model.count_lines import end_line
 from report.model.plan import CellName
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import suspects
-from tests.made_up import records, synthetic_run
+from tests.builders import records, synthetic_run
 
 Document = dict[str, Any]
 

@@ -8,7 +8,7 @@ Fake executables are processes that import this: nothing but the standard librar
 from collections.abc import Mapping
 from typing import Any
 
-from tests.made_up.descriptions import BUILD, finds, has_writer, kind_of, writes
+from tests.builders.descriptions import BUILD, finds, has_writer, kind_of, writes
 
 Record = Any  # made of parts, of which each is a line's or not
 

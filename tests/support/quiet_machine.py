@@ -1,7 +1,7 @@
 """A machine where nothing else ever happens, and the command line on it.
 
 What disturbs a measured process is what its fake executable leaves in a file of the
-data directory.  As a program: `python -m tests.workbench.quiet_machine VERB ...`.
+data directory.  As a program: `python -m tests.support.quiet_machine VERB ...`.
 """
 
 import json

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tests.made_up import records, synthetic_run
+from tests.builders import records, synthetic_run
 
 Document = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.made_up import descriptions, records, synthetic_run
+from tests.builders import descriptions, records, synthetic_run
 
 Document = dict[str, Any]
 

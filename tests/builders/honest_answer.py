@@ -7,7 +7,7 @@ from report.model.description import Description
 from report.trust.cell_context import context_of
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.result_check import Expected, judge
-from tests.made_up import descriptions, records, synthetic_run
+from tests.builders import descriptions, records, synthetic_run
 
 OK = ProcessResult("0", 10_000_000, "")
 FLAGS = {**synthetic_run.FLAGS, "num": 100}

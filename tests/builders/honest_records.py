@@ -8,7 +8,7 @@ from report.model.description import Description
 from report.trust.cell_context import context_of
 from report.trust.rule import Context
 from report.trust.rule_table import RULES
-from tests.made_up import descriptions, records, synthetic_run
+from tests.builders import descriptions, records, synthetic_run
 
 Line = Any
 RATE = 1e6  # operations per second of a line

@@ -9,8 +9,8 @@ from scripts.doctor.finding import Finding
 from scripts.doctor.probe_limits import ProbeResults
 from scripts.doctor.subject import Subject
 from scripts.machine.host import Machine, environment_document
-from tests.made_up.machines import MadeUp
-from tests.made_up.made_up_plans import engine
+from tests.builders.machines import TextMachine
+from tests.builders.simple_plans import engine
 
 CPU = "/sys/devices/system/cpu"
 QUEUE = "/sys/dev/block/254:0/queue"
@@ -67,7 +67,7 @@ def subject(
     """The good machine with some files changed, or taken away by None."""
     files = {**GOOD, **(changes or {})}
     kept = {path: text for path, text in files.items() if text is not None}
-    reader = MadeUp(kept, {"systemd-detect-virt --vm": hypervisor})
+    reader = TextMachine(kept, {"systemd-detect-virt --vm": hypervisor})
     reader.free, reader.device = free_bytes, device
     machine = Machine(reader, Path("/data"))
     usual: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """What executables say of flags and benchmarks, kept.
 
-`python -m tests.workbench.make_rulebook` makes report/terms/rulebook.json,
+`python -m tests.support.make_rulebook` makes report/terms/rulebook.json,
 and from it the table of flags in configs/README.md.
 """
 

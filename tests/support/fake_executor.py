@@ -22,7 +22,7 @@ from typing import IO
 from scripts.cli import main
 from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner, Stop
 from tests.fake_drivers.protocol import Died, FakeDriver, check_command
-from tests.workbench.quiet_machine import quiet_machine
+from tests.support.quiet_machine import quiet_machine
 
 # How a shim of lab.py ends: it serves a module of fake_drivers under a name.
 _SERVES = re.compile(r"^protocol\.serve\((\w+)\.Driver, '([\w-]+)'\)$", re.M)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
-class MadeUp:
+class TextMachine:
     """A machine of texts: processes are the /proc/PID files it is given."""
 
     def __init__(

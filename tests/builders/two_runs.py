@@ -11,7 +11,7 @@ from report.model.run import Run
 from report.stats.two_run_decision import Limits
 from report.trust.judge import load_run
 from report.verdict.run_changes import ComparedCell, ComparedRuns, compare
-from tests.made_up import records, synthetic_run
+from tests.builders import records, synthetic_run
 
 ENGINES = synthetic_run.ENGINES[:2]  # alpha and beta-tree
 SCENARIOS = synthetic_run.SCENARIOS[:1]

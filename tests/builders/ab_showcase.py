@@ -1,7 +1,7 @@
 """A/B runs in memory, made up for tests of what is shown: nothing was measured.
 
 made() gives rounds of a normal noise around the rates of
-tests/made_up/synthetic_run.py.
+tests/builders/synthetic_run.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from report.model.judgement import LESS, MORE, NOT_GATED, SAME
 from report.model.plan import CellName, Engine
 from report.model.plan_document import engines_of, scenarios_of
 from report.verdict.count_verdicts import CountResult
-from tests.made_up import made_up_ab, synthetic_ab, synthetic_run
+from tests.builders import ab_rounds, synthetic_ab, synthetic_run
 
 RUN_ID = synthetic_ab.AB_RUN_ID
 
@@ -61,7 +61,7 @@ class Maker:
             for slot in range(SLOTS)
         ]
         self.order += SLOTS
-        return made_up_ab.slots_of(number, lead, times, self.order - SLOTS + 1)
+        return ab_rounds.slots_of(number, lead, times, self.order - SLOTS + 1)
 
 
 def made(
@@ -94,7 +94,7 @@ def made(
         )
         cells.append(AbCell(name, screen, confirm))
     values: dict[str, Any] = {
-        "plan": made_up_ab.plan_of(
+        "plan": ab_rounds.plan_of(
             *cells,
             engines={side: engines(side) for side in SIDES},
             scenarios=scenarios_of(PLAN["scenarios"], Path()),
@@ -103,7 +103,7 @@ def made(
         "environment": synthetic_run.environment(),
         "lines": ({"run": RUN_ID, "order": 1}, {"run": RUN_ID, "order": 2}),
     }
-    return made_up_ab.run_of(*cells, **{**values, **changes})
+    return ab_rounds.run_of(*cells, **{**values, **changes})
 
 
 def engines(side: str) -> tuple[Engine, ...]:
