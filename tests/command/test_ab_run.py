@@ -36,14 +36,14 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Result]:
     lab = make_lab(tmp_path_factory.mktemp("measured"))
     lab.scenario(benchmarks=CELLS)
     lab.suite()
-    lab.engine("one", "telling")
+    lab.engine("one", "recording")
     words = ("--aa", "--a", str(lab.root / "build"), *SHORT)
     env = {**os.environ, "KVMATRIX_PADDING": "y" * 9999}
     return lab, lab.call("ab", "lab", *words, env=env)
 
 
-def told_by_processes(lab: Lab) -> list[dict[str, Any]]:
-    lines = (lab.data / "told.jsonl").read_text().splitlines()
+def starts_of(lab: Lab) -> list[dict[str, Any]]:
+    lines = (lab.data / "starts.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines]
 
 
@@ -73,7 +73,7 @@ def test_one_build_against_itself_exits_0(measured: tuple[Lab, Result]) -> None:
     document = json.loads((lab.run_folder / "ab.json").read_text())
     assert document["same_build"]
     assert str(lab.root) not in json.dumps(document)
-    assert lab.left_in_data() == ["told.jsonl"]
+    assert lab.left_in_data() == ["starts.jsonl"]
 
 
 def test_a_slower_build_is_suspected_confirmed_and_exits_1(lab: Lab) -> None:
@@ -127,20 +127,22 @@ def test_the_padding_varies_is_recorded_and_reaches_the_processes(
     measured: tuple[Lab, Result],
 ) -> None:
     lab, _ = measured
-    told = told_by_processes(lab)
+    starts = starts_of(lab)
     recorded = [place["padding_bytes"] for place in places(lab)]
     assert len(set(recorded)) > len(recorded) / 2
-    reached = [padding for padding, _ in itertools.groupby(x["padding"] for x in told)]
+    reached = [
+        padding for padding, _ in itertools.groupby(x["padding"] for x in starts)
+    ]
     assert reached == recorded
 
 
 def test_each_repetition_fills_its_own_database(measured: tuple[Lab, Result]) -> None:
     lab, _ = measured
-    told = told_by_processes(lab)
-    fills = [x for x in told if x["benchmark"] == "filluniquerandom"]
+    starts = starts_of(lab)
+    fills = [x for x in starts if x["benchmark"] == "filluniquerandom"]
     reads = [x for x in lab.lines() if x["benchmark"] == "readrandom"]
     assert len(fills) == len(reads) == 12
-    assert all(x["found"] == [] for x in fills)
+    assert all(x["files"] == [] for x in fills)
     assert all(line["prepare_ns"] for line in reads)
     assert len({x["database"] for x in fills}) == 1  # of both sides: equally long
 
@@ -162,7 +164,7 @@ def test_a_side_that_fails_exits_3_and_ends_its_cell_alone(lab: Lab) -> None:
 
 
 def test_sides_that_read_other_entries_fail_their_cell(lab: Lab) -> None:
-    lab.built("one", "other_digest", "other")
+    lab.built("one", "wrong_digest", "other")
     done = ab(lab)
     assert done.returncode == 3, done.stderr
     assert "one/base/readrandom" in done.stdout
@@ -189,7 +191,7 @@ def test_nothing_to_compare_exits_5_and_leaves_no_run(lab: Lab) -> None:
 
 
 def test_sides_that_define_a_benchmark_differently_exit_5(lab: Lab) -> None:
-    lab.built("one", "divided", "other")
+    lab.built("one", "fewer_operations", "other")
     done = ab(lab)
     assert done.returncode == 5
     assert "ops_divisor is 1 on a, 2 on b" in done.stderr
@@ -375,7 +377,7 @@ def test_a_damaged_run_is_not_resumed(lab: Lab) -> None:
 
 
 def test_a_full_disk_keeps_what_is_finished(lab: Lab) -> None:
-    lab.built("one", "filling")
+    lab.built("one", "disk_full")
     (lab.data / "free").write_text("30")
     done = lab.call("ab", "lab", "--aa", "--a", str(lab.root / "build"), *SHORT)
     assert done.returncode == 3

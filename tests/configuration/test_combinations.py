@@ -198,7 +198,7 @@ def test_a_dry_run_tells_it(
 
 
 def test_what_was_built_before_there_was_a_check_is_not_asked(lab: Lab) -> None:
-    lab.engine("beta", "earlier")
+    lab.engine("beta", "older")
     lab.scenario(more="[settings.beta]\nvalue_size_min = 5\n")
     lab.suite()
     done = lab.call("run", "lab", "-e", "beta", "--dry-run")

@@ -73,7 +73,7 @@ def test_a_run_whose_engine_says_little_is_read(tmp_path: Path, change: Change) 
 
 
 def test_a_fill_that_the_executable_does_not_have_fails_its_cells(lab: Lab) -> None:
-    lab.engine("one", "strange_fill")
+    lab.engine("one", "unknown_fill")
     lab.scenario(benchmarks=("readrandom",))
     lab.suite()
     done = lab.call("run", "lab", "-n", "1")

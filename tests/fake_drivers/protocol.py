@@ -1,14 +1,14 @@
-"""An executable of the contract in miniature: honest, and easy to make lie.
+"""An honest executable of the contract in miniature, which the fakes derive from.
 
-The "database" is a file that holds what it has been through, so that the runner's
---after, its copies and its audits are really checked.  Figures are made up.
+The "database" is a file with its history and its seed, so that --after, copies and
+audits are really checked.  Times and rates are synthetic.
 """
 
 import json
 import os
 import signal
-import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.builders import descriptions, records
@@ -20,8 +20,8 @@ REAL = BUILD / "drivers/db_bench_null"
 _RATES = ("rate_ops_per_sec", "offered_ops_per_sec")
 
 
-class Died(Exception):
-    """The process ends by a signal of its own."""
+class Signalled(Exception):
+    """The process ends by a signal that it sends itself."""
 
     def __init__(self, signum: int, last_words: str = "") -> None:
         super().__init__(signum)
@@ -29,12 +29,12 @@ class Died(Exception):
 
 
 class FakeDriver:
-    """Answers like an honest executable; a liar overrides one method."""
+    """Answers like an honest executable; a fake overrides one method."""
 
     version = "1.0"
     stores = True
     unsupported: dict[str, str] = {}  # noqa: RUF012
-    looks = 0  # that a runner has at a process while it runs
+    samples = 0  # that the runner takes of a process while it runs
 
     def __init__(
         self, engine: str, command: Sequence[str], environment: Mapping[str, str]
@@ -46,26 +46,36 @@ class FakeDriver:
 
     @property
     def hurried(self) -> bool:
-        """Whether there is a time limit: half of the work is done then."""
+        """True if there is a time limit: half of the work is done then."""
         return "duration" in self.flags
 
     @property
     def crashes(self) -> bool:
-        """Whether it was asked to end without closing anything."""
+        """True if the process must end without closing its database."""
         return "crash" in self.flags
 
     @property
     def rate(self) -> float:
-        """Of an open loop, or 0."""
+        """The offered rate of an open loop in ops/s, or 0."""
         return float(self.flags.get("rate", 0))
 
     @property
+    def data_dir(self) -> Path:
+        """The data directory, where a fake and a test leave files for each other."""
+        return Path(self.flags["db"] + "/../..")
+
+    @property
+    def database(self) -> Path:
+        """The file that represents the database."""
+        return Path(self.flags["db"]) / f"db_bench_{self.engine}"
+
+    @property
     def ops(self) -> int:
-        """Operations that are done."""
+        """The operations that the benchmark does."""
         return int(self.flags["num"]) // (2 if self.hurried else 1)
 
     def main(self) -> int:
-        """Do what the process does; return its exit code."""
+        """Run the process; return its exit code."""
         if "describe" in self.flags:
             print(json.dumps(self.describe()))
             return 0
@@ -79,11 +89,11 @@ class FakeDriver:
         return 0 if record["status"] in ("ok", "unsupported") else 1
 
     def die(self) -> None:
-        """End as kill -9 does."""
-        raise Died(signal.SIGKILL)
+        """End as if by kill -9."""
+        raise Signalled(signal.SIGKILL)
 
     def write(self, text: str) -> None:
-        """Hand in the answer."""
+        """Append an answer to the file of answers."""
         with open(self.flags["json"], "a") as file:
             file.write(text + "\n")
 
@@ -98,36 +108,35 @@ class FakeDriver:
         """Do the work and return the measurement."""
         if benchmark == "fillrandom":
             self.in_fillrandom()
-        database = self.database()
         after = [word for word in self.flags.get("after", "").split(",") if word]
         if "use_existing_db" in self.flags:
-            with open(database) as file:
-                past = json.load(file)
-            seed = past.pop("seed")
-            if past["history"] != after or seed != self.flags["seed"]:
+            past = json.loads(self.database.read_text())
+            if past != {"history": after, "seed": self.flags["seed"]}:
                 return self.answer(benchmark, status="wrong", reason="another database")
         if step := self.step(benchmark):
-            past = {"history": [*after, step], "seed": self.flags["seed"]}
-            with open(database, "w") as file:
-                json.dump(past, file)
+            self.store([*after, step], self.flags["seed"])
         return self.answer(benchmark)
 
     def in_fillrandom(self) -> None:
-        """Do nothing more: most liars lie in this benchmark."""
+        """Do nothing more; most fakes misbehave in this benchmark."""
 
     def step(self, benchmark: str) -> str:
-        """Return what --after says of this process; "" if it writes nothing."""
+        """Return the entry of this process in --after; "" if it writes nothing."""
         if not descriptions.writes(benchmark):
             return ""
         return f"{benchmark}:{self.ops}" if self.hurried else benchmark
 
-    def database(self) -> str:
-        """Return the file that stands for a database."""
-        return f"{self.flags['db']}/db_bench_{self.engine}"
+    def store(self, history: Sequence[str], seed: str) -> None:
+        """Write a database with this history."""
+        self.database.write_text(json.dumps({"history": history, "seed": seed}))
+
+    def be_disturbed(self) -> None:
+        """Mark this process as disturbed; QuietSurroundings reads the marks."""
+        (self.data_dir / "marks.json").write_text(json.dumps(["steal 3.1 %"]))
 
     def answer(self, benchmark: str, **changed: Any) -> Record:
         """Return an honest measurement, with changes."""
-        made = records.answer(
+        record = records.answer(
             benchmark,
             self.ops,
             self.ops * records.NS_PER_OP,
@@ -142,30 +151,21 @@ class FakeDriver:
             close_ns=0,
         )
         if self.rate or "histogram" in self.flags:
-            made = records.timed(made)
+            record = records.timed(record)
         if self.rate:
-            made = records.open_loop(made)
-            made["open_loop"] |= dict.fromkeys(_RATES, self.rate)
-        return (records.killed(made) if self.crashes else made) | changed
+            record = records.open_loop(record)
+            record["open_loop"] |= dict.fromkeys(_RATES, self.rate)
+        return (records.killed(record) if self.crashes else record) | changed
 
     def options(self) -> Record:
-        """Return the flags as they were understood."""
+        """Return the flags that the answer reports, with their types."""
         return {
-            name: told if isinstance(usual, str) else json.loads(told)
-            for name, usual in records.OPTIONS.items()
-            if (told := self.flags.get(name)) is not None
+            name: text if isinstance(default, str) else json.loads(text)
+            for name, default in records.OPTIONS.items()
+            if (text := self.flags.get(name)) is not None
         }
 
 
 def check_command(words: Sequence[str]) -> list[str]:
-    """Return what answers --check: a real executable, of flags that all have."""
+    """Return the command that answers --check: that of a real executable."""
     return [str(REAL), *(w for w in words if not w.startswith("--page_size"))]
-
-
-def serve(driver: type[FakeDriver], engine: str) -> None:
-    """Run a fake executable of this name, as a process."""
-    try:
-        sys.exit(driver(engine, sys.argv, os.environ).main())
-    except Died as death:
-        print(death.last_words, file=sys.stderr, flush=True)
-        os.kill(os.getpid(), death.signum)

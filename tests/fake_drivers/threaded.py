@@ -1,7 +1,4 @@
-"""Runs by several threads, has a writer beside its readers, and a mix.
-
-Writes down how it was called, next to itself.
-"""
+"""A fake with several threads, a writer next to its readers, and a mix."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,10 +8,12 @@ from tests.builders.descriptions import benchmark as described
 from tests.fake_drivers.protocol import FakeDriver, Record
 
 WRITES = 7  # of the writer
-_BESIDE, _MIX = "readwhilewriting", "readrandomwriterandom"
+_WITH_WRITER, _MIX = "readwhilewriting", "readrandomwriterandom"
 
 
-class Driver(FakeDriver):
+class Threaded(FakeDriver):
+    """Records its calls in a file next to the executable, with the suffix .calls."""
+
     def __init__(
         self, engine: str, command: Sequence[str], environment: Mapping[str, str]
     ) -> None:
@@ -23,12 +22,12 @@ class Driver(FakeDriver):
 
     @property
     def ops(self) -> int:
-        of_each = self.flags["benchmarks"] in (_BESIDE, _MIX, "readrandom")
-        return super().ops * (self.threads if of_each else 1)
+        per_thread = self.flags["benchmarks"] in (_WITH_WRITER, _MIX, "readrandom")
+        return super().ops * (self.threads if per_thread else 1)
 
     def describe(self) -> Record:
         document = super().describe()
-        document["benchmarks"] += [described(_BESIDE), described(_MIX)]
+        document["benchmarks"] += [described(_WITH_WRITER), described(_MIX)]
         return document
 
     def measure(self, benchmark: str) -> Record:
@@ -38,7 +37,7 @@ class Driver(FakeDriver):
         return super().measure(benchmark)
 
     def step(self, benchmark: str) -> str:
-        if benchmark == _BESIDE:
+        if benchmark == _WITH_WRITER:
             return f"{benchmark}:{WRITES}"
         if benchmark in ("readrandom", "verify") or self.threads == 1:
             return super().step(benchmark)
@@ -47,10 +46,10 @@ class Driver(FakeDriver):
         )
 
     def answer(self, benchmark: str, **changed: object) -> Record:
-        made = super().answer(benchmark, planned_ops=self.ops, **changed)
-        if benchmark == _BESIDE:
-            made = records.beside(made, WRITES)
+        record = super().answer(benchmark, planned_ops=self.ops, **changed)
+        if benchmark == _WITH_WRITER:
+            record = records.beside(record, WRITES)
         if benchmark == _MIX:
-            made["ops_by_type"] = {"read": self.ops - self.ops // 10}
-            made["ops_by_type"]["update"] = self.ops // 10
-        return records.timed(made) if made["latency_ns"] else made
+            record["ops_by_type"] = {"read": self.ops - self.ops // 10}
+            record["ops_by_type"]["update"] = self.ops // 10
+        return records.timed(record) if record["latency_ns"] else record

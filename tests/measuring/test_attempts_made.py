@@ -106,7 +106,7 @@ def test_a_failure_is_not_made_again(lab: Lab) -> None:
 
 
 def test_a_long_process_is_sampled_while_it_runs(lab: Lab) -> None:
-    lab.engine("slow", "slow")
+    lab.engine("slow", "sampled")
     assert lab.call("run", "lab", "-n", "1", "-e", "slow").returncode == 0
     watched = lab.by_cell()["slow/fillrandom"][0]["watch"]
     assert watched["samples"] >= 2

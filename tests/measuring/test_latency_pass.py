@@ -57,7 +57,7 @@ def test_a_writing_benchmark_is_killed_and_audited_all_the_same(lab: Lab) -> Non
 
 
 def test_what_is_gone_after_the_kill_was_not_handed_over(lab: Lab) -> None:
-    lab.engine("bad", "keeping")
+    lab.engine("bad", "unflushed")
     assert lab.call("run", "lab", "-n", "1").returncode == 3
     line = last(lab, "bad/fillseq")
     told = "not handed to the operating system: another database"

@@ -24,14 +24,14 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def test_what_is_measured_is_not_what_was_audited(lab: Lab) -> None:
-    lab.engine("one", "meddling")
+    lab.engine("one", "tampering")
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     assert {line["status"] for line in lab.lines()} == {"ok"}
     assert lab.left_in_data() == []
 
 
 def test_a_database_that_its_audit_refutes_is_not_measured(lab: Lab) -> None:
-    lab.engine("bad", "refuted")
+    lab.engine("bad", "failed_audit")
     assert lab.call("run", "lab", "-n", "1").returncode == 3
     cells = lab.by_cell()
     assert {line["status"] for line in cells.pop("bad/fillseq")} == {"ok"}

@@ -120,7 +120,7 @@ def test_a_hang_is_killed_with_all_its_children(lab: Lab) -> None:
 
 def test_a_process_that_is_left_behind_is_killed_and_told(lab: Lab) -> None:
     lab.suite(latency=True)
-    lab.engine("bad", "leaving")
+    lab.engine("bad", "orphaning")
     assert lab.wait("run", "lab", "-n", "1").returncode == 3
     left = [int(pid) for pid in (lab.data / "child.pid").read_text().split()]
     assert len(left) == 4 and not [pid for pid in left if is_alive(pid)]
@@ -135,7 +135,7 @@ def test_a_process_that_is_left_behind_is_killed_and_told(lab: Lab) -> None:
 
 
 def test_a_copy_that_fails_costs_its_own_cell(lab: Lab) -> None:
-    lab.engine("bad", "gone")
+    lab.engine("bad", "vanishing")
     done = lab.call("run", "lab", "-n", "1")
     assert done.returncode == 3 and "Traceback" not in done.stderr
     cells = lab.by_cell()
@@ -173,7 +173,7 @@ def test_garbage_is_an_error_with_a_reason(lab: Lab) -> None:
 
 def test_an_answer_that_is_no_file_costs_its_own_cell(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillseq", "fillrandom", "fillseqsync", "readseq"))
-    lab.engine("bad", "folder")
+    lab.engine("bad", "not_a_file")
     done = lab.call("run", "lab", "-n", "2")
     assert done.returncode == 3, done.stderr
     reasons = {x["benchmark"]: x["reason"] for x in lab.lines()}
@@ -281,7 +281,7 @@ def test_a_child_does_not_outlive_a_killed_runner(lab: Lab) -> None:
 
 
 def test_a_full_disk_stops_the_run_and_keeps_it_resumable(lab: Lab) -> None:
-    lab.engine("one", "filling")
+    lab.engine("one", "disk_full")
     (lab.data / "free").write_text("0")
     done = lab.call("run", "lab", "-n", "1")
     assert done.returncode == 3

@@ -40,11 +40,11 @@ def test_a_scenario_says_what_its_databases_are_filled_with(lab: Lab) -> None:
 
 
 def test_a_fill_that_fails_is_named_in_every_cell(lab: Lab) -> None:
-    lab.engine("bad", "unfilled")
+    lab.engine("bad", "failed_overwrite")
     lab.scenario(benchmarks=("readseq",), more='fill = "fillseq,overwrite"\n')
     assert lab.call("run", "lab", "-n", "1", "--no-latency").returncode == 3
     (line,) = lab.by_cell()["bad/readseq"]
-    assert line["reason"] == "preparing the database: no room for overwrite"
+    assert line["reason"] == "preparing the database: no space for overwrite"
     (line,) = lab.by_cell()["one/readseq"]
     assert line["status"] == "ok"
 

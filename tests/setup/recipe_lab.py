@@ -8,25 +8,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.fake_drivers.kinds import shim
 from tests.places import PATIENCE_S, ROOT
 from tests.support.lab import Lab
 
 SCRIPTS = ("compare-commits", "test-the-gate")
 
-# What a commit's scripts/setup builds: an engine of a kind of fake_drivers/.
+# scripts/setup of each commit: it "builds" a fake engine of the commit's kind.
 _SETUP = """#!/usr/bin/env bash
 set -euo pipefail
 cd "$(dirname "${{BASH_SOURCE[0]}}")/.."
 echo "$PWD $*" >>"{log}"
 [[ "$*" == *--python-only* ]] && exit 0
 mkdir -p build/release/drivers
-{{
-  echo '#!{python} -IS'
-  echo 'import sys'
-  echo 'sys.path.insert(0, "{root}")'
-  echo "from tests.fake_drivers import $(<kind), protocol"
-  echo "protocol.serve($(<kind).Driver, 'alpha')"
-}} >build/release/drivers/db_bench_alpha
+cat >build/release/drivers/db_bench_alpha <<SHIM
+{shim}SHIM
 chmod +x build/release/drivers/db_bench_alpha
 """
 # The command line on a machine where nothing else happens, over fake engines.
@@ -109,6 +105,7 @@ def repository_in(tmp_path: Path) -> Repository:
         "root": ROOT,
         "python": sys.executable,
         "lab": lab.root,
+        "shim": shim("$(<kind)", "alpha"),
     }
     for name, text in (("setup", _SETUP), ("kvmatrix", _KVMATRIX)):
         path = root / "scripts" / name

@@ -6,10 +6,8 @@ As a program it is the command line with such engines.
 """
 
 import contextlib
-import importlib
 import io
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -21,11 +19,10 @@ from typing import IO
 
 from scripts.cli import main
 from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner, Stop
-from tests.fake_drivers.protocol import Died, FakeDriver, check_command
+from tests.fake_drivers.kinds import driver_of
+from tests.fake_drivers.protocol import FakeDriver, Signalled, check_command
 from tests.support.quiet_machine import quiet_machine
 
-# How a shim of lab.py ends: it serves a module of fake_drivers under a name.
-_SERVES = re.compile(r"^protocol\.serve\((\w+)\.Driver, '([\w-]+)'\)$", re.M)
 _LEAST_S = 0.001  # that a process takes: longer than what fake engines say of a loop
 
 
@@ -68,10 +65,8 @@ class FakeExecutor:
         """The fake engine of a command; None for another program."""
         path = Path(words[0])
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            if path.is_file() and (found := _SERVES.search(path.read_text())):
-                module = importlib.import_module(f"tests.fake_drivers.{found[1]}")
-                made: FakeDriver = module.Driver(found[2], words, self.environment)
-                return made
+            if path.is_file():
+                return driver_of(path.read_text(), words, self.environment)
         return None
 
 
@@ -89,9 +84,9 @@ def _served(
             code = str(driver.main())
     except SystemExit as ended:
         code = str(ended.code)
-    except Died as death:
+    except Signalled as death:
         code, said = f"signal {int(death.signum)}", death.last_words
-    for _ in range(driver.looks):
+    for _ in range(driver.samples):
         for tick in ticks:
             tick.call(os.getpid())
     if not isinstance(stdout, int):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.fake_drivers.kinds import shim
 from tests.places import PATIENCE_S, ROOT
 from tests.support.command_line import Done, call
 from tests.support.fake_executor import DeadlyExecutor, FakeExecutor
@@ -24,13 +25,6 @@ from tests.support.quiet_machine import quiet_machine
 BENCHMARKS = ("readseq", "readrandom", "fillseq", "fillrandom")
 
 _FLAGS = {"num": 64, "key_size": 16, "value_size": 100}
-
-_SHIM = """#!{python} -IS
-import sys
-sys.path.insert(0, {root!r})
-from tests.fake_drivers import {kind}, protocol
-protocol.serve({kind}.Driver, {engine!r})
-"""
 
 
 @dataclass(frozen=True)
@@ -53,10 +47,7 @@ class Lab:
         """Puts an executable of this kind into a build directory."""
         path = self.executable(name, build)
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = _SHIM.format(
-            python=sys.executable, root=str(ROOT), kind=kind, engine=name
-        )
-        path.write_text(f"{text}# {build}\n")
+        path.write_text(f"{shim(kind, name)}# {build}\n")
         path.chmod(0o755)
 
     def executable(self, name: str, build: str = "build") -> Path:

@@ -1,0 +1,42 @@
+"""Fakes with another answer to --describe than most."""
+
+from tests.fake_drivers.protocol import FakeDriver, Record
+
+
+class Floor(FakeDriver):
+    """Stores nothing: its audit has nothing to verify."""
+
+    stores = False
+
+
+class Older(FakeDriver):
+    """Honest, and built before executables declared the flags that they accept."""
+
+    def describe(self) -> Record:
+        description = super().describe()
+        return {k: v for k, v in description.items() if k != "common_flags"}
+
+    def main(self) -> int:
+        assert "check" not in self.flags
+        return super().main()
+
+
+class FewerOperations(FakeDriver):
+    """Does half of the operations in fillrandom that other builds do."""
+
+    def describe(self) -> Record:
+        description = super().describe()
+        for benchmark in description["benchmarks"]:
+            if benchmark["name"] == "fillrandom":
+                benchmark["ops_divisor"] = 2
+        return description
+
+
+class UnknownFill(FakeDriver):
+    """Names a fill that no executable has."""
+
+    def describe(self) -> Record:
+        description = super().describe()
+        for benchmark in description["benchmarks"]:
+            benchmark["fill"] = "fillnone"
+        return description
