@@ -1,6 +1,6 @@
-"""A/B runs in memory, made up for tests of what is shown: nothing was measured.
+"""Synthetic A/B runs in memory, for tests of pages and texts.
 
-made() gives rounds of a normal noise around the rates of
+run() draws rounds with normal noise around the rates of
 tests/builders/synthetic_run.py.
 """
 
@@ -29,7 +29,7 @@ RANKED = synthetic_run.ENGINES[:3]
 PLAN = synthetic_run.plan(RANKED)
 
 
-def names() -> list[CellName]:
+def cell_names() -> list[CellName]:
     return [
         CellName(engine[0], scenario[0], benchmark)
         for engine in RANKED
@@ -38,8 +38,8 @@ def names() -> list[CellName]:
     ]
 
 
-class Maker:
-    """Makes rounds, and numbers repetitions through the whole run."""
+class RoundMaker:
+    """Draws rounds, and numbers the repetitions of the whole run."""
 
     def __init__(self, seed: int) -> None:
         self.source = random.Random(seed)
@@ -64,7 +64,7 @@ class Maker:
         return ab_rounds.slots_of(number, lead, times, self.order - SLOTS + 1)
 
 
-def made(
+def run(
     effects: Mapping[str, float] | None = None,
     sigmas: Mapping[str, float] | None = None,
     failures: Mapping[str, Failure] | None = None,
@@ -72,23 +72,26 @@ def made(
     seed: int = 1,
     **changes: Any,
 ) -> AbRun:
-    """A run; cells of `effects` (logarithms) are confirmed, `sigmas` are noisier."""
+    """Return a run; `effects` and `sigmas` are natural logarithms by cell.
+
+    Cells with an effect have confirm rounds; the others have screen rounds only.
+    """
     effects, sigmas, failures = effects or {}, sigmas or {}, failures or {}
     rates = {
         (s[0], b): rate for s in synthetic_run.SCENARIOS for b, rate in s[2].items()
     }
-    maker, rule = Maker(seed), AbRule()
+    maker, rule = RoundMaker(seed), AbRule()
     cells = []
-    for name in names():
+    for name in cell_names():
         key = str(name)
         ns = 1e9 / rates[name.scenario, name.benchmark]
-        given = (ns, effects.get(key, 0.0), sigmas.get(key, sigma))
+        draw = (ns, effects.get(key, 0.0), sigmas.get(key, sigma))
         if key in failures:
             cells.append(AbCell(name, (), (), failures[key]))
             continue
-        screen = maker.rounds(*given, rule.screen_rounds)
+        screen = maker.rounds(*draw, rule.screen_rounds)
         confirm = (
-            maker.rounds(*given, rule.confirm_rounds, rule.screen_rounds + 1)
+            maker.rounds(*draw, rule.confirm_rounds, rule.screen_rounds + 1)
             if effects.get(key)
             else ()
         )
@@ -107,13 +110,13 @@ def made(
 
 
 def engines(side: str) -> tuple[Engine, ...]:
-    """Return one build of all engines."""
+    """Return the engines of one side."""
     return engines_of(synthetic_ab.side_document(RANKED, side)["engines"], Path())
 
 
 def varied(**changes: Any) -> AbRun:
-    """A run with every verdict, a failure, a change off the axis and a mark."""
-    run = made(
+    """Return a run with every verdict, failures, a change off the axis and a mark."""
+    base = run(
         effects={
             "alpha/baseline/fillrandom": 0.12,
             "gamma/sync/fillseqsync": 1.6,
@@ -129,11 +132,11 @@ def varied(**changes: Any) -> AbRun:
             "gamma/batch/fillrandbatch": Failure("a", "missing", "no db_bench_gamma"),
         },
     )
-    return with_mark(replace(run, **changes), "alpha/baseline/fillseq")
+    return with_mark(replace(base, **changes), "alpha/baseline/fillseq")
 
 
 def with_mark(run: AbRun, key: str) -> AbRun:
-    """The same with one disturbed repetition in a cell."""
+    """Return the run with one disturbed repetition in a cell."""
     cells = list(run.cells)
     (at,) = (i for i, cell in enumerate(cells) if str(cell.name) == key)
     first, *rest = cells[at].screen
@@ -144,9 +147,9 @@ def with_mark(run: AbRun, key: str) -> AbRun:
 
 
 def counts() -> tuple[CountResult, ...]:
-    """A count of each verdict."""
-    one, other = CellName("alpha", "baseline", "fillrandom"), names()[-1]
-    told = "varies by 12 % between identical runs"
+    """Return one count with each verdict."""
+    one, other = CellName("alpha", "baseline", "fillrandom"), cell_names()[-1]
+    reason = "varies by 12 % between identical runs"
     return (
         CountResult(one, "disk_bytes", "bytes", 1000, 1000, 0.0, 0.005, SAME),
         CountResult(one, "write_calls", "calls", 1000, 900, -0.1, 0.002, LESS),
@@ -156,5 +159,7 @@ def counts() -> tuple[CountResult, ...]:
         CountResult(
             one, "sync_calls", "calls", 0, 3, None, 0.002, MORE, "nothing became some"
         ),
-        CountResult(other, "peak_rss_bytes", "bytes", 7, 9, 0.3, None, NOT_GATED, told),
+        CountResult(
+            other, "peak_rss_bytes", "bytes", 7, 9, 0.3, None, NOT_GATED, reason
+        ),
     )

@@ -68,7 +68,7 @@ def mix(flags: Mapping[str, Any] | None = None) -> Work:
     return made.changed({"ops_by_type": by_type})
 
 
-def beside(flags: Mapping[str, Any] | None = None, **writer: Any) -> Work:
+def with_writer(flags: Mapping[str, Any] | None = None, **writer: Any) -> Work:
     """Return a line of readers beside a writer, which is changed."""
     made = work("readwhilewriting", flags)
     told = {**made.line["writer"], **writer}
@@ -84,12 +84,12 @@ def compact(flags: Mapping[str, Any] | None = None) -> Work:
 FILL, READ, SCAN = work("fillrandom"), work("readrandom"), work("readseq")
 MISSING = work("readmissing", bytes=0)
 SLOW = work("fillseqsync", ops_per_sec=100.0)
-MIX, BESIDE, COMPACT = mix(), beside(), compact()
+MIX, WITH_WRITER, COMPACT = mix(), with_writer(), compact()
 TIMED, KILLED = work("readrandom", ops_per_sec=100.0).timed(), SLOW.timed()
 OPEN, SATURATED = TIMED.open_loop(), TIMED.open_loop(saturated=True)
 
 
-def rejecting(found: Work) -> list[str]:
+def rejecting_rules(found: Work) -> list[str]:
     """Return the names of all rules that reject a line."""
     applied = [rule for rule in RULES if rule.applies(found.line, found.context)]
     return [r.name for r in applied if r.fault(found.line, found.context)]

@@ -78,7 +78,7 @@ def answer(
         "ops_by_thread": by_thread if is_writing else None,
         **{"counters": {}, "build": BUILD},
     }
-    return (beside(made, ops // 5) if has_writer(benchmark) else made) | changed
+    return (with_writer(made, ops // 5) if has_writer(benchmark) else made) | changed
 
 
 def _found(benchmark: str, ops: int) -> int:
@@ -249,7 +249,7 @@ def open_loop(record: Mapping[str, Any], saturated: bool = False) -> Record:
     }
 
 
-def beside(record: Mapping[str, Any], ops: int) -> Record:
+def with_writer(record: Mapping[str, Any], ops: int) -> Record:
     """Return the same with so many operations of a writer beside the readers."""
     writer = {"ops": ops, "loop_ns": record["loop_ns"], "bytes": ops * ENTRY_BYTES}
     writer |= {"rate_ops_per_sec": None, "latency_ns": None}

@@ -95,8 +95,8 @@ def plan(
 
 
 def varied_plan() -> Document:
-    """Return the plan of varied_lines(): planned_twice(), and flags of engines."""
-    document = planned_twice()
+    """Return the plan of varied_lines(): plan_with_control(), and flags of engines."""
+    document = plan_with_control()
     limited = {**FLAGS, "num": 5000, "duration": 10}
     document["scenarios"][-1]["flags"]["gamma"] = limited
     for scenario in document["scenarios"]:
@@ -106,7 +106,7 @@ def varied_plan() -> Document:
     return document
 
 
-def planned_twice() -> Document:
+def plan_with_control() -> Document:
     """Return a plan whose first engine is measured twice."""
     document = plan((*ENGINES, CONTROL))
     document["suite"]["control"] = "alpha"

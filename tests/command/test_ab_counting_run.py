@@ -62,7 +62,7 @@ def test_counting_that_was_cut_short_is_finished_and_not_repeated(lab: Lab) -> N
 @pytest.mark.slow
 @needs_a_tool
 def test_a_cell_that_failed_is_not_counted(lab: Lab) -> None:
-    lab.built("one", "crash", "other")
+    lab.install("one", "crash", "other")
     sides = ["--a", str(lab.root / "build"), "--b", str(lab.root / "other")]
     done = lab.call("ab", "lab", *sides, *ROUNDS)
     assert done.returncode in (1, 3), done.stderr

@@ -13,7 +13,7 @@ import pytest
 
 from tests.places import PATIENCE_S
 from tests.support.command_line import call
-from tests.support.lab import Lab, is_alive, kill, make_lab, number_in
+from tests.support.lab import Lab, is_alive, kill, make_lab, wait_for_number
 
 CELLS = ("fillrandom", "readrandom")
 SHORT = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")
@@ -73,11 +73,11 @@ def test_one_build_against_itself_exits_0(measured: tuple[Lab, Result]) -> None:
     document = json.loads((lab.run_folder / "ab.json").read_text())
     assert document["same_build"]
     assert str(lab.root) not in json.dumps(document)
-    assert lab.left_in_data() == ["starts.jsonl"]
+    assert lab.data_files() == ["starts.jsonl"]
 
 
 def test_a_slower_build_is_suspected_confirmed_and_exits_1(lab: Lab) -> None:
-    lab.built("one", "slower", "other")
+    lab.install("one", "slower", "other")
     done = ab(lab, "--json")
     assert done.returncode == 1, done.stderr
     confirmed = [x for x in lab.lines() if x["ab"]["stage"] == "confirm"]
@@ -91,15 +91,15 @@ def test_a_slower_build_is_suspected_confirmed_and_exits_1(lab: Lab) -> None:
 
 
 def test_a_faster_build_exits_0(lab: Lab) -> None:
-    lab.built("one", "slower")
-    lab.built("one", "honest", "other")
+    lab.install("one", "slower")
+    lab.install("one", "honest", "other")
     done = ab(lab)
     assert done.returncode == 0, done.stderr
     assert "1 improved" in done.stdout
 
 
 def test_every_round_is_abba_or_baab_in_the_order_of_time(lab: Lab) -> None:
-    lab.built("one", "slower", "other")
+    lab.install("one", "slower", "other")
     ab(lab)
     found = lab.lines()
     assert [line["order"] for line in found] == list(range(len(found)))
@@ -148,7 +148,7 @@ def test_each_repetition_fills_its_own_database(measured: tuple[Lab, Result]) ->
 
 
 def test_a_side_that_fails_exits_3_and_ends_its_cell_alone(lab: Lab) -> None:
-    lab.built("one", "crash", "other")
+    lab.install("one", "crash", "other")
     done = ab(lab)
     assert done.returncode == 3, done.stderr
     failed = [x for x in lab.lines() if x["status"] != "ok"]
@@ -164,7 +164,7 @@ def test_a_side_that_fails_exits_3_and_ends_its_cell_alone(lab: Lab) -> None:
 
 
 def test_sides_that_read_other_entries_fail_their_cell(lab: Lab) -> None:
-    lab.built("one", "wrong_digest", "other")
+    lab.install("one", "wrong_digest", "other")
     done = ab(lab)
     assert done.returncode == 3, done.stderr
     assert "one/base/readrandom" in done.stdout
@@ -173,7 +173,7 @@ def test_sides_that_read_other_entries_fail_their_cell(lab: Lab) -> None:
 def test_an_engine_missing_on_one_side_exits_3_where_another_can_be_compared(
     lab: Lab,
 ) -> None:
-    lab.built("one", "honest", "other")
+    lab.install("one", "honest", "other")
     lab.engine("two", "honest")
     done = ab(lab)
     assert done.returncode == 3
@@ -183,7 +183,7 @@ def test_an_engine_missing_on_one_side_exits_3_where_another_can_be_compared(
 
 def test_nothing_to_compare_exits_5_and_leaves_no_run(lab: Lab) -> None:
     lab.engine("two", None)
-    lab.built("two", "honest", "other")
+    lab.install("two", "honest", "other")
     done = ab(lab)
     assert done.returncode == 5
     assert "nothing can be measured on both sides" in done.stderr
@@ -191,7 +191,7 @@ def test_nothing_to_compare_exits_5_and_leaves_no_run(lab: Lab) -> None:
 
 
 def test_sides_that_define_a_benchmark_differently_exit_5(lab: Lab) -> None:
-    lab.built("one", "fewer_operations", "other")
+    lab.install("one", "fewer_operations", "other")
     done = ab(lab)
     assert done.returncode == 5
     assert "ops_divisor is 1 on a, 2 on b" in done.stderr
@@ -199,7 +199,7 @@ def test_sides_that_define_a_benchmark_differently_exit_5(lab: Lab) -> None:
 
 def test_what_neither_side_can_do_is_left_out(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillrandom", "readseq"))
-    lab.built("one", "unable")
+    lab.install("one", "unable")
     done = aa(lab)
     assert done.returncode == 0, done.stderr
     cells = json.loads((lab.run_folder / "ab.json").read_text())["cells"]
@@ -251,7 +251,7 @@ def test_a_build_is_given_by_its_executables_or_its_tree(lab: Lab, form: str) ->
 
 
 def test_a_dry_run_tells_pairs_time_and_disk_and_measures_nothing(lab: Lab) -> None:
-    lab.built("one", "slower", "other")
+    lab.install("one", "slower", "other")
     done = ab(lab, "--dry-run", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -282,22 +282,24 @@ def test_the_page_is_written_of_what_is_there(
 
 
 def test_a_run_killed_many_times_loses_and_doubles_nothing(lab: Lab) -> None:
-    lab.built("one", "slower", "other")
+    lab.install("one", "slower", "other")
     whole = ab(lab)
     assert whole.returncode == 1
     expected = [(x["benchmark"], x["seed"], x["ab"]) for x in lab.lines()]
     shutil.rmtree(lab.run_folder)
     moments, kept = random.Random(2), b""
-    assert lab.killed(20, "ab", "lab", *sides(lab), *SHORT)
+    assert lab.run_until_killed(20, "ab", "lab", *sides(lab), *SHORT)
     for number in range(12):
         words = ("resume", "@last", *sides(lab))
-        assert lab.killed(moments.randrange(12), *words, before=number % 2 == 0)
+        assert lab.run_until_killed(
+            moments.randrange(12), *words, before=number % 2 == 0
+        )
         now = lab.measurements.read_bytes()
         assert now.startswith(kept[: kept.rfind(b"\n") + 1])
         kept = now
     assert lab.call("resume", "@last", *sides(lab)).returncode == 1
     assert [(x["benchmark"], x["seed"], x["ab"]) for x in lab.lines()] == expected
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
     again = lab.call("resume", "@last", *sides(lab))
     assert again.returncode == 1
     assert len(lab.lines()) == len(expected)
@@ -321,24 +323,24 @@ def test_a_torn_line_is_done_again(lab: Lab) -> None:
 
 
 def test_an_interrupted_run_tells_how_to_go_on(lab: Lab) -> None:
-    lab.built("one", "hang", "other")
+    lab.install("one", "hang", "other")
     runner = lab.start("ab", "lab", *sides(lab), *SHORT)
-    child = number_in(lab.data / "child.pid", runner)
+    child = wait_for_number(lab.data / "child.pid", runner)
     kill(runner, signal.SIGINT)
     told, errors = runner.communicate(timeout=PATIENCE_S)
     assert runner.returncode == 130
     assert f"--a {lab.root}/build --b {lab.root}/other" in " ".join(errors.split())
     assert "resume" not in told
     assert not is_alive(child)
-    assert lab.left_in_data() == ["child.pid"]
+    assert lab.data_files() == ["child.pid"]
 
 
 def test_a_rebuilt_side_is_not_resumed(lab: Lab) -> None:
-    lab.built("one", "honest", "other")
+    lab.install("one", "honest", "other")
     ab(lab, *BRIEF)
     before = lab.measurements.read_bytes()
     lab.measurements.write_bytes(b"".join(before.splitlines(keepends=True)[:-3]))
-    lab.built("one", "slower", "other")
+    lab.install("one", "slower", "other")
     done = lab.call("resume", "@last", *sides(lab))
     assert done.returncode == 2
     assert "side b: binary: db_bench_one was" in done.stderr
@@ -377,7 +379,7 @@ def test_a_damaged_run_is_not_resumed(lab: Lab) -> None:
 
 
 def test_a_full_disk_keeps_what_is_finished(lab: Lab) -> None:
-    lab.built("one", "disk_full")
+    lab.install("one", "disk_full")
     (lab.data / "free").write_text("30")
     done = lab.call("ab", "lab", "--aa", "--a", str(lab.root / "build"), *SHORT)
     assert done.returncode == 3

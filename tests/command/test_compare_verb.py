@@ -19,7 +19,7 @@ from report.trust.judge import load_run
 from tests.builders import two_runs
 from tests.builders.two_runs import ALPHA, BETA, scaled
 from tests.places import ROOT
-from tests.support.command_line import Done, call
+from tests.support.command_line import CommandResult, call
 
 BASE = "20260101-000000-quick"
 NEW = "20260102-000000-quick"
@@ -36,7 +36,9 @@ def results(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def compare(results: Path, *words: str, env: Mapping[str, str] | None = None) -> Done:
+def compare(
+    results: Path, *words: str, env: Mapping[str, str] | None = None
+) -> CommandResult:
     return call(["compare", *words, "--results-dir", str(results)], env=env)
 
 

@@ -177,7 +177,7 @@ def test_the_verb_answers_and_leaves_nothing(lab: Lab) -> None:
     assert document["probes"]["overwrite_fdatasync_ns"]["count"] == 100
     assert document["probes"]["work_unit_ns"]["count"] == 100_000
     assert "doctor: noise floor" in done.stderr
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
     assert not lab.results.exists()
 
 
@@ -230,7 +230,7 @@ def test_a_strict_run_stops_before_anything_is_written(lab: Lab) -> None:
     assert "preload: eatmydata is loaded" in done.stderr
     assert "fix: unset LD_PRELOAD" in done.stderr
     assert list(lab.results.iterdir()) == []
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
 
 
 def test_a_run_records_the_doctors_findings_and_says_one_line(lab: Lab) -> None:

@@ -14,12 +14,12 @@ from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from tests.builders import records, synthetic_ab, synthetic_run
 from tests.setup import other_programs
-from tests.support.command_line import Done, call
+from tests.support.command_line import CommandResult, call
 
 KINDS = ("google", "benchstat", "bencher", "github-bigger", "github-smaller")
 
 
-def report(folder: Path, *words: str) -> Done:
+def report(folder: Path, *words: str) -> CommandResult:
     return call(["report", str(folder), *words])
 
 

@@ -48,7 +48,7 @@ class Threaded(FakeDriver):
     def answer(self, benchmark: str, **changed: object) -> Record:
         record = super().answer(benchmark, planned_ops=self.ops, **changed)
         if benchmark == _WITH_WRITER:
-            record = records.beside(record, WRITES)
+            record = records.with_writer(record, WRITES)
         if benchmark == _MIX:
             record["ops_by_type"] = {"read": self.ops - self.ops // 10}
             record["ops_by_type"]["update"] = self.ops // 10

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from tests.faults.toolchain import Change
 from tests.places import ROOT
-from tests.support.forked import forked
+from tests.support.fork import run_in_fork
 
 PACKAGES = ("scripts", "report", "tests")
 
@@ -62,7 +62,7 @@ def exit_code_of(change: Change | None, work: Callable[[], int]) -> int:
         _import_anew(change)
         return work()
 
-    return forked(changed_work)
+    return run_in_fork(changed_work)
 
 
 def _import_anew(change: Change | None) -> None:

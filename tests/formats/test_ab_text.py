@@ -88,7 +88,7 @@ def test_quiet_is_what_regressed_and_the_verdict() -> None:
     assert len(shown) == regressed + 2 + 1
     assert all(t.startswith(("▼ regressed", "+ more")) for t in shown[:-1])
     assert shown[-1].startswith(f"{len(found.regressed)} regressed, ")
-    (verdict,) = texts(result(ab_showcase.made()), quiet=True)
+    (verdict,) = texts(result(ab_showcase.run()), quiet=True)
     assert verdict.startswith("0 regressed, ")
 
 
@@ -107,7 +107,7 @@ def test_the_summary_counts_every_verdict() -> None:
 
 
 def test_the_rule_is_that_of_the_run() -> None:
-    run = ab_showcase.made()
+    run = ab_showcase.run()
     run = ab_rounds.planned_as(
         run, rule=replace(run.plan.rule, alpha=0.02, least_shift=0.04)
     )
@@ -127,11 +127,11 @@ def test_changed_counts_are_told_and_gated_ones_stand_out() -> None:
 
 
 def test_counts_that_failed_and_tools_that_are_absent_are_told() -> None:
-    one, told = ab_showcase.names()[0], "side b: under strace: audit: 1 is gone"
+    one, told = ab_showcase.cell_names()[0], "side b: under strace: audit: 1 is gone"
     failed = CountResult(one, "write_calls", "", 1, 1, 0.0, None, NOT_GATED, told)
     failed = replace(failed, trouble=True)
     tools = {"strace": "", "valgrind": "valgrind is not installed"}
-    run = replace(ab_showcase.made(), tools=tools)
+    run = replace(ab_showcase.run(), tools=tools)
     found = result(run, counts=(failed, replace(failed, name="sync_calls")))
     shown = texts(found)
     assert shown.count(f"  {one}: {told}") == 1
@@ -150,7 +150,7 @@ def test_an_interrupted_run_has_no_advice_of_its_own() -> None:
 
 
 def test_nothing_measured_is_said() -> None:
-    run = ab_showcase.made()
+    run = ab_showcase.run()
     broken = Failure("a", "missing", "not built")
     cells = tuple(replace(c, screen=(), failure=broken) for c in run.cells)
     found = result(replace(run, cells=cells))
@@ -173,7 +173,7 @@ def test_the_next_step_follows_from_the_result(
 
 def test_the_rounds_that_would_tell_are_those_of_the_noisiest_cell() -> None:
     noisy = {"alpha/baseline/fillseq": 0.03, "gamma/batch/fillseqbatch": 0.06}
-    found = result(ab_showcase.made(sigmas=noisy, sigma=0.002, seed=3))
+    found = result(ab_showcase.run(sigmas=noisy, sigma=0.002, seed=3))
     assert found.inconclusive and not found.regressed
     needed = [c.judgement.pairs_needed for c in found.inconclusive if c.judgement]
     rounds = math.ceil(max(n for n in needed if n is not None) / 2)
@@ -181,7 +181,7 @@ def test_the_rounds_that_would_tell_are_those_of_the_noisiest_cell() -> None:
 
 
 def test_nothing_is_left_to_do_where_all_is_unchanged() -> None:
-    found = result(ab_showcase.made(sigma=0.001))
+    found = result(ab_showcase.run(sigma=0.001))
     assert len(found.unchanged) == len(found.cells)
     assert ab_text.next_step(found) == ""
 
@@ -226,7 +226,7 @@ def test_the_document_has_every_cell_and_agrees_with_the_result() -> None:
 
 
 def test_what_was_not_measured_has_no_change_in_the_document() -> None:
-    run = ab_showcase.made()
+    run = ab_showcase.run()
     cells = (replace(run.cells[0], screen=()), *run.cells[1:])
     entry = ab_text.ab_document(result(replace(run, cells=cells)))["cells"][0]
     assert (entry["change"], entry["low"], entry["p_slower"]) == (None, None, None)
@@ -249,7 +249,7 @@ def test_the_csv_has_a_row_for_each_cell_and_each_engine() -> None:
 
 
 def test_a_label_is_no_formula_to_a_spreadsheet() -> None:
-    run = ab_showcase.made()
+    run = ab_showcase.run()
     text = ab_csv.render(result(ab_rounds.labelled(run, "=1+1")))
     assert ",=1+1," not in text and ",'=1+1," in text
 

@@ -121,9 +121,11 @@ def is_finished(lines: list[dict[str, Any]]) -> bool:
 def test_a_runner_killed_between_attempts_goes_on_with_the_next(lab: Lab) -> None:
     disturb(lab, 10)
     moments = random.Random(3)
-    assert lab.killed(6, "run", "lab", "-n", "4")
+    assert lab.run_until_killed(6, "run", "lab", "-n", "4")
     for number in range(12):
-        lab.killed(moments.randrange(9), "resume", "@last", before=number % 2 == 0)
+        lab.run_until_killed(
+            moments.randrange(9), "resume", "@last", before=number % 2 == 0
+        )
     assert lab.call("resume", "@last").returncode == 0
     by_repetition: dict[int, list[dict[str, Any]]] = {}
     for line in lab.lines():

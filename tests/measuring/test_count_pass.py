@@ -182,7 +182,7 @@ def test_only_the_measured_process_runs_under_a_tool(lab: Lab, tmp_path: Path) -
 def test_nothing_is_left_in_the_data_directory(lab: Lab, tmp_path: Path) -> None:
     bench = bench_of(lab)
     count(bench, bench, both(tmp_path))
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
 
 
 def test_what_is_stored_is_not_counted_again(lab: Lab, tmp_path: Path) -> None:

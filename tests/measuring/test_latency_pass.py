@@ -32,7 +32,7 @@ def test_each_cell_has_one_more_repetition_with_a_seed_of_its_own(lab: Lab) -> N
     passes = {(x["repetition"], x["pass"]) for x in lab.lines()}
     assert passes == {(1, "throughput"), (2, "throughput"), (3, "latency")}
     assert len({(x["repetition"], x["seed"]) for x in lab.lines()}) == 3
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
 
 
 def test_latencies_are_taken_in_the_latency_repetition_alone(lab: Lab) -> None:

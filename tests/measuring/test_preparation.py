@@ -27,7 +27,7 @@ def test_what_is_measured_is_not_what_was_audited(lab: Lab) -> None:
     lab.engine("one", "tampering")
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     assert {line["status"] for line in lab.lines()} == {"ok"}
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
 
 
 def test_a_database_that_its_audit_refutes_is_not_measured(lab: Lab) -> None:

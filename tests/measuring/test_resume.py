@@ -59,17 +59,17 @@ def assert_only_more(lab: Lab, kept: bytes) -> bytes:
 
 def test_a_runner_killed_many_times_loses_and_repeats_nothing(lab: Lab) -> None:
     moments = random.Random(1)
-    assert lab.killed(9, "run", "lab", "-n", "8")
+    assert lab.run_until_killed(9, "run", "lab", "-n", "8")
     kept = lab.measurements.read_bytes()
     for number in range(KILLS):
         programs, before = moments.randrange(20), number % 2 == 0
-        assert lab.killed(programs, "resume", "@last", before=before)
+        assert lab.run_until_killed(programs, "resume", "@last", before=before)
         kept = assert_only_more(lab, kept)
     done = lab.call("resume", "@last")
     assert done.returncode == 0, done.stderr
     assert_only_more(lab, kept)
     assert_complete(lab, 8)
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
 
 
 @pytest.mark.slow
@@ -81,15 +81,15 @@ def test_a_process_killed_at_any_moment_loses_and_repeats_nothing(lab: Lab) -> N
     for _ in range(12):
         kill_at(moments.uniform(0.1, 1.5), lab, "resume", "@last")
         kept = assert_only_more(lab, kept)
-    done = lab.wait("resume", "@last")
+    done = lab.run_process("resume", "@last")
     assert done.returncode == 0, done.stderr
     assert_only_more(lab, kept)
     assert_complete(lab, 8)
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
 
 
 def test_resume_goes_on_in_the_recorded_order_with_the_recorded_seeds(lab: Lab) -> None:
-    assert lab.killed(9, "run", "lab", "-n", "3", "--seed", "9")
+    assert lab.run_until_killed(9, "run", "lab", "-n", "3", "--seed", "9")
     assert lab.call("resume", "@last").returncode == 0
     assert [line["order"] for line in lab.lines()] == list(range(24))
     assert len({(x["repetition"], x["seed"]) for x in lab.lines()}) == 3
@@ -201,7 +201,7 @@ def test_a_binary_exchanged_during_the_run_stops_it(lab: Lab) -> None:
     assert "db_bench_three changed while the run went on" in done.stderr
     kept = [x["benchmark"] for x in lab.lines() if x["engine"] == "three"]
     assert "fillrandom" not in kept, "audited by another binary"
-    assert 0 < len(lab.lines()) < 24 and lab.left_in_data() == []
+    assert 0 < len(lab.lines()) < 24 and lab.data_files() == []
     assert "binary: db_bench_three was" in refused(lab)
 
 
@@ -264,4 +264,4 @@ def test_leftovers_of_a_killed_runner_are_removed_and_nothing_else(lab: Lab) -> 
     (work / "half a database").touch()
     (lab.data / "somebody's file").touch()
     assert lab.call("resume", "@last").returncode == 0
-    assert lab.left_in_data() == ["somebody's file"]
+    assert lab.data_files() == ["somebody's file"]

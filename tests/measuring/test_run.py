@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.places import PATIENCE_S
-from tests.support.lab import BENCHMARKS, Lab, is_alive, make_lab, number_in
+from tests.support.lab import BENCHMARKS, Lab, is_alive, make_lab, wait_for_number
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_every_repetition_of_every_cell_is_one_line(lab: Lab) -> None:
     wanted = [(e, b, r) for e in ("one", "two") for b in BENCHMARKS for r in (1, 2)]
     assert sorted(found) == sorted(wanted)
     assert {line["status"] for line in lab.lines()} == {"ok"}
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
 
 
 def test_the_order_is_recorded_followed_and_interleaved(lab: Lab) -> None:
@@ -107,7 +107,7 @@ def test_a_hang_is_killed_with_all_its_children(lab: Lab) -> None:
     lab.engine("bad", "hang")
     words = ("run", "lab", "-n", "1", "-k", "*/*/fillrandom", "--timeout")
     for limit in ("2s", "20s", "200s"):  # a busy machine needs more to start it
-        done = lab.wait(*words, limit)
+        done = lab.run_process(*words, limit)
         assert done.returncode == 3
         if (lab.data / "child.pid").exists():
             break
@@ -121,7 +121,7 @@ def test_a_hang_is_killed_with_all_its_children(lab: Lab) -> None:
 def test_a_process_that_is_left_behind_is_killed_and_told(lab: Lab) -> None:
     lab.suite(latency=True)
     lab.engine("bad", "orphaning")
-    assert lab.wait("run", "lab", "-n", "1").returncode == 3
+    assert lab.run_process("run", "lab", "-n", "1").returncode == 3
     left = [int(pid) for pid in (lab.data / "child.pid").read_text().split()]
     assert len(left) == 4 and not [pid for pid in left if is_alive(pid)]
     cells = lab.by_cell()
@@ -181,7 +181,7 @@ def test_an_answer_that_is_no_file_costs_its_own_cell(lab: Lab) -> None:
     assert "no measurement" in reasons["fillrandom"]
     assert "answer.json cannot be read" in reasons["fillseqsync"]
     assert [x["status"] for x in lab.lines()].count("error") == 6
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
 
 
 def test_impossible_figures_are_wrong(lab: Lab) -> None:
@@ -240,14 +240,14 @@ def test_an_interrupt_keeps_what_is_done(lab: Lab) -> None:
     lab.engine("one", "honest")
     lab.engine("bad", "hang")
     runner = lab.start("run", "lab", "-n", "3", "--timeout", "1h")
-    child = number_in(lab.data / "child.pid", runner)
+    child = wait_for_number(lab.data / "child.pid", runner)
     runner.send_signal(signal.SIGINT)
     _, told = runner.communicate(timeout=PATIENCE_S)
     assert runner.returncode == 130
     assert f"resume {lab.run_folder.name}" in told
     assert not is_alive(child)
     (lab.data / "child.pid").unlink()
-    assert lab.left_in_data() == []
+    assert lab.data_files() == []
     assert all(line["status"] == "ok" for line in lab.lines())
 
 
@@ -255,7 +255,7 @@ def test_sigterm_ends_with_143(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillrandom",))
     lab.engine("bad", "hang")
     runner = lab.start("run", "lab", "--timeout", "1h")
-    number_in(lab.data / "child.pid", runner)
+    wait_for_number(lab.data / "child.pid", runner)
     runner.send_signal(signal.SIGTERM)
     runner.communicate(timeout=PATIENCE_S)
     assert runner.returncode == 143
@@ -265,7 +265,7 @@ def test_a_child_does_not_outlive_a_killed_runner(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillrandom",))
     lab.engine("bad", "hang")
     runner = lab.start("run", "lab", "--timeout", "1h")
-    grandchild = number_in(lab.data / "child.pid", runner)
+    grandchild = wait_for_number(lab.data / "child.pid", runner)
     stat = Path(f"/proc/{grandchild}/stat").read_text().rpartition(")")[2].split()
     driver = int(stat[1])
     try:
@@ -305,7 +305,7 @@ def test_two_runs_at_once_are_refused(lab: Lab) -> None:
     lab.engine("bad", "hang")
     runner = lab.start("run", "lab", "--timeout", "1h")
     try:
-        number_in(lab.data / "child.pid", runner)
+        wait_for_number(lab.data / "child.pid", runner)
         second = lab.call("run", "lab")
         assert second.returncode == 2
         assert "another run uses the results folder" in second.stderr
@@ -380,7 +380,7 @@ def test_dry_run_predicts_and_measures_nothing(lab: Lab) -> None:
     planned = [c for c in document["cells"] if c["engine"] == "one"]
     assert all(c["predicted_s"] > 0 < c["predicted_bytes"] for c in planned)
     assert {c["status"] for c in document["cells"]} == {"planned", "missing"}
-    assert list(lab.results.iterdir()) == [] and lab.left_in_data() == []
+    assert list(lab.results.iterdir()) == [] and lab.data_files() == []
     assert "needed at once" in lab.call("run", "lab", "--dry-run").stdout
 
 

@@ -100,7 +100,7 @@ def test_nothing_to_show_has_an_axis_all_the_same() -> None:
 
 
 def test_repetitions_keep_inside_the_drawing() -> None:
-    run = ab_showcase.made(sigmas={"alpha/baseline/fillseq": 2.0})
+    run = ab_showcase.run(sigmas={"alpha/baseline/fillseq": 2.0})
     for cell in run.cells:
         drawn = ab_forest.runs(cell)
         assert drawn is not None
@@ -110,7 +110,7 @@ def test_repetitions_keep_inside_the_drawing() -> None:
 
 
 def test_the_medians_of_a_stage_lie_among_its_repetitions() -> None:
-    cell = ab_showcase.made(effects={"alpha/baseline/fillseq": 0.2}).cells[2]
+    cell = ab_showcase.run(effects={"alpha/baseline/fillseq": 0.2}).cells[2]
     drawn = ab_forest.runs(cell)
     assert drawn is not None and drawn.divider is not None
     assert [level.side for level in drawn.levels] == ["a", "b", "a", "b"]

@@ -137,7 +137,7 @@ def test_a_failed_cell_has_its_side_status_and_reason_and_no_drawing() -> None:
 
 
 def test_a_cell_without_a_round_shows_no_change() -> None:
-    run = ab_showcase.made()
+    run = ab_showcase.run()
     cells = (replace(run.cells[0], screen=()), *run.cells[1:])
     found = result(replace(run, cells=cells, unfinished=True))
     root = page(found)
@@ -205,7 +205,7 @@ def test_what_differs_between_the_builds_is_marked() -> None:
 
 
 def test_one_build_on_both_sides_without_saying_so_is_said() -> None:
-    run = ab_showcase.made()
+    run = ab_showcase.run()
     told = "both sides have the same executables"
     assert told not in page(result(run)).text
     assert told in page(result(ab_rounds.planned_as(run, b=run.plan.a))).text
@@ -240,7 +240,7 @@ def test_without_counts_there_is_no_such_part_and_it_says_so() -> None:
 
 
 def test_nothing_measured_is_no_pass() -> None:
-    run = ab_showcase.made()
+    run = ab_showcase.run()
     broken = Failure("a", "missing", "not built")
     cells = tuple(replace(c, screen=(), failure=broken) for c in run.cells)
     text = page(result(replace(run, cells=cells))).text
@@ -352,7 +352,7 @@ def test_the_page_never_varies(tmp_path: Path) -> None:
 
 
 def test_the_page_of_sixty_cells_stays_under_two_megabytes() -> None:
-    run = ab_showcase.made(effects={str(n): 0.2 for n in ab_showcase.names()[:8]})
+    run = ab_showcase.run(effects={str(n): 0.2 for n in ab_showcase.cell_names()[:8]})
     cells = (run.cells * 3)[:60]
     text = ab_page.render(result(replace(run, cells=cells)))
     assert len(text.encode()) + ab_page._LARGEST_RAW < 2_000_000
@@ -366,7 +366,7 @@ def test_what_disturbed_a_repetition_is_listed_under_its_cell() -> None:
 
 
 def test_a_setting_that_another_version_has_otherwise_is_a_difference() -> None:
-    run = ab_showcase.made()
+    run = ab_showcase.run()
     cell = run.cells[0]
 
     def set_to(repetition: Repetition) -> Repetition:

@@ -88,7 +88,7 @@ def test_labels_of_lines_go_down_and_leave_room_for_each() -> None:
 
 @pytest.mark.parametrize("sigma", [0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0])
 def test_labels_of_repetitions_are_a_line_of_text_apart(sigma: float) -> None:
-    cells = ab_showcase.made(sigmas={"alpha/baseline/fillseq": sigma}).cells
+    cells = ab_showcase.run(sigmas={"alpha/baseline/fillseq": sigma}).cells
     for cell in cells:
         drawn = ab_forest.runs(cell)
         assert drawn is not None
@@ -97,7 +97,7 @@ def test_labels_of_repetitions_are_a_line_of_text_apart(sigma: float) -> None:
 
 
 def test_a_huge_change_has_a_label_on_both_sides() -> None:
-    cell: AbCell = ab_showcase.made().cells[0]
+    cell: AbCell = ab_showcase.run().cells[0]
     first = cell.screen[0]
     far = replace(first.b[0], ns_per_op=first.b[0].ns_per_op * math.e**4)
     drawn = ab_forest.runs(

@@ -150,7 +150,7 @@ def test_unequal_work_may_have_unequal_digests(tmp_path: Path) -> None:
 
 def with_control(folder: Path, digest: str) -> Run:
     """A run whose control has another digest in one repetition."""
-    plan = synthetic_run.planned_twice()
+    plan = synthetic_run.plan_with_control()
     lines = synthetic_run.lines(plan)
     lines_of(lines, "alpha-control", WRITE)[1]["digest"] = digest
     return load_run(synthetic_run.write_run(folder, plan, lines))

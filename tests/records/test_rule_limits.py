@@ -74,8 +74,8 @@ def mixed(percent: int, reads: int) -> Work:
 
 def beside(per_second: int) -> Work:
     flags = {"writes_per_second": per_second}
-    line = honest_records.beside(flags, rate_ops_per_sec=float(per_second)).line
-    made = honest_records.beside(flags, **{**line["writer"], "loop_ns": 10**9})
+    line = honest_records.with_writer(flags, rate_ops_per_sec=float(per_second)).line
+    made = honest_records.with_writer(flags, **{**line["writer"], "loop_ns": 10**9})
     return made.changed(records.retimed(made.line, made.line["loop_ns"]))
 
 
@@ -131,4 +131,4 @@ SCANS = "mean scan length, entries"
     ],
 )
 def test_a_figure_may_be_off_by_so_much(found: Work, rule: str) -> None:
-    assert honest_records.rejecting(found) == ([rule] if rule else [])
+    assert honest_records.rejecting_rules(found) == ([rule] if rule else [])

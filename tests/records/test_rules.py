@@ -12,7 +12,6 @@ from report.trust.rule_table import RULES, fault_of_answer, fault_of_line, state
 from scripts.measure.result_check import validated
 from tests.builders import honest_records, records
 from tests.builders.honest_records import (
-    BESIDE,
     COMPACT,
     FILL,
     KILLED,
@@ -24,9 +23,10 @@ from tests.builders.honest_records import (
     SCAN,
     SLOW,
     TIMED,
+    WITH_WRITER,
     Work,
     inside,
-    rejecting,
+    rejecting_rules,
 )
 from tests.builders.records import histogram
 from tests.places import ROOT
@@ -39,12 +39,12 @@ GRAPH = honest_records.work(
 HONEST = {
     **{"fill": FILL, "read": READ, "scan": SCAN, "slow": SLOW, "mix": MIX},
     **{
-        "beside": BESIDE,
+        "beside": WITH_WRITER,
         "compact": COMPACT,
         "primitive": honest_records.work("crc32c"),
     },
     **{"timed": TIMED, "killed": KILLED, "open": OPEN, "saturated": SATURATED},
-    **{"timed mix": MIX.timed(), "timed beside": BESIDE.timed()},
+    **{"timed mix": MIX.timed(), "timed beside": WITH_WRITER.timed()},
     "timed compact": COMPACT.changed({"pass": "latency"}),
     **{"missing": MISSING, "graph": GRAPH, "mix of threads": MIX_OF_FOUR},
     "threads": honest_records.work("fillrandom", FOUR),
@@ -131,7 +131,7 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     ("found-what-it-asked", MISSING.changed({**ONE, "bytes": 116})),
     ("found-has-digest", READ.changed({"digest": "0" * 16})),
     ("digest", READ.changed({"digest": None})),
-    ("digest-of-chance", BESIDE.changed({"digest": "0123456789abcdef"})),
+    ("digest-of-chance", WITH_WRITER.changed({"digest": "0123456789abcdef"})),
     ("digest-of-chance", MIX_OF_FOUR.changed({"digest": "0123456789abcdef"})),
     ("ending", FILL.changed(records.killed(FILL.line))),
     ("ending", KILLED.changed({"ending": "closed"})),
@@ -206,7 +206,7 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     ),
     ("threads", honest_records.work("fillrandom", FOUR, ops_by_thread=None)),
     ("threads", READ.changed({"ops_by_thread": [1000]})),
-    ("threads", BESIDE.changed({"ops_by_thread": None})),
+    ("threads", WITH_WRITER.changed({"ops_by_thread": None})),
     ("threads-sum", FILL.changed({"ops_by_thread": [999]})),
     ("threads-sum", FILL.changed({"ops_by_thread": [500, 500]})),
     ("types", READ.changed({"ops_by_type": {"read": 1000}})),
@@ -219,18 +219,18 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     ("latency-by-type", MIX.timed().changed({"latency_by_type_ns": None})),
     ("latency-by-type", timed_twice()),
     ("latency-by-type-count", by_type(of_reads=489)),
-    ("writer", READ.changed({"writer": BESIDE.line["writer"]})),
-    ("writer", BESIDE.changed({"writer": None, "ops_by_thread": [1000]})),
-    ("writer-bytes", honest_records.beside(bytes=10**18)),
-    ("writer-time", honest_records.beside(loop_ns=39)),
-    ("writer-rate", honest_records.beside(rate_ops_per_sec=40.0)),
-    ("writer-rate", honest_records.beside({"writes_per_second": 10**6})),
+    ("writer", READ.changed({"writer": WITH_WRITER.line["writer"]})),
+    ("writer", WITH_WRITER.changed({"writer": None, "ops_by_thread": [1000]})),
+    ("writer-bytes", honest_records.with_writer(bytes=10**18)),
+    ("writer-time", honest_records.with_writer(loop_ns=39)),
+    ("writer-rate", honest_records.with_writer(rate_ops_per_sec=40.0)),
+    ("writer-rate", honest_records.with_writer({"writes_per_second": 10**6})),
     (
         "writer-pace",
-        honest_records.beside({"writes_per_second": 9}, rate_ops_per_sec=9.0),
+        honest_records.with_writer({"writes_per_second": 9}, rate_ops_per_sec=9.0),
     ),
-    ("writer-latency", inside(BESIDE.timed(), "writer", latency_ns=None)),
-    ("writer-latency-count", honest_records.beside(latency_ns=histogram(41, 7))),
+    ("writer-latency", inside(WITH_WRITER.timed(), "writer", latency_ns=None)),
+    ("writer-latency-count", honest_records.with_writer(latency_ns=histogram(41, 7))),
     ("shares-range", share("mean value size, bytes", 7e30, 50)),
     ("shares", share("w", 0.99, 0.5)),
     ("shares", share("w", 0.5, 1)),
@@ -256,7 +256,7 @@ def test_every_rule_rejects_something() -> None:
 def test_no_rule_rejects_an_honest_line(name: str) -> None:
     found = HONEST[name]
     validate(found.line, "measurement", name)
-    assert rejecting(found) == []
+    assert rejecting_rules(found) == []
     assert validated(found.line, found.context) == found.line
     assert shown(found) == ("ok", "")
 
@@ -266,7 +266,7 @@ def test_a_rule_alone_rejects_a_line_when_it_is_made_and_when_it_is_read(
     name: str, found: Work
 ) -> None:
     validate(found.line, "measurement", name)
-    assert rejecting(found) == [name]
+    assert rejecting_rules(found) == [name]
     told = fault_of_line(found.line, found.context)
     assert len(told) < 300
     stored = validated(found.line, found.context)

@@ -12,7 +12,7 @@ import pytest
 
 from scripts.provision.commands import call
 from tests.places import PATIENCE_S, ROOT
-from tests.support.lab import is_alive, number_in
+from tests.support.lab import is_alive, wait_for_number
 
 _MAIN = """
 import signal, sys
@@ -41,7 +41,7 @@ def test_an_interrupt_is_one_line_and_leaves_nothing_running(
         stderr=subprocess.PIPE,
         text=True,
     )
-    sleeping = number_in(tmp_path / "pid", program)
+    sleeping = wait_for_number(tmp_path / "pid", program)
     program.send_signal(number)
     _, said = program.communicate(timeout=PATIENCE_S)
     assert program.returncode == 130

@@ -11,7 +11,7 @@ from scripts.machine.system_access import SystemAccess
 
 
 @dataclass(frozen=True)
-class Done:
+class CommandResult:
     """How a command ended and what it printed."""
 
     returncode: int
@@ -23,7 +23,7 @@ def call(
     words: Sequence[str],
     outside: SystemAccess | None = None,
     env: Mapping[str, str] | None = None,
-) -> Done:
+) -> CommandResult:
     """Run `kvmatrix WORDS` to its end; `outside` replaces processes and machine."""
     made = CliRunner().invoke(
         verbs.main,
@@ -35,4 +35,4 @@ def call(
     stderr = made.stderr
     if made.exception and not isinstance(made.exception, SystemExit):
         stderr += "".join(traceback.format_exception(made.exception))
-    return Done(made.exit_code, made.stdout, stderr)
+    return CommandResult(made.exit_code, made.stdout, stderr)

@@ -17,9 +17,9 @@ from typing import Any
 
 from tests.fake_drivers.kinds import shim
 from tests.places import PATIENCE_S, ROOT
-from tests.support.command_line import Done, call
+from tests.support.command_line import CommandResult, call
 from tests.support.fake_executor import DeadlyExecutor, FakeExecutor
-from tests.support.forked import forked
+from tests.support.fork import run_in_fork
 from tests.support.quiet_machine import quiet_machine
 
 BENCHMARKS = ("readseq", "readrandom", "fillseq", "fillrandom")
@@ -41,9 +41,9 @@ class Lab:
             file.write(f'[[engine]]\nname = "{name}"\ntitle = "{name.title()}"\n')
             file.write(f'summary = "a fake"\nrole = "{role}"\n{more}')
         if kind is not None:
-            self.built(name, kind)
+            self.install(name, kind)
 
-    def built(self, name: str, kind: str, build: str = "build") -> None:
+    def install(self, name: str, kind: str, build: str = "build") -> None:
         """Puts an executable of this kind into a build directory."""
         path = self.executable(name, build)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ class Lab:
 
     def call(
         self, verb: str, *words: str, env: Mapping[str, str] | None = None
-    ) -> Done:
+    ) -> CommandResult:
         """Runs a command on a quiet machine, fake engines without a process."""
         return call(self.arguments(verb, *words), quiet_machine(FakeExecutor), env)
 
@@ -109,13 +109,13 @@ class Lab:
             start_new_session=True,
         )
 
-    def wait(self, verb: str, *words: str) -> Done:
+    def run_process(self, verb: str, *words: str) -> CommandResult:
         """Runs a command as start() does, to its end."""
         process = self.start(verb, *words)
         stdout, stderr = process.communicate(timeout=PATIENCE_S)
-        return Done(process.returncode, stdout, stderr)
+        return CommandResult(process.returncode, stdout, stderr)
 
-    def killed(
+    def run_until_killed(
         self, programs: int, verb: str, *words: str, before: bool = True
     ) -> bool:
         """Runs a command in a fork that kill -9 ends around its Nth program.
@@ -127,7 +127,7 @@ class Lab:
             lambda variables: DeadlyExecutor(variables, left=left, before=before)
         )
         arguments = self.arguments(verb, *words)
-        code = forked(lambda: call(arguments, outside).returncode)
+        code = run_in_fork(lambda: call(arguments, outside).returncode)
         return code == -signal.SIGKILL
 
     @property
@@ -167,7 +167,7 @@ class Lab:
             found.setdefault(f"{line['engine']}/{line['benchmark']}", []).append(line)
         return found
 
-    def left_in_data(self) -> list[str]:
+    def data_files(self) -> list[str]:
         """Everything below the data directory."""
         return sorted(path.name for path in self.data.rglob("*"))
 
@@ -180,7 +180,7 @@ def make_lab(folder: Path) -> Lab:
     return Lab(folder)
 
 
-def number_in(path: Path, process: "subprocess.Popen[str]") -> int:
+def wait_for_number(path: Path, process: "subprocess.Popen[str]") -> int:
     """The number that a running process writes into a file, once it is all there."""
     while True:
         with suppress(FileNotFoundError):

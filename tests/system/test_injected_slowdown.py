@@ -12,7 +12,7 @@ import pytest
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from tests.places import BUILD
-from tests.support.command_line import Done, call
+from tests.support.command_line import CommandResult, call
 
 SMALL = ("--num", "2000", "--screen-rounds", "1", "--confirm-rounds", "4")
 CELLS = ("-e", "leveldb,sqlite3", "-k", "*/baseline/fillrandom", "--no-report")
@@ -38,7 +38,7 @@ def slower_build(folder: Path, operation: str) -> Path:
     return drivers.parent
 
 
-def ab(folder: Path, *words: str) -> Done:
+def ab(folder: Path, *words: str) -> CommandResult:
     places = ["--results-dir", f"{folder}/results", "--data-dir", f"{folder}/data"]
     return call(["ab", "smoke", *words, *SMALL, *CELLS, *places])
 

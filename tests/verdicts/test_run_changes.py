@@ -347,7 +347,7 @@ def test_a_gate_does_not_pass_what_single_repetitions_cannot_tell(
 
 def test_the_control_of_either_run_gives_the_noise(tmp_path: Path) -> None:
     def twice(folder: Path, apart: float) -> Run:
-        document = synthetic_run.planned_twice()
+        document = synthetic_run.plan_with_control()
         document["run"] = folder.name
         found = []
         for line in synthetic_run.lines(document):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 _RAISED = 70  # exit code of work that raised: EX_SOFTWARE of sysexits.h
 
 
-def forked(work: Callable[[], int]) -> int:
+def run_in_fork(work: Callable[[], int]) -> int:
     """Return the exit code of `work` in a fork, or minus the signal that ended it."""
     sys.stdout.flush()
     sys.stderr.flush()
