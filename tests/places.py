@@ -1,4 +1,4 @@
-"""Where the sources and the executables under test are, and how long tests wait."""
+"""Folders of the sources and the executables, and the longest time that tests wait."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The browsers and the pages that all tests of this folder share."""
+"""Browsers and pages that all tests of this folder share."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -18,7 +18,7 @@ Readers = Callable[[str, str], Opened]
 
 @pytest.fixture(scope="session")
 def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browsers]:
-    """A browser for each font, launched when a test first needs it."""
+    """Yield a browser for each font, launched when a test first needs it."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -39,13 +39,13 @@ def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browsers]:
 
 @pytest.fixture(scope="session")
 def chromium(browsers: Browsers) -> Any:
-    """The browser of the tests for which any font will do."""
+    """Return the browser for tests that work with any font."""
     return browsers("wide")
 
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
-    """A file for each kind of page, made when a test first needs it."""
+    """Return the file of a kind of page, written when a test first needs it."""
 
     @cache
     def page(kind: str) -> Path:
@@ -56,7 +56,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 @pytest.fixture(scope="session")
 def readers(browsers: Browsers, pages: Pages) -> Iterator[Readers]:
-    """A kind of page with everything in it open, as it is read; opened once."""
+    """Yield a kind of page with every part unfolded, opened once for each reading."""
     found: dict[tuple[str, str], Opened] = {}
 
     def reader(kind: str, name: str) -> Opened:
@@ -76,7 +76,7 @@ def readers(browsers: Browsers, pages: Pages) -> Iterator[Readers]:
     scope="module", params=product(READINGS, WIDTHS), ids=lambda at: f"{at[0]}-{at[1]}"
 )
 def opened(request: pytest.FixtureRequest, readers: Readers, kind: str) -> Opened:
-    """The kind of page of the test's module, as it is read, at each width."""
+    """Yield the page of the test's module in each reading and at each width."""
     reading, width = request.param
     found = readers(kind, reading)
     found.resize(width)

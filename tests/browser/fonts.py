@@ -1,8 +1,8 @@
-"""The fonts that the pages are laid out in: a wide one, a narrow one, no other.
+"""The two fonts in which the pages are laid out, a wide one and a narrow one.
 
-A page names fonts that a reader may have or not, so what it looks like depends on the
-machine.  The tests do not: each browser sees one family alone, through a fontconfig
-file of its own, and every name that a page asks for becomes that family.
+The layout of a page depends on the fonts of the reader's machine.  The tests do not:
+each browser has a fontconfig file that offers a single family, which replaces every
+font that a page names.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _CONFIG = """<?xml version="1.0"?>
 
 @dataclass(frozen=True)
 class Font:
-    """One family, the package that has it, and its files."""
+    """A family, the package that contains it, and its files."""
 
     family: str
     package: str
@@ -48,7 +48,7 @@ FONTS = {
 
 
 def configured(font: Font, folder: Path) -> Path:
-    """A fontconfig file in the folder that has this font and no other."""
+    """Write a fontconfig file that offers only this font; return its path."""
     fonts, config = folder / "fonts", folder / "fonts.conf"
     fonts.mkdir(parents=True)
     for path in font.files:

@@ -1,4 +1,4 @@
-"""Pages in a real browser: what every page of the project is held to."""
+"""Pages in a real browser, and the requirements that every page must meet."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ LAYOUT = Path(__file__).with_name("layout.js").read_text("utf-8")
 
 
 class Reading(NamedTuple):
-    """How a page is read: one of FONTS, and a style sheet of the reader."""
+    """A way to read a page: one of FONTS, and a style sheet of the reader."""
 
     font: str
     style: str = ""
@@ -41,14 +41,14 @@ READINGS = {
 
 
 def absent(what: str) -> None:
-    """Skips, or fails where the tests must be able to run."""
+    """Skip the test, or fail it if KVMATRIX_REQUIRE_BROWSER is set."""
     if os.environ.get("KVMATRIX_REQUIRE_BROWSER"):
         pytest.fail(f"{what} is required here")
     pytest.skip(f"{what} is not installed")
 
 
 def executable() -> str:
-    """The distribution's Chromium, or a skip."""
+    """Return the distribution's Chromium; skip the test if there is none."""
     found = os.environ.get("KVMATRIX_CHROMIUM") or shutil.which("chromium")
     if not found:
         absent("chromium")
@@ -56,7 +56,7 @@ def executable() -> str:
 
 
 def launched(playwright: Any, font: str, folder: Path) -> Any:
-    """A browser that has one of FONTS and no other, or a skip."""
+    """Return a browser that has only this font; skip the test if that is impossible."""
     wanted = FONTS[font]
     if not wanted.is_installed:
         absent(f"{wanted.family}, in the Debian package {wanted.package}")
@@ -70,7 +70,7 @@ def launched(playwright: Any, font: str, folder: Path) -> Any:
 
 
 class Opened:
-    """A page, and everything that went wrong or went out while it was open."""
+    """A page, with the errors and the requests that occurred while it was open."""
 
     def __init__(self, browser: Any, path: Path, anchor: str = "", **context: Any):
         options = {"reduced_motion": "reduce", "offline": True, **context}
@@ -98,7 +98,7 @@ class Opened:
         )
 
     def restyle(self, style: str) -> None:
-        """Adds a style sheet of the reader."""
+        """Add a style sheet of the reader."""
         self.page.evaluate(
             """text => {
               const sheet = new CSSStyleSheet();
@@ -120,13 +120,13 @@ class Opened:
         )
 
     def layout(self) -> dict[str, list[str]]:
-        """The lists of layout.js."""
+        """Return the lists of layout.js."""
         found: dict[str, list[str]] = self.page.evaluate(LAYOUT)
         return found
 
 
 def on_screen(browser: Any, path: Path, screen: str) -> Opened:
-    """A page on one of SCREENS with everything in it unfolded."""
+    """Return a page on one of SCREENS with every part unfolded."""
     width, height, scheme = SCREENS[screen]
     size = {"width": width, "height": height}
     found = Opened(browser, path, viewport=size, color_scheme=scheme)
@@ -135,7 +135,7 @@ def on_screen(browser: Any, path: Path, screen: str) -> Opened:
 
 
 def assert_accessible(opened: Opened) -> None:
-    """No rule of axe is violated, and it has looked."""
+    """Check that axe ran, and that the page violates none of its rules."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     options = {
         "runOnly": {"type": "tag", "values": AXE_TAGS},

@@ -1,4 +1,4 @@
-"""The five kinds of page, each made up so that everything that can be in it is."""
+"""The five kinds of page, from synthetic runs that show everything they can show."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _SIZES = (4, 64, 1024, 8192)
 
 
 def report(folder: Path) -> Path:
-    """A report with every status, a tie, long texts and published figures."""
+    """Write a report with every status, a tie, long texts and published figures."""
     plan = synthetic_run.varied_plan()
     plan["suite"]["published"] = "leveldb-2011"
     lines = synthetic_run.varied_lines(plan)
@@ -40,13 +40,13 @@ def report(folder: Path) -> Path:
 
 
 def mix(folder: Path) -> Path:
-    """Four charts of four threads: reads, a writer beside, two mixes."""
+    """Write a report of four threads: reads, reads next to a writer, two mixes."""
     plan = synthetic_mix.plan()
     return _of_run(folder, plan, synthetic_mix.lines(plan))
 
 
 def sweep(folder: Path) -> Path:
-    """Six engines at four sizes, one cell without a rate, three sources."""
+    """Write a sweep of six engines at four sizes, with a gap and three sources."""
     plan = synthetic_sweep.plan(_SIZES)
     plan["engines"][3]["title"] = "SQLite3, WITHOUT ROWID"
     plan["suite"]["published"] = ["kyoto-ceda", "leveldb-1.1", "rocksdb-vs-leveldb"]
@@ -58,7 +58,7 @@ def sweep(folder: Path) -> Path:
 
 
 def ab(folder: Path) -> Path:
-    """A page with every verdict, counts, long texts and a change off the axis."""
+    """Write an A/B page: every verdict, counts, long texts, a change off the axis."""
     run = ab_showcase.varied()
     cells = list(run.cells)
     cells[-1] = replace(cells[-1], screen=(), failure=Failure("b", "error", _REASON))
@@ -68,7 +68,7 @@ def ab(folder: Path) -> Path:
 
 
 def history(folder: Path) -> Path:
-    """Every state of a step, rates and ratios, long labels, two machines."""
+    """Write a history: every state of a step, ratios, long labels, two machines."""
     found = test_history_page.entries()
     found[45] = replace(found[45], label=_LABEL)
     cpu = {**synthetic_history.MACHINE, "cpu_model": "Another CPU " * 8}
@@ -89,7 +89,7 @@ KINDS: dict[str, Callable[[Path], Path]] = {
 
 
 def _of_run(folder: Path, plan: Any, lines: Any) -> Path:
-    """The report of a made-up run, in a file of its folder."""
+    """Write the report of a synthetic run into its folder; return its path."""
     return _written(
         folder,
         report_page.render(load_run(synthetic_run.write_run(folder, plan, lines))),

@@ -1,4 +1,4 @@
-"""The page of an A/B run: drawings, switches and downloads, judged by Chromium."""
+"""The page of an A/B run in Chromium: drawings, switches and downloads."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every page, light on a desktop and dark on a phone, judged by axe."""
+"""Accessibility of every page, light on a desktop and dark on a phone, by axe."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The page of a history: charts, switches and links, judged by Chromium."""
+"""The page of a history in Chromium: charts, switches and links."""
 
 from pathlib import Path
 from typing import Any

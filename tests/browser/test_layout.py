@@ -1,4 +1,4 @@
-"""Every page in every font: what a wide one and a narrow one may not do to it."""
+"""The layout of every page in a wide and in a narrow font."""
 
 from itertools import product
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page of threads, a writer and mixes, judged by Chromium."""
+"""The page of threads, a writer and mixes in Chromium."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Switches and downloads, judged by Chromium."""
+"""The report in Chromium: switches and downloads."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page of a sweep with published figures, judged by Chromium."""
+"""The page of a sweep with published figures in Chromium."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A/B runs in memory for tests: every time is invented."""
+"""Synthetic A/B runs in memory, built from times per operation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def round_of(
     b: Sequence[float],
     disturbed: Mapping[int, Sequence[str]] | None = None,
 ) -> Round:
-    """Return A B B A, of times per operation; `disturbed` are marks by slot."""
+    """Return a round A B B A of times in ns/op; `disturbed` gives marks by slot."""
     times = (a[0], b[0], b[1], a[1])
     return slots_of(number, "a", times, 4 * (number - 1) + 1, disturbed)
 
@@ -41,7 +41,7 @@ def slots_of(
     first: int,
     disturbed: Mapping[int, Sequence[str]] | None = None,
 ) -> Round:
-    """Return a round that a side leads, whose repetitions are counted from `first`."""
+    """Return a round that side `lead` begins, with orders from `first`."""
     made: dict[str, list[Repetition]] = {"a": [], "b": []}
     for slot, ns_per_op in enumerate(times):
         side, order = side_at(lead, slot), first + slot
@@ -52,7 +52,7 @@ def slots_of(
 
 
 def rounds_of(a: Floats, b: Floats, first: int = 1) -> Rounds:
-    """Rounds of logs (rounds, 2) about NS_PER_OP."""
+    """Return rounds whose times are NS_PER_OP * exp(a) and exp(b), each (rounds, 2)."""
     times = NS_PER_OP * np.exp(a), NS_PER_OP * np.exp(b)
     return tuple(
         round_of(number, list(one), list(other))
@@ -63,7 +63,7 @@ def rounds_of(a: Floats, b: Floats, first: int = 1) -> Rounds:
 def noisy(
     rounds: int, slower: float = 0.0, cv: float = 0.01, seed: int = 1, first: int = 1
 ) -> Rounds:
-    """Rounds of a machine without drift; `slower` is a share of the time."""
+    """Return rounds of a machine without drift; b needs 1 + `slower` times as long."""
     a, b = np.random.default_rng(seed).normal(0, cv, (2, rounds, 2))
     return rounds_of(a, b + np.log1p(slower), first)
 
@@ -83,7 +83,7 @@ def plan_of(
     engines: Mapping[str, tuple[Engine, ...]] | None = None,
     scenarios: tuple[Scenario, ...] = (),
 ) -> AbPlan:
-    """Return the plan of these cells; `engines` are those of each side."""
+    """Return the plan of these cells; `engines` has the engines of each side."""
     a, b = (
         Plan(
             run="20260102-030405-ab-synthetic",

@@ -1,4 +1,4 @@
-"""What strace and valgrind write of one process, as they wrote it once."""
+"""Reports of strace and valgrind on one process, as recorded."""
 
 TABLE = """\
 % time     seconds  usecs/call     calls    errors syscall

@@ -1,6 +1,7 @@
-"""What made-up executables say of themselves: the answer to --describe.
+"""The answers of synthetic executables to --describe.
 
-Fake executables are processes that import this: nothing but the standard library is.
+Fake executables are processes that import this module, so it imports only the standard
+library.
 """
 
 import json
@@ -34,31 +35,31 @@ _KINDS = {
 
 
 def kind_of(benchmark: str) -> str:
-    """Return what a benchmark of this name does."""
+    """Return the kind of a benchmark, by its name."""
     kinds = (kind for name, kind in _KINDS.items() if benchmark.startswith(name))
     return next(kinds, "read")
 
 
 def has_writer(benchmark: str) -> bool:
-    """Return whether a writer is beside the readers of a benchmark."""
+    """Return True if a writer runs next to the readers of a benchmark."""
     return benchmark.endswith("whilewriting")
 
 
 def writes(benchmark: str) -> bool:
-    """Return whether a benchmark changes what a database holds."""
+    """Return True if a benchmark changes the entries of a database."""
     is_writing = kind_of(benchmark) in ("write", "delete", "mix")
     return is_writing or has_writer(benchmark)
 
 
 def finds(benchmark: str) -> str:
-    """Return what a benchmark finds of all that it asks for."""
+    """Return the share of its keys that a benchmark finds: all, some or none."""
     if kind_of(benchmark) != "read":
         return "some"
     return "none" if benchmark.endswith("missing") else "all"
 
 
 def benchmark(name: str, unsupported: str = "") -> Document:
-    """Return what an executable says of one of its benchmarks."""
+    """Return the description of a benchmark."""
     is_large = name.endswith("100K")
     return {
         "name": name,
@@ -80,7 +81,7 @@ def benchmark(name: str, unsupported: str = "") -> Document:
 def description(
     engine: str, benchmarks: Iterable[Document] | None = None, **changed: Any
 ) -> Document:
-    """Return what an executable of this name says, with changes."""
+    """Return the description of an executable, with changes."""
     return {
         "schema": 3,
         "method": 1,

@@ -1,4 +1,4 @@
-"""An honest answer of an executable, to be changed and judged."""
+"""An honest answer of an executable, which tests change and judge."""
 
 import json
 from typing import Any
@@ -17,13 +17,13 @@ EXPECTED = Expected("one", "1.0", "readseq", 7, CONTEXT)
 
 
 def honest(**changed: Any) -> dict[str, Any]:
-    """Return 100 operations in 5 us, with changes."""
+    """Return an answer of 100 operations in 5 us, with changes."""
     return records.answer("readseq", 100, 5000) | {"seed": 7} | changed
 
 
 def verdict(
     outcome: ProcessResult = OK, expected: Expected = EXPECTED, **changed: Any
 ) -> Any:
-    """Return what is said of the honest answer with these changes."""
+    """Return the judgement of the honest answer with these changes."""
     answer = json.dumps(honest(**changed)) + "\n"
     return judge(expected, outcome, answer.encode())

@@ -1,4 +1,4 @@
-"""Honest lines of every kind of work, with what their plans say of it."""
+"""Honest lines of every kind of work, each with its context from the plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from tests.builders import descriptions, records, synthetic_run
 
 Line = Any
 RATE = 1e6  # operations per second of a line
-_OWN = {
+_DESCRIPTIONS = {
     "compact": {"kind": "compact", "one_call": True, "prepare": "unsettled"},
     "crc32c": {"kind": "primitive", "operations": records.OPS, "prepare": ""},
 }
@@ -20,22 +20,22 @@ _OWN = {
 
 @dataclass(frozen=True)
 class Work:
-    """One line, and what is known of its work beforehand."""
+    """A line, and the context in which the rules judge it."""
 
     line: Line
     context: Context
 
     def changed(self, changes: Mapping[str, Any]) -> "Work":
-        """Return the same work, of which the line says something else."""
+        """Return the same work with changes of its line."""
         return replace(self, line={**self.line, **changes})
 
     def timed(self) -> "Work":
-        """Return the latency repetition of the same."""
+        """Return the latency repetition of this work."""
         context = replace(self.context, latency=True)
         return Work(records.latency_of(self.line, 2), context)
 
     def open_loop(self, saturated: bool = False) -> "Work":
-        """Return the same with a rate that it was asked for."""
+        """Return the same work as an open loop at a requested rate."""
         line = records.open_loop(self.line, saturated)
         flags = {**self.context.flags, "rate": line["open_loop"]["rate_ops_per_sec"]}
         return Work(line, replace(self.context, flags=flags))
@@ -48,35 +48,35 @@ def work(
     fill: tuple[str, ...] = (),
     **changed: Any,
 ) -> Work:
-    """Return a throughput line of a benchmark under these flags, with changes."""
-    entry = descriptions.benchmark(benchmark) | _OWN.get(benchmark, {})
+    """Return throughput work under these flags, with changes of its line."""
+    entry = descriptions.benchmark(benchmark) | _DESCRIPTIONS.get(benchmark, {})
     described = descriptions.description("alpha", [entry])
     cell = {"engine": "alpha", "scenario": "base", "benchmark": benchmark}
-    given = {**synthetic_run.FLAGS, **(flags or {})}
-    context = context_of(Description.of(described), benchmark, given, fill)
-    told = {key: given[key] for key in records.OPTIONS if key in given}
-    ops = context.benchmark.planned_ops(given)
-    line = records.line(cell, ops_per_sec=ops_per_sec, ops=ops, options=told)
+    settings = {**synthetic_run.FLAGS, **(flags or {})}
+    context = context_of(Description.of(described), benchmark, settings, fill)
+    options = {k: settings[k] for k in records.OPTIONS if k in settings}
+    ops = context.benchmark.planned_ops(settings)
+    line = records.line(cell, ops_per_sec=ops_per_sec, ops=ops, options=options)
     return Work({**line, **changed}, context)
 
 
 def mix(flags: Mapping[str, Any] | None = None) -> Work:
-    """Return a line of reads and updates, a little more of these."""
-    made = work("ycsba", flags)
-    reads = made.line["ops"] * 49 // 100
-    by_type = {"read": reads, "update": made.line["ops"] - reads}
-    return made.changed({"ops_by_type": by_type})
+    """Return a mix of 49 % reads and 51 % updates."""
+    base = work("ycsba", flags)
+    reads = base.line["ops"] * 49 // 100
+    by_type = {"read": reads, "update": base.line["ops"] - reads}
+    return base.changed({"ops_by_type": by_type})
 
 
 def with_writer(flags: Mapping[str, Any] | None = None, **writer: Any) -> Work:
-    """Return a line of readers beside a writer, which is changed."""
-    made = work("readwhilewriting", flags)
-    told = {**made.line["writer"], **writer}
-    return made.changed({"writer": told, "ops_by_thread": [told["ops"]]})
+    """Return work of readers next to a writer, with changes of the writer."""
+    base = work("readwhilewriting", flags)
+    changed = {**base.line["writer"], **writer}
+    return base.changed({"writer": changed, "ops_by_thread": [changed["ops"]]})
 
 
 def compact(flags: Mapping[str, Any] | None = None) -> Work:
-    """Return a line of the one call that compacts a database."""
+    """Return work of the single call that compacts a database."""
     audit = work("fillrandom").line["audit"]
     return work("compact", flags, found=0, bytes=0, timeline=[], audit=audit)
 
@@ -89,12 +89,12 @@ TIMED, KILLED = work("readrandom", ops_per_sec=100.0).timed(), SLOW.timed()
 OPEN, SATURATED = TIMED.open_loop(), TIMED.open_loop(saturated=True)
 
 
-def rejecting_rules(found: Work) -> list[str]:
+def rejecting_rules(work: Work) -> list[str]:
     """Return the names of all rules that reject a line."""
-    applied = [rule for rule in RULES if rule.applies(found.line, found.context)]
-    return [r.name for r in applied if r.fault(found.line, found.context)]
+    applied = [rule for rule in RULES if rule.applies(work.line, work.context)]
+    return [r.name for r in applied if r.fault(work.line, work.context)]
 
 
 def inside(base: Work, key: str, **changed: Any) -> Work:
-    """Return a line with an object changed inside of it."""
+    """Return the same work with changes of an object inside its line."""
     return base.changed({key: {**base.line[key], **changed}})

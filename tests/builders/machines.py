@@ -1,11 +1,11 @@
-"""Made-up machines, for tests that need none in particular."""
+"""Machines made of texts, for tests that must not depend on the real one."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
 class TextMachine:
-    """A machine of texts: processes are the /proc/PID files it is given."""
+    """A machine made of texts; its processes are the /proc/PID files in `files`."""
 
     def __init__(
         self, files: Mapping[str, str], commands: Mapping[str, str] | None = None

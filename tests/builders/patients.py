@@ -1,4 +1,4 @@
-"""Machines for the doctor: a good one, and what can be changed about it."""
+"""Machines for the doctor: a sound one, and changes of it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,7 +64,7 @@ def subject(
     device: str = "254:0",
     **more: Any,
 ) -> Subject:
-    """The good machine with some files changed, or taken away by None."""
+    """Return the sound machine with changed files; None removes a file."""
     files = {**GOOD, **(changes or {})}
     kept = {path: text for path, text in files.items() if text is not None}
     reader = TextMachine(kept, {"systemd-detect-virt --vm": hypervisor})
@@ -84,6 +84,6 @@ def subject(
 def finding(
     name: str, patient: Subject, probed: ProbeResults | None = STEADY
 ) -> Finding:
-    """What is said of one thing."""
+    """Return the finding of this name."""
     (found,) = (f for f in examine(patient, probed) if f.name == name)
     return found

@@ -1,8 +1,9 @@
-"""Records of schema 3, made up for tests: what executables answer and runs store.
+"""Synthetic records of schema 3: answers of executables, and lines of runs.
 
-answer() is what an honest executable says of a benchmark, line() what the runner
-stores of that; every figure follows from operations and the time of their loop.
-Fake executables are processes that import this: nothing but the standard library is.
+answer() is the answer of an honest executable to a benchmark, line() the line that the
+runner stores for it.  Every value follows from the operations and the time of the loop.
+Fake executables are processes that import this module, so it imports only the standard
+library.
 """
 
 from collections.abc import Mapping
@@ -49,7 +50,7 @@ def answer(
     options: Mapping[str, Any] | None = None,
     **changed: Any,
 ) -> Record:
-    """Return what an honest executable answers, with changes.
+    """Return the answer of an honest executable, with changes.
 
     A mix is to be given its `ops_by_type`.
     """
@@ -124,7 +125,7 @@ def line(
     options: Mapping[str, Any] | None = None,
     **changed: Any,
 ) -> Record:
-    """Return what the runner stores of a throughput repetition at a rate."""
+    """Return the line that the runner stores for a throughput repetition at a rate."""
     is_writing = writes(cell["benchmark"])
     timed_ns = round(ops * 1e9 / ops_per_sec)
     flush_ns = timed_ns // 20 if is_writing else 0
@@ -146,7 +147,7 @@ def line(
 def failure(
     cell: Mapping[str, str], status: str, reason: str, **changed: Any
 ) -> Record:
-    """Return the line of a repetition that has no figures."""
+    """Return the line of a repetition that has no results."""
     whole = line(cell)
     blank = {name: whole[name] if name in _IDENTITY else None for name in whole}
     return {**blank, "status": status, "reason": reason, **changed}
@@ -155,7 +156,7 @@ def failure(
 def counted(
     cell: Mapping[str, str], side: str = "a", number: int = 1, **changed: Any
 ) -> Record:
-    """Return a line of an A/B run of a process that is counted and never timed."""
+    """Return the line of a process of an A/B run that is counted and not timed."""
     return {
         **{"schema": 1, "run": RUN_ID, **cell, "side": side, "number": number},
         **{"seed": 301, "status": "ok", "reason": "", "ops": OPS, "num": OPS},
@@ -165,7 +166,7 @@ def counted(
 
 
 def latency_of(line: Mapping[str, Any], repetition: int) -> Record:
-    """Return the latency repetition beside a throughput line: a tenth slower."""
+    """Return the latency repetition for a throughput line: a tenth slower."""
     timed_ns = (line["loop_ns"] + line["flush_ns"]) * 11 // 10
     made = timed(retimed(line, timed_ns - line["flush_ns"]))
     made |= {"pass": "latency", "repetition": repetition, "seed": 301 + repetition}

@@ -1,4 +1,4 @@
-"""Plans made without a machine or an executable, for tests."""
+"""Plans in memory, without a machine or executables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ FLAGS = {"num": 1000, "key_size": 16, "value_size": 100}
 
 
 def description(name: str, unsupported: Mapping[str, str] | None = None) -> Description:
-    """Return what an executable of this name would say, as it is read."""
+    """Return the description of an executable, parsed."""
     told = [
         descriptions.benchmark(benchmark, (unsupported or {}).get(benchmark, ""))
         for benchmark in (*descriptions.NAMES, "fill100K")
@@ -22,7 +22,7 @@ def description(name: str, unsupported: Mapping[str, str] | None = None) -> Desc
 
 
 def engine(name: str, missing: str = "", role: str = "", **more: Any) -> Engine:
-    """Return an engine that was found, or was not."""
+    """Return an engine; without an executable if `missing` gives a reason."""
     return Engine(
         name=name,
         title=name.title(),
@@ -45,7 +45,7 @@ def plan(
     fill: tuple[str, ...] = (),
     state: str = "",
 ) -> Plan:
-    """Return one scenario "base" over these engines."""
+    """Return a plan of one scenario "base" over these engines."""
     scenario = Scenario(
         name="base",
         title="Base",

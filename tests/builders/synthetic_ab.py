@@ -1,7 +1,7 @@
-"""A/B runs made up for tests: every figure is invented and repeatable.
+"""Synthetic folders of A/B runs, the same each time.
 
-write_ab_run() lays down a whole run folder over the engines of synthetic_run.py; a test
-then changes what it is about.  Nothing here was measured.
+write_ab_run() writes a whole run folder over the engines of synthetic_run.py; a test
+then changes what it is about.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def ab_plan(
     missing: Mapping[str, tuple[str, str]] | None = None,
     counted: bool = False,
 ) -> Document:
-    """ab.json over these cells; `missing` is engine to (side, reason)."""
+    """Return ab.json over these cells; `missing` maps an engine to (side, reason)."""
     rule = rule or AbRule()
     names = [CellName(*cell.split("/")) for cell in cells]
     engines = [e for e in synthetic_run.ENGINES if e[0] in {n.engine for n in names}]
@@ -87,11 +87,11 @@ def ab_lines(
     failures: Failures | None = None,
     disturbed: Mapping[str, str] | None = None,
 ) -> list[Document]:
-    """The lines of all screen rounds, and of the confirm rounds of some cells.
+    """Return the lines of all screen rounds, and of the confirm rounds of some cells.
 
-    `effects` is how much slower b is, by cell, as a log of the time per operation;
-    `sigma` the standard deviation of the log of one process' time; `disturbed` gives
-    a mark to the first repetition of a cell.
+    `effects` gives, by cell, the logarithm of b's time per operation over a's; `sigma`
+    is the standard deviation of the logarithm of one process's time; `disturbed` marks
+    the first repetition of a cell.
     """
     rule, draw = AbRule(**plan["rule"]), random.Random(seed)
     absent = {e["name"] for s in SIDES for e in _missing(plan, s)}

@@ -1,4 +1,4 @@
-"""Histories made up for tests: every figure is invented and repeatable."""
+"""Synthetic histories, the same each time."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ Effect = Callable[[int, CellName], float]
 
 
 def sha(word: str) -> str:
-    """A checksum for what is called `word`."""
+    """Return a checksum that represents the thing called `word`."""
     return hashlib.sha256(word.encode()).hexdigest()
 
 
 def run_id(index: int, suffix: str = "quick") -> str:
-    """Names in order of time, an hour apart."""
+    """Return the name of a run; names are an hour apart, in order of the index."""
     days, hour = divmod(index, 24)
     year, day = divmod(days, 336)
     month, day = divmod(day, 28)
@@ -49,12 +49,12 @@ def run_id(index: int, suffix: str = "quick") -> str:
 
 
 def commit(index: int) -> str:
-    """The label of the build of an entry."""
+    """Return the label of the build of an entry."""
     return sha(f"commit {index}")[:10]
 
 
 def band(median: float, share: float = 0.01) -> MedianInterval:
-    """A figure with as much uncertainty."""
+    """Return a median with an interval of this share on either side."""
     return MedianInterval(median, median * (1 - share), median * (1 + share))
 
 
@@ -64,7 +64,7 @@ def entry_cell(
     ratio: MedianInterval | None = None,
     verdict: Verdict | None = None,
 ) -> EntryCell:
-    """An ok cell."""
+    """Return an ok cell."""
     return EntryCell(name, SETTINGS, "ok", 3, band(rate), ratio, verdict)
 
 
@@ -78,7 +78,7 @@ def entry(
     machine: dict[str, object] | None = None,
     name: str = "",
 ) -> HistoryEntry:
-    """One entry; with a reference (a word for its executable) it is an A/B run's."""
+    """Return an entry, of an A/B run if `reference` names an executable."""
     engines = dict.fromkeys(cell.name.engine for cell in cells)
     kind = AB if reference else RUN
     word = f"binary {index}" if binary is None else binary
@@ -107,7 +107,7 @@ def history(
     reference: str = "",
     seed: int = 1,
 ) -> list[HistoryEntry]:
-    """So many entries of noise and what `effect` adds to it."""
+    """Return `count` entries of noise plus `effect`."""
     source = random.Random(seed)
     found = []
     for index in range(count):
@@ -124,12 +124,12 @@ def history(
 def step_at(
     start: int, shift: float, end: int = 10**9, cell: CellName = CELL
 ) -> Effect:
-    """One cell is slower by so much from `start` on, until `end`."""
+    """Return an effect: one cell is slower by `shift` from `start` until `end`."""
     return lambda index, name: shift if name == cell and start <= index < end else 0.0
 
 
 def write(folder: Path, entries: Sequence[HistoryEntry]) -> Path:
-    """Writes the files of a history; returns `folder`."""
+    """Write the files of a history; return `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for made in entries:
         (folder / f"{made.run}.json").write_text(text(made), "utf-8")

@@ -1,4 +1,4 @@
-"""A made-up run of threads, a writer beside readers, and mixes: nothing is measured."""
+"""A synthetic run of threads, a writer next to readers, and mixes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def plan(repetitions: int = 3) -> Document:
 
 
 def lines(document: Document) -> list[Document]:
-    """Return lines that are all ok."""
+    """Return an ok line for each repetition of each cell."""
     factors = {name: factor for name, _, _, factor in ENGINES}
 
     def make(cell: Document, repetition: int) -> Document:

@@ -1,7 +1,7 @@
-"""Run folders made up for tests: every figure is invented and repeatable.
+"""Synthetic run folders, the same each time.
 
-write_run() lays down a small, complete run over made-up engines; a test then
-changes what it is about.  Nothing here was measured.
+write_run() writes a small, complete run over synthetic engines; a test then changes
+what it is about.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def plan(
     missing: Mapping[str, str] | None = None,
     flags: Document = FLAGS,
 ) -> Document:
-    """Return run.json over all cells; `missing` is engine to reason."""
+    """Return run.json over all cells; `missing` maps an engine to a reason."""
     told = missing or {}
     names = dict.fromkeys(b for s in (*SCENARIOS, *scenarios) for b in s[2])
     benchmarks = [descriptions.benchmark(name) for name in names]
@@ -95,7 +95,7 @@ def plan(
 
 
 def varied_plan() -> Document:
-    """Return the plan of varied_lines(): plan_with_control(), and flags of engines."""
+    """Return the plan of varied_lines(): plan_with_control() with flags of engines."""
     document = plan_with_control()
     limited = {**FLAGS, "num": 5000, "duration": 10}
     document["scenarios"][-1]["flags"]["gamma"] = limited
@@ -149,7 +149,7 @@ def rate_of(cell: Mapping[str, str]) -> float:
 
 
 def slowed(lines: Sequence[Document], cell: str, factor: float) -> list[Document]:
-    """Return the lines, of which those of a cell took longer."""
+    """Return the lines; the loops of one cell last `factor` times as long."""
     return [
         records.retimed(line, int(line["loop_ns"] * factor))
         if "/".join(_name_of(line).values()) == cell
@@ -159,10 +159,10 @@ def slowed(lines: Sequence[Document], cell: str, factor: float) -> list[Document
 
 
 def lines_of(document: Document, make: Make) -> list[Document]:
-    """Return what is made of each cell and repetition.
+    """Return make() of each cell and repetition.
 
-    What fails does so once.  A latency repetition of what is ok follows if the
-    plan has it.
+    A cell that fails has only its first line.  The cells that are ok have a latency
+    repetition too if the plan has latencies.
     """
     last = document["repetitions"]
     found: list[Document] = []
@@ -178,7 +178,7 @@ def lines_of(document: Document, make: Make) -> list[Document]:
 
 
 def disturbed(line: Mapping[str, Any], mark: str) -> Document:
-    """Return the same with a mark of what else the machine did."""
+    """Return the line with a mark of a disturbance."""
     return {
         **line,
         "disturbance": {**records.QUIET, "steal_share": 0.031, "marks": [mark]},
@@ -186,7 +186,7 @@ def disturbed(line: Mapping[str, Any], mark: str) -> Document:
 
 
 def varied_lines(document: Document) -> list[Document]:
-    """Return lines() with every status, and everything a report must remark upon."""
+    """Return lines() with every status, and everything that a report must note."""
     found: list[Document] = []
     for line in lines(document):
         # What changes the rate of the control's twin changes the control's.
@@ -204,7 +204,7 @@ def varied_lines(document: Document) -> list[Document]:
 
 
 def _varied(line: Document, key: tuple[str, str]) -> Document:
-    """Return one line with what its cell is there to show."""
+    """Return the line with the peculiarity that its cell demonstrates."""
     line = dict(line)
     throughput = line["pass"] == "throughput"
     if line["engine"] == "gamma" and line["scenario"] == "sync":
@@ -233,7 +233,7 @@ def _varied(line: Document, key: tuple[str, str]) -> Document:
 
 
 def _attempts(line: Document, key: tuple[str, str]) -> list[Document]:
-    """Return the line after the disturbed attempts at it, if it is of those."""
+    """Return the line after its disturbed attempts, if its cell has any."""
     again = key == ("beta-tree", "fillrandom") and line["repetition"] == 2
     in_vain = key == ("gamma", "fillseq") and line["repetition"] == 1
     if not again and not in_vain:
@@ -247,7 +247,7 @@ def _attempts(line: Document, key: tuple[str, str]) -> list[Document]:
 
 
 def write_varied(folder: Path) -> Path:
-    """Write a run with everything that a report must remark upon; return `folder`."""
+    """Write a run with everything that a report must note; return `folder`."""
     document = varied_plan()
     return write_run(folder, document, varied_lines(document))
 

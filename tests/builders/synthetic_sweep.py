@@ -1,7 +1,7 @@
-"""A made-up run of one sweep over value sizes: nothing of it was measured.
+"""A synthetic run of one sweep over value sizes.
 
-The engines have the names of those that the published sweep knows, so that its
-figures stand beside them.
+The engines have the names of the published sweep, so that its figures appear next to
+theirs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNSUPPORTED = ("treedb", 8192, "fillseq")
 
 
 def plan(sizes: Sequence[int] = SIZES, repetitions: int = 3) -> Document:
-    """Return run.json of the sweep; cells of one scenario for each size."""
+    """Return run.json of the sweep: a scenario for each size."""
     rates = dict.fromkeys(RATES, 1.0)
     scenarios = [
         (f"{FAMILY}-{size}", f"Small and large values: value size {size:,}", rates)
@@ -50,7 +50,7 @@ def plan(sizes: Sequence[int] = SIZES, repetitions: int = 3) -> Document:
 
 
 def lines(document: Document) -> list[Document]:
-    """Return all ok but UNSUPPORTED: rates fall and the disk fills as values grow."""
+    """Return lines: rates fall and disk usage grows with the size of the values."""
     factors = {name: factor for name, _, _, factor in ENGINES}
 
     def make(cell: Document, repetition: int) -> Document:

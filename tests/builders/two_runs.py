@@ -1,4 +1,4 @@
-"""Pairs of ordinary runs made up for tests of their comparison."""
+"""Pairs of synthetic runs to be compared."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def scaled(factor: float, spread: float = 0.001, count: int = 3) -> list[float]:
 
 
 def plan(run: str, repetitions: int = 3) -> Document:
-    """Return two engines with four cells each, and no latency repetition."""
+    """Return the plan of two engines with four cells each and no latency repetition."""
     document = synthetic_run.plan(ENGINES, SCENARIOS, repetitions)
     document["suite"] |= {"latency": False, "name": "quick"}
     document["run"] = run
@@ -58,7 +58,7 @@ def write(
 
 
 def run(folder: Path, change: Callable[[Document], None], rates: Any = None) -> Run:
-    """Return the run of a folder, whose plan is changed."""
+    """Write a run with a changed plan; return it as loaded."""
     document = plan(folder.name)
     change(document)
     return load_run(write(folder, rates, document))
@@ -69,7 +69,7 @@ def unchanged(_: Document) -> None:
 
 
 def compared(base: Run, new: Run, limits: Limits | None = None) -> ComparedRuns:
-    """Return the comparison of two runs that can be compared."""
+    """Return the comparison of two comparable runs."""
     found = compare(base, new, limits)
     assert isinstance(found, ComparedRuns), compare_text.refusal(found)
     return found

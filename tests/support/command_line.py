@@ -1,4 +1,4 @@
-"""The kvmatrix command line, run within the process of the tests."""
+"""The kvmatrix command line, run in the process of the tests."""
 
 import traceback
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from scripts.machine.system_access import SystemAccess
 
 @dataclass(frozen=True)
 class CommandResult:
-    """How a command ended and what it printed."""
+    """The exit code of a command and its output."""
 
     returncode: int
     stdout: str

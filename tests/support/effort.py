@@ -1,4 +1,4 @@
-"""What a piece of work takes, in figures that a busy machine does not change."""
+"""The effort of some work, in counts that a busy machine does not change."""
 
 import sys
 import tracemalloc
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Effort:
-    """Calls of Python and C functions, and the most memory held at a time."""
+    """Calls of Python and C functions, and the peak of memory."""
 
     calls: int
     peak_bytes: int

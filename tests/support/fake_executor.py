@@ -1,8 +1,8 @@
-"""Runs the engines of fake_drivers/ within the process of the tests.
+"""An executor that runs the engines of fake_drivers/ in the process of the tests.
 
-The files, flags, environments and answers are those of real processes; what a process
-alone can do (to outlive its parent, to be killed) is tested with real ones.
-As a program it is the command line with such engines.
+Files, flags, environments and answers are those of real processes.  Only what needs a
+process (surviving its parent, being killed) is tested with one.  Run as a program, this
+module is the kvmatrix command line with this executor.
 """
 
 import contextlib
@@ -28,13 +28,13 @@ _LEAST_S = 0.001  # that a process takes: longer than what fake engines say of a
 
 @dataclass(frozen=True)
 class FakeExecutor:
-    """An executor of fake engines; other programs are run as they are."""
+    """An executor that runs fake engines here and other programs as processes."""
 
     environment: Mapping[str, str]
     stop: Stop = field(default_factory=Stop)
 
     def with_environment(self, environment: Mapping[str, str]) -> "FakeExecutor":
-        """Return the same, with other variables."""
+        """Return the same executor with other variables."""
         return replace(self, environment=environment)
 
     def run(
@@ -62,7 +62,7 @@ class FakeExecutor:
         return _served(driver, timeout_s, ticks, stdout)
 
     def _driver(self, words: Sequence[str]) -> FakeDriver | None:
-        """The fake engine of a command; None for another program."""
+        """Return the fake engine of a command; None for another program."""
         path = Path(words[0])
         with contextlib.suppress(OSError, UnicodeDecodeError):
             if path.is_file():
@@ -76,7 +76,7 @@ def _served(
     ticks: Sequence[PeriodicCall],
     stdout: int | IO[bytes],
 ) -> ProcessResult:
-    """The outcome of a process of a fake engine."""
+    """Run a fake engine; return its result as that of a process."""
     started_ns = time.monotonic_ns()
     printed, said = io.StringIO(), ""
     try:
@@ -98,7 +98,7 @@ def _served(
 
 @dataclass(frozen=True)
 class DeadlyExecutor(FakeExecutor):
-    """Kills its own process, as kill -9 does, around the Nth program that it runs."""
+    """An executor that kills this process with SIGKILL around the Nth program."""
 
     left: list[int] = field(default_factory=list)  # programs until then, shared
     before: bool = True  # the program runs, or after it
@@ -110,7 +110,7 @@ class DeadlyExecutor(FakeExecutor):
         ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
     ) -> ProcessResult:
-        """Run a command, or be killed."""
+        """Run a command, unless this process is killed before."""
         self.left[0] -= 1
         if self.left[0] < 0 and self.before:
             os.kill(os.getpid(), signal.SIGKILL)

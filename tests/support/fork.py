@@ -1,4 +1,4 @@
-"""Work in a fork of this process: what it changes and how it ends is its own."""
+"""Work in a fork of this process, which cannot change or end this process."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The tables of an HTML report as texts, found by their anchor and caption."""
+"""The tables of an HTML report as texts, by their anchor and caption."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.html_tree import Element, tree
 
 @dataclass
 class HtmlTable:
-    """`rows` are by engine and column; `anchor` is the last id before it."""
+    """A table; `rows` are by engine and column, `anchor` is the last id before it."""
 
     anchor: str
     caption: str = ""
@@ -19,7 +19,7 @@ class HtmlTable:
 
 
 class Tables:
-    """Every table of a page.  What is hidden from sight is read too."""
+    """Every table of a page, hidden ones included."""
 
     def __init__(self, text: str) -> None:
         self.found: list[HtmlTable] = []
@@ -31,7 +31,7 @@ class Tables:
                 self.found.append(_table(anchor, element))
 
     def at(self, anchor: str, caption: str) -> HtmlTable:
-        """Return the table of a part of the page whose caption begins like this."""
+        """Return the table after an anchor whose caption starts with `caption`."""
         (found,) = (
             t
             for t in self.found

@@ -1,4 +1,4 @@
-"""The elements of an HTML page, with their texts in the order of the page."""
+"""The elements of an HTML page, with their texts in page order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _VOID = {"meta", "link", "img", "br", "col", "input"}
 
 
 class Element:
-    """One element; `parts` are its texts and its children."""
+    """An element; `parts` are its texts and its children."""
 
     def __init__(self, tag: str, attrs: dict[str, str], parent: Element | None) -> None:
         self.tag, self.attrs, self.parent = tag, attrs, parent
@@ -20,26 +20,26 @@ class Element:
 
     @property
     def text(self) -> str:
-        """All text inside, with single spaces."""
+        """All text inside, with single spaces between words."""
         return " ".join(" ".join(self._words()).split())
 
     @property
     def raw(self) -> str:
-        """All that is inside, as it stands there."""
+        """All text inside, unchanged."""
         return "".join(p if isinstance(p, str) else p.raw for p in self.parts)
 
     def every(self) -> list[Element]:
-        """Itself and everything inside, in the order of the page."""
+        """Return this element and everything inside it, in page order."""
         inside = [part for part in self.parts if isinstance(part, Element)]
         return [self, *(e for child in inside for e in child.every())]
 
     def all(self, tag: str, name: str = "") -> list[Element]:
-        """The elements of a tag inside it, or those of them of one class."""
+        """Return the elements of a tag inside this one, or only those of a class."""
         found = [e for e in self.every()[1:] if e.tag == tag]
         return [e for e in found if not name or name in e.classes]
 
     def at(self, anchor: str) -> Element:
-        """The element of an id."""
+        """Return the element with this id."""
         return next(e for e in self.every() if e.attrs.get("id") == anchor)
 
     def _words(self) -> list[str]:
@@ -77,5 +77,5 @@ class _Parser(HTMLParser):
 
 
 def tree(text: str) -> Element:
-    """The root of a page."""
+    """Return the root of a page."""
     return _Parser(text).root

@@ -1,6 +1,6 @@
-"""A place to run the kvmatrix command line against fake executables.
+"""A laboratory: the kvmatrix command line over fake executables.
 
-Commands run within the process of the tests; Lab.start() makes a process of one.
+Commands run in the process of the tests; Lab.start() starts one as a process.
 """
 
 import json
@@ -29,14 +29,14 @@ _FLAGS = {"num": 64, "key_size": 16, "value_size": 100}
 
 @dataclass(frozen=True)
 class Lab:
-    """Configuration, executables, data and results in one temporary folder."""
+    """A temporary folder with a configuration, executables, data and results."""
 
     root: Path
 
     def engine(
         self, name: str, kind: str | None, role: str = "", more: str = ""
     ) -> None:
-        """Adds an engine; kind is a script of fake_drivers/, or None: not built."""
+        """Add an engine of a kind of fake_drivers/; None: its executable is missing."""
         with (self.root / "configs/engines.toml").open("a") as file:
             file.write(f'[[engine]]\nname = "{name}"\ntitle = "{name.title()}"\n')
             file.write(f'summary = "a fake"\nrole = "{role}"\n{more}')
@@ -44,7 +44,7 @@ class Lab:
             self.install(name, kind)
 
     def install(self, name: str, kind: str, build: str = "build") -> None:
-        """Puts an executable of this kind into a build directory."""
+        """Write an executable of this kind into a build directory."""
         path = self.executable(name, build)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{shim(kind, name)}# {build}\n")
@@ -76,7 +76,7 @@ class Lab:
         (self.root / "configs/suites/lab.toml").write_text(text + more)
 
     def command(self, verb: str, *words: str) -> list[str]:
-        """A command line to be run as a process in ROOT."""
+        """Return the command line of a process, to be run in ROOT."""
         program = [sys.executable, "-m", "tests.support.quiet_machine"]
         return [*program, *self.arguments(verb, *words)]
 
@@ -95,11 +95,11 @@ class Lab:
     def call(
         self, verb: str, *words: str, env: Mapping[str, str] | None = None
     ) -> CommandResult:
-        """Runs a command on a quiet machine, fake engines without a process."""
+        """Run a command on a quiet machine, with fake engines in this process."""
         return call(self.arguments(verb, *words), quiet_machine(FakeExecutor), env)
 
     def start(self, verb: str, *words: str) -> subprocess.Popen[str]:
-        """Starts a command as a process with a session of its own."""
+        """Start a command as a process in a new session."""
         return subprocess.Popen(
             self.command(verb, *words),
             cwd=ROOT,
@@ -110,7 +110,7 @@ class Lab:
         )
 
     def run_process(self, verb: str, *words: str) -> CommandResult:
-        """Runs a command as start() does, to its end."""
+        """Run a command as a process, to its end."""
         process = self.start(verb, *words)
         stdout, stderr = process.communicate(timeout=PATIENCE_S)
         return CommandResult(process.returncode, stdout, stderr)
@@ -118,9 +118,9 @@ class Lab:
     def run_until_killed(
         self, programs: int, verb: str, *words: str, before: bool = True
     ) -> bool:
-        """Runs a command in a fork that kill -9 ends around its Nth program.
+        """Run a command in a fork that kill -9 ends around its Nth program.
 
-        False if the command ended before that.
+        Return False if the command ended before that.
         """
         left = [programs]
         outside = quiet_machine(
@@ -140,7 +140,7 @@ class Lab:
 
     @property
     def run_folder(self) -> Path:
-        """The only run."""
+        """The folder of the only run."""
         (folder,) = (
             p.parent
             for name in ("run", "ab")
@@ -160,7 +160,7 @@ class Lab:
         return [json.loads(line) for line in self.measurements.read_text().splitlines()]
 
     def by_cell(self) -> dict[str, list[dict[str, Any]]]:
-        """Lines by engine/benchmark, in the order of repetitions and attempts."""
+        """Return lines by engine/benchmark, in order of repetitions and attempts."""
         found: dict[str, list[dict[str, Any]]] = {}
         order = sorted(self.lines(), key=lambda x: (x["repetition"], x["attempt"]))
         for line in order:
@@ -168,12 +168,12 @@ class Lab:
         return found
 
     def data_files(self) -> list[str]:
-        """Everything below the data directory."""
+        """Return the names of all files and folders below the data directory."""
         return sorted(path.name for path in self.data.rglob("*"))
 
 
 def make_lab(folder: Path) -> Lab:
-    """An empty lab."""
+    """Return an empty lab."""
     for name in ("configs/scenarios", "configs/suites", "build/drivers", "data"):
         (folder / name).mkdir(parents=True)
     (folder / "configs/engines.toml").write_text("")
@@ -181,7 +181,7 @@ def make_lab(folder: Path) -> Lab:
 
 
 def wait_for_number(path: Path, process: "subprocess.Popen[str]") -> int:
-    """The number that a running process writes into a file, once it is all there."""
+    """Wait until a running process has written a number to a file; return it."""
     while True:
         with suppress(FileNotFoundError):
             if (text := path.read_text()).endswith("\n"):
@@ -191,7 +191,7 @@ def wait_for_number(path: Path, process: "subprocess.Popen[str]") -> int:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process still runs; one that nobody has reaped yet does not."""
+    """Return True if a process runs; a zombie does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -200,5 +200,5 @@ def is_alive(pid: int) -> bool:
 
 
 def kill(process: "subprocess.Popen[str]", signum: int = signal.SIGKILL) -> None:
-    """Sends a signal to the runner alone."""
+    """Send a signal to the runner only."""
     os.kill(process.pid, signum)

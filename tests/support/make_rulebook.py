@@ -1,7 +1,7 @@
-"""What executables say of flags and benchmarks, kept.
+"""Rewrite report/terms/rulebook.json from the answer of an executable to --describe.
 
-`python -m tests.support.make_rulebook` makes report/terms/rulebook.json,
-and from it the table of flags in configs/README.md.
+`python -m tests.support.make_rulebook` also rewrites the table of flags in
+configs/README.md.
 """
 
 import json
@@ -17,7 +17,7 @@ _OF_ENGINE = ("unsupported",)
 
 
 def text() -> str:
-    """Return the rulebook as the built executables describe it."""
+    """Return the rulebook, as the built executables describe it."""
     done = subprocess.run(
         [BUILD / "drivers/db_bench_null", "--describe"],
         check=True,
@@ -34,7 +34,7 @@ def text() -> str:
 
 
 def with_flags(readme: str, rulebook: str) -> str:
-    """Return a README with the table of flags that the rulebook gives."""
+    """Return a README with the table of flags of the rulebook."""
     before, head, rest = readme.partition(_HEAD)
     _, end, after = rest.partition("\n\n")
     flags = json.loads(rulebook)["common_flags"]
@@ -49,7 +49,7 @@ def _row(entry: dict[str, object]) -> str:
 
 
 def _table(name: str, entries: list[dict[str, object]]) -> str:
-    """Return a list of entries, one in each line."""
+    """Return a list of entries, one on each line."""
     lines = ",\n".join(json.dumps(entry) for entry in entries)
     return f'"{name}": [\n{lines}\n]'
 

@@ -1,4 +1,4 @@
-"""The engines under test: those of configs/engines.toml."""
+"""The engines of configs/engines.toml."""
 
 import functools
 import json
@@ -22,12 +22,12 @@ STORES = tuple(e for e in ENGINES if config().engines[e].role != "floor")
 
 @functools.cache
 def supports(engine: str, benchmark: str) -> bool:
-    """Return whether the executable offers the benchmark, as it says itself."""
+    """Return True if the executable says that it supports the benchmark."""
     command = [str(BUILD / "drivers" / f"db_bench_{engine}"), "--describe"]
     described = json.loads(subprocess.check_output(command))["benchmarks"]
     return not {b["name"]: b["unsupported"] for b in described}[benchmark]
 
 
 def excluded(engine: str, scenario: str) -> bool:
-    """Return whether the scenario leaves the engine out."""
+    """Return True if the scenario excludes the engine."""
     return engine in config().scenarios[scenario].exclude
