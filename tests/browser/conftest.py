@@ -45,7 +45,7 @@ def chromium(browsers: Browsers) -> Any:
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
-    """Return the file of a kind of page, written when a test first needs it."""
+    """Return a function that gives the file of a kind of page, written once."""
 
     @cache
     def page(kind: str) -> Path:
@@ -56,7 +56,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 @pytest.fixture(scope="session")
 def readers(browsers: Browsers, pages: Pages) -> Iterator[Readers]:
-    """Yield a kind of page with every part unfolded, opened once for each reading."""
+    """Yield a function that gives an unfolded page, opened once for each reading."""
     found: dict[tuple[str, str], Opened] = {}
 
     def reader(kind: str, name: str) -> Opened:
@@ -76,7 +76,7 @@ def readers(browsers: Browsers, pages: Pages) -> Iterator[Readers]:
     scope="module", params=product(READINGS, WIDTHS), ids=lambda at: f"{at[0]}-{at[1]}"
 )
 def opened(request: pytest.FixtureRequest, readers: Readers, kind: str) -> Opened:
-    """Yield the page of the test's module in each reading and at each width."""
+    """Return the page of the test's module in each reading and at each width."""
     reading, width = request.param
     found = readers(kind, reading)
     found.resize(width)

@@ -1,4 +1,4 @@
-"""kvmatrix ab from the command line: what it counts, of which cells, in what order."""
+"""kvmatrix ab from the command line: counts, their cells and their order."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""kvmatrix ab from the command line: stages, verdicts, and what becomes of a run."""
+"""kvmatrix ab from the command line: stages, verdicts, interrupted and resumed runs."""
 
 import itertools
 import json
@@ -32,7 +32,7 @@ def lab(tmp_path: Path) -> Lab:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Result]:
-    """One build that was measured against itself; nobody changes it."""
+    """Return a lab where one build was measured against itself; tests only read it."""
     lab = make_lab(tmp_path_factory.mktemp("measured"))
     lab.scenario(benchmarks=CELLS)
     lab.suite()

@@ -1,4 +1,4 @@
-"""What a person sees of an A/B run while it goes on, from its events."""
+"""The display of a running A/B run, from its events."""
 
 import io
 from dataclasses import replace

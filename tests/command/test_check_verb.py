@@ -30,7 +30,7 @@ def ab_run(folder: Path, **made: object) -> Path:
 
 
 def run_of(folder: Path, day: int, *, repetitions: int = 4, slower: float = 1.0) -> str:
-    """One ordinary run; fillseq of every engine takes `slower` times as long."""
+    """Return a run; fillseq of every engine needs `slower` times as long."""
     name = f"202601{day:02}-030405-synthetic"
     plan = {**synthetic_run.plan(repetitions=repetitions), "run": name}
     builds = [{**e, "binary_sha256": f"{day:064}"} for e in plan["engines"]]
@@ -121,7 +121,7 @@ def test_the_first_run_has_nothing_before_it(tmp_path: Path) -> None:
 
 
 def kept(folder: Path, days: range, slower: float = 1.0) -> None:
-    """Runs of these days, in the history."""
+    """Add runs of these days to the history."""
     for day in days:
         name = run_of(folder, day, slower=slower)
         places = ["--results-dir", str(folder)]
@@ -172,7 +172,7 @@ def test_a_young_history_passes_only_if_that_is_allowed(tmp_path: Path) -> None:
 
 
 def cut(folder: Path, *keep: str) -> None:
-    """Keeps the lines in which one of these texts is."""
+    """Keep the lines that contain one of these texts."""
     path = folder / "measurements.jsonl"
     found = path.read_text().splitlines(keepends=True)
     path.write_text("".join(x for x in found if any(word in x for word in keep)))

@@ -27,7 +27,7 @@ NEW = "20260102-000000-quick"
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """A base run, and a new one with a slower and a faster cell."""
+    """Write a base run and a new one with a slower and a faster cell."""
     two_runs.write(tmp_path / BASE)
     document = two_runs.plan(NEW)
     document["engines"][0]["binary_sha256"] = "2" * 64
@@ -254,7 +254,7 @@ def test_a_run_of_two_builds_is_told_apart(results: Path) -> None:
 
 
 def google(results: Path, run: str, name: str, **context: Any) -> str:
-    """The run as a file of Google Benchmark; returns its path."""
+    """Write the run as a file of Google Benchmark; return its path."""
     document = json.loads(google_benchmark.render(load_run(results / run)))
     document["context"] |= context
     path = results / name

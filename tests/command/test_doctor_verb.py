@@ -1,4 +1,4 @@
-"""The doctor's verb, its screen, and runs that it admits or does not."""
+"""kvmatrix doctor: its output, and the runs that it admits or refuses."""
 
 import io
 import json

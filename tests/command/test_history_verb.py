@@ -1,4 +1,4 @@
-"""kvmatrix history, through the command line."""
+"""kvmatrix history from the command line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def called(*words: str | Path) -> Result:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A confirmed slowdown, a nominated one and a speedup."""
+    """Write a history with a confirmed slowdown, a nominated one and a speedup."""
     names = [made.CELL, READS, CellName("alpha", "sync", "fillsync")]
     steps = [
         made.step_at(30, 0.06, cell=names[0]),

@@ -1,4 +1,4 @@
-"""The views, from recorded events: what a person sees while a run goes on."""
+"""The display of a running run, from recorded events."""
 
 import io
 from collections.abc import Mapping
@@ -94,7 +94,7 @@ def test_the_table_has_the_best_starred_and_the_spread_beside_it() -> None:
 
 
 def row_of(*rates: tuple[CellName, float]) -> list[str]:
-    """The words of the table's first row after repetitions at these rates."""
+    """Return the words of the table's first row after repetitions at these rates."""
     taken: list[CellName] = []
     events = RECORDED[:1]
     for cell, rate in rates:

@@ -1,4 +1,4 @@
-"""kvmatrix plan: predicts from smaller sizes, refuses what cannot fit, says why."""
+"""kvmatrix plan: predictions from smaller sizes, and runs that cannot fit."""
 
 import json
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def made(latency: bool = False, timeout_s: float = 1e9, **flags: Any) -> Plan:
 def known(
     of: Plan, disk_per_entry: float = 100.0, engine_bytes: float = 8e6
 ) -> Samples:
-    """Each cell at three sizes: 2 us an entry, and 4 us to fill it."""
+    """Return each cell at three sizes: 2 us per entry, and 4 us to fill it."""
     samples = Samples()
     for cell in of.cells:
         key = growth_key(of, cell)

@@ -1,4 +1,4 @@
-"""Standard streams that are closed or broken, and Ctrl-C before anything began."""
+"""Standard streams that are closed or broken, and Ctrl-C before a run has begun."""
 
 import subprocess
 import sys

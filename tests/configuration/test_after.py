@@ -1,4 +1,4 @@
-"""--after: what cannot have happened is refused, and what has happened is known."""
+"""--after: impossible histories are refused, and possible ones are replayed."""
 
 import subprocess
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.places import BUILD
 
 
 def memory(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    """One process on a database of 1,000 entries."""
+    """Run a process on a database of 1,000 entries."""
     command = [
         str(BUILD / "drivers/db_bench_memory"),
         f"--db={folder}",
@@ -22,7 +22,7 @@ def memory(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database that fillseq has filled."""
+    """Return a database that fillseq has filled."""
     folder = tmp_path_factory.mktemp("filled")
     assert memory(folder, "--benchmarks=fillseq").returncode == 0
     return folder

@@ -1,4 +1,4 @@
-"""Flags and benchmarks that cannot go together: the executable says so of a plan."""
+"""Flags and benchmarks that exclude each other, as the executable reports."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Configuration: what is read, and how each mistake is told."""
+"""The configuration as it is read, and the error for each mistake in it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What executables say of themselves, and what runs record of it."""
+"""The descriptions of executables, and what runs record of them."""
 
 import json
 from collections.abc import Callable

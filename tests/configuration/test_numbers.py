@@ -1,4 +1,4 @@
-"""Numbers as a reader sees them, on a page and on a terminal."""
+"""Numbers as they are shown on pages and terminals."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""METHODOLOGY's list of requirements: whole, and naming files that are there."""
+"""The list of requirements in METHODOLOGY.md: complete, and naming files that exist."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What one file may stand for: sweeps, fills, variants, settings that grow."""
+"""Scenario files: sweeps, fills, variants, settings that grow."""
 
 from pathlib import Path
 

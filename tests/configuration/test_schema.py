@@ -1,4 +1,4 @@
-"""Every schema says what the library that compiles it understands, and no more."""
+"""Schemas use only keywords that the library which compiles them understands."""
 
 import json
 from collections.abc import Iterator

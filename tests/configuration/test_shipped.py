@@ -1,4 +1,4 @@
-"""What the repository ships: suites that plan, results that are worth keeping."""
+"""The configuration and the results that the repository contains."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ PAGE, HEADER = 4096, 16
 
 
 def published() -> list[Path]:
-    """The runs in results/ that are committed or about to be."""
+    """Return the runs in results/ that git tracks."""
     command = ["git", "ls-files", "--cached", "--", "results"]
     listed = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""A point of a sweep is what was measured: nothing else may set the flag."""
+"""Sweeps in the configuration: only the sweep may set its flag."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One table of text in each of its formats, whatever its cells hold."""
+"""Text tables in each format, with any content of their cells."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Titles: no two charts of a scenario share one, and names keep their capitals."""
+"""Titles of charts: unique within a scenario, with the capitals of names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Runs the real harness over lying executables and asks what it says of them."""
+"""The real harness over lying executables, and its verdicts."""
 
 import json
 import re
@@ -21,9 +21,9 @@ Verdicts = Mapping[str, Mapping[str, Any]]
 def run_family(
     family: Family, folder: Path, executables: Path = EXECUTABLES
 ) -> Verdicts:
-    """What the harness says of each cell of a family.
+    """Return the verdict of the harness on each cell of a family.
 
-    `executables` holds db_bench_<engine> for the engines that lie.
+    `executables` is the folder of db_bench_<engine> for the engines that lie.
     """
     lab = make_lab(folder)
     for engine in sorted({scenario.engine for scenario in family.scenarios}):
@@ -53,7 +53,7 @@ def _write_scenario(lab: Lab, scenario: Scenario) -> None:
 
 
 def problem_of(case: Case, verdicts: Verdicts) -> str:
-    """What is wrong with the verdict on a case; "" if it is the one that must be."""
+    """Return what is wrong with the verdict on a case; "" if it is as expected."""
     verdict = verdicts[case.cell]
     statuses = verdict["written"], verdict["shown"]
     if statuses != (case.status, case.status):
@@ -64,12 +64,12 @@ def problem_of(case: Case, verdicts: Verdicts) -> str:
 
 
 def told_of(case: Case, verdicts: Verdicts) -> str:
-    """The text that tells what must be told of a case, or ""."""
+    """Return the text that reports what the case expects, or ""."""
     verdict = verdicts[case.cell]
     told = verdict["notes"] if case.status == "ok" else [verdict["reason"]]
     return next((text for text in told if re.search(case.says, text)), "")
 
 
 def problems_of(cases: Sequence[Case], verdicts: Verdicts) -> list[str]:
-    """Those of all cases."""
+    """Return the problems of all cases."""
     return [problem for case in cases if (problem := problem_of(case, verdicts))]

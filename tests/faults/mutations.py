@@ -1,7 +1,7 @@
-"""Mutations: each takes one check out of the source, and something must turn red.
+"""The mutations of mutations/*.toml, each of which removes one check from the source.
 
-They are in mutations/*.toml.  A mutation that lets lies through names their cells;
-one that no lie can show names the test that must fail.
+A mutation that lets lies through names their cells.  One that no lie can show names the
+test that must fail.
 """
 
 import tomllib
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent / "mutations"
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change of one file."""
+    """A change of one file."""
 
     name: str
     file: str  # relative to the repository
@@ -30,11 +30,11 @@ class Mutation:
 
     @property
     def of_python(self) -> bool:
-        """Whether it changes Python, and not C++."""
+        """True if it changes Python rather than C++."""
         return self.file.endswith(".py")
 
     def apply(self, root: Path = ROOT) -> str:
-        """The changed text.  Raises ValueError if the old text is not there once."""
+        """Return the changed text; raise ValueError unless `old` occurs once in it."""
         text = (root / self.file).read_text()
         if text.count(self.old) != 1:
             times = text.count(self.old)
@@ -43,7 +43,7 @@ class Mutation:
 
 
 def load_mutations() -> tuple[Mutation, ...]:
-    """All of them; the names are unique."""
+    """Return all mutations; their names are unique."""
     found: dict[str, Mutation] = {}
     for path in sorted(HERE.glob("*.toml")):
         document = tomllib.loads(path.read_text())

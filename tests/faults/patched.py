@@ -1,7 +1,7 @@
-"""Runs work in a fork of this process whose packages have one changed file.
+"""Work in a fork of this process in which one file of the repository is changed.
 
-The packages of the repository are imported anew there, the changed one from its new
-text; all that is not the repository's is there already, which saves most of the time.
+The fork imports the packages of the repository anew, the changed file from its new
+text.  Other packages are imported already, which saves most of the time.
 """
 
 import importlib.abc
@@ -19,7 +19,7 @@ PACKAGES = ("scripts", "report", "tests")
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the changed module before Python finds the one on disk."""
+    """A finder that finds the changed module before Python finds the one on disk."""
 
     def __init__(self, change: Change) -> None:
         self._name = change.file.removesuffix(".py").replace("/", ".")
@@ -43,7 +43,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Loads a text as if it stood in the file."""
+    """A loader of a text as if it were in the file."""
 
     text: str
 
@@ -66,7 +66,7 @@ def exit_code_of(change: Change | None, work: Callable[[], int]) -> int:
 
 
 def _import_anew(change: Change | None) -> None:
-    """Forgets the packages of the repository, and prepares the changed one."""
+    """Forget the imported packages of the repository, and prepare the changed one."""
     for name in [n for n in sys.modules if n.partition(".")[0] in PACKAGES]:
         del sys.modules[name]
     if change:

@@ -1,6 +1,6 @@
-"""The lies as the TOML files beside this have them.
+"""The lies, from the TOML files in this folder.
 
-A family is one file and one run of the harness; a scenario is one lie in it; a case
+A family is one file and one run of the harness.  A scenario is one lie in it.  A case
 is a benchmark of that scenario and the verdict that it must get.
 """
 
@@ -23,7 +23,7 @@ PARETO_FLAGS = {
 
 @dataclass(frozen=True)
 class Check:
-    """Something that the harness makes sure of."""
+    """A check of the harness."""
 
     name: str
     sentence: str
@@ -33,7 +33,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Case:
-    """One benchmark under a lie, and what must be said of it."""
+    """A benchmark under a lie, and the verdict expected."""
 
     scenario: str
     engine: str
@@ -44,13 +44,13 @@ class Case:
 
     @property
     def cell(self) -> str:
-        """As verdicts.py names it."""
+        """The name of the cell, as in verdicts.py."""
         return f"{self.scenario}/{self.benchmark}"
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One lie, told under these flags."""
+    """A lie, and the flags of its run."""
 
     name: str
     lie: str  # as --lie takes it
@@ -72,11 +72,11 @@ class Family:
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """Those of all its scenarios, in order."""
+        """The cases of all its scenarios, in order."""
         return tuple(case for scenario in self.scenarios for case in scenario.cases)
 
     def only(self, cells: set[str]) -> "Family":
-        """The same without the cases that are not among these cells."""
+        """Return the family with only the cases of these cells."""
         kept = []
         for s in self.scenarios:
             cases = tuple(case for case in s.cases if case.cell in cells)
@@ -86,7 +86,7 @@ class Family:
 
 
 def load_checks() -> dict[str, Check]:
-    """The checks by their names."""
+    """Return the checks by name."""
     return {
         name: Check(name, entry["is"], entry["where"], entry.get("cost", ""))
         for name, entry in _read("checks").items()
@@ -107,7 +107,7 @@ def load_family(name: str) -> Family:
 def honest_family(
     engine: str, benchmarks: Iterable[str], unable: Collection[str]
 ) -> Family:
-    """The engine that does not lie: everything is ok, or unsupported by it."""
+    """Return the family of the honest engine: every cell is ok or unsupported."""
     cases: dict[str, list[Case]] = {"none": [], "none-pareto": []}
     for b in benchmarks:
         name = "none-pareto" if b in PARETO else "none"

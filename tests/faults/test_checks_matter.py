@@ -1,7 +1,7 @@
-"""Every check matters: without it a lie goes through, or a test turns red.
+"""Every check matters: without it a lie goes through, or a test fails.
 
-Each mutation takes one check out of the source.  What must then go wrong is run
-against the changed source; if nothing goes wrong, the mutation's test fails.
+Each mutation removes one check from the source.  The lies or the tests that depend on
+the check run against the changed source; if none goes wrong, the mutation's test fails.
 """
 
 import json
@@ -47,7 +47,7 @@ def test_without_it_something_turns_red(
 
 
 def families_of(mutation: Mutation) -> list[Family]:
-    """What must be run, and no more."""
+    """Return the families with only the cases that the mutation lets through."""
     some = (family.only(set(mutation.lets)) for family in FAMILIES_BY_NAME.values())
     return [family for family in some if family.cases]
 
@@ -55,7 +55,7 @@ def families_of(mutation: Mutation) -> list[Family]:
 def verdicts_with(
     change: Change, family: Family, folder: Path, executables: Path
 ) -> Verdicts:
-    """The verdicts on a family of the harness with the change, if it is of Python."""
+    """Return the verdicts on a family, with the change if it is of Python."""
     answer = folder / "verdicts.json"
 
     def work() -> int:
@@ -73,7 +73,7 @@ def verdicts_with(
 
 
 def expect_let_through(mutation: Mutation, case: Case, found: Verdicts) -> None:
-    """The test of the lie would be red: it is ok, or only a second check sees it."""
+    """Check that a lie goes through: it is ok, or only a second check sees it."""
     told = f"{mutation.name} changes nothing for {case.cell}: {found[case.cell]}"
     assert problem_of(case, found), told
     verdict = found[case.cell]
@@ -84,7 +84,7 @@ def expect_let_through(mutation: Mutation, case: Case, found: Verdicts) -> None:
 
 
 def mutated_executables(mutation: Mutation, change: Change, folder: Path) -> Path:
-    """A folder with the lying executables that the mutation's lies need."""
+    """Return a folder with the lying executables for the mutation's lies."""
     target = folder / "mutated"
     for engine in {s.engine for f in families_of(mutation) for s in f.scenarios}:
         path = TOOLCHAIN.link(
@@ -110,7 +110,7 @@ def expect_red_pytest(mutation: Mutation, change: Change, folder: Path) -> None:
 
 
 def run_tests(change: Change | None, words: Sequence[str], folder: Path) -> int:
-    """The exit code of pytest with the change, up to the first test that fails."""
+    """Return the exit code of pytest with the change, up to the first failed test."""
     quiet = ("-qx", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short")
     places = (f"--rootdir={ROOT}", f"--basetemp={folder / 'inner'}")
     return exit_code_of(

@@ -1,4 +1,4 @@
-"""Engines that lie in one way each, through the real harness: every lie is caught."""
+"""Engines that lie in one way each: the real harness catches every lie."""
 
 from pathlib import Path
 

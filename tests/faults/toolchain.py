@@ -1,7 +1,7 @@
-"""Builds an executable of the tests from changed sources, and nothing twice.
+"""Executables of the tests, built from sources with one change.
 
-Compiles only what sees the change, without optimisation, by the commands that the
-build itself uses, and links it before the objects and the library that are there.
+Only the units that see the change are compiled, without optimisation, by the commands
+of the build; they are linked before the existing objects and libraries.
 """
 
 import functools
@@ -18,7 +18,7 @@ _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Unit:
-    """One translation unit as the build compiles it."""
+    """A translation unit as the build compiles it."""
 
     source: str  # relative to the repository
     output: str  # relative to the build folder
@@ -27,7 +27,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Change:
-    """A file of the repository and the text that it is to have."""
+    """A file of the repository and its new text."""
 
     file: str
     text: str
@@ -35,7 +35,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Toolchain:
-    """The build of one folder."""
+    """The build in one folder."""
 
     root: Path  # of the sources
     build: Path
@@ -43,9 +43,9 @@ class Toolchain:
     def link(
         self, target: str, change: Change, folder: Path, units: Sequence[str] = ()
     ) -> Path:
-        """Builds `target` with the change; the result and all it takes are in `folder`.
+        """Build `target` with the change in `folder`; return the executable.
 
-        Compiles `units`, or without them everything that sees the changed file.
+        Compile `units`, or without them every unit that includes the changed file.
         """
         path = folder / "source" / change.file
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ class Toolchain:
         return tuple(word for word in words if word not in (":", "&&"))
 
     def _units(self, link_command: tuple[str, ...]) -> list[Unit]:
-        """Those of the executable itself and those of its library, main() aside."""
+        """Return the units of the executable and of its library, except main.cc."""
         return [
             unit
             for unit in self._all_units
@@ -115,7 +115,7 @@ class Toolchain:
 
     @functools.lru_cache(maxsize=1000)  # noqa: B019
     def _seen_by(self, name: str) -> frozenset[str]:
-        """A file of the repository and all that it includes."""
+        """Return a file of the repository and all files that it includes."""
         path = self.root / name
         if not path.is_file():
             return frozenset()

@@ -1,4 +1,4 @@
-"""What a run says of each of its cells."""
+"""The verdicts of a run on its cells."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from report.words import sentences
 
 
 def verdicts_of(folder: Path) -> dict[str, dict[str, Any]]:
-    """By scenario/benchmark: what the runner wrote, and what the report shows.
+    """Return, by scenario/benchmark, what the runner wrote and what the report shows.
 
     REQUIRES: one engine in each scenario.
     """
@@ -40,7 +40,7 @@ def _verdict(row: Row, written: set[str]) -> dict[str, Any]:
 
 
 def _from_tables(row: Row) -> list[str]:
-    """What the report has in tables beside the chart."""
+    """Return what the report shows in tables next to the chart."""
     used = (row.used.cpu_user_ns_per_op or 0) + (row.used.cpu_system_ns_per_op or 0)
     found = [f"each operation took {numbers.seconds(used)} of processor time"]
     latencies = row.latency.record["latency_ns"] if row.latency else None

@@ -1,4 +1,4 @@
-"""Runs at the edge of what can be judged: every format of them is whole."""
+"""A/B runs at the limits of what can be judged, in every format."""
 
 import json
 import re

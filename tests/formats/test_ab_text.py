@@ -1,4 +1,4 @@
-"""An A/B run as lines for a terminal, Markdown, CSV and one document."""
+"""An A/B run as terminal lines, Markdown, CSV and JSON."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ def texts(found: AbResult, **options: bool) -> list[str]:
 
 
 def starts(found: AbResult) -> list[str]:
-    """The verdicts of the table, from the top."""
+    """Return the verdicts of the table, from the top."""
     words = ("▼ regressed", "▲ improved", "× failed", "? inconclusive", "= unchanged")
     lines = (text for text in texts(found, show_all=True))
     return [w for line in lines for w in words if line.startswith(w)]

@@ -1,4 +1,4 @@
-"""What other tools are given of a run, and what they make of it themselves."""
+"""Runs exported for other tools, and what these tools read in them."""
 
 import csv
 import io
@@ -65,13 +65,13 @@ BENCHER_SCHEMA = {
 
 @pytest.fixture
 def varied(tmp_path: Path) -> Run:
-    """A run with cells of every status."""
+    """Return a run with cells of every status."""
     return load_run(synthetic_run.write_varied(tmp_path / "varied"))
 
 
 @pytest.fixture
 def many(tmp_path: Path) -> Run:
-    """A run of seven repetitions, in which every cell is ok."""
+    """Return a run of seven repetitions in which every cell is ok."""
     return load_run(
         synthetic_run.write_run(tmp_path / "many", synthetic_run.plan(repetitions=7))
     )
@@ -170,7 +170,7 @@ def run_benchstat(*arguments: str | Path) -> str:
 
 
 def benchstat_table(text: str, unit: str) -> dict[str, list[str]]:
-    """Cell to figures, of the table of one unit."""
+    """Return the values of each cell in the table of one unit."""
     rows = list(csv.reader(io.StringIO(text)))
     start = next(i for i, row in enumerate(rows) if len(row) > 1 and row[1] == unit)
     found = {}

@@ -1,4 +1,4 @@
-"""Google Benchmark's JSON: what we write, what compare.py says, what we refuse."""
+"""Google Benchmark's JSON: what we write, how compare.py reads it, what we refuse."""
 
 import json
 import re
@@ -52,7 +52,7 @@ def repetition(name: str = "BM_x/8", index: int = 0, count: int = 2) -> Document
 
 
 def foreign() -> Document:
-    """A file as Google Benchmark itself writes it, aggregates and all."""
+    """Return a file as Google Benchmark itself writes it, with aggregates."""
     mean = repetition("BM_x/8_mean") | {"run_type": "aggregate"}
     return {
         "context": {
@@ -138,7 +138,7 @@ def test_live_assertions_are_a_debug_build(tmp_path: Path) -> None:
 
 
 def compare(old: Path, new: Path) -> str:
-    """compare.py's table; its files must end in .json for some versions."""
+    """Return compare.py's table; some versions require the suffix .json."""
     files = (str(old), str(new))
     command = [*other_programs.google_compare(), "--no-color", "benchmarks", *files]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

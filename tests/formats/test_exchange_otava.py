@@ -1,4 +1,4 @@
-"""A history as CSV files, and what Apache Otava itself reads out of them."""
+"""A history as CSV files, and what Apache Otava reads in them."""
 
 import csv
 import io

@@ -50,7 +50,7 @@ def gate(*rows: VerdictRow, **more: object) -> Gate:
 
 
 def unescaped(text: str) -> str:
-    """As the runner reads a message or a property."""
+    """Return a message or a property as the GitHub runner reads it."""
     for code, sign in {"%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ","}.items():
         text = text.replace(code, sign)
     return text.replace("%25", "%")

@@ -1,4 +1,4 @@
-"""A recorded run gives exactly the reports that were looked at and kept."""
+"""The reports of a recorded run, byte for byte."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_the_recorded_run_is_worth_comparing() -> None:
 
 
 def write_golden() -> None:
-    """Makes the three reports anew from the recorded run."""
+    """Rewrite the three reports from the recorded run."""
     run = load_run(GOLDEN / "run")
     for name, render in RENDERERS.items():
         (GOLDEN / name).write_bytes(render(run).encode())

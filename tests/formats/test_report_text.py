@@ -19,7 +19,7 @@ def varied(tmp_path: Path) -> Run:
 
 
 def section(text: str, title: str) -> list[list[str]]:
-    """The rows of the table under a heading of the Markdown report."""
+    """Return the rows of the table under a heading of the Markdown report."""
     own = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     rows = [row for row in own.splitlines() if row.startswith("|")]
     return [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]

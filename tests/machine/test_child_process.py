@@ -1,4 +1,4 @@
-"""One child process: how it ends, what is kept of it, and that nothing outlives it."""
+"""Child processes: their end, what is recorded of them, and that nothing survives."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What else a machine did during a repetition, on made-up machines."""
+"""Disturbances of a repetition, on synthetic machines."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ PARTITION = "/sys/dev/block/254:1"
 
 
 class Busy(TextMachine):
-    """Four processors, a runner and what else is started on it."""
+    """A machine with four processors, a runner and processes that a test adds."""
 
     def __init__(self) -> None:
         super().__init__({})
@@ -42,7 +42,7 @@ class Busy(TextMachine):
         start: int = 7,
         io: tuple[int, int] | None = (0, 0),
     ) -> None:
-        """`ticks` are its own and those of children it has reaped."""
+        """Add a process; `ticks` are its own and those of children it has reaped."""
         flags = 0x00208040 if kernel else 0x00400100
         own, reaped = ticks
         words = (
@@ -78,7 +78,7 @@ def machine() -> Busy:
 
 
 def compared(machine: Busy, before: Snapshot, own_bytes: int = 0) -> dict[str, Any]:
-    """One second on."""
+    """Return the disturbance of one second since `before`."""
     return disturbance(before, machine.take(1), own_bytes)
 
 
@@ -266,7 +266,7 @@ def test_io_of_another_user_makes_bytes_unknown(machine: Busy) -> None:
 
 def test_a_process_that_ends_under_the_look_hides_nothing(machine: Busy) -> None:
     class Ending(Busy):
-        """MAKE has ended when its second file, or its first, is asked for."""
+        """A machine where MAKE ends before its second file, or its first, is read."""
 
         def __init__(self, last: str) -> None:
             self.last = last

@@ -1,4 +1,4 @@
-"""Each thing that the doctor looks at, on a good machine and on worse ones."""
+"""Each check of the doctor, on a sound machine and on worse ones."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The environment document and the identity, from made-up machines."""
+"""The environment document and the identity of synthetic machines."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the probes' times mean, from made-up times."""
+"""The doctor's findings on synthetic times of the probes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -60,7 +60,7 @@ def test_uneven_reads() -> None:
 
 
 def work(gaps: int, gap_ns: int) -> list[int]:
-    """A second of work with so many gaps in it, evenly."""
+    """Return the times of a second of work with evenly spaced gaps."""
     units = [UNIT_NS] * 20_000
     for place in range(0, gaps * 10, 10):
         units[place] += gap_ns
@@ -143,7 +143,7 @@ def test_figures_are_nearest_ranks() -> None:
 
 
 class Busy:
-    """Probes that take no time, on a machine where another works meanwhile."""
+    """Probes that need no time, on a machine where another process works meanwhile."""
 
     def __init__(self, reader: TextMachine) -> None:
         self.reader = reader

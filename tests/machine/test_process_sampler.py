@@ -1,4 +1,4 @@
-"""Watching a process: peaks, what is unknown, and what the watching costs."""
+"""Samples of a process: peaks, unknown values, and the cost of sampling."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is seen of a measured process from outside, and when it is looked at."""
+"""The monitor of a measured process: what it samples, and when."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from tests.places import PATIENCE_S
 
 
 class Recorder:
-    """Surroundings that note what they are asked."""
+    """Surroundings that record their calls."""
 
     def __init__(self) -> None:
         self.calls: list[Any] = []

@@ -1,4 +1,4 @@
-"""The order of an A/B run: coins, slots, paddings, and what is left of a round."""
+"""The order of an A/B run: random leads, slots, paddings, incomplete rounds."""
 
 from collections import Counter
 from typing import Any
@@ -25,7 +25,7 @@ def line(number: int, slot: int, side: str, status: str = "ok") -> Any:
 
 
 def played(ledger: Ledger, number: int, failing: str = "") -> str:
-    """The sides of one round, measured to its end."""
+    """Return the sides of a round, in order, run to its end."""
     made = ""
     while slot := ledger.next(CELL, number):
         status = "error" if slot.side == failing else "ok"

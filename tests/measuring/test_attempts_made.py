@@ -1,4 +1,4 @@
-"""Disturbed repetitions are made again, and every attempt stays visible."""
+"""Disturbed repetitions are repeated, and every attempt stays visible."""
 
 import json
 import random
@@ -27,7 +27,7 @@ def disturb(lab: Lab, times: int) -> None:
 
 
 def attempts(lab: Lab) -> list[tuple[int, int, bool]]:
-    """(repetition, attempt, disturbed) of the cell that can be."""
+    """Return (repetition, attempt, disturbed) of the cell that can be disturbed."""
     return [
         (x["repetition"], x["attempt"], bool(x["disturbance"]["marks"]))
         for x in lab.by_cell()[CELL]
@@ -114,7 +114,7 @@ def test_a_long_process_is_sampled_while_it_runs(lab: Lab) -> None:
 
 
 def is_finished(lines: list[dict[str, Any]]) -> bool:
-    """Whether the last attempt at a repetition counts."""
+    """Return True if the last attempt at a repetition is its result."""
     return not lines[-1]["disturbance"]["marks"] or lines[-1]["attempt"] == 3
 
 

@@ -1,4 +1,4 @@
-"""The control: one engine measured twice under two names."""
+"""The control: an engine measured twice, under two names."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Counting the work of two builds: what is run under which tool, and what is kept."""
+"""Counting the work of two builds: the tools, their processes, and the lines stored."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ _TOOL = ".tool"  # how the path of a made-up tool ends; the file is its report
 
 @dataclass(frozen=True)
 class ToolExecutor(FakeExecutor):
-    """Runs fake engines under made-up tools too, and logs what ran under them."""
+    """An executor that runs fake engines under fake tools too, and logs them."""
 
     def run(
         self,
@@ -61,7 +61,7 @@ class ToolExecutor(FakeExecutor):
 def fake_tool(
     folder: Path, text: str, like: Tool = VALGRIND, name: str = "tool"
 ) -> Tool:
-    """A tool that reports the same of every process, and logs what it ran."""
+    """Write a tool that reports the same for every process, and logs its commands."""
     path = (folder / name).with_suffix(_TOOL)
     path.write_text(text)
     options: Callable[[Path], Sequence[str]] = lambda report: (str(report),)  # noqa: E731
@@ -82,7 +82,7 @@ def bench_of(
     flags: Flags | None = None,
     names: Sequence[str] = ("one",),
 ) -> RunContext:
-    """The bench of one side, over the executables that are there."""
+    """Return the bench of one side, over the executables that exist."""
     build_dir = build_dir or lab.root / "build"
     work = lab.data / "work"
     (work / "tmp").mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ def count(
     done: Sequence[Any] = (),
     told: list[str] | None = None,
 ) -> list[Any]:
-    """The lines that are appended, but for the one that ends them."""
+    """Return the appended lines, except the end line."""
     lines = all_lines(a, b, tools, done, told)
     ends = [line for line in lines if "end" in line]
     assert ends == lines[-1:]

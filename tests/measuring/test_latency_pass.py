@@ -1,4 +1,4 @@
-"""The latency repetition: one more of each cell, killed where it writes."""
+"""The latency repetition of each cell, which is killed if it writes."""
 
 import json
 from pathlib import Path

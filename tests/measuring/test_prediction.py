@@ -1,4 +1,4 @@
-"""Predictions: weighed by time, corrected by what happened, honest about ignorance."""
+"""Predictions: weighted by time, and corrected while the run proceeds."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What reads start from: filled once, audited on a copy, and then measured."""
+"""The database that reads start from: filled once, audited as a copy, then measured."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Resuming: nothing finished is lost, nothing is repeated, nothing may have changed."""
+"""Resumed runs: finished work is neither lost nor repeated; builds may not change."""
 
 import json
 import random
@@ -27,9 +27,9 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def kill_at(moment_s: float, lab: Lab, verb: str, *words: str) -> None:
-    """Starts a process and kills it some time after it has begun, if it still runs.
+    """Start a process and kill it some time after its run has begun, if it still runs.
 
-    A new run has begun with its first line: there is something to resume then.
+    A run has begun with its first line: from then on it can be resumed.
     """
     runner = lab.start(verb, *words)
     while verb == "run" and runner.poll() is None:
@@ -51,7 +51,7 @@ def assert_complete(lab: Lab, repetitions: int) -> None:
 
 
 def assert_only_more(lab: Lab, kept: bytes) -> bytes:
-    """Whole lines are kept for ever; what there is now."""
+    """Check that whole lines are kept; return the present text."""
     now = lab.measurements.read_bytes()
     assert now.startswith(kept[: kept.rfind(b"\n") + 1])
     return now
@@ -122,7 +122,7 @@ def test_a_run_is_found_by_name_beginning_and_path(lab: Lab) -> None:
 
 
 def unfinished(lab: Lab) -> None:
-    """Leaves a run of which the last line is missing."""
+    """Leave a run without its last line."""
     lab.call("run", "lab", "-n", "1")
     lines = lab.measurements.read_bytes().splitlines(keepends=True)
     lab.measurements.write_bytes(b"".join(lines[:-1]))

@@ -1,4 +1,4 @@
-"""What cells start from, and whose executables rows run: seen through `run`."""
+"""The databases that cells start from, and executables of variants, through `run`."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def units(lab: Lab) -> list[list[str]]:
-    """The benchmarks of each unit of the first repetition."""
+    """Return the benchmarks of each unit of the first repetition."""
     cells = lab.plan()["cells"]
     found = [[cells[i]["benchmark"] for i in cells_of] for r, cells_of
              in lab.plan()["order"] if r == 1]  # fmt: skip

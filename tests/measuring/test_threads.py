@@ -1,4 +1,4 @@
-"""Several threads, a writer beside readers, a mix: how they are run and audited."""
+"""Several threads, a writer next to readers, a mix: how they are run and audited."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def calls(lab: Lab) -> list[str]:
-    """How the executable was called, in order."""
+    """Return the calls of the executable, in order."""
     return lab.executable("one").with_suffix(".calls").read_text().splitlines()
 
 

@@ -1,4 +1,4 @@
-"""Where the marks of a forest plot lie."""
+"""The positions of the marks in a forest plot."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ from tests.builders import ab_showcase
 
 
 def judgement(change: float, low: float | None, high: float | None) -> Judgement:
-    """Of changes of the rate as shares."""
+    """Return a judgement of changes of the rate, given as shares."""
 
     def shift(share: float | None) -> Any:
         return None if share is None else -math.log1p(share)

@@ -1,4 +1,4 @@
-"""The page of an A/B run: what it says and draws, that it is safe and never varies."""
+"""The page of an A/B run: texts, drawings, escaping, and the same bytes each time."""
 
 import json
 import math
@@ -36,7 +36,7 @@ def page(found: AbResult | None = None) -> Element:
 
 
 def rows(root: Element) -> dict[str, Element]:
-    """The rows of the forest plot by the anchor of their cell."""
+    """Return the rows of the forest plot by the anchor of their cell."""
     found = {}
     for row in root.at("forest").all("tr"):
         for link in row.all("th")[0].all("a") if row.all("th") else []:

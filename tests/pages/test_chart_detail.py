@@ -1,4 +1,4 @@
-"""What is behind each chart: every figure, recomputed from the lines."""
+"""The details behind each chart: every value, recomputed from the lines."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ Line = dict[str, Any]
 
 
 class Made:
-    """A run, its page, and the lines that the page is checked against."""
+    """A run, its page, and the lines from which values are recomputed."""
 
     def __init__(self, folder: Path) -> None:
         plan = synthetic_run.varied_plan()
@@ -33,7 +33,7 @@ class Made:
         self.tables = Tables(self.text)
 
     def counted(self, engine: str, benchmark: str, pass_: str) -> list[Line]:
-        """The last attempts of a cell's ok repetitions."""
+        """Return the last attempts of a cell's ok repetitions."""
         last: dict[int, Line] = {}
         for line in self.lines:
             if (line["engine"], line["benchmark"]) == (engine, benchmark):
@@ -41,7 +41,7 @@ class Made:
         return [m for m in last.values() if m["pass"] == pass_ and m["status"] == "ok"]
 
     def cells(self) -> Iterator[tuple[str, str, str]]:
-        """(engine, anchor of the chart, benchmark) of each cell with a rate."""
+        """Return (engine, anchor of the chart, benchmark) of each cell with a rate."""
         for name, cell in self.run.cells.items():
             if cell.rates:
                 anchor = f"c-{name.scenario}-{name.benchmark}"
@@ -50,7 +50,7 @@ class Made:
     def middle(
         self, engine: str, benchmark: str, figure: Callable[[Line], float | None]
     ) -> float | None:
-        """The median over the throughput repetitions."""
+        """Return the median over the throughput repetitions."""
         found = [figure(m) for m in self.counted(engine, benchmark, "throughput")]
         known = [n for n in found if n is not None]
         return statistics.median(known) if known else None
@@ -62,7 +62,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def at_rank(latency: Line, share: float) -> int:
-    """The upper edge of the bucket of the sample at that rank, at most the max."""
+    """Return the upper edge of the bucket of the sample at a rank; at most max."""
     samples = [lower for lower, n in latency["buckets"] for _ in range(n)]
     lower = samples[math.ceil(round(share * len(samples), 6)) - 1]
     width = 1
@@ -187,7 +187,7 @@ def test_the_slowest_interval_stands_beside_the_median(made: Made) -> None:
 
 
 def reading(key: str, by: str = "") -> Callable[[Line], float]:
-    """A figure of a line, or its ratio by another."""
+    """Return a value of a line, or its ratio to another."""
     return lambda m: m[key] / (m[by] if by else 1)
 
 

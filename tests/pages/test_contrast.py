@@ -1,7 +1,7 @@
-"""The colours of the report: contrast, and distance for colour-blind eyes.
+"""The colours of the report: contrast, and difference for colour-blind readers.
 
-A browser's checker cannot judge the text and the marks of an SVG, nor colour
-vision, so the tokens of style.css are judged here, light and dark.
+A browser's checker judges neither the text and the marks of an SVG nor colour vision,
+so the tokens of style.css are judged here, light and dark.
 """
 
 import itertools
@@ -41,7 +41,7 @@ VISION: dict[str, Matrix] = {
 
 
 def tokens(start: str, style: str = STYLE) -> dict[str, Colour]:
-    """The colours of the block that begins with `start`."""
+    """Return the colours of the block that begins with `start`."""
     block = style[style.index(start) :].split("}")[0]
     found = re.findall(r"--([\w-]+): (#[0-9a-f]{6}|\d+,\d+,\d+);", block)
     return {name: colour(text) for name, text in found}
@@ -71,7 +71,7 @@ def contrast(one: Colour, other: Colour) -> float:
 
 
 def seen(rgb: Colour, matrix: Matrix) -> Colour:
-    """CIELAB of a colour as an eye with `matrix` sees it."""
+    """Return the CIELAB values of a colour as an eye with `matrix` sees it."""
     flat = [linear(c) for c in rgb]
     r, g, b = (
         min(1.0, max(0.0, sum(m * c for m, c in zip(row, flat, strict=True))))

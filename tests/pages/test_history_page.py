@@ -1,4 +1,4 @@
-"""The page of a history: what is open first, a chart and a table for each series."""
+"""The page of a history: what is unfolded, a chart and a table for each series."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SYNCS = CellName("alpha", "sync", "fillsync")
 
 
 def entries(reference: str = "") -> list[HistoryEntry]:
-    """A confirmed slowdown, a nominated one, a speedup and one that was mended."""
+    """Return a history of slowdowns (confirmed, nominated, repaired) and a speedup."""
     names = [made.CELL, READS, SYNCS, CellName("beta", "sync", "fillsync")]
     steps = [
         made.step_at(30, 0.06, cell=names[0]),

@@ -1,4 +1,4 @@
-"""Labels of drawings: which are shown at what width, and that none meets another."""
+"""Labels of drawings: the width from which each is shown, and that none overlap."""
 
 import math
 from dataclasses import replace
@@ -26,7 +26,7 @@ AXES = {
 
 
 def from_ch(classes: str) -> int:
-    """The width from which on a label of these classes is shown."""
+    """Return the width in ch from which a label of these classes is shown."""
     steps = [c for c in classes.split() if c.startswith("from")]
     return int(steps[0].removeprefix("from")) if steps else STEPS[0]
 

@@ -1,4 +1,4 @@
-"""Where the lines of a sweep go, and what a chart says of its workload."""
+"""The lines of a sweep, and the workload that a chart states."""
 
 import itertools
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The HTML report: what it says, that it is safe, and that it never varies."""
+"""The HTML report: its texts, escaping, and the same bytes each time."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How large the page of a whole run gets, with everything in it."""
+"""The size of the page of a whole run with every detail."""
 
 import random
 from collections import Counter
@@ -18,7 +18,7 @@ RATES = {"fillseq": 8.1e5, "fillrandom": 1.6e5, "readseq": 4.2e6, "readrandom": 
 
 
 def plan() -> dict[str, Any]:
-    """The 18 charts of 2011: four engines, reference, floor and control."""
+    """Return the 18 charts of 2011 over four engines, reference, floor and control."""
     engines = [(f"engine-{i}", f"Engine {i}", "", 1.0 + i) for i in range(4)]
     engines += [("memory", "memory", "reference", 9.0), ("null", "null", "floor", 60.0)]
     engines += [("engine-0-control", "Engine 0, again", "control", 1.1)]
@@ -55,7 +55,7 @@ def noisy(line: dict[str, Any], source: random.Random) -> dict[str, Any]:
 
 
 def with_latency(line: dict[str, Any], source: random.Random) -> dict[str, Any]:
-    """The latency repetition of noisy(): some seven hundred buckets."""
+    """Return the latency repetition of noisy(), with about 700 buckets."""
     mean_ns = line["loop_ns"] / OPS / 2
     counts: Counter[int] = Counter()
     for _ in range(30_000):

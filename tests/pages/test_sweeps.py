@@ -196,7 +196,7 @@ def test_the_tables_of_all_values_are_one(run: Run) -> None:
 
 
 def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
-    """The same with another flag, whose values are these."""
+    """Return the run with a sweep of another flag with these values."""
 
     def change(plan: Any, _: Any) -> None:
         for scenario, value in zip(plan["scenarios"], values, strict=False):

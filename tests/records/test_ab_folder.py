@@ -1,4 +1,4 @@
-"""An A/B run is read back whole, and nothing but a whole one is."""
+"""Reading A/B runs: complete ones are accepted, all others refused."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Repetitions made again, the latency repetition, the control: what counts."""
+"""Repeated repetitions, latency repetitions, the control: which line is the result."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,15 +19,15 @@ MARK = "steal 3.1 %"
 
 
 def read(folder: Path, change: Callable[[Lines], Lines]) -> Run:
-    """A run whose lines are what `change` makes of them."""
+    """Return a run whose lines are changed by `change`."""
     lines = change(synthetic_run.lines(synthetic_run.plan()))
     return load_run(synthetic_run.write_run(folder, None, lines))
 
 
 def again(*made: dict[str, Any]) -> Callable[[Lines], Lines]:
-    """Puts attempts in the place of repetition 2 of one cell.
+    """Replace repetition 2 of one cell by several attempts.
 
-    Each is the line with what it changes, at the rate that its number divides.
+    Each attempt is the line with its changes, at the rate divided by its number.
     """
 
     def change(lines: Lines) -> Lines:

@@ -1,4 +1,4 @@
-"""What the counting tools write, and the lines that are kept of it, read strictly."""
+"""Reports of the counting tools and the stored lines, read strictly."""
 
 import json
 from collections.abc import Mapping

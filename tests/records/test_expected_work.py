@@ -1,4 +1,4 @@
-"""What a benchmark is to do under its flags, and the bytes that it is to move."""
+"""The operations and the bytes that a benchmark must do under its flags."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""history/RUN.json: written, read back, and refused where it is damaged."""
+"""history/RUN.json: written, read back, and refused if damaged."""
 
 from __future__ import annotations
 

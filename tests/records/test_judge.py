@@ -1,4 +1,4 @@
-"""Lines that say ok and cannot be believed are shown, and never ranked."""
+"""Lines that claim ok and cannot be right are shown and not ranked."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ OTHER = "fedcba9876543210"
 
 
 def read(folder: Path, change: Callable[[dict[str, Any], Lines], None]) -> Run:
-    """A run whose plan and lines `change` has changed."""
+    """Return a run whose plan and lines are changed by `change`."""
     plan = synthetic_run.plan()
     lines = synthetic_run.lines(plan)
     change(plan, lines)
@@ -30,7 +30,7 @@ def read(folder: Path, change: Callable[[dict[str, Any], Lines], None]) -> Run:
 
 
 def lines_of(lines: Lines, engine: str, chart: tuple[str, str]) -> Lines:
-    """In repetition order."""
+    """Return the lines of a cell in order of repetitions."""
     name = (engine, *chart)
     return [m for m in lines if (m["engine"], m["scenario"], m["benchmark"]) == name]
 
@@ -149,7 +149,7 @@ def test_unequal_work_may_have_unequal_digests(tmp_path: Path) -> None:
 
 
 def with_control(folder: Path, digest: str) -> Run:
-    """A run whose control has another digest in one repetition."""
+    """Return a run whose control has another digest in one repetition."""
     plan = synthetic_run.plan_with_control()
     lines = synthetic_run.lines(plan)
     lines_of(lines, "alpha-control", WRITE)[1]["digest"] = digest

@@ -1,4 +1,4 @@
-"""The plan: units, order, seeds, what cannot run, and run.json and back."""
+"""The plan: units, order, seeds, cells that cannot run, and run.json and back."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The raw lines inside the page: packed without a loss."""
+"""The raw lines inside the page, packed without loss."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""What an executable answers, judged."""
+"""The judgement of the answers of executables."""
 
 import json
 import math

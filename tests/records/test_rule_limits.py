@@ -1,4 +1,4 @@
-"""How far a figure may be off: what is still believed, and what no longer is."""
+"""The limits of the rules: values that are just accepted, and just rejected."""
 
 from dataclasses import replace
 

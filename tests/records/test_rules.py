@@ -1,4 +1,4 @@
-"""Each rule alone rejects a record that all others accept: no rule is idle."""
+"""For each rule a record that it alone rejects: no rule is superfluous."""
 
 from dataclasses import replace
 from typing import Any

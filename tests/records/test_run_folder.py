@@ -1,4 +1,4 @@
-"""Reading run folders: what is right, what is torn, and what is damaged."""
+"""Reading run folders: sound, torn and damaged ones."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ HISTOGRAM = {"count": 1, "min": 5, "max": 5, "sum": 5, "buckets": [[5, 1]]}
 
 
 def changed_line(folder: Path, number: int, **changes: Any) -> None:
-    """Rewrites keys of one line; a value of ... removes the key."""
+    """Rewrite keys of one line; the value ... removes a key."""
     lines = (folder / LINES).read_text().splitlines()
     record = json.loads(lines[number - 1]) | changes
     record = {key: value for key, value in record.items() if value is not ...}
@@ -35,7 +35,7 @@ def changed_plan(folder: Path, **changes: Any) -> None:
 
 
 def swept(*members: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Scenarios of one family, each with what it sweeps."""
+    """Return scenarios of one family, each with its swept flags."""
     first = synthetic_run.plan()["scenarios"][0]
     return [{**first, "name": n, "family": "x", "swept": s} for n, s in members]
 

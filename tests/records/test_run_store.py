@@ -1,4 +1,4 @@
-"""Writing results: all of a line or nothing of it, and a folder that appears whole."""
+"""Writing results: whole lines, and folders that appear complete."""
 
 import errno
 import json

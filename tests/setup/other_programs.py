@@ -1,4 +1,4 @@
-"""Programs of others that read our files; a test is skipped where one is absent."""
+"""Other programs that read our files; a test is skipped if its program is absent."""
 
 import json
 import os
@@ -34,22 +34,22 @@ json.dump(found, sys.stdout)
 
 
 def program(name: str) -> Path:
-    """The path of benchstat or actionlint."""
+    """Return the path of benchstat or actionlint; skip the test if it is absent."""
     return _present(CONSUMERS / "bin" / name)
 
 
 def google_compare() -> list[str]:
-    """How Google Benchmark's compare.py is called."""
+    """Return the command of Google Benchmark's compare.py; skip the test without it."""
     return [sys.executable, str(_present(COMPARE))]
 
 
 def google_program() -> str:
-    """A program that Google Benchmark's library is linked to: ours."""
+    """Return a program linked with Google Benchmark's library; skip without one."""
     return str(_present(ROOT / "build/release/tests/cost_bench"))
 
 
 def otava(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Runs Apache Otava to its end."""
+    """Run Apache Otava to its end."""
     path = _present(CONSUMERS / "otava/otava").parent
     return subprocess.run(
         [sys.executable, "-c", _OTAVA, *arguments],
@@ -62,7 +62,7 @@ def otava(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def otava_steps(many: Sequence[Sequence[float]], **options: float) -> list[list[int]]:
-    """Where Otava's own detector sees steps, in each of many series."""
+    """Return the indices at which Otava's detector finds steps, for each series."""
     path = _present(CONSUMERS / "otava/otava").parent
     given = {"window_len": 50, "max_pvalue": 0.001, "min_magnitude": 0.0, **options}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""A made-up source package, and a cache in which everything was downloaded."""
+"""A fake source package, and a cache with its downloads."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ FLAGS = "-O2 -DNDEBUG"
 
 
 def make_source(package: str = "fake", needs: tuple[str, ...] = ()) -> PinnedSource:
-    """Returns a pinned source whose files hold their own names."""
+    """Return a pinned source whose files contain their own names."""
     names = [
         f"{package}_1-1.dsc",
         f"{package}_1.orig.tar.gz",
@@ -25,14 +25,14 @@ def make_source(package: str = "fake", needs: tuple[str, ...] = ()) -> PinnedSou
 
 
 def put_downloads(source: PinnedSource, folder: Path) -> None:
-    """Writes the files of a made-up source."""
+    """Write the files of a fake source."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in source.sha256:
         (folder / name).write_text(name)
 
 
 def put_programs(folder: Path, programs: Mapping[str, str]) -> Path:
-    """Writes shell scripts as programs; returns the folder, for PATH."""
+    """Write shell scripts as programs; return their folder, for PATH."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, body in programs.items():
         path = folder / name

@@ -1,4 +1,4 @@
-"""A project with the recipe for CI in it, whose commits build fake engines."""
+"""A project that uses the recipe for CI, and whose commits build fake engines."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ exec "{python}" -m tests.support.fake_executor "$@"
 
 @dataclass(frozen=True)
 class Repository:
-    """A project with the recipe in it, whose commits build engines of their kind."""
+    """A project that uses the recipe; each commit builds an engine of its kind."""
 
     root: Path
     lab: Lab
@@ -89,7 +89,7 @@ FAST = ("--no-counts", "--screen-rounds", "4", "--confirm-rounds", "4")
 
 
 def repository_in(tmp_path: Path) -> Repository:
-    """A new one, without a commit."""
+    """Return a new repository without commits."""
     lab = Lab(tmp_path / "lab")
     for folder in ("configs/scenarios", "configs/suites", "build/drivers"):
         (lab.root / folder).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Programs of the set-up end with it, however it ends."""
+"""Programs that the set-up starts end with it, however it ends."""
 
 import os
 import signal

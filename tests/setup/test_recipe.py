@@ -1,4 +1,4 @@
-"""The scripts of the recipe, which people and the workflow run."""
+"""The scripts of the recipe for CI."""
 
 import re
 import shutil

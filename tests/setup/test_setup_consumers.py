@@ -1,4 +1,4 @@
-"""Programs that only tests need are made once, and nobody is stopped without them."""
+"""Programs that only tests need: built once, and optional."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The set-up compiles engines once, whole or not at all."""
+"""The set-up compiles each engine once, completely or not."""
 
 import io
 import json
@@ -48,7 +48,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def build(
     cache: Path, source: PinnedSource | None = None
 ) -> tuple[prefixes.Prefix, str]:
-    """Builds one source; returns its prefix and what was said."""
+    """Build a source; return its prefix and the messages."""
     out = io.StringIO()
     planned = prefixes.plan([source or make_source()], FLAGS, COMPILER, cache)
     screen = Screen(out)

@@ -1,4 +1,4 @@
-"""The set-up says what a machine lacks, and makes the Python environment once."""
+"""The set-up reports what a machine lacks, and creates the Python environment once."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Engines that are compiled when asked for, and the distribution's until then."""
+"""Engines that are compiled on request; until then the distribution's are used."""
 
 import io
 import re
@@ -20,7 +20,7 @@ COST = "an hour of ten processors"
 
 
 def two_sources() -> list[PinnedSource]:
-    """One that is always compiled, and one that needs it and takes an hour."""
+    """Return a source that is always compiled, and one that needs it and an hour."""
     large = replace(make_source("large", ("fake",)), engine="huge", on_request=COST)
     return [make_source(), large]
 
@@ -126,7 +126,7 @@ def test_cmake_takes_the_distributions_library_and_nothing_beside_it(
 
 
 def configured(script: Path) -> str:
-    """What a project that includes the script says while it is configured."""
+    """Return what CMake prints for a project that includes the script."""
     folder = script.parent
     (folder / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(probe LANGUAGES CXX)\n"

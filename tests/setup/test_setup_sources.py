@@ -1,4 +1,4 @@
-"""The set-up reads the machine's package sources and the pins."""
+"""The machine's package sources and the pins, as the set-up reads them."""
 
 import subprocess
 import sys

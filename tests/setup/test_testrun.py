@@ -1,4 +1,4 @@
-"""What scripts/test runs, and what it says became of the tests."""
+"""scripts/test: the steps that it runs, and its summary."""
 
 import sys
 from collections.abc import Sequence
@@ -162,7 +162,7 @@ def test_of_many_failures_some_are_named() -> None:
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch, places: Path) -> list[str]:
-    """The names of the steps that scripts/test runs, after a set-up."""
+    """Return the names of the steps that scripts/test runs after a set-up."""
     found: list[str] = []
 
     def set_up(arguments: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""The workflow of the recipe: its rules, and each of its steps executed."""
+"""The workflow of the recipe: its rules, and the execution of each step."""
 
 import os
 import re
@@ -21,7 +21,7 @@ def repository(tmp_path: Path) -> Repository:
 
 
 def blocks() -> dict[str, str]:
-    """The run: blocks of the workflow by the name of their step."""
+    """Return the run: blocks of the workflow by the name of their step."""
     found, name = {}, ""
     lines = WORKFLOW.read_text().splitlines()
     for index, line in enumerate(lines):
@@ -46,7 +46,7 @@ def blocks() -> dict[str, str]:
 def step(
     name: str, folder: Path, **env: str
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, str]]:
-    """Runs a block as GitHub does; the result, and what it has put out."""
+    """Run a block as GitHub does; return the result and its outputs."""
     outputs = folder / "outputs"
     outputs.write_text("")
     made = subprocess.run(
@@ -164,7 +164,7 @@ def test_a_pull_request_is_compared_with_what_it_is_merged_into(
 
 
 def jobs() -> dict[str, str]:
-    """The text of each job."""
+    """Return the text of each job."""
     parts = re.split(
         r"^  ([\w-]+):\n", WORKFLOW.read_text().split("\njobs:\n")[1], flags=re.M
     )

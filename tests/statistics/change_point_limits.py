@@ -1,6 +1,6 @@
 """Print report/stats/critical_values.py.
 
-Usage: `python -m tests.statistics.change_point_limits`.  It takes some three minutes.
+Usage: `python -m tests.statistics.change_point_limits`.  It needs about three minutes.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ def simulated_critical(length: int, draws: int, seed: int) -> float:
 
 
 def main() -> None:
-    """Prints the module with every limit made anew."""
+    """Print the module with every limit recomputed."""
     draws, seed = critical_values.DRAWS, critical_values.SEED
     print(f'"""{critical_values.__doc__}"""\n')
     print(f"DRAWS, SEED = {draws:_}, {seed}")

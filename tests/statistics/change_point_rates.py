@@ -1,4 +1,4 @@
-"""How often the detector of steps is wrong, and how late it is right.
+"""Error rates and delays of the detector of steps, by simulation.
 
 `python -m tests.statistics.change_point_rates` prints the rows of REGRESSIONS.md.
 Everything is simulated with fixed seeds: logarithms of rates, with three noises.
@@ -30,23 +30,23 @@ Noise = Callable[[Source, int, float], Any]
 
 
 def gauss(source: Source, count: int, sigma: float) -> Any:
-    """Independent and normal."""
+    """Return independent normal noise."""
     return source.normal(0, sigma, count)
 
 
 def outliers(source: Source, count: int, sigma: float, share: float = 0.03) -> Any:
-    """The same, with 3 % of the points 10 to 40 % slower."""
+    """Return normal noise with 3 % of the points 10 to 40 % slower."""
     wild = source.random(count) < share
     return source.normal(0, sigma, count) + wild * source.uniform(0.1, 0.4, count)
 
 
 def rare_outliers(source: Source, count: int, sigma: float) -> Any:
-    """The same, with one point in 100."""
+    """Return normal noise with one such point in 100."""
     return outliers(source, count, sigma, 0.01)
 
 
 def drifting(source: Source, count: int, sigma: float) -> Any:
-    """AR(1) with rho 0.4: each point resembles the one before."""
+    """Return AR(1) noise with rho 0.4: each point resembles the previous one."""
     rho, found = 0.4, np.empty(count)
     fresh = source.normal(0, sigma * (1 - rho**2) ** 0.5, count)
     found[0] = source.normal(0, sigma)
@@ -57,32 +57,32 @@ def drifting(source: Source, count: int, sigma: float) -> Any:
 
 @dataclass(frozen=True)
 class Rate:
-    """So many of so many."""
+    """A share: hits of a number of tries."""
 
     found: int
     of: int
 
     @property
     def share(self) -> float:
-        """As a share."""
+        """The share of hits."""
         return self.found / self.of
 
     @property
     def error(self) -> float:
-        """Its standard error: binomial, of one more of each to be never 0."""
+        """The binomial standard error, of one more hit and miss: it is never 0."""
         share = (self.found + 1) / (self.of + 2)
         return float((share * (1 - share) / self.of) ** 0.5)
 
 
 def places(logs: Sequence[float]) -> list[int]:
-    """Where change_points() sees steps in times with these logarithms."""
+    """Return where change_points() finds steps in times with these logarithms."""
     return [step.index for step in change_points(np.exp(-np.asarray(logs)).tolist())]
 
 
 def appended(logs: Any, start: int) -> Iterator[tuple[int, list[int]]]:
-    """After each further point: how many there are, and the steps seen by then.
+    """Yield, after each further point, the number of points and the steps found so far.
 
-    Only the newest windows are looked at: those before saw the same before.
+    Only the newest windows are examined: earlier windows gave their result before.
     """
     for count in range(start, len(logs) + 1):
         first = max(0, (count - WINDOW - STRIDE) // STRIDE * STRIDE)
@@ -90,7 +90,7 @@ def appended(logs: Any, start: int) -> Iterator[tuple[int, list[int]]]:
 
 
 def false_alarms(noise: Noise, sigma: float, streams: int, length: int) -> Rate:
-    """Steps seen where there are none, of the points appended after the first 10."""
+    """Return the rate of false steps per point appended after the first 10."""
     found = 0
     for stream in range(streams):
         source = np.random.default_rng((1, stream))
@@ -104,7 +104,7 @@ def false_alarms(noise: Noise, sigma: float, streams: int, length: int) -> Rate:
 
 
 def delays(noise: Noise, sigma: float, shift: float, replicates: int) -> list[int]:
-    """Points until a step is seen near its place; PATIENCE + 1 if it is not."""
+    """Return the points until a step is found near its index; PATIENCE + 1 if never."""
     found = []
     for replicate in range(replicates):
         source = np.random.default_rng((2, replicate))
@@ -122,7 +122,7 @@ def delays(noise: Noise, sigma: float, shift: float, replicates: int) -> list[in
 def accuracy(
     noise: Noise, sigma: float, shift: float, replicates: int
 ) -> tuple[Rate, Rate]:
-    """Recall and precision for one step in the middle of 200 points."""
+    """Return recall and precision for one step in the middle of 200 points."""
     hits = seen = 0
     for replicate in range(replicates):
         source = np.random.default_rng((3, replicate))
@@ -137,10 +137,10 @@ def accuracy(
 def gate(
     noise: Noise, sigma: float, runs: int, shift: float = 0, late: int = 0
 ) -> tuple[Rate, Rate]:
-    """Of runs of 60 cells: those with a false nomination, and the slow cell's.
+    """Return the rates of runs with a false nomination, and with the slow cell's.
 
-    The histories have 12 to 100 runs.  The first cell became slower so many runs
-    before the last.
+    Runs have 60 cells, histories 12 to 100 runs.  The first cell became slower a given
+    number of runs before the last.
     """
     false = hits = 0
     for number in range(runs):
@@ -162,13 +162,13 @@ def gate(
 
 
 def percentile(found: Sequence[int], share: float) -> str:
-    """A delay for people: the nearest rank, or that it was never reached."""
+    """Return a percentile of delays as text: the nearest rank, or "> PATIENCE"."""
     rank = sorted(found)[int(share * (len(found) - 1))]
     return str(rank) if rank <= PATIENCE else f"> {PATIENCE}"
 
 
 def main() -> None:
-    """Prints the tables as Markdown."""
+    """Print the tables as Markdown."""
     print(f"Limits from {DRAWS:,} draws a length, seed {SEED}.\n")
     print("| noise | CV | false alarms per 1,000 appended points | appended |")
     print("|---|---|---|---|")
@@ -198,7 +198,7 @@ def main() -> None:
 
 
 def print_gate() -> None:
-    """Prints the table of `check --against history`."""
+    """Print the table of `check --against history`."""
     steps = [(shift, late) for shift in (0.05, 0.1, 0.2) for late in (1, 4, 9)]
     heads = " | ".join(f"+{shift:.0%}, run {late + 1}" for shift, late in steps)
     print(f"\n| noise | CV | false | {heads} |")

@@ -1,8 +1,8 @@
-"""How often the rule of `kvmatrix compare` is wrong, by simulation.
+"""Error rates of the rule of `kvmatrix compare`, by simulation.
 
-`python -m tests.statistics.compare_rates` prints the table of REGRESSIONS.md.  Both
-runs are sessions of their own, of so many cells in turns; the second may meet a machine
-that is slower as a whole, which is what two runs cannot tell from a slower build.
+`python -m tests.statistics.compare_rates` prints the table of REGRESSIONS.md.  Each run
+is a separate session of interleaved cells.  The whole machine may be slower in the
+second, which two runs cannot distinguish from a slower build.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ COLUMNS = ("no change", "any cell", "+5 % found", "+10 % found")
 class Pair:
     """Two runs to be compared; `machine` is how much slower the second one is.
 
-    `unchanged` of the cells are of executables that are the same in both runs, and
-    are not counted.
+    `unchanged` cells belong to executables that are the same in both runs; they are not
+    counted.
     """
 
     repetitions: int
@@ -38,9 +38,9 @@ class Pair:
 
 
 def sampled(random: np.random.Generator, pair: Pair, slower: float) -> Floats:
-    """Times per operation (2 runs, cells, repetitions); the new run's are slower.
+    """Return times per operation (2 runs, cells, repetitions); the new run is slower.
 
-    The repetitions of a cell are a round of all cells apart, as in a run.
+    Between two repetitions of a cell lies a round of all cells, as in a run.
     """
     lengths = np.full(2, CELLS * pair.repetitions)
     logs = log_times(random, lengths, pair.cv, DRIFTING)
@@ -51,7 +51,7 @@ def sampled(random: np.random.Generator, pair: Pair, slower: float) -> Floats:
 
 
 def called_slower(pair: Pair, slower: float, pairs: int, seed: int) -> Floats:
-    """(pairs of runs, cells): which rebuilt cells are said to have regressed."""
+    """Return which rebuilt cells are said to have regressed, (pairs of runs, cells)."""
     random = np.random.default_rng(seed)
     found = []
     for _ in range(pairs):
@@ -67,14 +67,14 @@ def called_slower(pair: Pair, slower: float, pairs: int, seed: int) -> Floats:
 
 
 def rates(pair: Pair, pairs: int, seed: int = 1) -> tuple[Rate, ...]:
-    """Of COLUMNS."""
+    """Return the rates of COLUMNS."""
     nothing = called_slower(pair, 0.0, pairs, seed)
     some = (called_slower(pair, size, pairs, seed) for size in (0.05, 0.1))
     return rate(nothing), rate(nothing.any(axis=1)), *(rate(found) for found in some)
 
 
 def main() -> None:
-    """Prints the table."""
+    """Print the table."""
     pairs = 200  # a quarter of an hour
     print(f"| unchanged | CV | repetitions | machine | {' | '.join(COLUMNS)} |")
     kinds = product((0, 48), (0.0, 0.03), (0.02, 0.03, 0.05), (3, 4, 10))

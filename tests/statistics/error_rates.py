@@ -1,4 +1,4 @@
-"""How often the decision rule is wrong, by simulation of whole changes.
+"""Error rates of the decision rule, by simulation of whole changes.
 
 tests/statistics/error_tables.py prints the tables of ERROR_RATES.md from it.
 """
@@ -23,7 +23,7 @@ _BATCH = 1000  # changes at once, to bound the memory
 
 @dataclass(frozen=True)
 class Rate:
-    """A share that was counted; its standard error is of that count."""
+    """A share of a count of tries, with its standard error."""
 
     hits: int
     tries: int
@@ -34,7 +34,7 @@ class Rate:
 
     @property
     def error(self) -> float:
-        """Of a share of 0 or 1: the share that three hits would have given."""
+        """The standard error; for a share of 0 or 1, that of three hits."""
         if self.hits in (0, self.tries):
             return 3 / self.tries
         return float(np.sqrt(self.share * (1 - self.share) / self.tries))
@@ -49,7 +49,7 @@ def rate(flags: Any) -> Rate:
 
 @dataclass(frozen=True)
 class Change:
-    """A change to be judged: what is measured, and what it made slower."""
+    """A change to be judged: the cells measured, and those that it made slower."""
 
     engines: int = 5
     cells_per_engine: int = 12
@@ -69,7 +69,7 @@ class Change:
 
     @property
     def shifts(self) -> Floats:
-        """Of each cell; the slower ones are the first."""
+        """The shift of each cell; the slower cells come first."""
         return np.where(
             np.arange(self.cells) < self.slower_cells, np.log1p(self.effect), 0.0
         )
@@ -77,7 +77,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Measured:
-    """Logs of both stages of some changes; the rounds of the second are by suspect."""
+    """Log times of both stages of changes; the rounds of the second are by suspect."""
 
     screen: tuple[Floats, Floats]  # (changes, cells, rounds, 2)
     slower: Flags  # (changes, cells)
@@ -87,7 +87,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Of each simulated change: cells (changes, cells), engines, pairs."""
+    """Results of each simulated change: cells (changes, cells), engines, pairs."""
 
     regressed: Flags
     engines: Flags
@@ -97,7 +97,7 @@ class Outcomes:
 def measured(
     random: np.random.Generator, change: Change, changes: int, rule: AbRule
 ) -> Measured:
-    """Both stages of as many changes."""
+    """Simulate both stages of `changes` changes."""
     cvs = change.cvs(random, changes)
     screen = _screen(random, change, cvs, rule)
     slower, faster = ab_decision.suspects(*screen, rule)
@@ -106,7 +106,7 @@ def measured(
 
 
 def outcomes(found: Measured, change: Change, rule: AbRule) -> Outcomes:
-    """What ab_verdicts.judge() says of each; a test holds the two together."""
+    """Return what ab_verdicts.judge() would say of each; a test compares the two."""
     rows, columns = np.nonzero(found.slower | found.faster)
     tests = found.slower.sum(axis=1)[rows]
     confirmed = ab_decision.is_slower(*found.confirm, rule, tests)
@@ -123,7 +123,7 @@ def outcomes(found: Measured, change: Change, rule: AbRule) -> Outcomes:
 
 
 def simulated(seed: int, change: Change, changes: int) -> Outcomes:
-    """The outcomes of many changes, a batch at a time, by the default rule."""
+    """Return the outcomes of many changes under the default rule, batch by batch."""
     random, rule = np.random.default_rng(seed), AbRule()
     batches = [
         outcomes(
@@ -141,7 +141,7 @@ def simulated(seed: int, change: Change, changes: int) -> Outcomes:
 def _screen(
     random: np.random.Generator, change: Change, cvs: Floats, rule: AbRule
 ) -> tuple[Floats, Floats]:
-    """Rounds of all cells in turn, four processes each."""
+    """Return rounds of all cells, interleaved, with four processes each."""
     lengths = np.full(len(cvs), rule.screen_rounds * change.cells * 4)
     of_process = np.tile(np.repeat(cvs, 4, axis=1), rule.screen_rounds)
     times = log_times(random, lengths, of_process, change.noise)
@@ -154,7 +154,7 @@ def _screen(
 def _confirm(
     random: np.random.Generator, change: Change, cvs: Floats, again: Flags, rule: AbRule
 ) -> tuple[Floats, Floats]:
-    """Rounds of the suspects in turn: (suspects of all changes, rounds, 2)."""
+    """Return rounds of the suspects: (suspects of all changes, rounds, 2)."""
     rows, columns = np.nonzero(again)
     many = again.sum(axis=1)
     lengths = np.maximum(many, 1) * rule.confirm_rounds * 4
@@ -172,12 +172,12 @@ def _confirm(
 
 
 def false_alarms(changes: Outcomes, change: Change) -> Rate:
-    """Changes with any alert on what is not slower, of cells and engines."""
+    """Return the rate of changes with a false alert on a cell or an engine."""
     wrong = changes.regressed[:, change.slower_cells :].any(axis=1)
     first_right = -(-change.slower_cells // change.cells_per_engine)
     return rate(wrong | changes.engines[:, first_right:].any(axis=1))
 
 
 def found(changes: Outcomes, change: Change) -> Rate:
-    """The slower cells that were found."""
+    """Return the share of the slower cells that were found."""
     return rate(changes.regressed[:, : change.slower_cells])

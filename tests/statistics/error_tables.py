@@ -1,6 +1,7 @@
-"""The tables of report/docs/ERROR_RATES.md: `python -m tests.statistics.error_tables`.
+"""Print the tables of report/docs/ERROR_RATES.md.
 
-Seeds are fixed: the figures are the same each time.
+Usage: `python -m tests.statistics.error_tables`.  Seeds are fixed, so that the rates
+are the same each time.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _measured(
 
 
 def one_test() -> Iterator[Sequence[object]]:
-    """A test of a cell that is alone in its session."""
+    """Yield rows of the rates of a test of a cell that is alone in its session."""
     for name, noise in _NOISES:
         for cv in _CVS if noise is DRIFTING else (0.03,):
             for rounds in (4, 10, 15, 30) if cv == 0.03 else (15,):
@@ -70,7 +71,7 @@ def _one_test(cv: float, rounds: int, noise: Noise) -> Iterator[object]:
 
 
 def whole_changes() -> Iterator[Sequence[object]]:
-    """Changes of 60 cells, and of fewer."""
+    """Yield rows of the rates of changes of 60 cells and of fewer."""
     for slower, effect in ((0, 0.0), (1, 0.05), (1, 0.10)):
         for cv in (*_CVS, None):
             change = Change(cv=cv, slower_cells=slower, effect=effect)
@@ -95,7 +96,7 @@ def _whole(change: Change, told: str) -> Sequence[object]:
 
 
 def engines() -> Iterator[Sequence[object]]:
-    """One engine of five slower in all its 12 cells."""
+    """Yield rows of the rates where one engine of five is slower in all its 12 cells."""
     for cv in (0.03, 0.05, 0.08, None):
         for effect in (0.03, 0.04, 0.05):
             change = Change(cv=cv, slower_cells=12, effect=effect)
@@ -110,7 +111,7 @@ def engines() -> Iterator[Sequence[object]]:
 
 
 def pairs_needed() -> Iterator[Sequence[object]]:
-    """The pairs at which 95 % are found, and what pairs_for() says."""
+    """Yield rows of the pairs that find 95 %, and what pairs_for() predicts."""
     for name, noise in _NOISES[:2]:
         for cv in _CVS:
             sigma = float(np.median(sigma_log(*_measured(_POWER, 40, cv, noise))))
@@ -138,7 +139,7 @@ def _rounds_needed(cv: float, effect: float, noise: Noise) -> int:
 
 
 def orders() -> Iterator[Sequence[object]]:
-    """The same times, in rounds and one side after the other."""
+    """Yield rows of the rates of the same times in rounds, and side after side."""
     for cv in (0.03,):
         for rounds in (5, 10, 15):
             random = np.random.default_rng(_SEED)

@@ -1,9 +1,9 @@
-"""Machines that never were: the noise in which the decision rule is tried.
+"""Simulated machines: the noise in which the decision rule is tested.
 
-Log times of consecutive processes of a session.  Half of the variance is each
-process's own.  The other half is slow, and shared by what runs at the same time: a
-first-order autoregression (0.9 from one process to the next), and one step of a
-neighbour that comes or goes somewhere in the session.  One process in twenty takes
+The model gives log times of consecutive processes of a session.  Half of the variance
+is independent for each process.  The other half is slow, and shared by processes at the
+same time: a first-order autoregression (0.9 from one process to the next), and one step
+of a neighbour that comes or goes somewhere in the session.  One process in twenty needs
 10 to 50 % longer.
 """
 
@@ -26,9 +26,9 @@ MIX = (0.02, 0.03, 0.05, 0.08), (0.4, 0.3, 0.2, 0.1)  # CVs and how many have th
 
 @dataclass(frozen=True)
 class Noise:
-    """What the machine does; `slow` is the share of the variance that is shared.
+    """The noise of a machine; `slow` is the share of the variance that is shared.
 
-    `places` are what the place in a round adds, as logs.
+    `places` has the logarithms that each position in a round adds.
     """
 
     slow: float = 0.5
@@ -46,7 +46,7 @@ PLACED = Noise(places=(0.05, 0.0, 0.0, 0.05))
 def standard(
     random: np.random.Generator, lengths: NDArray[np.int64], noise: Noise
 ) -> Floats:
-    """Sessions (rows) of processes with variance 1; `lengths` place their steps."""
+    """Return sessions (rows) of processes with variance 1, of these `lengths`."""
     shape = len(lengths), int(lengths.max())
     own = random.standard_normal(shape)
     if not noise.slow:
@@ -65,7 +65,7 @@ def standard(
 def log_times(
     random: np.random.Generator, lengths: NDArray[np.int64], cv: Any, noise: Noise
 ) -> Floats:
-    """Logs of the times of sessions' processes; `cv` is of each process, or of all."""
+    """Return log times of the processes of sessions; `cv` is of each or of all."""
     times = np.asarray(cv) * standard(random, lengths, noise)
     if noise.outliers:
         hit = random.random(times.shape) < _OUTLIERS
@@ -75,9 +75,9 @@ def log_times(
 
 
 def in_rounds(random: np.random.Generator, times: Floats) -> tuple[Floats, Floats]:
-    """Log times (..., rounds, 4), in order, as a and b (..., rounds, 2).
+    """Return log times (..., rounds, 4), in order, as a and b (..., rounds, 2).
 
-    Of two rounds one is A B B A and one B A A B; a coin says which, as in an A/B run.
+    Of two rounds one is A B B A and one B A A B, chosen at random as in an A/B run.
     """
     outer, inner = times[..., [0, 3]], times[..., [1, 2]]
     coin = random.random((*times.shape[:-1], 1)) < 0.5
@@ -87,7 +87,7 @@ def in_rounds(random: np.random.Generator, times: Floats) -> tuple[Floats, Float
 
 
 def one_after_the_other(times: Floats) -> tuple[Floats, Floats]:
-    """The same times, had all of a been measured before all of b."""
+    """Return the same times as if all of a had been measured before all of b."""
     rounds = times.shape[-2]
     flat = times.reshape(*times.shape[:-2], 2, rounds, 2)
     return flat[..., 0, :, :], flat[..., 1, :, :]
@@ -100,6 +100,6 @@ def cells(
     cv: float,
     noise: Noise = DRIFTING,
 ) -> Floats:
-    """Log times (count, rounds, 4) of cells that have a session each."""
+    """Return log times (count, rounds, 4) of cells that have a session each."""
     lengths = np.full(count, 4 * rounds)
     return log_times(random, lengths, cv, noise).reshape(count, rounds, 4)

@@ -1,7 +1,7 @@
 """False alarms and power of the decision rule, by simulation with fixed seeds.
 
-Bounds are those that a rule with the nominal rate leaves in one of 1,000 tries, of
-the binomial distribution for the number of tries.
+A rule with the nominal rate exceeds a bound once in 1,000 simulations, by the binomial
+distribution for the number of tries.
 """
 
 import numpy as np
@@ -184,7 +184,7 @@ def test_measuring_one_side_after_the_other_fails_what_rounds_pass() -> None:
 
 
 def as_runs(changes: Measured, change: Change, rule: AbRule) -> list[tuple[bool, ...]]:
-    """Of each change what judge() says of its cells, then of its engines."""
+    """Return what judge() says of the cells of each change, then of its engines."""
     found = []
     rows, columns = np.nonzero(changes.slower | changes.faster)
     for row in range(len(changes.slower)):

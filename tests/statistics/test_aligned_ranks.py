@@ -29,7 +29,7 @@ def mean_ranks(values: list[float]) -> list[float]:
 
 
 def by_brute_force(a: Floats, b: Floats) -> float:
-    """Every labelling of every round, written down one by one."""
+    """Return the p-value from every labelling of every round, enumerated."""
     rounds = [
         [*map(float, one), *map(float, other)] for one, other in zip(a, b, strict=True)
     ]

@@ -1,7 +1,7 @@
-"""How often the detector is wrong and how late it is right, by simulation.
+"""Error rates and delays of the detector of steps, by simulation.
 
-The bounds are those of REGRESSIONS.md with room for fewer replicates; all seeds
-are fixed, so that a run gives the same figures each time.
+The bounds are those of REGRESSIONS.md, with a margin for fewer replicates.  All seeds
+are fixed, so that the rates are the same each time.
 """
 
 from __future__ import annotations

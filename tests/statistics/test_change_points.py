@@ -1,4 +1,4 @@
-"""Where a series of figures changes its level."""
+"""The steps of a series: where its level changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our detector beside Apache Otava's, on the same made-up series.
+"""Our detector and Apache Otava's on the same synthetic series.
 
 Skipped where Otava is not installed; scripts/setup --test installs it.
 """
@@ -17,7 +17,7 @@ SERIES, POINTS, STEP = 60, 200, 100
 
 
 def made(noise: Noise, shift: float) -> list[list[float]]:
-    """Rates with one step in the middle."""
+    """Return rates with one step in the middle."""
     found = []
     for number in range(SERIES):
         logs = noise(np.random.default_rng((5, number)), POINTS, 0.03)
@@ -27,7 +27,7 @@ def made(noise: Noise, shift: float) -> list[list[float]]:
 
 
 def scores(found: Sequence[Sequence[int]]) -> tuple[float, float]:
-    """Recall and precision."""
+    """Return recall and precision."""
     hits = sum(any(abs(at - STEP) <= NEAR for at in seen) for seen in found)
     return hits / len(found), hits / max(1, sum(map(len, found)))
 

@@ -1,4 +1,4 @@
-"""The error rates of a comparison of two runs are those that REGRESSIONS.md tells."""
+"""The error rates of a comparison of two runs, as in REGRESSIONS.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Medians, intervals, verdicts, ratios, and the digits people read."""
+"""Medians, intervals, verdicts, ratios, and the digits shown."""
 
 import pytest
 

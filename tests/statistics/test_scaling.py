@@ -1,4 +1,4 @@
-"""Growth is predicted: truly within the interval, and near where it is smooth."""
+"""Predictions of growth: intervals that hold, and accuracy where growth is smooth."""
 
 import csv
 import math
@@ -36,7 +36,7 @@ def n_log_n(num: int) -> float:
 
 
 def levels(num: int) -> float:
-    """A merge tree that writes each entry once more for every level it has."""
+    """Return the cost of a merge tree, which writes each entry once more per level."""
     return 2e-6 * num * (1 + 0.6 * max(0, math.ceil(math.log10(num * 816 / 8e6))))
 
 
@@ -49,7 +49,7 @@ def power(num: int) -> float:
 
 
 def cache_exceeded(num: int) -> float:
-    """Misses begin at 200,000 entries and cost nine times a hit."""
+    """Return a cost with cache misses from 200,000 entries, each nine times a hit."""
     return num * (1e-6 + 8e-6 * max(0.0, 1 - 2e5 / num))
 
 
@@ -60,7 +60,7 @@ def measured(
 
 
 def trials(growth: Growth, count: int = 40) -> list[tuple[Prediction, float]]:
-    """Predictions of a tenfold size, with what was then measured."""
+    """Return predictions for a tenfold size, with the measured values."""
     rng = random.Random(5)
     return [
         (
@@ -179,7 +179,7 @@ TIMES = ("loop", "settle", "audit", "rest")
 
 
 def recorded() -> dict[str, dict[int, SizeSample]]:
-    """By cell and size: what six sizes of 29 cells took on one machine."""
+    """Return the recorded times by cell and size: 29 cells, six sizes, one machine."""
     found: dict[str, dict[int, SizeSample]] = {}
     with RECORDED.open() as file:
         for row in csv.DictReader(file):

@@ -1,4 +1,4 @@
-"""The size of a change, its interval, its noise, and the pairs it needs."""
+"""The size of a change, its interval, its noise, and the pairs that it needs."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The rule of a comparison of two runs: what is a change, and what is not sure."""
+"""The rule of a comparison of two runs: changed, unchanged or inconclusive."""
 
 from __future__ import annotations
 

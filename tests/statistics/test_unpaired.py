@@ -1,6 +1,6 @@
 """Two independent samples, against benchstat, SciPy and tables.
 
-The golden figures were printed by benchmath.AssumeNothing of golang.org/x/perf
+The golden values were printed by benchmath.AssumeNothing of golang.org/x/perf
 v0.0.0-20260908200009-22c9c6c9d4da, the arithmetic of benchstat.
 """
 

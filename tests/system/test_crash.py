@@ -1,4 +1,4 @@
-"""Executables that are told to end as kill -9 does, and what a new process finds."""
+"""Executables that end as if by kill -9, and what the next process finds."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ from tests.support.real_engines import ENGINES, STORES
 def db_bench(
     engine: str, folder: Path, *flags: str
 ) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
-    """One process of an executable, and the lines that it has written."""
+    """Run a process of an executable; return it with the lines that it wrote."""
     lines = folder / "lines.jsonl"
     lines.unlink(missing_ok=True)
     executable = BUILD / "drivers" / f"db_bench_{engine}"
@@ -60,7 +60,7 @@ def test_a_new_process_finds_what_was_flushed(
 
 
 def audited(folder: Path, engine: str, past: dict[str, list[int]]) -> dict[str, Any]:
-    """What a new process finds where each thread has made so many operations."""
+    """Return the audit of a new process, after this many operations of each thread."""
     after = ",".join(f"{n}:{'+'.join(map(str, ops))}" for n, ops in past.items())
     reopen = ("--use_existing_db", f"--after={after}", "--benchmarks=verify")
     return db_bench(engine, folder, *reopen, "--readwritepercent=10")[1][0]

@@ -1,4 +1,4 @@
-"""--stream=leveldb against figures of LevelDB's own programs.
+"""--stream=leveldb against the counts of LevelDB's own programs.
 
 The counts are those that LevelDB 1.23's db_bench prints, and the rows that its
 db_bench_sqlite3 and db_bench_tree_db leave, with a million entries.
@@ -19,7 +19,7 @@ ENTRY = 16 + 100  # bytes
 
 
 def db_bench(engine: str, folder: Path, *flags: str) -> tuple[str, str, int]:
-    """What one process of an executable prints, and its exit status."""
+    """Run a process of an executable; return its output and its exit status."""
     done = subprocess.run(
         [str(BUILD / "drivers" / f"db_bench_{engine}"), f"--db={folder}", *flags],
         capture_output=True,
@@ -30,7 +30,7 @@ def db_bench(engine: str, folder: Path, *flags: str) -> tuple[str, str, int]:
 
 
 def lines(engine: str, folder: Path, *flags: str) -> list[dict[str, Any]]:
-    """The result lines of one process."""
+    """Return the result lines of a process."""
     file = folder / "lines.jsonl"
     printed = db_bench(engine, folder, f"--json={file}", *flags)
     assert printed[2] == 0, printed
@@ -38,7 +38,7 @@ def lines(engine: str, folder: Path, *flags: str) -> list[dict[str, Any]]:
 
 
 def rows(engine: str, folder: Path, stream: str, benchmarks: str) -> dict[str, int]:
-    """Entries that the database must hold after each benchmark, the last of a name."""
+    """Return the entries after each benchmark; for a repeated name, after the last."""
     found = lines(engine, folder, f"--stream={stream}", f"--benchmarks={benchmarks}")
     return {line["benchmark"]: line["live_bytes"] // ENTRY for line in found}
 

@@ -1,7 +1,7 @@
 """A build that does a tenth more work, through `kvmatrix ab` on real executables.
 
-What is asserted here was counted, so that a busy machine changes nothing.  That time
-finds it too is in report/docs/REGRESSIONS.md, "For real".
+Assertions use counts only, which a busy machine does not change.  That times reveal it
+too is shown in report/docs/REGRESSIONS.md, "For real".
 """
 
 import shutil
@@ -27,7 +27,7 @@ pytestmark = [
 
 
 def slower_build(folder: Path, operation: str) -> Path:
-    """The build, with the LevelDB that is slower in one kind of operation."""
+    """Return the build whose LevelDB is slower in one kind of operation."""
     drivers = folder / "slower/drivers"
     drivers.mkdir(parents=True)
     for path in (BUILD / "drivers").glob("db_bench_*"):
@@ -44,7 +44,7 @@ def ab(folder: Path, *words: str) -> CommandResult:
 
 
 def more_of(folder: Path) -> set[tuple[str, str]]:
-    """Engine and name of each count of which there is more."""
+    """Return engine and name of each count that is larger in b."""
     (path,) = (folder / "results").glob("*-ab-*")
     counts = judge(load_ab_run(path)).regressed_counts
     return {(count.cell.engine, count.name) for count in counts}

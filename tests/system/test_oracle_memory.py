@@ -1,4 +1,4 @@
-"""The table of the keys is counted as the executables hold it, byte for byte."""
+"""The predicted memory of the table of keys is what executables allocate."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ NEARLY = 1 << 20  # bytes of everything else
 
 
 def counted(benchmark: str) -> int:
-    """What table_bytes() says of a cell of this benchmark."""
+    """Return table_bytes() of a cell of this benchmark."""
     text = subprocess.run(
         [str(FLOOR), "--describe"], check=True, capture_output=True, text=True
     ).stdout

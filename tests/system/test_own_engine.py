@@ -1,4 +1,4 @@
-"""An engine that its authors have built and installed in a folder of their own."""
+"""An engine that its authors have built and installed in another folder."""
 
 import hashlib
 import re

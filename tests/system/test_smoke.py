@@ -1,4 +1,4 @@
-"""The smoke suite on the real executables, from the command line to the report."""
+"""The smoke suite on real executables, from the command line to the report."""
 
 import json
 import shutil
@@ -26,19 +26,19 @@ Line = Mapping[str, Any]
     ids=["some", "all"],
 )
 def engines(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    """The rows of a run, the reference included."""
+    """Return the engines of a run, including the reference."""
     found: tuple[str, ...] = request.param
     return found
 
 
 @pytest.fixture(scope="module")
 def run(engines: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of one smoke run over these engines."""
+    """Return the folder of a smoke run over these engines."""
     return smoke(tmp_path_factory.mktemp("smoke"), engines)
 
 
 def smoke(folder: Path, engines: Iterable[str]) -> Path:
-    """Runs the suite over these engines; the folder of the run."""
+    """Run the suite over these engines; return the folder of the run."""
     places = ["--results-dir", f"{folder}/results", "--data-dir", f"{folder}/data"]
     words = ("run", "smoke", "-e", ",".join(engines), "--repeat-disturbed", "0")
     done = call([*words, "--build-dir", str(BUILD), *places])
@@ -49,7 +49,7 @@ def smoke(folder: Path, engines: Iterable[str]) -> Path:
 
 @pytest.fixture(scope="module")
 def lines(run: Path) -> list[Line]:
-    """Its measurements."""
+    """Return the lines of the run."""
     text = (run / "measurements.jsonl").read_text()
     return [json.loads(line) for line in text.splitlines()]
 
@@ -113,7 +113,7 @@ _TIMED = ("closing took", "opening a new database took", "reopening took", "fast
 
 
 def findings_of(path: Path) -> list[tuple[str, str, str]]:
-    """Engine, chart and text of what a run counts against an engine's rates."""
+    """Return engine, chart and text of each finding against an engine's rates."""
     return [
         (row.engine.name, chart.anchor, text)
         for chart in comparison.compare(load_run(path)).charts

@@ -1,4 +1,4 @@
-"""Suspects, the verdict of each cell and engine, and the exit code of a run."""
+"""Suspects, the verdicts of cells and engines, and the exit code of a run."""
 
 import math
 import statistics
@@ -28,7 +28,7 @@ FAILED = Failure("b", "wrong", "3 values differ")
 
 
 def only(*cells: AbCell, rule: AbRule | None = None) -> CellResult:
-    """The result of the first cell."""
+    """Return the result of the first cell."""
     return judge(run_of(*cells, rule=rule or AbRule())).cells[0]
 
 
@@ -42,7 +42,7 @@ def two_stages(screened: float, confirmed: float, cv: float = 0.01) -> AbCell:
 
 
 def many(count: int, slower: float, cv: float = 0.01) -> list[AbCell]:
-    """Cells of one engine, screened."""
+    """Return screened cells of one engine."""
     return [
         cell(noisy(4, slower, cv, seed=n + 10), name=cell_name(benchmark=f"bench{n}"))
         for n in range(count)

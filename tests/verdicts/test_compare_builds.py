@@ -1,4 +1,4 @@
-"""What a comparison says of executables: which changed, and what the others tell."""
+"""Executables in a comparison: which changed, and what the unchanged ones reveal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Document = dict[str, Any]
 
 
 def rebuilt(document: Document) -> None:
-    """Another executable of the first engine."""
+    """Change the executable of the first engine."""
     engine = document["engines"][0]
     engine["binary_sha256"] = "2" * 64
     engine["describe"] = {**engine["describe"], "version": "1.1"}

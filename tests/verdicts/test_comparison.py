@@ -1,4 +1,4 @@
-"""What a row and a chart are made of: noise, ties, observer's cost, medians."""
+"""The rows of a chart: medians, noise, ties, the cost of observation."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +24,7 @@ EVEN = {"alpha": 1000.0, "beta-tree": 500.0, "gamma": 100.0, "floor": 60000.0}
 def run_of(
     folder: Path, rates: dict[str, Rates], change: Callable[[Line], None] | None = None
 ) -> Run:
-    """A run of the baseline alone, each repetition at the given rate exactly."""
+    """Return a run of the baseline only, each repetition at exactly this rate."""
     plan = synthetic_run.plan((*synthetic_run.ENGINES, synthetic_run.CONTROL))
     plan["engines"][-1]["twin_of"] = "alpha"
     plan["scenarios"] = plan["scenarios"][:1]

@@ -1,4 +1,4 @@
-"""What a change of a count is believed to be, and how often chance is believed."""
+"""Verdicts on changes of counts, and the rate of false alarms."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -21,7 +21,7 @@ TIMED = ("written_bytes", "storage_written_bytes", "disk_bytes", "peak_rss_bytes
 def lines(
     a: Sequence[int | None], b: Sequence[int | None], name: str = "instructions"
 ) -> list[Any]:
-    """Counting repetitions with these values of one count."""
+    """Return lines of counted processes with these values of one count."""
     return [
         records.counted(asdict(CELL), side, number, **{name: value})
         for side, values in (("a", a), ("b", b))
@@ -47,7 +47,7 @@ def repetition(side: str, figures: dict[str, int], **more: Any) -> Repetition:
 
 
 def timed_cell(a: Any, b: Any, **more: Any) -> AbCell:
-    """Rounds of two values each side, for every count of the timed lines."""
+    """Return a cell of rounds with two values a side for each count of timed lines."""
     rounds = []
     for number, (of_a, of_b) in enumerate(zip(a, b, strict=True), 1):
         made = {

@@ -1,4 +1,4 @@
-"""Work outside the clock: a finding above its threshold, and none below it."""
+"""Findings about work outside the timed loop, above and below their thresholds."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ LEAST_NS = 250_000_000
 
 
 def line(timed_ns: int = TIMED_NS, **changes: Any) -> Any:
-    """A line of the given loop and flush."""
+    """Return a line with this loop and flush."""
     made = records.line(CELL, 1, 1000 * 1e9 / timed_ns, 0)
     assert made["loop_ns"] + made["flush_ns"] == timed_ns
     assert made["flush_ns"] > 0
@@ -114,7 +114,7 @@ DUE_BYTES = round(MIB * 100 / 116 / 2)
 
 
 def held(disk_bytes: int, live_bytes: int = MIB, **options: Any) -> Any:
-    """A line of a database of that size."""
+    """Return a line of a database of this size."""
     sizes = {"key_size": 16, "value_size": 100, "compression_ratio": 0.5}
     return line(disk_bytes=disk_bytes, live_bytes=live_bytes, options=sizes | options)
 
@@ -146,7 +146,7 @@ def test_what_keeps_nothing_holds_nothing() -> None:
 
 
 def timed(timed_ns: int, **changes: Any) -> Any:
-    """The latency repetition of that time."""
+    """Return a latency repetition of this time."""
     return line(timed_ns, **changes) | {"pass": "latency", "ending": "killed"}
 
 

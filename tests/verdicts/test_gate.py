@@ -133,7 +133,7 @@ def test_two_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
 
 
 def compared(folder: Path, slower: float, repetitions: int = 4, lost: str = "") -> Gate:
-    """Two runs: one benchmark is slower in the new one, one has lost its answer."""
+    """Return two runs compared: one benchmark is slower, one has no result any more."""
     plan = synthetic_run.plan(repetitions=repetitions)
     base = synthetic_run.lines(plan)
     new = []

@@ -1,4 +1,4 @@
-"""A run against its history: the detector nominates, an A/B run decides."""
+"""`check --against history`: the detector nominates, an A/B run decides."""
 
 import dataclasses
 import math
@@ -65,7 +65,7 @@ def test_one_slow_run_is_no_step_yet_and_no_pass_either() -> None:
 
 
 def decided(verdict: Verdict) -> HistoryEntry:
-    """An A/B run of the builds about the step, made after all runs."""
+    """Return an A/B run of the builds around the step, later than all runs."""
     cell = entry_cell(CELLS[0], 8e4, MedianInterval(0.82, 0.8, 0.84), verdict)
     return entry(20, [cell], reference="binary 11", binary="binary 12")
 

@@ -1,4 +1,4 @@
-"""A long history takes work in proportion to its length, and its page stays small."""
+"""A long history: work proportional to its length, and a small page."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ MOST_BYTES = 2_000_000
 
 
 def effect(index: int, name: CellName) -> float:
-    """Each cell has a step, each of them elsewhere."""
+    """Return the effect of one step per cell, each at another index."""
     return 0.07 if index > 80 + 2 * CELLS.index(name) else 0.0
 
 

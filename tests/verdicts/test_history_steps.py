@@ -1,4 +1,4 @@
-"""Series of a history, its steps, and what became of them."""
+"""Series of a history, their steps, and the states of the steps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def confirming(
     index: int = 100,
     verdict: Verdict | None = Verdict.REGRESSED,
 ) -> HistoryEntry:
-    """An A/B run of two builds of a history: a ratio's interval, and the verdict."""
+    """Return an A/B run of two builds of a history, with this interval and verdict."""
     cell = made.entry_cell(made.CELL, 9e4, MedianInterval(*ratio), verdict)
     return made.entry(
         index, [cell], reference=f"binary {before}", binary=f"binary {after}"
@@ -161,7 +161,7 @@ def test_an_ab_run_of_other_builds_decides_nothing(before: int, after: int) -> N
 def with_binary(
     entries: list[HistoryEntry], index: int, word: int
 ) -> list[HistoryEntry]:
-    """The history with an executable measured again at some later time."""
+    """Return the history with an executable measured again later."""
     again = made.sha(f"binary {word}")
     engines = {made.CELL.engine: EntryBuild("1.0", again)}
     changed = replace(entries[index], engines=engines)

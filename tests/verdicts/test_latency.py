@@ -1,4 +1,4 @@
-"""Percentiles from histograms: recomputed from samples, and left out when few."""
+"""Percentiles from histograms: compared with samples, and omitted for few samples."""
 
 import bisect
 import math
@@ -13,7 +13,7 @@ SUB = 128
 
 
 def bucket_of(ns: int) -> tuple[int, int]:
-    """(lower, upper) of the bucket, by walking all of them."""
+    """Return (lower, upper) of the bucket, by walking all buckets."""
     edges = list(range(2 * SUB))
     width = 2
     while edges[-1] <= ns:

@@ -1,4 +1,4 @@
-"""The command for the same figures again, and where the time of a run went."""
+"""The command that repeats a run, and where its time went."""
 
 from dataclasses import replace
 from typing import Any

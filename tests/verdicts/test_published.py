@@ -1,4 +1,4 @@
-"""The page of 2011 as data: complete, as printed, with its misprints found."""
+"""The published page of 2011 as data: complete, as printed, misprints included."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every published figure is on the page of a suite that names it, whatever it ran."""
+"""Every published figure is on the page of a suite that names it, whatever was run."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def page(folder: Path, plan: dict[str, Any], lines: Any = None) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of every row that is marked as published, as plain text."""
+    """Return the cells of every row that is marked as published, as plain text."""
     found = re.findall(r'<tr class="?pub"?>(.*?)</tr>', text, re.DOTALL)
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in found]
     plain = [[re.sub(r"<[^>]+>", "", cell) for cell in row] for row in cells]
@@ -78,7 +78,7 @@ def test_a_row_is_beside_ours_only_where_ours_has_a_rate(tmp_path: Path) -> None
 
 
 def scale(folder: Path, engines: tuple[str, ...]) -> str:
-    """A page of made-up cells under the names of the scale suite."""
+    """Return a page of synthetic cells under the names of the scale suite."""
     benchmarks = {"fillrandom": 1e5, "readrandom": 2e5}
     made = [(name, name.title(), "", 1.0) for name in engines]
     scenarios = [("rocksdb-scale-load", "Load", benchmarks)]

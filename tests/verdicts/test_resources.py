@@ -1,4 +1,4 @@
-"""What a repetition used, by operation and by byte of the user."""
+"""The resources of a repetition, per operation and per byte of user data."""
 
 import dataclasses
 from typing import Any

@@ -1,4 +1,4 @@
-"""Comparing two runs: the rule, what refuses, and what is never left out."""
+"""Comparing two runs: the rule, runs that are refused, cells that must be shown."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def flag(name: str, value: Any) -> Callable[[Document], None]:
 
 
 def flags_apart(document: Document) -> Document:
-    """The same with the flags of each engine on their own."""
+    """Return the plan, with separate flags for each engine."""
     flags = document["scenarios"][0]["flags"]
     document["scenarios"][0]["flags"] = {k: dict(v) for k, v in flags.items()}
     return document
@@ -172,7 +172,7 @@ def test_a_definition_that_only_one_run_tells_does_not_refuse(tmp_path: Path) ->
 
 
 def with_line(folder: Path, name: str, change: Document) -> Run:
-    """The run of a folder with the cell's lines changed; {} leaves them out."""
+    """Return the run of a folder with changed lines of a cell; {} removes them."""
     path = folder / "measurements.jsonl"
     found = []
     for text in path.read_text().splitlines():

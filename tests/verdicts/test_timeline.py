@@ -1,4 +1,4 @@
-"""Rates over the time of a loop, and its stalls."""
+"""Rates over the time of a loop, and stalls."""
 
 from typing import Any
 

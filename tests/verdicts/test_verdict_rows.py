@@ -1,4 +1,4 @@
-"""The one table of verdict rows: what each cell of it says."""
+"""The table of verdict rows, cell by cell."""
 
 from dataclasses import replace
 
