@@ -209,6 +209,7 @@ def _against_history(
     from report.gate.gate_history import gate_from_history
 
     pass
+    from report.model.history_folder import load
     from scripts.store.history_store import read_entry
 
     (new, finished), entries = read_entry(path), load(history)

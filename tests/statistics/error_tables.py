@@ -96,7 +96,7 @@ def _whole(change: Change, told: str) -> Sequence[object]:
 
 
 def engines() -> Iterator[Sequence[object]]:
-    """Yield rows of the rates where one engine of five is slower in all its 12 cells."""
+    """Yield rows of the rates where one of five engines is slower in all 12 cells."""
     for cv in (0.03, 0.05, 0.08, None):
         for effect in (0.03, 0.04, 0.05):
             change = Change(cv=cv, slower_cells=12, effect=effect)
