@@ -58,7 +58,7 @@ DATA = _place(
     "Where databases are made: this is the disk that is measured.",
 )
 QUIET = click.option(
-    "-q", "--quiet", is_flag=True, help="No progress, only the result."
+    "-q", "--quiet", is_flag=True, help="Print the result only, without progress."
 )
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."

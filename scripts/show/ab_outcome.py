@@ -26,4 +26,4 @@ class AbOutcome(Result):
 
     def show(self, output: Output, *, is_ended: bool) -> None:
         """Print the verdict."""
-        print_lines(lines(self._judged, quiet=output.quiet, advice=is_ended), output)
+        print_lines(lines(self._judged, advice=is_ended), output)

@@ -143,8 +143,6 @@ class RunResult(Result):
 
     def show(self, output: Output, *, is_ended: bool) -> None:
         """Print the table and what follows from it."""
-        if output.quiet:
-            return
         console = output.stdout()
         width = console.width if console.is_terminal else None
         glyphs = glyphs_for(console.encoding)
