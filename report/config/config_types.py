@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from report.config.pinned_source import PinnedSource
+from report.config.toml_table import ConfigError
 from report.terms.rulebook import BENCHMARKS, FLAGS, Flag
 
 # Those that a configuration may name: an audit is no measurement.
@@ -92,6 +93,8 @@ class Config:
     engines: Mapping[str, EngineConfig]
     scenarios: Mapping[str, ScenarioConfig]
     suites: Mapping[str, SuiteConfig]
+    broken_scenarios: Mapping[str, ConfigError] = field(default_factory=dict)
+    broken_suites: Mapping[str, ConfigError] = field(default_factory=dict)
 
     def default_engines(self, suite: SuiteConfig | None = None) -> tuple[str, ...]:
         """The engines a run takes when none is named, in report order.

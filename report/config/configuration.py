@@ -1,12 +1,13 @@
 """The configuration in configs/: engines, scenarios and suites as frozen objects.
 
 load() reads a whole folder and checks everything that can be checked without an
-executable: keys, names, types and units.  Flags that only one engine has are kept
+executable: keys, names, types and units.  A broken file of a scenario or a suite
+stops only what uses it: load_readable().  Flags that only one engine has are kept
 as they are written and are checked against its executable by scripts.planning.settings.
 configs/README.md is the schema for people.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 from report.config.config_types import (
@@ -34,33 +35,103 @@ from report.published.published_figures import PUBLISHED_DIR
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.units import UnitError, parse_duration
 
+__all__ = [
+    "CONTROL_SUFFIX",
+    "MOST_REPEATS",
+    "Config",
+    "EngineConfig",
+    "FlagsBySize",
+    "ScenarioConfig",
+    "SuiteConfig",
+    "load",
+    "load_readable",
+]
+
 
 def load(folder: Path) -> Config:
-    """Reads and checks a configuration folder.  Raises ConfigError."""
+    """Read and check a configuration folder.  Raises ConfigError."""
+    config = load_readable(folder)
+    for error in (*config.broken_scenarios.values(), *config.broken_suites.values()):
+        raise error
+    return config
+
+
+def load_readable(folder: Path) -> Config:
+    """Read a configuration folder; broken files are errors in it, by name.
+
+    What depends on a broken scenario is broken too, with the same error.  Raises
+    ConfigError if engines.toml is broken, on which everything depends.
+    """
     engines = _engines(read_toml(folder / "engines.toml"))
-    raw = {file.stem: read_toml(file) for file in _toml_files(folder / "scenarios")}
-    scenarios = _scenarios(raw, engines)
-    files = _toml_files(folder / "suites")
-    suites = {
-        file.stem: _suite(file.stem, read_toml(file), scenarios, engines)
-        for file in files
-    }
-    return Config(engines, scenarios, suites)
+    scenarios, broken_scenarios = _scenarios(folder / "scenarios", engines)
+    suites: dict[str, SuiteConfig] = {}
+    broken_suites: dict[str, ConfigError] = {}
+    for file in _toml_files(folder / "suites"):
+        try:
+            suites[file.stem] = _suite(
+                file.stem, read_toml(file), scenarios, broken_scenarios, engines
+            )
+        except ConfigError as error:
+            broken_suites[file.stem] = error
+    return Config(engines, scenarios, suites, broken_scenarios, broken_suites)
 
 
 def _scenarios(
-    raw: Mapping[str, TomlTable], engines: Mapping[str, EngineConfig]
-) -> dict[str, ScenarioConfig]:
+    folder: Path, engines: Mapping[str, EngineConfig]
+) -> tuple[dict[str, ScenarioConfig], dict[str, ConfigError]]:
+    """Return the scenarios by name, and the errors of broken files by file stem."""
+    files = {file.stem: file for file in _toml_files(folder)}
+    raw: dict[str, TomlTable] = {}
+    broken: dict[str, ConfigError] = {}
+    for stem, file in files.items():
+        try:
+            raw[stem] = read_toml(file)
+        except ConfigError as error:
+            broken[stem] = error
+    by_file: dict[str, tuple[ScenarioConfig, ...]] = {}
+    for stem in raw:
+        try:
+            by_file[stem] = _of_file(stem, raw, broken, engines)
+        except ConfigError as error:
+            broken[stem] = error
+    for stem, table in raw.items():  # a base that was found broken only after them
+        if stem in by_file and (base := table.values.get("extends")) in broken:
+            broken[stem] = broken[base]
     scenarios: dict[str, ScenarioConfig] = {}
-    for file in raw:
-        for scenario in scenarios_of(file, raw, engines):
-            if scenario.name in scenarios or (
-                scenario.name != file and scenario.name in raw
-            ):
-                told = f"makes {scenario.name!r}, which another file makes"
-                raise ConfigError(scenario.file, "sweep", told)
-            scenarios[scenario.name] = scenario
-    return scenarios
+    for stem, members in by_file.items():
+        try:
+            if stem not in broken:
+                _check_names(members, stem, files, scenarios)
+                scenarios |= {member.name: member for member in members}
+        except ConfigError as error:
+            broken[stem] = error
+    return scenarios, broken
+
+
+def _of_file(
+    stem: str,
+    raw: Mapping[str, TomlTable],
+    broken: Mapping[str, ConfigError],
+    engines: Mapping[str, EngineConfig],
+) -> tuple[ScenarioConfig, ...]:
+    base = raw[stem].values.get("extends")
+    if isinstance(base, str) and base in broken:
+        raise broken[base]
+    return scenarios_of(stem, raw, engines)
+
+
+def _check_names(
+    members: Iterable[ScenarioConfig],
+    stem: str,
+    files: Container[str],
+    scenarios: Container[str],
+) -> None:
+    """Raise ConfigError if another file makes a scenario of the same name."""
+    for scenario in members:
+        name = scenario.name
+        if name in scenarios or (name != stem and name in files):
+            problem = f"makes {name!r}, which another file makes"
+            raise ConfigError(scenario.file, "sweep", problem)
 
 
 def _toml_files(folder: Path) -> list[Path]:
@@ -128,6 +199,7 @@ def _suite(
     name: str,
     table: TomlTable,
     scenarios: Mapping[str, ScenarioConfig],
+    broken: Mapping[str, ConfigError],
     engines: Mapping[str, EngineConfig],
 ) -> SuiteConfig:
     table.only(
@@ -137,7 +209,7 @@ def _suite(
     )
     override = table.table("override")
     override.only(*SCENARIO_FLAGS)
-    members = _members(table, scenarios)
+    members = _members(table, scenarios, broken)
     for member in members:
         scenario = scenarios[member]
         check_not_swept(table.file, "override", override.values, scenario)
@@ -158,12 +230,22 @@ def _suite(
 
 
 def _members(
-    table: TomlTable, scenarios: Mapping[str, ScenarioConfig]
+    table: TomlTable,
+    scenarios: Mapping[str, ScenarioConfig],
+    broken: Mapping[str, ConfigError],
 ) -> tuple[str, ...]:
-    """The scenarios by name; the name of a sweep stands for all that it made."""
+    """Return the scenarios by name; the name of a sweep stands for all its members.
+
+    Raises the error of a broken scenario; a word that begins with the name of a
+    broken file is taken for a member of its sweep.
+    """
     families = {s.family: s.family for s in scenarios.values() if s.family}
     names: list[str] = []
     for word in table.texts("scenarios"):
+        for stem, error in broken.items():
+            is_member = word.startswith(f"{stem}-") and word not in scenarios
+            if word == stem or (is_member and word not in families):
+                raise error
         known(table, "scenarios", word, (*scenarios, *families), "scenario")
         names += [s.name for s in scenarios.values() if word in (s.name, s.family)]
     return tuple(dict.fromkeys(names))
@@ -204,10 +286,11 @@ def published_names() -> tuple[str, ...]:
 
 
 def _duration(table: TomlTable, key: str, default: str) -> float:
+    text = table.text(key, default)
     try:
-        seconds = parse_duration(table.text(key, default))
+        seconds = parse_duration(text)
     except UnitError as error:
         raise ConfigError(table.file, table.at(key), str(error)) from error
     if seconds <= 0:
-        raise ConfigError(table.file, table.at(key), "must be longer than nothing")
+        raise ConfigError(table.file, table.at(key), f"{text!r} must be positive")
     return seconds

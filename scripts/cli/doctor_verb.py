@@ -11,10 +11,9 @@ from typing import Any
 import click
 
 from report.config.config_types import Config, SuiteConfig
-from report.config.configuration import load
 from scripts.cli import options as options
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.option_types import suite_name
+from scripts.cli.selection import read_config, suite_of
 from scripts.doctor.admission import full, subject_of
 from scripts.doctor.doctor_progress import progress_on
 from scripts.doctor.finding import Finding, Severity
@@ -75,9 +74,8 @@ def doctor(outside: SystemAccess, /, suite: str | None, **given: Any) -> None:
     data_dir = given["data_dir"].resolve()
 
     def work() -> int:
-        config = load(given["configs_dir"])
-        names = [suite_name(suite, config.suites)] if suite else list(config.suites)
-        suites = [config.suites[name] for name in names]
+        config = read_config(given["configs_dir"])
+        suites = [suite_of(config, suite)] if suite else [*config.suites.values()]
         with made_for_now(data_dir), sole_user(data_dir, "data directory"):
             build_dir = given["build_dir"].absolute()
             subject = _subject(config, suites, build_dir, data_dir, outside)

@@ -43,7 +43,7 @@ class DurationType(click.ParamType[float]):
         except UnitError as error:
             self.fail(str(error), param, ctx)
         if seconds <= 0:
-            self.fail("must be longer than nothing", param, ctx)
+            self.fail(f"{value!r} must be positive", param, ctx)
         return seconds
 
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import click
 
-from report.config.configuration import load
 from report.model.plan import CellName, Plan
 from report.terms import numbers
 from scripts.cli import options as options
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.option_types import CountsType, suite_name
-from scripts.cli.selection import RunOptions, selection_of
+from scripts.cli.option_types import CountsType
+from scripts.cli.selection import RunOptions, read_config, selection_of, suite_of
 from scripts.forecast.size_history import Samples, collect
 from scripts.forecast.suite_estimate import Room, estimate_suite
 from scripts.machine.host import environment_document
@@ -96,8 +95,8 @@ def plan(
     asked = replace(RunOptions.of(given), control=False)
 
     def work() -> int:
-        config = load(places.configs)
-        chosen = config.suites[suite_name(suite, config.suites)]
+        config = read_config(places.configs)
+        chosen = suite_of(config, suite)
         selection = selection_of(config, chosen, asked)
         request = Request(config, chosen, selection, ctx.meta["command"])
         learn = SampleOptions(runs, sizes, measure, against)

@@ -2,13 +2,15 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import click
 
 from report.config.config_types import Config, SuiteConfig
+from report.config.configuration import load_readable
 from report.terms.rulebook import Flag
-from scripts.cli.option_types import check_globs, names
+from scripts.cli.option_types import check_globs, names, suite_name
 from scripts.cli.options import DEFAULT_SEED
 from scripts.planning.new_plan import Selection, control_of
 
@@ -43,6 +45,22 @@ class RunOptions:
         """Return the flags that hold for every engine and scenario."""
         flags = {"num": self.num, "duration": self.max_time, "rate": self.rate}
         return {name: value for name, value in flags.items() if value}
+
+
+def read_config(folder: Path) -> Config:
+    """Read the configuration, and warn of each broken file.  Raises ConfigError."""
+    config = load_readable(folder)
+    broken = (*config.broken_scenarios.values(), *config.broken_suites.values())
+    for message in dict.fromkeys(map(str, broken)):
+        click.echo(f"kvmatrix: warning: broken and left out: {message}", err=True)
+    return config
+
+
+def suite_of(config: Config, name: str) -> SuiteConfig:
+    """Return a suite.  Raises click.UsageError, or its ConfigError if it is broken."""
+    if name in config.broken_suites:
+        raise config.broken_suites[name]
+    return config.suites[suite_name(name, config.suites)]
 
 
 def selection_of(config: Config, suite: SuiteConfig, asked: RunOptions) -> Selection:

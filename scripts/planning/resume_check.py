@@ -60,6 +60,9 @@ def _settings_differences(plan: Plan, config: Config) -> list[str]:
     suite = plan.suite
     now: dict[str, dict[str, dict[str, Any]]] = {}
     for planned in plan.scenarios:
+        file = planned.family or planned.name
+        if file in config.broken_scenarios:
+            return [f"settings: {config.broken_scenarios[file]}"]
         scenario = config.scenarios.get(planned.name)
         if scenario is None:
             return [f"settings: there is no scenario {planned.name} any more"]

@@ -1,10 +1,12 @@
 """What there is to run: engines with their versions, scenarios, suites, cells."""
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from report.config.config_types import Config, SuiteConfig
+from report.config.toml_table import ConfigError
 from report.model.plan import Engine, Plan
 from report.terms.numbers import count
 from report.terms.text_table import TableRow, TextTable
@@ -46,6 +48,7 @@ def list_document(
         document["scenarios"] = _scenarios(config)
     if what in (None, "suites"):
         document["suites"] = [_suite(config, s) for s in config.suites.values()]
+        document["suites"] += _broken(config.broken_suites)
     return document
 
 
@@ -71,9 +74,19 @@ def _scenarios(config: Config) -> list[dict[str, Any]]:
             "benchmarks": list(scenario.benchmarks),
             "family": scenario.family,
             "swept": dict(scenario.swept),
+            "broken": None,
         }
         for scenario in config.scenarios.values()
-    ]
+    ] + _broken(config.broken_scenarios)
+
+
+def _broken(errors: Mapping[str, ConfigError]) -> list[dict[str, Any]]:
+    return [{"name": name, "broken": str(error)} for name, error in errors.items()]
+
+
+def shows_broken(document: Document) -> bool:
+    """Return True if a list has a broken file."""
+    return any(e.get("broken") for entries in document.values() for e in entries)
 
 
 def _suite(config: Config, suite: SuiteConfig) -> dict[str, Any]:
@@ -90,6 +103,7 @@ def _suite(config: Config, suite: SuiteConfig) -> dict[str, Any]:
         "latency": suite.latency,
         "control": control,
         "cells": charts * (len(engines) + bool(control)),
+        "broken": None,
     }
 
 
@@ -132,10 +146,17 @@ def list_lines(document: Document) -> list[str]:
     for kind, entries in document.items():
         if len(document) > 1:
             lines.append(kind.upper())
-        rows = [_LINE_OF[kind](entry) for entry in entries]
+        rows = [
+            _broken_row(entry) if entry.get("broken") else _LINE_OF[kind](entry)
+            for entry in entries
+        ]
         table = TextTable(("", "", ""), (), (), tuple(map(TableRow, rows)))
         lines += [f"  {line.text}" for line in table.lines(head=False)]
     return lines
+
+
+def _broken_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return entry["name"], "broken", entry["broken"]
 
 
 def _engine_row(entry: dict[str, Any]) -> tuple[str, str, str]:

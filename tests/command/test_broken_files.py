@@ -1,0 +1,118 @@
+"""A broken file of the configuration stops only what uses it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from report.config.configuration import load, load_readable
+from report.config.toml_table import ConfigError
+from tests.support.lab import Lab, make_lab
+
+_WARNING = "kvmatrix: warning: broken and left out: "
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=("fillseq",))
+    lab.suite()
+    lab.engine("one", "honest")
+    return lab
+
+
+def broken_scenario(lab: Lab, text: str = "tpyo = 1\n") -> str:
+    """Add a broken scenario; return its error."""
+    lab.scenario("wrong", more=text)
+    return "scenarios/wrong.toml: "
+
+
+def suite(lab: Lab, name: str, *scenarios: str) -> None:
+    text = f'title = "T"\nsummary = "S"\nscenarios = {json.dumps(scenarios)}\n'
+    (lab.root / f"configs/suites/{name}.toml").write_text(text)
+
+
+@pytest.mark.parametrize("text", ["tpyo = 1\n", "this is not TOML"])
+def test_another_suite_runs_with_a_warning_that_names_the_file(
+    lab: Lab, text: str
+) -> None:
+    error = broken_scenario(lab, text)
+    done = lab.call("run", "lab", "-q", "-n", "1")
+    assert done.returncode == 0, done.stderr
+    assert len(lab.lines()) == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(_WARNING) and error in line
+
+
+@pytest.mark.parametrize("verb", ["run", "plan", "doctor"])
+def test_a_suite_of_a_broken_scenario_ends_with_its_error(lab: Lab, verb: str) -> None:
+    error = broken_scenario(lab)
+    suite(lab, "other", "base", "wrong")
+    done = lab.call(verb, "other")
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("kvmatrix: ") and error in last and _WARNING not in last
+    assert not lab.results.exists() or not list(lab.results.iterdir())
+
+
+def test_a_broken_suite_stops_itself_alone(lab: Lab) -> None:
+    suite(lab, "other", "base", "nowhere")
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    done = lab.call("run", "other")
+    assert done.returncode == 2
+    assert "other.toml: scenarios: unknown scenario 'nowhere'" in done.stderr
+
+
+def test_list_shows_what_is_readable_and_what_is_broken(lab: Lab) -> None:
+    error = broken_scenario(lab)
+    suite(lab, "other", "wrong")
+    done = lab.call("list")
+    assert done.returncode == 2
+    assert _WARNING in done.stderr and error in done.stderr
+    rows = [line.split()[:2] for line in done.stdout.splitlines()]
+    assert ["wrong", "broken"] in rows and ["other", "broken"] in rows
+    assert ["base", "T"] in rows and "One 1.0" in done.stdout
+    document = json.loads(lab.call("list", "scenarios", "--json").stdout)
+    found = {entry["name"]: entry["broken"] for entry in document["scenarios"]}
+    assert found["base"] is None and error in found["wrong"]
+    assert lab.call("list", "engines").returncode == 0
+    assert lab.call("list", "cells", "lab").returncode == 0
+
+
+def test_a_scenario_that_extends_a_broken_one_is_broken(lab: Lab) -> None:
+    broken_scenario(lab)
+    words = 'extends = "wrong"\ntitle = "T"\nanalysis = "A"\n'
+    for name in ("a-child", "z-child"):  # read before and after its base
+        (lab.root / f"configs/scenarios/{name}.toml").write_text(words)
+    suite(lab, "other", "z-child")
+    config = load_readable(lab.root / "configs")
+    assert set(config.broken_scenarios) == {"wrong", "a-child", "z-child"}
+    assert set(config.broken_suites) == {"other"} and set(config.suites) == {"lab"}
+    assert len({str(error) for error in config.broken_scenarios.values()}) == 1
+    with pytest.raises(ConfigError, match="tpyo"):
+        load(lab.root / "configs")
+
+
+def test_a_member_of_a_broken_sweep_is_broken_and_not_unknown(lab: Lab) -> None:
+    lab.scenario("wide", ("fillseq",), "[sweep]\nvalue_size = [1, 1]\n", {})
+    suite(lab, "other", "wide-1")
+    error = load_readable(lab.root / "configs").broken_suites["other"]
+    assert "wide.toml" in str(error)
+
+
+def test_a_run_whose_scenario_broke_is_not_resumed(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1")
+    lab.measurements.write_bytes(b"")
+    lab.scenario(more="tpyo = 1\n")
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "cannot be resumed" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("  settings: ")
+    assert "base.toml: tpyo: unknown key" in done.stderr.splitlines()[-1]
+
+
+def test_broken_engines_stop_everything(lab: Lab) -> None:
+    (lab.root / "configs/engines.toml").write_text("tpyo = 1\n")
+    for words in (("list",), ("run", "lab")):
+        done = lab.call(*words)
+        assert done.returncode == 2 and "engines.toml: tpyo" in done.stderr
