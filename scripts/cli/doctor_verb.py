@@ -34,6 +34,7 @@ from scripts.show.output import Output
 from scripts.store.run_places import WORK_FOLDER, work_folder
 from scripts.store.run_store import sole_user
 
+_SUITE = "quick"
 _WIDTH = 100  # of lines, unless a terminal is narrower
 
 
@@ -50,14 +51,13 @@ _WIDTH = 100  # of lines, unless a terminal is narrower
 )
 @click.pass_obj
 def doctor(outside: SystemAccess, /, suite: str | None, **given: Any) -> None:
-    """Tells whether this machine can give numbers worth keeping.
+    """Check whether this machine can give numbers worth keeping.
 
-    Room and memory are judged by the largest cell of SUITE; without one, by the
-    suite that needs least.
+    Disk space and memory are judged by the largest cell of SUITE (default: quick).
 
-    Looks at processors, memory and the disk of the data directory, syncs 4 KiB a
-    hundred times and works for five seconds.  Changes nothing.  What is not ok comes
-    with its remedy; what cannot be known is a warning.
+    Examines processors, memory and the disk of the data directory, syncs 4 KiB a
+    hundred times and works for five seconds.  Changes nothing.  Each finding that is
+    not ok has a remedy; what cannot be found out is a warning.
 
     \b
     ok    nothing to do
@@ -75,10 +75,10 @@ def doctor(outside: SystemAccess, /, suite: str | None, **given: Any) -> None:
 
     def work() -> int:
         config = read_config(given["configs_dir"])
-        suites = [suite_of(config, suite)] if suite else [*config.suites.values()]
+        chosen = suite_of(config, suite or _usual_suite(config))
         with made_for_now(data_dir), sole_user(data_dir, "data directory"):
             build_dir = given["build_dir"].absolute()
-            subject = _subject(config, suites, build_dir, data_dir, outside)
+            subject = _subject(config, chosen, build_dir, data_dir, outside)
             with (
                 work_folder(data_dir / WORK_FOLDER),
                 progress_on(output.stderr(), output.quiet) as tell,
@@ -91,6 +91,11 @@ def doctor(outside: SystemAccess, /, suite: str | None, **given: Any) -> None:
         return EXIT_UNFIT if failed and given["strict"] else 0
 
     sys.exit(exit_code_of(work))
+
+
+def _usual_suite(config: Config) -> str:
+    """Return quick, or the only suite of a configuration without it."""
+    return next(iter(config.suites)) if len(config.suites) == 1 else _SUITE
 
 
 @contextmanager
@@ -108,12 +113,12 @@ def made_for_now(folder: Path) -> Iterator[None]:
 
 def _subject(
     config: Config,
-    suites: Sequence[SuiteConfig],
+    suite: SuiteConfig,
     build_dir: Path,
     data_dir: Path,
     outside: SystemAccess,
 ) -> Subject:
-    """This machine, for the one of these suites that needs least."""
+    """Return this machine, with what the suite needs."""
     machine = Machine(SystemReader(), data_dir)
     with tempfile.TemporaryDirectory() as scratch:
         executor = outside.executor(child_environment(scratch))
@@ -121,10 +126,10 @@ def _subject(
             executor, build_dir, config, config.engines, Path(scratch)
         )
         ask = ask_executables(executor, build_dir)
-        plans = [suite_plan(config, suite, engines, ask) for suite in suites]
+        plan = suite_plan(config, suite, engines, ask)
     environment = environment_document(machine, [], child_environment("DATA/tmp"))
-    needed = min((needed_bytes(plan) for plan in plans), default=0.0)
-    return subject_of(machine, environment, engines, needed)
+    needed = needed_bytes(plan)
+    return subject_of(machine, environment, engines, needed, suite.name)
 
 
 def _show(

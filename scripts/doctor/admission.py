@@ -15,6 +15,8 @@ from scripts.doctor.probe_limits import ProbeResults
 from scripts.doctor.subject import Subject
 from scripts.machine.host import Machine
 from scripts.machine.probes import Probes, Progress
+from scripts.provision.pins import read_sources
+from scripts.provision.problem import SetupError
 from scripts.provision.venv import is_current
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -33,8 +35,9 @@ def subject_of(
     environment: Mapping[str, Any],
     engines: tuple[Engine, ...],
     needed_bytes: float,
+    suite: str,
 ) -> Subject:
-    """All that the checks look at; without an engine no need can be told."""
+    """Return all that the checks examine; without an engine the need is unknown."""
     known = any(engine.description for engine in engines)
     return Subject(
         machine=machine,
@@ -44,7 +47,19 @@ def subject_of(
         variables=dict(os.environ),
         gaps=tuple(_gaps()),
         uncounted=tuple(t for t in _COUNTING_TOOLS if shutil.which(t) is None),
+        suite=suite,
+        on_request=tuple(_on_request()),
+        is_root=os.geteuid() == 0,
     )
+
+
+def _on_request() -> list[str]:
+    """Return the engines that the set-up compiles only if requested by name."""
+    try:
+        sources = read_sources(_ROOT / "configs/engines.toml")
+    except SetupError:
+        return []  # the remedy then is the usual one
+    return [source.engine for source in sources if source.on_request]
 
 
 def _gaps() -> list[str]:

@@ -22,8 +22,9 @@ def memory(subject: Subject) -> Finding:
         more = f"stop what else runs: at least {numbers.size(LEAST_BYTES)} are needed"
         return fail(name, found, more)
     if needed is not None and available < needed:
-        found += f", less than the largest cell's {numbers.size(needed)}"
-        return warn(name, found, "stop what else runs, or choose a smaller --num")
+        cell = f"the largest cell of suite {subject.suite}"
+        found += f", less than the {numbers.size(needed)} of {cell}"
+        return warn(name, found, "stop what else runs, or run with a smaller --num")
     return ok(name, found)
 
 
@@ -48,7 +49,7 @@ def huge_pages(subject: Subject) -> Finding:
     chosen = re.search(r"\[(\w+)\]", str(text))
     remedy = f"echo madvise | sudo tee {switch}"
     if text == UNKNOWN or chosen is None:
-        return unknown(name, f"no {switch}", remedy)
+        return unknown(name, f"no {switch}", "run where /sys is mounted")
     if chosen[1] == "always":
         return warn(name, "always: memory and stalls depend on luck", remedy)
     return ok(name, f"{chosen[1]}")

@@ -1,12 +1,14 @@
 """What the measurements are made with: engines, tools, and nothing slipped in."""
 
+from collections.abc import Iterable
+
+from report.model.plan import Engine
 from scripts.doctor.finding import Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
 
 # Libraries that make a sync do nothing, fail calls, or change the clock.
 LIARS = ("eatmydata", "fiu_", "libfiu", "faketime", "nosync")
 _BUILD = "build with scripts/setup"
-_NO_ASSERTIONS = "compile them: scripts/setup --engines bundled (--with: see --help)"
 
 
 def engines(subject: Subject) -> Finding:
@@ -22,10 +24,20 @@ def engines(subject: Subject) -> Finding:
     )
     if live:
         told = f"{found}; built with live assertions, and slower: {', '.join(live)}"
-        return fail(name, told, _NO_ASSERTIONS)
+        remedy = _set_up_commands(subject, [e for e in there if e.name in live])
+        return fail(name, told, f"compile without: {remedy}")
     if missing:
-        return warn(name, f"{found}; missing: {', '.join(missing)}", _BUILD)
+        remedy = _set_up_commands(subject, [e for e in subject.engines if e.missing])
+        told = f"{found}; missing: {', '.join(missing)}"
+        return warn(name, told, f"build with {remedy}")
     return ok(name, found)
+
+
+def _set_up_commands(subject: Subject, engines: Iterable[Engine]) -> str:
+    """Return what compiles these engines from their pinned sources."""
+    names = {engine.executable for engine in engines}
+    options = [f"--with {name}" for name in sorted(names & {*subject.on_request})]
+    return " ".join(["scripts/setup", *options])
 
 
 def set_up(subject: Subject) -> Finding:

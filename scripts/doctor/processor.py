@@ -17,6 +17,7 @@ STEAL_SINCE_START = 0.005
 # a microsecond, as much as a read.
 QUICK_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
 _CPUS = "/sys/devices/system/cpu"
+_CLOCKS = "/sys/devices/system/clocksource/clocksource0"
 _ON_HOST = "a guest cannot set it: use a machine of your own for figures to publish"
 
 
@@ -40,7 +41,8 @@ def governor(subject: Subject) -> Finding:
     }
     if not allowed or UNKNOWN in texts:
         why = "the guest does not see it" if subject.virtual else "no cpufreq in /sys"
-        return unknown(name, why, _ON_HOST if subject.virtual else set_it)
+        remedy = "set it in the firmware, or load a cpufreq driver"
+        return unknown(name, why, _ON_HOST if subject.virtual else remedy)
     if texts == {"performance"}:
         return ok(name, f"performance on all {len(allowed)} processors")
     return warn(name, f"{', '.join(sorted(texts))}: the clock follows the load", set_it)
@@ -49,12 +51,15 @@ def governor(subject: Subject) -> Finding:
 def turbo(subject: Subject) -> Finding:
     """Whether the clock rises above its nominal rate while it is cool."""
     name, state = "turbo", subject.fact("cpu", "turbo")
-    off = "sudo cpupower frequency-set --boost 0, or in the firmware's setup"
     if state == UNKNOWN:
         why = "the guest does not see it" if subject.virtual else "not told by /sys"
-        return unknown(name, why, _ON_HOST if subject.virtual else off)
+        remedy = "turn it off in the firmware"
+        return unknown(name, why, _ON_HOST if subject.virtual else remedy)
     if state == "off":
         return ok(name, "off")
+    intel, other = f"{_CPUS}/intel_pstate/no_turbo", f"{_CPUS}/cpufreq/boost"
+    has_intel = subject.machine.text(intel) != UNKNOWN
+    off = f"echo 1 | sudo tee {intel}" if has_intel else f"echo 0 | sudo tee {other}"
     return warn(name, f"{state}: the speed drifts with temperature and load", off)
 
 
@@ -130,15 +135,16 @@ def steal(subject: Subject) -> Finding:
 def clock_source(subject: Subject) -> Finding:
     """Whether reading the clock is cheap."""
     name, source = "clock", subject.fact("cpu", "clock_source")
-    switch = (
-        "echo tsc | sudo tee"
-        " /sys/devices/system/clocksource/clocksource0/current_clocksource"
-    )
     if source == UNKNOWN:
-        return unknown(name, "no clock source in /sys", switch)
+        return unknown(name, "no clock source in /sys", "run where /sys is mounted")
     if source in QUICK_CLOCKS:
         return ok(name, f"{source}: read without a system call")
-    return warn(name, f"{source}: reading it is a system call", switch)
+    available = subject.machine.text(f"{_CLOCKS}/available_clocksource").split()
+    remedy = "use another machine: the kernel trusts no quicker clock of this one"
+    quick = next((clock for clock in QUICK_CLOCKS if clock in available), None)
+    if quick:
+        remedy = f"echo {quick} | sudo tee {_CLOCKS}/current_clocksource"
+    return warn(name, f"{source}: reading it is a system call", remedy)
 
 
 def hypervisor(subject: Subject) -> Finding:
@@ -163,7 +169,11 @@ def onlookers(subject: Subject) -> Finding:
         remedies.append("run outside of containers, with a /proc without hidepid")
     elif any(p.read_bytes is None for p in seen.values()):
         blind.append("what some processes read and write is hidden")
-        remedies.append("run as root; what is hidden from root too stays unknown")
+        remedies.append(
+            "run outside of containers and with all capabilities of root"
+            if subject.is_root
+            else "run as root"
+        )
     if reader.file("/proc/pressure/memory") is None:
         blind.append("no pressure figures (PSI)")
         remedies.append("boot the kernel with psi=1")

@@ -68,7 +68,8 @@ def room(subject: Subject) -> Finding:
     if needed is None:
         told = f"{numbers.size(free)} free; no engine tells how much it needs"
         return unknown("room", told, "build with scripts/setup")
-    found = f"{numbers.size(free)} free, the largest cell needs {numbers.size(needed)}"
+    cell = f"the largest cell of suite {subject.suite}"
+    found = f"{numbers.size(free)} free, {cell} needs {numbers.size(needed)}"
     remedy = "free some, or choose another with --data-dir"
     return fail("room", found, remedy) if free < needed else ok("room", found)
 

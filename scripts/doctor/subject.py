@@ -18,9 +18,13 @@ class Subject:
     needed_bytes: float | None  # free disk that the largest cell needs, if known
     variables: Mapping[str, str]  # the runner's own environment
     gaps: tuple[str, ...]  # what is missing of the set-up
-    uncounted: tuple[
+    # Programs that `ab` counts with and that are absent.
+    uncounted: tuple[str, ...] = ()
+    suite: str = ""  # which suite needed_bytes is for
+    on_request: tuple[
         str, ...
-    ] = ()  # programs that `ab` counts with and that are absent
+    ] = ()  # engines that only `scripts/setup --with` compiles
+    is_root: bool = False
 
     def fact(self, group: str, name: str) -> Any:
         """An entry of the environment document; "unknown" if it is."""

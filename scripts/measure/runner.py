@@ -103,7 +103,11 @@ class Runner:
             self.machine, _compilers(plan), child_environment("DATA/tmp")
         )
         subject = subject_of(
-            self.machine, environment, plan.engines, needed_bytes(plan)
+            self.machine,
+            environment,
+            plan.engines,
+            needed_bytes(plan),
+            plan.suite.name,
         )
         probes = self.outside.probes(self.places.work)
         findings = admit(subject, probes, stoppable if tell else None)

@@ -77,6 +77,7 @@ def subject(
         "needed_bytes": float(1 << 30),
         "variables": {},
         "gaps": (),
+        "suite": "quick",
     }
     return Subject(**{**usual, **more})
 

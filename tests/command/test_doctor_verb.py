@@ -186,10 +186,17 @@ def test_room_is_judged_for_the_suite_that_is_named(lab: Lab) -> None:
     suites = lab.root / "configs/suites"
     text = (suites / "lab.toml").read_text()
     (suites / "all-vast.toml").write_text(text.replace("base", "vast"))
-    for words, level in (([], "ok"), (["lab"], "ok"), (["all-vast"], "fail")):
+    (suites / "quick.toml").write_text(text)
+    for words, suite, level in (
+        ([], "quick", "ok"),
+        (["lab"], "lab", "ok"),
+        (["all-vast"], "all-vast", "fail"),
+    ):
         done = lab.call("doctor", *words, "-q", "--json")
         findings = json.loads(done.stdout)["findings"]
-        assert [f["level"] for f in findings if f["name"] == "room"] == [level]
+        (room,) = (f for f in findings if f["name"] == "room")
+        assert room["level"] == level
+        assert f"the largest cell of suite {suite} needs" in room["found"]
     done = lab.call("doctor", "all-fast", "-q")
     assert done.returncode == 2
     assert "did you mean 'all-vast'" in done.stderr

@@ -180,6 +180,45 @@ def test_engines() -> None:
     assert (live.level, "live assertions" in live.found) == (Severity.FAIL, True)
 
 
+def test_an_engine_that_is_compiled_on_request_has_a_remedy_of_its_own() -> None:
+    def remedy(patient: Subject) -> str:
+        return finding("engines", replace(patient, on_request=("tree",))).remedy
+
+    def without(name: str) -> Subject:
+        other = engine("tree" if name == "plain" else "plain")
+        return subject(engines=(other, engine(name, missing="not built")))
+
+    assert remedy(without("tree")) == "build with scripts/setup --with tree"
+    assert remedy(without("plain")) == "build with scripts/setup"
+    assert remedy(asserting()) == "compile without: scripts/setup"
+    live = replace(asserting(), on_request=("plain",))
+    told = "compile without: scripts/setup --with plain"
+    assert finding("engines", live).remedy == told
+
+
+def test_root_is_not_advised_to_be_root() -> None:
+    hidden = {"/proc/1/io": None}
+    assert finding("watching", subject(hidden)).remedy == "run as root"
+    as_root = finding("watching", subject(hidden, is_root=True))
+    assert "containers" in as_root.remedy and "run as root" not in as_root.remedy
+
+
+def test_a_remedy_names_a_file_that_is_there() -> None:
+    clocks = CLOCK.removesuffix("current_clocksource")
+    slow = {CLOCK: "hpet", f"{clocks}available_clocksource": "hpet acpi_pm"}
+    assert "use another machine" in finding("clock", subject(slow)).remedy
+    slow[f"{clocks}available_clocksource"] = "kvm-clock hpet"
+    told = f"echo kvm-clock | sudo tee {CLOCK}"
+    assert finding("clock", subject(slow)).remedy == told
+    intel = f"{CPU}/intel_pstate/no_turbo"
+    assert finding("turbo", subject({intel: "0"})).remedy.endswith(intel)
+    boost = f"{CPU}/cpufreq/boost"
+    other = subject({intel: None, boost: "1"})
+    assert finding("turbo", other).remedy == f"echo 0 | sudo tee {boost}"
+    for name, gone in (("huge pages", THP), ("clock", CLOCK), ("turbo", intel)):
+        assert "tee" not in finding(name, subject({gone: None})).remedy
+
+
 def test_a_gap_of_the_set_up_fails() -> None:
     found = finding("set-up", subject(gaps=("setpriv",)))
     assert (found.level, found.found) == (Severity.FAIL, "missing: setpriv")
