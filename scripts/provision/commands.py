@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,7 +20,17 @@ _EXIT_INTERRUPTED = 130  # as shells have it: 128 and SIGINT
 _TELLING = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |^Could not fetch |\*\*\* ")
 
 
-def call(command: Sequence[str], **options: Any) -> int:
+@dataclass(frozen=True)
+class Heartbeat:
+    """What is called every so often while a program runs."""
+
+    interval_s: float
+    beat: Callable[[], None]
+
+
+def call(
+    command: Sequence[str], heartbeat: Heartbeat | None = None, **options: Any
+) -> int:
     """Run `command` without input and return its exit status, as Popen has it.
 
     `options` are those of Popen.  If this is interrupted, the command and all that it
@@ -33,10 +44,20 @@ def call(command: Sequence[str], **options: Any) -> int:
         try:
             if held:
                 raise KeyboardInterrupt
-            return child.wait()
+            return _status_of(child, heartbeat)
         except BaseException:
             _end(child)
             raise
+
+
+def _status_of(child: subprocess.Popen[bytes], heartbeat: Heartbeat | None) -> int:
+    """Wait for the end of a program; return its exit status."""
+    while heartbeat:
+        try:
+            return child.wait(heartbeat.interval_s)
+        except subprocess.TimeoutExpired:
+            heartbeat.beat()
+    return child.wait()
 
 
 @contextmanager
@@ -91,6 +112,7 @@ def run_logged(
     *,
     cwd: Path,
     env: Mapping[str, str] | None = None,
+    heartbeat: Heartbeat | None = None,
 ) -> None:
     """Run `command`, appending what it prints to `log`.
 
@@ -101,7 +123,7 @@ def run_logged(
         out.write(f"$ {' '.join(command)}\n")
         out.flush()
         try:
-            status = call(command, cwd=cwd, env=env, stdout=out, stderr=out)
+            status = call(command, heartbeat, cwd=cwd, env=env, stdout=out, stderr=out)
         except FileNotFoundError as error:
             raise SetupError(f"{command[0]}: no such program") from error
     if status != 0:

@@ -152,9 +152,12 @@ def build(preset: str, log: Path, reconfigure: bool, screen: Screen) -> None:
     if reconfigure or not (ROOT / "build" / preset / "build.ninja").is_file():
         with screen.step(f"Configuring build/{preset}"):
             run_logged(["cmake", "--preset", preset], log, cwd=ROOT)
-    with screen.step(f"Building build/{preset}"):
+    text = f"Building build/{preset}"
+    with screen.step(text):
         jobs = str(recipe.processors())
-        run_logged(["cmake", "--build", "--preset", preset, "-j", jobs], log, cwd=ROOT)
+        command = ["cmake", "--build", "--preset", preset, "-j", jobs]
+        progress = screen.build_progress(text, log)
+        run_logged(command, log, cwd=ROOT, heartbeat=progress)
 
 
 def run(options: argparse.Namespace, screen: Screen) -> None:

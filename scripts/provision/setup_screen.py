@@ -1,10 +1,19 @@
-"""What the set-up says while it works: one line per step, on stderr."""
+"""What the set-up prints while it works: one line per step, on stderr."""
 
+import re
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TextIO
+
+from scripts.provision.commands import Heartbeat
+
+_CLEAR = "\r\x1b[2K"  # the line that the cursor is in
+_TERMINAL_S, _LOG_S = 0.5, 30.0
+_NINJA = re.compile(r"^\[(\d+)/(\d+)\] ", re.M)  # "[12/345] Building CXX object"
+_TAIL_BYTES = 1 << 16
 
 
 class Screen:
@@ -14,15 +23,36 @@ class Screen:
         """Write to `out`; when quiet, only what needs a person's attention."""
         self._out = out
         self._quiet = quiet
+        self._clear = ""  # what removes an unfinished line of progress
 
     def say(self, text: str) -> None:
         """Show one line, unless quiet."""
         if not self._quiet:
-            print(text, file=self._out, flush=True)
+            self.warn(text)
 
     def warn(self, text: str) -> None:
         """Show one line, always."""
-        print(text, file=self._out, flush=True)
+        print(f"{self._clear}{text}", file=self._out, flush=True)
+        self._clear = ""
+
+    def build_progress(self, text: str, log: Path) -> Heartbeat:
+        """Return what shows how far the build is whose output goes to this log.
+
+        On a terminal it is a line that is rewritten; otherwise a line each 30 s.
+        """
+        is_terminal = self._out.isatty()
+        started_ns = time.monotonic_ns()
+
+        def beat() -> None:
+            elapsed_s = (time.monotonic_ns() - started_ns) / 1e9
+            line = f"{text}: {_steps_done(log)}{elapsed_s:.0f} s so far"
+            if not is_terminal:
+                self.say(line)
+            elif not self._quiet:
+                print(f"{_CLEAR}{line}", end="", file=self._out, flush=True)
+                self._clear = _CLEAR
+
+        return Heartbeat(_TERMINAL_S if is_terminal else _LOG_S, beat)
 
     @contextmanager
     def step(self, text: str) -> Iterator[None]:
@@ -32,3 +62,17 @@ class Screen:
         yield
         elapsed_s = (time.monotonic_ns() - started_ns) / 1e9
         self.say(f"{text}: done in {elapsed_s:.1f} s")
+
+
+def _steps_done(log: Path) -> str:
+    """Return ninja's latest count, such as "12 of 345 (3 %), "; "" without one."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+            counts = _NINJA.findall(file.read().decode(errors="replace"))
+    except OSError:
+        return ""
+    if not counts:
+        return ""
+    done, total = map(int, counts[-1])
+    return f"{done} of {total} ({100 * done // max(1, total)} %), "

@@ -1,6 +1,8 @@
 """Programs that the set-up starts end with it, however it ends."""
 
+import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from scripts.provision.commands import call
+from scripts.provision.commands import Heartbeat, call, run_logged
+from scripts.provision.setup_screen import Screen
 from tests.places import PATIENCE_S, ROOT
 from tests.support.lab import is_alive, wait_for_number
 
@@ -78,3 +81,55 @@ def test_an_interrupt_while_a_program_starts_leaves_nothing_running(
     finally:
         signal.signal(signal.SIGINT, kept)
     assert not is_alive(started[0])
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+_NINJA = """
+echo "[1/8] Building a"; echo "[6/8] Building b"
+while [ ! -e shown ]; do sleep 0.01; done
+"""
+
+
+@pytest.mark.parametrize(
+    ("out", "line", "interval_s"),
+    [
+        (io.StringIO(), "Building it: 6 of 8 (75 %), 0 s so far\n", 30.0),
+        (Terminal(), "\r\x1b[2KBuilding it: 6 of 8 (75 %), 0 s so far", 0.5),
+    ],
+    ids=["pipe", "terminal"],
+)
+def test_a_build_shows_how_far_it_is(
+    out: io.StringIO, line: str, interval_s: float, tmp_path: Path
+) -> None:
+    screen, log = Screen(out), tmp_path / "build.log"
+    with screen.step("Building it"):
+        progress = screen.build_progress("Building it", log)
+
+        def beat() -> None:
+            if "\n[6/8]" in log.read_text():
+                progress.beat()
+                (tmp_path / "shown").touch()
+
+        assert progress.interval_s == interval_s
+        run_logged(
+            ["sh", "-c", _NINJA], log, cwd=tmp_path, heartbeat=Heartbeat(0, beat)
+        )
+    shown = re.sub(r"\d+ s so far", "0 s so far", out.getvalue())
+    first, rest = shown.split("\n", 1)
+    assert first == "Building it ..."
+    assert rest.startswith(line)
+    end = rest.replace(line, "")
+    assert end.removeprefix("\r\x1b[2K").startswith("Building it: done in ")
+    assert end.startswith("\r") == out.isatty()
+
+
+def test_a_build_without_counts_still_shows_its_time(tmp_path: Path) -> None:
+    out = io.StringIO()
+    Screen(out).build_progress("Building it", tmp_path / "none").beat()
+    assert out.getvalue() == "Building it: 0 s so far\n"
+    Screen(out, quiet=True).build_progress("Building it", tmp_path / "none").beat()
+    assert out.getvalue().count("\n") == 1
