@@ -12,23 +12,11 @@ from pathlib import Path
 from report.model.plan import CellName, Plan
 from report.model.run_folder import read_current_plan, read_lines
 from report.terms.documents import ResultsError, canonical
-from report.terms.rulebook import flag_of
+from scripts.forecast.guess import guess_seconds, sharers_of
 from scripts.planning.order import ScheduledRepetition
 from scripts.store.run_store import all_runs
 
 _RUNS_LOOKED_AT = 20
-# The rough model: a guess at any engine, only good for weighing cells.
-_PROCESS_S = 0.03
-_PARALLEL = 4  # threads that may be expected to run at once
-_OPERATION_S = {
-    "write": 3e-6,
-    "delete": 3e-6,
-    "read": 1e-6,
-    "mix": 3e-6,
-    "compact": 0.1,
-}
-_SYNC_S = 5e-4
-_BYTE_S = 3e-9
 
 
 @dataclass
@@ -40,11 +28,15 @@ class Forecast:
     _seen: dict[str, list[float]] = field(default_factory=dict)
     _guessed_s: float = 0.0  # what the model said about cells that it guessed
     _took_s: float = 0.0  # and what those took
+    _sharers: Mapping[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._sharers = sharers_of(self.plan)
 
     def learn(self, turn: ScheduledRepetition, seconds: float) -> None:
         """An attempt took so long."""
         if not self.known(turn):
-            self._guessed_s += guess_seconds(self.plan, turn)
+            self._guessed_s += self._guess_s(turn)
             self._took_s += seconds
         self._seen.setdefault(self._key(turn), []).append(seconds)
 
@@ -54,7 +46,7 @@ class Forecast:
         if found is not None:
             return found
         correction = self._took_s / self._guessed_s if self._guessed_s else 1.0
-        return guess_seconds(self.plan, turn) * correction
+        return self._guess_s(turn) * correction
 
     def left_s(self, remaining: Iterable[ScheduledRepetition]) -> float | None:
         """Seconds for what remains; None while that would be a mere guess."""
@@ -66,6 +58,9 @@ class Forecast:
     def known(self, turn: ScheduledRepetition) -> bool:
         """Whether the prediction rests on a measurement of this very cell."""
         return self._measured(turn) is not None
+
+    def _guess_s(self, turn: ScheduledRepetition) -> float:
+        return guess_seconds(self.plan, turn, self._sharers.get(turn.index, 1))
 
     def _measured(self, turn: ScheduledRepetition) -> float | None:
         """What was measured; a closed loop takes as long with a clock in it."""
@@ -83,32 +78,6 @@ class Forecast:
         if latency is None:
             latency = self.plan.is_latency(turn.repetition)
         return cell_key(self.plan, self.plan.cells[turn.index], latency)
-
-
-def guess_seconds(plan: Plan, turn: ScheduledRepetition) -> float:
-    """The rough model of one attempt: fill, measurement and audit."""
-    cell = plan.cells[turn.index]
-    benchmark = plan.benchmark(cell)
-    if benchmark is None or plan.obstacle(cell) is not None:
-        return 0.0
-    flags = plan.flags(cell)
-    num = int(flags["num"])
-    ops = benchmark.planned_ops(flags)
-    size = benchmark.value_size or int(flag_of(flags, "value_size"))
-    per_op = _OPERATION_S.get(benchmark.kind, 1e-6) + size * _BYTE_S
-    if benchmark.sync or flags.get("sync"):
-        per_op += _SYNC_S
-    rate = plan.rate(cell) if plan.is_latency(turn.repetition) else None
-    if rate is not None:
-        per_op = max(per_op, 1 / rate)
-    else:
-        per_op /= min(benchmark.threads(flags), _PARALLEL)
-    limit = float(flags.get("duration", 0)) or float("inf")
-    start, bytes_s = plan.start(cell), size * _BYTE_S
-    fills = len(start.fill) if start else 0
-    audits = bool(fills) + benchmark.audited
-    each_s = fills * (_OPERATION_S["write"] + bytes_s) + audits * (1e-6 + bytes_s)
-    return _PROCESS_S + min(ops * per_op, limit) + num * each_s
 
 
 def cell_key(plan: Plan, cell: CellName, latency: bool) -> str:
@@ -142,12 +111,23 @@ def load_history(results: Path, plan: Plan) -> dict[str, float]:
 
 
 def _medians(plan: Plan, path: Path) -> dict[str, float]:
+    """Return the seconds of each cell of a run.
+
+    They are the median without the fill, and the mean of the fill: one of the cells
+    that share a database makes it, in a random order.
+    """
     seconds: dict[str, list[float]] = {}
+    fills: dict[str, list[float]] = {}
     for measurement in read_lines(path).measurements:
         wall_ns = measurement.figure("wall_ns")
         if wall_ns is not None:
             key = cell_key(
                 plan, measurement.cell, plan.is_latency(measurement.repetition)
             )
-            seconds.setdefault(key, []).append(wall_ns / 1e9)
-    return {key: statistics.median(found) for key, found in seconds.items()}
+            fill_ns = measurement.figure("prepare_ns") or 0
+            seconds.setdefault(key, []).append((wall_ns - fill_ns) / 1e9)
+            fills.setdefault(key, []).append(fill_ns / 1e9)
+    return {
+        key: statistics.median(times) + statistics.mean(fills[key])
+        for key, times in seconds.items()
+    }

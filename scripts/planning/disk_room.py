@@ -5,12 +5,14 @@ import os
 from pathlib import Path
 
 from report.model.plan import CellGroup, Plan
-from report.terms.rulebook import Flags, flag_of
+from report.terms.rulebook import Benchmark, flag_of
 
 # Peak size of a database over the bytes of its entries: logs, unmerged tables and
 # free pages together.  Measured engines stay below; nobody is hurt by the rest.
 PEAK_FACTOR = 3.0
 SPARE_BYTES = 64 << 20
+# More than any engine here inserted: what a time limit leaves of the planned work.
+_MOST_PER_S = 3e6
 _FULL_BELOW_BYTES = 16 << 20
 _FULL_WORDS = ("No space left on device", "disk is full", "ENOSPC", "quota exceeded")
 
@@ -40,10 +42,22 @@ def is_full_error(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def database_bytes(flags: Flags, ops: int, value_size: int) -> float:
-    """The predicted peak size of one database with `ops` entries."""
-    size = value_size or int(flag_of(flags, "value_size"))
-    return PEAK_FACTOR * ops * (int(flag_of(flags, "key_size")) + size)
+def value_bytes(flags: Flags, fixed: int) -> float:
+    """Return the mean size of a value; `fixed` is a benchmark's own size, or 0."""
+    size = fixed or int(flag_of(flags, "value_size"))
+    if fixed or flag_of(flags, "value_size_distribution_type") == "fixed":
+        return size
+    least, most = (int(flag_of(flags, f"value_size_{end}")) for end in ("min", "max"))
+    if not (least and most):
+        return max(size, least)
+    is_pareto = flag_of(flags, "value_size_distribution_type") == "pareto"
+    return min(most, max(least, size)) if is_pareto else (least + most) / 2
+
+
+def database_bytes(flags: Flags, entries: float, value_size: int) -> float:
+    """Return the predicted peak size of one database of `entries`."""
+    size = int(flag_of(flags, "key_size")) + value_bytes(flags, value_size)
+    return PEAK_FACTOR * entries * size
 
 
 def cell_bytes(plan: Plan, index: int) -> float:
@@ -56,10 +70,23 @@ def cell_bytes(plan: Plan, index: int) -> float:
     if benchmark is None or not engine.description or not engine.description.stores:
         return 0.0
     flags = plan.flags(cell)
+    ops: float = benchmark.planned_ops(flags)
+    if limit_s := float(flags.get("duration", 0)):
+        ops = min(ops, limit_s * _MOST_PER_S)
     if plan.start(cell):
-        inserted = benchmark.planned_ops(flags) // 10 if benchmark.kind == "mix" else 0
-        return 2 * database_bytes(flags, int(flags["num"]) + inserted, 0)
-    return database_bytes(flags, benchmark.planned_ops(flags), benchmark.value_size)
+        num = int(flags["num"])
+        added = _added(benchmark, flags, ops, num) if benchmark.kind == "mix" else 0.0
+        return 2 * database_bytes(flags, num + added, 0)
+    return database_bytes(flags, ops, benchmark.value_size)
+
+
+def _added(benchmark: Benchmark, flags: Flags, ops: float, num: int) -> float:
+    """Return the entries that a mix adds; updates double the database at most."""
+    shares = benchmark.shares(flags)
+    if not shares:
+        return ops // 10
+    changed = shares.get("update", 0.0) + shares.get("readmodifywrite", 0.0)
+    return ops * shares.get("insert", 0.0) + min(num, ops * changed)
 
 
 def unit_bytes(plan: Plan, unit: CellGroup) -> float:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from report.model.plan_document import plan_document
-from scripts.forecast.prediction import Forecast, cell_key, guess_seconds, load_history
+from scripts.forecast.guess import guess_seconds
+from scripts.forecast.prediction import Forecast, cell_key, load_history
 from scripts.planning.order import ScheduledRepetition
 from scripts.store.run_store import create_folder
 from tests.builders.simple_plans import FLAGS, engine, line, plan

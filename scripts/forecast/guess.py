@@ -1,0 +1,110 @@
+"""A guess at the time of a repetition of which nothing has been measured.
+
+The constants are those of no engine: measured ones lie up to five times above and
+below.  They are medians over LevelDB, LMDB and SQLite on a virtual machine with two
+processors.  A guess gives the order of magnitude of a run and weighs its cells; a
+sync is the disk's own, from 0.05 to 10 ms.
+"""
+
+from report.model.plan import CellName, InitialState, Plan
+from report.terms.rulebook import Benchmark
+from scripts.planning.disk_room import value_bytes
+from scripts.planning.order import ScheduledRepetition
+
+# Starting, opening and closing, syncing the file system before, sampling.
+_PROCESS_S = 0.1
+_SCAN_S = 1.5e-7  # an entry of a scan that is one call
+_OPERATION_S = {
+    "write": 2.5e-6,
+    "delete": 2.5e-6,
+    "read": 1.2e-6,
+    "mix": 4e-6,
+    "compact": 0.1,
+    "verify": _SCAN_S,
+}
+# Of a mix: writes between reads, which most engines make one at a time.
+_TYPE_S = {
+    **dict.fromkeys(("read", "get"), 1.2e-6),
+    **dict.fromkeys(("update", "insert", "put"), 8e-6),
+    **{"readmodifywrite": 9e-6, "scan": 2e-5, "seek": 2e-5},
+}
+_AUDIT_S = 5e-7  # an entry
+_SETTLE_S = 5e-7  # an entry that was written
+_SYNC_S = 3e-3
+_COUNT_S = 2.0  # strace and valgrind, each with a fill and an audit
+_BYTE_S = 3e-9  # of a value that is written
+_MIXED_BYTE_S = 1.2e-8  # the same between reads, where pages are rewritten
+
+
+def guess_seconds(plan: Plan, turn: ScheduledRepetition, sharers: int = 1) -> float:
+    """Return a guess at one attempt: its share of the fill, measurement and audit.
+
+    `sharers` cells start from copies of the same filled database.
+    """
+    cell = plan.cells[turn.index]
+    benchmark = plan.benchmark(cell)
+    if benchmark is None or plan.obstacle(cell) is not None:
+        return 0.0
+    flags = plan.flags(cell)
+    rate = plan.rate(cell) if plan.is_latency(turn.repetition) else None
+    ops = benchmark.planned_ops(flags)
+    loop_s = ops * _operation_s(plan, benchmark, flags)
+    if rate is not None:
+        loop_s = max(loop_s, ops / rate)
+    limit_s = float(flags.get("duration", 0)) or float("inf")
+    measured_s = _PROCESS_S + min(loop_s, limit_s)
+    written = _entries_written(benchmark, flags, min(1.0, limit_s / loop_s))
+    measured_s += written * _SETTLE_S
+    start = plan.start(cell)
+    if benchmark.audited:
+        measured_s += (written + int(flags["num"]) * bool(start)) * _AUDIT_S
+    return measured_s + _prepare_s(start, flags) / sharers
+
+
+def sharers_of(plan: Plan) -> dict[int, int]:
+    """Return how many cells share the database of each cell, by index."""
+    return {index: len(unit.cells) for unit in plan.order for index in unit.cells}
+
+
+def guess_count_s(plan: Plan, cell: CellName) -> float:
+    """Return a guess at counting a cell once: a process under each tool.
+
+    The work is reduced to a constant, so nearly all of it is starting the tools.
+    """
+    return _COUNT_S + (_PROCESS_S if plan.start(cell) else 0.0)
+
+
+def _operation_s(plan: Plan, benchmark: Benchmark, flags: Flags) -> float:
+    """Return the wall time of an operation of all threads together."""
+    size = value_bytes(flags, benchmark.value_size)
+    threads = benchmark.threads(flags)
+    processors = plan.machine.get("logical_cpus")
+    parallel = min(threads, processors if isinstance(processors, int) else 1)
+    if benchmark.kind == "read":
+        one_s = _SCAN_S if benchmark.one_call else _OPERATION_S["read"]
+        return (one_s + size * _BYTE_S / 10) / parallel * (1 + benchmark.writer)
+    if benchmark.kind == "mix":
+        shares = benchmark.shares(flags)
+        one_s = sum(_TYPE_S.get(kind, 4e-6) * share for kind, share in shares.items())
+        writes = 1 - shares.get("read", 0.5)
+        return (one_s or _OPERATION_S["mix"]) + writes * size * _MIXED_BYTE_S
+    sync_s = _SYNC_S if benchmark.sync or flags.get("sync") else 0.0
+    return _OPERATION_S.get(benchmark.kind, 1e-6) + size * _BYTE_S + sync_s
+
+
+def _entries_written(benchmark: Benchmark, flags: Flags, share: float) -> float:
+    """Return the entries that a repetition writes if it does this share of its work."""
+    ops = benchmark.planned_ops(flags) * share
+    if benchmark.kind == "mix":
+        shares = benchmark.shares(flags)
+        return ops * (1 - shares.get("read", 0.5))
+    return ops if benchmark.kind in ("write", "delete") else 0.0
+
+
+def _prepare_s(start: InitialState | None, flags: Flags) -> float:
+    """Return the time of filling, copying and auditing a database."""
+    if start is None:
+        return 0.0
+    fills, size = len(start.fill), value_bytes(flags, 0)
+    entry_s = fills * (_OPERATION_S["write"] + _SETTLE_S + size * _BYTE_S) + _AUDIT_S
+    return (fills + 1) * _PROCESS_S + int(flags["num"]) * entry_s
