@@ -78,7 +78,7 @@ def summary(findings: Sequence[Finding]) -> str:
     """One line for a run: what failed is named."""
     failed = [finding.name for finding in findings if finding.level is Severity.FAIL]
     named = f" ({', '.join(failed)})" if failed else ""
-    return f"doctor: {verdict(findings)}{named}; scripts/kvmatrix doctor tells"
+    return f"doctor: {verdict(findings)}{named}; see scripts/kvmatrix doctor"
 
 
 def refusal(findings: Sequence[Finding]) -> str:

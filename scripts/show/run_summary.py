@@ -25,8 +25,8 @@ from scripts.show.output import Output, Result
 
 _PIPE_WIDTH = 200
 _STAYS_BUSY = (
-    "disturbed: kvmatrix doctor tells by what; on a machine that is never quiet,"
-    " --repeat-disturbed 0 measures each repetition once"
+    "disturbed: kvmatrix doctor shows the cause; on a machine that is always busy,"
+    " pass --repeat-disturbed 0 to skip the retries"
 )
 _DISTURBED_NAMED = 5
 

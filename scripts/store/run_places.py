@@ -59,9 +59,9 @@ def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
     needed = table_bytes(plan, largest)
     if needed > total_bytes:
         raise CannotStart(
-            f"{largest} records what it has written in {numbers.size(needed)} of"
-            f" memory, and the machine has {numbers.size(total_bytes)}; choose a"
-            " smaller --num (kvmatrix plan tells what fits)"
+            f"{largest} needs {numbers.size(needed)} of memory to record what it has"
+            f" written, but the machine has {numbers.size(total_bytes)}. Lower --num;"
+            " kvmatrix plan shows what fits"
         )
 
 
@@ -70,9 +70,10 @@ def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
     needed, free = needed_bytes(plan), free_bytes(data_dir)
     if needed > free:
         raise CannotStart(
-            f"the data directory {data_dir} has {numbers.size(free)} free, and the"
-            f" largest cell is predicted to need {numbers.size(needed)} (of which"
-            f" {numbers.size(SPARE_BYTES)} to spare); choose another with --data-dir"
+            f"the data directory {data_dir} has {numbers.size(free)} free, but the"
+            f" largest cell needs an estimated {numbers.size(needed)}, including a"
+            f" {numbers.size(SPARE_BYTES)} reserve. Lower --num or the scenario's reads,"
+            " or choose another disk with --data-dir"
         )
 
 
@@ -82,14 +83,14 @@ def refuse_shared_folder(places: RunPlaces) -> None:
     if data == results:
         where = "are the same folder"
     elif data.is_relative_to(results):
-        where = "are one inside the other: the data directory is below the results"
+        where = "overlap: the data directory is inside the results directory"
     elif results.is_relative_to(data):
-        where = "are one inside the other: the results are below the data directory"
+        where = "overlap: the results directory is inside the data directory"
     else:
         return
     raise CannotStart(
         f"--data-dir {data} and --results-dir {results} {where}; choose two"
-        " folders that lie side by side"
+        " separate folders"
     )
 
 

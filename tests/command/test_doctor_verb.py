@@ -72,7 +72,7 @@ def test_lines_fit_and_lose_nothing() -> None:
 def test_closing_and_summary() -> None:
     assert closing([FINE]) == "all ok. run --strict would go on."
     assert closing([DOUBTED, DOUBTED]).startswith("2 warnings. ")
-    tells = "; scripts/kvmatrix doctor tells"
+    tells = "; see scripts/kvmatrix doctor"
     assert summary([FINE, DOUBTED]) == f"doctor: 1 warning{tells}"
     assert (
         summary([FAILED, DOUBTED]) == f"doctor: 1 failed, 1 warning (data dir){tells}"

@@ -68,7 +68,7 @@ def test_at_most_twice_and_then_the_mark_stays(lab: Lab) -> None:
     assert (
         "1 of 2 cells stayed disturbed; 4 disturbed attempts made again" in done.stdout
     )
-    assert "--repeat-disturbed 0 measures each repetition once" in done.stdout
+    assert "pass --repeat-disturbed 0 to skip the retries" in done.stdout
     assert "disturbed bad/base/fillrandom: 2 of 2, such as: steal 3.1 %" in done.stdout
     assert "again (3 of 3)" in done.stderr and "4 of 3" not in done.stderr
 

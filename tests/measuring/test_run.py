@@ -297,6 +297,7 @@ def test_a_disk_too_small_is_refused_with_figures(lab: Lab) -> None:
     done = lab.call("run", "lab", "--num", str(10**13))
     assert done.returncode == 2
     assert "PiB" in done.stderr and "free" in done.stderr
+    assert "Lower --num or the scenario's reads" in done.stderr
     assert list(lab.results.iterdir()) == []
 
 

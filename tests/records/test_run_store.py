@@ -197,8 +197,8 @@ def test_a_report_can_go_into_a_link_or_a_device(tmp_path: Path) -> None:
     ("data", "results", "told"),
     [
         ("x", "x", "are the same folder"),
-        ("x/y", "x", "the data directory is below the results"),
-        ("x", "x/y/../z", "the results are below the data directory"),
+        ("x/y", "x", "the data directory is inside the results directory"),
+        ("x", "x/y/../z", "the results directory is inside the data directory"),
     ],
 )
 def test_data_and_results_are_two_folders(
