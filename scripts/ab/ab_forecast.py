@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from report.model.ab_lines import SLOTS
 from report.model.ab_plan import AbPlan
 from report.model.plan import CellName
+from report.verdict.count_verdicts import SCREENED_COUNTS
+from scripts.forecast.guess import guess_count_s
 from scripts.forecast.prediction import Forecast
 from scripts.planning.order import ScheduledRepetition
 
@@ -49,6 +51,14 @@ class AbForecast:
     def confirm_s(self) -> float:
         """The second stage, of as many suspects as there are without a change."""
         return SUSPECT_SHARE * self.plan.rule.confirm_rounds * self._all_s()
+
+    def count_s(self) -> float:
+        """Return a guess at counting each cell, as often as without a change."""
+        if not self.plan.counted:
+            return 0.0
+        cells = (cell for cell in self.plan.able for _ in self.sides)
+        a = self.plan.sides["a"]
+        return SCREENED_COUNTS * sum(guess_count_s(a, cell) for cell in cells)
 
     def is_known(self) -> bool:
         """Whether the prediction rests on measurements of every cell."""

@@ -75,9 +75,10 @@ class AbSession(Session[AbPlan]):
         return {**environment, "child_environment": variables}
 
     def forecast(self, plan: AbPlan) -> AbForecast:
-        """Return the prediction of both stages."""
+        """Return the prediction of both stages; no repetition shares a fill."""
+        alone = {side: replace(of, order=()) for side, of in plan.sides.items()}
         return AbForecast(
-            plan, {side: self.runner.forecast(of) for side, of in plan.sides.items()}
+            plan, {side: self.runner.forecast(of) for side, of in alone.items()}
         )
 
     def refuse(self, plan: AbPlan, environment: Mapping[str, Any]) -> None:

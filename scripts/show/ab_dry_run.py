@@ -46,6 +46,7 @@ def dry_run_document(
         "screen_repetitions": rule.screen_rounds * SLOTS * len(plan.able),
         "predicted_screen_s": round(forecast.screen_s(), 3),
         "predicted_confirm_s": round(forecast.confirm_s(), 3),
+        "predicted_count_s": round(forecast.count_s(), 3),
         "from_history": forecast.is_known(),
         "counted": plan.counted,
         **room(plan.a, places),
@@ -69,8 +70,11 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
         f" {about}{numbers.duration(screen)}",
         f"confirm: {document['confirm_pairs']} pairs of each suspect, about"
         f" {about}{numbers.duration(confirm)} if nothing has changed",
-        room_line(document),
     ]
+    if document["counted"]:
+        count = numbers.duration(document["predicted_count_s"])
+        lines.append(f"count: instructions and system calls, about ~{count}")
+    lines.append(room_line(document))
     if document["same_executables"] and not document["same_build"]:
         lines.append("both sides are the same executables")
     return lines

@@ -43,6 +43,7 @@ def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
                 "from_history": bool(made) and all(map(forecast.known, made)),
             }
         )
+    seconds = sum(cell["predicted_s"] for cell in cells)
     return {
         "suite": plan.suite.name,
         "seed": plan.seed,
@@ -50,7 +51,8 @@ def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
         "latency": plan.has_latency,
         "control": plan.suite.control,
         "cells": cells,
-        "predicted_s": round(sum(cell["predicted_s"] for cell in cells), 3),
+        "predicted_s": round(seconds, 3),
+        "predicted_most_s": round(seconds * plan.attempts, 3),
         **room(plan, places),
     }
 
@@ -64,13 +66,16 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
     planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
     guessed = sum(not cell["from_history"] for cell in planned)
     guesses = numbers.count(guessed, "cell is", "cells are")
+    seconds, most = document["predicted_s"], document["predicted_most_s"]
+    retried = f"retries of disturbed repetitions: up to {numbers.duration(most)} in all"
     return [
         *cell_lines(document, ("times", "time"), figures),
         "",
         f"{numbers.count(len(planned), 'cell')} x {document['repetitions']}"
         + (" and once for latency" if document["latency"] else "")
-        + f", about {numbers.duration(document['predicted_s'])}"
+        + f", about {numbers.duration(seconds)}"
         + (f" ({guesses} a rough guess: ~)" if guessed else ""),
+        *([retried] if most > seconds else []),
         room_line(document),
     ]
 

@@ -72,8 +72,8 @@ def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
         raise CannotStart(
             f"the data directory {data_dir} has {numbers.size(free)} free, but the"
             f" largest cell needs an estimated {numbers.size(needed)}, including a"
-            f" {numbers.size(SPARE_BYTES)} reserve. Lower --num or the scenario's reads,"
-            " or choose another disk with --data-dir"
+            f" {numbers.size(SPARE_BYTES)} reserve. Lower --num or the scenario's"
+            " reads, or choose another disk with --data-dir"
         )
 
 

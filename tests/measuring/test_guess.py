@@ -1,0 +1,145 @@
+"""Guesses at what was never measured: time, disk and the counts of an A/B run."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.model import plan
+from report.model.description import Description
+from report.model.plan import Plan
+from scripts.forecast.guess import guess_seconds
+from scripts.forecast.prediction import Forecast
+from scripts.planning.disk_room import PEAK_FACTOR, cell_bytes, value_bytes
+from scripts.planning.order import ScheduledRepetition
+from tests.builders import descriptions
+from tests.builders.simple_plans import engine
+from tests.support.lab import Lab, make_lab
+
+FIRST = ScheduledRepetition(0, 0, 1)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario()
+    lab.suite()
+    lab.engine("one", "honest")
+    return lab
+
+
+def made(*benchmarks: str, **flags: Any) -> Plan:
+    told = [descriptions.benchmark(n) for n in (*descriptions.NAMES, *benchmarks)]
+    able = Description.of(descriptions.description("a", told, version="1"))
+    alone = replace(engine("a"), description=able)
+    return plan([alone], benchmarks, flags={"a": {**FLAGS, **flags}})
+
+
+def seconds(benchmark: str, **flags: Any) -> float:
+    return guess_seconds(made(benchmark, **flags), FIRST)
+
+
+def test_a_fill_that_cells_share_is_guessed_once() -> None:
+    reads, alone = made("readseq", "readrandom", num=10**7), made("readseq", num=10**7)
+    forecast = Forecast(reads, {})
+    turns = [ScheduledRepetition(index, 0, 1) for index in (0, 1)]
+    both = sum(forecast.seconds(turn) for turn in turns)
+    random = guess_seconds(reads, turns[1]) - guess_seconds(alone, FIRST)
+    fill = 10**7 * 2e-6
+    assert both < 2 * guess_seconds(alone, FIRST) + random - fill
+
+
+def test_the_audit_is_of_what_was_written() -> None:
+    # A thousandth of the operations, of 100,000 bytes each: 40 s if num had them all.
+    assert seconds("fill100K", num=100_000) < 1
+
+
+def test_processes_take_time_whatever_they_do() -> None:
+    assert seconds("readseq", num=1) > 0.1
+
+
+def test_writes_of_a_mix_are_not_made_in_parallel() -> None:
+    for benchmark, is_parallel in (("ycsba", False), ("readrandom", True)):
+        alone = seconds(benchmark, reads=8 * 10**6)
+        wide = made(benchmark, reads=10**6, threads=8)
+        wide = replace(wide, machine={"logical_cpus": 8})
+        assert (guess_seconds(wide, FIRST) < alone / 3) == is_parallel
+
+
+def test_a_time_limit_bounds_time_and_disk() -> None:
+    unlimited, limited = {"reads": 10**9}, {"reads": 10**9, "duration": 10.0}
+    assert 10 < seconds("ycsba", **limited) < 120 < seconds("ycsba", **unlimited)
+    limit_bytes = cell_bytes(made("ycsbd", **limited), 0)
+    assert limit_bytes < cell_bytes(made("ycsbd", **unlimited), 0) / 20
+    writes = made("fillseq", num=10**9, duration=1.0)
+    assert cell_bytes(writes, 0) < cell_bytes(made("fillseq", num=10**9), 0) / 100
+
+
+def test_updates_do_not_add_entries_without_end() -> None:
+    updated = cell_bytes(made("ycsba", reads=10**9), 0)
+    assert updated == 2 * PEAK_FACTOR * 2 * FLAGS["num"] * 116
+
+
+@pytest.mark.parametrize(
+    ("flags", "mean"),
+    [
+        ({}, 100),
+        ({"value_size_distribution_type": "uniform"}, 100),
+        (
+            {
+                "value_size_distribution_type": "uniform",
+                "value_size_min": 200,
+                "value_size_max": 2000,
+            },
+            1100,
+        ),
+        (
+            {
+                "value_size_distribution_type": "pareto",
+                "value_size_min": 200,
+                "value_size_max": 2000,
+            },
+            200,
+        ),
+    ],
+)
+def test_the_mean_size_of_a_value(flags: dict[str, Any], mean: float) -> None:
+    assert value_bytes({**FLAGS, **flags}, 0) == mean
+    assert value_bytes({**FLAGS, **flags}, 5) == 5
+
+
+def test_a_dry_run_says_what_retries_would_add(lab: Lab) -> None:
+    document = json.loads(lab.call("run", "lab", "--dry-run", "--json").stdout)
+    assert document["predicted_most_s"] == pytest.approx(3 * document["predicted_s"])
+    words = "retries of disturbed repetitions: up to "
+    assert words in lab.call("run", "lab", "--dry-run").stdout
+    once = lab.call("run", "lab", "--dry-run", "--repeat-disturbed", "0").stdout
+    assert words not in once
+
+
+def test_an_ab_dry_run_includes_the_counting(lab: Lab) -> None:
+    words = ("ab", "lab", "--aa", "--a", str(lab.root / "build"), "--dry-run")
+    document = json.loads(lab.call(*words, "--json").stdout)
+    assert document["predicted_count_s"] > len(document["cells"])
+    shown = lab.call(*words).stdout
+    assert "\ncount: instructions and system calls, about ~" in shown
+    without = lab.call(*words, "--no-counts").stdout
+    assert "\ncount: " not in without
+
+
+def test_a_history_holds_the_fill_once(lab: Lab) -> None:
+    lab.scenario(benchmarks=("readseq", "readrandom"))
+    lab.call("run", "lab", "-n", "3")
+    lines = lab.lines()
+    for line in lines:
+        had_fill = line["prepare_ns"] is not None
+        line["wall_ns"] = 10**9 + had_fill * 5 * 10**9
+        line["prepare_ns"] = 5 * 10**9 if had_fill else None
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    lab.measurements.write_text(text)
+    document = json.loads(
+        lab.call("run", "lab", "-n", "3", "--dry-run", "--json").stdout
+    )
+    assert document["predicted_s"] == pytest.approx(3 * 2 * 1 + 3 * 5)
