@@ -8,6 +8,7 @@ from typing import Any
 from report.config.config_types import Config, SuiteConfig
 from report.config.toml_table import ConfigError
 from report.model.plan import Engine, Plan
+from report.terms import titles
 from report.terms.numbers import count
 from report.terms.text_table import TableRow, TextTable
 from scripts.machine.system_access import SystemAccess
@@ -17,6 +18,7 @@ from scripts.planning.found_engines import (
     find_engines,
 )
 from scripts.planning.new_plan import Selection, control_of, make_plan
+from scripts.show.run_list import run_row
 
 Document = dict[str, list[dict[str, Any]]]
 
@@ -139,10 +141,12 @@ def _cells(plan: Plan) -> list[dict[str, Any]]:
     return cells
 
 
-def list_lines(document: Document) -> list[str]:
-    """The lists for people."""
+def list_lines(document: Document, *, show_all: bool = False) -> list[str]:
+    """Return the lists for people; a sweep is one line unless all are shown."""
     lines: list[str] = []
     for kind, entries in document.items():
+        if kind == "scenarios" and not show_all:
+            entries = _without_members(entries)
         if len(document) > 1:
             lines.append(kind.upper())
         rows = [
@@ -173,6 +177,25 @@ def _scenario_row(entry: dict[str, Any]) -> tuple[str, str, str]:
     return entry["name"], entry["title"], " ".join(entry["benchmarks"])
 
 
+def _without_members(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the scenarios, with one entry in the place of those of each sweep."""
+    families: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries:
+        families.setdefault(entry.get("family") or entry["name"], []).append(entry)
+    return [
+        _family(name, members) if members[0].get("family") else members[0]
+        for name, members in families.items()
+    ]
+
+
+def _family(name: str, members: list[dict[str, Any]]) -> dict[str, Any]:
+    (flag,) = members[0]["swept"]
+    values = [titles.value(member["swept"][flag], flag) for member in members]
+    title = titles.family([member["title"] for member in members], flag) or name
+    ends = f"{values[0]} to {values[-1]}" if len(values) > 1 else values[0]
+    return {**members[0], "name": name, "title": f"{title}, {ends} ({len(members)})"}
+
+
 def _suite_row(entry: dict[str, Any]) -> tuple[str, str, str]:
     size = f"{count(entry['cells'], 'cell')} x {entry['repetitions']}"
     size += " + latency" if entry["latency"] else ""
@@ -188,4 +211,5 @@ _LINE_OF = {
     "scenarios": _scenario_row,
     "suites": _suite_row,
     "cells": _cell_row,
+    "runs": run_row,
 }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.places import ROOT
 from tests.support.lab import Lab, make_lab
 
 
@@ -25,3 +26,64 @@ def test_list_shows_versions_and_what_is_missing(lab: Lab) -> None:
     assert "one/base/readseq" in cells and "keeps no order" in cells
     document = json.loads(lab.call("list", "engines", "--json").stdout)
     assert [e["version"] for e in document["engines"]] == ["1.0", None]
+
+
+def test_a_sweep_is_one_line_unless_all_is_shown(lab: Lab) -> None:
+    sweep = "[sweep]\nvalue_size = [10, 100, 1000]\n"
+    lab.scenario("wide", ("fillseq",), sweep, {"num": 64})
+    names = [f"wide-{size}" for size in (10, 100, 1000)]
+    folded = lab.call("list", "scenarios").stdout.splitlines()
+    assert [line.split()[0] for line in folded] == ["base", "wide"]
+    assert "T: value size, 10" in folded[1] and "1,000" in folded[1]
+    assert folded[1].rstrip().endswith("fillseq") and "(3)" in folded[1]
+    shown = lab.call("list", "scenarios", "--all").stdout.splitlines()
+    assert [line.split()[0] for line in shown] == ["base", *names]
+    document = json.loads(lab.call("list", "scenarios", "--json").stdout)
+    assert [entry["name"] for entry in document["scenarios"]] == ["base", *names]
+
+
+def test_runs_are_listed_with_their_state(lab: Lab) -> None:
+    words = ("--results-dir", str(lab.results))
+    assert json.loads(lab.call("list", "runs", "--json", *words).stdout) == {"runs": []}
+    lab.engine("one", "honest")
+    lab.call("run", "lab", "-n", "1")
+    done = lab.run_folder.rename(lab.results / "done")
+    lab.call("run", "lab", "-n", "1")
+    left = next(lab.results.glob("2*"))
+    lines = (left / "measurements.jsonl").read_text().splitlines(keepends=True)
+    (left / "measurements.jsonl").write_text("".join(lines[:-1]))
+    left = left.rename(lab.results / "left")
+    lab.engine("bad", "crash")
+    lab.call("run", "lab", "-n", "1")
+    bad = next(lab.results.glob("2*")).rename(lab.results / "bad")
+    few = ("-k", "one/base/fillseq", "--screen-rounds", "1", "--no-counts")
+    lab.call("ab", "lab", "--aa", "--a", str(lab.root / "build"), *few)
+    pair = next(lab.results.glob("2*")).rename(lab.results / "pair")
+    (lab.results / "torn").mkdir()
+    (lab.results / "torn/run.json").write_text("{")
+    listed = lab.call("list", "runs", "--json", *words)
+    assert listed.returncode == 2
+    entries = {entry["name"]: entry for entry in json.loads(listed.stdout)["runs"]}
+    states = {name: entry.get("state") for name, entry in entries.items()}
+    assert states == {
+        **{done.name: "complete", left.name: "unfinished", bad.name: "failed"},
+        **{pair.name: "complete", "torn": None},
+    }
+    assert entries["bad"]["engines"] == ["one", "bad"]
+    assert (entries["pair"]["suite"], entries["pair"]["kind"]) == ("lab (ab)", "ab")
+    assert "run.json" in entries["torn"]["broken"]
+    rows = lab.call("list", "runs", *words).stdout
+    assert "complete, 20" in rows and " UTC" in rows and "lab: one" in rows
+
+
+def test_published_runs_of_every_schema_are_listed() -> None:
+    done = call(["list", "runs", "--results-dir", str(ROOT / "results"), "--json"])
+    assert done.returncode == 0, done.stderr
+    entries = {e["name"]: e["state"] for e in json.loads(done.stdout)["runs"]}
+    assert entries["20261121-022802-leveldb-2011"] == "complete"
+    assert entries["20261121-084830-ab-quick"] == "complete"
+
+
+def test_help_says_how_a_run_is_deleted(lab: Lab) -> None:
+    told = " ".join(lab.call("list", "--help").stdout.split())
+    assert "to delete it, remove the folder" in told
