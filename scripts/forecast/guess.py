@@ -1,9 +1,9 @@
 """A guess at the time of a repetition of which nothing has been measured.
 
-The constants are those of no engine: measured ones lie up to five times above and
-below.  They are medians over LevelDB, LMDB and SQLite on a virtual machine with two
-processors.  A guess gives the order of magnitude of a run and weighs its cells; a
-sync is the disk's own, from 0.05 to 10 ms.
+The constants are those of no engine: single cells lie up to five times above and
+below.  They are the middle of LevelDB, LMDB, SQLite and TreeDB on a busy virtual
+machine with two processors.  A guess gives the order of magnitude of a run and
+weighs its cells.  A sync depends on the disk and the engine: 2 to 15 ms there.
 """
 
 from report.model.plan import CellName, InitialState, Plan
@@ -12,25 +12,25 @@ from scripts.planning.disk_room import value_bytes
 from scripts.planning.order import ScheduledRepetition
 
 # Starting, opening and closing, syncing the file system before, sampling.
-_PROCESS_S = 0.1
-_SCAN_S = 1.5e-7  # an entry of a scan that is one call
+_PROCESS_S = 0.13
+_SCAN_S = 3e-7  # an entry of a scan that is one call
 _OPERATION_S = {
-    "write": 2.5e-6,
-    "delete": 2.5e-6,
-    "read": 1.2e-6,
-    "mix": 4e-6,
+    "write": 3.5e-6,
+    "delete": 3.5e-6,
+    "read": 1.8e-6,
+    "mix": 6e-6,
     "compact": 0.1,
     "verify": _SCAN_S,
 }
 # Of a mix: writes between reads, which most engines make one at a time.
 _TYPE_S = {
-    **dict.fromkeys(("read", "get"), 1.2e-6),
-    **dict.fromkeys(("update", "insert", "put"), 8e-6),
-    **{"readmodifywrite": 9e-6, "scan": 2e-5, "seek": 2e-5},
+    **dict.fromkeys(("read", "get"), 1.8e-6),
+    **dict.fromkeys(("update", "insert", "put"), 1.2e-5),
+    **{"readmodifywrite": 1.4e-5, "scan": 2e-5, "seek": 2e-5},
 }
-_AUDIT_S = 5e-7  # an entry
+_AUDIT_S = 8e-7  # an entry
 _SETTLE_S = 5e-7  # an entry that was written
-_SYNC_S = 3e-3
+_SYNC_S = 5e-3
 _COUNT_S = 2.0  # strace and valgrind, each with a fill and an audit
 _BYTE_S = 3e-9  # of a value that is written
 _MIXED_BYTE_S = 1.2e-8  # the same between reads, where pages are rewritten
@@ -85,7 +85,10 @@ def _operation_s(plan: Plan, benchmark: Benchmark, flags: Flags) -> float:
         return (one_s + size * _BYTE_S / 10) / parallel * (1 + benchmark.writer)
     if benchmark.kind == "mix":
         shares = benchmark.shares(flags)
-        one_s = sum(_TYPE_S.get(kind, 4e-6) * share for kind, share in shares.items())
+        one_s = sum(
+            _TYPE_S.get(kind, _OPERATION_S["mix"]) * share
+            for kind, share in shares.items()
+        )
         writes = 1 - shares.get("read", 0.5)
         return (one_s or _OPERATION_S["mix"]) + writes * size * _MIXED_BYTE_S
     sync_s = _SYNC_S if benchmark.sync or flags.get("sync") else 0.0
