@@ -15,7 +15,13 @@ from report.verdict.ab_judge import judge_ab
 from scripts.cli import options as options
 from scripts.cli.build_folders import _NEEDED, BUILDS, BuildFolders, builds_of
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.selection import RunOptions, read_config, selection_of, suite_of
+from scripts.cli.selection import (
+    RunOptions,
+    note_own_defaults,
+    read_config,
+    selection_of,
+    suite_of,
+)
 from scripts.cli.session_flow import concluded_ab, run_with_progress
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import SessionResult
@@ -136,6 +142,7 @@ def ab(
             )
             plan = session.plan(request, labels, rule, same_build=same, counted=counts)
             if dry_run:
+                note_own_defaults(request.config, request.selection)
                 return _dry_run(session, plan, output)
             ending = run_with_progress(session, plan, output, strict=strict)
         return concluded_ab(ending, output, places, builds)

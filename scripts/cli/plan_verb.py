@@ -14,7 +14,13 @@ from report.terms import numbers
 from scripts.cli import options as options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import CountsType
-from scripts.cli.selection import RunOptions, read_config, selection_of, suite_of
+from scripts.cli.selection import (
+    RunOptions,
+    note_own_defaults,
+    read_config,
+    selection_of,
+    suite_of,
+)
 from scripts.forecast.size_history import Samples, collect
 from scripts.forecast.suite_estimate import Room, estimate_suite
 from scripts.machine.host import environment_document
@@ -98,6 +104,7 @@ def plan(
         config = read_config(places.configs)
         chosen = suite_of(config, suite)
         selection = selection_of(config, chosen, asked)
+        note_own_defaults(config, selection)
         request = Request(config, chosen, selection, ctx.meta["command"])
         learn = SampleOptions(runs, sizes, measure, against)
         return predict_suite(request, learn, places, output, ctx.obj)

@@ -16,6 +16,8 @@ from scripts.planning.new_plan import Selection, control_of
 
 _OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}  # by flag
 
+_BASELINE = "baseline"
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -98,6 +100,22 @@ def selection_of(config: Config, suite: SuiteConfig, asked: RunOptions) -> Selec
         control=_control(suite, asked, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
     )
+
+
+def note_own_defaults(config: Config, selection: Selection) -> None:
+    """Name on stderr each scenario without the settings that baseline has."""
+    baseline = config.scenarios.get(_BASELINE)
+    usual = baseline.settings if baseline else {}
+    engines = ", ".join(name for name in selection.engines if name in usual)
+    chosen = [config.scenarios[name] for name in selection.scenarios]
+    bare = dict.fromkeys(s.family or s.name for s in chosen if not s.settings)
+    for name in bare if engines else ():
+        click.echo(
+            f"kvmatrix: note: scenario {name} has no [settings]: {engines} use their"
+            f' own defaults there; extends = "{_BASELINE}" would give them those of'
+            f" {_BASELINE}",
+            err=True,
+        )
 
 
 def _scenarios(

@@ -17,7 +17,13 @@ from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.history_verb import history
 from scripts.cli.option_types import names
 from scripts.cli.plan_verb import plan
-from scripts.cli.selection import RunOptions, read_config, selection_of, suite_of
+from scripts.cli.selection import (
+    RunOptions,
+    note_own_defaults,
+    read_config,
+    selection_of,
+    suite_of,
+)
 from scripts.cli.session_flow import conclude, run_with_progress
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.run_session import RunSession
@@ -96,6 +102,7 @@ def run(
         with open_runner(places, ctx.obj) as runner:
             made = runner.plan(request)
             if dry_run:
+                note_own_defaults(config, selection)
                 document = dry_run_document(made, places)
                 return show_dry_run(document, dry_run_lines, output)
             session = RunSession(runner, view_for(output, places))
