@@ -32,8 +32,8 @@ _AUDIT_S = 8e-7  # an entry
 _SETTLE_S = 5e-7  # an entry that was written
 _SYNC_S = 5e-3
 _COUNT_S = 2.0  # strace and valgrind, each with a fill and an audit
-_BYTE_S = 3e-9  # of a value that is written
-_MIXED_BYTE_S = 1.2e-8  # the same between reads, where pages are rewritten
+_BYTE_S = 5e-9  # of a value that is written
+_MIXED_BYTE_S = 2.5e-8  # the same between reads, where pages are rewritten
 
 
 def guess_seconds(plan: Plan, turn: ScheduledRepetition, sharers: int = 1) -> float:
