@@ -35,18 +35,6 @@ from report.published.published_figures import PUBLISHED_DIR
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.units import UnitError, parse_duration
 
-__all__ = [
-    "CONTROL_SUFFIX",
-    "MOST_REPEATS",
-    "Config",
-    "EngineConfig",
-    "FlagsBySize",
-    "ScenarioConfig",
-    "SuiteConfig",
-    "load",
-    "load_readable",
-]
-
 
 def load(folder: Path) -> Config:
     """Read and check a configuration folder.  Raises ConfigError."""

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
-from report.verdict.ab_judge import judge_ab
 from scripts.cli import options as options
-from scripts.cli.build_folders import _NEEDED, BUILDS, BuildFolders, builds_of
+from scripts.cli.build_folders import BUILDS, builds_of
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.selection import (
     RunOptions,
@@ -23,8 +22,6 @@ from scripts.cli.selection import (
     suite_of,
 )
 from scripts.cli.session_flow import concluded_ab, run_with_progress
-from scripts.machine.system_access import SystemAccess
-from scripts.measure.events import SessionResult
 from scripts.measure.runner import Request, open_runner
 from scripts.show.ab_view import make_ab_view
 from scripts.show.dry_run import show_dry_run
@@ -173,61 +170,6 @@ def _request(
         repeat_disturbed=0,
     )
     return Request(config, chosen, selection_of(config, chosen, asked), command)
-
-
-def resume_ab(
-    path: Path,
-    a_dir: Path | None,
-    b_dir: Path | None,
-    places: RunPlaces,
-    output: Output,
-    outside: SystemAccess,
-) -> int:
-    """Go on with the A/B run in this folder; return the exit code.
-
-    One that is finished is shown, whatever builds are given.  What it raises is what
-    guarded() knows.
-    """
-    from report.model.ab_folder import check_unaltered, load_ab
-    from scripts.ab.ab_session import session_of
-
-    recorded = load_ab(path)
-    check_unaltered(recorded)
-    plan, run = recorded.plan, judge_ab(recorded)
-    if not run.unfinished and not run.torn:
-        if not output.quiet:
-            click.echo(f"note {plan.run} is finished: nothing is missing", err=True)
-        return _concluded(SessionResult(plan, path, run.lines), output, places)
-    if a_dir is None or (b_dir is None and not plan.same_build):
-        builds_told = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
-        raise click.UsageError(
-            f"{plan.run} is resumed with the builds that it measures: {builds_told}"
-        )
-    builds = builds_of(a_dir, b_dir, same=plan.same_build)
-    places = replace(places, build_dir=builds.a)
-    config = read_config(places.configs)
-    with open_runner(places, outside) as side_a:
-        session = session_of(
-            side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
-        )
-        ending = session.resume(path, config)
-    return _concluded(ending, output, places, builds)
-
-
-def builds_of(a: Path | None, b: Path | None, *, same: bool) -> BuildFolders:
-    """The builds that are asked for.  Raises click.UsageError or Refused."""
-    from scripts.ab.ab_pairing import build_dir_of
-
-    if a is None:
-        raise click.UsageError(f"--a {_NEEDED}")
-    if same:
-        if b is not None:
-            raise click.UsageError("one build against itself (--aa) has no --b")
-        one = build_dir_of(a, "--a")
-        return BuildFolders(one, one, same=True)
-    if b is None:
-        raise click.UsageError(f"--b {_NEEDED}; or --aa, to measure A against itself")
-    return BuildFolders(build_dir_of(a, "--a"), build_dir_of(b, "--b"), same=False)
 
 
 def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:

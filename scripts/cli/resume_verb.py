@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from report.config.configuration import load
 from scripts.cli import options as options
 from scripts.cli.build_folders import BUILDS, builds_of
 from scripts.cli.exit_codes import exit_code_of
+from scripts.cli.selection import read_config
 from scripts.cli.session_flow import conclude, concluded_ab
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import SessionResult
@@ -60,7 +60,7 @@ def resume(
         if a_dir or b_dir:
             told = "is a run of one build: --build-dir names its build"
             raise click.UsageError(f"--a, --b: {path.name} {told}")
-        config = load(places.configs)
+        config = read_config(places.configs)
         with open_runner(places, outside) as runner:
             session = RunSession(runner, view_for(output, places))
             ending = session.resume(path, config)
@@ -101,7 +101,7 @@ def _resume_ab(
         )
     builds = builds_of(a_dir, b_dir, same=plan.same_build)
     places = replace(places, build_dir=builds.a)
-    config = load(places.configs)
+    config = read_config(places.configs)
     with open_runner(places, outside) as side_a:
         session = session_of(
             side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)

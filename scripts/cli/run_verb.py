@@ -5,11 +5,15 @@ from typing import Any
 
 import click
 
-from report.config.configuration import load
 from scripts.cli import options as options
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.option_types import suite_name
-from scripts.cli.selection import RunOptions, selection_of
+from scripts.cli.selection import (
+    RunOptions,
+    note_own_defaults,
+    read_config,
+    selection_of,
+    suite_of,
+)
 from scripts.cli.session_flow import conclude, run_with_progress
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, open_runner
@@ -44,13 +48,14 @@ def run(
     output, places, asked = Output.of(given), RunPlaces.of(given), RunOptions.of(given)
 
     def work() -> int:
-        config = load(places.configs)
-        chosen_suite = config.suites[suite_name(suite, config.suites)]
+        config = read_config(places.configs)
+        chosen_suite = suite_of(config, suite)
         selection = selection_of(config, chosen_suite, asked)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
         with open_runner(places, ctx.obj) as runner:
             made = runner.plan(request)
             if dry_run:
+                note_own_defaults(config, selection)
                 document = dry_run_document(made, places)
                 return show_dry_run(document, dry_run_lines, output)
             session = RunSession(runner, view_for(output, places))

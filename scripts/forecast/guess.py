@@ -7,7 +7,7 @@ weighs its cells.  A sync depends on the disk and the engine: 2 to 15 ms there.
 """
 
 from report.model.plan import CellName, InitialState, Plan
-from report.terms.rulebook import Benchmark
+from report.terms.rulebook import Benchmark, Flags
 from scripts.planning.disk_room import value_bytes
 from scripts.planning.order import ScheduledRepetition
 

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from report.model.plan import CellGroup, Plan
-from report.terms.rulebook import Benchmark, flag_of
+from report.terms.rulebook import Benchmark, Flags, flag_of
 
 # Peak size of a database over the bytes of its entries: logs, unmerged tables and
 # free pages together.  Measured engines stay below; nobody is hurt by the rest.

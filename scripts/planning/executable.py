@@ -2,14 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from report.model.description import Description
-from report.model.plan import METHOD, SCHEMA, CellName, Plan
+from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
 from report.terms.documents import ResultsError, parse_object, validate
-from report.terms.rulebook import Benchmark, Flag
+from report.terms.rulebook import Benchmark, Flag, Flags
 from scripts.machine.child_process import Executor, ProcessResult
 
 DESCRIBE_TIMEOUT_S = 20
@@ -18,6 +18,8 @@ NOT_BUILT = "not built"
 # A benchmark that a database has been through, and the operations of each thread
 # that wrote; none: one thread made all that its flags plan.
 Step = tuple[str, tuple[int, ...]]
+# Asks whether an engine can run benchmarks with flags: see refusal().
+Refusal = Callable[[Engine, Sequence[str], Flags], tuple[str, str] | None]
 _ADVICE = "build it with scripts/setup"
 
 

@@ -9,6 +9,7 @@ from report.terms.rulebook import Flags
 from scripts.machine.child_process import Executor
 from scripts.planning.executable import (
     NotUsable,
+    Refusal,
     describe,
     executable_path,
     refusal,

@@ -22,7 +22,7 @@ from report.model.plan import (
 )
 from report.terms.documents import canonical
 from report.terms.rulebook import OWN_STREAM, Flags
-from scripts.planning.executable import process_flags
+from scripts.planning.executable import Refusal, process_flags
 from scripts.planning.order import shuffled_order
 from scripts.planning.settings import resolve_flags
 

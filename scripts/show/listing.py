@@ -12,6 +12,7 @@ from report.terms import titles
 from report.terms.numbers import count
 from report.terms.text_table import TableRow, TextTable
 from scripts.machine.system_access import SystemAccess
+from scripts.planning.executable import Refusal
 from scripts.planning.found_engines import (
     ask_executables,
     child_environment,

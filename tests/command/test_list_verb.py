@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.places import ROOT
+from tests.support.command_line import call
 from tests.support.lab import Lab, make_lab
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from report.model import plan
 from report.model.description import Description
 from report.model.plan import Plan
 from scripts.forecast.guess import guess_seconds
@@ -15,7 +14,7 @@ from scripts.forecast.prediction import Forecast
 from scripts.planning.disk_room import PEAK_FACTOR, cell_bytes, value_bytes
 from scripts.planning.order import ScheduledRepetition
 from tests.builders import descriptions
-from tests.builders.simple_plans import engine
+from tests.builders.simple_plans import FLAGS, engine, plan
 from tests.support.lab import Lab, make_lab
 
 FIRST = ScheduledRepetition(0, 0, 1)
