@@ -85,7 +85,7 @@ def test_the_table_of_the_keys_is_counted() -> None:
 def test_a_run_whose_table_exceeds_the_memory_is_refused() -> None:
     plan = made()
     with pytest.raises(
-        CannotStart, match=r"a/base/fillrandom records .* 3\.73 GiB of mem"
+        CannotStart, match=r"a/base/fillrandom needs 3\.73 GiB of memory to record"
     ):
         refuse_small_memory(plan, 4 * NUM - 1)
     refuse_small_memory(plan, 4 * NUM)
