@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from report.model.run import NOT_MEASURED, Cell, Run
@@ -10,6 +10,10 @@ from report.published import published_figures
 from report.terms import numbers
 from report.verdict.chart_row import WIDE_SPREAD, Row
 from report.verdict.comparison import FAILURES, Comparison
+from report.words.workloads import value_bounds
+
+_MOST_SIZES = 3  # distinct ones that are listed; of more the range
+_VALUES = {"value_size", "value_size_min", "value_size_max"}
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ def _without_latency(run: Run, rows: Sequence[Row]) -> int:
 
 
 def _settings(run: Run) -> list[str]:
-    """Memory, sizes and number of entries of the first scenario.
+    """Memory and number of entries of the first scenario, and sizes of all.
 
     Without the flag that a sweep varies.
     """
@@ -118,15 +122,52 @@ def _settings(run: Run) -> list[str]:
     caches = [int(f["cache_size"]) for f in flags if _is_count(f.get("cache_size"))]
     found = [f"{numbers.size(max(caches))} cache"] if caches else []
     first = flags[0] if flags else {}
-    sizes = [
-        f"{first[flag]} B {what}"
-        for flag, what in (("key_size", "keys"), ("value_size", "values"))
-        if _is_count(first.get(flag))
-    ]
-    found += [", ".join(sizes)] if sizes else []
+    if sizes := _sizes(run):
+        found.append(", ".join(sizes))
     if _is_count(first.get("num")):
         found.append(f"{int(first['num']):,} entries")
     return found
+
+
+def _sizes(run: Run) -> list[str]:
+    """Return the sizes of keys and values that were run, over all scenarios.
+
+    Those of the plan while nothing is measured.
+    """
+    measured = [
+        (m.cell, m.record["options"])
+        for cell in run.cells.values()
+        for m in cell.repetitions
+        if m.status == "ok" and m.record.get("options")
+    ]
+    planned = [(name, run.plan.flags(name)) for name in run.plan.cells]
+    swept = {s.name: s.swept.keys() for s in run.plan.scenarios}
+    keys: dict[tuple[int, int], None] = {}
+    values: dict[tuple[int, int], None] = {}
+    for cell, options in measured or planned:
+        names = options.keys() - swept[cell.scenario]
+        if "key_size" in names and _is_count(options["key_size"]):
+            size = int(options["key_size"])
+            keys[size, size] = None
+        bounds = value_bounds(options, cell.benchmark)
+        if (
+            bounds
+            and _is_count(options.get("value_size"))
+            and (not swept[cell.scenario] & _VALUES)
+        ):
+            values[bounds] = None
+    is_model = any(b.startswith("mixgraph") for _, b in run.plan.charts)
+    what = "values loaded" if is_model else "values"
+    return [*_range(keys, "keys"), *_range(values, what)]
+
+
+def _range(bounds: Iterable[tuple[int, int]], what: str) -> list[str]:
+    """Return "100 B values", or "100 or 200 to 2,000 B values"; [] of no bounds."""
+    found = sorted(bounds)
+    if len(found) > _MOST_SIZES:
+        found = [(found[0][0], max(high for _, high in found))]
+    told = [f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in found]
+    return [f"{' or '.join(told)} B {what}"] if told else []
 
 
 def _is_count(flag: object) -> bool:

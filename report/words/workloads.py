@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from report.terms import numbers
-from report.terms.rulebook import BENCHMARKS, Flags
+from report.terms.rulebook import BENCHMARKS, UNKNOWN, flag_of
 from report.verdict.chart_row import Row
 
 _KEYS = {
@@ -21,6 +21,7 @@ _KEYS = {
     "sequential": "in key order",
 }
 _WITH_THETA = ("zipf", "ycsb-zipf", "latest")
+_LAW, _FIXED = "value_size_distribution_type", "fixed"
 
 
 def workload(rows: Sequence[Row]) -> list[str]:
@@ -43,15 +44,44 @@ def told(options: Flags, benchmark: str = "") -> list[str]:
         found.append("keys: by YCSB's own formula (YCSB-exact)")
     if (shape := options.get("key_format", "decimal")) != "decimal":
         found.append(f"{options.get('key_size', 8)}-byte {shape}-endian keys")
-    if (sizes := options.get("value_size_distribution_type", "fixed")) != "fixed":
-        low, high = options.get("value_size_min"), options.get("value_size_max")
-        bounds = f" from {low:,} to {high:,} bytes" if low and high else ""
-        found.append(f"values of {sizes} size{bounds}")
+    bounds = value_bounds(options, benchmark)
+    if bounds is None or bounds[0] < bounds[1]:
+        law = str(options.get(_LAW, _FIXED))
+        low, high = bounds or (0, 0)
+        between = f" from {low:,} to {high:,} bytes" if bounds else ""
+        found.append(f"values of {law} size{between}")
     if transactions := int(options.get("transactions") or 0):
         found.append(f"{numbers.count(transactions, 'transaction')}")
     if (stream := options.get("stream", "kvmatrix")) != "kvmatrix":
         found.append(f"stream {stream}")
     return found
+
+
+def value_bounds(options: Flags, benchmark: str) -> tuple[int, int] | None:
+    """Return the least and the largest value in bytes, as SizesOf() has them.
+
+    None if the law of the sizes is not known here, or its size.  The options of a
+    line name the size of a benchmark that has one of its own (fillseq100K), and
+    with it a law that it does not follow.
+    """
+    rule = BENCHMARKS.get(benchmark, UNKNOWN)
+    fill = BENCHMARKS.get(rule.fill, UNKNOWN) if rule.kind == "read" else UNKNOWN
+    size = rule.value_size or fill.value_size
+    law = str(options.get(_LAW, _FIXED))
+    if size or law == _FIXED:
+        size = size or int(flag_of(options, "value_size"))
+        return size, size
+    low, high = (int(options.get(f"value_size_{end}") or 0) for end in ("min", "max"))
+    size = int(flag_of(options, "value_size"))
+    quarter = (size + 3) // 4
+    usual = {
+        "uniform": (1, 2 * size - 1),
+        "normal": (quarter, 2 * size - quarter),
+        "pareto": (1, 32 * size),
+    }
+    if law not in usual:
+        return None
+    return low or usual[law][0], high or usual[law][1]
 
 
 def _keys(distribution: str, options: Flags) -> str:

@@ -115,6 +115,14 @@ def test_ycsb_has_its_own_keys_unless_others_are_asked_for() -> None:
     assert true == ["keys: true Zipf, by rejection-inversion"]
 
 
+def test_a_benchmark_with_a_size_of_its_own_follows_no_law() -> None:
+    law: Flags = {"value_size_distribution_type": "uniform", "value_size": 100_000}
+    for benchmark in ("fillseq100K", "readrand100K"):
+        assert workloads.told(law, benchmark) == []
+        assert workloads.value_bounds(law, benchmark) == (100_000, 100_000)
+    assert workloads.value_bounds(law, "fillseq") == (1, 199_999)
+
+
 @pytest.mark.parametrize(
     ("options", "due"),
     [
@@ -139,6 +147,14 @@ def test_ycsb_has_its_own_keys_unless_others_are_asked_for() -> None:
                 "value_size_max": 1024,
             },
             ["values of pareto size from 10 to 1,024 bytes"],
+        ),
+        (
+            {"value_size_distribution_type": "normal", "value_size": 100},
+            ["values of normal size from 25 to 175 bytes"],
+        ),
+        (
+            {"value_size_distribution_type": "strange"},
+            ["values of strange size"],
         ),
         ({"transactions": 1000}, ["1,000 transactions"]),
         ({"stream": "ancient"}, ["stream ancient"]),

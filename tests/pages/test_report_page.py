@@ -88,6 +88,24 @@ def test_what_weakens_a_result_is_said(varied: Run) -> None:
         assert told in text, told
 
 
+def test_the_sizes_of_values_are_those_that_were_run(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    lines = synthetic_run.lines(plan)
+    law: Any = {"value_size_distribution_type": "uniform"}
+    law |= {"value_size_min": 200, "value_size_max": 2000}
+    bytes_each = 16 + 1100
+    for scenario in plan["scenarios"][:1]:
+        for engine, flags in scenario["flags"].items():
+            scenario["flags"][engine] = {**flags, **law}
+    for line in lines:
+        if line["scenario"] == "baseline":
+            line["options"] = {**line["options"], **law}
+            line["bytes"] = bytes_each * (line["bytes"] // records.ENTRY_BYTES)
+    for name, made_lines in (("measured", lines), ("planned", [])):
+        text = Page(report_page.render(made(tmp_path / name, plan, made_lines))).text
+        assert "16 B keys, 100 or 200 to 2,000 B values" in text, name
+
+
 def test_a_tie_is_called_a_tie(varied: Run) -> None:
     assert "Tie of Alpha and Beta Tree" in Page(report_page.render(varied)).text
 
