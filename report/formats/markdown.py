@@ -5,7 +5,7 @@ The rest are the tables that the HTML report has behind each chart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from report.model import build_facts
 from report.model.plan import Scenario
@@ -15,7 +15,7 @@ from report.terms.text_table import TableRow, TextTable, escaped
 from report.verdict import comparison, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
-from report.words import chart_detail, sentences, summary_badges
+from report.words import chart_detail, provenance, sentences, summary_badges
 from report.words.cell_text import EMPTY, DetailTable, union
 from report.words.workloads import workload
 
@@ -41,6 +41,7 @@ def render(run: Run) -> str:
         f"Rates are medians of {run.plan.repetitions}; in brackets how many times "
         f"slower than the best. Bold {escaped(sentences.win_rule(compared))}.",
         *_beside(run, compared),
+        *_settings_in_force(compared),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -126,6 +127,31 @@ def _beside(run: Run, compared: Comparison) -> list[str]:
     if disturbances:
         blocks += ["## Disturbed repetitions", "\n".join(disturbances)]
     return blocks
+
+
+def _settings_in_force(compared: Comparison) -> list[str]:
+    """Return each engine's settings, once for all scenarios that share them.
+
+    Without the flag that a sweep varies, which the sweep's table has.
+    """
+    scenarios: dict[tuple[str, str, str], list[str]] = {}
+    for scenario, charts in comparison.by_scenario(compared.charts):
+        for found in provenance.settings(scenario, charts):
+            asked = [pair for pair in found.asked if pair[0] not in scenario.swept]
+            key = (found.engine.title, _listed(found.read_back), _listed(asked))
+            scenarios.setdefault(key, []).append(scenario.title)
+    rows = tuple(
+        TableRow((engine, ", ".join(titles), read_back, asked))
+        for (engine, read_back, asked), titles in sorted(scenarios.items())
+    )
+    if not rows:
+        return []
+    names = ("Engine", "Scenarios", "In force, as read back", "Requested")
+    return ["## Settings in force", TextTable(names, (), (), rows).markdown()]
+
+
+def _listed(settings: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings) or "–"
 
 
 def _merged(tables: list[tuple[Chart, DetailTable]]) -> str:

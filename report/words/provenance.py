@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report.model.build_facts import text_of
 from report.model.plan import Engine, Scenario
 from report.model.run import Measurement, Run
 from report.terms import numbers
 from report.verdict.comparison import Chart
 
 UNKNOWN = "unknown"
+_NOT_READ_BACK = " (as requested)"
 # Flags that a run may have been given for all engines: option and unit.
 _CHOSEN = (
     ("num", "--num", ""),
@@ -56,11 +56,27 @@ def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
         found.append(
             Settings(
                 own[0].engine,
-                tuple((name, text_of(value)) for name, value in sorted(asked.items())),
-                tuple((n, " or ".join(texts)) for n, texts in sorted(values.items())),
+                tuple((name, _text(value)) for name, value in sorted(asked.items())),
+                tuple(
+                    (
+                        name,
+                        " or ".join(_in_force(text, name in asked) for text in texts),
+                    )
+                    for name, texts in sorted(values.items())
+                ),
             )
         )
     return found
+
+
+def _in_force(text: str, is_asked: bool) -> str:
+    """Return a setting; one that was not requested is a default, not a request.
+
+    A driver marks as requested whatever its engine cannot report (driver.h).
+    """
+    if is_asked or not text.endswith(_NOT_READ_BACK):
+        return text
+    return f"{text.removesuffix(_NOT_READ_BACK)} (default, not read back)"
 
 
 def environment(

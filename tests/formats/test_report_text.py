@@ -75,6 +75,16 @@ def test_markdown_says_the_noise_and_what_was_disturbed(varied: Run) -> None:
     assert f"- Baseline, fillseq: {told}; made again" in text
 
 
+def test_markdown_has_the_settings_in_force(varied: Run) -> None:
+    head, _, *rows = section(markdown.render(varied), "Settings in force")
+    assert head == ["Engine", "Scenarios", "In force, as read back", "Requested"]
+    alpha = [row for row in rows if row[0] == "Alpha"]
+    scenarios = sorted(", ".join(row[1] for row in alpha).split(", "))
+    assert scenarios == sorted(s.title for s in varied.plan.scenarios)
+    assert all("page\\_size=1024" in row[2] for row in alpha)
+    assert all("value\\_size=100" in row[3] for row in alpha)
+
+
 def test_markdown_says_statuses_in_words_with_reasons(varied: Run) -> None:
     text = markdown.render(varied)
     for status, reason in synthetic_run.VARIETY.values():

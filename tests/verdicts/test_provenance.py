@@ -1,6 +1,7 @@
 """The command that repeats a run, and where its time went."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from report.model.run import Run
 from report.page import report_page
 from report.trust.judge import load_run
+from report.verdict import comparison
 from report.words import provenance
 from tests.builders import synthetic_run
 
@@ -70,3 +72,19 @@ def test_the_limits_of_the_figures_are_told(run: Run) -> None:
     assert "only their sum can be relied on" in page
     assert "read no clock" not in page
     assert page.count("look at the clock about once in 16 µs") == 2
+
+
+def test_only_what_was_requested_is_called_requested(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    lines = synthetic_run.lines(plan)
+    told = {"cache_size": "4194304 (as requested)", "open_files": "1000 (as requested)"}
+    for line in lines:
+        line["settings"] = {**told, "page_size": "1024"}
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    found = comparison.compare(run).charts[:1]
+    (alpha, *_) = provenance.settings(found[0].scenario, found)
+    assert dict(alpha.read_back) == {
+        "cache_size": "4194304 (as requested)",
+        "open_files": "1000 (default, not read back)",
+        "page_size": "1024",
+    }
