@@ -39,7 +39,8 @@ def render(run: Run) -> str:
         blocks += _section(scenario.title, scenario, charts)
     blocks += [
         f"Rates are medians of {run.plan.repetitions}; in brackets how many times "
-        f"slower than the best. Bold {escaped(sentences.win_rule(compared))}.",
+        f"slower than the best. Bold {escaped(sentences.win_rule(compared))}."
+        + "".join(f" {sign} {said}." for sign, said in sentences.legend(compared)),
         *_beside(run, compared),
         *_settings_in_force(compared),
     ]
@@ -78,13 +79,14 @@ def _name(row: Row) -> str:
 def _cell(chart: Chart, row: Row) -> str:
     if row.summary is None:
         return row.status
+    signs = "".join(f" {sign}" for sign, _ in sentences.flags(row))
     rate = numbers.rounded(row.summary.median)
     if not row.engine.ranked:
-        return rate
+        return rate + signs
     if row.leads:
         outcome = chart.verdict.outcome.value
-        return f"**{rate}**" if outcome == "win" else f"{rate} ({outcome})"
-    return f"{rate} ({numbers.slower(row.off_best or 1.0)})"
+        return (f"**{rate}**" if outcome == "win" else f"{rate} ({outcome})") + signs
+    return f"{rate} ({numbers.slower(row.off_best or 1.0)}){signs}"
 
 
 def _remarks(charts: Iterable[Chart]) -> list[str]:

@@ -101,7 +101,7 @@ def _environment() -> jinja2.Environment:
         sparks=sparklines.sparks,
         titles=titles,
         workload=workloads.workload,
-        warnings=sentences.warnings,
+        signed_warnings=sentences.signed_warnings,
     )
     return environment
 

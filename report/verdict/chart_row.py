@@ -13,6 +13,7 @@ from report.stats import repetition_stats, resources
 from report.stats.resources import Resources
 from report.terms import titles
 from report.verdict import rate_findings
+from report.verdict.rate_findings import findings
 
 NOT_PLANNED = "not planned"
 _LEFT_OUT = "left out by the selection of this run"
@@ -167,12 +168,20 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         observer_cost=_observer_cost(summary, latency),
         disturbed=_disturbed(cell),
         repeated=len(cell.superseded) if cell else 0,
-        findings=rate_findings.findings(
-            records,
-            engine.benchmark(field.benchmark),
-            latency.record if latency else None,
-            engine.stores,
-        ),
+        findings=findings_of(cell, engine),
+    )
+
+
+def findings_of(cell: Cell | None, engine: Engine) -> tuple[str, ...]:
+    """Return what makes the rate of a cell suspect; () without a rate."""
+    if cell is None or not cell.rates:
+        return ()
+    latency = cell.latency if cell.latency and cell.latency.status == "ok" else None
+    return findings.findings(
+        [m.record for m in cell.repetitions],
+        engine.benchmark(cell.name.benchmark),
+        latency.record if latency else None,
+        engine.stores,
     )
 
 

@@ -11,6 +11,12 @@ from report.terms import numbers, titles
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
 
+DISTURBED, SUSPECT = "⚠", "¶"  # signs of a rate, in every format
+MEANINGS = {
+    DISTURBED: "disturbed by other work on the machine",
+    SUSPECT: "suspect: works outside the clock, or its size or speed does not fit",
+}
+
 
 def headline(comparison: Comparison) -> str:
     """Who is fastest, in a few words."""
@@ -92,10 +98,16 @@ def notes(row: Row) -> list[str]:
 
 def warnings(row: Row) -> list[str]:
     """What weakens a rate: work outside the clock, and other work meanwhile."""
-    found = list(row.findings)
+    return [text for _, text in signed_warnings(row)]
+
+
+def signed_warnings(row: Row) -> list[tuple[str, str]]:
+    """Return the same, each after the sign of its kind."""
+    found = [(SUSPECT, text) for text in row.findings]
     if row.summary and row.disturbed:
         made = len(row.repetitions) + bool(row.latency)
-        found.append(f"disturbed in {len(row.disturbed)} of {made} repetitions")
+        text = f"disturbed in {len(row.disturbed)} of {made} repetitions"
+        found.append((DISTURBED, text))
     return found
 
 
@@ -146,8 +158,8 @@ def flags(row: Row) -> list[tuple[str, str]]:
         found.append(("‡", "ended by the time limit"))
     if row.harness_bound:
         found.append(("§", "harness-bound: near the harness's own cost"))
-    if row.summary and warnings(row):
-        found.append(("⚠", "disturbed, or works outside the clock: see the chart"))
+    for sign in dict.fromkeys(sign for sign, _ in signed_warnings(row)):
+        found.append((sign, MEANINGS[sign]))
     return found
 
 

@@ -10,12 +10,14 @@ from rich.text import Text
 
 from report.model.plan import CellName, Engine, Plan
 from report.model.run import NOT_MEASURED
+from report.model.run import Cell as MeasuredCell
 from report.stats.repetition_stats import ChartOutcome, ChartVerdict, Summary
 from report.terms import numbers
-from report.verdict.chart_row import WIDE_SPREAD, summary_of
+from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
 from report.verdict.comparison import FAILURES, Contest, contest_of
 from report.verdict.control import measured_twice
-from scripts.show.board import STATUS_WORDS, Board
+from report.words import sentences
+from scripts.show.board import STATUS_WORDS, Board, made
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,12 @@ class Glyphs:
     times: str = "x"
     none: str = "–"
     dot: str = "·"
+    disturbed: str = "!"
+    suspect: str = sentences.SUSPECT
 
 
 UNICODE = Glyphs()
-ASCII = Glyphs("*", "=", "+-", ">", "#", "[", "]", "x", "-", "-")
+ASCII = Glyphs("*", "=", "+-", ">", "#", "[", "]", "x", "-", "-", "!", "?")
 
 
 def glyphs_for(encoding: str) -> Glyphs:
@@ -57,13 +61,33 @@ class Layout:
     ratio: bool
 
 
-def legend_line(layout: Layout, glyphs: Glyphs) -> Text:
+def signs_of(cell: MeasuredCell, engine: Engine, glyphs: Glyphs) -> str:
+    """Return what weakens the rate of a cell, a character each."""
+    if not cell.rates:
+        return ""
+    is_disturbed = any(m.disturbed for m in made(cell))
+    found = glyphs.disturbed if is_disturbed else ""
+    return found + (glyphs.suspect if findings_of(cell, engine) else "")
+
+
+def legend_line(board: Board, layout: Layout, glyphs: Glyphs) -> Text:
     """What the figures and marks of a table mean."""
+    signs = {
+        sign
+        for cell in board.cells.values()
+        for sign in signs_of(cell, board.plan.engine(cell.name.engine), glyphs)
+    }
     parts = ["median operations per second", f"{glyphs.star} wins", f"{glyphs.tie} tie"]
     if layout.spread:
         parts.append(f"{glyphs.spread} spread: (max - min) / median")
     if layout.ratio:
         parts.append(f"{glyphs.times} off the best")
+    for glyph, sign in (
+        (glyphs.disturbed, sentences.DISTURBED),
+        (glyphs.suspect, sentences.SUSPECT),
+    ):
+        if glyph in signs:
+            parts.append(f"{glyph} {sentences.MEANINGS[sign]}")
     return Text(", ".join(parts), "dim")
 
 
@@ -126,11 +150,14 @@ def _cell(
         return _word(measured.status, glyphs)
     mark = _mark(contest.verdict, engine.name, glyphs)
     style = "bold" if mark == glyphs.star else "dim" if summary.count < 2 else ""
+    signs = signs_of(measured, engine, glyphs)
     text = Text(f"{mark} {numbers.compact(summary.median):>5}", style)
+    text.append(f"{signs:<1}", "yellow")
     if layout.spread:
         text.append_text(_spread(summary, glyphs))
     if layout.ratio and engine.role == "" and summary.median < contest.best:
-        text.append(f"{contest.best / summary.median:>7.2f}{glyphs.times}")
+        width = 7 if len(signs) < 2 else 6
+        text.append(f"{contest.best / summary.median:>{width}.2f}{glyphs.times}")
     return text
 
 

@@ -10,7 +10,7 @@ from report.model.plan import CellName, Plan
 from report.model.record import Record
 from report.model.run import LATENCY
 from report.terms import numbers
-from report.verdict.chart_row import summary_of
+from report.verdict.chart_row import findings_of, summary_of
 from scripts.measure.events import RunStarted, SessionResult
 from scripts.planning.order import is_superseded
 from scripts.show.board import STATUS_WORDS, Board, made
@@ -87,12 +87,15 @@ def summary_lines(
     layout = layout_for(board, width or _PIPE_WIDTH) or layout_for(board, 10_000)
     assert layout is not None
     shown = [*table_lines(board, layout, glyphs), Text("")]
-    shown.append(legend_line(layout, glyphs))
+    shown.append(legend_line(board, layout, glyphs))
     for m in board.failures():
         which = " latency" if m.pass_ == LATENCY else ""
         reason = " ".join(m.reason.split())
         shown.append(Text(f"{STATUS_WORDS[m.status]:<9} {m.cell}{which}: {reason}"))
     shown += [Text(line) for line in disturbed_lines(board)]
+    for cell in board.cells.values():
+        for finding in findings_of(cell, board.plan.engine(cell.name.engine)):
+            shown.append(Text(f"suspect   {cell.name}: {finding}"))
     shares = time_shares(board.plan, lines)
     if shares:
         shown.append(Text(shares_line(shares)))

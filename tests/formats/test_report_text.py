@@ -85,6 +85,16 @@ def test_markdown_has_the_settings_in_force(varied: Run) -> None:
     assert all("value\\_size=100" in row[3] for row in alpha)
 
 
+def test_what_is_disturbed_and_what_is_suspect_have_two_signs(varied: Run) -> None:
+    text = markdown.render(varied)
+    _, _, *rows = section(text, "Baseline")
+    gamma = {row[0].partition("`")[2].partition("`")[0]: row[3] for row in rows}
+    assert gamma["fillseq"].endswith(" ⚠") and "¶" not in gamma["fillseq"]
+    assert gamma["fillrandom"].endswith(" ¶") and "⚠" not in gamma["fillrandom"]
+    assert "⚠ disturbed by other work on the machine." in text
+    assert "¶ suspect: works outside the clock, or its size" in text
+
+
 def test_markdown_says_statuses_in_words_with_reasons(varied: Run) -> None:
     text = markdown.render(varied)
     for status, reason in synthetic_run.VARIETY.values():

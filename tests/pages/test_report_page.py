@@ -106,6 +106,14 @@ def test_the_sizes_of_values_are_those_that_were_run(tmp_path: Path) -> None:
         assert "16 B keys, 100 or 200 to 2,000 B values" in text, name
 
 
+def test_what_is_disturbed_and_what_is_suspect_have_two_signs(varied: Run) -> None:
+    text = Page(report_page.render(varied)).text
+    assert "⚠ disturbed by other work on the machine." in text
+    assert "¶ suspect: works outside the clock, or its size" in text
+    assert "⚠ disturbed in 1 of 4 repetitions" in text
+    assert "¶ closing took 8.00× the timed work" in text
+
+
 def test_a_tie_is_called_a_tie(varied: Run) -> None:
     assert "Tie of Alpha and Beta Tree" in Page(report_page.render(varied)).text
 
