@@ -85,6 +85,8 @@ def _cell(chart: Chart, row: Row) -> str:
         return rate + signs
     if row.leads:
         outcome = chart.verdict.outcome.value
+        if chart.verdict.doubt:
+            outcome = f"fastest, {chart.verdict.doubt}"
         return (f"**{rate}**" if outcome == "win" else f"{rate} ({outcome})") + signs
     return f"{rate} ({numbers.slower(row.off_best or 1.0)}){signs}"
 

@@ -37,6 +37,7 @@ class ChartOutcome(Enum):
     WIN = "win"
     TIE = "tie"
     SINGLE = "single"  # one repetition: fastest is known, a win is not
+    UNPROVEN = "unproven"  # a win by the rates, of repetitions that prove none
     UNCONTESTED = "uncontested"  # one engine alone has a rate
     NONE = "none"
 
@@ -46,12 +47,13 @@ class ChartVerdict:
     """`leaders` are the best engine and all that tie with it, best first.
 
     `within_noise` says of a tie that it is one by the noise of the run alone:
-    no interval reaches that of the best.
+    no interval reaches that of the best.  `doubt` says why a win is unproven.
     """
 
     outcome: ChartOutcome
     leaders: tuple[str, ...]
     within_noise: bool = False
+    doubt: str = ""
 
 
 @dataclass(frozen=True)

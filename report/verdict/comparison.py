@@ -7,13 +7,14 @@ beside them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from report.model.plan import Engine, Scenario
-from report.model.run import DISPUTED, Run
+from report.model.run import DISPUTED, Cell, Run
 from report.stats import repetition_stats
-from report.terms import titles
+from report.stats.repetition_stats import ChartOutcome
+from report.terms import numbers, titles
 from report.verdict import chart_row, control
 from report.verdict.chart_row import HARNESS_BOUND_RATIO, Row
 
@@ -21,6 +22,7 @@ __all__ = [
     "ALARMS",
     "FAILURES",
     "HARNESS_BOUND_RATIO",
+    "LEAST_REPETITIONS",
     "Chart",
     "Comparison",
     "Row",
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 FAILURES = ("wrong", "error", "timeout")
+LEAST_REPETITIONS = 3  # of each engine: two lie apart by chance too often
 ALARMS = (*FAILURES, DISPUTED)
 
 
@@ -199,9 +202,23 @@ def contest_of(
         max((s.median for s in by_role[role].values()), default=0.0)
         for role in ("", "floor")
     )
-    return Contest(
-        repetition_stats.verdict(by_role[""], noise_share or 0.0), best, floor
-    )
+    verdict = repetition_stats.verdict(by_role[""], noise_share or 0.0)
+    if verdict.outcome is ChartOutcome.WIN:
+        cell = run.cell(verdict.leaders[0], scenario, benchmark)
+        if doubt := _doubt(cell, by_role[""].values()):
+            unproven = ChartOutcome.UNPROVEN
+            verdict = replace(verdict, outcome=unproven, doubt=doubt)
+    return Contest(verdict, best, floor)
+
+
+def _doubt(winner: Cell | None, summaries: Iterable[repetition_stats.Summary]) -> str:
+    """Return why the repetitions of a chart prove no win, or ""."""
+    least = min(summary.count for summary in summaries)
+    if least < LEAST_REPETITIONS:
+        return f"only {numbers.count(least, 'repetition')}"
+    if winner and all(m.disturbed for m in winner.repetitions):
+        return "every repetition disturbed"
+    return ""
 
 
 def _chart(
@@ -245,8 +262,8 @@ def _standing(
     worst = max(rated, key=lambda pair: pair[1].off_best or 0.0, default=None)
     return Standing(
         engine=engine,
-        won=leading.count(repetition_stats.ChartOutcome.WIN),
-        tied=leading.count(repetition_stats.ChartOutcome.TIE),
+        won=leading.count(ChartOutcome.WIN),
+        tied=leading.count(ChartOutcome.TIE),
         fastest=len(first),
         rated=len(rated),
         mean_off_best=repetition_stats.geometric_mean(

@@ -11,6 +11,9 @@ from report.terms import numbers, titles
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
 
+NOISE_UNKNOWN = (
+    "the noise of the run was not measured, so a win rests on these intervals alone"
+)
 DISTURBED, SUSPECT = "⚠", "¶"  # signs of a rate, in every format
 MEANINGS = {
     DISTURBED: "disturbed by other work on the machine",
@@ -38,7 +41,7 @@ def verdict_rest(comparison: Comparison) -> str:
     rest = []
     if ranking and ranking[0].won:
         rest = [f"{s.engine.title} {s.won}" for s in ranking[1:] if s.rated]
-    elif outcomes[ChartOutcome.SINGLE]:
+    elif outcomes[ChartOutcome.SINGLE] or outcomes[ChartOutcome.UNPROVEN]:
         rest = [f"{s.engine.title} in {s.fastest}" for s in ranking[1:] if s.rated]
     sentences = ["".join(f", {part}" for part in rest) + "."]
     ties = outcomes[ChartOutcome.TIE]
@@ -47,6 +50,12 @@ def verdict_rest(comparison: Comparison) -> str:
         sentences.append(told + _within_noise(comparison, ties) + ".")
     if outcomes[ChartOutcome.SINGLE]:
         sentences.append("One repetition each cannot show a win.")
+    doubts = Counter(chart.verdict.doubt for chart in comparison.charts)
+    for doubt, number in doubts.items():
+        if doubt:
+            verb = "has" if number == 1 else "have"
+            charts = numbers.count(number, "chart")
+            sentences.append(f"{charts} {verb} no winner: {doubt}.")
     if outcomes[ChartOutcome.UNCONTESTED]:
         alone = numbers.count(outcomes[ChartOutcome.UNCONTESTED], "chart")
         sentences.append(f"In {alone} one engine alone has a rate, and no win.")
@@ -75,6 +84,8 @@ def chart_verdict(chart: Chart) -> str:
             return f"{told}, which differ by no more than the noise, {share}"
         case ChartOutcome.SINGLE:
             return f"{leaders[0]} is fastest, in one repetition"
+        case ChartOutcome.UNPROVEN:
+            return f"{leaders[0]} is fastest, but no win: {chart.verdict.doubt}"
         case ChartOutcome.UNCONTESTED:
             return f"{leaders[0]} alone has a rate"
     if chart.disputed:
@@ -86,7 +97,7 @@ def win_rule(comparison: Comparison) -> str:
     """What a win is, in this run."""
     rule = "wins: no repetition of another engine reaches its slowest"
     if comparison.noise is None:
-        return rule
+        return f"{rule}; {NOISE_UNKNOWN}"
     share = numbers.percent(comparison.noise.share)
     return f"{rule}, and no other median is within the noise of the run, {share}"
 

@@ -14,7 +14,12 @@ from report.model.run import Cell as MeasuredCell
 from report.stats.repetition_stats import ChartOutcome, ChartVerdict, Summary
 from report.terms import numbers
 from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
-from report.verdict.comparison import FAILURES, Contest, contest_of
+from report.verdict.comparison import (
+    FAILURES,
+    LEAST_REPETITIONS,
+    Contest,
+    contest_of,
+)
 from report.verdict.control import measured_twice
 from report.words import sentences
 from scripts.show.board import STATUS_WORDS, Board, made
@@ -77,7 +82,11 @@ def legend_line(board: Board, layout: Layout, glyphs: Glyphs) -> Text:
         for cell in board.cells.values()
         for sign in signs_of(cell, board.plan.engine(cell.name.engine), glyphs)
     }
-    parts = ["median operations per second", f"{glyphs.star} wins", f"{glyphs.tie} tie"]
+    won = f"{glyphs.star} wins (no overlap in {LEAST_REPETITIONS} or more repetitions"
+    won += ", not all disturbed"
+    if measured_twice(board).noise is None:
+        won += "; the noise of the run was not measured"
+    parts = ["median operations per second", f"{won})", f"{glyphs.tie} tie"]
     if layout.spread:
         parts.append(f"{glyphs.spread} spread: (max - min) / median")
     if layout.ratio:

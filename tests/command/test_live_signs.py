@@ -1,12 +1,38 @@
 """The signs of the terminal's table, and the legend that explains them."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
+from report.model import plan
 from report.model.plan import CellName
-from scripts.measure.events import Event, RepetitionFinished, RunProgress
+from scripts.measure.events import (
+    Event,
+    RepetitionFinished,
+    RunProgress,
+    RunStarted,
+)
 from scripts.show.live_table import ASCII, UNICODE, Glyphs
 from scripts.show.run_summary import summary_lines
-from tests.command.test_live import RECORDED, A, B, board, finished
+from tests.builders.simple_plans import engine
+from tests.command.test_live import RECORDED, A, B, board, finished, shown
+
+
+@pytest.mark.parametrize(
+    ("marks", "stars"),
+    [(["", "", ""], 1), (["", ""], 0), (["m", "m", "m"], 0), (["m", "", "m"], 1)],
+)
+def test_few_or_disturbed_repetitions_have_no_star(
+    marks: list[str], stars: int
+) -> None:
+    events = [RECORDED[0]]
+    for number, mark in enumerate(marks, 1):
+        own: Any = {"marks": [mark], "attempt": 3} if mark else {}
+        events += [finished(A, number, rate=4e6, **own), finished(B, number, rate=1e6)]
+    text = [t.plain for t in summary_lines(board(events), None, UNICODE, [])]
+    (row,) = (x for x in text if x.startswith("  fillseq"))
+    assert row.count("★") == stars
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
@@ -27,3 +53,17 @@ def test_what_is_disturbed_and_what_is_suspect_have_two_signs(glyphs: Glyphs) ->
     assert f"{signs[0]} disturbed by other work on the machine" in legend
     assert f"{signs[1]} suspect: works outside the clock" in legend
     assert "suspect   b/base/fillseq: closing took 1,000× the timed work" in text
+
+
+def test_differences_below_the_noise_of_the_run_are_ties() -> None:
+    twin = replace(engine("a"), name="a-control", role="control", twin_of="a")
+    noisy = plan([engine("a"), engine("b"), twin], ("fillseq",), repetitions=3)
+    again = CellName("a-control", "base", "fillseq")
+
+    def marks(again_rate: float) -> int:
+        events: list[Event] = [RunStarted("m", ())]
+        for cell, rate in ((A, 4e6), (B, 3.9e6), (again, again_rate)):
+            events += [finished(cell, r, rate=rate) for r in (1, 2, 3)]
+        return shown(found=board(events, noisy)).count("★")
+
+    assert (marks(4e6), marks(3.8e6)) == (1, 0)

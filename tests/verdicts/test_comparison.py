@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from report.formats import markdown
 from report.model.run import Run
+from report.page import report_page
 from report.stats.repetition_stats import ChartOutcome, Noise
 from report.trust.judge import load_run
 from report.verdict import comparison
@@ -267,9 +269,46 @@ def test_a_win_in_a_disturbed_contest_says_so(
     tmp_path: Path, engine: str, pass_: str, told: str
 ) -> None:
     def change(line: Line) -> None:
-        if (line["engine"], line["pass"]) == (engine, pass_):
+        is_chosen = (line["engine"], line["pass"]) == (engine, pass_)
+        if is_chosen and line["repetition"] != 2:
             line |= synthetic_run.disturbed(line, "steal 30 %")
 
     compared = comparison.compare(run_of(tmp_path, {}, change))
     said = {sentences.chart_verdict(chart) for chart in compared.charts}
     assert said == {f"Alpha wins, 2.00× ahead of the next{told}"}
+
+
+def test_a_win_of_disturbed_repetitions_alone_is_none(tmp_path: Path) -> None:
+    def change(line: Line) -> None:
+        if line["engine"] == "alpha":
+            line |= synthetic_run.disturbed(line, "steal 30 %")
+
+    run = run_of(tmp_path, {}, change)
+    compared = comparison.compare(run)
+    told = "Alpha is fastest, but no win: every repetition disturbed"
+    assert {sentences.chart_verdict(chart) for chart in compared.charts} == {told}
+    assert sentences.headline(compared).startswith("Alpha is fastest in ")
+    told = "4 charts have no winner: every repetition disturbed."
+    assert told in sentences.verdict_rest(compared)
+    assert "(fastest, every repetition disturbed)" in markdown.render(run)
+    assert "★</" not in report_page.render(run)
+    assert "★<s" not in report_page.render(run)
+
+
+def test_a_win_of_two_repetitions_is_none(tmp_path: Path) -> None:
+    plan = synthetic_run.plan(repetitions=2)
+    run = load_run(synthetic_run.write_run(tmp_path, plan))
+    compared = comparison.compare(run)
+    assert sentences.headline(compared) == "Alpha is fastest in 8 of 8 charts"
+    assert "8 charts have no winner: only 2 repetitions." in (
+        sentences.verdict_rest(compared)
+    )
+    assert "(fastest, only 2 repetitions)" in markdown.render(run)
+
+
+def test_unmeasured_noise_is_said_next_to_the_rule(tmp_path: Path) -> None:
+    run = load_run(synthetic_run.write_run(tmp_path))
+    told = "the noise of the run was not measured, so a win rests on these intervals"
+    assert told in sentences.win_rule(comparison.compare(run))
+    assert told in markdown.render(run)
+    assert told in report_page.render(run)
