@@ -124,6 +124,12 @@ class Comparison:
     noise: repetition_stats.Noise | None
 
     @property
+    def alone(self) -> Standing | None:
+        """The one engine that has a rate; None of several, or of none."""
+        rated = [standing for standing in self.standings if standing.rated]
+        return rated[0] if len(rated) == 1 else None
+
+    @property
     def ranked_rows(self) -> list[tuple[Chart, Row]]:
         """Every chart with every ranked engine in it."""
         return [(chart, row) for chart in self.charts for row in chart.rows]
@@ -257,7 +263,12 @@ def _standing(
 ) -> Standing:
     own = [(chart, _row(chart, engine)) for chart in charts]
     leading = [c.verdict.outcome for c, row in own if row.leads]
-    first = [c for c, _ in own if c.verdict.leaders[:1] == (engine.name,)]
+    first = [
+        c
+        for c, _ in own
+        if c.verdict.leaders[:1] == (engine.name,)
+        and c.verdict.outcome is not ChartOutcome.UNCONTESTED
+    ]
     rated = [(c, row) for c, row in own if row.off_best is not None]
     worst = max(rated, key=lambda pair: pair[1].off_best or 0.0, default=None)
     return Standing(

@@ -26,6 +26,11 @@ def headline(comparison: Comparison) -> str:
     total = numbers.count(len(comparison.charts), "chart")
     if not any(standing.rated for standing in comparison.standings):
         return "No engine has a rate yet"
+    if alone := comparison.alone:
+        measured = f"{len(comparison.standings)} engine measured"
+        if len(comparison.standings) > 1:
+            measured = f"1 of {len(comparison.standings)} engines has a rate"
+        return f"{measured}: {alone.engine.title}, in {alone.rated} of {total}"
     ranking = _ranking(comparison)
     if ranking[0].won:
         return f"{ranking[0].engine.title} wins {ranking[0].won} of {total}"
@@ -56,7 +61,7 @@ def verdict_rest(comparison: Comparison) -> str:
             verb = "has" if number == 1 else "have"
             charts = numbers.count(number, "chart")
             sentences.append(f"{charts} {verb} no winner: {doubt}.")
-    if outcomes[ChartOutcome.UNCONTESTED]:
+    if outcomes[ChartOutcome.UNCONTESTED] and not comparison.alone:
         alone = numbers.count(outcomes[ChartOutcome.UNCONTESTED], "chart")
         sentences.append(f"In {alone} one engine alone has a rate, and no win.")
     sentences += _without_rate(comparison)

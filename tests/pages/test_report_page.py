@@ -114,6 +114,18 @@ def test_what_is_disturbed_and_what_is_suspect_have_two_signs(varied: Run) -> No
     assert "¶ closing took 8.00× the timed work" in text
 
 
+def test_an_engine_alone_is_not_fastest(tmp_path: Path) -> None:
+    plan = synthetic_run.plan((synthetic_run.ENGINES[0], synthetic_run.ENGINES[-1]))
+    text = Page(report_page.render(made(tmp_path / "one", plan))).text
+    assert "1 engine measured: Alpha, in 8 of 8 charts" in text
+    assert "8 charts with a rate Measured alone: there is nothing to rank" in text
+    assert "fastest in" not in text and "off the best" not in text
+    gone = dict.fromkeys(("beta-tree", "gamma"), "not built")
+    run = made(tmp_path / "rest", synthetic_run.plan(missing=gone))
+    told = "1 of 3 engines has a rate: Alpha, in 8 of 8 charts"
+    assert told in markdown.render(run)
+
+
 def test_a_tie_is_called_a_tie(varied: Run) -> None:
     assert "Tie of Alpha and Beta Tree" in Page(report_page.render(varied)).text
 
