@@ -82,13 +82,17 @@ def _summed(gate: Gate, *, timed: bool) -> str:
 
 def conclusion(gate: Gate, code: int) -> str:
     """One sentence: passed or not, and why."""
-    if code == NOTHING:
-        return f"not passed: nothing was judged: {gate.why_nothing}"
     slower = len(gate.slower)
+    unfinished = "; the run is unfinished" if gate.unfinished else ""
+    if code == NOTHING:
+        is_other = any(row.judged for row in gate.rows)  # a count, or a whole engine
+        told = "no cell's time is gated" if is_other else "nothing was judged"
+        return f"not passed: {told}: {gate.why_nothing}{unfinished}"
     if code == REGRESSED and slower:
-        return f"not passed: {_slower(gate)}"
+        return f"not passed: {_slower(gate)}{unfinished}"
     if code == REGRESSED:
-        return f"not passed: inconclusive is not allowed: {verdicts(gate)}"
+        told = f"inconclusive is not allowed: {verdicts(gate)}"
+        return f"not passed: {told}{unfinished}"
     if code == INCOMPLETE:
         rows = gate.of(GateOutcome.FAILED, GateOutcome.MISSING)
         failed = len({row.name.split(" ")[0] for row in rows})

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from report.words.verdict_rows import VerdictRow, blindest
+from report.words.verdict_rows import Kind, VerdictRow, blindest
 
 REGRESSION, INCONCLUSIVE, NEVER = "regression", "inconclusive", "never"
 PASSED, REGRESSED, USAGE, INCOMPLETE, NOTHING = 0, 1, 2, 3, 5
@@ -72,8 +72,11 @@ class Gate:
 
     @property
     def can_pass(self) -> bool:
-        """Whether a time was judged; counts that are the same are not enough."""
-        return self.judged > 0
+        """Return True if a cell's time was judged; counts and engines are not enough.
+
+        All cells of an engine together can hide a slowdown of any one of them.
+        """
+        return any(row.judged and row.kind is Kind.CELL for row in self.rows)
 
     @property
     def blindest(self) -> VerdictRow | None:

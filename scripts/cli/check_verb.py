@@ -104,8 +104,8 @@ def check(
     \b
     Exit codes: 0 passed; 1 a cell, an engine or a count regressed, or is nominated;
     2 usage or damaged files; 3 a cell failed or is missing, or the run is unfinished;
-    5 nothing was judged, or no time is gated, and why.  Of several 2, 5, 1, 3 is the
-    order.
+    5 nothing was judged, or no cell's time is gated, and why.  Of several 2, 5, 1, 3
+    is the order.
     """
 
     def work() -> int:

@@ -8,6 +8,7 @@ from report.gate.gate_evidence import (
     gate_from_ab,
     gate_from_comparison,
 )
+from report.gate.gate_text import conclusion
 from report.gate.gate_verdict import Gate, GateOutcome
 from report.stats.two_run_decision import Limits
 from report.trust.judge import load_run
@@ -212,6 +213,26 @@ def test_runs_of_two_machines_are_not_compared(tmp_path: Path) -> None:
     found = gate_from_comparison(run_changes.compare(*runs))
     assert found.exit_code(allow_no_base=True) == 5
     assert "another" in found.why_nothing
+
+
+def test_a_whole_engine_is_not_enough_to_pass() -> None:
+    """All its cells together can hide the slowdown of any one."""
+    whole = VerdictRow(Kind.ENGINE, "a", GateOutcome.INCONCLUSIVE, unseen=0.099)
+    vague = dataclasses.replace(row(GateOutcome.NOT_GATED), note="too noisy")
+    found = gate(vague, whole)
+    assert found.exit_code() == 5
+    told = "not passed: no cell's time is gated: a/b/c: too noisy"
+    assert conclusion(found, 5) == told
+    assert gate(vague, whole, row(GateOutcome.UNCHANGED)).exit_code() == 0
+    slower = dataclasses.replace(whole, outcome=GateOutcome.REGRESSED)
+    assert gate(vague, slower).exit_code() == 1
+
+
+def test_a_regression_in_an_unfinished_run_says_that_it_is_unfinished() -> None:
+    more = VerdictRow(Kind.COUNT, "a/b/c write_calls", GateOutcome.REGRESSED)
+    told = "not passed: 1 regression; the run is unfinished"
+    assert conclusion(gate(more, unfinished=True), 1) == told
+    assert conclusion(gate(more), 1) == "not passed: 1 regression"
 
 
 def test_counts_that_are_the_same_are_not_enough_to_pass() -> None:
