@@ -22,6 +22,8 @@ def render(result: AbResult) -> str:
     summary = ab_words.summary(result)
     if engines := ab_words.engines_told(result):
         summary += f". {engines}"
+    if more := ab_words.regressed_counts(result):
+        summary += f". {more}"
     blocks = [
         f"# {escaped(title)}",
         escaped(" · ".join(filter(None, (run.plan.run, machine)))),

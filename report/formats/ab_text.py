@@ -161,6 +161,7 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
 
 def _summary(result: AbResult) -> str:
     parts = [ab_words.summary(result), ab_words.engines_told(result)]
+    parts.append(ab_words.regressed_counts(result))
     if result.exit_code == 5:
         parts.append(result.nothing_judged)
     elif result.run.unfinished:

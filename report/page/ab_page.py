@@ -88,6 +88,7 @@ def render(result: AbResult) -> str:
         machine=build_facts.machine_words(run.plan.machine),
         summary=ab_words.summary(result),
         engines_told=ab_words.engines_told(result),
+        regressed_counts=ab_words.regressed_counts(result),
         remarks=ab_words.remarks(result),
         chips=ab_badges.badges(result, counts),
         words=[*_POINTS, FAILED],

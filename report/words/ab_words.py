@@ -156,6 +156,13 @@ def summary(result: AbResult) -> str:
     return counted(tally(result), _SUMMARISED)
 
 
+def regressed_counts(result: AbResult) -> str:
+    """Return what counts add to the verdict: "3 counts of work regressed", or ""."""
+    more = len(result.regressed_counts)
+    told = numbers.count(more, "count of work", "counts of work")
+    return f"{told} regressed" if more else ""
+
+
 def engines_told(result: AbResult) -> str:
     """Whole engines that changed: "Whole engines: A −5.1 %"; "" if none did."""
     changed = [

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from report.formats import ab_csv, ab_markdown, ab_text
 from report.model.ab_plan import Failure
 from report.model.judgement import NOT_GATED
+from report.page import ab_page
 from report.terms.text_table import plain
 from report.verdict.ab_verdicts import AbResult, judge
 from report.verdict.count_verdicts import CountResult
@@ -90,6 +91,17 @@ def test_quiet_is_what_regressed_and_the_verdict() -> None:
     assert shown[-1].startswith(f"{len(found.regressed)} regressed, ")
     (verdict,) = texts(result(ab_showcase.run()), quiet=True)
     assert verdict.startswith("0 regressed, ")
+
+
+def test_the_headline_names_the_counts_that_make_the_exit_code() -> None:
+    found = result(ab_showcase.made(), counts=ab_showcase.counts())
+    assert (found.regressed, found.exit_code) == ((), 1)
+    (verdict,) = (t for t in texts(found) if t.startswith("0 regressed, "))
+    assert verdict.endswith(" · 2 counts of work regressed")
+    assert "2 counts of work regressed.**" in ab_markdown.render(found)
+    assert "<b>2 counts of work regressed.</b>" in ab_page.render(found)
+    (verdict,) = (t for t in texts(result(ab_showcase.made())) if t.startswith("0 "))
+    assert "counts" not in verdict
 
 
 def test_a_failed_cell_says_why() -> None:
