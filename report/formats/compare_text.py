@@ -28,6 +28,15 @@ from report.words.verdict_words import counted
 _UNSURE_SHOWN = 10
 _NAMED_IN_COMMAND = 8
 _SHORT_SHA = 8
+_COLUMNS_MEAN = (
+    "base and new: median rates. change: how far the rate moved, the median of all"
+    " pairs of a repetition of base and one of new; below 0 is slower. interval:"
+    " where the change lies, at the confidence above."
+)
+_Q_MEANS = (
+    "q: the share of false alarms to expect among all cells with a p as small"
+    " (Benjamini and Hochberg); 1 is no sign of a change, 0.05 or less is a clear one."
+)
 
 
 def lines(compared: ComparedRuns, show_all: bool = False) -> list[TextLine]:
@@ -37,6 +46,8 @@ def lines(compared: ComparedRuns, show_all: bool = False) -> list[TextLine]:
     found = [TextLine(title, "bold")]
     found += [TextLine(f"{name:<9} {text}") for name, text in header(compared)]
     found += [TextLine(""), *table.lines()]
+    if show_all:
+        found.append(TextLine(f"  {_Q_MEANS}", "dim"))
     if hidden:
         found.append(TextLine(f"  {hidden} (--all shows them)", "dim"))
     found += [TextLine(""), TextLine(summary(compared), "bold")]
@@ -51,6 +62,8 @@ def markdown(compared: ComparedRuns, show_all: bool = False) -> str:
     told = "\n".join(f"- {name}: {_marked(text)}" for name, text in header(compared))
     title = f"# {_marked(f'{compared.base.name} → {compared.new.name}')}"
     blocks = [title, f"**{_marked(summary(compared))}**", told, table.markdown()]
+    columns = _COLUMNS_MEAN + (f" {_Q_MEANS}" if show_all else "")
+    blocks.append(columns)
     if hidden:
         blocks.append(f"{hidden} (`--all` shows them)")
     if command := confirming(compared):

@@ -11,6 +11,9 @@ from report.verdict.run_changes import ComparedCell, RatePresence
 from report.words.verdict_rows import OPS, Kind, VerdictRow, with_judgement
 from report.words.verdict_words import MISSING
 
+# Of a change and that of the medians: further apart than this, both are shown.
+_NOTABLE_GAP = 0.01
+_LEAST_SHOWN = 0.001  # the last digit of a change
 _CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
 
 
@@ -32,8 +35,9 @@ def note(cell: ComparedCell) -> str:
     told = [cell.reason]
     if cell.judgement:
         told.append(cell.judgement.reason)
-        if _medians_disagree(cell):
-            told.append("the change is of all pairs, not of the medians")
+        if (share := _change_of_medians(cell)) is not None:
+            moved = f"medians {numbers.signed(share)}"
+            told.append(f"{moved}: the change is of all pairs, not of the medians")
         if cell.same_build and cell.verdict in _CHANGED:
             told.append("the executable is the same: not by its code")
         for what in ("disturbed", "truncated"):
@@ -44,13 +48,21 @@ def note(cell: ComparedCell) -> str:
     return "; ".join(filter(None, told))
 
 
-def _medians_disagree(cell: ComparedCell) -> bool:
-    """Whether the medians that are shown went the other way than the change."""
+def _change_of_medians(cell: ComparedCell) -> float | None:
+    """Return how far the medians that are shown moved; None where the change says it.
+
+    The change is of all pairs: it differs from that of the medians wherever the
+    repetitions do.
+    """
     base, new = cell.rates
     if not cell.judgement or base is None or new is None:
-        return False
-    shares = new / base - 1, cell.judgement.rate_change
-    return {numbers.sign(round(share, 3)) for share in shares} == {"+", "−"}
+        return None
+    share = new / base - 1
+    gap = abs(share - cell.judgement.rate_change)
+    low, high = cell.judgement.rate_interval or (-math.inf, math.inf)
+    is_told = gap < _NOTABLE_GAP and low <= share <= high
+    is_opposite = share * cell.judgement.rate_change < 0 and gap >= _LEAST_SHOWN
+    return share if not is_told or is_opposite else None
 
 
 def _half(judgement: Judgement, limits: Limits) -> float | None:

@@ -121,6 +121,15 @@ def test_a_program_gets_every_cell(results: Path) -> None:
     assert (row["base_repetitions"], row["new_status"]) == ("3", "ok")
 
 
+def test_markdown_explains_its_columns(results: Path) -> None:
+    text = compare(results, BASE, "@last", "--format", "md").stdout
+    assert "change: how far the rate moved, the median of all pairs" in text
+    assert "q: the share of false alarms" not in text
+    for kind in ("md", "table"):
+        text = compare(results, BASE, "@last", "--all", "--format", kind).stdout
+        assert "q: the share of false alarms to expect" in text
+
+
 def test_markdown_is_one_table_with_equal_rows(results: Path) -> None:
     target = results / "changes.md"
     done = compare(results, BASE, NEW, "--format", "md", "-o", str(target))
