@@ -1,12 +1,13 @@
-"""The history for a terminal: what is open first, then how much was looked at."""
+"""The history for a terminal: the last runs, what is open, and what was checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from report.model.history_entry import HistoryEntry
 from report.terms.numbers import count
-from report.terms.text_table import TextLine
+from report.terms.text_table import TableRow, TextLine, TextTable
 from report.verdict.history_steps import Change, State
 from report.words.history_view import (
     FEW,
@@ -20,6 +21,9 @@ from report.words.history_view import (
     style,
 )
 from report.words.verdict_words import counted
+
+_RUNS_SHOWN, _CLOSED_SHOWN = 10, 10
+_RUN_TIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-", re.ASCII)
 
 
 def lines(view: HistoryView) -> list[TextLine]:
@@ -58,11 +62,40 @@ def _machine(machine: MachineHistory) -> Iterator[TextLine]:
     runs = machine.entries
     yield TextLine(f"machine {machine.number}: {machine.title}", "bold")
     yield TextLine(f"{count(len(runs), 'run')}, {runs[0].run} to {runs[-1].run}", "dim")
+    yield from _last_runs(runs)
     for change in machine.open:
         yield from _change(change)
     if machine.closed:
         yield TextLine(f"closed: {counted(machine.closed)}", "dim")
+        yield from _closed(machine)
     yield TextLine(summary(machine))
+
+
+def _last_runs(runs: Sequence[HistoryEntry]) -> Iterator[TextLine]:
+    """Yield the newest runs, oldest first: when, which, of what, with what label."""
+    rows = [
+        TableRow((entry.run, entry.label or "–", date_of(entry.run), entry.suite))
+        for entry in runs[-_RUNS_SHOWN:]
+    ]
+    yield from TextTable(("run", "label", "date", "suite"), (), (), tuple(rows)).lines()
+    if len(runs) > _RUNS_SHOWN:
+        yield TextLine(f"  and {count(len(runs) - _RUNS_SHOWN, 'older run')}", "dim")
+
+
+def date_of(run: str) -> str:
+    """Return the day and time of a run, from its name; "–" of other names."""
+    found = _RUN_TIME.match(run)
+    return "{}-{}-{} {}:{} UTC".format(*found.groups()) if found else "–"
+
+
+def _closed(machine: MachineHistory) -> Iterator[TextLine]:
+    closed = [change for change in machine.changes if not change.is_open]
+    for change in closed[:_CLOSED_SHOWN]:
+        told = f"{change.series.cell}  {figures_of(change)}  {since(change)}"
+        yield TextLine(f"  {change.verdict}: {told}", "dim")
+    if len(closed) > _CLOSED_SHOWN:
+        more = count(len(closed) - _CLOSED_SHOWN, "smaller one")
+        yield TextLine(f"  and {more}", "dim")
 
 
 def _change(change: Change) -> Iterator[TextLine]:

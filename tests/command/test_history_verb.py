@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,23 @@ def test_what_is_open_comes_first(folder: Path) -> None:
     told = "confirmed by 20260105-040000-ab-quick: −6.0 % [−8.0, −4.0] %"
     assert told in done.stdout
     assert "4 series: 1 regressed, 1 nominated, 1 improved" in done.stdout
+
+
+def test_the_last_runs_and_closed_steps_are_listed(tmp_path: Path) -> None:
+    """A slowdown of one build's own measurements is closed, and has its size."""
+    runs = made.history(40, effect=made.step_at(30, 0.06))
+    entries = [made.entry(i, e.cells, binary="one binary") for i, e in enumerate(runs)]
+    text = called(*at(made.write(tmp_path, entries))).stdout
+    rows = [line.split() for line in text.splitlines()]
+    head = rows.index(["run", "label", "date", "suite"])
+    newest = entries[-1]
+    stamp = newest.run
+    date = f"{stamp[:4]}-{stamp[4:6]}-{stamp[6:8]}"
+    time = f"{stamp[9:11]}:{stamp[11:13]}"
+    assert rows[head + 10] == [newest.run, newest.label, date, time, "UTC", "quick"]
+    assert "  and 30 older runs" in text
+    (step,) = (line for line in text.splitlines() if "same build: " in line)
+    assert re.search(r"alpha/baseline/fillseq  −[56]\.\d %  since ", step)
 
 
 def test_a_nomination_says_how_to_confirm_it(folder: Path) -> None:
