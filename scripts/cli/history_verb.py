@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from scripts.cli import options as options
 from scripts.cli.exit_codes import exit_code_of
@@ -21,6 +23,15 @@ if TYPE_CHECKING:
 
 _FORMATS = ("text", "html", "csv", "json", "otava")
 _NOTHING = 5
+
+
+@dataclass(frozen=True)
+class _Folders:
+    """The folders of the verb itself, for its `add`."""
+
+    results: Path
+    history: Path
+    is_history_chosen: bool
 
 
 @click.group("history", invoke_without_command=True)
@@ -47,9 +58,11 @@ _NOTHING = 5
     "  [default: report.html in the history's folder for html, else stdout]",
 )
 @click.option("--open", "open_it", is_flag=True, help="Open it in the browser.")
-@options.stacked(options.COLOR, options.HISTORY)
+@options.stacked(options.COLOR, options.RESULTS, options.HISTORY)
 @click.pass_context
-def history(ctx: click.Context, /, history_dir: Path, **given: Any) -> None:
+def history(
+    ctx: click.Context, /, results_dir: Path, history_dir: Path, **given: Any
+) -> None:
     """Shows what changed over time, from the runs that were added to the history.
 
     A step in a cell's figures is nominated.  An A/B run of a build before it and one
@@ -65,7 +78,8 @@ def history(ctx: click.Context, /, history_dir: Path, **given: Any) -> None:
     \b
     Exit codes: 0 shown; 2 usage or damaged files; 5 there is no history yet.
     """
-    ctx.obj = history_dir
+    chosen = ctx.get_parameter_source("history_dir") is not ParameterSource.DEFAULT
+    ctx.obj = _Folders(results_dir, history_dir, is_history_chosen=chosen)
     if ctx.invoked_subcommand is None:
         sys.exit(exit_code_of(lambda: _show(history_dir, **given)))
 
@@ -97,9 +111,16 @@ def add(
     Example:
       scripts/kvmatrix history add @last --label 1a2b3c4
     """
-    source = click.core.ParameterSource.DEFAULT
-    if ctx.get_parameter_source("history_dir") is source:
-        history_dir = ctx.obj  # given before "add", perhaps
+    # What is not given after "add" may have been given before it.
+    before: _Folders = ctx.obj
+    source = {name: ctx.get_parameter_source(name) for name in ctx.params}
+    is_results_given = source["results_dir"] is ParameterSource.COMMANDLINE
+    if source["history_dir"] is not ParameterSource.COMMANDLINE and (
+        before.is_history_chosen or not is_results_given
+    ):
+        history_dir = before.history
+    if not is_results_given:
+        results_dir = before.results
 
     def work() -> int:
         from scripts.store.history_store import add, entry_of_folder

@@ -1,5 +1,6 @@
 """The options of the command line's verbs, each with its help."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,12 @@ def stacked(*decorators: Decorator) -> Decorator:
     return apply
 
 
-def _place(name: str, default: str, variable: str, help_text: str) -> Decorator:
+def _place(
+    name: str, default: str, variable: str, help_text: str, is_eager: bool = False
+) -> Decorator:
     return click.option(
         name,
+        is_eager=is_eager,
         type=FOLDER,
         default=ROOT / default,
         envvar=variable,
@@ -42,14 +46,29 @@ CONFIGS = _place(
 BUILD = _place(
     "--build-dir", "build/release", "KVMATRIX_BUILD_DIR", "Holds drivers/db_bench_*."
 )
-RESULTS = _place(
-    "--results-dir", "results", "KVMATRIX_RESULTS_DIR", "Where runs are kept."
+RESULTS = _place(  # eager: the history's default is below it
+    *("--results-dir", "results", "KVMATRIX_RESULTS_DIR", "Where runs are kept."),
+    is_eager=True,
 )
-HISTORY = _place(
+
+
+def _history_dir(
+    ctx: click.Context, _parameter: click.Parameter, folder: Path | None
+) -> Path:
+    """Return the folder given, or the one among the results."""
+    results: Path | None = ctx.params.get("results_dir")
+    if results is None:
+        results = Path(os.environ.get("KVMATRIX_RESULTS_DIR") or ROOT / "results")
+    return folder or results / "history"
+
+
+HISTORY = click.option(
     "--history-dir",
-    "results/history",
-    "KVMATRIX_HISTORY_DIR",
-    "Where the history is kept, one small file for each run.",
+    type=FOLDER,
+    callback=_history_dir,
+    envvar="KVMATRIX_HISTORY_DIR",
+    help="Where the history is kept, one small file for each run.  [default: history"
+    " in the results directory; environment: KVMATRIX_HISTORY_DIR]",
 )
 DATA = _place(
     "--data-dir",

@@ -91,6 +91,27 @@ def test_the_last_runs_and_closed_steps_are_listed(tmp_path: Path) -> None:
     assert re.search(r"alpha/baseline/fillseq  −[56]\.\d %  since ", step)
 
 
+@pytest.mark.parametrize("way", ["environment", "before", "after"])
+def test_the_history_is_among_the_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    results = tmp_path / "moved"
+    synthetic_run.write_run(results / records.RUN_ID)
+    moved: tuple[str, ...] = ("--results-dir", str(results))
+    if way == "environment":
+        monkeypatch.setenv("KVMATRIX_RESULTS_DIR", str(results))
+        moved = ()
+    before = moved if way == "before" else ()
+    after = moved if way == "after" else ()
+    done = called(*before, "add", records.RUN_ID, *after)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert (results / "history" / f"{records.RUN_ID}.json").is_file()
+    assert "1 run · 1 machine" in called(*moved).stdout
+    elsewhere = "--history-dir", str(tmp_path / "h")
+    assert called(*elsewhere, *before, "add", records.RUN_ID, *after).exit_code == 0
+    assert (tmp_path / "h" / f"{records.RUN_ID}.json").is_file()
+
+
 def test_a_nomination_says_how_to_confirm_it(folder: Path) -> None:
     command = (
         f"scripts/kvmatrix ab quick --a BUILD_OF_{made.commit(44)}"
