@@ -58,7 +58,7 @@ PROCESSORS: Columns = (
     ("switches", "context switches, voluntary or not, for each operation"),
 )
 MEMORY: Columns = (
-    ("memory", "the largest resident size"),
+    ("resident", "the largest resident size, mapped files included"),
     ("anonymous", "the part of it that no file backs, by samples"),
     ("of files", "the part of it that maps files, by samples"),
     ("on disk", "allocated when the database was closed"),

@@ -86,6 +86,8 @@ def plan(
 ) -> None:
     """Predicts what SUITE will take at --num: time, memory and disk of each cell.
 
+    Memory is anonymous: what no file backs, without the files that an engine maps.
+
     Each figure is fitted to what was measured of the same cell at three or more
     smaller sizes on this machine, with the settings of the size asked for; the
     interval is told.  What cannot fit is refused (exit 4), naming cell, need and

@@ -36,7 +36,7 @@ def main(ctx: click.Context) -> None:
 
     \b
     Exit codes: 0 done; 1 a regression; 2 usage or configuration; 3 some cells
-    failed or are missing, the rest is saved; 4 --strict and the machine is unfit;
-    5 nothing could be measured or compared; 130 interrupted.
+    failed or are missing, the rest is saved; 4 the machine is unfit (run --strict) or
+    too small (plan); 5 nothing could be measured or compared; 130 interrupted.
     """
     ctx.ensure_object(SystemAccess)

@@ -30,7 +30,7 @@ def document(
             {**_cell_document(plan, cell), "measured_s": measured.get(cell.cell)}
             for cell in found.cells
         ],
-        "fills_s": asdict(found.fills_s),
+        "fills_s": asdict(found.fills_s) if not found.unknown else None,
         "total_s": asdict(found.time_s) if not found.unknown else None,
         "free": asdict(room),
         "unfit": [_trouble_document(trouble) for trouble in found.unfit],
@@ -79,17 +79,26 @@ def text(
 def _table(
     found: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
 ) -> Iterable[str]:
-    titles: tuple[str, ...] = ("times", "one repetition", "memory", "disk")
+    titles: tuple[str, ...] = ("times", "one repetition", "anonymous memory", "disk")
     if measured:
         titles = (*titles, "measured", "ratio")
     rows = tuple(_row(cell, measured) for cell in found.known)
     yield from (line.text for line in TextTable(("cell",), titles, (), rows).lines())
     known = f"{numbers.count(len(found.known), 'cell')} predicted"
-    if found.unknown:
-        known += f", {len(found.unknown)} not: their time is not in the sum"
+    filling = "nothing is filled"
+    if found.fills_s.middle:
+        filling = f"{_timed(found.fills_s)} of it filling"
+    elif found.unknown:
+        filling = "filling unknown"
     yield ""
-    filling = f"{_timed(found.fills_s)} of it filling"
     yield f"{known}; in all {_timed(found.time_s)}, {filling}"
+    if found.unknown:
+        others = numbers.count(len(found.unknown), "cell")
+        yield f"{others} not predicted: unknown, and not in the sum"
+    yield (
+        "anonymous memory: the engine's own and the harness's table of keys, without"
+        " the mapped files that the report's resident memory includes"
+    )
     level = numbers.limit(LEVEL)
     yield f"the interval holds {level} of what is to be expected; {_free(room)}"
 

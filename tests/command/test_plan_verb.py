@@ -14,12 +14,13 @@ from report.model.run import Measurement
 from report.model.run_folder import read_current_plan, read_lines
 from report.stats.scaling import SizePoint, SizeSample
 from report.terms.documents import ResultsError
+from report.words import column_help
 from scripts.cli.option_types import CountsType, CountType
 from scripts.forecast.size_history import Samples, collect, growth_key
 from scripts.forecast.suite_estimate import Room, SuiteEstimate, estimate_suite
 from scripts.measure.calibration import default_sizes, plan_at_size
 from scripts.planning.oracle_memory import table_bytes
-from scripts.show.estimate_text import text
+from scripts.show.estimate_text import document, text
 from scripts.store.run_places import CannotStart, refuse_small_memory
 from scripts.store.run_store import find_run
 from tests.builders.simple_plans import FLAGS, engine, plan
@@ -135,6 +136,27 @@ def test_a_doubt_of_many_cells_is_told_once() -> None:
     found = estimate_suite(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
     told = [line for line in text(found, AMPLE, {}) if line.startswith("doubt")]
     assert len(told) == 1 and "readrandom and 1 cell more: exceeds" in told[0]
+
+
+def test_what_is_not_predicted_is_unknown_and_not_zero() -> None:
+    plan = made()
+    samples = known(plan)
+    read, _ = plan.cells
+    del samples.repetitions[growth_key(plan, read)]
+    found = estimate_suite(plan, samples, AMPLE)
+    assert [cell.cell for cell in found.unknown] == [read]
+    told = "\n".join(text(found, AMPLE, {}))
+    assert "1 cell predicted; in all" in told and ", filling unknown\n" in told
+    assert "1 cell not predicted: unknown, and not in the sum" in told
+    assert "0 s (0 s to 0 s)" not in told
+    assert document(found, plan, AMPLE, {})["fills_s"] is None
+
+
+def test_memory_is_named_for_what_it_is() -> None:
+    told = text(estimate_suite(made(), known(made()), AMPLE), AMPLE, {})
+    assert "anonymous memory" in told[0]
+    assert "\nanonymous memory: the engine's own" in "\n".join(told)
+    assert column_help.MEMORY[0][0] == "resident"
 
 
 def test_a_process_that_would_be_killed_is_a_doubt() -> None:
