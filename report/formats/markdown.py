@@ -15,7 +15,13 @@ from report.terms.text_table import TableRow, TextTable, escaped
 from report.verdict import comparison, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
-from report.words import chart_detail, provenance, sentences, summary_badges
+from report.words import (
+    chart_detail,
+    overview,
+    provenance,
+    sentences,
+    summary_badges,
+)
 from report.words.cell_text import EMPTY, DetailTable, union
 from report.words.workloads import workload
 
@@ -41,6 +47,7 @@ def render(run: Run) -> str:
         f"Rates are medians of {run.plan.repetitions}; in brackets how many times "
         f"slower than the best. Bold {escaped(sentences.win_rule(compared))}."
         + "".join(f" {sign} {said}." for sign, said in sentences.legend(compared)),
+        *_space(compared),
         *_beside(run, compared),
         *_settings_in_force(compared),
     ]
@@ -133,6 +140,30 @@ def _beside(run: Run, compared: Comparison) -> list[str]:
     return blocks
 
 
+def _space(compared: Comparison) -> list[str]:
+    """Return the table of what is on disk, for each engine in each chart."""
+    found = overview.bytes_and_space(compared)
+    if found is None:
+        return []
+    rows = [
+        TableRow(
+            (
+                title,
+                entry.chart.label,
+                *(
+                    f"{spot.text} ({spot.small})" if spot.small else spot.text
+                    for spot in entry.spots
+                ),
+            )
+        )
+        for title, entries in found.groups
+        for entry in entries
+    ]
+    titles = tuple(engine.title for engine in found.engines)
+    table = TextTable(("Scenario", "Benchmark"), titles, (), tuple(rows))
+    return ["## On disk", escaped(overview.SPACE_MEANING), table.markdown()]
+
+
 def _settings_in_force(compared: Comparison) -> list[str]:
     """Return each engine's settings, once for all scenarios that share them.
 
@@ -170,4 +201,6 @@ def _merged(tables: list[tuple[Chart, DetailTable]]) -> str:
             rows.append(TableRow((*cell, *texts)))
     titles = tuple(title for title, _ in shared)
     names = ("Scenario", "Benchmark", "Engine")
-    return TextTable(names, titles, (), tuple(rows)).markdown()
+    meanings = ". ".join(f"{title}: {said}" for title, said in shared if said)
+    text = TextTable(names, titles, (), tuple(rows)).markdown()
+    return f"{text}\n\n{escaped(meanings)}." if meanings else text

@@ -68,6 +68,7 @@ def render(run: Run) -> str:
         strip=log_charts.strip(compared),
         tails=overview.tails(run, compared),
         space=overview.bytes_and_space(compared),
+        space_meaning=overview.SPACE_MEANING,
         has_baseline=any(row.off_baseline for _, row in compared.ranked_rows),
         page=page,
         dumbbells=dumbbells,

@@ -20,6 +20,12 @@ from report.verdict.comparison import Chart, Comparison, by_family
 from report.words.cell_text import DASH
 from report.words.chart_detail import latency_of
 
+SPACE_MEANING = (
+    "On disk: bytes allocated for each byte of live entries once the database is"
+    " closed, and how many bytes that is; then, of benchmarks that write, bytes written"
+    " for each byte of entries put, until they were flushed: by write calls → to"
+    " storage."
+)
 # How many times twice as much as the least has no colour left.
 _TAIL_HALVINGS = 6
 _SPACE_HALVINGS = 3
@@ -61,12 +67,16 @@ def tails(run: Run, compared: Comparison) -> Matrix | None:
 
 
 def bytes_and_space(compared: Comparison) -> Matrix | None:
-    """Of writing benchmarks: on disk, and written, for each byte of entries."""
-    return _matrix(
+    """Of writing benchmarks: on disk, and written, for each byte of entries.
+
+    Of a run that only reads: what its databases hold.
+    """
+    found = _matrix(
         compared,
         lambda chart, row: _space(row) if _writes(chart, row) else None,
         _SPACE_HALVINGS,
     )
+    return found or _matrix(compared, lambda _, row: _stored(row), _SPACE_HALVINGS)
 
 
 def _matrix(
@@ -132,12 +142,22 @@ def _writes(chart: Chart, row: Row) -> bool:
 
 
 def _space(row: Row) -> MatrixCell | None:
-    used = row.used
+    """Return what a writing cell holds on disk, and what it wrote."""
+    used, found = row.used, _stored(row)
     written, stored = used.written_per_byte, used.storage_written_per_byte
-    if row.summary is None or written is None or stored is None:
+    if found is None or written is None or stored is None:
+        return found
+    moved = f"{numbers.times(written)} → {numbers.times(stored)}"
+    return replace(found, small=f"{found.small} · {moved}" if found.small else moved)
+
+
+def _stored(row: Row) -> MatrixCell | None:
+    """Return the bytes on disk for each live byte, and below them all of them."""
+    disk_bytes, share = row.used.disk_bytes, row.used.space_amplification
+    if row.summary is None or not row.engine.stores or disk_bytes is None:
         return None
-    small = f"{numbers.times(written)} → {numbers.times(stored)}"
-    on_disk = used.space_amplification
-    if on_disk is None:
-        return MatrixCell(row.engine, small=small, note="bytes of live entries unknown")
-    return MatrixCell(row.engine, numbers.times(on_disk), small, number=on_disk)
+    size = numbers.size(disk_bytes)
+    if share is None:
+        note = "bytes of live entries unknown"
+        return MatrixCell(row.engine, size, note=note)
+    return MatrixCell(row.engine, numbers.times(share), size, number=share)

@@ -75,6 +75,24 @@ def test_markdown_says_the_noise_and_what_was_disturbed(varied: Run) -> None:
     assert f"- Baseline, fillseq: {told}; made again" in text
 
 
+def test_markdown_has_what_is_on_disk_and_explains_it(varied: Run) -> None:
+    text = markdown.render(varied)
+    _, _, *rows = section(text, "On disk")
+    (fill,) = (row for row in rows if row[:2] == ["Baseline", "Sequential writes"])
+    assert fill[2] == "1.13× (128 KiB · 1.00× → 1.13×)"
+    assert text.index("## On disk") < text.index("## Latency of one call")
+    assert "on disk: allocated when the database was closed." in text
+    assert "On disk: bytes allocated for each byte of live entries" in text
+
+
+def test_a_run_that_only_reads_has_what_is_on_disk(tmp_path: Path) -> None:
+    reads = [("baseline", "Baseline", {"readrandom": 1e5})]
+    plan = synthetic_run.plan(scenarios=reads)
+    text = markdown.render(load_run(synthetic_run.write_run(tmp_path, plan)))
+    _, _, (_, _, alpha, *_) = section(text, "On disk")
+    assert alpha == "1.13× (128 KiB)"
+
+
 def test_markdown_has_the_settings_in_force(varied: Run) -> None:
     head, _, *rows = section(markdown.render(varied), "Settings in force")
     assert head == ["Engine", "Scenarios", "In force, as read back", "Requested"]

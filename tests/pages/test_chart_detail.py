@@ -324,7 +324,7 @@ def test_tails_and_space_need_no_chart_to_be_opened(made: Made) -> None:
     told = f"{numbers.seconds(p99)}p50 {numbers.seconds(p50)}"
     assert tails.rows["Sequential writes"]["Gamma"] == told
     assert tails.rows["Sequential reads"]["Gamma"] == "unsupported"
-    assert space.rows["Sequential writes"]["Gamma"] == "1.13×1.00× → 1.13×"
+    assert space.rows["Sequential writes"]["Gamma"] == "1.13×128 KiB · 1.00× → 1.13×"
     assert "Sequential reads" not in space.rows
 
 
