@@ -13,7 +13,6 @@ from report.stats import repetition_stats, resources
 from report.stats.resources import Resources
 from report.terms import titles
 from report.verdict import rate_findings
-from report.verdict.rate_findings import findings
 
 NOT_PLANNED = "not planned"
 _LEFT_OUT = "left out by the selection of this run"
@@ -177,7 +176,7 @@ def findings_of(cell: Cell | None, engine: Engine) -> tuple[str, ...]:
     if cell is None or not cell.rates:
         return ()
     latency = cell.latency if cell.latency and cell.latency.status == "ok" else None
-    return findings.findings(
+    return rate_findings.findings(
         [m.record for m in cell.repetitions],
         engine.benchmark(cell.name.benchmark),
         latency.record if latency else None,

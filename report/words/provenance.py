@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from report.model.build_facts import text_of
 from report.model.plan import Engine, Scenario
 from report.model.run import Measurement, Run
 from report.terms import numbers
@@ -56,7 +57,7 @@ def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
         found.append(
             Settings(
                 own[0].engine,
-                tuple((name, _text(value)) for name, value in sorted(asked.items())),
+                tuple((name, text_of(value)) for name, value in sorted(asked.items())),
                 tuple(
                     (
                         name,

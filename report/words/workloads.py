@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from report.terms import numbers
-from report.terms.rulebook import BENCHMARKS, UNKNOWN, flag_of
+from report.terms.rulebook import BENCHMARKS, UNKNOWN, Flags, flag_of
 from report.verdict.chart_row import Row
 
 _KEYS = {

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from report.model import plan
 from report.model.plan import CellName
 from scripts.measure.events import (
     Event,
@@ -15,7 +14,7 @@ from scripts.measure.events import (
 )
 from scripts.show.live_table import ASCII, UNICODE, Glyphs
 from scripts.show.run_summary import summary_lines
-from tests.builders.simple_plans import engine
+from tests.builders.simple_plans import engine, line, plan
 from tests.command.test_live import RECORDED, A, B, board, finished, shown
 
 

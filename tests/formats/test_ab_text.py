@@ -94,13 +94,13 @@ def test_quiet_is_what_regressed_and_the_verdict() -> None:
 
 
 def test_the_headline_names_the_counts_that_make_the_exit_code() -> None:
-    found = result(ab_showcase.made(), counts=ab_showcase.counts())
+    found = result(ab_showcase.run(), counts=ab_showcase.counts())
     assert (found.regressed, found.exit_code) == ((), 1)
     (verdict,) = (t for t in texts(found) if t.startswith("0 regressed, "))
     assert verdict.endswith(" · 2 counts of work regressed")
     assert "2 counts of work regressed.**" in ab_markdown.render(found)
     assert "<b>2 counts of work regressed.</b>" in ab_page.render(found)
-    (verdict,) = (t for t in texts(result(ab_showcase.made())) if t.startswith("0 "))
+    (verdict,) = (t for t in texts(result(ab_showcase.run())) if t.startswith("0 "))
     assert "counts" not in verdict
 
 

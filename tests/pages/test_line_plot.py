@@ -9,6 +9,7 @@ import pytest
 from report.page import line_plot
 from report.page.identity import EngineLook, look
 from report.page.line_plot import HIGH_PX, PlotLine, PlotPoint
+from report.terms.rulebook import Flags
 from report.words import workloads
 
 
