@@ -5,4 +5,4 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("KVMATRIX_BUILD_DIR", ROOT / "build/release"))
-PATIENCE_S = 1800.0  # with a process that should have ended long ago
+PATIENCE_S = 1800.0  # for a process that should have ended long ago

@@ -10,14 +10,14 @@ import pytest
 from tests.browser.fonts import FONTS, configured
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
-# Long enough for a machine with much else to do: no test waits for its own sake.
+# Long enough for a busy machine; a test continues as soon as the page is ready.
 TIMEOUT_MS = 300_000
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # Width, height, colour scheme: both schemes, the widest screen and a phone.
 SCREENS = {"desktop-light": (1280, 900, "light"), "phone-dark": (390, 844, "dark")}
 WIDTHS = (1280, 820, 390, 320)
 HEIGHT = 900
-# What WCAG 1.4.12 has a reader do to a text, who must lose nothing by it.
+# The spacing that WCAG 1.4.12 allows a reader to set without loss of content.
 SPACING = """
 * { line-height: 1.5 !important; letter-spacing: .12em !important;
     word-spacing: .16em !important; }

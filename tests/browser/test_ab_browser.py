@@ -23,7 +23,7 @@ def page_file(pages: Pages) -> Path:
     return pages("ab")
 
 
-def test_every_width_tells_the_verdict_of_every_row(opened: Opened) -> None:
+def test_every_width_shows_the_verdict_of_every_row(opened: Opened) -> None:
     rows = opened.page.evaluate(
         """[...document.querySelectorAll('.forest tr[data-e]')].map(row =>
           [...row.querySelectorAll('.vd')].filter(v => v.checkVisibility()).length)"""

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 Found = dict[str, list[str]]
 PAPER = 718  # pixels: A4 without its margins
 
-# Each has one defect and no other, but for the first, which has none.
+# Each page has exactly one defect, except the first, which has none.
 DEFECTS = {
     "": "<h2>Random writes</h2><table><tr><th>Kyoto HashDB<td>unsupported</table>",
     "covered": "<p>unsupported<p style='margin-top: -2em'>Kyoto HashDB",
@@ -60,7 +60,7 @@ def test_no_text_leaves_its_cell(found: Found) -> None:
     assert found["spilled"] == []
 
 
-def test_no_word_breaks_that_has_room_on_a_line(found: Found) -> None:
+def test_no_word_breaks_that_fits_on_a_line(found: Found) -> None:
     assert found["broken"] == []
 
 
@@ -106,7 +106,7 @@ def test_a_page_is_set_in_the_font_of_the_test_alone(
     shown.context.close()
 
 
-def test_an_absent_font_is_told_with_its_package(
+def test_an_absent_font_is_reported_with_its_package(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("KVMATRIX_REQUIRE_BROWSER", "1")

@@ -22,7 +22,7 @@ def page_file(pages: Pages) -> Path:
 
 
 def test_the_signs_of_the_matrix_are_within_their_cells(opened: Opened) -> None:
-    """Every cell has one here: six engines, the last one at the edge."""
+    """Every cell has a sign here: six engines, the last one at the edge."""
     found = opened.page.evaluate(
         """() => [...document.querySelectorAll('#glance .heat sup')].map(s =>
           s.closest('td').getBoundingClientRect().right -
@@ -35,7 +35,7 @@ def test_the_signs_of_the_matrix_are_within_their_cells(opened: Opened) -> None:
 def test_the_drawings_have_the_height_that_their_places_are_for(
     opened: Opened,
 ) -> None:
-    """Pixels from the top are right only in a drawing of that many."""
+    """Positions in pixels are right only in a drawing of the height assumed."""
     sizes = opened.page.evaluate(
         """() => [...document.querySelectorAll('.plane > svg')].map(
           s => [s.getBoundingClientRect().height, s.getBoundingClientRect().width])"""

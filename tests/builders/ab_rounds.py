@@ -87,7 +87,7 @@ def plan_of(
     a, b = (
         Plan(
             run="20260102-030405-ab-synthetic",
-            suite=Suite("synthetic", "Made-up figures"),
+            suite=Suite("synthetic", "Synthetic rates"),
             seed=301,
             repetitions=1,
             command="kvmatrix ab synthetic",
@@ -95,7 +95,7 @@ def plan_of(
             scenarios=scenarios,
             cells=tuple(cell.name for cell in cells),
             order=(),
-            machine={"cpu_model": "Made-up CPU", "logical_cpus": 2},
+            machine={"cpu_model": "Synthetic CPU", "logical_cpus": 2},
         )
         for side in SIDES
     )

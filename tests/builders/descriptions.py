@@ -19,7 +19,7 @@ NAMES = (
     *("readseq", "readrandom", "readmissing", "deleteseq", "verify"),
 )
 BUILD: Document = {
-    "origin": "made up",
+    "origin": "synthetic",
     "origin_sha256": "0" * 64,
     "compiler": "GNU 12.2.0",
     "flags": "-O2 -DNDEBUG",

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.builders.descriptions import BUILD, finds, has_writer, kind_of, writes
 
-Record = Any  # made of parts, of which each is a line's or not
+Record = Any  # the keys of a line, or some of them
 
 RUN_ID = "20260102-030405-synthetic"
 OPS = 1000

@@ -27,7 +27,7 @@ def engine(name: str, missing: str = "", role: str = "", **more: Any) -> Engine:
         name=name,
         title=name.title(),
         role=role,
-        summary="made up",
+        summary="synthetic",
         description=None if missing else description(name, **more),
         missing=missing,
         binary_sha256="" if missing else "0" * 64,
@@ -49,7 +49,7 @@ def plan(
     scenario = Scenario(
         name="base",
         title="Base",
-        analysis="made up",
+        analysis="synthetic",
         benchmarks=tuple(benchmarks),
         flags=flags or {e.name: FLAGS for e in engines},
         exclude=exclude or {},
@@ -66,7 +66,7 @@ def plan(
         scenarios=(scenario,),
         cells=tuple(CellName(e.name, "base", b) for b in benchmarks for e in engines),
         order=(),
-        machine={"cpu_model": "made up"},
+        machine={"cpu_model": "synthetic"},
     )
     return replace(bare, order=shuffled_order(bare))
 
@@ -88,4 +88,4 @@ def line(
     if status == "ok" and rate is not None:
         own["wall_ns"] = 2 * round(records.OPS * 1e9 / rate)
         return records.line(vars(cell), ops_per_sec=rate, **own)
-    return records.failure(vars(cell), status, "made up to fail", **own)
+    return records.failure(vars(cell), status, "synthetic failure", **own)

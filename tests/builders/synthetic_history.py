@@ -22,7 +22,7 @@ from report.model.judgement import Verdict
 from report.model.plan import CellName
 
 MACHINE = {
-    "cpu_model": "Made-up CPU",
+    "cpu_model": "Synthetic CPU",
     "logical_cpus": 2,
     "memory_gib": 8,
     "kernel": "0.0",
@@ -31,7 +31,7 @@ MACHINE = {
 }
 CELL = CellName("alpha", "baseline", "fillseq")
 SETTINGS = "5" * 64
-# Index of the entry, cell -> logarithm of how much slower than the first.
+# (index of the entry, cell) -> logarithm of the slowdown against the first entry
 Effect = Callable[[int, CellName], float]
 
 

@@ -26,7 +26,7 @@ ENGINES: tuple[tuple[str, str, str, float], ...] = (
     ("gamma", "Gamma", "", 0.1),
     ("floor", "floor", "floor", 60.0),
 )
-# The first engine again, in the run of varied_plan().
+# The control of the first engine, in the run of varied_plan().
 CONTROL = ("alpha-control", "Alpha, again", "control", 0.97)
 # name, title, benchmark to rate of the first engine
 SCENARIOS: tuple[tuple[str, str, Mapping[str, float]], ...] = (
@@ -40,7 +40,7 @@ SCENARIOS: tuple[tuple[str, str, Mapping[str, float]], ...] = (
 )
 # Operations per second of open loops in varied_plan().
 RATES = {("alpha", "batch"): 2.0e5, ("gamma", "baseline"): 2.4e4}
-# What varied_lines() makes of some cells: status and reason.
+# Status and reason of some cells of varied_lines().
 VARIETY = {
     ("gamma", "readseq"): ("unsupported", "keeps no key order"),
     ("gamma", "fillseqbatch"): ("excluded", "would repeat the baseline"),
@@ -77,7 +77,7 @@ def plan(
         "method": 1,
         "run": RUN_ID,
         "suite": {
-            **{"name": "synthetic", "title": "Made-up figures", "published": None},
+            **{"name": "synthetic", "title": "Synthetic rates", "published": None},
             **{"latency": True, "control": "", "rate": None},
         },
         "seed": 301,
@@ -89,7 +89,7 @@ def plan(
         "order": [
             [n, [i]] for n in range(1, repetitions + 2) for i in range(len(cells))
         ],
-        "machine": {"id": "made up"},
+        "machine": {"id": "synthetic"},
         "settings_sha256": "0" * 64,
     }
 
@@ -117,7 +117,7 @@ def plan_with_control() -> Document:
 def environment() -> Document:
     return {
         "schema": 3,
-        "cpu": {"model": "Made-up CPU", "cores": 2, "governor": "unknown"},
+        "cpu": {"model": "Synthetic CPU", "cores": 2, "governor": "unknown"},
         "memory": {"total_bytes": 8589934592, "swap_used_bytes": 0},
         "block_device": {"rotational": False, "write_cache": "write back"},
         "kernel": "Linux 0.0",
@@ -189,7 +189,7 @@ def varied_lines(document: Document) -> list[Document]:
     """Return lines() with every status, and everything that a report must note."""
     found: list[Document] = []
     for line in lines(document):
-        # What changes the rate of the control's twin changes the control's.
+        # A change of the engine's rate changes that of its control.
         is_control = line["engine"] == CONTROL[0]
         key = (ENGINES[0][0] if is_control else line["engine"], line["benchmark"])
         if line["status"] == "ok" and key in VARIETY:
@@ -286,7 +286,7 @@ def _engine(
         "name": name,
         "title": title,
         "role": role,
-        "summary": f"{title}, made up",
+        "summary": f"{title}, synthetic",
         "describe": None if missing else described,
         "missing": missing,
         "binary_sha256": "" if missing else "1" * 64,

@@ -250,7 +250,7 @@ def test_a_build_is_given_by_its_executables_or_its_tree(lab: Lab, form: str) ->
     assert done.returncode == 0, done.stderr
 
 
-def test_a_dry_run_tells_pairs_time_and_disk_and_measures_nothing(lab: Lab) -> None:
+def test_a_dry_run_shows_pairs_time_and_disk_and_measures_nothing(lab: Lab) -> None:
     lab.install("one", "slower", "other")
     done = ab(lab, "--dry-run", "--json")
     assert done.returncode == 0, done.stderr
@@ -262,7 +262,9 @@ def test_a_dry_run_tells_pairs_time_and_disk_and_measures_nothing(lab: Lab) -> N
     assert list(lab.results.iterdir()) == []
 
 
-def test_a_line_is_told_for_each_round_of_a_cell(measured: tuple[Lab, Result]) -> None:
+def test_a_line_is_printed_for_each_round_of_a_cell(
+    measured: tuple[Lab, Result],
+) -> None:
     _, done = measured
     lines = [x for x in done.stderr.splitlines() if x.startswith("[")]
     assert len(lines) == 6
@@ -323,7 +325,7 @@ def test_a_torn_line_is_done_again(lab: Lab) -> None:
     assert lab.measurements.read_bytes().count(b"\n") == whole.count(b"\n")
 
 
-def test_an_interrupted_run_tells_how_to_go_on(lab: Lab) -> None:
+def test_an_interrupted_run_says_how_to_continue(lab: Lab) -> None:
     lab.install("one", "hang", "other")
     runner = lab.start("ab", "lab", *sides(lab), *SHORT)
     child = wait_for_number(lab.data / "child.pid", runner)

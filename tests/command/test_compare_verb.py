@@ -89,10 +89,10 @@ def test_runs_of_two_machines_are_refused_with_both_names(results: Path) -> None
     two_runs.write(results / document["run"], {}, document)
     done = compare(results, BASE, "@last", "--fail-on", "regression")
     assert (done.returncode, done.stdout) == (5, "")
-    assert "machine: id: made up in base, other in new" in done.stderr
+    assert "machine: id: synthetic in base, other in new" in done.stderr
     done = compare(results, BASE, "@last", "--format", "json")
     told = json.loads(done.stdout)
-    expected = {"what": "machine: id", "base": "made up", "new": "other"}
+    expected = {"what": "machine: id", "base": "synthetic", "new": "other"}
     assert told["not_comparable"] == [expected]
     assert (done.returncode, told["exit"]) == (5, 5)
 
@@ -141,7 +141,7 @@ def test_markdown_is_one_table_with_equal_rows(results: Path) -> None:
     assert "\n6 unchanged (`--all` shows them)\n" in text
 
 
-def test_a_run_compared_with_itself_is_told_as_such(results: Path) -> None:
+def test_a_run_compared_with_itself_is_reported_as_such(results: Path) -> None:
     copy = results.parent / "copy" / "another-name"
     shutil.copytree(results / BASE, copy)
     for other in (BASE, str(copy)):
@@ -196,7 +196,7 @@ def test_a_locale_without_the_signs_gets_words_and_ascii(results: Path) -> None:
     assert "\\u" not in done.stdout and "?" not in done.stdout
 
 
-def test_colour_is_asked_for_and_refused(results: Path) -> None:
+def test_colour_can_be_requested_and_refused(results: Path) -> None:
     loud = compare(results, BASE, NEW, "--color", "always").stdout
     assert "\x1b[31m" in loud and "\x1b[32m" in loud
     assert "\x1b" not in compare(results, BASE, NEW).stdout
@@ -244,7 +244,7 @@ def test_no_text_of_a_file_reaches_the_terminal_as_a_command(results: Path) -> N
     done = compare(results, BASE, NEW)
     assert done.returncode == 5
     assert "\x1b" not in done.stderr and "?[2Jgone in new" in done.stderr
-    document["machine"] = {"id": "made up"}
+    document["machine"] = {"id": "synthetic"}
     document["engines"][0]["describe"]["version"] = "\x1b[2J2.0"
     path.write_text(json.dumps(document), "utf-8")
     for words in ((), ("--format", "md")):
@@ -253,7 +253,7 @@ def test_no_text_of_a_file_reaches_the_terminal_as_a_command(results: Path) -> N
         assert "\x1b" not in done.stdout
 
 
-def test_a_run_of_two_builds_is_told_apart(results: Path) -> None:
+def test_a_run_of_two_builds_is_distinguished(results: Path) -> None:
     folder = results / "20260104-000000-ab-quick"
     folder.mkdir()
     (folder / "ab.json").write_text("{}")

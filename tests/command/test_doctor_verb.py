@@ -27,7 +27,7 @@ from tests.support.lab import Lab, make_lab
 from tests.support.quiet_machine import quiet_machine
 
 # Found by its name alone; the loader says that it is not there, and goes on.
-FOOLED = {"LD_PRELOAD": "libeatmydata-made-up.so"}
+FOOLED = {"LD_PRELOAD": "libeatmydata-fake.so"}
 FINE = ok("clock", "tsc")
 DOUBTED = warn("turbo", "on: the speed drifts", "sudo turn it off")
 FAILED = fail("data dir", "tmpfs: in memory", "choose another")
@@ -224,7 +224,7 @@ def test_the_verb_leaves_no_data_directory(lab: Lab, tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_strict_tells_by_the_exit_code(lab: Lab) -> None:
+def test_strict_fails_by_the_exit_code(lab: Lab) -> None:
     done = lab.call("doctor", "--strict", "-q", env=FOOLED)
     assert done.returncode == 4
     assert "FAIL  preload" in done.stdout

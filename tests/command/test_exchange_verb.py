@@ -81,7 +81,7 @@ def test_a_damaged_run_ends_with_2(tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
-def test_benchstat_sets_the_sides_of_an_ab_run_beside_each_other(
+def test_benchstat_compares_the_sides_of_an_ab_run(
     tmp_path: Path,
 ) -> None:
     slow, failing = "alpha/baseline/fillseq", "beta-tree/baseline/fillrandom"

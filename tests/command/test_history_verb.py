@@ -137,7 +137,7 @@ def test_cells_can_be_chosen(folder: Path) -> None:
     assert "matches no cell" in wrong.stderr
 
 
-def test_the_last_runs_are_shown_and_all_are_looked_at(folder: Path) -> None:
+def test_the_last_runs_are_shown_and_all_are_examined(folder: Path) -> None:
     done = called(*at(folder), "--last", "20")
     assert "the last 20 of 61 runs" in done.stdout
     assert "readrandom" in done.stdout
@@ -170,13 +170,13 @@ def test_csv_has_every_point_and_json_every_step(folder: Path) -> None:
     }
 
 
-def test_two_machines_are_told_apart(tmp_path: Path) -> None:
+def test_two_machines_are_distinguished(tmp_path: Path) -> None:
     there = {**made.MACHINE, "cpu_model": "Another CPU"}
     runs = made.history(6)
     moved = [made.entry(i + 6, e.cells, machine=there) for i, e in enumerate(runs)]
     done = called(*at(made.write(tmp_path, [*runs, *moved])))
     assert "machine 1: Another CPU" in done.stdout
-    assert "machine 2: Made-up CPU" in done.stdout
+    assert "machine 2: Synthetic CPU" in done.stdout
     assert "2 of fewer than 10 points" not in done.stdout
     assert done.stdout.count("1 of fewer than 10 points") == 2
 

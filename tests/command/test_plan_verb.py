@@ -123,7 +123,7 @@ def test_what_may_not_fit_is_a_doubt() -> None:
     assert str(doubt).startswith("a/base/readrandom may need more disk than there is")
 
 
-def test_half_a_chance_to_fit_is_none() -> None:
+def test_a_run_that_fits_only_perhaps_is_refused() -> None:
     plan = made()
     fill = by_name(estimate_suite(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
     room = Room(round((fill.low + fill.middle) / 2), None, None)
@@ -131,7 +131,7 @@ def test_half_a_chance_to_fit_is_none() -> None:
     assert any(told.startswith("a/base/fillrandom needs disk") for told in unfit)
 
 
-def test_a_doubt_of_many_cells_is_told_once() -> None:
+def test_a_doubt_of_many_cells_is_reported_once() -> None:
     plan = made()
     found = estimate_suite(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
     told = [line for line in text(found, AMPLE, {}) if line.startswith("doubt")]
@@ -183,7 +183,7 @@ def test_a_cache_that_no_size_has_filled_makes_one_too() -> None:
 
 
 def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
-    """Until the buffer is full an engine's memory grows with what it holds."""
+    """Until its buffer is full, an engine's memory grows with its entries."""
     room = Room(1 << 60, 20 << 30, None)
 
     def found(size: int) -> SuiteEstimate:
@@ -202,7 +202,7 @@ def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
     assert "a/base/readrandom needs memory: 6" in str(filled.unfit[0])
 
 
-def test_why_a_cell_could_not_be_measured_is_told() -> None:
+def test_why_a_cell_could_not_be_measured_is_reported() -> None:
     plan = made()
     samples = Samples()
     samples.failures[growth_key(plan, plan.cells[0])] = "error: too many files"
@@ -270,7 +270,7 @@ def runs(lab: Lab) -> int:
     return len(list((lab.results / "plans").glob("*/run.json")))
 
 
-def test_sizes_of_other_settings_are_told(lab: Lab) -> None:
+def test_sizes_of_other_settings_are_reported(lab: Lab) -> None:
     grows = "[[from_num]]\nnum = 3_000\nbatch_size = 2\n"
     lab.scenario("s", ("fillseq",), grows, flags={"num": 2_000})
     lab.suite(("s",))
@@ -283,7 +283,7 @@ def test_sizes_of_other_settings_are_told(lab: Lab) -> None:
     assert "\n1 cell x 3, about " in dry
 
 
-def test_the_ladder_is_measured_once_and_kept_apart(lab: Lab) -> None:
+def test_the_ladder_is_measured_once_and_kept_separately(lab: Lab) -> None:
     words = ("lab", "--num", "2000", "--sizes", "20,60,200")
     blind = lab.call("plan", *words)
     assert blind.returncode == 5
@@ -312,7 +312,7 @@ def test_sizes_of_ordinary_runs_count_too(lab: Lab) -> None:
     assert only.returncode == 5 and "measured: 200" in only.stdout
 
 
-def test_a_prediction_is_shown_beside_what_was_measured(lab: Lab) -> None:
+def test_a_prediction_is_shown_next_to_what_was_measured(lab: Lab) -> None:
     for num in ("20", "60", "200", "2000"):
         assert lab.call("run", "lab", "--num", num).returncode == 0
     words = ("lab", "--num", "2000", "--against", "@last", "--json")
@@ -334,9 +334,7 @@ def test_a_prediction_is_shown_beside_what_was_measured(lab: Lab) -> None:
         (("-e", "god"), "did you mean"),
     ],
 )
-def test_what_is_asked_wrongly_is_told(
-    lab: Lab, words: tuple[str, ...], told: str
-) -> None:
+def test_usage_errors_are_reported(lab: Lab, words: tuple[str, ...], told: str) -> None:
     found = lab.call("plan", "lab", *words)
     assert found.returncode == 2 and told in found.stderr
     assert "Traceback" not in found.stderr
@@ -382,7 +380,7 @@ def test_only_the_last_attempt_counts_and_nothing_cut_short(lab: Lab) -> None:
     assert counted(replace(lines[1], pass_="latency")) == 0
 
 
-def test_another_machine_tells_nothing(lab: Lab) -> None:
+def test_another_machine_predicts_nothing(lab: Lab) -> None:
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     plan = read_current_plan(lab.run_folder)
     samples, skipped = collect([lab.run_folder], plan)

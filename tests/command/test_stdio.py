@@ -67,7 +67,7 @@ def test_a_report_that_fails_leaves_result_and_exit_code(lab: Lab) -> None:
 import sys
 import scripts.store.report_file
 def load_run(path):
-    raise ZeroDivisionError("made up")
+    raise ZeroDivisionError("synthetic")
 scripts.store.report_file.load_run = load_run
 import scripts.cli.main
 scripts.cli.main.main()
@@ -85,5 +85,5 @@ scripts.cli.main.main()
     assert done.returncode == 0, done.stderr
     assert "results   " in done.stdout and "fillrandom" in done.stdout
     told = [x for x in done.stderr.splitlines() if x.startswith("kvmatrix: no report")]
-    assert len(told) == 1 and "ZeroDivisionError: made up" in told[0]
+    assert len(told) == 1 and "ZeroDivisionError: synthetic" in told[0]
     assert "Traceback" not in done.stderr

@@ -72,7 +72,7 @@ def test_what_has_happened_is_taken(filled: Path, after: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_load_cut_short_by_threads_is_told_as_that(tmp_path: Path) -> None:
+def test_a_load_cut_short_by_threads_is_reported_as_such(tmp_path: Path) -> None:
     """The remedy is not another --num or --seed."""
     assert memory(tmp_path, "--benchmarks=ycsbload").returncode == 0
     done = memory(

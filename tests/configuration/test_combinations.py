@@ -185,7 +185,7 @@ def lab(tmp_path: Path) -> Lab:
         ('[settings.beta]\nstream = "leveldb"\n', (), "stream: one for all engines"),
     ],
 )
-def test_a_dry_run_tells_it(
+def test_a_dry_run_shows_it(
     lab: Lab, more: str, words: tuple[str, ...], told: str
 ) -> None:
     lab.engine("beta", "honest")

@@ -179,7 +179,7 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
          "engines.toml", "engine[one].name", "twice"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_told_with_file_key_and_what_is_accepted(
+def test_a_mistake_is_reported_with_file_key_and_what_is_accepted(
     tmp_path: Path, part: str, wrong: str, file: str, key: str, told: str
 ) -> None:
     texts = {"base": "title = 'T'\nanalysis = 'A'\nbenchmarks = ['fillseq']\n",

@@ -108,7 +108,7 @@ def test_a_sweep_is_inherited_and_can_be_replaced(tmp_path: Path) -> None:
         ('cache_size = ["4MB"]', "MiB"),
     ],
 )
-def test_a_sweep_that_is_none_is_refused(tmp_path: Path, sweep: str, told: str) -> None:
+def test_a_malformed_sweep_is_refused(tmp_path: Path, sweep: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told) as caught:
         config(tmp_path, f"{BASE}[sweep]\n{sweep}\n")
     assert caught.value.file.endswith("base.toml")
@@ -157,7 +157,7 @@ def test_fill_and_state_are_what_databases_start_from(tmp_path: Path) -> None:
          "did you mean 'normal'"),
     ],
 )  # fmt: skip
-def test_mistakes_of_a_scenario_are_told(
+def test_mistakes_of_a_scenario_are_reported(
     tmp_path: Path, wrong: str, key: str, told: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -187,7 +187,7 @@ def test_an_override_s_num_makes_settings_grow_as_well(tmp_path: Path) -> None:
     assert flags(made, "one", num=10**6)["page_size"] == 16384
 
 
-def test_an_engine_s_own_flags_hold_where_nobody_says_else(tmp_path: Path) -> None:
+def test_an_engines_own_flags_apply_unless_overridden(tmp_path: Path) -> None:
     base = BASE + "sync = false\n[settings.one]\npage_size = 8192\n"
     made = config(tmp_path, base)
     found = flags(made, "one")
@@ -222,7 +222,7 @@ def test_a_suite_s_engines_are_in_report_order(tmp_path: Path) -> None:
         (("sync = true", "sync = 1"), "engine[one].flags.sync", "true or false"),
     ],
 )  # fmt: skip
-def test_mistakes_of_variants_are_told(
+def test_mistakes_of_variants_are_reported(
     tmp_path: Path, change: tuple[str, str], key: str, told: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:

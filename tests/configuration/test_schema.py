@@ -72,7 +72,7 @@ TYPED = {
 
 
 def test_a_typed_line_has_the_keys_of_its_schema() -> None:
-    """Types are for who reads the code; what a file may hold the schema decides."""
+    """Types serve readers of the code; the schema decides what a file may contain."""
     parts = DEFS["$defs"]
     answer, line = parts["answer"]["properties"], DEFS["properties"]
     assert {*record.Record.__annotations__} == {*answer, *line}

@@ -40,7 +40,7 @@ def test_every_suite_has_a_plan_at_its_own_size(suite: str, tmp_path: Path) -> N
     assert " cells x " in done.stdout
 
 
-def test_lmdb_has_room_for_every_size_of_ceda() -> None:
+def test_lmdb_has_space_for_every_size_of_ceda() -> None:
     usual = 64 << 30
     for scenario in CONFIG.scenarios.values():
         if not scenario.family.startswith("kyoto-ceda"):
@@ -52,7 +52,7 @@ def test_lmdb_has_room_for_every_size_of_ceda() -> None:
         assert needed < parse_size(str(room)), scenario.name
 
 
-def test_every_run_in_results_is_told_of_and_none_has_a_wrong_cell() -> None:
+def test_every_run_in_results_is_listed_and_has_no_wrong_cell() -> None:
     told = (ROOT / "results/README.md").read_text()
     runs = published()
     assert runs

@@ -50,7 +50,7 @@ def test_so_is_an_override_of_a_suite(tmp_path: Path) -> None:
     assert caught.value.key == "override.threads"
 
 
-def test_so_is_a_key_beside_a_sweep_that_is_inherited(tmp_path: Path) -> None:
+def test_so_is_a_key_next_to_an_inherited_sweep(tmp_path: Path) -> None:
     more = 'extends = "base"\ntitle = "M"\nanalysis = "A"\nthreads = 2\n'
     with pytest.raises(ConfigError, match="is swept") as caught:
         config(tmp_path, BASE + THREADS, more=more)

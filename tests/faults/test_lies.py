@@ -48,7 +48,7 @@ def test_every_case_names_a_check() -> None:
     assert used == set(load_checks())
 
 
-def test_every_lie_of_the_executable_is_told() -> None:
+def test_every_lie_of_the_executable_is_used() -> None:
     known = document.described_lies().keys()
     families = [load_family(name) for name in FAMILIES]
     told = {s.lie for family in families for s in family.scenarios}

@@ -54,7 +54,7 @@ def test_regressions_come_first_with_their_interval() -> None:
     assert order[: len(kept)] == sorted(kept, key=found_first.index)
 
 
-def test_unchanged_and_inconclusive_are_summarised_apart() -> None:
+def test_unchanged_and_inconclusive_are_summarised_separately() -> None:
     found = result()
     shown = texts(found)
     assert not [t for t in shown if t.startswith(("= unchanged", "? inconclusive"))]
@@ -127,7 +127,7 @@ def test_the_rule_is_that_of_the_run() -> None:
     assert "95 % intervals" in rule and "p ≤ 0.02" in rule and "4 % slower" in rule
 
 
-def test_changed_counts_are_told_and_gated_ones_stand_out() -> None:
+def test_changed_counts_are_reported_and_gated_ones_stand_out() -> None:
     found = result(counts=ab_showcase.counts())
     lines = ab_text.lines(found)
     told = [line for line in lines if line.style in ("regressed", "improved")]
@@ -138,7 +138,7 @@ def test_changed_counts_are_told_and_gated_ones_stand_out() -> None:
     assert any("2 more, 1 less, 1 same, 1 not gated" in line.text for line in lines)
 
 
-def test_counts_that_failed_and_tools_that_are_absent_are_told() -> None:
+def test_counts_that_failed_and_tools_that_are_absent_are_reported() -> None:
     one, told = ab_showcase.cell_names()[0], "side b: under strace: audit: 1 is gone"
     failed = CountResult(one, "write_calls", "", 1, 1, 0.0, None, NOT_GATED, told)
     failed = replace(failed, trouble=True)
@@ -266,7 +266,7 @@ def test_a_label_is_no_formula_to_a_spreadsheet() -> None:
     assert ",=1+1," not in text and ",'=1+1," in text
 
 
-def test_markdown_tells_every_cell_and_escapes_what_it_is_given() -> None:
+def test_markdown_shows_every_cell_and_escapes_what_it_is_given() -> None:
     run = ab_showcase.varied()
     run = ab_rounds.labelled(run, "<b>|next")
     found = result(run, counts=ab_showcase.counts())

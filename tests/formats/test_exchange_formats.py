@@ -224,7 +224,7 @@ def test_benchstat_puts_runs_of_two_machines_into_two_tables(
     old.write_text(benchstat.render(many))
     new.write_text(benchstat.render(other))
     text = run_benchstat(old, new)
-    assert "machine-id: made up" in text
+    assert "machine-id: synthetic" in text
     assert "machine-id: another" in text
     assert "vs base" not in text
 

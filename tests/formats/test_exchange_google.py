@@ -116,7 +116,7 @@ def test_the_caches_are_those_of_the_environment(run: Run) -> None:
     ]
 
 
-def test_the_context_tells_a_machine_by_its_identity(run: Run, tmp_path: Path) -> None:
+def test_the_context_names_a_machine_by_its_identity(run: Run, tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=9) | {"machine": {"id": "another"}}
     other = load_run(synthetic_run.write_run(tmp_path / "other", plan))
     first, same, second = (

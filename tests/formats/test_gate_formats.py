@@ -123,14 +123,14 @@ def test_labels_cannot_forge_the_summary() -> None:
     assert "\x1b" not in step_summary(made, 1)
 
 
-def test_counts_are_told_apart_from_times() -> None:
+def test_counts_are_distinguished_from_times() -> None:
     same = replace(ROWS[7], outcome=GateOutcome.UNCHANGED)
     shown = [line.text for line in lines(gate(ROWS[1], UNSURE, same), 0)]
     assert "1 inconclusive, 1 unchanged; counts: 1 unchanged" in shown
     assert any("d/base/x" in line and "up to 8.0 %" in line for line in shown)
 
 
-def test_every_format_tells_what_could_go_unseen() -> None:
+def test_every_format_shows_what_could_go_unseen() -> None:
     made = gate(ROWS[1], UNSURE, VAGUE)
     told = "1 unchanged, 1 inconclusive (a slowdown of up to 8.0 % could go unseen"
     assert told in lines(made, 0)[-1].text

@@ -22,7 +22,7 @@ RENDERERS: dict[str, Callable[[Run], str]] = {
 def test_the_report_of_the_recorded_run_is_the_golden_one(name: str) -> None:
     made = RENDERERS[name](load_run(GOLDEN / "run")).encode()
     golden = (GOLDEN / name).read_bytes()
-    # Compared line by line first: a whole page is no readable difference.
+    # Compared line by line first: the difference of whole pages is unreadable.
     for number, (one, other) in enumerate(
         zip(made.splitlines(), golden.splitlines(), strict=False), 1
     ):
@@ -31,7 +31,7 @@ def test_the_report_of_the_recorded_run_is_the_golden_one(name: str) -> None:
 
 
 def test_the_recorded_run_is_worth_comparing() -> None:
-    """It must hold what can go wrong: statuses, multiples, a floor."""
+    """It must contain what can go wrong: statuses, multiples, a floor."""
     run = load_run(GOLDEN / "run")
     statuses = {cell.status for cell in run.cells.values()}
     assert statuses == {"ok", "unsupported", "excluded"}

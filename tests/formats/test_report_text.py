@@ -49,7 +49,7 @@ def test_markdown_has_what_is_behind_the_charts_of_all_scenarios(varied: Run) ->
     _, _, *rows = section(text, "Latency, of an open loop from the intended start")
     assert {row[0] for row in rows} == {"Baseline", "Batch writes"}
     (alpha,) = (row for row in rows if row[1:3] == ["fillseq", "Alpha"])
-    # Of a thousand samples one lies above p99.9: too few.
+    # One of a thousand samples lies above p99.9: too few.
     assert alpha[3:8] == ["1.05 µs", "1.05 µs", "1.96 µs", "–", "–"]
     head, _, *rows = section(text, "State of the work")
     (gamma,) = (row for row in rows if row[1:3] == ["fillrandom", "Gamma"])
@@ -58,7 +58,7 @@ def test_markdown_has_what_is_behind_the_charts_of_all_scenarios(varied: Run) ->
 
 
 def test_a_table_of_several_charts_has_the_columns_of_all(varied: Run) -> None:
-    """A read settles nothing, and its table has no such column."""
+    """Reads have no settling time, and their table no such column."""
     head, _, *rows = section(markdown.render(varied), "State of the work")
     told = ["open", "loop", "flush", "settle", "close", "reopen", "recover"]
     assert head == ["Scenario", "Benchmark", "Engine", *told]

@@ -31,7 +31,7 @@ def shell(
     ("script", "exit"),
     [("true", "0"), ("exit 3", "3"), ("kill -ABRT $$", "signal 6")],
 )
-def test_how_a_child_ended_is_told(script: str, exit: str) -> None:
+def test_the_end_of_a_child_is_reported(script: str, exit: str) -> None:
     found = shell(script)
     assert (found.exit, found.left_behind, found.timed_out) == (exit, 0, False)
 
@@ -69,7 +69,7 @@ def test_a_child_that_is_deaf_is_killed_at_the_limit_with_its_own(
 
 def test_what_left_its_session_is_killed_and_counted(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    # The shell ends once its grandchild, in a session of its own, has told its pid.
+    # The shell ends once its grandchild, in another session, has written its pid.
     leave = f"setsid sh -c 'echo $$ >{pid}; exec sleep 3600' &"
     found = shell(f"{leave} until [ -s {pid} ]; do sleep 0.01; done")
     was_alive = is_alive(int(pid.read_text()))

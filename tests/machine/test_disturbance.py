@@ -321,7 +321,7 @@ def test_every_share_is_of_wall_time_and_all_processors(machine: Busy) -> None:
     assert found["foreign_cpu_share"] == 0.05
 
 
-def test_the_snapshot_tells_own_from_foreign(machine: Busy) -> None:
+def test_the_snapshot_distinguishes_own_from_foreign(machine: Busy) -> None:
     machine.process(60, RUNNER)
     taken = machine.take()
     assert sorted(taken.own) == [RUNNER, 60]

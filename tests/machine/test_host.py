@@ -32,7 +32,7 @@ FILES = {
     "/proc/self/status": "Name: x\nCpus_allowed:\t7\nCpus_allowed_list:\t0-2\n",
     "/proc/loadavg": "0.50 0.25 0.10 1/100 4242\n",
     "/proc/stat": "cpu  10 0 10 70 5 0 0 5 0 0\ncpu0 1 1\n",
-    "/proc/sys/kernel/osrelease": "6.1.0-made-up\n",
+    "/proc/sys/kernel/osrelease": "6.1.0-fake\n",
     "/etc/os-release": 'NAME="X"\nPRETTY_NAME="Made Up Linux 12"\n',
     "/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
     "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
@@ -120,7 +120,7 @@ def test_the_identity_is_what_a_number_depends_on() -> None:
         "cpu_model": "Made Up 3000",
         "logical_cpus": 2,
         "memory_gib": 16,
-        "kernel": "6.1.0-made-up",
+        "kernel": "6.1.0-fake",
         "hypervisor": "present, unidentified",
         "file_system": "ext4",
         "mount_options": "rw,relatime,discard",
@@ -139,7 +139,7 @@ def test_differences_are_spelled_out() -> None:
     new = {**old, "kernel": "7.0"}
     assert machine_differences(old, old) == []
     told = machine_differences(old, new)
-    assert told == ["machine: kernel was 6.1.0-made-up, is now 7.0"]
+    assert told == ["machine: kernel was 6.1.0-fake, is now 7.0"]
 
 
 def test_the_innermost_mount_counts() -> None:

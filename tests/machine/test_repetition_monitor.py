@@ -35,7 +35,7 @@ class Recorder:
         return {"samples": self.calls.count("sample")}
 
 
-def test_a_process_is_looked_at_before_while_and_after_it_runs() -> None:
+def test_a_process_is_sampled_before_during_and_after() -> None:
     recorder, database = Recorder(), Path("a database")
     observer = RepetitionMonitor(recorder, database)
     observer.begin()

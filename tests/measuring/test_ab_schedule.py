@@ -70,7 +70,7 @@ def test_paddings_fill_their_range_evenly() -> None:
 
 
 @pytest.mark.parametrize("done", range(4))
-def test_a_broken_round_goes_on_at_its_next_slot(done: int) -> None:
+def test_a_broken_round_continues_at_its_next_slot(done: int) -> None:
     whole = Ledger(3)
     sides = played(whole, 1)
     resumed = Ledger(3)

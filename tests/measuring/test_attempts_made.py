@@ -46,7 +46,7 @@ def test_a_quiet_machine_needs_one_attempt(lab: Lab) -> None:
     assert attempts(lab) == [(1, 1, False), (2, 1, False)]
 
 
-def test_a_disturbed_repetition_is_made_again_with_its_own_seed(lab: Lab) -> None:
+def test_a_disturbed_repetition_is_repeated_with_its_seed(lab: Lab) -> None:
     disturb(lab, 1)
     done = lab.call("run", "lab", "-n", "1")
     assert done.returncode == 0, done.stderr
@@ -96,7 +96,7 @@ def test_a_suite_may_say_so_too(lab: Lab) -> None:
     assert len(attempts(lab)) == 1
 
 
-def test_a_failure_is_not_made_again(lab: Lab) -> None:
+def test_a_failure_is_not_repeated(lab: Lab) -> None:
     lab.engine("worse", "disturbed_crash")
     disturb(lab, 99)
     assert lab.call("run", "lab", "-n", "1", "-e", "worse").returncode == 3
@@ -118,7 +118,7 @@ def is_finished(lines: list[dict[str, Any]]) -> bool:
     return not lines[-1]["disturbance"]["marks"] or lines[-1]["attempt"] == 3
 
 
-def test_a_runner_killed_between_attempts_goes_on_with_the_next(lab: Lab) -> None:
+def test_a_runner_killed_between_attempts_continues_with_the_next(lab: Lab) -> None:
     disturb(lab, 10)
     moments = random.Random(3)
     assert lab.run_until_killed(6, "run", "lab", "-n", "4")

@@ -60,13 +60,13 @@ def test_a_part_of_a_suite_or_too_few_repetitions_have_none(
     assert lab.plan()["suite"]["control"] == ""
 
 
-def test_it_can_be_asked_for(lab: Lab) -> None:
+def test_it_can_be_requested(lab: Lab) -> None:
     lab.call("run", "lab", "-n", "1", "-k", "one/*/fillseq", "--control")
     assert engines(lab) == ["one", "one-control"]
     assert {x["benchmark"] for x in lab.lines()} == {"fillseq"}
 
 
-def test_it_cannot_be_asked_for_without_its_engine(lab: Lab) -> None:
+def test_it_cannot_be_requested_without_its_engine(lab: Lab) -> None:
     done = lab.call("run", "lab", "-e", "two", "--control")
     assert done.returncode == 2
     assert "one is not among the engines" in done.stderr

@@ -32,7 +32,7 @@ from tests.support.lab import Lab, is_alive, make_lab
 
 BENCHMARKS = ("readrandom", "fillseq")
 
-_TOOL = ".tool"  # how the path of a made-up tool ends; the file is its report
+_TOOL = ".tool"  # suffix of the path of a fake tool, which is also its report
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def test_a_difference_is_counted_nine_times(lab: Lab, tmp_path: Path) -> None:
     assert max(line["number"] for line in lines) == 9
 
 
-def test_an_absent_tool_is_told_once_and_its_counts_are_null(
+def test_an_absent_tool_is_reported_once_and_its_counts_are_null(
     lab: Lab, tmp_path: Path
 ) -> None:
     absent = replace(VALGRIND, problem="valgrind is not installed")

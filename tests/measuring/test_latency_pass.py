@@ -134,7 +134,7 @@ def test_latency_repetitions_are_no_part_of_a_rate(lab: Lab) -> None:
         assert len(cell["repetitions_ops_per_sec"]) == 2
 
 
-def test_the_progress_tells_which_repetition_it_is(lab: Lab) -> None:
+def test_the_progress_shows_which_repetition_it_is(lab: Lab) -> None:
     lab.engine("one", "honest")
     told = lab.call("run", "lab", "-n", "1").stderr
     assert told.count("] round 1 one/base/") == 4

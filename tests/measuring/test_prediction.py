@@ -41,7 +41,7 @@ def test_history_is_used_from_the_start() -> None:
     assert Forecast(made, history).left_s([FIRST, SECOND]) == pytest.approx(5.0)
 
 
-def test_a_closed_latency_repetition_takes_as_long_as_the_others() -> None:
+def test_a_closed_latency_repetition_lasts_as_long_as_the_others() -> None:
     made = plan([engine("a")], NAMES, latency=True, repetitions=1)
     forecast = Forecast(made, {})
     forecast.learn(FIRST, 3.0)
@@ -51,7 +51,7 @@ def test_a_closed_latency_repetition_takes_as_long_as_the_others() -> None:
     assert (forecast.seconds(latency), forecast.seconds(FIRST)) == (4.0, 3.0)
 
 
-def test_an_open_loop_takes_as_long_as_its_rate_asks() -> None:
+def test_an_open_loop_lasts_as_long_as_its_rate_asks() -> None:
     flags = {"a": {**FLAGS, "rate": 10.0}}
     made = plan([engine("a")], NAMES, latency=True, repetitions=1, flags=flags)
     forecast, latency = Forecast(made, {}), ScheduledRepetition(0, 2, 2)

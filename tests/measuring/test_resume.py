@@ -74,7 +74,7 @@ def test_a_runner_killed_many_times_loses_and_repeats_nothing(lab: Lab) -> None:
 
 @pytest.mark.slow
 def test_a_process_killed_at_any_moment_loses_and_repeats_nothing(lab: Lab) -> None:
-    """Also while it starts, checks, plans, stores and cleans."""
+    """Including while it starts, checks, plans, stores and cleans up."""
     moments = random.Random(1)
     kill_at(0, lab, "run", "lab", "-n", "8")
     kept = lab.measurements.read_bytes()
@@ -88,14 +88,16 @@ def test_a_process_killed_at_any_moment_loses_and_repeats_nothing(lab: Lab) -> N
     assert lab.data_files() == []
 
 
-def test_resume_goes_on_in_the_recorded_order_with_the_recorded_seeds(lab: Lab) -> None:
+def test_resume_continues_in_the_recorded_order_with_the_recorded_seeds(
+    lab: Lab,
+) -> None:
     assert lab.run_until_killed(9, "run", "lab", "-n", "3", "--seed", "9")
     assert lab.call("resume", "@last").returncode == 0
     assert [line["order"] for line in lab.lines()] == list(range(24))
     assert len({(x["repetition"], x["seed"]) for x in lab.lines()}) == 3
 
 
-def test_a_torn_last_line_is_dropped_and_said(lab: Lab) -> None:
+def test_a_torn_last_line_is_dropped_and_reported(lab: Lab) -> None:
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     content = lab.measurements.read_bytes()
     lab.measurements.write_bytes(content[:-30])

@@ -95,7 +95,7 @@ def test_a_failure_costs_its_own_cell(lab: Lab, kind: str) -> None:
     assert len(others) == 14
 
 
-def test_a_crash_is_told_with_signal_and_last_words(lab: Lab) -> None:
+def test_a_crash_is_reported_with_signal_and_last_words(lab: Lab) -> None:
     lab.engine("bad", "crash")
     lab.call("run", "lab", "-n", "1")
     (line,) = lab.by_cell()["bad/fillrandom"]
@@ -118,7 +118,7 @@ def test_a_hang_is_killed_with_all_its_children(lab: Lab) -> None:
     assert not is_alive(child)
 
 
-def test_a_process_that_is_left_behind_is_killed_and_told(lab: Lab) -> None:
+def test_an_orphan_is_killed_and_reported(lab: Lab) -> None:
     lab.suite(latency=True)
     lab.engine("bad", "orphaning")
     assert lab.run_process("run", "lab", "-n", "1").returncode == 3

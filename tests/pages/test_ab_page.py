@@ -108,7 +108,7 @@ def test_inconclusive_looks_like_nothing_else() -> None:
     assert ".unchanged .wh" not in style
 
 
-def test_a_row_tells_the_figures_of_its_judgement() -> None:
+def test_a_row_shows_the_figures_of_its_judgement() -> None:
     row = rows(page())["c-alpha-baseline-fillrandom"]
     cell = next(c for c in result().cells if str(c.name).endswith("ne/fillrandom"))
     assert cell.judgement and cell.judgement.verdict is Verdict.REGRESSED
@@ -248,7 +248,7 @@ def test_nothing_measured_is_no_pass() -> None:
     assert f"{len(cells)} failed" in text
 
 
-def test_whatever_stands_in_the_files_is_text() -> None:
+def test_whatever_is_in_the_files_is_text() -> None:
     run = ab_showcase.varied()
     cell = replace(run.cells[0], screen=(), failure=Failure("b", "error", HOSTILE))
     run = ab_rounds.labelled(run, HOSTILE)

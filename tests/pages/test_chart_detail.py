@@ -113,7 +113,7 @@ def test_the_observer_s_cost_is_of_both_passes(made: Made) -> None:
         assert shown == sign + numbers.percent(abs(cost)), (engine, benchmark)
 
 
-def test_an_open_loop_shows_service_time_beside_latency(made: Made) -> None:
+def test_an_open_loop_shows_service_time_next_to_latency(made: Made) -> None:
     anchor = "c-batch-fillrandbatch"
     (line,) = made.counted("alpha", "fillrandbatch", "latency")
     latency = made.tables.at(anchor, "Latency, of an open loop from the intended start")
@@ -174,7 +174,7 @@ def test_stalls_are_marked_and_listed(made: Made) -> None:
     assert f'<use href="#m4" x="{place}%"' in made.text
 
 
-def test_the_slowest_interval_stands_beside_the_median(made: Made) -> None:
+def test_the_slowest_interval_is_next_to_the_median(made: Made) -> None:
     shown = made.tables.at("c-sync-fillseqsync", "Rate over the loop").rows["Alpha"]
     lines = sorted(
         made.counted("alpha", "fillseqsync", "throughput"), key=lambda m: m["loop_ns"]
@@ -195,7 +195,7 @@ def seconds(number: float | None) -> str:
     return numbers.seconds(number) if number else "–"
 
 
-def test_the_state_of_the_work_is_told_for_every_cell(made: Made) -> None:
+def test_the_state_of_the_work_is_reported_for_every_cell(made: Made) -> None:
     for engine, anchor, benchmark in made.cells():
         shown = made.tables.at(anchor, "State of the work").rows[NAMES[engine]]
         for column, key in (
@@ -211,7 +211,7 @@ def test_the_state_of_the_work_is_told_for_every_cell(made: Made) -> None:
             assert "recover" not in shown
 
 
-def test_what_is_left_for_later_is_told(made: Made) -> None:
+def test_what_is_left_for_later_is_reported(made: Made) -> None:
     checked = 0
     for engine, anchor, benchmark in made.cells():
         if not benchmark.startswith("fill"):
@@ -227,7 +227,7 @@ def test_what_is_left_for_later_is_told(made: Made) -> None:
     assert checked > 10
 
 
-def test_processors_memory_and_bytes_are_told_for_every_cell(made: Made) -> None:
+def test_processors_memory_and_bytes_are_reported_for_every_cell(made: Made) -> None:
     for engine, anchor, benchmark in made.cells():
         used = made.tables.at(anchor, "Processors").rows[NAMES[engine]]
         for column, key in (("user", "cpu_user_ns"), ("system", "cpu_system_ns")):
@@ -250,7 +250,7 @@ def test_processors_memory_and_bytes_are_told_for_every_cell(made: Made) -> None
             assert moved == {"written": "1.00×", "to storage": "1.13×"}
 
 
-def test_attempts_that_were_made_again_are_still_to_be_seen(made: Made) -> None:
+def test_repeated_attempts_stay_visible(made: Made) -> None:
     shown = made.tables.at("c-baseline-fillrandom", "Repetitions").rows["Beta Tree"]
     (rate,) = {
         numbers.rounded(m["ops"] * 1e9 / (m["loop_ns"] + m["flush_ns"]))
@@ -268,7 +268,7 @@ def test_attempts_that_were_made_again_are_still_to_be_seen(made: Made) -> None:
         assert told in made.text.replace("\xa0", " "), told
 
 
-def test_a_disturbed_cell_is_marked_beside_its_rate(made: Made) -> None:
+def test_a_disturbed_cell_is_marked_next_to_its_rate(made: Made) -> None:
     rates = made.tables.at("c-baseline-fillseq", "Sequential writes").rows["Gamma"]
     assert "disturbed in 1 of 4 repetitions" in " ".join(rates.values())
     again = made.tables.at("c-baseline-fillrandom", "Random writes").rows["Beta Tree"]
@@ -276,14 +276,14 @@ def test_a_disturbed_cell_is_marked_beside_its_rate(made: Made) -> None:
     assert "disturbed in" not in " ".join(again.values())
 
 
-def test_findings_are_warnings_beside_the_rate(made: Made) -> None:
+def test_findings_are_warnings_next_to_the_rate(made: Made) -> None:
     rates = made.tables.at("c-baseline-fillrandom", "Random writes").rows["Gamma"]
     assert "closing took 8.00× the timed work" in " ".join(rates.values())
     shown = made.tables.at("c-batch-fillseqbatch", "Sequential writes")
     assert "still works after settling" in " ".join(shown.rows["Beta Tree"].values())
 
 
-def test_the_control_stands_beside_the_others_unranked(made: Made) -> None:
+def test_the_control_is_next_to_the_others_unranked(made: Made) -> None:
     for engine, anchor, benchmark in made.cells():
         if engine != "alpha-control":
             continue

@@ -153,7 +153,7 @@ def test_a_band_beyond_the_axis_is_marked_as_cut() -> None:
     assert strokes == [("0", ""), ("200", "-"), ("0", "")]
 
 
-def test_a_ratio_stands_beside_its_rate() -> None:
+def test_a_ratio_is_next_to_its_rate() -> None:
     html = page(made.history(30, reference="pinned"))
     assert re.search(r"now <b>[\d.]+×</b> of build of pinned, [\d.]+k ops/s", html)
     (table,) = (t for t in Tables(html).found if t.caption.startswith("Ratio"))
@@ -187,7 +187,7 @@ def test_machines_have_a_part_each() -> None:
     moved = [made.entry(i + 12, e.cells, machine=there) for i, e in enumerate(runs)]
     html = page([*runs, *moved])
     assert "Another CPU" in html.partition('id="machine-1"')[2].partition("</p>")[0]
-    assert "Made-up CPU" in html.partition('id="machine-2"')[2].partition("</p>")[0]
+    assert "Synthetic CPU" in html.partition('id="machine-2"')[2].partition("</p>")[0]
 
 
 def test_every_text_of_an_entry_is_escaped() -> None:
@@ -233,7 +233,7 @@ def test_an_axis_has_round_figures_that_differ(reference: str, shift: float) -> 
     assert steps == pytest.approx([steps[0]] * len(steps))
 
 
-def test_it_is_written_beside_the_history(tmp_path: Path) -> None:
+def test_it_is_written_next_to_the_history(tmp_path: Path) -> None:
     from tests.command.test_history_verb import at, called
 
     made.write(tmp_path, entries())

@@ -96,7 +96,7 @@ def test_at_most_six_values_are_labelled() -> None:
     assert len(made.across) == 12
 
 
-def test_the_drawing_is_told_in_words() -> None:
+def test_the_drawing_is_described_in_words() -> None:
     made = line_plot.plot([series([1e6, 2e3], "Alpha")], [4, 4096])
     assert made is not None
     assert made.told == "Alpha: 1.00M at 4, 2.00k at 4,096."
@@ -108,7 +108,7 @@ def test_eight_engines_have_eight_colours_and_shapes() -> None:
     assert len({look(place) for place in range(72)}) == 72
 
 
-def test_ycsb_has_its_own_keys_unless_others_are_asked_for() -> None:
+def test_ycsb_has_its_own_keys_unless_others_are_requested() -> None:
     exact = ["keys: by YCSB's own formula (YCSB-exact)"]
     assert workloads.told({}, "ycsbd") == exact
     assert workloads.told({}, "ycsbload") == []
@@ -161,5 +161,7 @@ def test_a_benchmark_with_a_size_of_its_own_follows_no_law() -> None:
         ({"stream": "ancient"}, ["stream ancient"]),
     ],
 )
-def test_only_what_is_unusual_is_told(options: dict[str, Any], due: list[str]) -> None:
+def test_only_what_is_unusual_is_reported(
+    options: dict[str, Any], due: list[str]
+) -> None:
     assert workloads.told(options) == due

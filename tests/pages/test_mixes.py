@@ -74,7 +74,7 @@ def test_the_figures_of_the_writer_stand_under_its_chart(run: Run) -> None:
     assert "The writer beside them" not in page.at("c-mixed-readrandom").text
 
 
-def test_an_asked_rate_is_told_as_one(tmp_path: Path) -> None:
+def test_a_requested_rate_is_reported_as_one(tmp_path: Path) -> None:
     run = made(tmp_path)
     for m in run.measurements:
         if writer := m.record.get("writer"):
@@ -93,7 +93,7 @@ def test_each_type_has_its_count_its_share_and_its_latencies(run: Run) -> None:
     assert mixes.types(chart(run, "readrandom")) == ()
 
 
-def test_what_was_drawn_stands_beside_what_theory_has(run: Run) -> None:
+def test_what_was_drawn_is_next_to_what_theory_has(run: Run) -> None:
     found = mixes.shares(chart(run, "ycsba"))
     texts = column(found, "hottest 1 % of keys")
     assert texts == ["60.46 %, theory 60.51 %"] * 3

@@ -277,7 +277,7 @@ def test_ids_are_unique_and_anchors_lead_somewhere(varied: Run) -> None:
     assert not {a for a in anchors if not a.startswith("ttps:")} - set(ids)
 
 
-def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
+def test_published_figures_are_next_to_ours(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     plan["suite"]["published"] = "leveldb-2011"
     text = json.dumps(plan).replace('"alpha"', '"leveldb"')

@@ -85,7 +85,7 @@ def test_the_six_drawings_are_those_of_the_published_page(run: Run) -> None:
     assert looks[6:8] == looks[:2]
 
 
-def test_what_all_cells_share_is_told_once(run: Run) -> None:
+def test_what_all_cells_share_is_reported_once(run: Run) -> None:
     assert view(run).workload == ("1,000 entries", "100 transactions")
 
 
@@ -127,7 +127,7 @@ def test_the_whiskers_are_the_slowest_and_the_fastest(run: Run) -> None:
     assert mark.whisker[0] < mark.y < mark.whisker[1]
 
 
-def test_a_cell_without_a_rate_is_told_once_with_its_reason(run: Run) -> None:
+def test_a_cell_without_a_rate_is_reported_once_with_its_reason(run: Run) -> None:
     found = view(run)
     (told,) = found.without
     assert told.startswith("Kyoto TreeDB, fillseq, 8,192: unsupported, values of")
@@ -280,7 +280,7 @@ def test_what_is_published_is_not_said_to_be_missing_here(run: Run) -> None:
     assert "Nothing of the floor is drawn." in text
 
 
-def test_without_a_floor_none_is_told_of(tmp_path: Path) -> None:
+def test_without_a_floor_it_is_not_mentioned(tmp_path: Path) -> None:
     def change(plan: Any, lines: list[Any]) -> None:
         plan["engines"] = [e for e in plan["engines"] if e["role"] != "floor"]
         plan["cells"] = [c for c in plan["cells"] if c["engine"] != "null"]

@@ -153,7 +153,7 @@ def test_two_digests_of_one_round_cost_the_cell_its_verdict(tmp_path: Path) -> N
     assert "contradicts itself" in failure.reason
 
 
-def test_sides_with_a_digest_each_are_told_to_disagree(tmp_path: Path) -> None:
+def test_sides_with_a_digest_each_disagree(tmp_path: Path) -> None:
     plan = ab_plan([ONE])
     lines = ab_lines(plan)
     for line in lines:

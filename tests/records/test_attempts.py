@@ -147,7 +147,7 @@ def test_a_failed_latency_repetition_fails_its_cell_unless_its_rate_took_long(
 
 
 def test_a_call_that_is_the_whole_benchmark_has_no_rate(tmp_path: Path) -> None:
-    """What the plan says of its scenario is not said of a scan."""
+    """The rate of a scenario does not apply to a scan."""
     plan = synthetic_run.plan()
     for scenario in plan["scenarios"]:
         scenario["flags"]["alpha"] = {**synthetic_run.FLAGS, "rate": 10.0}
@@ -216,7 +216,7 @@ def test_the_control_is_not_ranked(tmp_path: Path) -> None:
     assert (control.twin_of, control.ranked) == ("alpha", False)
 
 
-def test_a_run_of_schema_1_is_read_as_ever() -> None:
+def test_a_run_of_schema_1_is_still_read() -> None:
     """The first committed run has none of the later keys."""
     run = load_run(ROOT / "results/20261121-022802-leveldb-2011")
     assert run.plan.schema == 1

@@ -134,7 +134,7 @@ def bands(**changes: object) -> Callable[[Document], None]:
     return lambda document: cell(document)["ops_per_sec"].update(changes)
 
 
-# What is done to a sound entry -> what the message says of it.
+# A change of a sound entry -> part of the message about it.
 DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
     "a schema to come": (lambda d: d.update(schema=2), "schema: 2"),
     "no machine": (lambda d: d.pop("machine"), "'machine' is missing"),

@@ -157,7 +157,7 @@ def with_control(folder: Path, digest: str) -> Run:
 
 
 def test_an_engine_that_contradicts_its_control_is_wrong(tmp_path: Path) -> None:
-    """It is known who is wrong: the others stay ranked."""
+    """The wrong engine is known: the others stay ranked."""
     run = with_control(tmp_path, OTHER)
     for engine, status in (("alpha", "wrong"), ("alpha-control", "wrong")):
         assert status_of(run, engine, WRITE) == status

@@ -120,7 +120,7 @@ def test_missing_turns_keep_the_order_and_their_numbers() -> None:
         ([{"marks": []}], [1]),
     ],
 )
-def test_a_disturbed_repetition_goes_on_with_its_next_attempt(
+def test_a_disturbed_repetition_continues_with_its_next_attempt(
     lines: list[dict[str, Any]], attempts: list[int]
 ) -> None:
     made = plan([engine("a")], benchmarks=("fillseq",), repetitions=2)

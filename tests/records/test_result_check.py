@@ -77,7 +77,7 @@ def test_an_impossible_answer_is_wrong(changed: dict[str, Any], told: str) -> No
         (ProcessResult("0", 1, ""), b'{"ops": NaN}\n', "error", "NaN"),
     ],
 )
-def test_no_answer_is_told_as_what_happened(
+def test_a_missing_answer_is_reported_by_its_cause(
     outcome: ProcessResult, answer: bytes, status: str, told: str
 ) -> None:
     found = judge(EXPECTED, outcome, answer)
@@ -98,7 +98,7 @@ def test_ok_with_a_bad_exit_code_is_an_error() -> None:
     )
 
 
-def test_what_stderr_repeats_is_told_once() -> None:
+def test_what_stderr_repeats_is_reported_once() -> None:
     for tail, told in (
         ("db_bench_one: readseq: a value differs", "a value differs"),
         ("dying\none: a value differs", "a value differs; stderr: dying\none: a value"),
@@ -153,7 +153,7 @@ def test_any_other_end_of_it_is_an_error(exit_text: str, end: bytes, told: str) 
     assert told in found.reason
 
 
-def test_a_kill_that_nobody_asked_for_is_a_crash() -> None:
+def test_an_unrequested_kill_is_a_crash() -> None:
     found = verdict(outcome=DEAD)
     assert (found.status, found.reason) == ("error", "crashed: signal 9 (SIGKILL)")
 

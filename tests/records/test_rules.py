@@ -114,7 +114,7 @@ def share(what: str, share: float, theory: float) -> Work:
 
 
 FIRST, *OTHERS = TIMED.line["latency_ns"]["buckets"]
-# Each rule, and what it alone rejects: something for each thing that it can say.
+# Each rule, and lines that it alone rejects: one for each of its messages.
 REJECTED: tuple[tuple[str, Work], ...] = (
     ("known-benchmark", undescribed()),
     ("verified", READ.changed({"verified": False})),

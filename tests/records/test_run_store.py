@@ -76,7 +76,7 @@ def test_a_line_that_does_not_fit_leaves_no_trace(
 
 
 @pytest.mark.parametrize("function", ["write", "fsync"])
-def test_no_space_is_told_as_such(
+def test_no_space_is_reported_as_such(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
 ) -> None:
     folder = RunFolder(tmp_path)
@@ -148,7 +148,7 @@ def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
         find_run(tmp_path, "20260103", (AB,))
 
 
-def test_a_path_that_is_no_run_is_told_as_such(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_run_is_reported_as_such(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     told = r"out is no run: it holds no run\.json or ab\.json"
     for name in ("out", str(tmp_path / "out")):
@@ -156,7 +156,7 @@ def test_a_path_that_is_no_run_is_told_as_such(tmp_path: Path) -> None:
             find_run(tmp_path, name)
     (tmp_path / "out-of-date").mkdir()
     (tmp_path / "out-of-date/run.json").touch()
-    assert find_run(tmp_path, "out").name == "out-of-date"  # a beginning counts
+    assert find_run(tmp_path, "out").name == "out-of-date"  # a prefix is enough
 
 
 def test_what_cannot_be_written_names_the_target_and_the_option(

@@ -13,7 +13,7 @@ from tests.places import ROOT
 
 CONSUMERS = ROOT / "build/consumers"
 COMPARE = Path("/usr/share/benchmark/compare.py")
-# Otava, without the network clients that it imports and does not use for a file.
+# Otava without its network clients, which it imports and does not need for files.
 _OTAVA = """
 import sys
 from unittest.mock import MagicMock

@@ -23,7 +23,7 @@ from scripts.provision import commands
 signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup may ignore it
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 commands._PATIENCE_S = float(sys.argv[1])
-commands.run_program("scripts/made-up", lambda: commands.call(sys.argv[2:]))
+commands.run_program("scripts/fake", lambda: commands.call(sys.argv[2:]))
 """
 DEAF = "trap '' INT; sleep 1000 & echo $! > pid; wait"
 POLITE = "trap 'echo > tidied; exit' INT; sleep 1000 & echo $! > pid; wait"
@@ -48,7 +48,7 @@ def test_an_interrupt_is_one_line_and_leaves_nothing_running(
     program.send_signal(number)
     _, said = program.communicate(timeout=PATIENCE_S)
     assert program.returncode == 130
-    assert said == "scripts/made-up: interrupted\n"
+    assert said == "scripts/fake: interrupted\n"
     assert (tmp_path / "tidied").exists() == (shell == POLITE)
     ends_s = time.monotonic() + PATIENCE_S
     while is_alive(sleeping) and time.monotonic() < ends_s:

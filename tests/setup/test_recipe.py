@@ -143,7 +143,7 @@ def test_the_gate_is_tested_with_a_slower_build(repository: Repository) -> None:
     assert absent.stdout == ""
 
 
-# Tells what it was asked, and ends as a verb may end.
+# Prints its arguments, and exits like a verb.
 _ENDS = """#!/usr/bin/env bash
 echo "$*" >>"{log}"
 [[ "$*" =~ --results-dir[[:space:]]([^[:space:]]+) ]] && mkdir -p "${{BASH_REMATCH[1]}}"

@@ -11,7 +11,7 @@ from scripts.provision.setup_screen import Screen
 from tests.places import ROOT
 from tests.setup.provisioning import put_programs
 
-# Stands for Go and for Python's pip: says how it was called, makes a file there.
+# A fake of Go and of Python's pip: prints its arguments, writes a file.
 MAKER = """
 case "$1" in version|--version) echo "maker $MAKER_VERSION"; exit 0 ;; esac
 echo "$@" >> "$MAKER_CALLS"
@@ -84,7 +84,7 @@ def test_only_what_is_pinned_and_hashed_is_installed(
     assert "--no-deps" in pip
 
 
-def test_a_machine_without_go_is_told_and_goes_on(
+def test_a_machine_without_go_is_reported_and_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: tuple[ConsumerTool, ...]
 ) -> None:
     (tmp_path / "programs/go").unlink()
@@ -95,7 +95,7 @@ def test_a_machine_without_go_is_told_and_goes_on(
     assert (tmp_path / "to/otava/made").exists()
 
 
-def test_a_failed_download_is_told_and_leaves_nothing_half_made(
+def test_a_failed_download_is_reported_and_leaves_nothing_half_made(
     wanted: tuple[ConsumerTool, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MAKER_STATUS", "1")

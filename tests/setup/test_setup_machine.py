@@ -95,7 +95,7 @@ def make_venv(folder: Path, requirements: Path, every: Path) -> str:
 
 
 @pytest.mark.usefixtures("python")
-def test_the_environment_is_made_again_only_when_the_pins_change(
+def test_the_environment_is_rebuilt_only_when_the_pins_change(
     tmp_path: Path,
 ) -> None:
     wanted, every = tmp_path / "wanted.txt", tmp_path / "every.txt"
@@ -105,7 +105,9 @@ def test_the_environment_is_made_again_only_when_the_pins_change(
     assert "Making" in make_venv(folder, wanted, every)
     assert make_venv(folder, wanted, every) == ""
     assert "Making" in make_venv(folder, every, every)
-    assert make_venv(folder, wanted, every) == ""  # what has everything will do
+    assert (
+        make_venv(folder, wanted, every) == ""
+    )  # an environment that has everything is enough
     every.write_text("# changed\n")
     assert "Making" in make_venv(folder, every, every)
 

@@ -34,7 +34,7 @@ def names(found: list[prefixes.Prefix]) -> list[str]:
     return [prefix.source.package for prefix in found]
 
 
-def test_it_is_compiled_when_asked_for_and_used_once_it_is_there(
+def test_it_is_compiled_on_request_and_used_from_then_on(
     planned: list[prefixes.Prefix],
 ) -> None:
     assert names(on_request.compiled(planned, [])) == ["fake"]
@@ -52,13 +52,13 @@ def test_what_it_costs_is_said_before(planned: list[prefixes.Prefix]) -> None:
     assert out.getvalue() == f"large 1-1: {COST}\n"
 
 
-def test_an_engine_that_is_always_compiled_cannot_be_asked_for() -> None:
+def test_an_engine_that_is_always_compiled_cannot_be_requested() -> None:
     on_request.check(two_sources(), ["huge"])
     with pytest.raises(SetupError, match="--with engine: one of huge is accepted"):
         on_request.check(two_sources(), ["engine"])
 
 
-def test_a_distributions_library_that_cannot_be_installed_is_left_out_and_told(
+def test_a_distributions_library_that_cannot_be_installed_is_left_out_and_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     source = make_source("not-there-at-all")
@@ -106,10 +106,10 @@ def test_a_makefile_gets_our_flags_and_places() -> None:
         assert word in make
 
 
-def test_cmake_takes_the_distributions_library_and_nothing_beside_it(
+def test_cmake_uses_the_distributions_library_and_no_other(
     tmp_path: Path,
 ) -> None:
-    """A listed package without a prefix; its version is told as the system's."""
+    """A listed package without a prefix; its version is reported as the system's."""
     libraries = engine_list.system([make_source("gflags")])
     text = engine_list.cmake_text(libraries)
     assert 'set(KVM_ENGINE_gflags_PREFIX "")' in text

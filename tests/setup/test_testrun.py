@@ -37,7 +37,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def step(program: str, name: str = "made-up") -> testrun.TestStep:
+def step(program: str, name: str = "fake") -> testrun.TestStep:
     return testrun.TestStep(name, "a step", ((sys.executable, "-c", program),))
 
 

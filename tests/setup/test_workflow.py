@@ -147,7 +147,7 @@ def test_a_pull_request_is_compared_with_what_it_is_merged_into(
     repository.git("checkout", "--quiet", "-b", "request")
     repository.commit("slower")
     repository.git("checkout", "--quiet", "main")
-    # Somebody else's, later than the base that the event tells of.
+    # Another commit, later than the base that the event names.
     main = repository.commit("honest")
     strategy = ("--quiet", "--no-ff", "--no-edit", "-X", "theirs")
     repository.git("merge", *strategy, "request")
@@ -217,7 +217,7 @@ def test_the_steps_compare_two_commits_as_on_a_pull_request(
     summary = repository.root / "build/summary.md"
     summary.parent.mkdir()
     _, places = step("Choose places", repository.root)
-    # The lab is small and its machine known: what the step leaves to the defaults.
+    # The lab is small and its machine known: options that the step leaves to defaults.
     script = repository.root / "scripts/kvmatrix"
     script.write_text(
         script.read_text().replace(

@@ -20,7 +20,7 @@ from report.stats.change_points import STRIDE, WINDOW, change_points
 from report.stats.critical_values import DRAWS, SEED
 from tests.builders import synthetic_history
 
-NEAR = 5  # points: a step found within them is the one that was made
+NEAR = 5  # points: a step found within this distance is the simulated one
 BEFORE = 60  # points of history before a step
 PATIENCE = 40  # points after it, within which it is found or missed
 CELLS = tuple(CellName("alpha", "baseline", f"cell{i}") for i in range(60))

@@ -96,7 +96,7 @@ def test_two_modes_and_coarse_clocks_alert_no_more_often() -> None:
 def test_one_change_of_a_hundred_alerts_where_nothing_is_wrong(
     cv: float | None,
 ) -> None:
-    """60 cells and 5 engines, 1,000 times: any alert at all."""
+    """60 cells and 5 engines, 1,000 times: any alert."""
     change = Change(cv=cv)
     alarms = false_alarms(simulated(21, change, CHANGES), change)
     assert alarms.tries == CHANGES
@@ -221,7 +221,7 @@ def test_what_is_simulated_is_what_judges_a_run() -> None:
 
 
 def test_a_rule_without_a_least_shift_would_alert_more_often() -> None:
-    """The size that is asked for does as much as the test."""
+    """The minimal size of a change does as much as the test."""
     random = np.random.default_rng(61)
     a, b = in_rounds(random, cells(random, 5 * CELLS, 15, 0.02))
     bare = ab_decision.is_slower(a, b, AbRule(least_shift=0.0), 1)
@@ -230,7 +230,7 @@ def test_a_rule_without_a_least_shift_would_alert_more_often() -> None:
 
 
 def test_what_the_place_in_a_round_does_is_no_alarm() -> None:
-    """Each side leads one of two rounds, so that it meets both alike."""
+    """Each side leads one of two rounds, so that both meet every position equally."""
     for cv, engines, per_engine in ((0.01, 5, 12), (0.02, 1, 12), (0.03, 1, 12)):
         change = Change(engines, per_engine, cv=cv, noise=PLACED)
         alarms = false_alarms(simulated(27, change, 500), change)

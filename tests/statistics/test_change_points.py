@@ -62,7 +62,7 @@ def test_the_unit_of_the_figures_does_not_matter() -> None:
         assert [step.index for step in other] == [step.index for step in found[0]]
 
 
-def test_several_steps_are_told_apart() -> None:
+def test_several_steps_are_distinguished() -> None:
     logs = with_step(with_step(with_step(noise(400, 0.01), 90, 5), 200, -9), 330, 4)
     found = steps(logs)
     assert [step.is_slower for step in found] == [True, False, True]
@@ -70,7 +70,7 @@ def test_several_steps_are_told_apart() -> None:
         assert abs(step.index - place) <= 1
 
 
-def test_a_step_that_two_windows_see_is_told_once() -> None:
+def test_a_step_that_two_windows_see_is_reported_once() -> None:
     for place in range(40, 160, 7):
         found = steps(with_step(noise(200, 0.01), place, 6))
         assert len(found) == 1
@@ -82,16 +82,16 @@ def test_a_step_below_two_percent_is_none_however_sure() -> None:
     assert len(steps(with_step(noise(100, 0.001), 50, 2.2))) == 1
 
 
-def test_every_step_that_is_told_is_two_percent_or_more() -> None:
-    """Also where the means are that far apart, and the medians are not."""
+def test_every_step_that_is_reported_is_two_percent_or_more() -> None:
+    """Even where the means are that far apart and the medians are not."""
     for seed in range(40):
         logs = with_step(with_step(noise(150, 0.012, seed), 60, 1.8), 110, 3)
         assert all(abs(step.log_shift) >= math.log(1.02) for step in steps(logs))
 
 
-# Found by trying seeds: in each, something is seen at first that does not hold.
+# Found by trying seeds: each first shows a step that later points refute.
 @pytest.mark.parametrize("seed", [20, 30, 174, 212])
-def test_a_small_step_is_not_told_beside_a_large_one(seed: int) -> None:
+def test_a_small_step_is_not_reported_next_to_a_large_one(seed: int) -> None:
     logs = np.random.default_rng(seed).normal(0, 0.012, 150)
     logs[60:] += 0.018
     logs[110:] += 0.03
@@ -160,7 +160,7 @@ def test_t_is_the_largest_two_sample_t() -> None:
 
 
 @pytest.mark.parametrize("length", [6, 13, 24, 30, 60, 100])
-def test_the_limits_can_be_made_again(length: int) -> None:
+def test_the_limits_can_be_recomputed(length: int) -> None:
     """Within four standard errors of 40,000 draws: 40 of them beyond the limit."""
     source = np.random.default_rng(7)
     drawn = despiked(source.standard_normal((40_000, length)))

@@ -41,7 +41,7 @@ def test_it_finds_no_less_than_otava_and_invents_less(noise: Noise) -> None:
     many = made(noise, 0.05)
     our_recall, our_precision = scores(ours(many))
     recall, precision = scores(otava_steps(many))
-    assert recall > 0.4  # it has looked
+    assert recall > 0.4  # Otava found steps
     assert our_recall >= recall - 0.05
     assert our_precision >= precision
 

@@ -21,7 +21,7 @@ def test_few_unchanged_cells_are_called_slower_on_a_steady_machine() -> None:
 
 
 def test_a_slower_machine_is_taken_for_a_slower_build() -> None:
-    """Which is why a change must be confirmed: no statistic can tell the two."""
+    """This is why a change must be confirmed: no statistic distinguishes the two."""
     assert share(Pair(3, 0.03, machine=0.03), 0.0) > 0.06
     assert share(Pair(3, 0.03, machine=0.1), 0.0) > 0.4
 

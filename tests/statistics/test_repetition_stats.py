@@ -65,7 +65,7 @@ def test_a_win_needs_medians_further_apart_than_the_noise() -> None:
     assert verdict(0.0301, **rates) == tie
 
 
-def test_a_tie_of_intervals_is_none_of_the_noise() -> None:
+def test_a_tie_of_intervals_is_not_a_tie_of_noise() -> None:
     """That c lies within the noise too makes no difference: b reaches a."""
     found = verdict(0.05, a=[102, 103, 104], b=[99, 100, 102.5], c=[101, 101, 101])
     assert found == repetition_stats.ChartVerdict(

@@ -112,7 +112,7 @@ def test_more_sizes_and_a_nearer_goal_make_a_narrow_one() -> None:
     assert width(SIZES, TENFOLD) < width(SIZES, 1_000_000_000)
 
 
-def test_what_does_not_grow_is_told_from_what_does() -> None:
+def test_what_grows_is_distinguished_from_what_does_not() -> None:
     """A cache of 8 MiB and a table of 4 bytes for each entry."""
     fixed = [SizePoint(n, 8e6 * (1 + n % 7 / 1000)) for n in SIZES]
     found = predict(fixed, TENFOLD, MEMORY)
@@ -153,7 +153,7 @@ def test_a_loop_grows_with_its_operations_and_not_with_the_database() -> None:
     assert doubled.seconds["loop"].middle == pytest.approx(0.2, rel=0.15)
 
 
-def test_larger_sizes_are_not_looked_at() -> None:
+def test_larger_sizes_are_ignored() -> None:
     samples = [sample(n) for n in (*SIZES, 10 * TENFOLD)]
     assert estimate_repetition(samples, (), TENFOLD, TENFOLD).sizes == SIZES
     with pytest.raises(TooFew, match="at least 3 sizes, measured: 30,000, 100,000"):

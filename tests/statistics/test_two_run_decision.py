@@ -29,7 +29,7 @@ from tests.builders.two_runs import scaled
         # 5 % more time is 4.76 % fewer operations: the two sides of the limit.
         ([1e5] * 3, [1e5 / 1.0501] * 3, Verdict.REGRESSED),
         ([1e5] * 3, [1e5 / 1.0499] * 3, Verdict.UNCHANGED),
-        # The interval reaches into 2 %: a large change that is not sure.
+        # The interval reaches into 2 %: a large change that is uncertain.
         (scaled(1, 0.03), scaled(0.93, 0.03), Verdict.INCONCLUSIVE),
         (scaled(1, 0.06), scaled(1, 0.06), Verdict.INCONCLUSIVE),
         # The interval lies beyond 2 %, and the change is not of 5 %.

@@ -23,7 +23,7 @@ from tests.fake_drivers.kinds import driver_of
 from tests.fake_drivers.protocol import FakeDriver, Signalled, check_command
 from tests.support.quiet_machine import quiet_machine
 
-_LEAST_S = 0.001  # that a process takes: longer than what fake engines say of a loop
+_LEAST_S = 0.001  # duration of a process: longer than fake engines report for a loop
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,10 @@ def _served(
 class DeadlyExecutor(FakeExecutor):
     """An executor that kills this process with SIGKILL around the Nth program."""
 
-    left: list[int] = field(default_factory=list)  # programs until then, shared
-    before: bool = True  # the program runs, or after it
+    left: list[int] = field(
+        default_factory=list
+    )  # programs before the kill; shared by copies
+    before: bool = True  # kill before the program, or after it
 
     def run(
         self,

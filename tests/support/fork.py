@@ -14,7 +14,7 @@ def run_in_fork(work: Callable[[], int]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     with warnings.catch_warnings():
-        # Threads of the test runner do not go on in the child, and are not needed.
+        # Threads of the test runner do not exist in the child, and are not needed.
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:

@@ -15,7 +15,7 @@ def config() -> Config:
     return load(ROOT / "configs")
 
 
-# Rows with an executable of their own: a variant is another one's.
+# Rows with their own executable: a variant uses that of another row.
 ENGINES = tuple(e.name for e in config().engines.values() if not e.variant_of)
 STORES = tuple(e for e in ENGINES if config().engines[e].role != "floor")
 

@@ -73,7 +73,7 @@ def audited(folder: Path, engine: str, past: dict[str, list[int]]) -> dict[str, 
 def test_what_threads_wrote_before_a_kill_is_replayed_by_their_operations(
     tmp_path: Path, engine: str, name: str
 ) -> None:
-    """And a few writes of one thread more or less are not what is there."""
+    """A few writes more or less of one thread do not match the database."""
     fill = "filluniquerandom"
     flags = ("--threads=3", "--reads=10000", "--readwritepercent=10", "--crash")
     folder = tmp_path / "killed"
@@ -87,7 +87,7 @@ def test_what_threads_wrote_before_a_kill_is_replayed_by_their_operations(
     again = shutil.copytree(folder, tmp_path / "again")
     audit = audited(folder, engine, past)
     assert audit["status"] == "ok", audit["reason"]
-    # A writer that began late has written next to nothing, but may go on.
+    # A writer that began late has written almost nothing, but may continue.
     past[name][-1] += 20 if name == "readwhilewriting" else -20
     assert audited(again, engine, past)["status"] == "wrong"
 

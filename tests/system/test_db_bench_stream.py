@@ -115,8 +115,8 @@ def test_every_engine_finds_the_same(tmp_path: Path, engine: str) -> None:
     ]
 
 
-def test_a_later_process_goes_on_where_the_first_one_ended(tmp_path: Path) -> None:
-    """--after names what came before, reads too: each has had a seed of its own."""
+def test_a_later_process_continues_where_the_first_one_ended(tmp_path: Path) -> None:
+    """--after names all benchmarks before it, reads too: each has used a seed."""
     past = "fillrandom,readrandom,overwrite"
     whole = lines("memory", tmp_path, *SMALL, f"--benchmarks={past},readrandom")
     (tmp_path / "lines.jsonl").unlink()
@@ -135,7 +135,7 @@ def test_a_later_process_goes_on_where_the_first_one_ended(tmp_path: Path) -> No
 
 
 def test_the_database_stays_open_until_a_fill(tmp_path: Path) -> None:
-    """Opening and closing are told of the benchmark that did them, and only there."""
+    """Opening and closing are reported by the benchmark that did them only."""
     names = "fillrandom,overwrite,compact,readrandom,fillseq"
     found = lines("leveldb", tmp_path, *SMALL, f"--benchmarks={names}")
     assert [line["status"] for line in found] == ["ok"] * 5
@@ -174,8 +174,8 @@ def test_the_cache_is_that_of_db_bench_unless_given(
     assert line["options"]["cache_size_bytes"] == mebibytes << 20
 
 
-def test_found_is_told_as_db_bench_tells_it(tmp_path: Path) -> None:
-    """Of all entries, however many are read; of a hot set it tells nothing."""
+def test_found_is_reported_as_db_bench_does(tmp_path: Path) -> None:
+    """The count is of all entries, however many are read; a hot set has none."""
     names = "fillseq,readrandomsmall,readhot,seekordered,crc32c"
     text, stderr, code = db_bench("null", tmp_path, *SMALL, f"--benchmarks={names}")
     assert (code, stderr) == (0, "")
@@ -186,7 +186,7 @@ def test_found_is_told_as_db_bench_tells_it(tmp_path: Path) -> None:
     assert crc == "crc32c       : unsupported: not an operation of a store"
 
 
-def test_differences_are_told_once_and_to_people(tmp_path: Path) -> None:
+def test_differences_are_reported_once_and_to_people(tmp_path: Path) -> None:
     names = "--benchmarks=fillsync,fillrandom,readrandom,readrandom"
     _, stderr, _ = db_bench("null", tmp_path, "--num=2000", names)
     told = stderr.splitlines()

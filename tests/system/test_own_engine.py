@@ -47,7 +47,7 @@ def test_the_library_and_headers_of_a_prefix_are_used_and_its_origin_told(
     ninja = (tmp_path / "build/build.ninja").read_text()
     assert set(re.findall(r"\S*libleveldb\.\w+", ninja)) == {str(archive)}
     assert f"-isystem {own}/include" in ninja
-    # What is built anew is told anew.
+    # A rebuilt engine is described anew.
     assert re.search(rf"^build build.ninja: .*{archive}", ninja, re.MULTILINE)
 
 

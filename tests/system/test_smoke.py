@@ -107,8 +107,8 @@ def test_the_machine_was_watched(lines: list[Line]) -> None:
         assert (line["disturbance"] is not None) == (line["status"] == "ok")
 
 
-# Findings that rest on a clock: how long opening, closing and the timed work took is
-# also a matter of what else the machine does.
+# Findings that depend on a clock: how long opening, closing and the timed work last
+# also depends on what else the machine does.
 _TIMED = ("closing took", "opening a new database took", "reopening took", "faster")
 
 

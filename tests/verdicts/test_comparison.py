@@ -99,7 +99,7 @@ def test_the_charts_own_difference_counts_if_it_is_more() -> None:
     assert MeasuredTwice(None, apart).share("s", "far") is None
 
 
-def test_the_control_is_shown_beside_and_ranked_nowhere(tmp_path: Path) -> None:
+def test_the_control_is_shown_and_not_ranked(tmp_path: Path) -> None:
     rates = {"readseq": {"alpha-control": 9000.0}}
     compared = comparison.compare(run_of(tmp_path, rates))
     chart = chart_of(compared, "readseq")

@@ -43,7 +43,7 @@ def reopened(open_ns: int | None) -> Any:
         ("open_ns", "opening a new database took 8.10× the timed work"),
     ],
 )
-def test_work_in_open_and_close_is_told(key: str, told: str) -> None:
+def test_work_in_open_and_close_is_reported(key: str, told: str) -> None:
     assert found(line(**{key: 2_025_000_000})) == (told,)
     assert found(line(**{key: TIMED_NS + 1})) != ()
     assert found(line(**{key: TIMED_NS})) == ()
@@ -55,7 +55,7 @@ def test_a_quarter_of_a_second_is_anybodys(key: str) -> None:
     assert found(line(1_000_000, **{key: LEAST_NS + 1})) != ()
 
 
-def test_reopening_what_was_closed_is_told() -> None:
+def test_reopening_what_was_closed_is_reported() -> None:
     told = ("reopening took 2.00× the timed work",)
     assert found(line(**reopened(2 * TIMED_NS))) == told
     assert found(line(**reopened(TIMED_NS))) == ()
@@ -77,7 +77,7 @@ def test_opening_what_was_filled_before_may_take_long(benchmark: Any) -> None:
     assert found(slow, benchmark=benchmark) == ("closing took 8.00× the timed work",)
 
 
-def test_work_after_settling_is_told() -> None:
+def test_work_after_settling_is_reported() -> None:
     assert found(line(idle_cpu_ns=2_000_000)) == ()
     told = "still works after settling: 2.30 ms of processor time in 10.0 ms"
     assert found(line(idle_cpu_ns=2_300_000)) == (told,)
@@ -97,12 +97,12 @@ def test_what_one_repetition_does_not_do_is_the_machines(key: str, much: int) ->
     assert len(found(slow, slow, slow)) == 1
 
 
-def test_the_least_of_the_repetitions_is_told() -> None:
+def test_the_least_of_the_repetitions_is_reported() -> None:
     lines = (line(close_ns=n * TIMED_NS) for n in (9, 3, 5))
     assert found(*lines) == ("closing took 3.00× the timed work",)
 
 
-def test_all_of_it_is_told() -> None:
+def test_everything_is_reported() -> None:
     worst = line(open_ns=10**9, close_ns=10**9, idle_cpu_ns=10**7, **reopened(10**9))
     assert len(found(worst)) == 4
     assert findings([], FRESH) == ()
@@ -119,7 +119,7 @@ def held(disk_bytes: int, live_bytes: int = MIB, **options: Any) -> Any:
     return line(disk_bytes=disk_bytes, live_bytes=live_bytes, options=sizes | options)
 
 
-def test_less_on_disk_than_can_be_compressed_is_told() -> None:
+def test_less_on_disk_than_can_be_compressed_is_reported() -> None:
     told = "holds 4 KiB on disk for at least 441 KiB that cannot be compressed"
     assert found(held(4096)) == (told,)
     assert found(held(DUE_BYTES // 2 + 1)) == ()
@@ -150,7 +150,7 @@ def timed(timed_ns: int, **changes: Any) -> Any:
     return line(timed_ns, **changes) | {"pass": "latency", "ending": "killed"}
 
 
-def test_being_faster_while_it_is_timed_is_told() -> None:
+def test_being_faster_while_it_is_timed_is_reported() -> None:
     lines = [line(2 * TIMED_NS), line(3 * TIMED_NS)]
     told = ("2.50× faster while it was timed call by call",)
     assert findings(lines, FRESH, timed(TIMED_NS * 4 // 5)) == told
@@ -176,7 +176,7 @@ def test_other_work_and_another_pace_are_not_compared() -> None:
         ("fillseqsync", False, []),
     ],
 )
-def test_a_row_tells_what_its_lines_show(
+def test_a_row_shows_what_its_lines_show(
     tmp_path: Path, benchmark: str, stores: bool, told: list[str]
 ) -> None:
     plan = synthetic_run.plan()
@@ -199,7 +199,7 @@ def test_a_row_tells_what_its_lines_show(
     assert all(text.startswith(due) for text, due in zip(shown, told, strict=True))
 
 
-def test_a_finding_stands_beside_a_rate_and_takes_nothing(tmp_path: Path) -> None:
+def test_a_finding_is_next_to_a_rate_and_removes_nothing(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     lines = synthetic_run.lines(plan)
     for made in lines:

@@ -207,7 +207,7 @@ def test_an_unfinished_run_does_not_pass() -> None:
     assert gate_from_history(new, older, 0.05, unfinished=True).exit_code() == 3
 
 
-def test_a_cell_whose_settings_changed_is_told() -> None:
+def test_a_cell_whose_settings_changed_is_reported() -> None:
     entries = history(13, CELLS)
     changed = dataclasses.replace(entries[-1].cells[0], settings_sha256="6" * 64)
     now = dataclasses.replace(entries[-1], cells=(changed, entries[-1].cells[1]))

@@ -64,7 +64,7 @@ def test_what_differs_starts_a_new_series(what: str) -> None:
     assert [len(s.points) for s in found] == [3, 3]
 
 
-def test_a_step_between_two_machines_is_none() -> None:
+def test_a_change_of_machine_is_not_a_step() -> None:
     entries = stepped()
     moved = [DIFFERENT["another machine"](entry) for entry in entries[30:]]
     assert changes([*entries[:30], *moved]) == ()
@@ -115,7 +115,7 @@ def test_a_step_is_nominated_and_not_yet_a_regression() -> None:
     assert change.after.run == made.run_id(30)
 
 
-# Interval of b's rate over a's, verdict -> what becomes of a nominated slowdown.
+# Interval of b's rate over a's, verdict -> state of a nominated slowdown.
 DECISIONS = {
     "slower": ((0.92, 0.94, 0.96), Verdict.REGRESSED, State.CONFIRMED),
     "slower, to chance": ((0.92, 0.94, 0.96), Verdict.INCONCLUSIVE, State.NOMINATED),

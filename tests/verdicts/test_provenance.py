@@ -38,7 +38,7 @@ def test_a_command_passes_on_what_the_run_was_given(run: Run) -> None:
     assert "--latency" in command(asked) and "--latency" not in command(run)
 
 
-def test_the_control_is_asked_for_by_the_name_it_has_in_the_suite(run: Run) -> None:
+def test_the_control_is_selected_by_its_name_in_the_suite(run: Run) -> None:
     twin = synthetic_run.CONTROL[0]
     for engines, named in ((f"alpha,{twin}", "alpha"), (twin, "alpha")):
         told = command(run, engines)
@@ -47,7 +47,7 @@ def test_the_control_is_asked_for_by_the_name_it_has_in_the_suite(run: Run) -> N
     assert "--control" not in command(run, "alpha", control="")
 
 
-def test_attempts_that_were_made_again_have_a_part_of_the_time(run: Run) -> None:
+def test_repeated_attempts_are_part_of_the_time(run: Run) -> None:
     parts = {s.title: s.elapsed_ns for s in provenance.time_shares(run)}
     earlier = [m for cell in run.cells.values() for m in cell.superseded]
     whole = [m.record["wall_ns"] for m in run.measurements if m.record["wall_ns"]]
@@ -67,7 +67,7 @@ def test_processor_numbers_are_no_number_of_processors() -> None:
     assert provenance.readable("allowed_cpus", "") == "unknown"
 
 
-def test_the_limits_of_the_figures_are_told(run: Run) -> None:
+def test_the_limits_of_the_figures_are_reported(run: Run) -> None:
     page = report_page.render(run)
     assert "only their sum can be relied on" in page
     assert "read no clock" not in page

@@ -33,7 +33,7 @@ def test_the_larger_memory_is_two_scenarios() -> None:
 
 
 def test_five_printed_ratios_do_not_follow() -> None:
-    """Nobody may mend them: the data is what the page says."""
+    """They must not be corrected: the data is what the page says."""
     assert set(found("ratio")) == {
         ("sync", "fillseqsync", "leveldb"),
         ("sync", "fillseqsync", "treedb"),

@@ -81,7 +81,7 @@ def test_what_is_unknown_stays_unknown() -> None:
     assert changed(watch=None).peak_disk_bytes == 116_000
 
 
-def test_counters_of_another_window_are_not_shown_beside_ours() -> None:
+def test_counters_of_another_window_are_not_shown_next_to_ours() -> None:
     found = changed(schema=1)
     assert found.cpu_user_ns_per_op is None
     assert found.written_per_byte is None

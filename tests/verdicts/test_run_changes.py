@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,7 @@ def benchmark(name: str, value: Any) -> Callable[[Document], None]:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (machine("other"), "machine: id: made up in base, other in new"),
+        (machine("other"), "machine: id: synthetic in base, other in new"),
         (lambda d: d.update(seed=302), "seed: 301 in base, 302 in new"),
         (
             flag("cache_size", 8388608),
@@ -159,7 +159,7 @@ def test_runs_without_a_cell_in_common_are_refused(tmp_path: Path) -> None:
     assert told.startswith("cells: 4 cells such as alpha/")
 
 
-def test_a_definition_that_only_one_run_tells_does_not_refuse(tmp_path: Path) -> None:
+def test_a_definition_that_only_one_run_has_does_not_refuse(tmp_path: Path) -> None:
     """A run of schema 1 does not say which benchmarks are one call."""
 
     def older(document: Document) -> None:
@@ -203,7 +203,7 @@ def test_a_cell_that_fails_in_the_new_run_is_listed_first(tmp_path: Path) -> Non
     assert "error: signal 11 (SIGSEGV)" in first
     assert cell(found, BETA).standing is RatePresence.LOST
     assert found.exit_code("never") == 0
-    assert found.exit_code("regression") == 1  # the slower cell counts for more
+    assert found.exit_code("regression") == 1  # a slower cell is more severe
 
 
 def test_a_lost_cell_alone_exits_3_and_a_gained_one_does_not(tmp_path: Path) -> None:
@@ -294,16 +294,7 @@ def test_what_could_go_unseen_is_half_of_an_interval_that_suffices(
     assert compared_row(found, Limits(least_confidence=0.95)).unseen is None
 
 
-@pytest.mark.parametrize(
-    ("base", "new", "medians"),
-    [
-        ((100.0, 101.0, 130.0), (99.0, 102.0, 103.0), "+1.0 %"),
-        ((286.0, 287.0, 340.0), (230.0, 258.0, 284.0), "−10.1 %"),
-    ],
-)
-def test_a_change_unlike_that_of_the_medians_is_told(
-    tmp_path: Path, base: Sequence[float], new: Sequence[float], medians: str
-) -> None:
+def test_a_change_against_the_medians_is_reported(tmp_path: Path) -> None:
     """The median of all pairs is no difference of medians."""
     rates = [{ALPHA: [1e3 * rate for rate in side]} for side in (base, new)]
     older = run(tmp_path / BASE, unchanged, rates[0])
@@ -314,7 +305,7 @@ def test_a_change_unlike_that_of_the_medians_is_told(
 
 
 def test_a_missing_engine_is_lost_and_refuses_nothing(tmp_path: Path) -> None:
-    """Without its executable nobody knows which flags it takes."""
+    """Without its executable its flags are unknown."""
 
     def missing(document: Document) -> None:
         engine = flags_apart(document)["engines"][1]
@@ -380,7 +371,7 @@ def test_q_is_of_benjamini_and_hochberg(tmp_path: Path) -> None:
     assert max(c.q or 0 for c in found.cells) == 1.0
 
 
-def test_disturbed_repetitions_are_counted_beside_the_change(tmp_path: Path) -> None:
+def test_disturbed_repetitions_are_counted_next_to_the_change(tmp_path: Path) -> None:
     base = run(tmp_path / BASE, unchanged)
     folder = two_runs.write(tmp_path / NEW)
     marked = synthetic_run.disturbed({}, "steal 3.1 %")

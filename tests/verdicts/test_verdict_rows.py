@@ -65,7 +65,7 @@ def judged(verdict: Verdict, pairs: int = 8) -> VerdictRow:
     return with_judgement(replace(CELL, outcome=verdict), found, 0.05)
 
 
-def test_a_row_takes_the_figures_of_its_judgement() -> None:
+def test_a_row_has_the_figures_of_its_judgement() -> None:
     row = judged(Verdict.INCONCLUSIVE)
     assert row.change == pytest.approx(-0.0952, abs=1e-4)
     assert row.pairs == 8
