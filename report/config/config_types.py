@@ -66,6 +66,9 @@ class ScenarioConfig:
     growth: tuple[FlagsBySize, ...] = ()  # ascending
     family: str = ""  # the file's name, where a sweep made several of one
     swept: Mapping[str, Flag] = field(default_factory=dict)  # the flag of the sweep
+    is_bare: bool = (
+        False  # it has neither extends nor [settings], not even an empty one
+    )
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ def scenarios_of(
         fill=_fill(owner["fill"]),
         state=owner["state"].text("state", ""),
         growth=_growth(parts),
+        is_bare=base is None and "settings" not in table.values,
     )
     later = (table,) if owner["sweep"] is table else parts
     return swept(scenario, owner["sweep"], later, parts)

@@ -103,17 +103,20 @@ def selection_of(config: Config, suite: SuiteConfig, asked: RunOptions) -> Selec
 
 
 def note_own_defaults(config: Config, selection: Selection) -> None:
-    """Name on stderr each scenario without the settings that baseline has."""
+    """Name on stderr each scenario that lost the settings of baseline by default.
+
+    An empty [settings] says that the engines' own defaults are meant.
+    """
     baseline = config.scenarios.get(_BASELINE)
     usual = baseline.settings if baseline else {}
     engines = ", ".join(name for name in selection.engines if name in usual)
     chosen = [config.scenarios[name] for name in selection.scenarios]
-    bare = dict.fromkeys(s.family or s.name for s in chosen if not s.settings)
+    bare = dict.fromkeys(s.family or s.name for s in chosen if s.is_bare)
     for name in bare if engines else ():
         click.echo(
-            f"kvmatrix: note: scenario {name} has no [settings]: {engines} use their"
-            f' own defaults there; extends = "{_BASELINE}" would give them those of'
-            f" {_BASELINE}",
+            f"kvmatrix: note: scenario {name} has neither extends nor [settings]:"
+            f" {engines} use their own defaults; add extends = "
+            f'"{_BASELINE}" for the settings of {_BASELINE}, or an empty [settings]',
             err=True,
         )
 

@@ -31,7 +31,7 @@ _TYPE_S = {
 _AUDIT_S = 8e-7  # an entry
 _SETTLE_S = 5e-7  # an entry that was written
 _SYNC_S = 5e-3
-_COUNT_S = 2.0  # strace and valgrind, each with a fill and an audit
+_COUNT_S = 1.4  # strace and valgrind, each with a fill and an audit
 _BYTE_S = 5e-9  # of a value that is written
 _MIXED_BYTE_S = 2.5e-8  # the same between reads, where pages are rewritten
 

@@ -34,14 +34,16 @@ def commands(lab: Lab) -> list[tuple[str, ...]]:
 def test_a_scenario_without_the_settings_of_baseline_is_named(lab: Lab) -> None:
     for words in commands(lab):
         (note,) = notes(lab, *words)
-        assert "scenario mine has no [settings]: one use" in note, words
+        assert "scenario mine has neither extends nor [settings]: one use" in note, (
+            words
+        )
         assert 'extends = "baseline"' in note and "two" not in note
 
 
 def test_one_that_extends_or_has_settings_is_not(lab: Lab) -> None:
     path = lab.root / "configs/scenarios/mine.toml"
     bare = path.read_text()
-    for text in (f'extends = "baseline"\n{bare}', bare + _SPLIT):
+    for text in (f'extends = "baseline"\n{bare}', bare + _SPLIT, bare + "[settings]\n"):
         path.write_text(text)
         assert notes(lab, "run", "lab", "--dry-run") == []
 

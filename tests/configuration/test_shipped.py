@@ -35,8 +35,7 @@ def test_every_suite_has_a_plan_at_its_own_size(suite: str, tmp_path: Path) -> N
     words = ("run", suite, "--dry-run", "--build-dir", str(BUILD))
     places = ("--results-dir", str(tmp_path / "r"), "--data-dir", str(tmp_path / "d"))
     done = call([*words, *places])
-    notes = [x for x in done.stderr.splitlines() if "note: scenario" not in x]
-    assert (done.returncode, notes) == (0, [])
+    assert (done.returncode, done.stderr) == (0, "")
     assert " cells x " in done.stdout
 
 
