@@ -294,7 +294,16 @@ def test_what_could_go_unseen_is_half_of_an_interval_that_suffices(
     assert compared_row(found, Limits(least_confidence=0.95)).unseen is None
 
 
-def test_a_change_against_the_medians_is_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("base", "new", "medians"),
+    [
+        ((100.0, 101.0, 130.0), (99.0, 102.0, 103.0), "+1.0 %"),
+        ((286.0, 287.0, 340.0), (230.0, 258.0, 284.0), "−10.1 %"),
+    ],
+)
+def test_a_change_against_the_medians_is_reported(
+    tmp_path: Path, base: Sequence[float], new: Sequence[float], medians: str
+) -> None:
     """The median of all pairs is no difference of medians."""
     rates = [{ALPHA: [1e3 * rate for rate in side]} for side in (base, new)]
     older = run(tmp_path / BASE, unchanged, rates[0])
