@@ -28,6 +28,22 @@ REPLAYS = re.compile(
 )
 REPLAYING = re.compile(r'#include "common/\w+/leveldb_')
 INCLUDE = re.compile(r'^#include "common/([\w/]+)\.h"', re.MULTILINE)
+# The rooms of common/, from the lowest to the highest.  A file includes files of its own
+# room and of the rooms before it; driver.h, at the top, belongs to no room and includes
+# none.
+COMMON_ROOMS = (
+    "random",
+    "spec",
+    "stream",
+    "oracle",
+    "recording",
+    "timing",
+    "mixes",
+    "loops",
+    "run",
+    "cli",
+)
+COMMON_ROOM_MAX_FILES = 20
 SOURCES = {".cc", ".h", ".py", ".j2", ".css", ".js", ".json", ".txt"}
 
 
@@ -66,6 +82,40 @@ def test_no_units_of_the_core_include_one_another() -> None:
         unit = str(path.relative_to(ROOT / "common").with_suffix(""))
         units.add(unit, *set(INCLUDE.findall(path.read_text())) - {unit})
     units.prepare()  # raises CycleError, which names the units
+
+
+def common_includes() -> list[tuple[str, str, str]]:
+    """Return (file, its room, the included file) of every include within common/."""
+    return [
+        (f"common/{path.relative_to(ROOT / 'common')}", path.parent.name, include)
+        for path in sorted((ROOT / "common").glob("**/*.[hc]*"))
+        for include in INCLUDE.findall(path.read_text())
+    ]
+
+
+def test_the_rooms_of_the_core_include_only_lower_rooms() -> None:
+    """Check that no file of common/ includes a file of a room above its own."""
+    rank = {"common": -1, **{room: i for i, room in enumerate(COMMON_ROOMS)}}
+    upward = [
+        f'{file} includes "common/{include}.h", but a file of {room}/ may include only '
+        f"driver.h and files of {', '.join([*COMMON_ROOMS[: rank[room]], room])}"
+        if room != "common"
+        else f'{file} includes "common/{include}.h", but it may include no room'
+        for file, room, include in common_includes()
+        if "/" in include and rank[include.split("/")[0]] > rank[room]
+    ]
+    assert not upward, "\n".join(upward)
+
+
+def test_every_room_of_the_core_is_small_and_has_a_rank() -> None:
+    """Check that common/ has the rooms of COMMON_ROOMS, each with few files."""
+    rooms = {path for path in (ROOT / "common").iterdir() if path.is_dir()}
+    assert {room.name for room in rooms} == set(COMMON_ROOMS)
+    for room in (ROOT / "common", *rooms):
+        count = sum(path.is_file() for path in room.iterdir())
+        assert count <= COMMON_ROOM_MAX_FILES, (
+            f"{room.relative_to(ROOT)}: {count} files"
+        )
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

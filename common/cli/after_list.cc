@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/random/thread_share.h"
+#include "common/spec/quantities.h"
 
 namespace kvmatrix {
 namespace {

@@ -1,4 +1,5 @@
 #include "common/cli/flags.h"
+#include "common/spec/quantities.h"
 #include "common/stream/leveldb_stream.h"
 #include "common/stream/value_sizes.h"
 

@@ -5,8 +5,11 @@
 #include <string>
 
 #include "common/mixes/graph_mix.h"
+#include "common/mixes/key_space.h"
 #include "common/mixes/mixgraph.h"
 #include "common/mixes/ycsb.h"
+#include "common/spec/quantities.h"
+#include "common/stream/from_config.h"
 #include "common/stream/leveldb_stream.h"
 
 namespace kvmatrix {

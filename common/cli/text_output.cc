@@ -6,6 +6,8 @@
 
 #include "common/cli/build_facts.h"
 #include "common/cli/provenance.h"
+#include "common/spec/size_law.h"
+#include "common/stream/from_config.h"
 
 namespace kvmatrix {
 namespace {

@@ -13,6 +13,8 @@
 #include "common/mixes/mixes.h"
 #include "common/oracle/write_stream.h"
 #include "common/random/thread_share.h"
+#include "common/spec/quantities.h"
+#include "common/stream/from_config.h"
 
 namespace kvmatrix {
 namespace {

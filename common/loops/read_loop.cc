@@ -6,6 +6,8 @@
 
 #include "common/loops/blocks.h"
 #include "common/loops/contention.h"
+#include "common/spec/quantities.h"
+#include "common/stream/from_config.h"
 #include "common/stream/key_stream.h"
 
 namespace kvmatrix {

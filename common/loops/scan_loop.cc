@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "common/spec/quantities.h"
 #include "common/stream/key_stream.h"
 
 namespace kvmatrix {

@@ -8,6 +8,8 @@
 #include "common/loops/thread_group.h"
 #include "common/oracle/claimed_updates.h"
 #include "common/oracle/write_stream.h"
+#include "common/spec/quantities.h"
+#include "common/stream/from_config.h"
 #include "common/stream/key_stream.h"
 
 namespace kvmatrix {

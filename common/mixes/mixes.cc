@@ -2,6 +2,7 @@
 
 #include "common/mixes/graph_mix.h"
 #include "common/mixes/read_write_mix.h"
+#include "common/mixes/ycsb.h"
 #include "common/mixes/ycsb_mix.h"
 
 namespace kvmatrix {

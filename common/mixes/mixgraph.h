@@ -16,37 +16,9 @@
 
 #include "common/mixes/mix.h"
 #include "common/random/random.h"
+#include "common/spec/mixgraph_parameters.h"
 
 namespace kvmatrix {
-
-// The flags of the same names; defaults are what RocksDB published for this
-// model (its pull requests 5953 and 6794 and the paper).
-struct MixgraphParameters {
-  // Hotness of key range x = 1, 2, ...: a exp(b x) + c exp(d x).  All four 0:
-  // no ranges.
-  double keyrange_dist_a = 14.18;
-  double keyrange_dist_b = -2.917;
-  double keyrange_dist_c = 0.0164;
-  double keyrange_dist_d = -0.08082;
-  uint64_t keyrange_num = 30;
-  // Hotness of a key in its range: a x^b.  Either 0: uniform.
-  double key_dist_a = 0.002312;
-  double key_dist_b = 0.3467;
-  // Generalized Pareto distributions of value sizes and scan lengths.
-  double value_theta = 0, value_k = 0.2615, value_sigma = 25.45;
-  double iter_theta = 0, iter_k = 2.517, iter_sigma = 14.236;
-  double mix_get_ratio = 0.83;
-  double mix_put_ratio = 0.14;
-  double mix_seek_ratio = 0.03;
-  uint64_t mix_max_scan_len = 10'000;
-  uint64_t mix_max_value_size = 1'024;
-  // Rate at second x: a sin(b x + c) + d operations per second.
-  bool sine_mix_rate = false;
-  double sine_a = 1'000, sine_b = 0.000073, sine_c = 0, sine_d = 4'500;
-  uint64_t sine_mix_rate_interval_milliseconds = 5'000;
-};
-
-inline constexpr uint64_t kLeastMixgraphValue = 10;  // bytes
 
 // x with P(X > x) = u of a generalized Pareto distribution; infinite for u = 0
 // and k >= 0.

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "common/stream/from_config.h"
 #include "common/stream/key_stream.h"
 
 namespace kvmatrix {

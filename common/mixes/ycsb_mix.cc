@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "common/mixes/key_space.h"
+
 namespace kvmatrix {
 namespace {
 

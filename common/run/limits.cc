@@ -5,6 +5,7 @@
 
 #include "common/mixes/graph_mix.h"
 #include "common/random/thread_share.h"
+#include "common/spec/quantities.h"
 
 namespace kvmatrix {
 namespace {

@@ -8,9 +8,13 @@
 #include <stdexcept>
 
 #include "common/loops/leveldb_primitives.h"
+#include "common/mixes/key_space.h"
 #include "common/mixes/mixes.h"
+#include "common/mixes/ycsb.h"
 #include "common/run/distribution_check.h"
 #include "common/run/limits.h"
+#include "common/spec/quantities.h"
+#include "common/stream/from_config.h"
 
 namespace kvmatrix {
 namespace {

@@ -3,7 +3,6 @@
 #ifndef COMMON_SPEC_CONFIG_H_
 #define COMMON_SPEC_CONFIG_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <set>
@@ -12,13 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "common/mixes/mixgraph.h"
-#include "common/mixes/ycsb.h"
-#include "common/random/random.h"
 #include "common/spec/benchmark.h"
-#include "common/stream/key_draw.h"
-#include "common/stream/keys.h"
-#include "common/stream/value_sizes.h"
+#include "common/spec/key_shape.h"
+#include "common/spec/mixgraph_parameters.h"
+#include "common/spec/size_law.h"
 
 namespace kvmatrix {
 
@@ -96,66 +92,6 @@ struct Config {
 
   KeyShape key_shape() const { return {key_size, key_format}; }
 };
-
-// Entries that a writing benchmark writes, at least one.  What is replayed has
-// no batch that is smaller than the others.
-inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
-  uint64_t entries = config.num / benchmark.num_divisor;
-  if (config.stream != StreamKind::kOwn && benchmark.batch_size > 1) {
-    entries += benchmark.batch_size - 1;
-    entries -= entries % benchmark.batch_size;
-  }
-  return entries == 0 ? 1 : entries;
-}
-
-// Keys from which the benchmark, or whatever follows it, takes its own.
-inline uint64_t KeySpaceOf(const Benchmark& benchmark, const Config& config) {
-  return IsYcsb(benchmark)
-             ? YcsbKeySpace(config.num, config.reads * config.threads)
-             : EntriesOf(benchmark, config);
-}
-
-// Operations of a benchmark that reads one key after another, at least one, and
-// the most entries that a scan visits.
-inline uint64_t ReadsOf(const Benchmark& benchmark, const Config& config) {
-  const uint64_t reads = config.reads / benchmark.num_divisor;
-  return reads == 0 ? 1 : reads;
-}
-
-inline uint64_t ValueSizeOf(const Benchmark& benchmark, const Config& config) {
-  return benchmark.value_size == 0 ? config.value_size : benchmark.value_size;
-}
-
-inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
-  if (benchmark.batch_size != 0) return benchmark.batch_size;
-  if (config.transactions == 0) return config.batch_size;
-  return std::max<uint64_t>(1,
-                            EntriesOf(benchmark, config) / config.transactions);
-}
-
-// How large the values are that a benchmark of ValueSizeOf() `value_size`
-// writes.  Bounds that are 0 are around --value_size: from 1 to twice as many
-// less one byte if uniform, three times a quarter of it to either side if
-// normal, from 1 to 32 times as many if pareto.  A benchmark that has a size of
-// its own has no other.
-ValueSizes SizesOf(const Config& config, uint64_t value_size);
-
-inline bool SyncOf(const Benchmark& benchmark, const Config& config) {
-  return benchmark.sync || config.sync;
-}
-
-// How the benchmark draws its keys: by --key_distribution, if it draws them at
-// random; or as `replay` does, unless that is null.
-inline KeyDraw DrawOf(const Benchmark& benchmark, const Config& config,
-                      ReplayedStream* replay) {
-  KeyOrder order = benchmark.key_order;
-  if (order == KeyOrder::kUniform && !config.key_distribution.empty()) {
-    order = FindKeyOrder(config.key_distribution).value();
-  }
-  KeyDraw draw(order, config.zipf_theta, StreamSeed(config.seed, "scatter", 0));
-  draw.replay = replay;
-  return draw;
-}
 
 }  // namespace kvmatrix
 

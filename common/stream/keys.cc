@@ -66,11 +66,6 @@ std::optional<uint64_t> ParseInteger(std::string_view key, bool big) {
 
 }  // namespace
 
-std::string_view KeyFormatName(KeyFormat format) {
-  constexpr std::string_view kNames[] = {"decimal", "big", "little"};
-  return kNames[static_cast<int>(format)];
-}
-
 std::optional<uint64_t> ParseKey(std::string_view key, KeyShape shape) {
   if (key.size() != shape.size()) return std::nullopt;
   if (shape.format() == KeyFormat::kDecimal) return ParseDecimal(key);

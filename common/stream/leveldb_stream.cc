@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/spec/quantities.h"
+
 namespace kvmatrix {
 namespace {
 

@@ -8,12 +8,6 @@
 namespace kvmatrix {
 namespace {
 
-constexpr std::pair<std::string_view, SizeLaw> kLaws[] = {
-    {"fixed", SizeLaw::kFixed},
-    {"uniform", SizeLaw::kUniform},
-    {"normal", SizeLaw::kNormal},
-    {"pareto", SizeLaw::kPareto}};
-
 // Uniform in (0, 1), and never either end.
 double Inside(uint64_t bits) {
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
@@ -44,17 +38,6 @@ double NormalQuantile(double p) {
 }
 
 }  // namespace
-
-std::string_view SizeLawName(SizeLaw law) {
-  return kLaws[static_cast<int>(law)].first;
-}
-
-std::optional<SizeLaw> FindSizeLaw(std::string_view name) {
-  for (const auto& [its_name, law] : kLaws) {
-    if (its_name == name) return law;
-  }
-  return std::nullopt;
-}
 
 ValueSizes::ValueSizes(SizeLaw law, size_t min, size_t max, double k,
                        double sigma)

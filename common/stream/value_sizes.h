@@ -8,24 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string_view>
 
 #include "common/random/random.h"
+#include "common/spec/size_law.h"
 
 namespace kvmatrix {
-
-// Named as db_bench's --value_size_distribution_type names them; it has no
-// pareto there.
-enum class SizeLaw { kFixed, kUniform, kNormal, kPareto };
-
-std::string_view SizeLawName(SizeLaw law);
-std::optional<SizeLaw> FindSizeLaw(std::string_view name);
 
 // What lies outside [min, max] is moved to the nearer bound.
 class ValueSizes {
  public:
-  static constexpr size_t kLargest = size_t{1} << 30;  // bytes
+  static constexpr size_t kLargest = kLargestValue;
 
   // All values have `size` bytes.
   // NOLINTNEXTLINE(google-explicit-constructor): the usual case

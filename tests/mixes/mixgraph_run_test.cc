@@ -9,6 +9,7 @@
 
 #include "common/cli/rules.h"
 #include "common/mixes/mix_workload.h"
+#include "common/mixes/mixgraph.h"
 #include "tests/mixes/mixgraph_fixture.h"
 
 namespace kvmatrix {

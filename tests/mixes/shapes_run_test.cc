@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "common/stream/from_config.h"
 #include "tests/runner/runner_fixture.h"
 
 namespace kvmatrix {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/run/runner.h"
+#include "common/spec/quantities.h"
 #include "tests/runner/wrapped_driver.h"
 #include "tests/timing/fake_clock.h"
 

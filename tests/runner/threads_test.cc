@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "common/mixes/ycsb.h"
 #include "tests/runner/runner_fixture.h"
 
 namespace kvmatrix {

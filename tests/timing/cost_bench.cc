@@ -14,6 +14,7 @@
 #include "common/oracle/write_stream.h"
 #include "common/recording/tick_histogram.h"
 #include "common/spec/config.h"
+#include "common/stream/from_config.h"
 #include "common/stream/key_stream.h"
 #include "common/stream/keys.h"
 #include "common/stream/leveldb_stream.h"

@@ -1,4 +1,6 @@
-#include "common/spec/config.h"
+#include "common/stream/from_config.h"
+
+#include "common/random/random.h"
 
 namespace kvmatrix {
 
@@ -24,6 +26,17 @@ ValueSizes SizesOf(const Config& config, uint64_t value_size) {
   return ValueSizes::Pareto(
       or_else(min, 1), or_else(max, 32 * value_size), k,
       sigma > 0 ? sigma : static_cast<double>(value_size) * (1 - k));
+}
+
+KeyDraw DrawOf(const Benchmark& benchmark, const Config& config,
+               ReplayedStream* replay) {
+  KeyOrder order = benchmark.key_order;
+  if (order == KeyOrder::kUniform && !config.key_distribution.empty()) {
+    order = FindKeyOrder(config.key_distribution).value();
+  }
+  KeyDraw draw(order, config.zipf_theta, StreamSeed(config.seed, "scatter", 0));
+  draw.replay = replay;
+  return draw;
 }
 
 }  // namespace kvmatrix
