@@ -61,7 +61,7 @@ struct Options {
 
 // The most that an engine takes of something.
 struct Limit {
-  uint64_t most = std::numeric_limits<uint64_t>::max();
+  uint64_t max = std::numeric_limits<uint64_t>::max();
   const char* reason = "";  // for people, where the number does not say it
 };
 

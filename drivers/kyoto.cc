@@ -67,7 +67,7 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
   explicit Kyoto(const Options& options) : options_(options) {
     if (options.compression) db_.tune_compressor(&compressor_);
     db_.tune_logger(this);
-    wanted_ = Tune(db_, options);
+    expected_ = Tune(db_, options);
     const auto file = options.path / (kTree ? "db.kct" : "db.kch");
     const uint32_t autosync = options.sync ? Db::OAUTOSYNC : 0;
     Check(db_.open(file, Db::OWRITER | Db::OCREATE | autosync), db_);
@@ -91,10 +91,10 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
   std::map<std::string, std::string> EffectiveSettings() override {
     std::map<std::string, std::string> status, settings;
     Check(db_.status(&status), db_);
-    for (const auto& [name, wanted] : wanted_)
-      if (status[name] != std::to_string(wanted) && !repaired_)
+    for (const auto& [name, expected] : expected_)
+      if (status[name] != std::to_string(expected) && !repaired_)
         throw std::runtime_error(name + " is " + status[name] + ", not " +
-                                 std::to_string(wanted) + " as requested");
+                                 std::to_string(expected) + " as requested");
     for (const char* name :
          {"apow", "bnum", "fpow", "msiz", "opts", "pccap", "psiz", "rcomp"})
       if (status.contains(name)) settings[name] = status[name];
@@ -112,7 +112,7 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
 
   const Options options_;
   bool repaired_ = false;
-  std::map<std::string, int64_t> wanted_;
+  std::map<std::string, int64_t> expected_;
   kc::LZOCompressor<kc::LZO::RAW> compressor_;  // outlives db_
   Db db_;                                       // closes itself
 };

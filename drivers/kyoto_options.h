@@ -31,24 +31,24 @@ inline constexpr bool kTree = std::is_same_v<Db, kc::TreeDB>;
 // (compressed).
 template <typename KyotoDb>
 std::map<std::string, int64_t> Tune(KyotoDb& db, const Options& options) {
-  std::map<std::string, int64_t> wanted;
+  std::map<std::string, int64_t> expected;
   const int small = FLAGS_small ? Db::TSMALL : 0;
   const int compress = options.compression ? Db::TCOMPRESS : 0;
-  db.tune_options(wanted["opts"] = small | Db::TLINEAR | compress);
-  db.tune_map(wanted["msiz"] = FLAGS_map_size);
+  db.tune_options(expected["opts"] = small | Db::TLINEAR | compress);
+  db.tune_map(expected["msiz"] = FLAGS_map_size);
   const double entries = static_cast<double>(options.expected_entries);
   const auto scaled = static_cast<int64_t>(FLAGS_buckets_per_entry * entries);
   const auto buckets = static_cast<int64_t>(FLAGS_buckets) + scaled;
-  if (buckets > 0) wanted["bnum"] = buckets;
+  if (buckets > 0) expected["bnum"] = buckets;
   if (!kTree && buckets > INT16_MAX)  // TreeDB reports what was asked for
-    wanted["bnum"] = kc::nearbyprime(buckets);
+    expected["bnum"] = kc::nearbyprime(buckets);
   db.tune_buckets(buckets);
   if constexpr (kTree) {  // a cache of 0 would mean Kyoto's 64 MiB
     const auto cache = static_cast<int64_t>(options.cache_size);
-    db.tune_page_cache(wanted["pccap"] = std::max<int64_t>(cache, 1));
-    db.tune_page(wanted["psiz"] = FLAGS_page_size);
+    db.tune_page_cache(expected["pccap"] = std::max<int64_t>(cache, 1));
+    db.tune_page(expected["psiz"] = FLAGS_page_size);
   }
-  return wanted;
+  return expected;
 }
 
 }  // namespace kvmatrix

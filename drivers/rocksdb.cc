@@ -68,16 +68,16 @@ class RocksDbSession final : public Session {
 class RocksDb final : public Database {
  public:
   explicit RocksDb(const Options& options) : sync_(options.sync) {
-    rocksdb::Options asked;
-    asked.create_if_missing = true;
-    asked.compression = options.compression ? rocksdb::kSnappyCompression
-                                            : rocksdb::kNoCompression;
-    if (!FLAGS_engine_defaults) Tune(asked, options.cache_size);
+    rocksdb::Options requested;
+    requested.create_if_missing = true;
+    requested.compression = options.compression ? rocksdb::kSnappyCompression
+                                                : rocksdb::kNoCompression;
+    if (!FLAGS_engine_defaults) Tune(requested, options.cache_size);
     rocksdb::DB* opened = nullptr;
-    Check(rocksdb::DB::Open(asked, options.path.string(), &opened));
+    Check(rocksdb::DB::Open(requested, options.path.string(), &opened));
     db_.reset(opened);
     settings_ = Describe(db_->GetOptions());
-    for (const auto& [name, value] : Describe(asked))  // it clips silently
+    for (const auto& [name, value] : Describe(requested))  // it clips silently
       if (settings_[name] != value)
         throw std::range_error(name + " is " + settings_[name] + ", not " +
                                value + " as requested");

@@ -120,9 +120,9 @@ class Sqlite final : public Database {
     return db;
   }
 
-  void RunAlone(const std::string& sql, const std::string& wanted = "") {
+  void RunAlone(const std::string& sql, const std::string& expected = "") {
     for (const Connection& each : connections_) ResetAll(each.get());
-    Run(connections_[0].get(), sql, wanted);
+    Run(connections_[0].get(), sql, expected);
   }
 
   const Options options_;

@@ -52,8 +52,8 @@ inline std::string_view Column(const Statement& s, int column) {
 
 // SQLite's limit is that of a row: with the key, and a header before both.
 inline uint64_t LongestValue(sqlite3* db) {
-  constexpr int kMostBesideValue = 4096;
-  return sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1) - kMostBesideValue;
+  constexpr int kRowOverhead = 4096;
+  return sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1) - kRowOverhead;
 }
 
 // Ends every read of the connection, such as one whose view is still out.
@@ -62,14 +62,14 @@ inline void ResetAll(sqlite3* db) {
   while ((open = sqlite3_next_stmt(db, open))) sqlite3_reset(open);
 }
 
-// Returns the first value of the answer, or "".  Throws if it is not `wanted`,
-// unless that is "".
+// Returns the first value of the answer, or "".  Throws if it is not
+// `expected`, unless that is "".
 inline std::string Run(sqlite3* db, const std::string& sql,
-                       const std::string& wanted = "") {
+                       const std::string& expected = "") {
   const Statement statement = Prepare(db, sql);
-  const std::string found(Step(statement) ? Column(statement, 0) : "");
-  if (found == wanted || wanted.empty()) return found;
-  throw std::runtime_error(sql + ": " + found + ", not " + wanted);
+  const std::string value(Step(statement) ? Column(statement, 0) : "");
+  if (value == expected || expected.empty()) return value;
+  throw std::runtime_error(sql + ": " + value + ", not " + expected);
 }
 
 // A busy handler that waits as sqlite3_busy_timeout() does, but for as long as

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string>
 
+#include "common/cli/split.h"
 #include "common/random/thread_share.h"
 #include "common/spec/quantities.h"
 
@@ -21,7 +22,8 @@ void RequirePossible(const Benchmark& benchmark, const Config& config,
                      const std::vector<uint64_t>& operations) {
   const uint64_t entries = EntriesOf(benchmark, config);
   for (uint64_t thread = 0; thread < operations.size(); ++thread) {
-    const uint64_t most = Part{thread, operations.size()}.Of(entries);
+    const uint64_t most =
+        ThreadShare{thread, operations.size()}.CountOf(entries);
     if (operations[thread] <= most) continue;
     throw UsageError(
         "after",
@@ -47,7 +49,7 @@ std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
       RefuseCounts(text);
     }
   }
-  const size_t most = benchmark.writer ? 1 : kMostThreads;
+  const size_t most = benchmark.writer ? 1 : kMaxThreads;
   if (operations.empty() || operations.size() > most) {
     throw UsageError("after", "'" + std::string(text) + "' are not the " +
                                   "operations of 1 to " + std::to_string(most) +
@@ -59,17 +61,8 @@ std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
 
 }  // namespace
 
-std::vector<std::string_view> Split(std::string_view list, char separator) {
-  std::vector<std::string_view> words;
-  while (!list.empty()) {
-    const size_t comma = list.find(separator);
-    words.push_back(list.substr(0, comma));
-    list = comma == list.npos ? "" : list.substr(comma + 1);
-  }
-  return words;
-}
-
-const Benchmark* Named(std::string_view flag, std::string_view name) {
+const Benchmark* RequireBenchmark(std::string_view flag,
+                                  std::string_view name) {
   if (const Benchmark* benchmark = FindBenchmark(name)) return benchmark;
   std::string problem =
       "unknown benchmark '" + std::string(name) + "'; accepted:";
@@ -79,13 +72,13 @@ const Benchmark* Named(std::string_view flag, std::string_view name) {
   throw UsageError(std::string(flag), problem);
 }
 
-std::vector<PastBenchmark> PastList(std::string_view list,
-                                    const Config& config) {
-  std::vector<PastBenchmark> past;
+std::vector<AppliedBenchmark> ParseAfterList(std::string_view list,
+                                             const Config& config) {
+  std::vector<AppliedBenchmark> applied;
   bool filled = false;
   for (const std::string_view word : Split(list)) {
     const Benchmark& benchmark =
-        *past.emplace_back(Past(word, config)).benchmark;
+        *applied.emplace_back(ParseAfterWord(word, config)).benchmark;
     if (benchmark.kind == Kind::kPrimitive) continue;
     filled |= benchmark.prepare == Prepare::kFresh;
     if (filled) continue;
@@ -95,12 +88,12 @@ std::vector<PastBenchmark> PastList(std::string_view list,
                          "it, such as " +
                          std::string(benchmark.fill));
   }
-  return past;
+  return applied;
 }
 
-PastBenchmark Past(std::string_view word, const Config& config) {
+AppliedBenchmark ParseAfterWord(std::string_view word, const Config& config) {
   const size_t colon = word.find(':');
-  const Benchmark* benchmark = Named("after", word.substr(0, colon));
+  const Benchmark* benchmark = RequireBenchmark("after", word.substr(0, colon));
   if (!Changes(*benchmark) && config.stream == StreamKind::kOwn) {
     throw UsageError("after", std::string(benchmark->name) +
                                   " does not write; leave it out");

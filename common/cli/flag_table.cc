@@ -27,7 +27,7 @@ constexpr FlagRange kPositive = {1e-6, kBillion};
 constexpr FlagRange kNotNegative = {0, kBillion};
 constexpr FlagRange kUpToAMillion = {1, 1'000'000};
 constexpr FlagRange kShape = {-1e3, 1e3};
-constexpr FlagRange kValueBytes = {kLeastMixgraphValue, 65'535};
+constexpr FlagRange kValueBytes = {kMinMixgraphValue, 65'535};
 constexpr FlagRange kMilliseconds = {1, kBillion};
 
 constexpr char kNothingLikeIt[] =
@@ -188,7 +188,7 @@ const Flag kFlags[] = {
      .field = FIELD(config.batch_size),
      .group = FlagGroup::kWorkload,
      .help = "entries written as one atomic batch",
-     .range = {1, kMostBatchEntries},
+     .range = {1, kMaxBatchEntries},
      .not_replayed = kNothingLikeIt,
      .option = "batch_size",
      .by_benchmark = true,
@@ -210,7 +210,7 @@ const Flag kFlags[] = {
      .group = FlagGroup::kPace,
      .help = "threads that run at once: each does --reads reads, and they "
              "divide what is to be written",
-     .range = {1, kMostThreads},
+     .range = {1, kMaxThreads},
      .not_replayed =
          "leave it at 1: the threads of that program write the same keys, in "
          "an order that nobody can know, so that nothing could be verified",

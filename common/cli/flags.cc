@@ -9,15 +9,16 @@
 
 #include "common/cli/after_list.h"
 #include "common/cli/rules.h"
+#include "common/cli/split.h"
 #include "common/driver.h"
 #include "common/stream/leveldb_stream.h"
 
 namespace kvmatrix {
 namespace {
 
-CommandLine& Given() {
-  static CommandLine given;
-  return given;
+CommandLine& Parsed() {
+  static CommandLine line;
+  return line;
 }
 
 const CommandLine& Defaults() {
@@ -38,10 +39,11 @@ const bool kRegistered = [] {
     std::visit(
         [&flag](auto* storage) {
           using Value = std::remove_pointer_t<decltype(storage)>;
-          auto* usual = std::get<Value*>(DefaultField(flag));
-          gflags::FlagRegisterer(flag.name, flag.help, kFile, storage, usual);
+          auto* default_value = std::get<Value*>(DefaultField(flag));
+          gflags::FlagRegisterer(flag.name, flag.help, kFile, storage,
+                                 default_value);
         },
-        flag.field(Given()));
+        flag.field(Parsed()));
   }
   return true;
 }();
@@ -55,7 +57,7 @@ bool IsSet(const Flag& flag, CommandLine& line) {
   return ValueOf(flag.field(line)) != DefaultOf(flag);
 }
 
-const Flag& FlagNamed(std::string_view name) {
+const Flag& FindFlag(std::string_view name) {
   return *std::ranges::find(
       AllFlags(), name, [](const Flag& f) { return std::string_view(f.name); });
 }
@@ -90,7 +92,7 @@ std::string TextOf(const FlagValue& value) {
 }
 
 // "zipf or latest", with quotes around what is empty.
-std::string Listed(std::span<const std::string_view> words) {
+std::string JoinWithOr(std::span<const std::string_view> words) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) {
     if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
@@ -101,7 +103,7 @@ std::string Listed(std::span<const std::string_view> words) {
 
 std::string RangeText(const FlagRange& range) {
   std::string text =
-      "from " + BoundText(range.least) + " to " + BoundText(range.most);
+      "from " + BoundText(range.min) + " to " + BoundText(range.max);
   if (!std::isnan(range.also)) text += ", or " + BoundText(range.also);
   return text;
 }
@@ -113,7 +115,7 @@ void CheckRange(const Flag& flag, const FlagValue& value) {
     if (flag.choices == nullptr) return;
     const auto choices = flag.choices();
     if (std::ranges::find(choices, *word) != choices.end()) return;
-    throw UsageError(flag.name, Listed(choices) + ", not '" + *word + "'");
+    throw UsageError(flag.name, JoinWithOr(choices) + ", not '" + *word + "'");
   }
   if (std::holds_alternative<bool>(value)) return;
   // A long double holds every integer that a flag may have.
@@ -127,7 +129,7 @@ void CheckRange(const Flag& flag, const FlagValue& value) {
       value);
   const FlagRange& range = flag.range;
   if (number == range.also) return;
-  if (number >= range.least && number <= range.most) return;
+  if (number >= range.min && number <= range.max) return;
   throw UsageError(flag.name, RangeText(range) + ", not " + TextOf(value));
 }
 
@@ -139,27 +141,28 @@ void CheckConditions(const Flag& flag, CommandLine& line) {
                      "with --stream=" + line.stream + ": " + flag.not_replayed);
   }
   if (flag.only_with.flag == nullptr) return;
-  const Flag& other = FlagNamed(flag.only_with.flag);
+  const Flag& other = FindFlag(flag.only_with.flag);
   const auto& values = flag.only_with.values;
   if (values.empty()) {
-    if (!IsSet(other, line) && !line.config.given.contains(other.name)) return;
+    if (!IsSet(other, line) && !line.config.set_flags.contains(other.name))
+      return;
     throw UsageError(flag.name, "not with --" + std::string(other.name) +
                                     "; leave one of them out");
   }
   const std::string value = TextOf(ValueOf(other.field(line)));
   if (std::ranges::find(values, value) != values.end()) return;
   throw UsageError(flag.name, "only with --" + std::string(other.name) + "=" +
-                                  Listed(values) +
+                                  JoinWithOr(values) +
                                   "; no other value uses it: leave it out");
 }
 
-bool IsGiven(const char* name) {
+bool IsOnCommandLine(const char* name) {
   return !gflags::GetCommandLineFlagInfoOrDie(name).is_default;
 }
 
 void CheckEach(CommandLine& line) {
   for (const Flag& flag : AllFlags()) {
-    if (IsGiven(flag.name)) line.config.given.insert(flag.name);
+    if (IsOnCommandLine(flag.name)) line.config.set_flags.insert(flag.name);
     CheckRange(flag, ValueOf(flag.field(line)));
   }
   for (const Flag& flag : AllFlags()) CheckConditions(flag, line);
@@ -167,7 +170,7 @@ void CheckEach(CommandLine& line) {
 
 // The enumerator of that name; `flag.choices` has them in their order.
 template <typename Enum>
-Enum Chosen(const Flag& flag, const std::string& name) {
+Enum EnumOf(const Flag& flag, const std::string& name) {
   const auto choices = flag.choices();
   return static_cast<Enum>(std::ranges::find(choices, name) - choices.begin());
 }
@@ -179,8 +182,8 @@ std::filesystem::path DefaultDb() {
 
 // What the flags mean that are not a field of Config by themselves.
 void Derive(const CommandLine& line, Config& config) {
-  const auto given = [&config](const char* flag) {
-    return config.given.contains(flag);
+  const auto is_set = [&config](const char* flag) {
+    return config.set_flags.contains(flag);
   };
   if (line.after.empty() == config.use_existing_db) {
     throw UsageError("after",
@@ -191,40 +194,40 @@ void Derive(const CommandLine& line, Config& config) {
       line.reads < 0 ? config.num : static_cast<uint64_t>(line.reads);
   config.duration_ns = static_cast<uint64_t>(line.duration_s * 1e9);
   config.key_format =
-      Chosen<KeyFormat>(FlagNamed("key_format"), line.key_format);
+      EnumOf<KeyFormat>(FindFlag("key_format"), line.key_format);
   config.value_size_law =
-      Chosen<SizeLaw>(FlagNamed("value_size_distribution_type"),
+      EnumOf<SizeLaw>(FindFlag("value_size_distribution_type"),
                       line.value_size_distribution_type);
-  config.stream = Chosen<StreamKind>(FlagNamed("stream"), line.stream);
-  if (config.stream == StreamKind::kDbBench && !given("cache_size")) {
+  config.stream = EnumOf<StreamKind>(FindFlag("stream"), line.stream);
+  if (config.stream == StreamKind::kDbBench && !is_set("cache_size")) {
     config.cache_size = kDbBenchCacheSize;
   }
-  config.settle &= config.stream == StreamKind::kOwn || given("settle");
+  config.settle &= config.stream == StreamKind::kOwn || is_set("settle");
   config.pareto = {config.mix.mixgraph.value_k,
-                   given("value_sigma") ? config.mix.mixgraph.value_sigma : 0};
+                   is_set("value_sigma") ? config.mix.mixgraph.value_sigma : 0};
   config.db = line.db.empty() ? DefaultDb() : std::filesystem::path(line.db);
   config.json = line.json;
   config.progress = line.progress;
   for (const std::string_view name : Split(line.benchmarks)) {
-    config.benchmarks.push_back(Named("benchmarks", name));
+    config.benchmarks.push_back(RequireBenchmark("benchmarks", name));
   }
   if (config.benchmarks.empty()) {
     throw UsageError("benchmarks", "at least one");
   }
-  config.after = PastList(line.after, config);
+  config.after = ParseAfterList(line.after, config);
 }
 
-std::string FlagText(const std::string& name, const std::string& usual,
+std::string FlagText(const std::string& name, const std::string& default_value,
                      const std::string& help) {
-  return "  --" + name + "=" + (usual.empty() ? "''" : usual) + "\n      " +
-         help + "\n";
+  return "  --" + name + "=" + (default_value.empty() ? "''" : default_value) +
+         "\n      " + help + "\n";
 }
 
 std::string HelpOf(const Flag& flag) {
   std::string text = flag.help;
   if (flag.choices != nullptr) {
-    text += "; one of " + Listed(flag.choices());
-  } else if (flag.range.most < std::numeric_limits<double>::max()) {
+    text += "; one of " + JoinWithOr(flag.choices());
+  } else if (flag.range.max < std::numeric_limits<double>::max()) {
     text += "; " + RangeText(flag.range);
   }
   return text;
@@ -295,14 +298,14 @@ FlagValue OptionOf(const Flag& flag, const Config& config,
 
 bool IsOption(const Flag& flag, const Config& config) {
   if (flag.option == nullptr) return false;
-  if (!flag.option_if_set || config.given.contains(flag.name)) return true;
+  if (!flag.option_if_set || config.set_flags.contains(flag.name)) return true;
   CommandLine line;
   line.config = config;
   return IsSet(flag, line);
 }
 
 Config ConfigFromFlags() {
-  CommandLine line = Given();
+  CommandLine line = Parsed();
   CheckEach(line);
   Config config = line.config;
   Derive(line, config);

@@ -50,11 +50,10 @@ enum class FlagGroup {
 struct FlagRange {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-  double least = 0;
-  double most = std::numeric_limits<double>::max();
-  double also = kNone;  // a value outside, with a meaning of its own
-  double scenario_least =
-      kNone;  // in scenarios, where answers must be verified
+  double min = 0;
+  double max = std::numeric_limits<double>::max();
+  double also = kNone;          // a value outside, with a meaning of its own
+  double scenario_min = kNone;  // in scenarios, where answers must be verified
 };
 
 // Another flag that decides whether a flag may differ from its default.

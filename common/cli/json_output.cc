@@ -180,8 +180,8 @@ Json SharesJson(const std::vector<Share>& shares) {
   Json json = Json::array();
   for (const Share& share : shares) {
     json.push_back({{"what", share.what},
-                    {"share", share.share},
-                    {"theory", share.theory}});
+                    {"share", share.observed},
+                    {"theory", share.expected}});
   }
   return json;
 }
@@ -223,10 +223,10 @@ Json FlagJson(const Flag& flag) {
                {"in_scenarios", InScenarios(flag)},
                {"help", flag.help}};
   if (flag.choices != nullptr) json["choices"] = flag.choices();
-  if (flag.range.most < FlagRange().most) {
-    const double least = flag.range.scenario_least;
-    json["least"] = std::isnan(least) ? flag.range.least : least;
-    json["most"] = flag.range.most;
+  if (flag.range.max < FlagRange().max) {
+    const double least = flag.range.scenario_min;
+    json["least"] = std::isnan(least) ? flag.range.min : least;
+    json["most"] = flag.range.max;
     if (!std::isnan(flag.range.also)) json["also"] = flag.range.also;
   }
   if (flag.option != nullptr) {

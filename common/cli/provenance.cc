@@ -17,9 +17,9 @@ namespace kvmatrix {
 namespace {
 
 std::string ObjectOf(const void* address) {
-  Dl_info found;
-  if (dladdr(address, &found) == 0 || found.dli_fname == nullptr) return {};
-  return found.dli_fname;
+  Dl_info info;
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
+  return info.dli_fname;
 }
 
 // The dynamic section of one loaded object.

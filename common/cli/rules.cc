@@ -80,9 +80,9 @@ Problem ManyTransactions(const Config& config) {
 Problem LargeTransactions(const Benchmark& benchmark, const Config& config) {
   if (config.transactions == 0 || !IsWriting(benchmark)) return "";
   const uint64_t entries = BatchSizeOf(benchmark, config);
-  if (entries <= kMostBatchEntries) return "";
+  if (entries <= kMaxBatchEntries) return "";
   return Number(entries) + " entries in one of " + std::string(benchmark.name) +
-         ", and at most " + Number(kMostBatchEntries) +
+         ", and at most " + Number(kMaxBatchEntries) +
          " are accepted; ask for more of them";
 }
 
@@ -121,9 +121,9 @@ Problem RateOfOneCall(const Benchmark& benchmark, const Config& config) {
 // Of YCSB's workloads.
 
 Problem FewRecords(const Benchmark& benchmark, const Config& config) {
-  if (!IsYcsb(benchmark) || config.num >= kLeastYcsbRecords) return "";
+  if (!IsYcsb(benchmark) || config.num >= kMinYcsbRecords) return "";
   return std::string(benchmark.name) + " needs at least " +
-         Number(kLeastYcsbRecords) + " records";
+         Number(kMinYcsbRecords) + " records";
 }
 
 Problem YcsbTheta(const Benchmark& benchmark, const Config& config) {
@@ -208,14 +208,14 @@ bool IsReplayed(const Config& config) {
 }
 
 Problem ManyReplayedKeys(const Config& config) {
-  if (!IsReplayed(config) || config.num <= kMostReplayedKeys) return "";
-  return With(config.stream) + "at most " + Number(kMostReplayedKeys) +
+  if (!IsReplayed(config) || config.num <= kMaxReplayedKeys) return "";
+  return With(config.stream) + "at most " + Number(kMaxReplayedKeys) +
          ", its keys are 31 bits";
 }
 
 Problem LargeReplayedValues(const Config& config) {
-  if (!IsReplayed(config) || config.value_size <= kMostReplayedValue) return "";
-  return With(config.stream) + "at most " + Number(kMostReplayedValue) +
+  if (!IsReplayed(config) || config.value_size <= kMaxReplayedValue) return "";
+  return With(config.stream) + "at most " + Number(kMaxReplayedValue) +
          ", its values are windows of a pool of a mebibyte";
 }
 
@@ -264,8 +264,8 @@ constexpr BenchmarkRule kBenchmarkRules[] = {
     {"threads", true, SharedDraws},
 };
 
-void Ask(const BenchmarkRule& rule, const Benchmark& benchmark,
-         const Config& config) {
+void Apply(const BenchmarkRule& rule, const Benchmark& benchmark,
+           const Config& config) {
   const Problem problem = rule.problem(benchmark, config);
   if (!problem.empty()) throw UsageError(rule.flag, problem);
 }
@@ -274,7 +274,7 @@ void Ask(const BenchmarkRule& rule, const Benchmark& benchmark,
 
 void CheckBenchmark(const Benchmark& benchmark, const Config& config) {
   for (const BenchmarkRule& rule : kBenchmarkRules) {
-    Ask(rule, benchmark, config);
+    Apply(rule, benchmark, config);
   }
 }
 
@@ -285,11 +285,11 @@ void CheckRules(const Config& config) {
   }
   for (const BenchmarkRule& rule : kBenchmarkRules) {
     for (const Benchmark* benchmark : config.benchmarks) {
-      Ask(rule, *benchmark, config);
+      Apply(rule, *benchmark, config);
     }
     if (!rule.of_after) continue;
-    for (const PastBenchmark& past : config.after) {
-      Ask(rule, *past.benchmark, config);
+    for (const AppliedBenchmark& applied : config.after) {
+      Apply(rule, *applied.benchmark, config);
     }
   }
 }

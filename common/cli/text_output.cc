@@ -118,7 +118,7 @@ std::string SharesText(const Measurement& m) {
     const double scale = amount ? 1 : 100;
     const char* const unit = amount ? "" : " %";
     text += Format("  %-40s : %9.3f%s; theory %9.3f%s\n", share.what.c_str(),
-                   share.share * scale, unit, share.theory * scale, unit);
+                   share.observed * scale, unit, share.expected * scale, unit);
   }
   return text;
 }

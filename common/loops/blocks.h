@@ -23,15 +23,15 @@ namespace kvmatrix {
 // the engine needs, and enough that the clock is seldom read once more.
 constexpr size_t BlockEntries(size_t entry_bytes) {
   constexpr size_t kBlockBytes = 8192;
-  constexpr size_t kMostEntries = 64;
-  return std::clamp<size_t>(kBlockBytes / entry_bytes, 1, kMostEntries);
+  constexpr size_t kMaxEntries = 64;
+  return std::clamp<size_t>(kBlockBytes / entry_bytes, 1, kMaxEntries);
 }
 
 // The next updates of a WriteStream, made and recorded in the oracle before
 // they are written: where no other thread writes the same keys.
 class UpdateBlock {
  public:
-  static constexpr bool kMadeAhead = true;
+  static constexpr bool kPreparedAhead = true;
 
   // Holds whole batches, at least one.  `stream` and `values` outlive it.
   UpdateBlock(WriteStream& stream, const Values& values, KeyShape keys,
@@ -86,9 +86,9 @@ class UpdateBlock {
   void Written() {}
 
   // The first `done` updates were written; returns the others to the stream.
-  void GiveBack(size_t done) {
+  void ReturnUnwritten(size_t done) {
     value_bytes_ += ValueBytes(done);
-    while (filled_ > done) stream_.TakeBack(steps_[--filled_]);
+    while (filled_ > done) stream_.Undo(steps_[--filled_]);
   }
 
   // Bytes of all values written.
@@ -125,7 +125,7 @@ class KeyBlock {
   // The last `cut` bytes of each key are left out.
   KeyBlock(KeyShape keys, size_t cut)
       : writer_(keys),
-        wanted_size_(keys.size() - cut),
+        key_size_(keys.size() - cut),
         expected_(BlockEntries(keys.size())),
         keys_(expected_.size() * keys.size(), keys.pad()) {}
 
@@ -146,18 +146,18 @@ class KeyBlock {
   // their indices are known.
   void Expect(const Check& check, size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      expected_[i] = check.Expect(expected_[i].key);
+      expected_[i] = check.ExpectedOf(expected_[i].key);
     }
   }
 
   const Expected& expected(size_t i) const { return expected_[i]; }
   std::string_view key(size_t i) const {
-    return {keys_.data() + i * writer_.shape().size(), wanted_size_};
+    return {keys_.data() + i * writer_.shape().size(), key_size_};
   }
 
  private:
   const KeyWriter writer_;
-  const size_t wanted_size_;
+  const size_t key_size_;
   std::vector<Expected> expected_;
   std::vector<char> keys_;
 };

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "common/loops/workload.h"
+#include "common/loops/run_context.h"
 
 namespace kvmatrix {
 
@@ -20,18 +20,22 @@ struct Alone {
   struct Known {};
 
   // What is known of `key` before a call.
-  static Known Observe(const Workload& /*w*/, uint64_t /*key*/) { return {}; }
+  static Known Observe(const ThreadContext& /*w*/, uint64_t /*key*/) {
+    return {};
+  }
 
   // The same of a key that is met though it was not there before the call.
   static Known Absent() { return {}; }
 
-  // What was made ready for the call since Meter::Begin() is no part of it.
-  static void Prepared(const Workload& /*w*/) {}
+  // What was made ready for the call since Meter::Begin() is no part of
+  // it.
+  static void ExcludePreparation(const ThreadContext& /*w*/) {}
 
   // The engine answered `answer` to a call on `key`.
-  static void Compare(const Workload& w, uint64_t key, const Known& /*known*/,
+  static void Compare(const ThreadContext& w, uint64_t key,
+                      const Known& /*known*/,
                       const std::optional<std::string_view>& answer) {
-    w.check.Got(w.check.Expect(key), answer);
+    w.check.ExpectValue(w.check.ExpectedOf(key), answer);
   }
 
   // True if a seek of `sought` may land on `key` where `present` is the first
@@ -48,14 +52,16 @@ struct Contended {
   static constexpr bool kOthersWrite = true;
   using Known = Oracle::Observed;
 
-  static Known Observe(const Workload& w, uint64_t key) {
+  static Known Observe(const ThreadContext& w, uint64_t key) {
     return w.oracle.Observe(key);
   }
   static Known Absent() { return Oracle::AbsentBefore(); }
-  static void Prepared(const Workload& w) { w.meter.Prepared(); }
-  static void Compare(const Workload& w, uint64_t key, const Known& known,
+  static void ExcludePreparation(const ThreadContext& w) {
+    w.meter.ExcludePreparation();
+  }
+  static void Compare(const ThreadContext& w, uint64_t key, const Known& known,
                       const std::optional<std::string_view>& answer) {
-    w.check.GotWithin(key, known, w.oracle.Observe(key), answer);
+    w.check.ExpectValueBetween(key, known, w.oracle.Observe(key), answer);
   }
   static bool MayLand(uint64_t key, uint64_t sought, uint64_t present) {
     return sought <= key && key <= present;

@@ -33,7 +33,7 @@ Task ChecksumTask() {
 }
 
 // The block is the first of db_bench's values, which it compresses too.
-Task CodecTask(const Workload& w) {
+Task CodecTask(const ThreadContext& w) {
   const auto& [crc32c, compress, uncompress] = kLevelDbPrimitives;
   const LevelDbPool pool(w.config.compression_ratio);
   const std::string block(pool.bytes().substr(0, kPrimitiveBlock));
@@ -65,7 +65,7 @@ uint32_t Crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-LoopResult RunPrimitive(const Workload& w) {
+LoopResult RunPrimitive(const ThreadContext& w) {
   const Task task =
       w.benchmark.name == "crc32c" ? ChecksumTask() : CodecTask(w);
   std::string output;

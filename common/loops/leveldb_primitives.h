@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/loops/workload.h"
+#include "common/loops/run_context.h"
 
 namespace kvmatrix {
 
@@ -37,7 +37,7 @@ uint32_t Crc32c(std::string_view bytes);
 // back, an uncompressed one with the block.  The result says in `label` what
 // db_bench says beside it.
 // REQUIRES: HasPrimitives()
-LoopResult RunPrimitive(const Workload& workload);
+LoopResult RunPrimitive(const ThreadContext& context);
 
 }  // namespace kvmatrix
 

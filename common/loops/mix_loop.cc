@@ -20,14 +20,15 @@ namespace {
 template <typename Contention>
 class MixLoop {
  public:
-  MixLoop(const Workload& workload, Session& session)
-      : w_(workload),
+  MixLoop(const ThreadContext& context, Session& session)
+      : w_(context),
         session_(session),
-        stream_(workload.mix->NewStream(workload.stream_seed, workload.part)),
-        key_(workload.config.key_shape()),
+        stream_(
+            context.mix->NewStream(context.stream_seed, context.thread_share)),
+        key_(context.config.key_shape()),
         value_(Values::BufferSize(std::max<size_t>(
-            workload.values.value_size(),
-            workload.config.mix.mixgraph.mix_max_value_size))) {}
+            context.values.value_size(),
+            context.config.mix.mixgraph.mix_max_value_size))) {}
 
   LoopResult Run() {
     uint64_t operations = 0;
@@ -38,7 +39,7 @@ class MixLoop {
       Prepare(step);
       w_.meter.Begin(1);
       if (Contention::kOthersWrite && Puts(step.operation)) ClaimKey(step);
-      w_.meter.Prepared();
+      w_.meter.ExcludePreparation();
       Do(step);
       claim_.reset();
       more = w_.meter.Continue(++operations);
@@ -93,13 +94,13 @@ class MixLoop {
   // All that the harness has to do for an operation, so far as other threads
   // let it be done before.
   void Prepare(const MixStep& step) {
-    wanted_ = key_.Set(step.key);
+    key_bytes_ = key_.Set(step.key);
     if (Scans(step.operation)) return LookAhead(step);
     if (Contention::kOthersWrite) {
       if (!Puts(step.operation)) return;
       return MakeValue(step, w_.oracle.Observe(step.key).newest + 1);
     }
-    if (Gets(step.operation)) expected_ = w_.check.Expect(step.key);
+    if (Gets(step.operation)) expected_ = w_.check.ExpectedOf(step.key);
     if (!Puts(step.operation)) return;
     MakeValue(step, w_.oracle.Put(step.key));
     if (step.value_size) w_.oracle.SetSize(step.key, *step.value_size);
@@ -125,31 +126,32 @@ class MixLoop {
   // What this thread has claimed, no other one writes.
   void CheckedGet(const MixStep& step) {
     if (!Contention::kOthersWrite || Puts(step.operation)) {
-      w_.check.Got(expected_, Get());
+      w_.check.ExpectValue(expected_, Get());
       return;
     }
     const auto known = Contention::Observe(w_, step.key);
     Contention::Compare(w_, step.key, known, Get());
   }
 
-  // The wait for another thread's write of the key is the harness's, no part of
-  // the call.
+  // The wait for another thread's write of the key is the harness's, no
+  // part of the call.
   void ClaimKey(const MixStep& step) {
     claim_.emplace(w_.oracle, step.key);
-    if (Gets(step.operation)) expected_ = w_.check.Expect(step.key);
+    if (Gets(step.operation)) expected_ = w_.check.ExpectedOf(step.key);
     if (claim_->version() != version_) MakeValue(step, claim_->version());
   }
 
   std::optional<std::string_view> Get() {
-    const std::optional<std::string_view> value = session_.Get(wanted_);
-    if (value) bytes_ += wanted_.size() + value->size();
+    const std::optional<std::string_view> value = session_.Get(key_bytes_);
+    if (value) bytes_ += key_bytes_.size() + value->size();
     return value;
   }
 
   void Put() {
-    const Update update{wanted_, std::string_view(value_.data(), value_size_)};
+    const Update update{key_bytes_,
+                        std::string_view(value_.data(), value_size_)};
     session_.Write({&update, 1});
-    bytes_ += wanted_.size() + value_size_;
+    bytes_ += key_bytes_.size() + value_size_;
   }
 
   // Notes the entries that a scan has to visit, so far as they are there before
@@ -168,9 +170,9 @@ class MixLoop {
     size_t met = 0;  // of those ahead
     uint64_t visited = 0;
     uint64_t last = kNone;
-    session_.Scan(wanted_, Order::kForward,
+    session_.Scan(key_bytes_, Order::kForward,
                   [&](std::string_view key, std::string_view value) {
-                    const std::optional<uint64_t> index = w_.check.KeyOf(key);
+                    const std::optional<uint64_t> index = w_.check.IndexOf(key);
                     if (index) {
                       if (!Follows(*index, last, step.key, met)) {
                         w_.check.Fail(
@@ -221,14 +223,14 @@ class MixLoop {
     }
   }
 
-  const Workload& w_;
+  const ThreadContext& w_;
   Session& session_;
   const std::unique_ptr<MixStream> stream_;
   KeyBuffer key_;
   std::vector<char> value_;
   uint32_t version_ = 0;  // of the value that is made
   size_t value_size_ = 0;
-  std::string_view wanted_;
+  std::string_view key_bytes_;
   Expected expected_{};
   std::optional<Claim> claim_;  // of the operation that is done
   std::vector<Ahead> ahead_;
@@ -240,9 +242,9 @@ class MixLoop {
 
 }  // namespace
 
-LoopResult RunMix(const Workload& workload, Session& session) {
-  return workload.group ? MixLoop<Contended>(workload, session).Run()
-                        : MixLoop<Alone>(workload, session).Run();
+LoopResult RunMix(const ThreadContext& context, Session& session) {
+  return context.group ? MixLoop<Contended>(context, session).Run()
+                       : MixLoop<Alone>(context, session).Run();
 }
 
 }  // namespace kvmatrix

@@ -21,45 +21,48 @@ namespace {
 
 // One thread of a run.
 struct Worker {
-  Worker(const Job& job, Progress& progress, const Meter::Plan& plan,
-         const Part& part, ThreadGroup* group)
-      : check(job.oracle, job.values, job.config.key_shape()),
-        meter(job.clock, progress, plan),
-        workload{job, check, meter, part, group} {}
+  Worker(const RunContext& context, Progress& progress, const Meter::Plan& plan,
+         const ThreadShare& thread_share, ThreadGroup* group)
+      : check(context.oracle, context.values, context.config.key_shape()),
+        meter(context.clock, progress, plan),
+        context{context, check, meter, thread_share, group} {}
 
   Check check;
   Meter meter;
-  const Workload workload;
+  const ThreadContext context;
   LoopResult loop;
 };
 
 using Workers = std::vector<std::unique_ptr<Worker>>;
 
-Meter::Plan MeasuredPlan(const Job& job, const Part& part, StartGate* gate) {
-  const bool swings = Swings(job.benchmark, job.config);
-  const double rate =
-      swings ? job.config.mix.mixgraph.sine_d : job.config.rate_ops_per_sec;
-  return {
-      .duration_ns = job.config.duration_ns,
-      .latencies = job.config.histogram,
-      .rate_ops_per_sec = rate / static_cast<double>(part.threads),
-      .arrivals_seed = StreamSeed(part.Seed(job.stream_seed), "arrivals", 0),
-      .swing = swings ? SwingOf(job.config) : Swing{},
-      .gate = gate};
+Meter::Plan MeasuredPlan(const RunContext& context,
+                         const ThreadShare& thread_share, StartGate* gate) {
+  const bool swings = Swings(context.benchmark, context.config);
+  const double rate = swings ? context.config.mix.mixgraph.sine_d
+                             : context.config.rate_ops_per_sec;
+  return {.duration_ns = context.config.duration_ns,
+          .latencies = context.config.histogram,
+          .rate_ops_per_sec = rate / static_cast<double>(thread_share.threads),
+          .arrivals_seed = StreamSeed(thread_share.SeedOf(context.stream_seed),
+                                      "arrivals", 0),
+          .swing = swings ? SwingOf(context.config) : Swing{},
+          .gate = gate};
 }
 
-Workers MeasuredWorkers(const Job& job, ThreadGroup* group) {
-  const uint64_t threads = ThreadsOf(job.benchmark, job.config);
+Workers MeasuredWorkers(const RunContext& context, ThreadGroup* group) {
+  const uint64_t threads = ThreadsOf(context.benchmark, context.config);
   Workers workers;
   for (uint64_t thread = 0; thread < threads; ++thread) {
-    const Part part{thread, threads};
+    const ThreadShare thread_share{thread, threads};
     workers.push_back(std::make_unique<Worker>(
-        job, job.progress, MeasuredPlan(job, part, group), part, group));
+        context, context.progress, MeasuredPlan(context, thread_share, group),
+        thread_share, group));
   }
   return workers;
 }
 
-LoopResult RunLoop(const Workload& w, Database& database, Session& session) {
+LoopResult RunLoop(const ThreadContext& w, Database& database,
+                   Session& session) {
   switch (w.benchmark.kind) {
     case Kind::kWrite:
     case Kind::kDelete:
@@ -82,11 +85,12 @@ LoopResult RunLoop(const Workload& w, Database& database, Session& session) {
 }
 
 // True if keys are claimed before they are written.
-bool Claims(const Job& job) {
-  if (!IsWriting(job.benchmark)) return Changes(job.benchmark);
-  return job.config.threads > 1 &&
-         !WritesDistinct(job.benchmark,
-                         DrawOf(job.benchmark, job.config, job.replay));
+bool Claims(const RunContext& context) {
+  if (!IsWriting(context.benchmark)) return Changes(context.benchmark);
+  return context.config.threads > 1 &&
+         !WritesDistinct(
+             context.benchmark,
+             DrawOf(context.benchmark, context.config, context.replay));
 }
 
 // Adds what another thread has done.
@@ -103,16 +107,16 @@ void Add(const LoopResult& other, LoopResult& loop) {
 }
 
 // Outside the group: what the sum takes of the processor is nobody's time.
-void CheckScans(const Job& job, const Workers& workers) {
+void CheckScans(const RunContext& context, const Workers& workers) {
   std::optional<Oracle::Contents> all;
   for (const auto& worker : workers) {
     if (!worker->loop.scan_limit) continue;
-    if (!all) all = job.oracle.Sum(job.values);
-    CheckComplete(worker->workload, worker->loop, *all);
+    if (!all) all = context.oracle.Sum(context.values);
+    CheckComplete(worker->context, worker->loop, *all);
   }
 }
 
-RunResult Together(const Job& job, const Workers& workers) {
+RunResult Combine(const RunContext& context, const Workers& workers) {
   const Worker& first = *workers.front();
   RunResult result;
   result.loop = first.loop;
@@ -121,7 +125,7 @@ RunResult Together(const Job& job, const Workers& workers) {
   Check check = first.check;
   for (const auto& worker : workers) {
     meters.push_back(&worker->meter);
-    if (Changes(job.benchmark)) {
+    if (Changes(context.benchmark)) {
       result.operations_by_thread.push_back(worker->loop.operations);
     }
     if (worker == workers.front()) continue;
@@ -129,7 +133,7 @@ RunResult Together(const Job& job, const Workers& workers) {
     check.Merge(worker->check);
   }
   result.failure = check.Reason();
-  result.trace = Meter::Together(meters);
+  result.trace = Meter::Combine(meters);
   if (!result.trace.latency) return result;  // not timed, or saturated
   for (const auto& [type, ticks] : result.loop.ticks_by_type) {
     result.latency_by_type.emplace(type, first.meter.ToHistogram(ticks));
@@ -143,9 +147,9 @@ void RunGroup(Database& database, ThreadGroup& group, const Workers& workers,
     std::unique_ptr<Session> session = database.NewSession();
     if (i < workers.size()) {
       Worker& worker = *workers[i];
-      worker.loop = RunLoop(worker.workload, database, *session);
+      worker.loop = RunLoop(worker.context, database, *session);
     } else {
-      writer->loop = RunWriter(writer->workload, *session);
+      writer->loop = RunWriter(writer->context, *session);
     }
     return session;
   });
@@ -187,43 +191,45 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
   return std::min(reads, entries) * config.threads;
 }
 
-RunResult RunLoops(const Job& job, Database& database, Session* session,
-                   ThreadGroup* group) {
-  const Workers workers = MeasuredWorkers(job, group);
+RunResult RunLoops(const RunContext& context, Database& database,
+                   Session* session, ThreadGroup* group) {
+  const Workers workers = MeasuredWorkers(context, group);
   Progress unwatched("");
   std::optional<Worker> writer;
-  if (job.benchmark.writer) {
-    const bool timed = job.config.histogram || job.config.rate_ops_per_sec > 0;
+  if (context.benchmark.writer) {
+    const bool timed =
+        context.config.histogram || context.config.rate_ops_per_sec > 0;
     const Meter::Plan plan{.latencies = timed, .gate = &group->helper_gate()};
-    writer.emplace(job, unwatched, plan, Part{}, group);
+    writer.emplace(context, unwatched, plan, ThreadShare{}, group);
   }
-  if (Claims(job)) job.oracle.UseTable();
-  job.progress.Reset();
+  if (Claims(context)) context.oracle.UseTable();
+  context.progress.Reset();
   if (group) {
     RunGroup(database, *group, workers, writer ? &*writer : nullptr);
   } else {
     Worker& worker = *workers.front();
-    worker.loop = RunLoop(worker.workload, database, *session);
+    worker.loop = RunLoop(worker.context, database, *session);
   }
-  CheckScans(job, workers);
-  RunResult result = Together(job, workers);
+  CheckScans(context, workers);
+  RunResult result = Combine(context, workers);
   if (writer) {
-    const auto rate = static_cast<double>(job.config.writes_per_second);
+    const auto rate = static_cast<double>(context.config.writes_per_second);
     result.writer = {writer->loop, rate, writer->meter.Latency()};
     result.operations_by_thread = {writer->loop.operations};
   }
-  if (IsWriting(job.benchmark)) {
+  if (IsWriting(context.benchmark)) {
     WriteStream::Finish(
-        job.benchmark, DrawOf(job.benchmark, job.config, job.replay),
-        job.stream_seed, result.operations_by_thread, job.oracle);
+        context.benchmark,
+        DrawOf(context.benchmark, context.config, context.replay),
+        context.stream_seed, result.operations_by_thread, context.oracle);
   }
   return result;
 }
 
-void Replay(const PastBenchmark& past, const Config& config,
+void Replay(const AppliedBenchmark& applied, const Config& config,
             uint64_t stream_seed, Oracle& oracle, ReplayedStream* replay) {
-  const Benchmark& benchmark = *past.benchmark;
-  const std::vector<uint64_t>& operations = past.operations;
+  const Benchmark& benchmark = *applied.benchmark;
+  const std::vector<uint64_t>& operations = applied.operations;
   if (benchmark.writer) {
     ReplayWriter(stream_seed, operations.front(), oracle);
   } else if (IsMix(benchmark)) {

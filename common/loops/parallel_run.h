@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/driver.h"
+#include "common/loops/run_context.h"
 #include "common/loops/thread_group.h"
-#include "common/loops/workload.h"
 #include "common/oracle/oracle.h"
 #include "common/recording/histogram.h"
 #include "common/recording/loop_result.h"
@@ -62,11 +62,11 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
 // the first thread that failed has thrown.
 // REQUIRES: one of both is not null; `group` is of ThreadsOf(), and of a helper
 // if the benchmark has a writer
-RunResult RunLoops(const Job& job, Database& database, Session* session,
-                   ThreadGroup* group);
+RunResult RunLoops(const RunContext& context, Database& database,
+                   Session* session, ThreadGroup* group);
 
-// Records what the threads of a past benchmark have done.
-void Replay(const PastBenchmark& past, const Config& config,
+// Records what the threads of a applied benchmark have done.
+void Replay(const AppliedBenchmark& applied, const Config& config,
             uint64_t stream_seed, Oracle& oracle, ReplayedStream* replay);
 
 }  // namespace kvmatrix

@@ -17,9 +17,9 @@ namespace {
 // `read` is given what a get must return, or the index alone where others
 // write, and the bytes of the key.  Returns the operations done.
 template <typename Contention, typename Read>
-uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
+uint64_t ReadKeys(const ThreadContext& w, size_t cut, Read read) {
   KeyStream keys(DrawOf(w.benchmark, w.config, w.replay), w.oracle.key_space(),
-                 w.stream_seed, w.part);
+                 w.stream_seed, w.thread_share);
   const uint64_t reads = ReadsOf(w.benchmark, w.config);
   KeyBlock block(w.config.key_shape(), cut);
   uint64_t operations = 0;
@@ -30,7 +30,7 @@ uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
         std::min<uint64_t>(block.capacity(), reads - operations);
     block.Fill(keys, w.oracle, size);
     if (!Contention::kOthersWrite) block.Expect(w.check, size);
-    w.meter.Prepared();
+    w.meter.ExcludePreparation();
     for (uint64_t i = 0; more && i < size; ++i) {
       more = w.meter.IsInTime(1);
       if (!more) break;
@@ -43,7 +43,7 @@ uint64_t ReadKeys(const Workload& w, size_t cut, Read read) {
 }
 
 // Ends the loop.  `found` keys were there, with values of `value_bytes`.
-LoopResult Finish(const Workload& w, uint64_t operations, uint64_t found,
+LoopResult Finish(const ThreadContext& w, uint64_t operations, uint64_t found,
                   uint64_t value_bytes) {
   return {.operations = operations,
           .loop_ns = w.meter.StopNs(operations),
@@ -53,23 +53,23 @@ LoopResult Finish(const Workload& w, uint64_t operations, uint64_t found,
 }
 
 template <typename Contention>
-LoopResult RunGets(const Workload& w, Session& session) {
+LoopResult RunGets(const ThreadContext& w, Session& session) {
   const auto get = [&](const Expected& ahead, std::string_view key) {
     if constexpr (Contention::kOthersWrite) {
       const auto known = Contention::Observe(w, ahead.key);
-      w.meter.Prepared();
+      w.meter.ExcludePreparation();
       Contention::Compare(w, ahead.key, known, session.Get(key));
     } else {
-      w.check.Got(ahead, session.Get(key));
+      w.check.ExpectValue(ahead, session.Get(key));
     }
   };
   const uint64_t operations = ReadKeys<Contention>(w, 0, get);
   return Finish(w, operations, w.check.found(), w.check.value_bytes());
 }
 
-LoopResult RunGetsOfAbsent(const Workload& w, Session& session) {
+LoopResult RunGetsOfAbsent(const ThreadContext& w, Session& session) {
   const auto get = [&](const Expected&, std::string_view key) {
-    w.check.GotAbsent(key, session.Get(key));
+    w.check.ExpectAbsent(key, session.Get(key));
   };
   return Finish(w, ReadKeys<Alone>(w, 1, get), 0, 0);
 }
@@ -78,13 +78,13 @@ LoopResult RunGetsOfAbsent(const Workload& w, Session& session) {
 template <typename Contention>
 class Seeker {
  public:
-  explicit Seeker(const Workload& workload) : w_(workload) {}
+  explicit Seeker(const ThreadContext& context) : w_(context) {}
 
   void Seek(Session& session, uint64_t sought, std::string_view key) {
     present_ = w_.oracle.NextPresent(sought);
     known_ = Contention::Observe(w_, present_);
     landed_ = w_.oracle.key_space();
-    Contention::Prepared(w_);
+    Contention::ExcludePreparation(w_);
     session.Scan(key, Order::kForward,
                  [this](std::string_view at, std::string_view value) {
                    Visit(at, value);
@@ -104,7 +104,7 @@ class Seeker {
 
  private:
   void Visit(std::string_view at, std::string_view value) {
-    const std::optional<uint64_t> index = w_.check.KeyOf(at);
+    const std::optional<uint64_t> index = w_.check.IndexOf(at);
     if (!index) return;
     landed_ = *index;
     landed_bytes_ = value.size();
@@ -113,7 +113,7 @@ class Seeker {
                         value);
   }
 
-  const Workload& w_;
+  const ThreadContext& w_;
   uint64_t present_ = 0;  // the first present key from there on, before it
   typename Contention::Known known_{};  // of that key
   uint64_t landed_ = 0;
@@ -123,7 +123,7 @@ class Seeker {
 };
 
 template <typename Contention>
-LoopResult RunSeeks(const Workload& w, Session& session) {
+LoopResult RunSeeks(const ThreadContext& w, Session& session) {
   Seeker<Contention> seeker(w);
   const auto seek = [&](const Expected& ahead, std::string_view key) {
     seeker.Seek(session, ahead.key, key);
@@ -134,7 +134,7 @@ LoopResult RunSeeks(const Workload& w, Session& session) {
 
 }  // namespace
 
-LoopResult RunReads(const Workload& w, Session& session) {
+LoopResult RunReads(const ThreadContext& w, Session& session) {
   const bool others_write = w.benchmark.writer;
   switch (w.benchmark.access) {
     case Access::kGet:

@@ -4,15 +4,15 @@
 #define COMMON_LOOPS_READ_LOOP_H_
 
 #include "common/driver.h"
-#include "common/loops/workload.h"
+#include "common/loops/run_context.h"
 
 namespace kvmatrix {
 
 // Gets or seeks --reads keys of the benchmark, each answer checked.  Where the
 // benchmark has a writer, which deletes nothing, an answer may be of any
 // version that was current during the call. REQUIRES:
-// DrawsKeys(workload.benchmark), which is of Kind::kRead
-LoopResult RunReads(const Workload& workload, Session& session);
+// DrawsKeys(context.benchmark), which is of Kind::kRead
+LoopResult RunReads(const ThreadContext& context, Session& session);
 
 }  // namespace kvmatrix
 

@@ -17,10 +17,10 @@ constexpr uint64_t kSampledAbsents = 1'000;
 // The entries that a scan has to visit, one after another.
 class Sequence {
  public:
-  Sequence(const Workload& workload, Order order)
-      : w_(workload),
+  Sequence(const ThreadContext& context, Order order)
+      : w_(context),
         forward_(order == Order::kForward),
-        writer_(workload.config.key_shape()),
+        writer_(context.config.key_shape()),
         key_(writer_.shape().size(), writer_.shape().pad()) {
     Expect(forward_ ? w_.oracle.NextPresent(0)
                     : w_.oracle.PreviousPresent(w_.oracle.key_space()));
@@ -30,7 +30,7 @@ class Sequence {
   [[gnu::always_inline]] void Visit(std::string_view key,
                                     std::string_view value) {
     if (KeyIsNext(key)) [[likely]] {
-      w_.check.GotValue(expected_, value);
+      w_.check.ExpectPresentValue(expected_, value);
       Expect(After(expected_.key));
     } else {
       VisitAnother(key, value);
@@ -50,7 +50,7 @@ class Sequence {
   // The entry is not the one that is next.
   [[gnu::noinline]] void VisitAnother(std::string_view key,
                                       std::string_view value) {
-    const std::optional<uint64_t> index = w_.check.Visited(key, value);
+    const std::optional<uint64_t> index = w_.check.VisitEntry(key, value);
     if (!index) return;
     w_.check.Fail("a scan is out of order or skips entries at", key);
     const uint64_t next = After(*index);
@@ -69,7 +69,7 @@ class Sequence {
     at_end_ = key >= w_.oracle.key_space();
     if (at_end_) return;
     WriteKey(key);
-    expected_ = w_.check.Expect(key);
+    expected_ = w_.check.ExpectedOf(key);
     w_.values.Prefetch(expected_.root);
   }
 
@@ -83,7 +83,7 @@ class Sequence {
     }
   }
 
-  const Workload& w_;
+  const ThreadContext& w_;
   const bool forward_;
   const KeyWriter writer_;
   const bool decimal_ = writer_.shape().format() == KeyFormat::kDecimal;
@@ -93,7 +93,7 @@ class Sequence {
 };
 
 // A scan of at most `limit` entries from one end.
-LoopResult VisitEntries(const Workload& w, Session& session, Order order,
+LoopResult VisitEntries(const ThreadContext& w, Session& session, Order order,
                         uint64_t limit, bool ordered) {
   uint64_t operations = 0;
   Sequence sequence(w, order);
@@ -101,7 +101,7 @@ LoopResult VisitEntries(const Workload& w, Session& session, Order order,
     if (ordered) {
       sequence.Visit(key, value);
     } else {
-      w.check.Visited(key, value);
+      w.check.VisitEntry(key, value);
     }
     return w.meter.Continue(++operations) && operations < limit;
   };
@@ -116,18 +116,18 @@ LoopResult VisitEntries(const Workload& w, Session& session, Order order,
           .bytes = found * w.config.key_size + w.check.value_bytes()};
 }
 
-void SampleGets(const Workload& w, Session& session) {
+void SampleGets(const ThreadContext& w, Session& session) {
   KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
   KeyBuffer key(w.config.key_shape());
   const uint64_t samples = std::min(kSampledGets, w.oracle.key_space());
   for (uint64_t i = 0; i < samples; ++i) {
     const uint64_t index = keys.Next();
-    w.check.Got(w.check.Expect(index), session.Get(key.Set(index)));
+    w.check.ExpectValue(w.check.ExpectedOf(index), session.Get(key.Set(index)));
   }
 }
 
 // Keys next to present ones: one byte shorter, one byte longer, past the end.
-void SampleAbsents(const Workload& w, Session& session) {
+void SampleAbsents(const ThreadContext& w, Session& session) {
   KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
   const KeyShape shape = w.config.key_shape();
   KeyBuffer key(shape);
@@ -135,21 +135,21 @@ void SampleAbsents(const Workload& w, Session& session) {
   for (uint64_t i = 0; i < samples; ++i) {
     const uint64_t index = keys.Next();
     const uint64_t past = w.oracle.key_space() + index;
-    std::string wanted(key.Set(index));
+    std::string absent_key(key.Set(index));
     if (i % 3 == 0 || past >= shape.capacity()) {
-      wanted.pop_back();
+      absent_key.pop_back();
     } else if (i % 3 == 1) {
-      wanted.push_back('0');
+      absent_key.push_back('0');
     } else {
-      wanted = key.Set(past);
+      absent_key = key.Set(past);
     }
-    w.check.GotAbsent(wanted, session.Get(wanted));
+    w.check.ExpectAbsent(absent_key, session.Get(absent_key));
   }
 }
 
 }  // namespace
 
-void CheckComplete(const Workload& w, const LoopResult& loop,
+void CheckComplete(const ThreadContext& w, const LoopResult& loop,
                    const Oracle::Contents& all) {
   const uint64_t visited = loop.operations;
   if (visited != std::min(*loop.scan_limit, all.entries)) {
@@ -160,7 +160,7 @@ void CheckComplete(const Workload& w, const LoopResult& loop,
   }
 }
 
-LoopResult RunScan(const Workload& w, Session& session) {
+LoopResult RunScan(const ThreadContext& w, Session& session) {
   const Order order = w.benchmark.access == Access::kForward ? Order::kForward
                                                              : Order::kBackward;
   const uint64_t reads = ReadsOf(w.benchmark, w.config);
@@ -171,7 +171,7 @@ LoopResult RunScan(const Workload& w, Session& session) {
   return result;
 }
 
-LoopResult RunVerify(const Workload& w, Session& session) {
+LoopResult RunVerify(const ThreadContext& w, Session& session) {
   const bool ordered = w.driver.ordered && w.config.key_shape().ordered();
   // One entry more than there should be is enough to know.
   const Oracle::Contents all = w.oracle.Sum(w.values);

@@ -4,14 +4,14 @@
 
 namespace kvmatrix {
 
-ThreadGroup::~ThreadGroup() { Dismiss(); }
+ThreadGroup::~ThreadGroup() { ReleaseThreads(); }
 
 void ThreadGroup::Run(const Body& body) {
-  const uint64_t members = measured_ + helpers_;
-  threads_.reserve(members);
-  for (uint64_t i = 0; i < members && !failed(); ++i) {
+  const uint64_t threads = measured_ + helpers_;
+  threads_.reserve(threads);
+  for (uint64_t i = 0; i < threads && !failed(); ++i) {
     try {
-      threads_.emplace_back([this, &body, i] { RunMember(body, i); });
+      threads_.emplace_back([this, &body, i] { RunThread(body, i); });
     } catch (...) {  // no more threads
       Fail();
     }
@@ -21,30 +21,30 @@ void ThreadGroup::Run(const Body& body) {
     end_.wait(lock, [this] { return ended_ == threads_.size(); });
   }
   if (!failure_) return;
-  Dismiss();
+  ReleaseThreads();
   std::rethrow_exception(failure_);
 }
 
-void ThreadGroup::RunMember(const Body& body, uint64_t member) {
+void ThreadGroup::RunThread(const Body& body, uint64_t index) {
   std::unique_ptr<Session> session;
   try {
-    session = body(member);
+    session = body(index);
   } catch (...) {
     Fail();
   }
   std::unique_lock lock(mutex_);
   ++ended_;
   end_.notify_one();
-  dismissal_.wait(lock, [this] { return dismissed_; });
+  release_.wait(lock, [this] { return released_; });
   lock.unlock();
   session.reset();
 }
 
-void ThreadGroup::Dismiss() {
+void ThreadGroup::ReleaseThreads() {
   {
     const std::lock_guard lock(mutex_);
-    dismissed_ = true;
-    dismissal_.notify_all();
+    released_ = true;
+    release_.notify_all();
   }
   threads_.clear();  // joins them
 }
@@ -59,9 +59,9 @@ uint64_t ThreadGroup::StartHelper() {
   return clock_.NowNs();
 }
 
-void ThreadGroup::AtWork() {
+void ThreadGroup::HelperReady() {
   const std::lock_guard lock(mutex_);
-  ++at_work_;
+  ++ready_helpers_;
   start_.notify_all();
 }
 
@@ -70,7 +70,7 @@ uint64_t ThreadGroup::Start() {
   ++arrived_;
   start_.notify_all();
   start_.wait(lock, [this] {
-    return (arrived_ == measured_ + helpers_ && at_work_ == helpers_) ||
+    return (arrived_ == measured_ + helpers_ && ready_helpers_ == helpers_) ||
            failed();
   });
   if (failed()) throw std::runtime_error("another thread has failed");

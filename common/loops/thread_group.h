@@ -22,10 +22,10 @@
 namespace kvmatrix {
 
 // All members are threads of one Run(), and the group is the gate of those that
-// measure: it starts once every member has come and every helper is at work.
+// measure: it starts once every index has come and every helper is at work.
 class ThreadGroup final : public StartGate {
  public:
-  // What one member does; the session that it has used.
+  // What one index does; the session that it has used.
   using Body = std::function<std::unique_ptr<Session>(uint64_t)>;
 
   // So many members measure, and so many more help them until they are done.
@@ -35,11 +35,11 @@ class ThreadGroup final : public StartGate {
   // Each thread that is left destroys its session and ends.
   ~ThreadGroup();
 
-  // Calls `body` with 0, 1, ... on a thread of its own for each member, the
+  // Calls `body` with 0, 1, ... on a thread of its own for each index, the
   // measured ones first; returns when all have ended.  The threads and their
   // sessions are there until the group is destroyed: what an engine does at the
-  // end of a session is no part of a loop.  Throws what the first that failed
-  // has thrown; then no thread is left.
+  // end of a session is no part of a loop.  Throws what the first that
+  // failed has thrown; then no thread is left.
   void Run(const Body& body);
 
   uint64_t Start() override;
@@ -49,14 +49,14 @@ class ThreadGroup final : public StartGate {
   }
   const Resources& used() const override { return used_; }
 
-  // The gate of a helper, which starts once every member has come and is not
+  // The gate of a helper, which starts once every index has come and is not
   // waited for at the end.
   StartGate& helper_gate() { return helper_gate_; }
 
   // Of a helper, once: it is at work.
-  void AtWork();
+  void HelperReady();
 
-  // True once every measured member has ended its loop, or one has failed.
+  // True once every measured index has ended its loop, or one has failed.
   bool finished() const {
     return unfinished_.load(std::memory_order_acquire) == 0 || failed();
   }
@@ -76,8 +76,8 @@ class ThreadGroup final : public StartGate {
 
   uint64_t StartHelper();
   void Fail();
-  void RunMember(const Body& body, uint64_t member);
-  void Dismiss();
+  void RunThread(const Body& body, uint64_t index);
+  void ReleaseThreads();
 
   Clock& clock_;
   const uint64_t measured_;
@@ -85,12 +85,12 @@ class ThreadGroup final : public StartGate {
   HelperGate helper_gate_{*this};
   std::mutex mutex_;  // guards those below it
   std::condition_variable start_;
-  std::condition_variable end_;        // of a member's body
-  std::condition_variable dismissal_;  // waited on silently until then
+  std::condition_variable end_;      // of a index's body
+  std::condition_variable release_;  // waited on silently until then
   uint64_t arrived_ = 0;
-  uint64_t at_work_ = 0;  // helpers
+  uint64_t ready_helpers_ = 0;  // helpers
   uint64_t ended_ = 0;
-  bool dismissed_ = false;
+  bool released_ = false;
   bool started_ = false;
   uint64_t start_ns_ = 0;
   Resources before_;

@@ -21,7 +21,7 @@ constexpr uint64_t kNsPerSecond = 1'000'000'000;
 // are drawn and claimed right before it is written.
 class ClaimedBatches {
  public:
-  static constexpr bool kMadeAhead = false;
+  static constexpr bool kPreparedAhead = false;
 
   ClaimedBatches(WriteStream& stream, const Values& values, KeyShape keys,
                  size_t batch_size, bool deletes)
@@ -37,7 +37,7 @@ class ClaimedBatches {
     return updates_.Claim(keys);
   }
   void Written() { updates_.Publish(); }
-  void GiveBack(uint64_t /*done*/) {}
+  void ReturnUnwritten(uint64_t /*done*/) {}
   uint64_t value_bytes() const { return updates_.value_bytes(); }
 
  private:
@@ -48,8 +48,8 @@ class ClaimedBatches {
 
 // On its own, so that the compiler inlines all that it calls for each entry.
 template <typename Batches>
-[[gnu::noinline]] LoopResult WriteBatches(const Workload& w, Session& session,
-                                          WriteStream& stream,
+[[gnu::noinline]] LoopResult WriteBatches(const ThreadContext& w,
+                                          Session& session, WriteStream& stream,
                                           uint64_t entries) {
   const bool deletes = w.benchmark.kind == Kind::kDelete;
   const uint64_t batch_size = std::min(BatchSizeOf(w.benchmark, w.config),
@@ -62,7 +62,7 @@ template <typename Batches>
     const uint64_t size =
         std::min<uint64_t>(batches.capacity(), entries - operations);
     batches.Fill(size);
-    w.meter.Prepared();
+    w.meter.ExcludePreparation();
     uint64_t done = 0;
     while (more && done < size) {
       const uint64_t count = std::min(batch_size, size - done);
@@ -70,14 +70,14 @@ template <typename Batches>
       if (!more) break;
       w.meter.Begin(count);
       const std::span<const Update> batch = batches.Range(done, count);
-      if (!Batches::kMadeAhead) w.meter.Prepared();
+      if (!Batches::kPreparedAhead) w.meter.ExcludePreparation();
       session.Write(batch);
       batches.Written();
       done += count;
       more = w.meter.Continue(operations + done);
     }
     operations += done;
-    batches.GiveBack(done);
+    batches.ReturnUnwritten(done);
   }
   const uint64_t loop_ns = w.meter.StopNs(operations);
   const uint64_t bytes = operations * w.config.key_size + batches.value_bytes();
@@ -93,16 +93,17 @@ KeyStream WriterKeys(uint64_t stream_seed, const Oracle& oracle) {
 
 }  // namespace
 
-LoopResult RunWrites(const Workload& w, Session& session) {
-  const uint64_t entries = w.part.Of(EntriesOf(w.benchmark, w.config));
+LoopResult RunWrites(const ThreadContext& w, Session& session) {
+  const uint64_t entries =
+      w.thread_share.CountOf(EntriesOf(w.benchmark, w.config));
   WriteStream stream(w.benchmark, DrawOf(w.benchmark, w.config, w.replay),
-                     w.stream_seed, w.oracle, w.part);
+                     w.stream_seed, w.oracle, w.thread_share);
   return stream.contended()
              ? WriteBatches<ClaimedBatches>(w, session, stream, entries)
              : WriteBatches<UpdateBlock>(w, session, stream, entries);
 }
 
-LoopResult RunWriter(const Workload& w, Session& session) {
+LoopResult RunWriter(const ThreadContext& w, Session& session) {
   constexpr uint64_t kLongestWaitNs = 10'000'000;
   KeyStream keys = WriterKeys(w.stream_seed, w.oracle);
   ClaimedUpdates updates(w.oracle, w.values, w.config.key_shape(), 1, false);
@@ -123,11 +124,11 @@ LoopResult RunWriter(const Workload& w, Session& session) {
     if (!is_due()) continue;
     const uint64_t key = keys.Next();
     const std::span<const Update> update = updates.Claim({&key, 1});
-    w.meter.Prepared();
+    w.meter.ExcludePreparation();
     session.Write(update);
     updates.Publish();
     w.meter.Continue(++operations);
-    if (operations == 1) w.group->AtWork();
+    if (operations == 1) w.group->HelperReady();
   }
   const uint64_t loop_ns = w.meter.StopNs(operations);
   return {.operations = operations,

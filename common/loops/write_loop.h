@@ -6,20 +6,20 @@
 #include <cstdint>
 
 #include "common/driver.h"
-#include "common/loops/workload.h"
+#include "common/loops/run_context.h"
 #include "common/oracle/oracle.h"
 
 namespace kvmatrix {
 
-// Puts or deletes the thread's part of the entries, in batches.  Once all
-// threads have ended, WriteStream::Finish() leaves in the oracle what the
-// database must hold.  REQUIRES: IsWriting(workload.benchmark)
-LoopResult RunWrites(const Workload& workload, Session& session);
+// Puts or deletes the thread's part of the entries, in batches.  Once
+// all threads have ended, WriteStream::Finish() leaves in the oracle what the
+// database must hold.  REQUIRES: IsWriting(context.benchmark)
+LoopResult RunWrites(const ThreadContext& context, Session& session);
 
 // Overwrites random keys until the readers of the group have ended, each entry
 // at its moment of a schedule fixed by --writes_per_second.  The readers start
-// once the first is written.  REQUIRES: workload.benchmark.writer
-LoopResult RunWriter(const Workload& workload, Session& session);
+// once the first is written.  REQUIRES: context.benchmark.writer
+LoopResult RunWriter(const ThreadContext& context, Session& session);
 
 // Records so many operations of RunWriter().
 void ReplayWriter(uint64_t stream_seed, uint64_t operations, Oracle& oracle);

@@ -12,7 +12,7 @@ Swing SwingOf(const Config& config) {
   constexpr uint64_t kNsPerMillisecond = 1'000'000;
   const MixgraphParameters& p = config.mix.mixgraph;
   return {
-      .part = p.sine_a / p.sine_d,
+      .amplitude = p.sine_a / p.sine_d,
       .radians_per_s = p.sine_b,
       .phase = p.sine_c,
       .interval_ns = p.sine_mix_rate_interval_milliseconds * kNsPerMillisecond};
@@ -31,9 +31,9 @@ GraphMix::GraphMix(const Benchmark& benchmark, const Config& config,
   if (!corrected_) oracle.UseSizes();
 }
 
-std::unique_ptr<MixStream> GraphMix::NewStream(uint64_t stream_seed,
-                                               const Part& part) {
-  return Stream(part.Seed(stream_seed));
+std::unique_ptr<MixStream> GraphMix::NewStream(
+    uint64_t stream_seed, const ThreadShare& thread_share) {
+  return Stream(thread_share.SeedOf(stream_seed));
 }
 
 std::unique_ptr<MixStream> GraphMix::Stream(uint64_t stream_seed) const {

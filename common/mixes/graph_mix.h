@@ -33,8 +33,8 @@ class GraphMix final : public Mix {
   // REQUIRES: IsMixgraph(benchmark)
   GraphMix(const Benchmark& benchmark, const Config& config, Oracle& oracle);
 
-  std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
-                                       const Part& part) override;
+  std::unique_ptr<MixStream> NewStream(
+      uint64_t stream_seed, const ThreadShare& thread_share) override;
   std::string Label() const override;
   std::vector<Share> Shares(uint64_t stream_seed,
                             uint64_t operations) const override;

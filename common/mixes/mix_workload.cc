@@ -15,8 +15,10 @@ void AddTypeShares(const Weights& weights, const Weights& counts,
   }
 }
 
-void Mix::Replay(uint64_t stream_seed, const Part& part, uint64_t operations) {
-  const std::unique_ptr<MixStream> stream = NewStream(stream_seed, part);
+void Mix::Replay(uint64_t stream_seed, const ThreadShare& thread_share,
+                 uint64_t operations) {
+  const std::unique_ptr<MixStream> stream =
+      NewStream(stream_seed, thread_share);
   for (uint64_t i = 0; i < operations; ++i) {
     const MixStep step = stream->Next();
     if (!Puts(step.operation)) continue;

@@ -21,15 +21,15 @@ namespace kvmatrix {
 // has done, whatever their interleaving: no mix both inserts and updates.
 // Inserted is a run of ordinals, as many as the threads' own streams have
 // inserts, whoever took which; and where nothing is inserted, what a thread
-// updates is decided by its stream alone.  (Where a size is part of the record,
-// there is one thread.)
+// updates is decided by its stream alone.  (Where a size is part of the
+// record, there is one thread.)
 class Mix {
  public:
   virtual ~Mix() = default;
 
   // The operations of one thread.  Thread-safe.
-  virtual std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
-                                               const Part& part) = 0;
+  virtual std::unique_ptr<MixStream> NewStream(
+      uint64_t stream_seed, const ThreadShare& thread_share) = 0;
 
   // What an update does, the request distribution and what else the name of the
   // mix does not say; for the line of its result.
@@ -43,7 +43,8 @@ class Mix {
                                     uint64_t operations) const = 0;
 
   // Records what a thread has done, in the oracle of the mix.
-  void Replay(uint64_t stream_seed, const Part& part, uint64_t operations);
+  void Replay(uint64_t stream_seed, const ThreadShare& thread_share,
+              uint64_t operations);
 
  protected:
   explicit Mix(Oracle& oracle) : oracle_(oracle) {}

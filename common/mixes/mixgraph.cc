@@ -51,14 +51,14 @@ uint64_t FirstOfMersenneTwister(uint64_t seed) {
 }
 
 KeyRanges::KeyRanges(const MixgraphParameters& p) {
-  constexpr double kLeast = 1e-16;
+  constexpr double kMin = 1e-16;
   std::vector<uint64_t> shares;
   double scale = 0;
   for (uint64_t range = p.keyrange_num; range >= 1; --range) {
     const auto x = static_cast<double>(range);
     const double hotness = p.keyrange_dist_a * std::exp(p.keyrange_dist_b * x) +
                            p.keyrange_dist_c * std::exp(p.keyrange_dist_d * x);
-    const bool hot = hotness >= kLeast;
+    const bool hot = hotness >= kMin;
     if (scale == 0 && hot) scale = std::floor(1 / hotness) + 1;
     shares.push_back(hot ? static_cast<uint64_t>(std::floor(scale * hotness))
                          : 0);
@@ -123,8 +123,8 @@ uint64_t MixgraphStream::ValueSizeOf(uint64_t draw) const {
   const int64_t size = Converted(
       std::ceil(ParetoInverse(u, p.value_theta, p.value_k, p.value_sigma)));
   const auto most = static_cast<int64_t>(p.mix_max_value_size);
-  if (size < static_cast<int64_t>(kLeastMixgraphValue)) {
-    return kLeastMixgraphValue;
+  if (size < static_cast<int64_t>(kMinMixgraphValue)) {
+    return kMinMixgraphValue;
   }
   return static_cast<uint64_t>(size > most ? size % most : size);
 }
@@ -146,8 +146,8 @@ MixStep MixgraphStream::Of(uint64_t draw) const {
 }
 
 MixgraphStream::Means MixgraphStream::ComputeMeans() const {
-  constexpr uint64_t kMost = 2'000'000;
-  const uint64_t samples = std::min(keys_, kMost);
+  constexpr uint64_t kMax = 2'000'000;
+  const uint64_t samples = std::min(keys_, kMax);
   Random random(1);
   double entries = 0, scans = 0, bytes = 0, puts = 0;
   for (uint64_t i = 0; i < samples; ++i) {

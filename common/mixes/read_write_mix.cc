@@ -21,9 +21,9 @@ class ReadWriteStream final : public MixStream {
   }
 
   MixStep Next() override {
-    const uint64_t key = std::exchange(ahead_[turn_], keys_.Next());
-    oracle_.Prefetch(ahead_[turn_]);
-    turn_ = (turn_ + 1) % ahead_.size();
+    const uint64_t key = std::exchange(ahead_[next_], keys_.Next());
+    oracle_.Prefetch(ahead_[next_]);
+    next_ = (next_ + 1) % ahead_.size();
     const bool reads = types_.Uniform(100) < percent_;
     return {reads ? Operation::kRead : Operation::kUpdate, key};
   }
@@ -37,7 +37,7 @@ class ReadWriteStream final : public MixStream {
   // Drawn early, so that their versions are in the processor's cache when they
   // are needed.
   std::array<uint64_t, 32> ahead_;
-  size_t turn_ = 0;
+  size_t next_ = 0;
 };
 
 }  // namespace
@@ -48,12 +48,12 @@ ReadWriteMix::ReadWriteMix(const Benchmark& benchmark, const Config& config,
   oracle.UseTable();
 }
 
-std::unique_ptr<MixStream> ReadWriteMix::NewStream(uint64_t stream_seed,
-                                                   const Part& part) {
+std::unique_ptr<MixStream> ReadWriteMix::NewStream(
+    uint64_t stream_seed, const ThreadShare& thread_share) {
   return std::make_unique<ReadWriteStream>(
       KeyStream(DrawOf(benchmark_, config_, nullptr), oracle_.key_space(),
-                stream_seed, part),
-      StreamSeed(part.Seed(stream_seed), "operations", 0),
+                stream_seed, thread_share),
+      StreamSeed(thread_share.SeedOf(stream_seed), "operations", 0),
       config_.readwritepercent, oracle_);
 }
 

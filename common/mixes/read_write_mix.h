@@ -17,8 +17,8 @@ class ReadWriteMix final : public Mix {
   ReadWriteMix(const Benchmark& benchmark, const Config& config,
                Oracle& oracle);
 
-  std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
-                                       const Part& part) override;
+  std::unique_ptr<MixStream> NewStream(
+      uint64_t stream_seed, const ThreadShare& thread_share) override;
   std::vector<Share> Shares(uint64_t, uint64_t) const override { return {}; }
 
  private:

@@ -18,8 +18,8 @@ constexpr NamedYcsb kWorkloads[] = {
     {"ycsba", {{0.5, 0.5}, YcsbRequest::kYcsbZipf}},
     {"ycsbb", {{0.95, 0.05}, YcsbRequest::kYcsbZipf}},
     {"ycsbc", {{1}, YcsbRequest::kYcsbZipf}},
-    {"ycsbd", {{0.95, 0, kYcsbInserts}, YcsbRequest::kYcsbLatest}},
-    {"ycsbe", {{0, 0, kYcsbInserts, 0.95}, YcsbRequest::kYcsbZipf}},
+    {"ycsbd", {{0.95, 0, kYcsbInsertShare}, YcsbRequest::kYcsbLatest}},
+    {"ycsbe", {{0, 0, kYcsbInsertShare, 0.95}, YcsbRequest::kYcsbZipf}},
     {"ycsbf", {{0.5, 0, 0, 0, 0.5}, YcsbRequest::kYcsbZipf}},
 };
 
@@ -71,7 +71,8 @@ std::string_view RequestLabel(YcsbRequest request) {
 uint64_t YcsbKeySpace(uint64_t records, uint64_t operations) {
   constexpr uint64_t kFew = 64;  // of few operations, chance is large
   return records +
-         std::max(records, ExpectedInserts(operations, kYcsbInserts)) + kFew;
+         std::max(records, ExpectedInserts(operations, kYcsbInsertShare)) +
+         kFew;
 }
 
 uint64_t YcsbOrderSeed(uint64_t master_seed) {

@@ -51,11 +51,11 @@ std::optional<YcsbRequest> RequestOf(const YcsbWorkload& workload,
 std::string_view RequestLabel(YcsbRequest request);
 
 inline constexpr uint64_t kYcsbRecord = 1000;  // bytes: ten fields of 100
-inline constexpr uint64_t kLeastYcsbRecords = 3;
+inline constexpr uint64_t kMinYcsbRecords = 3;
 inline constexpr uint64_t kMaxYcsbScan = 100;  // entries; maxscanlength
 
 // Of D and E, which are all that insert.
-inline constexpr double kYcsbInserts = 0.05;
+inline constexpr double kYcsbInsertShare = 0.05;
 
 // Twice the inserts to be expected of so many operations: YCSB's own reserve.
 constexpr uint64_t ExpectedInserts(uint64_t operations, double share) {

@@ -88,8 +88,8 @@ struct Growth {
 
 // The share of draws that ask for one of the ordinals of the first `ranks`:
 // what is drawn and not there is drawn again.
-double HottestInTheory(const YcsbChooser& chooser, const Ordinals& hottest,
-                       uint64_t ranks, Growth growth) {
+double ExpectedHottestShare(const YcsbChooser& chooser, const Ordinals& hottest,
+                            uint64_t ranks, Growth growth) {
   // YCSB's hash spreads neighbouring ranks by no means at random, so that many
   // more of them count one by one.
   constexpr uint64_t kMany = 300'000;
@@ -113,12 +113,12 @@ double HottestInTheory(const YcsbChooser& chooser, const Ordinals& hottest,
   return hot / (hot + other);
 }
 
-// What a thread would do alone, counted.
-struct Counted {
+// What a thread would do alone, tally.
+struct Tally {
   Weights types{};  // operations
   double scanned = 0;
   double hottest = 0;  // of the operations that are no insert
-  double asked = 0;
+  double lookups = 0;
 };
 
 }  // namespace
@@ -142,7 +142,7 @@ YcsbMix::YcsbMix(const Benchmark& benchmark, const Config& config,
 void YcsbMix::RequireLoaded() const {
   constexpr uint64_t kLooks = 1000;
   bool loaded = oracle_.key_space() == KeySpaceOf(benchmark_, config_) &&
-                records_ >= kLeastYcsbRecords;
+                records_ >= kMinYcsbRecords;
   const uint64_t step = records_ / kLooks + 1;
   for (uint64_t i = 0; loaded && i < records_; i += step) {
     loaded = oracle_.Version(order_(i)) != 0 &&
@@ -150,7 +150,7 @@ void YcsbMix::RequireLoaded() const {
   }
   if (loaded) return;
   if (oracle_.key_space() == KeySpaceOf(benchmark_, config_) &&
-      records_ >= kLeastYcsbRecords && records_ < config_.num) {
+      records_ >= kMinYcsbRecords && records_ < config_.num) {
     throw std::runtime_error(
         "the load was cut short by its threads at " + std::to_string(records_) +
         " of " + std::to_string(config_.num) +
@@ -164,13 +164,13 @@ void YcsbMix::RequireLoaded() const {
 }
 
 std::unique_ptr<MixStream> YcsbMix::NewStream(uint64_t stream_seed,
-                                              const Part& part) {
+                                              const ThreadShare& thread_share) {
   return std::make_unique<YcsbStream>(
       workload_, order_, NewChooser(), inserts_,
       [this](uint64_t ordinal) {
         return oracle_.Observe(order_(ordinal)).version != 0;
       },
-      part.Seed(stream_seed));
+      thread_share.SeedOf(stream_seed));
 }
 
 std::string YcsbMix::Label() const {
@@ -195,37 +195,37 @@ std::vector<Share> YcsbMix::Shares(uint64_t stream_seed,
   YcsbStream stream(
       workload_, order_, chooser, inserts, [](uint64_t) { return true; },
       stream_seed);
-  Counted counted;
+  Tally tally;
   for (uint64_t i = 0; i < operations; ++i) {
     const MixStep step = stream.Next();
-    ++counted.types[static_cast<size_t>(step.operation)];
-    counted.scanned += static_cast<double>(step.scan_length);
+    ++tally.types[static_cast<size_t>(step.operation)];
+    tally.scanned += static_cast<double>(step.scan_length);
     if (step.operation != Operation::kInsert) {
       const uint64_t ordinal = order_.Inverse(step.key);
-      ++counted.asked;
-      counted.hottest += chooser.IsLatest()
-                             ? ordinal + ranks >= inserts.acknowledged()
-                             : hottest.contains(ordinal);
+      ++tally.lookups;
+      tally.hottest += chooser.IsLatest()
+                           ? ordinal + ranks >= inserts.acknowledged()
+                           : hottest.contains(ordinal);
     }
     stream.Done(step);
   }
   const Growth growth{records_, inserts.acknowledged()};
   std::vector<Share> shares;
-  AddTypeShares(workload_.weights, counted.types, shares);
+  AddTypeShares(workload_.weights, tally.types, shares);
   const std::string which =
       ranks * 100 == records_ ? "1 %" : std::to_string(ranks);
-  if (counted.asked > 0 && chooser.IsLatest()) {
+  if (tally.lookups > 0 && chooser.IsLatest()) {
     shares.push_back(
-        {"newest " + which + " of records", counted.hottest / counted.asked,
+        {"newest " + which + " of records", tally.hottest / tally.lookups,
          chooser.ShareOfNewest(ranks, (growth.first + growth.last) / 2)});
-  } else if (counted.asked > 0) {
+  } else if (tally.lookups > 0) {
     shares.push_back({"hottest " + which + " of keys",
-                      counted.hottest / counted.asked,
-                      HottestInTheory(chooser, hottest, ranks, growth)});
+                      tally.hottest / tally.lookups,
+                      ExpectedHottestShare(chooser, hottest, ranks, growth)});
   }
-  const double scans = counted.types[static_cast<size_t>(Operation::kScan)];
+  const double scans = tally.types[static_cast<size_t>(Operation::kScan)];
   if (scans > 0) {
-    shares.push_back({"mean scan length, entries", counted.scanned / scans,
+    shares.push_back({"mean scan length, entries", tally.scanned / scans,
                       (kMaxYcsbScan + 1) / 2.0});
   }
   return shares;

@@ -20,8 +20,8 @@ class YcsbMix final : public Mix {
   // REQUIRES: FindYcsb(benchmark.name) is not null
   YcsbMix(const Benchmark& benchmark, const Config& config, Oracle& oracle);
 
-  std::unique_ptr<MixStream> NewStream(uint64_t stream_seed,
-                                       const Part& part) override;
+  std::unique_ptr<MixStream> NewStream(
+      uint64_t stream_seed, const ThreadShare& thread_share) override;
   bool UpdatesGet() const override { return !config_.mix.writeallfields; }
   std::string Label() const override;
   std::vector<Share> Shares(uint64_t stream_seed,

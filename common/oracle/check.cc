@@ -4,45 +4,45 @@
 
 namespace kvmatrix {
 
-std::optional<uint64_t> Check::KeyOf(std::string_view key) {
+std::optional<uint64_t> Check::IndexOf(std::string_view key) {
   const std::optional<uint64_t> index = ParseKey(key, keys_);
   if (!index) Fail("a scan visits a key that was never written:", key);
   return index;
 }
 
-std::optional<uint64_t> Check::Visited(std::string_view key,
-                                       std::string_view value) {
-  const std::optional<uint64_t> index = KeyOf(key);
-  if (index) Got(Expect(*index), value);
+std::optional<uint64_t> Check::VisitEntry(std::string_view key,
+                                          std::string_view value) {
+  const std::optional<uint64_t> index = IndexOf(key);
+  if (index) ExpectValue(ExpectedOf(*index), value);
   return index;
 }
 
-void Check::GotWithin(uint64_t key, const Oracle::Observed& before,
-                      const Oracle::Observed& after,
-                      const std::optional<std::string_view>& value) {
+void Check::ExpectValueBetween(uint64_t key, const Oracle::Observed& before,
+                               const Oracle::Observed& after,
+                               const std::optional<std::string_view>& value) {
   const uint32_t first = before.version;
   const uint32_t last = std::max(before.newest, after.newest);
   if (!value) {
-    if (first != 0) DisagreeWithin(key, first, last, value);
+    if (first != 0) MismatchBetween(key, first, last, value);
     return;
   }
   for (uint32_t version = last; version >= first && version > 0; --version) {
     const uint64_t root = values_.Root(key, version);
-    if (!IsRight({key, version, root}, *value)) continue;
+    if (!Matches({key, version, root}, *value)) continue;
     ++found_;
     value_bytes_ += value->size();
     digest_ += Values::Fingerprint(root);
     return;
   }
-  DisagreeWithin(key, first, last, value);
+  MismatchBetween(key, first, last, value);
 }
 
 // Tells which version it is that the engine should not have answered with.
-void Check::DisagreeWithin(uint64_t key, uint32_t first, uint32_t last,
-                           const std::optional<std::string_view>& value) {
+void Check::MismatchBetween(uint64_t key, uint32_t first, uint32_t last,
+                            const std::optional<std::string_view>& value) {
   constexpr uint32_t kAround = 1000;
   if (failures_ > 0 || !value) {
-    Disagree({key, first, 0}, value);
+    Mismatch({key, first, 0}, value);
     return;
   }
   if (last == 0)
@@ -52,10 +52,10 @@ void Check::DisagreeWithin(uint64_t key, uint32_t first, uint32_t last,
   uint32_t version = last > kAround ? last - kAround : 1;
   for (; version <= last + kAround; ++version) {
     const Expected other{key, version, values_.Root(key, version)};
-    if (!IsRight(other, *value)) continue;
-    const std::string told = "version " + std::to_string(version) + " is read ";
+    if (!Matches(other, *value)) continue;
+    const std::string text = "version " + std::to_string(version) + " is read ";
     Fail((version < first ? "an old value: " : "a value of the future: ") +
-             told + due,
+             text + due,
          KeyText(key));
     return;
   }
@@ -75,8 +75,8 @@ void Check::Fail(std::string_view what, std::string_view key) {
   first_failure_ = std::string(what) + " " + std::string(key.substr(0, 40));
 }
 
-void Check::DisagreeFirst(const Expected& expected,
-                          const std::optional<std::string_view>& value) {
+void Check::DescribeMismatch(const Expected& expected,
+                             const std::optional<std::string_view>& value) {
   const auto [key, version, root] = expected;
   const size_t size = oracle_.SizeOf(key, version, root, values_);
   if (!value) {

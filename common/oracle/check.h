@@ -31,27 +31,27 @@ class Check {
       : oracle_(oracle), values_(values), keys_(keys) {}
 
   // What a get of the key with this index must return.
-  Expected Expect(uint64_t key) const {
+  Expected ExpectedOf(uint64_t key) const {
     const uint32_t version = oracle_.Version(key);
     return {key, version, values_.Root(key, version)};
   }
 
   // The engine answered `value` to a get of that key.
-  void Got(const Expected& expected,
-           const std::optional<std::string_view>& value) {
+  void ExpectValue(const Expected& expected,
+                   const std::optional<std::string_view>& value) {
     if (expected.version != 0 && value) {
-      GotValue(expected, *value);
+      ExpectPresentValue(expected, *value);
     } else if (value.has_value() || expected.version != 0) {
-      Disagree(expected, value);
+      Mismatch(expected, value);
     }
   }
 
   // The same of a key that is present.  Inline wherever it is called: a scan
   // has little time for an entry.
-  [[gnu::always_inline]] void GotValue(const Expected& expected,
-                                       std::string_view value) {
-    if (!IsRight(expected, value)) [[unlikely]] {
-      return Disagree(expected, value);
+  [[gnu::always_inline]] void ExpectPresentValue(const Expected& expected,
+                                                 std::string_view value) {
+    if (!Matches(expected, value)) [[unlikely]] {
+      return Mismatch(expected, value);
     }
     ++found_;
     value_bytes_ += value.size();
@@ -61,23 +61,24 @@ class Check {
   // The engine answered `value` to a get of the key with this index, beside
   // threads that write: what was observed of the key before the get, and after
   // it.
-  void GotWithin(uint64_t key, const Oracle::Observed& before,
-                 const Oracle::Observed& after,
-                 const std::optional<std::string_view>& value);
+  void ExpectValueBetween(uint64_t key, const Oracle::Observed& before,
+                          const Oracle::Observed& after,
+                          const std::optional<std::string_view>& value);
 
   // The engine answered `value` to a get of a key that was never written.
-  void GotAbsent(std::string_view key,
-                 const std::optional<std::string_view>& value) {
+  void ExpectAbsent(std::string_view key,
+                    const std::optional<std::string_view>& value) {
     if (value.has_value()) Fail("a key that was never written is found:", key);
   }
 
   // The index of that key; if it is no key of ours, the tally has it and the
   // result is nothing.
-  std::optional<uint64_t> KeyOf(std::string_view key);
+  std::optional<uint64_t> IndexOf(std::string_view key);
 
   // A scan visits an entry.  Returns the index of its key; if that is no key
   // of ours, the tally has it and the result is nothing.
-  std::optional<uint64_t> Visited(std::string_view key, std::string_view value);
+  std::optional<uint64_t> VisitEntry(std::string_view key,
+                                     std::string_view value);
 
   // Adds the tally of another thread.
   void Merge(const Check& other);
@@ -95,25 +96,25 @@ class Check {
   static std::string KeyText(uint64_t key);
 
  private:
-  bool IsRight(const Expected& expected, std::string_view value) const {
-    if (!oracle_.HasSizes()) return values_.GrowsFrom(expected.root, value);
+  bool Matches(const Expected& expected, std::string_view value) const {
+    if (!oracle_.HasSizes()) return values_.IsValueOf(expected.root, value);
     const uint64_t size =
         oracle_.SizeOf(expected.key, expected.version, expected.root, values_);
-    return values_.GrowsFrom(expected.root, size, value);
+    return values_.IsValueOf(expected.root, size, value);
   }
-  void Disagree(const Expected& expected,
+  void Mismatch(const Expected& expected,
                 const std::optional<std::string_view>& value) {
     if (failures_ > 0) {
       ++failures_;
     } else {
-      DisagreeFirst(expected, value);
+      DescribeMismatch(expected, value);
     }
   }
-  void DisagreeFirst(const Expected& expected,
-                     const std::optional<std::string_view>& value);
+  void DescribeMismatch(const Expected& expected,
+                        const std::optional<std::string_view>& value);
 
-  void DisagreeWithin(uint64_t key, uint32_t first, uint32_t last,
-                      const std::optional<std::string_view>& value);
+  void MismatchBetween(uint64_t key, uint32_t first, uint32_t last,
+                       const std::optional<std::string_view>& value);
 
   const Oracle& oracle_;
   const Values& values_;

@@ -12,13 +12,14 @@ bool WritesDistinct(const Benchmark& benchmark, const KeyDraw& draw) {
 }
 
 WriteStream::WriteStream(const Benchmark& benchmark, const KeyDraw& draw,
-                         uint64_t stream_seed, Oracle& oracle, const Part& part)
+                         uint64_t stream_seed, Oracle& oracle,
+                         const ThreadShare& thread_share)
     : deletes_(benchmark.kind == Kind::kDelete),
       distinct_(WritesDistinct(benchmark, draw)),
-      part_(part),
+      thread_share_(thread_share),
       replay_(draw.replay),
       oracle_(oracle),
-      keys_(draw, oracle.key_space(), stream_seed, part) {
+      keys_(draw, oracle.key_space(), stream_seed, thread_share) {
   if (distinct_) return;
   oracle_.UseTable();
   if (replay_ != nullptr) return;

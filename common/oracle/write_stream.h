@@ -33,7 +33,8 @@ class WriteStream {
   // database has had it Reset().  `oracle` outlives the stream.
   // REQUIRES: IsWriting(benchmark)
   WriteStream(const Benchmark& benchmark, const KeyDraw& draw,
-              uint64_t stream_seed, Oracle& oracle, const Part& part = {});
+              uint64_t stream_seed, Oracle& oracle,
+              const ThreadShare& thread_share = {});
 
   // The same with keys in the benchmark's own order.
   WriteStream(const Benchmark& benchmark, uint64_t stream_seed, Oracle& oracle)
@@ -41,16 +42,16 @@ class WriteStream {
 
   // True if another thread may write the same keys at once: only NextKey() is
   // then allowed, and each write is to be claimed and published.
-  bool contended() const { return !distinct_ && part_.threads > 1; }
+  bool contended() const { return !distinct_ && thread_share_.threads > 1; }
 
   Oracle& oracle() const { return oracle_; }
 
   // The key of the next update, which is recorded nowhere.
   uint64_t NextKey() {
-    const uint64_t key = ahead_[turn_];
-    ahead_[turn_] = keys_.Next();
-    oracle_.Prefetch(ahead_[turn_]);
-    turn_ = (turn_ + 1) % kAhead;
+    const uint64_t key = ahead_[next_];
+    ahead_[next_] = keys_.Next();
+    oracle_.Prefetch(ahead_[next_]);
+    next_ = (next_ + 1) % kAhead;
     return key;
   }
 
@@ -68,7 +69,7 @@ class WriteStream {
 
   // Undoes the record of the last step that was not taken back, which was never
   // done.  The stream has no Next() after that.
-  void TakeBack(const Step& step) {
+  void Undo(const Step& step) {
     if (!distinct_) oracle_.Restore(step.key, step.before);
   }
 
@@ -88,7 +89,7 @@ class WriteStream {
 
   const bool deletes_;
   const bool distinct_;  // a fresh database and no key twice: version 1
-  const Part part_;
+  const ThreadShare thread_share_;
   ReplayedStream* const replay_;  // null: the own stream
   Oracle& oracle_;
   KeyStream keys_;
@@ -97,7 +98,7 @@ class WriteStream {
   // cache when they are needed.
   static constexpr size_t kAhead = 32;
   uint64_t ahead_[kAhead];
-  size_t turn_ = 0;
+  size_t next_ = 0;
 };
 
 }  // namespace kvmatrix

@@ -55,8 +55,8 @@ template <size_t kGroup, typename Round>
 inline void Permutation::Walk(std::span<uint64_t> places,
                               Round round_function) const {
   const uint64_t n = n_;
-  std::array<uint64_t, kTogether> walks;
-  std::array<uint32_t, kTogether> targets;  // of the walks, in `places`
+  std::array<uint64_t, kMaxApply> walks;
+  std::array<uint32_t, kMaxApply> targets;  // of the walks, in `places`
   size_t count = places.size();
   for (size_t i = 0; i < count; ++i) {
     walks[i] = places[i];

@@ -25,9 +25,9 @@ class Permutation {
   // Replaces each number by the element of that place, as operator() does, but
   // takes the steps of all walks together: how long a walk is cannot be
   // foreseen, and each step waits for the one before.
-  // REQUIRES: at most kTogether numbers, each below n
+  // REQUIRES: at most kMaxApply numbers, each below n
   void Apply(std::span<uint64_t> places);
-  static constexpr size_t kTogether = 128;
+  static constexpr size_t kMaxApply = 128;
 
   // The place of `element` in the order: (*this)(Inverse(element)) == element.
   // REQUIRES: element < n

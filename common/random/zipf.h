@@ -47,8 +47,8 @@ class ZipfRanks {
 
  private:
   // Where rounding leaves nothing, at the very end of the items.
-  static constexpr double kLeast = 0x1p-1000;
-  static constexpr double kMostBits = 60;
+  static constexpr double kMin = 0x1p-1000;
+  static constexpr double kMaxBits = 60;
 
   // The inverse of ZipfIntegral(), to nine digits: where the exponent is so
   // near to 1 that a quotient would lose them, the first terms of a series.
@@ -57,8 +57,8 @@ class ZipfRanks {
     const double log2_x =
         near_one_ ? area * (1 - scaled * (0.5 - scaled * (1.0 / 3))) *
                         (1 / internal::kLn2)
-                  : FastLog2(std::max(1 + scaled, kLeast)) * inverse_exponent_;
-    return FastExp2(std::min(log2_x, kMostBits));
+                  : FastLog2(std::max(1 + scaled, kMin)) * inverse_exponent_;
+    return FastExp2(std::min(log2_x, kMaxBits));
   }
 
   // Whether the place `x` of `area` stands for a rank, and for which.

@@ -8,7 +8,7 @@ namespace kvmatrix {
 namespace {
 
 constexpr Percentile kWhole = 10'000;
-constexpr uint64_t kLeastAbove = 10;  // samples that a percentile rests on
+constexpr uint64_t kMinSamplesAbove = 10;  // samples that a percentile rests on
 
 uint64_t Scaled(uint64_t ticks, double ns_per_tick) {
   if (ns_per_tick == 1) return ticks;
@@ -46,7 +46,7 @@ Histogram::Histogram(const TickHistogram& ticks, double ns_per_tick)
 }
 
 std::optional<uint64_t> Histogram::At(Percentile percentile) const {
-  if (count_ * (kWhole - percentile) < kLeastAbove * kWhole) return {};
+  if (count_ * (kWhole - percentile) < kMinSamplesAbove * kWhole) return {};
   const uint64_t rank = (count_ * percentile + kWhole - 1) / kWhole;
   uint64_t seen = 0;
   for (const Bucket& bucket : buckets_) {

@@ -35,8 +35,8 @@ struct LoopResult {
 // `what`, such as "bytes".
 struct Share {
   std::string what;
-  double share = 0;
-  double theory = 0;
+  double observed = 0;
+  double expected = 0;
 };
 
 }  // namespace kvmatrix

@@ -21,7 +21,7 @@ class Timeline {
     uint64_t operations;  // finished by then
   };
 
-  Timeline() { points_.reserve(kMost); }
+  Timeline() { points_.reserve(kMaxPoints); }
 
   // A moment of the loop, at or past those before it.
   void Add(uint64_t elapsed_ns, uint64_t operations) {
@@ -41,7 +41,7 @@ class Timeline {
   const std::vector<Point>& points() const { return points_; }
 
  private:
-  static constexpr size_t kMost = 256;
+  static constexpr size_t kMaxPoints = 256;
 
   void Append(Point point);
   void Thin();

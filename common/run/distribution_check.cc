@@ -16,7 +16,7 @@ namespace {
 // A set of keys that are frequent, and what is predicted of it.
 struct HotSet {
   std::string what;
-  double theory;
+  double expected;
   std::function<bool(uint64_t)> contains;
 };
 
@@ -65,10 +65,10 @@ std::vector<HotSet> LatestSets(const KeyDraw& draw, uint64_t keys) {
 // Of as many ranks as keys are asked about, so far as they are few enough to
 // hold the keys that they are hashed to.
 std::vector<HotSet> YcsbZipfSets(uint64_t keys) {
-  constexpr uint64_t kMostRanks = 100'000;
+  constexpr uint64_t kMaxRanks = 100'000;
   std::vector<HotSet> sets;
   for (const auto& [count, name] : HeadsOf(keys)) {
-    if (count > kMostRanks) break;
+    if (count > kMaxRanks) break;
     std::vector<uint64_t> of_ranks(count);
     for (uint64_t rank = 0; rank < count; ++rank) {
       of_ranks[rank] = YcsbZipf::KeyOf(rank, keys);
@@ -105,7 +105,7 @@ std::vector<HotSet> SetsOf(const KeyDraw& draw, uint64_t keys) {
 
 std::vector<Share> KeyShares(const KeyDraw& draw, uint64_t key_space,
                              uint64_t stream_seed, uint64_t draws) {
-  draws = std::min(draws, kMostDraws);
+  draws = std::min(draws, kMaxDraws);
   std::vector<Share> shares;
   for (const HotSet& set : SetsOf(draw, key_space)) {
     KeyStream keys(draw, key_space, stream_seed);
@@ -113,7 +113,7 @@ std::vector<Share> KeyShares(const KeyDraw& draw, uint64_t key_space,
     for (uint64_t i = 0; i < draws; ++i) hits += set.contains(keys.Next());
     shares.push_back({set.what,
                       static_cast<double>(hits) / static_cast<double>(draws),
-                      set.theory});
+                      set.expected});
   }
   return shares;
 }
@@ -124,7 +124,7 @@ std::vector<Share> SizeShares(const Values& values, const Oracle& oracle,
   KeyStream keys(KeyOrder::kUnique, oracle.key_space(), stream_seed);
   std::vector<size_t> sizes;
   double sum = 0;
-  for (uint64_t i = 0; i < std::min(oracle.key_space(), kMostDraws); ++i) {
+  for (uint64_t i = 0; i < std::min(oracle.key_space(), kMaxDraws); ++i) {
     const uint64_t key = keys.Next();
     const uint32_t version = oracle.Version(key);
     if (version == 0) continue;
@@ -137,14 +137,14 @@ std::vector<Share> SizeShares(const Values& values, const Oracle& oracle,
     const double place = std::ceil(share * static_cast<double>(sizes.size()));
     return static_cast<double>(sizes[static_cast<size_t>(place) - 1]);
   };
-  const auto theory = [&values](double share) {
+  const auto expected = [&values](double share) {
     return static_cast<double>(values.sizes().Quantile(share));
   };
-  return {
-      {"mean value size, bytes", sum / static_cast<double>(sizes.size()),
-       values.sizes().Mean()},
-      {"median value size, bytes", quantile(0.5), theory(0.5)},
-      {"99th percentile of value sizes, bytes", quantile(0.99), theory(0.99)}};
+  return {{"mean value size, bytes", sum / static_cast<double>(sizes.size()),
+           values.sizes().Mean()},
+          {"median value size, bytes", quantile(0.5), expected(0.5)},
+          {"99th percentile of value sizes, bytes", quantile(0.99),
+           expected(0.99)}};
 }
 
 }  // namespace kvmatrix

@@ -15,9 +15,9 @@
 namespace kvmatrix {
 
 // Draws and values that are looked at, at most.
-inline constexpr uint64_t kMostDraws = 200'000;
+inline constexpr uint64_t kMaxDraws = 200'000;
 
-// Of the first `draws` keys of the stream with this seed, or of kMostDraws of
+// Of the first `draws` keys of the stream with this seed, or of kMaxDraws of
 // them: how many are among the most frequent keys.  Nothing where all keys are
 // alike.  Which keys these are is known beforehand, not taken from the draws.
 // Takes less than a second and 3 MB, whatever the number of keys.
@@ -25,7 +25,7 @@ inline constexpr uint64_t kMostDraws = 200'000;
 std::vector<Share> KeyShares(const KeyDraw& draw, uint64_t key_space,
                              uint64_t stream_seed, uint64_t draws);
 
-// Sizes of present values, kMostDraws of them if there are more, in bytes:
+// Sizes of present values, kMaxDraws of them if there are more, in bytes:
 // their mean, median and 99th percentile.  Nothing if all have one size.
 std::vector<Share> SizeShares(const Values& values, const Oracle& oracle,
                               uint64_t stream_seed);

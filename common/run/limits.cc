@@ -11,9 +11,9 @@ namespace kvmatrix {
 namespace {
 
 void Require(const Limit& limit, uint64_t size, const std::string& what) {
-  if (size <= limit.most) return;
+  if (size <= limit.max) return;
   std::string message = what + std::to_string(size) +
-                        ", and the engine takes " + std::to_string(limit.most) +
+                        ", and the engine takes " + std::to_string(limit.max) +
                         " at most";
   if (*limit.reason != '\0') message += ": " + std::string(limit.reason);
   throw Unsupported(message);
@@ -22,9 +22,9 @@ void Require(const Limit& limit, uint64_t size, const std::string& what) {
 // Updates of the largest batch of a thread.
 uint64_t LargestBatch(const Benchmark& benchmark, const Config& config) {
   if (!IsWriting(benchmark)) return 1;
-  const Part first{0, config.threads};
+  const ThreadShare first{0, config.threads};
   return std::min(BatchSizeOf(benchmark, config),
-                  first.Of(EntriesOf(benchmark, config)));
+                  first.CountOf(EntriesOf(benchmark, config)));
 }
 
 }  // namespace

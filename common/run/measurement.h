@@ -52,8 +52,8 @@ struct Measurement {
   uint64_t threads = 1;  // whose operations are counted
   uint64_t planned_operations = 0;
   RunResult run;  // what they did; `used` has the flush too
-  // What the entries found are printed as a part of; 0: it is not.  Nothing:
-  // operations.
+  // What the entries found are printed as a part of; 0: it is not.
+  // Nothing: operations.
   std::optional<uint64_t> found_of;
   uint64_t live_bytes = 0;  // of keys and values that must be there afterwards
   // Of the entries read, or of all that were written; nothing where several

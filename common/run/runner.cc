@@ -20,7 +20,7 @@ namespace kvmatrix {
 namespace {
 
 // Operations of a mix from which its shares are told.
-constexpr uint64_t kSharesOf = 200'000;
+constexpr uint64_t kMaxShareOperations = 200'000;
 
 // The time that `action` takes.
 template <typename Action>
@@ -32,7 +32,7 @@ uint64_t TimeNs(Clock& clock, Action action) {
 
 // The same; adds what `action` uses to `used`.
 template <typename Action>
-uint64_t Spend(Clock& clock, Resources& used, Action action) {
+uint64_t TimeAndCount(Clock& clock, Resources& used, Action action) {
   const Resources before = Resources::Now();
   const uint64_t elapsed_ns = TimeNs(clock, action);
   used += Resources::Now().Since(before);
@@ -40,24 +40,24 @@ uint64_t Spend(Clock& clock, Resources& used, Action action) {
 }
 
 // Ends this process as kill -9 does.
-[[noreturn]] void Die() {
+[[noreturn]] void KillSelf() {
   kill(getpid(), SIGKILL);
   _exit(128 + SIGKILL);  // the first process of a container survives that
 }
 
 // True if the benchmark leaves something to flush and to settle.
-bool LeavesWork(const Benchmark& benchmark) {
+bool LeavesDeferredWork(const Benchmark& benchmark) {
   return Changes(benchmark) || benchmark.kind == Kind::kCompact;
 }
 
 // True if it is a matter of chance what several threads have read or written.
-bool IsOfChance(const Measurement& m, const Config& config) {
+bool IsNondeterministic(const Measurement& m, const Config& config) {
   const bool mixes = IsMix(*m.benchmark) || m.run.trace.truncated;
   return m.benchmark->writer || (config.threads > 1 && mixes);
 }
 
 // Of the keys and values that are there.
-uint64_t LiveBytes(const Job& w) {
+uint64_t LiveBytes(const RunContext& w) {
   if (w.values.sizes().fixed() && !w.oracle.HasSizes()) {
     return w.oracle.Entries() * (w.config.key_size + w.values.value_size());
   }
@@ -66,14 +66,14 @@ uint64_t LiveBytes(const Job& w) {
 }
 
 // What was drawn beside what was to be drawn; a mix adds its own.
-void AddShares(const Job& w, Measurement& m) {
+void AddShares(const RunContext& w, Measurement& m) {
   if (w.replay != nullptr) return;
   const uint64_t operations = m.run.loop.operations;
   if (DrawsKeys(w.benchmark) && operations > 0) {
-    const Part first{0, w.config.threads};
+    const ThreadShare first{0, w.config.threads};
     m.shares =
         KeyShares(DrawOf(w.benchmark, w.config, nullptr), w.oracle.key_space(),
-                  first.Seed(w.stream_seed), first.Of(operations));
+                  first.SeedOf(w.stream_seed), first.CountOf(operations));
   }
   if (w.benchmark.kind == Kind::kCompact ||
       w.benchmark.kind == Kind::kPrimitive) {
@@ -109,11 +109,11 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
   } else if (!std::filesystem::is_directory(path_)) {
     throw UsageError("use_existing_db", "no database at " + path_.string());
   }
-  for (const PastBenchmark& past : config.after) {
-    const Benchmark& benchmark = *past.benchmark;
+  for (const AppliedBenchmark& applied : config.after) {
+    const Benchmark& benchmark = *applied.benchmark;
     if (replay_) replay_->Begin(benchmark);
     if (IsFresh(benchmark)) ResetOracle(benchmark);
-    Replay(past, config, NextStreamSeed(benchmark), oracle_, replay_.get());
+    Replay(applied, config, NextStreamSeed(benchmark), oracle_, replay_.get());
   }
 }
 
@@ -138,16 +138,16 @@ Measurement Runner::Run(const Benchmark& benchmark, const Benchmark* next) {
 }
 
 Measurement Runner::RunAndCrash(const Benchmark& benchmark,
-                                const LastAct& last_act) {
-  return Try(benchmark, nullptr, last_act);
+                                const Reporter& report) {
+  return Try(benchmark, nullptr, report);
 }
 
 Measurement Runner::Try(const Benchmark& benchmark, const Benchmark* next,
-                        const LastAct& last_act) {
+                        const Reporter& report) {
   Measurement measurement;
   measurement.benchmark = &benchmark;
   try {
-    Attempt(benchmark, next, last_act, measurement);
+    Attempt(benchmark, next, report, measurement);
   } catch (const Unsupported& unsupported) {
     if (!StaysOpenFor(next)) handle_.Close();
     measurement.status = Status::kUnsupported;
@@ -174,10 +174,10 @@ void Runner::RequireRunnable(const Benchmark& benchmark) const {
       ValueSizeOf(benchmark, config_) != oracle_.value_size()) {
     throw std::runtime_error("would mix values of two sizes");
   }
-  if (broken_off_ != nullptr) {
+  if (unfinished_ != nullptr) {
     throw std::runtime_error(
         "what the database holds is not known, because " +
-        std::string(broken_off_->name) +
+        std::string(unfinished_->name) +
         " did not come to its end: run a fill first, or leave it out");
   }
   // The audit of a database that must be empty is meaningful.
@@ -218,13 +218,13 @@ void Runner::Open(const Benchmark& benchmark, Measurement& m) {
 }
 
 void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
-                     const LastAct& last_act, Measurement& m) {
+                     const Reporter& report, Measurement& m) {
   if (replay_) replay_->Begin(benchmark);
   RequireRunnable(benchmark);
   if (IsFresh(benchmark)) {
     MakeFresh();
     ResetOracle(benchmark);
-    broken_off_ = nullptr;
+    unfinished_ = nullptr;
   }
   const Values values =
       replay_ ? Values(replay_->pool(), oracle_.value_size())
@@ -232,7 +232,7 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
                        config_.compression_ratio);
   std::unique_ptr<Mix> mix;
   if (IsMix(benchmark)) mix = MakeMix(benchmark, config_, oracle_);
-  const Job job{
+  const RunContext context{
       driver_, benchmark, config_,   values,    NextStreamSeed(benchmark),
       oracle_, clock_,    progress_, mix.get(), replay_.get()};
   m.threads = ThreadsOf(benchmark, config_);
@@ -248,32 +248,33 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
   m.settings = database.EffectiveSettings();
   RequireWithin(database.GetLimits(), benchmark, config_, values);
   const auto counted_before = database.Counters();
-  if (Changes(benchmark)) broken_off_ = &benchmark;
-  m.run = RunLoops(job, database, handle_.session.get(), handle_.group.get());
+  if (Changes(benchmark)) unfinished_ = &benchmark;
+  m.run =
+      RunLoops(context, database, handle_.session.get(), handle_.group.get());
   const ResidentMemory memory = ResidentMemory::Now();
   m.anonymous_rss_bytes = memory.anonymous_bytes;
   m.file_rss_bytes = memory.file_bytes;
-  if (LeavesWork(benchmark)) Flush(database, m);
+  if (LeavesDeferredWork(benchmark)) Flush(database, m);
   m.peak_disk_bytes = DiskBytes(path_);
   m.counters = database.Counters();
   for (const auto& [name, count] : counted_before) m.counters[name] -= count;
-  if (last_act) {
+  if (report) {
     m.ending = Ending::kKilled;
     m.settle_ns = 0;
     m.deferred = {};
-    Conclude(job, m);
-    last_act(m);
-    Die();
+    Conclude(context, m);
+    report(m);
+    KillSelf();
   }
-  if (LeavesWork(benchmark) && config_.settle) Settle(database, m);
+  if (LeavesDeferredWork(benchmark) && config_.settle) Settle(database, m);
   if (StaysOpenFor(next)) {
     m.ending = Ending::kOpen;
     handle_.group.reset();
   } else {
-    m.close_ns = Spend(clock_, m.deferred, [&] { handle_.Close(); });
+    m.close_ns = TimeAndCount(clock_, m.deferred, [&] { handle_.Close(); });
   }
-  broken_off_ = nullptr;
-  Conclude(job, m);
+  unfinished_ = nullptr;
+  Conclude(context, m);
 }
 
 // What a writer beside the readers has left to flush is not theirs, whose
@@ -281,14 +282,14 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
 void Runner::Flush(Database& database, Measurement& m) {
   const auto flush = [&] { database.Flush(); };
   if (m.benchmark->writer) {
-    m.settle_ns = Spend(clock_, m.deferred, flush);
+    m.settle_ns = TimeAndCount(clock_, m.deferred, flush);
   } else {
-    m.flush_ns = Spend(clock_, m.run.used, flush);
+    m.flush_ns = TimeAndCount(clock_, m.run.used, flush);
   }
 }
 
 void Runner::Settle(Database& database, Measurement& m) {
-  m.settle_ns += Spend(clock_, m.deferred, [&] { database.Settle(); });
+  m.settle_ns += TimeAndCount(clock_, m.deferred, [&] { database.Settle(); });
   m.peak_disk_bytes = std::max(m.peak_disk_bytes, DiskBytes(path_));
   const Resources idle = UsedWhileIdle();
   m.idle_cpu_ns = idle.cpu_ns();
@@ -297,21 +298,22 @@ void Runner::Settle(Database& database, Measurement& m) {
 
 // What is known once the engine has nothing more to do: kept out of the times
 // and of what was used.
-void Runner::Conclude(const Job& job, Measurement& m) const {
-  const Benchmark& benchmark = job.benchmark;
+void Runner::Conclude(const RunContext& context, Measurement& m) const {
+  const Benchmark& benchmark = context.benchmark;
   const LoopResult& loop = m.run.loop;
   m.peak_rss_bytes = ResidentMemory::Now().peak_bytes;
   m.disk_bytes = DiskBytes(path_);
   m.peak_disk_bytes = std::max(m.peak_disk_bytes, m.disk_bytes);
   if (replay_) m.found_of = replay_->FoundOf(benchmark);
-  if (job.mix) {
-    m.shares = job.mix->Shares(Part{0, config_.threads}.Seed(job.stream_seed),
-                               std::min(loop.operations, kSharesOf));
+  if (context.mix) {
+    m.shares = context.mix->Shares(
+        ThreadShare{0, config_.threads}.SeedOf(context.stream_seed),
+        std::min(loop.operations, kMaxShareOperations));
   }
-  m.live_bytes = LiveBytes(job);
-  if (!IsOfChance(m, config_)) {
+  m.live_bytes = LiveBytes(context);
+  if (!IsNondeterministic(m, config_)) {
     m.digest =
-        IsWriting(benchmark) ? oracle_.Sum(job.values).digest : loop.digest;
+        IsWriting(benchmark) ? oracle_.Sum(context.values).digest : loop.digest;
   }
   // Values of no bytes are all alike.
   m.verified = driver_.stores &&
@@ -325,7 +327,7 @@ void Runner::Conclude(const Job& job, Measurement& m) const {
     m.status = Status::kError;
     m.reason = "no operation was due within --duration; raise it or --rate";
   }
-  if (m.status == Status::kOk) AddShares(job, m);
+  if (m.status == Status::kOk) AddShares(context, m);
 }
 
 }  // namespace kvmatrix

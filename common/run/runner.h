@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "common/driver.h"
+#include "common/loops/run_context.h"
 #include "common/loops/thread_group.h"
-#include "common/loops/workload.h"
 #include "common/oracle/oracle.h"
 #include "common/run/measurement.h"
 #include "common/spec/config.h"
@@ -39,11 +39,11 @@ class Runner {
   Measurement Run(const Benchmark& benchmark, const Benchmark* next = nullptr);
 
   // Runs the last benchmark of this process and ends the process as kill -9
-  // does.  Once the benchmark has flushed, hands its measurement to `last_act`,
+  // does.  Once the benchmark has flushed, hands its measurement to `report`,
   // with the database open; then nothing is settled or closed and no destructor
-  // runs.  Returns only if the benchmark, or `last_act`, failed before that.
-  using LastAct = std::function<void(const Measurement&)>;
-  Measurement RunAndCrash(const Benchmark& benchmark, const LastAct& last_act);
+  // runs.  Returns only if the benchmark, or `report`, failed before that.
+  using Reporter = std::function<void(const Measurement&)>;
+  Measurement RunAndCrash(const Benchmark& benchmark, const Reporter& report);
 
  private:
   // A database that is open, and its sessions: that of a thread that is alone,
@@ -62,15 +62,15 @@ class Runner {
   };
 
   Measurement Try(const Benchmark& benchmark, const Benchmark* next,
-                  const LastAct& last_act);
+                  const Reporter& report);
   void Attempt(const Benchmark& benchmark, const Benchmark* next,
-               const LastAct& last_act, Measurement& measurement);
+               const Reporter& report, Measurement& measurement);
   Options OptionsOf(const Benchmark& benchmark) const;
   void Open(const Benchmark& benchmark, Measurement& measurement);
   bool StaysOpenFor(const Benchmark* next) const;
   void Settle(Database& database, Measurement& measurement);
   void Flush(Database& database, Measurement& measurement);
-  void Conclude(const Job& job, Measurement& measurement) const;
+  void Conclude(const RunContext& context, Measurement& measurement) const;
   void RequireRunnable(const Benchmark& benchmark) const;
   uint64_t NextStreamSeed(const Benchmark& benchmark);
   void MakeFresh();
@@ -87,7 +87,7 @@ class Runner {
   Handle handle_;
   // The benchmark that has changed the database and did not come to its end, so
   // that nobody knows what is in it; null: it is known.
-  const Benchmark* broken_off_ = nullptr;
+  const Benchmark* unfinished_ = nullptr;
 };
 
 // Why `driver` cannot run `benchmark` in any configuration; empty if it can.

@@ -40,7 +40,7 @@ enum class KeyOrder {
 };
 
 // The keys of kSteps advance by less than this.
-inline constexpr uint64_t kMostStep = 100;
+inline constexpr uint64_t kMaxStep = 100;
 
 // True if some keys are drawn more often than others, by a law over all keys.
 constexpr bool IsSkewed(KeyOrder order) {

@@ -34,18 +34,18 @@ class UsageError : public std::runtime_error {
       : std::runtime_error(problem) {}
 };
 
-inline constexpr uint64_t kMostThreads = 256;
-inline constexpr uint64_t kMostBatchEntries = 1'000'000;
+inline constexpr uint64_t kMaxThreads = 256;
+inline constexpr uint64_t kMaxBatchEntries = 1'000'000;
 
 // A benchmark that the database has been through, and how far it went.
-struct PastBenchmark {
+struct AppliedBenchmark {
   const Benchmark* benchmark;
   std::vector<uint64_t> operations;  // of each thread that may have written
 };
 
 struct Config {
   std::vector<const Benchmark*> benchmarks;
-  std::vector<PastBenchmark> after;
+  std::vector<AppliedBenchmark> after;
 
   uint64_t num = 1'000'000;    // entries of a whole database
   uint64_t reads = 1'000'000;  // operations of a read benchmark
@@ -88,7 +88,7 @@ struct Config {
   std::filesystem::path db;        // the directory that holds the database
   std::filesystem::path json;      // measurements are appended; empty: none
   std::filesystem::path progress;  // see progress.h; empty: none
-  std::set<std::string, std::less<>> given;  // flags on the command line
+  std::set<std::string, std::less<>> set_flags;  // flags on the command line
 
   KeyShape key_shape() const { return {key_size, key_format}; }
 };

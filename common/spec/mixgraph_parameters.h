@@ -34,7 +34,7 @@ struct MixgraphParameters {
   uint64_t sine_mix_rate_interval_milliseconds = 5'000;
 };
 
-inline constexpr uint64_t kLeastMixgraphValue = 10;  // bytes
+inline constexpr uint64_t kMinMixgraphValue = 10;  // bytes
 
 }  // namespace kvmatrix
 

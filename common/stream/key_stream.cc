@@ -3,7 +3,7 @@
 namespace kvmatrix {
 
 void KeyStream::DrawAhead() {
-  turn_ = 0;
+  next_ = 0;
   if (order_ == KeyOrder::kYcsbZipf) {
     ycsb_.Draw(random_, key_space_, ahead_);
     return;

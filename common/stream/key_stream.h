@@ -26,12 +26,12 @@ class KeyStream {
  public:
   // Keys from [0, key_space).  REQUIRES: 0 < key_space <= kMaxKeys
   KeyStream(const KeyDraw& draw, uint64_t key_space, uint64_t seed,
-            const Part& part = {})
+            const ThreadShare& thread_share = {})
       : order_(draw.replay == nullptr ? draw.order : KeyOrder::kSequential),
         key_space_(order_ == KeyOrder::kHot ? HotKeys(key_space) : key_space),
-        stride_(part.threads),
-        position_(part.thread % key_space_),
-        random_(part.Seed(seed)),
+        stride_(thread_share.threads),
+        position_(thread_share.thread % key_space_),
+        random_(thread_share.SeedOf(seed)),
         permutation_(key_space_,
                      order_ == KeyOrder::kZipf ? draw.scatter_seed : seed),
         ranks_(key_space_, draw.zipf_theta),
@@ -43,7 +43,7 @@ class KeyStream {
     }
     if (IsSkewed(order_) || order_ == KeyOrder::kUnique) return NextAhead();
     if (order_ == KeyOrder::kSteps) {
-      position_ += random_.Uniform(kMostStep);
+      position_ += random_.Uniform(kMaxStep);
       return position_ %= key_space_;
     }
     if (replay_ != nullptr) return replay_->NextKey();
@@ -54,7 +54,7 @@ class KeyStream {
   // Keys that take long to draw are drawn together, step by step for all of
   // them: the processor works on several where one has to wait for its own
   // numbers.
-  static constexpr size_t kAhead = Permutation::kTogether;
+  static constexpr size_t kAhead = Permutation::kMaxApply;
 
   uint64_t NextPosition() {
     const uint64_t index = position_;
@@ -64,8 +64,8 @@ class KeyStream {
   }
 
   uint64_t NextAhead() {
-    if (turn_ == kAhead) DrawAhead();
-    return ahead_[turn_++];
+    if (next_ == kAhead) DrawAhead();
+    return ahead_[next_++];
   }
   void DrawAhead();
 
@@ -78,7 +78,7 @@ class KeyStream {
   ZipfRanks ranks_;
   YcsbZipf ycsb_;
   ReplayedStream* const replay_;
-  size_t turn_ = kAhead;
+  size_t next_ = kAhead;
   std::array<uint64_t, kAhead> ahead_;  // of kUnique or a skewed order
 };
 

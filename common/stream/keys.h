@@ -33,18 +33,18 @@ class KeyWriter {
  public:
   explicit KeyWriter(KeyShape shape)
       : shape_(shape),
-        usual_(shape.format() == KeyFormat::kDecimal &&
-               shape.size() >= kKeyDigits) {}
+        fast_(shape.format() == KeyFormat::kDecimal &&
+              shape.size() >= kKeyDigits) {}
 
   const KeyShape& shape() const { return shape_; }
 
   // Writes the key of `index` over shape().size() bytes that are pad() or the
   // key of another index.  REQUIRES: index < shape().capacity()
   void Write(uint64_t index, char* key) const {
-    if (usual_) {
+    if (fast_) {
       WriteDigits(index, key + shape_.size() - kKeyDigits);
     } else {
-      WriteUnusual(index, key);
+      WriteOther(index, key);
     }
   }
 
@@ -61,7 +61,7 @@ class KeyWriter {
     std::memcpy(digits + sizeof(high), &low, sizeof(low));
   }
 
-  void WriteUnusual(uint64_t index, char* key) const {
+  void WriteOther(uint64_t index, char* key) const {
     if (shape_.format() == KeyFormat::kDecimal) {
       char digits[kKeyDigits];
       WriteDigits(index, digits);
@@ -75,7 +75,7 @@ class KeyWriter {
   }
 
   const KeyShape shape_;
-  const bool usual_;
+  const bool fast_;
 };
 
 // Writes one key at a time into a buffer of its own.

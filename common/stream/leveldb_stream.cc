@@ -8,7 +8,7 @@
 namespace kvmatrix {
 namespace {
 
-constexpr uint64_t kMostKeys = 0x7fffffff;  // they count in an int
+constexpr uint64_t kMaxRange = 0x7fffffff;  // they count in an int
 
 constexpr std::array kDbBench = {
     std::string_view("fillseq"),    std::string_view("fillbatch"),
@@ -73,7 +73,7 @@ void ReplayedStream::Begin(const Benchmark& benchmark) {
   } else if (order_ == KeyOrder::kHot) {
     range = (config_.num + 99) / 100;
   }
-  range_ = static_cast<uint32_t>(std::clamp<uint64_t>(range, 1, kMostKeys));
+  range_ = static_cast<uint32_t>(std::clamp<uint64_t>(range, 1, kMaxRange));
 }
 
 uint64_t ReplayedStream::NextKey() {
@@ -82,7 +82,7 @@ uint64_t ReplayedStream::NextKey() {
     case KeyOrder::kHot:
       return random_.Uniform(range_);
     case KeyOrder::kSteps:
-      return position_ = (position_ + random_.Uniform(kMostStep)) % range_;
+      return position_ = (position_ + random_.Uniform(kMaxStep)) % range_;
     default:
       return position_++;
   }

@@ -30,8 +30,8 @@ inline constexpr char kStreamHelp[] =
     "run";
 
 // Of what is replayed: its keys are 31 bits, and its values windows of a pool.
-inline constexpr uint64_t kMostReplayedKeys = 0x7fffffff - 1000;
-inline constexpr uint64_t kMostReplayedValue = 1'000'000;  // bytes
+inline constexpr uint64_t kMaxReplayedKeys = 0x7fffffff - 1000;
+inline constexpr uint64_t kMaxReplayedValue = 1'000'000;  // bytes
 
 // The benchmarks of the programs that are replayed; REQUIRES: kind is not kOwn
 std::span<const std::string_view> ReplayedBenchmarks(StreamKind kind);

@@ -65,9 +65,9 @@ ValueSizes ValueSizes::Pareto(size_t min, size_t max, double k, double sigma) {
 // Computed sizes are monotonic but for rounding: by less than a cell of the
 // guide if this is true.  Near k = 0 the digits of the power are lost.
 bool ValueSizes::IsGuided() const {
-  constexpr double kLeast = 0.01;
+  constexpr double kMin = 0.01;
   return max_ < kComputed &&
-         (law_ == SizeLaw::kNormal || k_ == 0 || k_ >= kLeast);
+         (law_ == SizeLaw::kNormal || k_ == 0 || k_ >= kMin);
 }
 
 std::shared_ptr<const ValueSizes::Guide> ValueSizes::MakeGuide() const {

@@ -145,7 +145,7 @@ uint64_t PartPieceDifference(const char* piece, size_t size, Words& words) {
 
 Values::Values(uint64_t seed, const ValueSizes& sizes, double compression_ratio)
     : pool_(),
-      usual_(sizes.fixed()),
+      fixed_size_(sizes.fixed()),
       seed_a_(StreamSeed(seed, "values", 0)),
       seed_b_(StreamSeed(seed, "values", 1)),
       sizes_(sizes),
@@ -156,7 +156,7 @@ Values::Values(uint64_t seed, const ValueSizes& sizes, double compression_ratio)
 
 Values::Values(std::string_view pool, size_t value_size)
     : pool_(pool),
-      usual_(false),
+      fixed_size_(false),
       seed_a_(0),
       seed_b_(0),
       sizes_(value_size),
@@ -193,7 +193,7 @@ inline bool Values::IsFilled(uint64_t root, size_t size,
 
 size_t Values::Write(uint64_t key, uint32_t version, char* buffer) const {
   const uint64_t root = Root(key, version);
-  if (usual_) [[likely]] {
+  if (fixed_size_) [[likely]] {
     Fill(root, value_size_, fast_bytes_, buffer);
     return value_size_;
   }
@@ -216,16 +216,16 @@ void Values::WriteSized(uint64_t root, size_t size, char* buffer) const {
   }
 }
 
-bool Values::GrowsFrom(uint64_t root, std::string_view value) const {
-  if (usual_) [[likely]] {
+bool Values::IsValueOf(uint64_t root, std::string_view value) const {
+  if (fixed_size_) [[likely]] {
     return value.size() == value_size_ &&
            IsFilled(root, value_size_, value.data());
   }
   if (!pool_.empty()) return value == Window(root);
-  return GrowsFrom(root, sizes_.Of(root), value);
+  return IsValueOf(root, sizes_.Of(root), value);
 }
 
-bool Values::GrowsFrom(uint64_t root, size_t size,
+bool Values::IsValueOf(uint64_t root, size_t size,
                        std::string_view value) const {
   return value.size() == size && IsFilled(root, size, value.data());
 }

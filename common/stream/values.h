@@ -62,8 +62,8 @@ class Values {
   }
 
   // True if `value` is, in every byte, what Write() writes of that root.
-  bool GrowsFrom(uint64_t root, std::string_view value) const;
-  bool GrowsFrom(uint64_t root, size_t size, std::string_view value) const;
+  bool IsValueOf(uint64_t root, std::string_view value) const;
+  bool IsValueOf(uint64_t root, size_t size, std::string_view value) const;
 
   // Brings what the value is compared with into the processor's cache.
   void Prefetch(uint64_t root) const {
@@ -100,7 +100,7 @@ class Values {
   }
 
   const std::string_view pool_;
-  const bool usual_;  // no pool, and one size for all
+  const bool fixed_size_;  // no pool, and one size for all
   const uint64_t seed_a_;
   const uint64_t seed_b_;
   const ValueSizes sizes_;

@@ -14,7 +14,7 @@ constexpr int kReadings = 5;
 
 }  // namespace
 
-SteadyClock::SteadyClock() : Clock(CounterIsFit()), made_(ReadBoth()) {}
+SteadyClock::SteadyClock() : Clock(TscIsReliable()), origin_(ReadBoth()) {}
 
 uint64_t SteadyClock::NowNs() {
   timespec now;
@@ -40,10 +40,10 @@ SteadyClock::Pair SteadyClock::ReadBoth() {
 }
 
 double SteadyClock::NsPerTick() {
-  if (!counts_) return 1;
+  if (!has_tsc_) return 1;
   const Pair now = ReadBoth();
-  return static_cast<double>(now.ns - made_.ns) /
-         static_cast<double>(now.ticks - made_.ticks);
+  return static_cast<double>(now.ns - origin_.ns) /
+         static_cast<double>(now.ticks - origin_.ticks);
 }
 
 uint64_t SteadyClock::WaitUntilNs(uint64_t ns) {

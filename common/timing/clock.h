@@ -22,9 +22,9 @@ class Clock {
   // once everything before it has completed; otherwise as much as the processor
   // has in flight, some 100 ns at most, may still be unfinished.
   uint64_t Ticks(bool after_all) {
-    if (!counts_) return TicksWithoutCounter();
-    if (after_all) AwaitCompletion();
-    return ReadCounter();
+    if (!has_tsc_) return TicksWithoutTsc();
+    if (after_all) FenceTsc();
+    return ReadTsc();
   }
 
   // The length of one of Ticks()' units.
@@ -34,12 +34,12 @@ class Clock {
   virtual uint64_t WaitUntilNs(uint64_t ns) = 0;
 
  protected:
-  // `counts`: the processor has a time stamp counter that is fit for use.
-  explicit Clock(bool counts) : counts_(counts) {}
+  // `has_tsc`: the processor has a time stamp counter that is fit for use.
+  explicit Clock(bool has_tsc) : has_tsc_(has_tsc) {}
 
-  virtual uint64_t TicksWithoutCounter() { return NowNs(); }
+  virtual uint64_t TicksWithoutTsc() { return NowNs(); }
 
-  const bool counts_;
+  const bool has_tsc_;
 };
 
 // CLOCK_MONOTONIC.  Where the kernel itself keeps that time by the processor's
@@ -66,7 +66,7 @@ class SteadyClock final : public Clock {
   };
   Pair ReadBoth();
 
-  const Pair made_;
+  const Pair origin_;
 };
 
 }  // namespace kvmatrix

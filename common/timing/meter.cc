@@ -10,11 +10,11 @@ namespace {
 // Looks are this to twice this apart.  A loop that slows down is late for its
 // next look by the factor of the slowing: the shorter this is, the less a slow
 // stretch can be mistaken for a stall.
-constexpr uint64_t kLookNs = 16'000;
+constexpr uint64_t kCheckIntervalNs = 16'000;
 
 // At first there is one after each call, and then one as the loop grows by a
 // 64th, so that a short loop has its timeline too.
-constexpr uint64_t kEachOf = 256;
+constexpr uint64_t kCheckedEachTime = 256;
 constexpr uint64_t kGrowth = 64;
 
 // After which a thread that waits looks whether another one has failed.
@@ -43,7 +43,7 @@ void Meter::Start() {
     start_ns_ = clock_.NowNs();
   }
   if (open_loop_) open_loop_->Start(start_ns_);
-  Prepared();
+  ExcludePreparation();
 }
 
 // False if another thread has failed meanwhile.
@@ -73,33 +73,34 @@ bool Meter::IsDueInTime(uint64_t operations) {
   return false;
 }
 
-bool Meter::Look(uint64_t operations) {
+bool Meter::CheckClock(uint64_t operations) {
   const uint64_t elapsed_ns = clock_.NowNs() - start_ns_;
-  const uint64_t since_ns = elapsed_ns - last_look_ns_;
-  Note(elapsed_ns, operations);
-  if (since_ns < kLookNs) {
+  const uint64_t since_ns = elapsed_ns - last_check_ns_;
+  Record(elapsed_ns, operations);
+  if (since_ns < kCheckIntervalNs) {
     stride_ *= 2;
-  } else if (since_ns > 2 * kLookNs) {
-    stride_ = stride_ * kLookNs / since_ns;
+  } else if (since_ns > 2 * kCheckIntervalNs) {
+    stride_ = stride_ * kCheckIntervalNs / since_ns;
   }
-  const uint64_t most = operations < kEachOf ? 1 : operations / kGrowth;
+  const uint64_t most =
+      operations < kCheckedEachTime ? 1 : operations / kGrowth;
   stride_ = std::clamp<uint64_t>(stride_, 1, most);
-  next_look_ = operations + stride_;
+  next_check_ = operations + stride_;
   expired_ = (duration_ns_ > 0 && elapsed_ns >= duration_ns_) ||
              (gate_ && gate_->failed());
-  Prepared();  // the look is not a part of the next call
+  ExcludePreparation();  // the look is not a part of the next call
   return !expired_;
 }
 
-void Meter::Note(uint64_t elapsed_ns, uint64_t operations) {
+void Meter::Record(uint64_t elapsed_ns, uint64_t operations) {
   progress_.Add(operations - last_count_);
   last_count_ = operations;
   timeline_.Add(elapsed_ns, operations);
   const uint64_t idle_ns = open_loop_ ? open_loop_->idle_ns() : 0;
-  const uint64_t lasted_ns = elapsed_ns - last_look_ns_;
+  const uint64_t lasted_ns = elapsed_ns - last_check_ns_;
   const uint64_t idled_ns = idle_ns - last_idle_ns_;
-  if (lasted_ns > idled_ns) stalls_.Add(last_look_ns_, lasted_ns - idled_ns);
-  last_look_ns_ = elapsed_ns;
+  if (lasted_ns > idled_ns) stalls_.Add(last_check_ns_, lasted_ns - idled_ns);
+  last_check_ns_ = elapsed_ns;
   last_idle_ns_ = idle_ns;
 }
 
@@ -111,7 +112,7 @@ uint64_t Meter::StopNs(uint64_t operations) {
     used_ = Resources::Now().Since(before_);
   }
   if (operations > 0) {
-    Note(elapsed_ns, operations);
+    Record(elapsed_ns, operations);
     timeline_.Finish(elapsed_ns, operations);
   }
   return elapsed_ns;
@@ -124,7 +125,7 @@ void Meter::Merge(const Meter& other) {
   stalls_ = Overlap(stalls_, other.stalls_);
 }
 
-LoopTrace Meter::Together(std::span<const Meter* const> meters) {
+LoopTrace Meter::Combine(std::span<const Meter* const> meters) {
   Meter all = *meters.front();
   std::vector<const Timeline*> timelines;
   for (const Meter* meter : meters) timelines.push_back(&meter->timeline_);

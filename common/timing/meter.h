@@ -56,7 +56,7 @@ class Meter {
   }
 
   // What the next calls need has been made ready; that time is none of theirs.
-  void Prepared() {
+  void ExcludePreparation() {
     if (latency_) stamp_ = Stamped();
   }
 
@@ -75,7 +75,7 @@ class Meter {
     } else if (open_loop_) {
       open_loop_->Finish();
     }
-    return operations < next_look_ || Look(operations);
+    return operations < next_check_ || CheckClock(operations);
   }
 
   // True if the time limit, or another thread's failure, ended the loop.
@@ -111,7 +111,7 @@ class Meter {
   std::optional<OpenLoopFigures> OpenLoopResult() const;
 
   // Of meters that were started together, with equal plans.
-  static LoopTrace Together(std::span<const Meter* const> meters);
+  static LoopTrace Combine(std::span<const Meter* const> meters);
 
  private:
   // An ordered reading costs some 8 ns more, which is much beside a call that
@@ -134,8 +134,8 @@ class Meter {
   void Await(uint64_t operations);
   bool IsDueInTime(uint64_t operations);
   bool WaitUntil(uint64_t ns);
-  bool Look(uint64_t operations);
-  void Note(uint64_t elapsed_ns, uint64_t operations);
+  bool CheckClock(uint64_t operations);
+  void Record(uint64_t elapsed_ns, uint64_t operations);
 
   Clock& clock_;
   Progress& progress_;
@@ -147,13 +147,13 @@ class Meter {
   Resources before_;
   Resources used_;
   uint64_t start_ns_ = 0;
-  uint64_t stamp_ = 0;         // ticks, when the last call ended
-  uint64_t last_ticks_ = 0;    // of the last call
-  uint64_t last_look_ns_ = 0;  // since Start()
-  uint64_t last_count_ = 0;    // operations at the last look
-  uint64_t last_idle_ns_ = 0;  // of the open loop at the last look
-  uint64_t stride_ = 1;        // operations between two looks
-  uint64_t next_look_ = 1;
+  uint64_t stamp_ = 0;          // ticks, when the last call ended
+  uint64_t last_ticks_ = 0;     // of the last call
+  uint64_t last_check_ns_ = 0;  // since Start()
+  uint64_t last_count_ = 0;     // operations at the last look
+  uint64_t last_idle_ns_ = 0;   // of the open loop at the last look
+  uint64_t stride_ = 1;         // operations between two looks
+  uint64_t next_check_ = 1;
   Timeline timeline_;
   Stalls stalls_;
 };

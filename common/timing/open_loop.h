@@ -45,18 +45,18 @@ struct OpenLoopFigures {
 // A rate that swings about its mean: times 1 + part sin(radians_per_s t +
 // phase) after t seconds, and kept for an interval.
 struct Swing {
-  double part = 0;  // 0: it does not
+  double amplitude = 0;  // 0: it does not
   double radians_per_s = 0;
   double phase = 0;
   uint64_t interval_ns = 1;
 
   // The factor so long after the start.
   double At(double ns) const {
-    if (part == 0) return 1;
+    if (amplitude == 0) return 1;
     constexpr double kSecondsPerNs = 1e-9;
     const auto interval = static_cast<double>(interval_ns);
     const double seconds = std::floor(ns / interval) * interval * kSecondsPerNs;
-    return 1 + part * std::sin(radians_per_s * seconds + phase);
+    return 1 + amplitude * std::sin(radians_per_s * seconds + phase);
   }
 };
 

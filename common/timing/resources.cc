@@ -82,7 +82,7 @@ Resources Resources::Now() {
   now.written_bytes = io["\nwchar:"];
   now.storage_read_bytes = io["\nread_bytes:"];
   now.storage_written_bytes = io["\nwrite_bytes:"];
-  now.asking_bytes = io.size();
+  now.own_read_bytes = io.size();
   return now;
 }
 
@@ -93,7 +93,7 @@ Resources Resources::Since(const Resources& earlier) const {
           major_faults - earlier.major_faults,
           voluntary_switches - earlier.voluntary_switches,
           involuntary_switches - earlier.involuntary_switches,
-          read_bytes - earlier.read_bytes - earlier.asking_bytes,
+          read_bytes - earlier.read_bytes - earlier.own_read_bytes,
           written_bytes - earlier.written_bytes,
           storage_read_bytes - earlier.storage_read_bytes,
           storage_written_bytes - earlier.storage_written_bytes};

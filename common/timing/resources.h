@@ -39,7 +39,7 @@ struct Resources {
   uint64_t written_bytes = 0;
   uint64_t storage_read_bytes = 0;
   uint64_t storage_written_bytes = 0;
-  uint64_t asking_bytes = 0;  // that Now() itself read, after it had counted
+  uint64_t own_read_bytes = 0;  // that Now() itself read, after it had counted
 
   // Costs some 3 us.  Throws if the kernel does not keep these counters.
   static Resources Now();

@@ -5,7 +5,7 @@
 
 namespace kvmatrix {
 
-bool CounterIsFit() {
+bool TscIsReliable() {
 #ifdef __x86_64__
   std::ifstream file(
       "/sys/devices/system/clocksource/clocksource0/current_clocksource");

@@ -14,21 +14,21 @@ namespace kvmatrix {
 #ifdef __x86_64__
 
 // Ticks at a constant rate.  May be read before what comes before it is done.
-inline uint64_t ReadCounter() { return __rdtsc(); }
+inline uint64_t ReadTsc() { return __rdtsc(); }
 
 // Lets nothing begin before all that comes before has completed.
-inline void AwaitCompletion() { _mm_lfence(); }
+inline void FenceTsc() { _mm_lfence(); }
 
 #else
 
-inline uint64_t ReadCounter() { return 0; }
-inline void AwaitCompletion() {}
+inline uint64_t ReadTsc() { return 0; }
+inline void FenceTsc() {}
 
 #endif
 
 // True if the kernel itself keeps its time by the counter: it has then proved
 // it constant, unstopping and equal on all processors.
-bool CounterIsFit();
+bool TscIsReliable();
 
 }  // namespace kvmatrix
 

@@ -86,7 +86,7 @@ TEST(AnyDriver, ReportsItsSettingsAndLimitsBeforeTheFirstSession) {
   const Limits limits = database->GetLimits();
   for (const Limit& limit :
        {limits.key_size, limits.value_size, limits.batch_size}) {
-    EXPECT_GT(limit.most, 0u);
+    EXPECT_GT(limit.max, 0u);
   }
   const auto settings = database->EffectiveSettings();
   EXPECT_FALSE(settings.empty());
@@ -316,7 +316,7 @@ TEST_F(DriverTest, TakesWhatItsLimitsAllow) {
   ModelledDatabase db(Asynchronous());
   const Limits limits = db.database().GetLimits();
   const auto size = [](const Limit& limit, uint64_t most) {
-    return static_cast<size_t>(std::min(limit.most, most));
+    return static_cast<size_t>(std::min(limit.max, most));
   };
   const std::string key(size(limits.key_size, 1024), 'k');
   const std::string value(size(limits.value_size, 1 << 20), 'v');

@@ -139,7 +139,7 @@ TEST_F(DriverThreadsTest, ScansBesideAWriter) {
 }
 
 TEST_F(DriverThreadsTest, AppliesTheWholeOfABatch) {
-  if (db_.database().GetLimits().batch_size.most < 2)
+  if (db_.database().GetLimits().batch_size.max < 2)
     GTEST_SKIP() << kDriver.name << " has no batches beside other sessions";
   OnThreads(db_.database(), [&](int thread, Session& session) {
     for (int i = 0; i < kWrites / 4; ++i) {

@@ -30,13 +30,13 @@ TEST_F(YcsbRun, OfThreadsLeavesWhatAReplayKnows) {
     }
     EXPECT_EQ(operations, 4 * config_.reads);
     const auto past = [&](std::string_view of, const Measurement& one) {
-      return PastBenchmark{FindBenchmark(of), one.run.operations_by_thread};
+      return AppliedBenchmark{FindBenchmark(of), one.run.operations_by_thread};
     };
     const Measurement audit = RunAfter(
         Wrapped({}),
         {past("ycsbload", m[0]), past(name, m[1]), past(name, m[2])}, "verify");
     EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
-    PastBenchmark less = past(name, m[2]);
+    AppliedBenchmark less = past(name, m[2]);
     less.operations[2] /= 2;
     const Measurement wrong =
         RunAfter(Wrapped({}), {past("ycsbload", m[0]), past(name, m[1]), less},
@@ -138,7 +138,7 @@ TEST_F(MixgraphRun, OfThreadsLeavesWhatAReplayKnows) {
     ASSERT_EQ(one.status, Status::kOk) << one.reason;
   }
   const auto past = [&](const Measurement& one) {
-    return PastBenchmark{one.benchmark, one.run.operations_by_thread};
+    return AppliedBenchmark{one.benchmark, one.run.operations_by_thread};
   };
   const Measurement audit =
       RunAfter(Wrapped({}), {past(m[0]), past(m[1])}, "verify");

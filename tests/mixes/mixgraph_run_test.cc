@@ -56,8 +56,9 @@ TEST_F(MixgraphRun, LeavesWhatAReplayKnows) {
                            "verify", "readrandom", "readseq"})) {
       EXPECT_EQ(m.status, Status::kOk) << m.benchmark->name << m.reason;
     }
-    const std::vector<PastBenchmark> past = {
-        Past("filluniquerandom"), Past(name), Past("overwrite"), Past(name)};
+    const std::vector<AppliedBenchmark> past = {
+        ParseAfterWord("filluniquerandom"), ParseAfterWord(name),
+        ParseAfterWord("overwrite"), ParseAfterWord(name)};
     const Measurement audit = RunAfter(Wrapped({}), past, "verify");
     EXPECT_EQ(audit.status, Status::kOk) << audit.reason;
     const Measurement wrong =
@@ -134,9 +135,10 @@ TEST_F(MixgraphRun, DrawsWhatTheModelPredicts) {
       const bool amount =
           share.what.ends_with("entries") || share.what.ends_with("bytes");
       const double error =
-          amount ? share.theory * 0.1
-                 : 4 * std::sqrt(share.theory * (1 - share.theory) / 60'000);
-      EXPECT_NEAR(share.share, share.theory, error)
+          amount
+              ? share.expected * 0.1
+              : 4 * std::sqrt(share.expected * (1 - share.expected) / 60'000);
+      EXPECT_NEAR(share.observed, share.expected, error)
           << name << ": " << share.what;
     }
   }

@@ -112,7 +112,7 @@ TEST_F(ShapesRun, SharesStandBesideTheory) {
   ASSERT_EQ(m[1].shares.size(), 4u);
   EXPECT_EQ(m[1].shares[0].what, "hottest key");
   for (const Share& share : m[1].shares) {
-    EXPECT_NEAR(share.share, share.theory, 0.02) << share.what;
+    EXPECT_NEAR(share.observed, share.expected, 0.02) << share.what;
   }
   EXPECT_TRUE(m[2].shares.empty());
 }

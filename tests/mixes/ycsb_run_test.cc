@@ -107,12 +107,13 @@ TEST_F(YcsbRun, LeavesWhatAReplayKnows) {
     const Measurement m = RunLoaded(Wrapped({}), name);
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
     const Measurement audit =
-        RunAfter(Wrapped({}), {Past("ycsbload"), Past(name)}, "verify");
+        RunAfter(Wrapped({}),
+                 {ParseAfterWord("ycsbload"), ParseAfterWord(name)}, "verify");
     EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
-    PastBenchmark less = Past(name);
+    AppliedBenchmark less = ParseAfterWord(name);
     less.operations[0] /= 2;
     const Measurement wrong =
-        RunAfter(Wrapped({}), {Past("ycsbload"), less}, "verify");
+        RunAfter(Wrapped({}), {ParseAfterWord("ycsbload"), less}, "verify");
     EXPECT_EQ(wrong.status == Status::kOk, name == "ycsbc") << name;
   }
 }
@@ -134,10 +135,11 @@ TEST_F(YcsbRun, EndsEarlyWithWhatAReplayKnows) {
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
     EXPECT_TRUE(m.run.trace.truncated);
     EXPECT_LT(m.run.loop.operations, config_.reads);
-    const Measurement audit = RunAfter(
-        Wrapped({}),
-        {Past("ycsbload"), {FindBenchmark(name), m.run.operations_by_thread}},
-        "verify");
+    const Measurement audit =
+        RunAfter(Wrapped({}),
+                 {ParseAfterWord("ycsbload"),
+                  {FindBenchmark(name), m.run.operations_by_thread}},
+                 "verify");
     EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
   }
 }
@@ -216,8 +218,8 @@ TEST_F(YcsbRun, DrawsWhatTheoryPredicts) {
         // A length has a standard deviation of 28.9 entries.
         const double error = share.what.ends_with("entries")
                                  ? 4 * 28.9 / std::sqrt(38'000)
-                                 : Tolerance(share.theory, 38'000);
-        EXPECT_NEAR(share.share, share.theory, error + 1e-9)
+                                 : Tolerance(share.expected, 38'000);
+        EXPECT_NEAR(share.observed, share.expected, error + 1e-9)
             << name << " " << distribution << ": " << share.what;
       }
     }
@@ -232,7 +234,7 @@ TEST_F(YcsbRun, TellsTheHottestKeysOfEachZipf) {
     config_.key_distribution = distribution;
     const Measurement m = RunLoaded(Wrapped({}), "ycsbc");
     EXPECT_EQ(m.shares[1].what, "hottest 1 % of keys");
-    return m.shares[1].theory;
+    return m.shares[1].expected;
   };
   EXPECT_NEAR(hottest("zipf"), 0.605, 0.001);
   EXPECT_NEAR(hottest(""), 0.304, 0.002);

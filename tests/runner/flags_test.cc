@@ -144,7 +144,7 @@ TEST_F(Told, AreMixgraphsFlagsThatWereGiven) {
   const auto options = [this](const Flags& flags) {
     const Config parsed = Parse(flags);
     config_.mix = parsed.mix;
-    config_.given = parsed.given;
+    config_.set_flags = parsed.set_flags;
     const auto m = Run(Wrapped({}), {"filluniquerandom", "mixgraph"});
     return nlohmann::json::parse(
         ToJsonLine(m.back(), config_, kDriver))["options"];
@@ -204,7 +204,8 @@ TEST_F(Told, ThatAPrimitiveHasPassedChangesNothing) {
   config_.stream = StreamKind::kDbBench;
   Run(Wrapped({}), {"fillseq"});
   const Measurement m = RunAfter(
-      Wrapped({}), {Past("fillseq"), {FindBenchmark("crc32c"), {1}}}, "verify");
+      Wrapped({}), {ParseAfterWord("fillseq"), {FindBenchmark("crc32c"), {1}}},
+      "verify");
   EXPECT_EQ(m.status, Status::kOk) << m.reason;
   EXPECT_EQ(m.run.loop.operations, config_.num);
 }

@@ -45,14 +45,14 @@ class RunnerFixture : public testing::Test {
   // The measurement of one benchmark, run by the process that comes after one
   // that has run `past`, with this many operations each if not all.
   Measurement RunAfter(const Driver& driver,
-                       const std::vector<PastBenchmark>& past,
+                       const std::vector<AppliedBenchmark>& past,
                        std::string_view name) {
     config_.use_existing_db = true;
     config_.after = past;
     return RunOn(driver, {name}).front();
   }
 
-  PastBenchmark Past(std::string_view name) const {
+  AppliedBenchmark ParseAfterWord(std::string_view name) const {
     const Benchmark* benchmark = FindBenchmark(name);
     const bool mix = benchmark->kind == Kind::kMix;
     return {benchmark, {mix ? config_.reads : EntriesOf(*benchmark, config_)}};

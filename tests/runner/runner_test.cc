@@ -105,7 +105,7 @@ TEST_F(RunnerTest, StopsAtTheDurationAndTheAuditKnows) {
   EXPECT_TRUE(m.run.trace.truncated);
   EXPECT_EQ(m.planned_operations, 500u);
   EXPECT_LT(m.run.loop.operations, 120u);
-  PastBenchmark past = Past("filluniquerandom");
+  AppliedBenchmark past = ParseAfterWord("filluniquerandom");
   EXPECT_EQ(RunAfter(Wrapped({}), {past}, "verify").status, Status::kWrong);
   past.operations = m.run.operations_by_thread;
   EXPECT_EQ(RunAfter(Wrapped({}), {past}, "verify").status, Status::kOk);
@@ -113,14 +113,15 @@ TEST_F(RunnerTest, StopsAtTheDurationAndTheAuditKnows) {
 
 TEST_F(RunnerTest, AFreshProcessKnowsWhatTheDatabaseHolds) {
   Run(Wrapped({}), {"filluniquerandom", "overwrite", "deleterandom"});
-  const std::vector<PastBenchmark> past = {
-      Past("filluniquerandom"), Past("overwrite"), Past("deleterandom")};
+  const std::vector<AppliedBenchmark> past = {
+      ParseAfterWord("filluniquerandom"), ParseAfterWord("overwrite"),
+      ParseAfterWord("deleterandom")};
   for (const char* name : {"verify", "readrandom", "readseq", "readreverse",
                            "seekrandom", "readmissing"}) {
     const Measurement m = RunAfter(Wrapped({}), past, name);
     EXPECT_EQ(m.status, Status::kOk) << name << ": " << m.reason;
   }
-  const std::vector<PastBenchmark> less = {past[0], past[1]};
+  const std::vector<AppliedBenchmark> less = {past[0], past[1]};
   EXPECT_EQ(RunAfter(Wrapped({}), less, "verify").status, Status::kWrong);
 }
 
@@ -169,9 +170,10 @@ TEST_F(RunnerTest, ReadsNeedADatabase) {
 
 TEST_F(RunnerTest, AFillDoesNotDestroyAnExistingDatabase) {
   Run(Wrapped({}), {"fillseq"});
-  EXPECT_EQ(RunAfter(Wrapped({}), {Past("fillseq")}, "fillrandom").status,
-            Status::kError);
-  EXPECT_EQ(RunAfter(Wrapped({}), {Past("fillseq")}, "verify").status,
+  EXPECT_EQ(
+      RunAfter(Wrapped({}), {ParseAfterWord("fillseq")}, "fillrandom").status,
+      Status::kError);
+  EXPECT_EQ(RunAfter(Wrapped({}), {ParseAfterWord("fillseq")}, "verify").status,
             Status::kOk);
 }
 

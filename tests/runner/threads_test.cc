@@ -18,11 +18,11 @@ class Threads : public RunnerFixture {
  protected:
   Threads() { config_.threads = 4; }
 
-  Measurement AuditAfter(const std::vector<PastBenchmark>& past) {
+  Measurement AuditAfter(const std::vector<AppliedBenchmark>& past) {
     return RunAfter(Wrapped({}), past, "verify");
   }
 
-  PastBenchmark Filled() {
+  AppliedBenchmark Filled() {
     return {FindBenchmark("filluniquerandom"), {config_.num}};
   }
 };
@@ -44,7 +44,7 @@ TEST_F(Threads, EveryBenchmarkIsRightAndAuditedByAFreshProcess) {
     }
     if (!Changes(benchmark)) continue;
     const Measurement& m = all[fresh ? 0 : 1];
-    std::vector<PastBenchmark> past;
+    std::vector<AppliedBenchmark> past;
     if (!fresh) past.push_back(Filled());
     past.push_back({&benchmark, m.run.operations_by_thread});
     const Measurement audit = AuditAfter(past);

@@ -27,28 +27,29 @@ class CheckTest : public testing::Test {
 
 // With an exclusive or, an entry that is read twice more would not show.
 TEST_F(CheckTest, TheDigestIsASum) {
-  for (int i = 0; i < 3; ++i) check_.Got(check_.Expect(7), ValueOf(7));
+  for (int i = 0; i < 3; ++i)
+    check_.ExpectValue(check_.ExpectedOf(7), ValueOf(7));
   EXPECT_EQ(check_.digest(), 3 * values_.Fingerprint(7, 1));
   EXPECT_EQ(check_.found(), 3u);
   EXPECT_EQ(check_.Reason(), "");
 }
 
 TEST_F(CheckTest, AWrongAnswerIsNotCountedAsFound) {
-  check_.Got(check_.Expect(7), ValueOf(8));
-  check_.Got(check_.Expect(7), std::nullopt);
-  check_.Got(check_.Expect(12), ValueOf(7));
-  check_.GotAbsent("7", ValueOf(7));
+  check_.ExpectValue(check_.ExpectedOf(7), ValueOf(8));
+  check_.ExpectValue(check_.ExpectedOf(7), std::nullopt);
+  check_.ExpectValue(check_.ExpectedOf(12), ValueOf(7));
+  check_.ExpectAbsent("7", ValueOf(7));
   EXPECT_EQ(check_.found(), 0u);
   EXPECT_EQ(check_.digest(), 0u);
   EXPECT_TRUE(check_.Reason().ends_with("(and 3 more failures)"));
 }
 
 TEST_F(CheckTest, TellsTheFirstFailureAndCountsTheOthers) {
-  check_.Got(check_.Expect(7), std::nullopt);
+  check_.ExpectValue(check_.ExpectedOf(7), std::nullopt);
   EXPECT_EQ(check_.Reason(),
             "a key that was written is not found: 0000000000000007");
-  check_.Got(check_.Expect(8), std::nullopt);
-  check_.Got(check_.Expect(9), ValueOf(7));
+  check_.ExpectValue(check_.ExpectedOf(8), std::nullopt);
+  check_.ExpectValue(check_.ExpectedOf(9), ValueOf(7));
   EXPECT_EQ(check_.Reason(),
             "a key that was written is not found: 0000000000000007 (and 2 more "
             "failures)");

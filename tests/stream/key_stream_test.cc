@@ -44,7 +44,7 @@ TEST(Permutation, WorksOnMoreKeysThanMemoryHolds) {
 TEST(Permutation, AppliesToManyPlacesAsToEach) {
   for (const uint64_t n : {1, 3, 1000, 1'100'000, 16'777'216, 16'777'217}) {
     Permutation permutation(n, 42);
-    for (const size_t count : {size_t{1}, Permutation::kTogether}) {
+    for (const size_t count : {size_t{1}, Permutation::kMaxApply}) {
       std::vector<uint64_t> places(count), expected;
       for (uint64_t i = 0; i < count; ++i) places[i] = (i * i + n / 2) % n;
       for (const uint64_t i : places) expected.push_back(permutation(i));

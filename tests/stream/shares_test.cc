@@ -50,9 +50,10 @@ TEST_P(Drawn, IsWhatTheoryPredicts) {
   ASSERT_GE(shares.size(), order == KeyOrder::kHot ? 1u : 2u);
   for (const Share& share : shares) {
     const double sigma =
-        std::sqrt(share.theory * (1 - share.theory) / kMostDraws);
+        std::sqrt(share.expected * (1 - share.expected) / kMaxDraws);
     const double slack = order == KeyOrder::kYcsbZipf ? 0.002 : 1e-9;
-    EXPECT_NEAR(share.share, share.theory, 5 * sigma + slack) << share.what;
+    EXPECT_NEAR(share.observed, share.expected, 5 * sigma + slack)
+        << share.what;
   }
 }
 
@@ -61,14 +62,14 @@ TEST_P(Drawn, IsWhatTheoryPredicts) {
 TEST_P(Drawn, IsNotWhatAnotherExponentPredicts) {
   const auto& [order, theta, keys] = GetParam();
   if (order != KeyOrder::kZipf && order != KeyOrder::kLatest) return;
-  const auto here = KeyShares({order, theta, 11}, keys, 5, kMostDraws);
-  const auto other = KeyShares({order, theta * 1.05, 11}, keys, 5, kMostDraws);
+  const auto here = KeyShares({order, theta, 11}, keys, 5, kMaxDraws);
+  const auto other = KeyShares({order, theta * 1.05, 11}, keys, 5, kMaxDraws);
   double farthest = 0;
   for (size_t i = 0; i < here.size(); ++i) {
-    const double theory = other[i].theory;
-    const double sigma = std::sqrt(theory * (1 - theory) / kMostDraws);
-    farthest =
-        std::max(farthest, std::abs(here[i].share - theory) / (sigma + 1e-9));
+    const double theory = other[i].expected;
+    const double sigma = std::sqrt(theory * (1 - theory) / kMaxDraws);
+    farthest = std::max(farthest,
+                        std::abs(here[i].observed - theory) / (sigma + 1e-9));
   }
   EXPECT_GT(farthest, 5);
 }
@@ -119,12 +120,12 @@ TEST(Shares, OfSizesAreThoseOfPresentValues) {
   const Values values(301, ValueSizes::Uniform(1, 199), 0.5);
   const std::vector<Share> shares = SizeShares(values, oracle, 5);
   ASSERT_EQ(shares.size(), 3u);
-  EXPECT_NEAR(shares[0].share, 100, 2);
-  EXPECT_DOUBLE_EQ(shares[0].theory, 100);
-  EXPECT_NEAR(shares[1].share, 100, 3);
-  EXPECT_EQ(shares[1].theory, 100);
-  EXPECT_NEAR(shares[2].share, 198, 2);
-  EXPECT_EQ(shares[2].theory, 198);
+  EXPECT_NEAR(shares[0].observed, 100, 2);
+  EXPECT_DOUBLE_EQ(shares[0].expected, 100);
+  EXPECT_NEAR(shares[1].observed, 100, 3);
+  EXPECT_EQ(shares[1].expected, 100);
+  EXPECT_NEAR(shares[2].observed, 198, 2);
+  EXPECT_EQ(shares[2].expected, 198);
   EXPECT_TRUE(SizeShares(Values(301, 100, 0.5), oracle, 5).empty());
   oracle.Reset(1000, 100);
   EXPECT_TRUE(SizeShares(values, oracle, 5).empty());

@@ -102,15 +102,15 @@ TEST_P(Sizes, AreThoseOfTheValuesThatGrow) {
     const size_t size = values.Write(key, 2, buffer.data());
     ASSERT_EQ(size, values.SizeOf(values.Root(key, 2)));
     const std::string value = buffer.substr(0, size);
-    ASSERT_TRUE(values.GrowsFrom(values.Root(key, 2), value));
-    ASSERT_FALSE(values.GrowsFrom(values.Root(key, 2), value + "x"));
+    ASSERT_TRUE(values.IsValueOf(values.Root(key, 2), value));
+    ASSERT_FALSE(values.IsValueOf(values.Root(key, 2), value + "x"));
     if (size == 0) continue;
     ASSERT_FALSE(
-        values.GrowsFrom(values.Root(key, 2), value.substr(0, size - 1)));
+        values.IsValueOf(values.Root(key, 2), value.substr(0, size - 1)));
     for (size_t i = 0; i < size; i += 1 + size / 50) {
       std::string damaged = value;
       damaged[i] = static_cast<char>(damaged[i] ^ 0x20);
-      ASSERT_FALSE(values.GrowsFrom(values.Root(key, 2), damaged)) << i;
+      ASSERT_FALSE(values.IsValueOf(values.Root(key, 2), damaged)) << i;
     }
   }
 }

@@ -24,15 +24,15 @@ TEST_P(ValuesOfShape, MatchThemselvesAndNothingElse) {
   const auto [size, ratio] = GetParam();
   const Values values(301, size, ratio);
   const std::string value = Value(values, 17, 3);
-  EXPECT_TRUE(values.GrowsFrom(values.Root(17, 3), value));
-  EXPECT_FALSE(values.GrowsFrom(values.Root(17, 3), value + "x"));
+  EXPECT_TRUE(values.IsValueOf(values.Root(17, 3), value));
+  EXPECT_FALSE(values.IsValueOf(values.Root(17, 3), value + "x"));
   if (size == 0) return;
-  EXPECT_FALSE(values.GrowsFrom(values.Root(17, 3), value.substr(1)));
+  EXPECT_FALSE(values.IsValueOf(values.Root(17, 3), value.substr(1)));
   if (size < 8) return;  // short values of two versions may be equal
-  EXPECT_FALSE(values.GrowsFrom(values.Root(17, 4), value));
-  EXPECT_FALSE(values.GrowsFrom(values.Root(18, 3), value));
+  EXPECT_FALSE(values.IsValueOf(values.Root(17, 4), value));
+  EXPECT_FALSE(values.IsValueOf(values.Root(18, 3), value));
   EXPECT_FALSE(Values(302, size, ratio)
-                   .GrowsFrom(Values(302, size, ratio).Root(17, 3), value));
+                   .IsValueOf(Values(302, size, ratio).Root(17, 3), value));
 }
 
 TEST_P(ValuesOfShape, EveryByteCounts) {
@@ -43,7 +43,7 @@ TEST_P(ValuesOfShape, EveryByteCounts) {
     for (const int bit : {0, 7}) {
       std::string damaged = value;
       damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
-      ASSERT_FALSE(values.GrowsFrom(values.Root(5, 1), damaged))
+      ASSERT_FALSE(values.IsValueOf(values.Root(5, 1), damaged))
           << "byte " << i;
     }
   }
@@ -106,9 +106,9 @@ TEST(Values, OfOneSizeAreTheSame) {
       ASSERT_EQ(value, Value(any, 7, 1)) << size;
       // With not a byte behind it, which the address sanitizer sees to.
       const std::vector<char> exact(value.begin(), value.end());
-      ASSERT_TRUE(any.GrowsFrom(any.Root(7, 1), {exact.data(), size})) << size;
+      ASSERT_TRUE(any.IsValueOf(any.Root(7, 1), {exact.data(), size})) << size;
       value[size / 2] = static_cast<char>(value[size / 2] ^ 4);
-      ASSERT_FALSE(any.GrowsFrom(any.Root(7, 1), value)) << size;
+      ASSERT_FALSE(any.IsValueOf(any.Root(7, 1), value)) << size;
     }
   }
 }

@@ -112,7 +112,7 @@ void VerifyValue(benchmark::State& state) {
   const std::string value = ValueOf(123456);
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        TheValues().GrowsFrom(TheValues().Root(123456, 1), value));
+        TheValues().IsValueOf(TheValues().Root(123456, 1), value));
   }
 }
 BENCHMARK(VerifyValue);
@@ -129,7 +129,7 @@ void VerifyValueOfSize(benchmark::State& state, const ValueSizes& sizes) {
   for (auto _ : state) {
     key = (key + 1) % kValues;
     benchmark::DoNotOptimize(
-        values.GrowsFrom(values.Root(key, 1), written[key]));
+        values.IsValueOf(values.Root(key, 1), written[key]));
   }
 }
 #define OF_SIZES(law, ...)                                           \
@@ -144,7 +144,7 @@ void CheckGet(benchmark::State& state) {
   oracle.ResetToPrefix(kKeys, kValueSize, kKeys);
   Check check(oracle, TheValues(), kKeySize);
   const std::string value = ValueOf(123456);
-  for (auto _ : state) check.Got(check.Expect(123456), value);
+  for (auto _ : state) check.ExpectValue(check.ExpectedOf(123456), value);
   if (!check.Reason().empty()) state.SkipWithError("the value does not match");
 }
 BENCHMARK(CheckGet);
@@ -154,7 +154,7 @@ void CheckAbsent(benchmark::State& state) {
   Check check(oracle, TheValues(), kKeySize);
   const std::optional<std::string_view> nothing;
   for (auto _ : state) {
-    check.GotAbsent("000000000012345", nothing);
+    check.ExpectAbsent("000000000012345", nothing);
     benchmark::DoNotOptimize(&check);
     benchmark::ClobberMemory();
   }
@@ -211,13 +211,13 @@ void VisitEntry(benchmark::State& state, StreamKind stream, const char* fill) {
       state.KeepRunningBatch(static_cast<benchmark::IterationCount>(entries))) {
     Check check(oracle, values, kKeySize);
     Meter meter(clock, progress, {});
-    const Workload workload{{kDriver, *FindBenchmark("readseq"), config, values,
-                             7, oracle, clock, progress},
-                            check,
-                            meter,
-                            {0, 1},
-                            nullptr};
-    RunScan(workload, session);
+    const ThreadContext context{{kDriver, *FindBenchmark("readseq"), config,
+                                 values, 7, oracle, clock, progress},
+                                check,
+                                meter,
+                                {0, 1},
+                                nullptr};
+    RunScan(context, session);
     if (!check.Reason().empty()) state.SkipWithError(check.Reason().c_str());
   }
 }

@@ -22,7 +22,7 @@ class FakeClock final : public Clock {
     return now_ns += step_ns;
   }
 
-  uint64_t TicksWithoutCounter() override {
+  uint64_t TicksWithoutTsc() override {
     return static_cast<uint64_t>(static_cast<double>(NowNs()) / ns_per_tick);
   }
   double NsPerTick() override { return ns_per_tick; }

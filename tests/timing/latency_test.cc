@@ -169,8 +169,8 @@ TEST_F(LatencyTest, TheOracleHoldsWhatWasDoneWhenTheTimeIsUp) {
     EXPECT_EQ(m.run.trace.timeline.points().back().operations, 100u);
     const Measurement audit = runner.Run(*FindBenchmark("verify"));
     EXPECT_EQ(audit.status, Status::kOk) << name << ": " << audit.reason;
-    std::vector<PastBenchmark> past;
-    if (names.size() > 1) past.push_back(Past(names[0]));
+    std::vector<AppliedBenchmark> past;
+    if (names.size() > 1) past.push_back(ParseAfterWord(names[0]));
     past.push_back({FindBenchmark(name), m.run.operations_by_thread});
     config_.duration_ns = 0;
     const Measurement fresh = RunAfter(Wrapped({}), past, "verify");

@@ -60,7 +60,7 @@ TEST(Meter, RecordsExactlyTheTimeOfEachCall) {
     meter.Start();
     for (uint64_t i = 1; i <= 1000; ++i) {
       clock.now_ns += 777;  // to prepare
-      meter.Prepared();
+      meter.ExcludePreparation();
       clock.now_ns += i % 100 == 0 ? 1'000'000 : 50;  // a stall now and then
       meter.Continue(i);
     }
@@ -93,7 +93,7 @@ TEST(Meter, AClockThatStepsBackIsNoLongLatency) {
   clock.now_ns = 2'000;
   meter.Continue(1);
   clock.now_ns = 1'990;
-  meter.Prepared();
+  meter.ExcludePreparation();
   clock.now_ns = 1'980;
   meter.Continue(2);
   EXPECT_EQ(meter.Latency()->max_ns(), 1'000u);

@@ -270,7 +270,7 @@ TEST(OpenLoopTest, SwingsItsRate) {
   constexpr double kTurn = 6.283185307179586;
   OpenLoop loop(
       clock, 10'000, 7,
-      {.part = 0.5, .radians_per_s = kTurn, .interval_ns = 1'000'000});
+      {.amplitude = 0.5, .radians_per_s = kTurn, .interval_ns = 1'000'000});
   clock.now_ns = 5'000;
   loop.Start(clock.now_ns);
   int halves[2] = {};

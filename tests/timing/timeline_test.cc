@@ -38,7 +38,7 @@ Loop RunLoop(uint64_t calls, const std::function<uint64_t(uint64_t)>& cost_ns,
   Loop loop;
   loop.loop_ns = meter.StopNs(calls * per_call);
   const Meter* const meters[] = {&meter};
-  const LoopTrace trace = Meter::Together(meters);
+  const LoopTrace trace = Meter::Combine(meters);
   loop.timeline = trace.timeline;
   loop.stalls = trace.stalls;
   loop.readings = clock.readings;

@@ -57,21 +57,21 @@ Behaviour SwapsNeighbours() {
   return WholeScans([](Session& session, std::string_view start, Order order,
                        const Visitor& visit) {
     std::optional<Row> held;
-    bool wanted = true;
+    bool expected = true;
     session.Scan(start, order,
                  [&, once = Once()](auto key, auto value) mutable {
                    if (once()) {
                      held = {std::string(key), std::string(value)};
                      return true;
                    }
-                   wanted = visit(key, value);
-                   if (wanted && held) {
-                     wanted = visit(held->key, held->value);
+                   expected = visit(key, value);
+                   if (expected && held) {
+                     expected = visit(held->key, held->value);
                      held.reset();
                    }
-                   return wanted;
+                   return expected;
                  });
-    if (wanted && held) visit(held->key, held->value);
+    if (expected && held) visit(held->key, held->value);
   });
 }
 
@@ -129,11 +129,11 @@ Behaviour VisitsIntruder() {
 Behaviour AddsIntruder() {
   return WholeScans([](Session& session, std::string_view start, Order order,
                        const Visitor& visit) {
-    bool wanted = true;
+    bool expected = true;
     session.Scan(start, order, [&](auto key, auto value) {
-      return wanted = visit(key, value);
+      return expected = visit(key, value);
     });
-    if (wanted) visit("intruder", "value");
+    if (expected) visit("intruder", "value");
   });
 }
 

@@ -1,7 +1,7 @@
 // What a timed loop works on and with.
 
-#ifndef COMMON_LOOPS_WORKLOAD_H_
-#define COMMON_LOOPS_WORKLOAD_H_
+#ifndef COMMON_LOOPS_RUN_CONTEXT_H_
+#define COMMON_LOOPS_RUN_CONTEXT_H_
 
 #include <cstdint>
 
@@ -23,7 +23,7 @@ class Mix;
 class ThreadGroup;
 
 // One run of a benchmark: what its threads share.
-struct Job {
+struct RunContext {
   const Driver& driver;
   const Benchmark& benchmark;
   const Config& config;
@@ -37,13 +37,13 @@ struct Job {
 };
 
 // The same for one thread, with what it has alone.
-struct Workload : Job {
+struct ThreadContext : RunContext {
   Check& check;
   Meter& meter;
-  Part part;
+  ThreadShare thread_share;
   ThreadGroup* group;  // null: there is one thread, and no other writes
 };
 
 }  // namespace kvmatrix
 
-#endif  // COMMON_LOOPS_WORKLOAD_H_
+#endif  // COMMON_LOOPS_RUN_CONTEXT_H_
