@@ -37,7 +37,9 @@ void Check::ExpectValueBetween(uint64_t key, const Oracle::Observed& before,
   MismatchBetween(key, first, last, value);
 }
 
-// Tells which version it is that the engine should not have answered with.
+// Searches the thousand versions on either side of the accepted range for the
+// one that the engine returned, because "an old value" and "a value of the
+// future" have different causes: a lost write, or a read of an uncommitted one.
 void Check::MismatchBetween(uint64_t key, uint32_t first, uint32_t last,
                             const std::optional<std::string_view>& value) {
   constexpr uint32_t kAround = 1000;

@@ -15,28 +15,34 @@
 
 namespace kvmatrix {
 
-// The entry that a get must find.
+// The entry that a get must return.
 struct Expected {
   uint64_t key;
-  uint32_t version;  // 0: there is none
-  uint64_t root;     // of its value; see Values
+  uint32_t version;  // 0: the key must be absent
+  uint64_t root;     // of the value; see Values
 };
 
-// Judges every entry an engine returns against the oracle and keeps the tally.
-// One wrong byte makes the measurement wrong.
+// Compares every answer of an engine with the oracle, byte by byte, and keeps a
+// tally.  A single wrong byte makes the measurement "wrong".
+//
+// A mismatch is recorded and does not stop the loop; the first one is described
+// in Reason(), the others are counted.  No method throws.
+//
+// Not thread-safe: each thread has a Check of its own, and Merge() adds them
+// up.
 class Check {
  public:
-  // `oracle` and `values` outlive the check and do not change meanwhile.
+  // `oracle` and `values` outlive the check.
   Check(const Oracle& oracle, const Values& values, KeyShape keys)
       : oracle_(oracle), values_(values), keys_(keys) {}
 
-  // What a get of the key with this index must return.
+  // Returns what a get of the key with index `key` must return at this moment.
   Expected ExpectedOf(uint64_t key) const {
     const uint32_t version = oracle_.Version(key);
     return {key, version, values_.Root(key, version)};
   }
 
-  // The engine answered `value` to a get of that key.
+  // Records that a get returned `value` where `expected` was due.
   void ExpectValue(const Expected& expected,
                    const std::optional<std::string_view>& value) {
     if (expected.version != 0 && value) {
@@ -46,8 +52,8 @@ class Check {
     }
   }
 
-  // The same of a key that is present.  Inline wherever it is called: a scan
-  // has little time for an entry.
+  // The same for a key that must be present.  Inlined into the loop of a scan,
+  // which has a few nanoseconds per entry.
   [[gnu::always_inline]] void ExpectPresentValue(const Expected& expected,
                                                  std::string_view value) {
     if (!Matches(expected, value)) [[unlikely]] {
@@ -58,50 +64,61 @@ class Check {
     digest_ += Values::Fingerprint(expected.root);
   }
 
-  // The engine answered `value` to a get of the key with this index, beside
-  // threads that write: what was observed of the key before the get, and after
-  // it.
+  // Records that a get of the key with index `key` returned `value` while other
+  // threads may have written the key.  `before` and `after` were observed right
+  // before and right after the call: every version from the one whose write had
+  // ended before the call to the newest one begun by its end is accepted.
   void ExpectValueBetween(uint64_t key, const Oracle::Observed& before,
                           const Oracle::Observed& after,
                           const std::optional<std::string_view>& value);
 
-  // The engine answered `value` to a get of a key that was never written.
+  // Records that a get of a key that was never written returned `value`, which
+  // must be nothing.
   void ExpectAbsent(std::string_view key,
                     const std::optional<std::string_view>& value) {
     if (value.has_value()) Fail("a key that was never written is found:", key);
   }
 
-  // The index of that key; if it is no key of ours, the tally has it and the
-  // result is nothing.
+  // Returns the index of a key that a scan visits.  If the bytes are not a key
+  // of this run, records a failure and returns nothing.
   std::optional<uint64_t> IndexOf(std::string_view key);
 
-  // A scan visits an entry.  Returns the index of its key; if that is no key
-  // of ours, the tally has it and the result is nothing.
+  // Records an entry that a scan visits, in any order: the key must be one of
+  // this run and have the value of its current version.  Returns the index as
+  // IndexOf() does.
   std::optional<uint64_t> VisitEntry(std::string_view key,
                                      std::string_view value);
 
   // Adds the tally of another thread.
   void Merge(const Check& other);
 
-  // Records a failure that only the benchmark can see.
+  // Records a failure that only the loop can detect, such as a scan out of
+  // order.  At most 40 bytes of `key` are kept.
   void Fail(std::string_view what, std::string_view key);
 
+  // Entries that were returned correctly, the bytes of their values and the sum
+  // of their fingerprints.
   uint64_t found() const { return found_; }
-  uint64_t value_bytes() const { return value_bytes_; }  // of those found
+  uint64_t value_bytes() const { return value_bytes_; }
   uint64_t digest() const { return digest_; }
 
-  // What went wrong first, and how often something did; empty if nothing did.
+  // Returns the first failure and the number of further ones; empty if there
+  // was none.
   std::string Reason() const;
 
+  // Returns an index as the 16 digits of a decimal key, for messages.
   static std::string KeyText(uint64_t key);
 
  private:
+  // True if `value` is, in size and in every byte, the expected one.
   bool Matches(const Expected& expected, std::string_view value) const {
     if (!oracle_.HasSizes()) return values_.IsValueOf(expected.root, value);
     const uint64_t size =
         oracle_.SizeOf(expected.key, expected.version, expected.root, values_);
     return values_.IsValueOf(expected.root, size, value);
   }
+  // Records a wrong answer.  Only the first one is described: building the text
+  // for each of a million failures would take longer than the run.
   void Mismatch(const Expected& expected,
                 const std::optional<std::string_view>& value) {
     if (failures_ > 0) {
@@ -113,6 +130,7 @@ class Check {
   void DescribeMismatch(const Expected& expected,
                         const std::optional<std::string_view>& value);
 
+  // The same for ExpectValueBetween(): versions `first` to `last` were due.
   void MismatchBetween(uint64_t key, uint32_t first, uint32_t last,
                        const std::optional<std::string_view>& value);
 

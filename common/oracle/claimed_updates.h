@@ -1,4 +1,4 @@
-// Updates of keys that other threads may write at the same time.
+// Batches of updates to keys that several threads may write at once.
 
 #ifndef COMMON_ORACLE_CLAIMED_UPDATES_H_
 #define COMMON_ORACLE_CLAIMED_UPDATES_H_
@@ -15,11 +15,21 @@
 
 namespace kvmatrix {
 
-// One batch at a time: claimed, written by the caller, published.  What is
-// still claimed at the end is published, lest another thread wait for it.
+// Builds one batch at a time, in three steps: Claim() locks its keys in the
+// oracle and generates the updates, the caller passes them to the engine, and
+// Publish() records them and unlocks the keys.
+//
+// The oracle must know in which order the writes of a key reached the engine.
+// The claim makes them one after another, at the price that two threads never
+// write the same key at the same moment.  The destructor publishes what is
+// still claimed (after an exception), because another thread would otherwise
+// wait for it forever.
+//
+// Not thread-safe: each thread has its own, on a common oracle.
 class ClaimedUpdates {
  public:
-  // Of at most `batch_size` updates.  `oracle` and `values` outlive it.
+  // For batches of at most `batch_size` updates.  `oracle` and `values` outlive
+  // this object.
   ClaimedUpdates(Oracle& oracle, const Values& values, KeyShape keys,
                  size_t batch_size, bool deletes)
       : oracle_(oracle),
@@ -38,8 +48,10 @@ class ClaimedUpdates {
   ClaimedUpdates(const ClaimedUpdates&) = delete;
   ClaimedUpdates& operator=(const ClaimedUpdates&) = delete;
 
-  // Claims the keys of a batch, which may have a key twice, and makes its
-  // updates.  REQUIRES: the batch before is published
+  // Claims `keys`, which may contain duplicates, and returns the updates that
+  // put or delete them, valid until the next Claim(). The keys are claimed in
+  // ascending order, so that threads that wait for each other cannot form a
+  // cycle.  REQUIRES: the previous batch is published
   std::span<const Update> Claim(std::span<const uint64_t> keys) {
     claimed_.clear();
     for (const uint64_t key : keys) claimed_.push_back({key, 0});
@@ -53,7 +65,7 @@ class ClaimedUpdates {
     return std::span(updates_).first(keys.size());
   }
 
-  // The batch was written.
+  // The batch has been written: records it and releases its keys.
   void Publish() {
     for (const Claimed& claimed : claimed_) {
       oracle_.Publish(claimed.key, claimed.puts, deletes_);
@@ -61,15 +73,17 @@ class ClaimedUpdates {
     claimed_.clear();
   }
 
-  // Bytes of all values so far.
+  // Returns the bytes of all values generated so far.
   uint64_t value_bytes() const { return value_bytes_; }
 
  private:
   struct Claimed {
     uint64_t key;
-    uint32_t puts;  // once the batch is written
+    uint32_t puts;  // of the key, in all, once the batch is written
   };
 
+  // Generates update i of the batch.  A key that occurs twice gets two
+  // versions.
   void Make(size_t i, uint64_t key) {
     writer_.Write(key, keys_.data() + i * writer_.shape().size());
     if (deletes_) return;
@@ -89,7 +103,7 @@ class ClaimedUpdates {
   std::vector<char> keys_;
   std::vector<char> bytes_;
   std::vector<Update> updates_;
-  std::vector<Claimed> claimed_;  // in ascending order
+  std::vector<Claimed> claimed_;  // sorted by key, without duplicates
   uint64_t value_bytes_ = 0;
 };
 

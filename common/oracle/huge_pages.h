@@ -1,4 +1,4 @@
-// Memory for large tables that are read at random.
+// Memory for large tables that are accessed at random.
 
 #ifndef COMMON_ORACLE_HUGE_PAGES_H_
 #define COMMON_ORACLE_HUGE_PAGES_H_
@@ -13,6 +13,11 @@ namespace kvmatrix {
 // Asks the kernel for huge pages: with small ones each access of a random key
 // would miss in the processor's table of pages, at the measured loop's cost.
 template <typename T>
+// A standard allocator that aligns memory to 2 MiB and asks the kernel for huge
+// pages (madvise(2), MADV_HUGEPAGE). With pages of 4 KiB nearly every access to
+// a large table misses the processor's TLB, and the harness would pay for that
+// inside the timed loop.  The request is advisory: if the kernel declines, the
+// memory works just the same.
 struct HugePageAllocator {
   using value_type = T;
 
@@ -23,7 +28,7 @@ struct HugePageAllocator {
   T* allocate(size_t count) {
     const size_t bytes = count * sizeof(T);
     void* const memory = ::operator new(bytes, kPage);
-    madvise(memory, bytes, MADV_HUGEPAGE);  // a wish
+    madvise(memory, bytes, MADV_HUGEPAGE);  // failure changes speed only
     return static_cast<T*>(memory);
   }
   void deallocate(T* memory, size_t) { ::operator delete(memory, kPage); }

@@ -24,6 +24,10 @@ void Oracle::UseTable() {
   std::fill_n(versions_.begin(), prefix_, 1);
 }
 
+// A write on another thread lasts from a microsecond to seconds (a stalled
+// engine), so after some spinning the processor is handed to other threads.
+// Acquire order: the previous owner's write to the engine happened before this
+// claim.
 uint32_t Oracle::Claim(uint64_t key) {
   constexpr int kSpins = 64;
   const std::atomic_ref<uint32_t> slot = Slot(key);

@@ -1,4 +1,4 @@
-// What a database must hold: the version of every key.
+// What the database must contain: the version of every key.
 
 #ifndef COMMON_ORACLE_ORACLE_H_
 #define COMMON_ORACLE_ORACLE_H_
@@ -12,32 +12,39 @@
 
 namespace kvmatrix {
 
-// Versions count the writes of a key: the first put gives 1.  While the present
-// keys are a prefix 0..n-1 at version 1 the oracle is computed and holds no
-// memory; otherwise it holds four bytes per key of the key space.
+// The version of a key is the number of puts it has received; the first put
+// gives version 1. A deleted key keeps its count.  While the present keys are a
+// prefix 0..n-1, all at version 1, the oracle is computed and needs no memory;
+// otherwise it has a table of four bytes per key of the key space.
 //
-// Several threads may write and read at once with Claim(), Publish() and
-// Observe(), and ask what is present; all else wants the oracle for itself.
-// The writes of one key are then one after another: a writer claims the key
-// before its call on the engine and publishes what it wrote after it.  Who
-// observes a key before a get and again after it knows the first version that
-// the engine may answer with and the last.
+// Concurrency.  Claim(), Publish(), Observe(), Version() and NextPresent() may
+// be called by several threads at once; every other method needs exclusive
+// access.  A writer claims a key before its call on the engine and publishes
+// the result after it, so the writes of one key form a sequence.  A reader that
+// observes a key before and after its get knows the first and the last version
+// that the engine may return.
+//
+// The protocol is in the table itself.  Bit 31 of an entry marks a deleted key,
+// bit 30 a claimed one, the rest counts puts.  Claim() sets bit 30 by
+// compare-and-swap and spins while it is set; Publish() stores the new entry
+// without the bit, with release order, so that a thread that observes the new
+// version also sees that the engine has returned from the write.
 class Oracle {
  public:
   Oracle() = default;
 
-  // Forgets everything: an empty database whose keys come from
-  // [0, key_space) and whose values have `value_size` bytes.
+  // Forgets everything: an empty database with keys from [0, key_space) and
+  // values of `value_size` bytes (or with that mean).
   void Reset(uint64_t key_space, uint64_t value_size);
 
-  // As Reset(), but with the keys [0, count) present at version 1.
+  // The same with keys 0 to count - 1 present at version 1.
   void ResetToPrefix(uint64_t key_space, uint64_t value_size, uint64_t count);
 
   uint64_t key_space() const { return key_space_; }
   uint64_t value_size() const { return value_size_; }
 
-  // The version of a present key, or 0 for an absent one, which includes every
-  // key outside the key space.
+  // Returns the version of a present key, or 0 for an absent one.  Keys outside
+  // the key space are absent.
   uint32_t Version(uint64_t key) const {
     if (versions_.empty()) return key < prefix_ ? 1 : 0;
     if (key >= key_space_) return 0;
@@ -45,18 +52,19 @@ class Oracle {
     return version & kDeleted ? 0 : version & ~kClaimed;
   }
 
-  // What may be read of a key at one moment.
+  // What a get of a key may return if it runs at this moment.
   struct Observed {
-    uint32_t version;  // whose write has ended; 0: absent
-    uint32_t newest;   // whose write has begun; 0: none, and absent
+    uint32_t version;  // the last one whose write has ended; 0: absent
+    uint32_t newest;   // the last one whose write has begun; 0: absent
   };
 
-  // Of a key that was absent, and is met all the same: it must have been put
-  // since, to any version.  Nothing was begun by then, so what is observed
-  // afterwards says how far the puts have come.
+  // The observation to compare with if a scan visits a key that was absent
+  // before the scan: it must have been put since then, to any version from 1
+  // on.  `newest` is 0, so only the observation after the call limits the
+  // versions.
   static constexpr Observed AbsentBefore() { return {1, 0}; }
 
-  // Of any key.
+  // Returns what may be read of any key at this moment.  Thread-safe.
   Observed Observe(uint64_t key) const {
     if (versions_.empty()) return {Version(key), Version(key)};
     if (key >= key_space_) return {0, 0};
@@ -66,43 +74,43 @@ class Oracle {
     return {version, record & kClaimed ? puts + 1 : version};
   }
 
-  // Waits until no other thread writes `key`, and keeps all others from writing
-  // it until Publish().  Returns the version that a put would give the key.  A
-  // thread that claims several keys does so in ascending order.
-  // REQUIRES: UseTable() was called; key < key_space()
+  // Waits until no other thread has claimed `key`, claims it, and returns the
+  // version that a put will give it.  A thread that claims several keys must do
+  // so in ascending order, or two threads may wait for each other.  REQUIRES:
+  // UseTable() was called; key < key_space()
   uint32_t Claim(uint64_t key);
 
-  // The claimed key has had so many puts in all, and is present unless it was
-  // deleted since.
+  // Releases a claimed key, which has now received `puts` puts in all and is
+  // present unless `deleted`.
   void Publish(uint64_t key, uint32_t puts, bool deleted) {
     Slot(key).store(puts | (deleted ? kDeleted : 0), std::memory_order_release);
   }
 
-  // Records a put and returns the version it gives the key.
-  // REQUIRES: UseTable() was called; key < key_space()
+  // Records a put and returns the new version.  REQUIRES: UseTable() was
+  // called; key < key_space()
   uint32_t Put(uint64_t key) {
     return versions_[key] = (versions_[key] & ~kDeleted) + 1;
   }
 
-  // Records a delete of a key, present or not.
-  // REQUIRES: UseTable() was called; key < key_space()
+  // Records a delete of a key, present or not.  REQUIRES: UseTable() was
+  // called; key < key_space()
   void Delete(uint64_t key) { versions_[key] |= kDeleted; }
 
-  // All that is recorded of a key, and its return to that.
-  // REQUIRES: UseTable() was called; key < key_space()
+  // Returns the raw entry of a key; Restore() sets it, to undo a Put() or
+  // Delete(). REQUIRES: UseTable() was called; key < key_space()
   uint32_t Record(uint64_t key) const { return versions_[key]; }
   void Restore(uint64_t key, uint32_t record) { versions_[key] = record; }
 
-  // Values whose size is no function of what they grow from: the size of the
-  // last put of a key, until the next one.  Eight bytes per key.
-  // REQUIRES: UseTable() was called; size < 2^16
+  // For values whose size is not a function of their root: SetSize() stores the
+  // size of the value last put.  Eight bytes per key.  REQUIRES: UseTable() was
+  // called; size < 2^16
   void UseSizes() { sizes_.resize(key_space_); }
   void SetSize(uint64_t key, uint64_t size) {
     sizes_[key] = uint64_t{Version(key)} << kSizeBits | size;
   }
   bool HasSizes() const { return !sizes_.empty(); }
 
-  // The size of the value of `key` at `version`, which grows from `root`.
+  // Returns the size of the value of `key` at `version`, which has this root.
   uint64_t SizeOf(uint64_t key, uint32_t version, uint64_t root,
                   const Values& values) const {
     if (HasSizes() && key < key_space_ && version != 0 &&
@@ -112,31 +120,32 @@ class Oracle {
     return values.SizeOf(root);
   }
 
-  // Brings the entry of `key` into the processor's cache.
+  // Fetches the entry of `key` into the processor's cache.
   void Prefetch(uint64_t key) const {
     if (!versions_.empty()) __builtin_prefetch(versions_.data() + key, 1);
   }
 
-  // Makes Put() and Delete() possible: allocates the table.
+  // Allocates the table, which Put(), Delete() and Claim() need.  Idempotent.
   void UseTable();
 
+  // True if no key is present.  Entries() counts the present keys.  Both read
+  // the whole table in the worst case.
   bool Empty() const;
 
-  // How many keys are present.
   uint64_t Entries() const;
 
-  // The first present key at or past `key`, or key_space() if there is none.
+  // Returns the first present key at or after `key`, or key_space().
   uint64_t NextPresent(uint64_t key) const {
     if (versions_.empty()) return key < prefix_ ? key : key_space_;
     while (key < key_space_ && Version(key) == 0) ++key;
     return key;
   }
 
-  // The last present key before `key`, or key_space() if there is none.
+  // Returns the last present key before `key`, or key_space() if there is none.
   uint64_t PreviousPresent(uint64_t key) const;
 
-  // Of all present keys: how many, the bytes of their values, and the sum of
-  // their fingerprints.
+  // Totals over all present keys: their number, the bytes of their values and
+  // the sum of the fingerprints.
   struct Contents {
     uint64_t entries = 0;
     uint64_t value_bytes = 0;

@@ -26,7 +26,8 @@ WriteStream::WriteStream(const Benchmark& benchmark, const KeyDraw& draw,
   for (uint64_t& key : ahead_) key = keys_.Next();
 }
 
-// Draws nothing ahead: what follows may be the next benchmark's.
+// Draws no key ahead: in a replay, the number after the last one belongs to the
+// next benchmark.
 Step WriteStream::NextReplayed() {
   const uint64_t key = replay_->NextKey();
   const uint32_t before = oracle_.Record(key);
@@ -45,6 +46,8 @@ void WriteStream::Finish(const Benchmark& benchmark, const KeyDraw& draw,
   if (!WritesDistinct(benchmark, draw)) return;
   const uint64_t all = std::accumulate(steps.begin(), steps.end(), uint64_t{0});
   assert(all <= oracle.key_space());
+  // What is present is a prefix again, so the oracle needs no table: all keys
+  // were written, or one thread wrote them in order.
   const bool in_order =
       draw.order == KeyOrder::kSequential && steps.size() == 1;
   if (in_order || all == oracle.key_space()) {

@@ -15,38 +15,44 @@
 
 namespace kvmatrix {
 
-// One update: put the value of `version`, or delete when `version` is 0.
+// One update: put the value of `version`, or delete if `version` is 0.
 struct Step {
   uint64_t key;
   uint32_t version;
-  uint32_t before = 0;  // what the oracle recorded of the key until then
+  uint32_t before = 0;  // the oracle's entry of the key before the update
 };
 
-// True if all keys that it writes are new and different: version 1 each.
+// True if the benchmark fills a fresh database and writes no key twice.  Every
+// version is then 1, and the oracle need not be updated in the loop.
 bool WritesDistinct(const Benchmark& benchmark, const KeyDraw& draw);
 
-// The same stream drives the engine in a benchmark and the oracle alone in a
-// replay, so that what was written and what is expected cannot drift apart.
+// Draws keys and records the updates in the oracle.  The same code drives the
+// engine in a benchmark and the oracle alone in a replay (--after), so that
+// what was written and what is expected cannot diverge.
+//
+// Not thread-safe: each thread has its own, on a common oracle.  If contended()
+// is true, only NextKey() may be used, with ClaimedUpdates for the record.
 class WriteStream {
  public:
-  // Starts `benchmark` on what `oracle` records; a benchmark that wants a fresh
-  // database has had it Reset().  `oracle` outlives the stream.
-  // REQUIRES: IsWriting(benchmark)
+  // Starts `benchmark` on the database that `oracle` describes; for a benchmark
+  // with a fresh database the caller has Reset() it.  `oracle` outlives the
+  // stream.  REQUIRES: IsWriting(benchmark)
   WriteStream(const Benchmark& benchmark, const KeyDraw& draw,
               uint64_t stream_seed, Oracle& oracle,
               const ThreadShare& thread_share = {});
 
-  // The same with keys in the benchmark's own order.
+  // The same, with keys in the benchmark's own order.
   WriteStream(const Benchmark& benchmark, uint64_t stream_seed, Oracle& oracle)
       : WriteStream(benchmark, benchmark.key_order, stream_seed, oracle) {}
 
-  // True if another thread may write the same keys at once: only NextKey() is
-  // then allowed, and each write is to be claimed and published.
+  // True if another thread may write the same keys at once.  Each write must
+  // then be claimed and published.
   bool contended() const { return !distinct_ && thread_share_.threads > 1; }
 
   Oracle& oracle() const { return oracle_; }
 
-  // The key of the next update, which is recorded nowhere.
+  // Returns the key of the next update without recording it.  Keys are drawn 32
+  // ahead, to prefetch their entries in the oracle.
   uint64_t NextKey() {
     const uint64_t key = ahead_[next_];
     ahead_[next_] = keys_.Next();
@@ -55,6 +61,7 @@ class WriteStream {
     return key;
   }
 
+  // Returns the next update and records it.  REQUIRES: !contended()
   Step Next() {
     if (distinct_) return {keys_.Next(), 1};
     if (replay_ != nullptr) return NextReplayed();
@@ -67,19 +74,20 @@ class WriteStream {
     return {key, oracle_.Put(key), before};
   }
 
-  // Undoes the record of the last step that was not taken back, which was never
-  // done.  The stream has no Next() after that.
+  // Removes the record of an update that was drawn and not written.  Updates
+  // are undone in reverse order, and no Next() may follow.
   void Undo(const Step& step) {
     if (!distinct_) oracle_.Restore(step.key, step.before);
   }
 
-  // Completes the oracle's record once each thread has taken its `steps`.
-  // REQUIRES: none has taken more than its part of the key space
+  // Completes the oracle's record once thread i has written `steps[i]` updates:
+  // a benchmark with WritesDistinct() records nothing until then.  REQUIRES: no
+  // thread has written more than its share of the key space
   static void Finish(const Benchmark& benchmark, const KeyDraw& draw,
                      uint64_t stream_seed, std::span<const uint64_t> steps,
                      Oracle& oracle);
 
-  // Records the `steps` updates of each thread without handing them out.
+  // Records `steps[i]` updates of each thread i without writing them.
   static void Replay(const Benchmark& benchmark, const KeyDraw& draw,
                      uint64_t stream_seed, std::span<const uint64_t> steps,
                      Oracle& oracle);
@@ -88,14 +96,14 @@ class WriteStream {
   Step NextReplayed();
 
   const bool deletes_;
-  const bool distinct_;  // a fresh database and no key twice: version 1
+  const bool distinct_;  // see WritesDistinct()
   const ThreadShare thread_share_;
   ReplayedStream* const replay_;  // null: the own stream
   Oracle& oracle_;
   KeyStream keys_;
 
-  // The next keys, drawn early so that their versions are in the processor's
-  // cache when they are needed.
+  // The next keys.  A table of four bytes per key does not fit the cache;
+  // drawing early gives the prefetches time.
   static constexpr size_t kAhead = 32;
   uint64_t ahead_[kAhead];
   size_t next_ = 0;

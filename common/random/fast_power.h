@@ -1,7 +1,13 @@
-// Logarithm and power to the base of two for generators that draw millions of
-// numbers a second: tables of a kilobyte and short polynomials.  They are not
-// correctly rounded, but the same on every machine with IEEE arithmetic, which
-// the C library's need not be.
+// Fast logarithm and power to base 2, for generators that draw millions of
+// numbers a second.
+//
+// Both functions look a first value up in a table (1.5 KiB together, computed
+// at compile time) and correct it with a short polynomial.  They are not
+// correctly rounded.  They use only additions and multiplications, so every
+// machine with IEEE 754 doubles computes the same bits; the C library's log2()
+// and exp2() may differ between versions, and a generated stream must not.
+//
+// Pure functions; thread-safe.
 
 #ifndef COMMON_RANDOM_FAST_POWER_H_
 #define COMMON_RANDOM_FAST_POWER_H_
@@ -14,10 +20,13 @@
 namespace kvmatrix {
 namespace internal {
 
-inline constexpr int kCells = 64;  // of a factor of two
+// Number of table cells per factor of two.  A larger table needs a shorter
+// polynomial but more of the first-level cache.
+inline constexpr int kCells = 64;
 inline constexpr double kLn2 = 0.69314718055994530942;
 
-// log2(x) for x in [1, 2], by the series of the inverse hyperbolic tangent.
+// log2(x) for x in [1, 2], by the series of the inverse hyperbolic tangent:
+// log(x) = 2 artanh((x - 1) / (x + 1)). For the tables only.
 constexpr double SlowLog2(double x) {
   const double s = (x - 1) / (x + 1);
   double sum = 0;
@@ -25,13 +34,16 @@ constexpr double SlowLog2(double x) {
   return 2 * s * sum / kLn2;
 }
 
-// 2^x for x in [0, 1], by its series.
+// 2^x for x in [0, 1], by the Taylor series of the exponential function.  For
+// the tables only.
 constexpr double SlowExp2(double x) {
   double sum = 1;
   for (int i = 30; i > 0; --i) sum = 1 + sum * x * kLn2 / i;
   return sum;
 }
 
+// Cell i of `logs` belongs to the mantissas around c = 1 + i / kCells.  The
+// last cell, for c = 2, is reached by rounding up.
 struct PowerTables {
   std::array<std::pair<double, double>, kCells + 1> logs{};  // 1 / c, log2(c)
   std::array<double, kCells> powers{};                       // 2^(i / kCells)
@@ -53,7 +65,13 @@ inline constexpr PowerTables kPowerTables = MakePowerTables();
 
 }  // namespace internal
 
-// Within 10^-13 of log2(x), and to ten digits near x = 1.
+// Returns log2(x) with an absolute error below 10^-13; near x = 1, where the
+// logarithm vanishes, the relative error is below 10^-10.
+//
+// Method: x = 2^e m with m in [1, 2). The nearest table entry c gives log2(x) =
+// e + log2(c) + log2(m / c), and m / c = 1 + r with |r| <= 2^-7, for which five
+// terms of the series of log(1 + r) are enough.
+//
 // REQUIRES: x is finite, normal and positive
 inline double FastLog2(double x) {
   constexpr uint64_t kOne = uint64_t{1023} << 52;
@@ -61,6 +79,7 @@ inline double FastLog2(double x) {
   const auto bits = std::bit_cast<uint64_t>(x);
   const auto exponent = static_cast<int64_t>(bits >> 52) - 1023;
   const auto m = std::bit_cast<double>((bits & kMantissa) | kOne);
+  // The top six bits of the mantissa, rounded to the nearest cell.
   const uint64_t cell = ((bits & kMantissa) + (uint64_t{1} << 45)) >> 46;
   const auto& [inverse, log] = internal::kPowerTables.logs[cell];
   const double r = m * inverse - 1;
@@ -70,7 +89,15 @@ inline double FastLog2(double x) {
          r * series * (1 / internal::kLn2);
 }
 
-// 2^x to twelve digits.  REQUIRES: -1022 < x < 1023
+// Returns 2^x with a relative error below 10^-12.
+//
+// Method: adding 1.5 * 2^52 / kCells rounds x to a multiple of 1 / kCells and
+// leaves that multiple, as an integer, in the low bits of the sum.  The
+// integer's remainder selects the table entry, its quotient is added to the
+// exponent bits of the result, and four terms of the exponential series cover
+// the rest t, which is below 1 / (2 kCells) * ln 2.
+//
+// REQUIRES: -1022 < x < 1023
 inline double FastExp2(double x) {
   constexpr double kShift = 0x1.8p52 / internal::kCells;
   const double shifted = x + kShift;

@@ -7,26 +7,32 @@
 
 namespace kvmatrix {
 
-// seed * 16807 mod (2^31 - 1) (Park and Miller, "minimal standard"), from a
-// seed of 31 bits; 0 and 2^31 - 1, which it would never leave, become 1.  As in
-// LevelDB 1.23, util/random.h.  The bias of Uniform() and the 31 bits are part
-// of the stream.
+// A multiplicative congruential generator: seed * 16807 mod (2^31 - 1) (Park
+// and Miller, "Random number generators: good ones are hard to find", CACM
+// 31(10), 1988, the "minimal standard"). Same numbers as util/random.h of
+// LevelDB 1.23.
+//
+// Its weaknesses, 31 bits of state and a biased Uniform(), are part of the
+// stream that is replayed: use Random for everything else.  Not thread-safe.
 class LevelDbRandom {
  public:
+  // Only the low 31 bits of `seed` are used.  0 and 2^31 - 1, which the
+  // generator would never leave, become 1.
   explicit constexpr LevelDbRandom(uint32_t seed) : state_(seed & kModulus) {
     if (state_ == 0 || state_ == kModulus) state_ = 1;
   }
 
-  // In [1, 2^31 - 2].
+  // Returns the next number, in [1, 2^31 - 2].
   constexpr uint32_t Next() {
     const uint64_t product = uint64_t{state_} * 16807;
-    // 2^31 is 1 modulo 2^31 - 1: the high bits are added to the low ones.
+    // 2^31 is 1 modulo 2^31 - 1, so the high bits can be added to the low ones.
     const uint64_t sum = (product >> 31) + (product & kModulus);
     state_ = static_cast<uint32_t>(sum > kModulus ? sum - kModulus : sum);
     return state_;
   }
 
-  // In [0, n).  REQUIRES: 0 < n < 2^31
+  // Returns a number in [0, n), slightly biased unless n divides 2^31 - 2.
+  // REQUIRES: 0 < n < 2^31
   constexpr uint32_t Uniform(uint32_t n) { return Next() % n; }
 
  private:

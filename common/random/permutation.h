@@ -1,4 +1,4 @@
-// A random order of 0..n-1 that needs no memory, or a little for speed.
+// A random order of 0..n-1 that is computed instead of stored.
 
 #ifndef COMMON_RANDOM_PERMUTATION_H_
 #define COMMON_RANDOM_PERMUTATION_H_
@@ -11,25 +11,37 @@
 
 namespace kvmatrix {
 
-// A bijection on [0, n): four rounds of a balanced Feistel network over the
-// smallest even number of bits that holds n, walking the cycle until the result
-// falls below n (Black and Rogaway, CT-RSA 2002).
+// A bijection on [0, n), chosen by a seed: a Feistel network of four rounds
+// over the smallest even number of bits that can hold n.  Its result may be n
+// or more; the network is then applied again until the result is below n
+// ("cycle walking"; Black and Rogaway, "Ciphers with arbitrary finite domains",
+// CT-RSA 2002). On average at most four steps are needed, because the domain
+// of the network is at most four times n.
+//
+// Used for orders in which every key occurs exactly once, and to scatter the
+// frequent ranks of a skewed distribution over the key space.  Not for
+// cryptography.
+//
+// Threads: const methods may be called concurrently; Apply() needs external
+// synchronisation, because its first call builds a table.
 class Permutation {
  public:
-  // REQUIRES: 0 < n <= 2^62
+  // Equal arguments make equal permutations, on every machine.  REQUIRES: 0 < n
+  // <= 2^62
   Permutation(uint64_t n, uint64_t seed);
 
-  // The i-th element of the order.  REQUIRES: i < n
+  // Returns element i of the order.  REQUIRES: i < n
   uint64_t operator()(uint64_t i) const;
 
-  // Replaces each number by the element of that place, as operator() does, but
-  // takes the steps of all walks together: how long a walk is cannot be
-  // foreseen, and each step waits for the one before.
-  // REQUIRES: at most kMaxApply numbers, each below n
+  // Replaces each position in `places` by the element at that position, as
+  // operator() does, but interleaves the walks: the length of a walk cannot be
+  // predicted, and each of its steps depends on the one before, so a single
+  // walk leaves most of the processor idle.  Several times faster for a full
+  // span.  REQUIRES: places.size() <= kMaxApply, each position is below n
   void Apply(std::span<uint64_t> places);
   static constexpr size_t kMaxApply = 128;
 
-  // The place of `element` in the order: (*this)(Inverse(element)) == element.
+  // Returns the position of `element`: (*this)(Inverse(element)) == element.
   // REQUIRES: element < n
   uint64_t Inverse(uint64_t element) const {
     do {
@@ -40,18 +52,20 @@ class Permutation {
 
  private:
   static constexpr int kRounds = 4;
-  static constexpr int kTableBits = 12;  // halves that have a table, of 32 KiB
+  // Halves of up to this many bits have their round functions in a table of at
+  // most 32 KiB; larger ones are computed.
+  static constexpr int kTableBits = 12;
 
   uint64_t RoundFunction(int round, uint64_t half) const;
 
-  // One step of each of the walks at `x`.  They take each round together:
-  // within a step almost every instruction waits for the one before, and a
-  // processor overlaps few steps by itself.  Round is uint64_t(int round,
-  // uint64_t half).
+  // Advances each of the kCount walks at `x` by one step, all of them round by
+  // round: within one step almost every instruction depends on the previous
+  // one, and the processor overlaps few steps by itself.  Round is uint64_t(int
+  // round, uint64_t half).
   template <size_t kCount, typename Round>
   std::array<uint64_t, kCount> Encrypt(const uint64_t* x,
                                        Round round_function) const;
-  // All walks to their ends, kGroup of them at once.
+  // Runs all walks to their ends, kGroup of them at a time.
   template <size_t kGroup, typename Round>
   void Walk(std::span<uint64_t> places, Round round_function) const;
   uint64_t Decrypt(uint64_t x) const;
@@ -60,7 +74,7 @@ class Permutation {
   int half_bits_ = 1;
   uint64_t half_mask_;
   uint64_t round_keys_[kRounds];
-  std::vector<uint16_t> table_;  // of the round functions, for Apply()
+  std::vector<uint16_t> table_;  // the round functions; filled by Apply()
 };
 
 }  // namespace kvmatrix

@@ -1,5 +1,9 @@
-// What share of draws a distribution gives to its most frequent keys, by exact
-// sums or in closed form.  Pure functions; each share is between 0 and 1.
+// The expected share of draws that fall on the most frequent keys, for the
+// distributions of zipf.h.
+//
+// A run prints these values next to the shares it counted in its own stream;
+// run/distribution_check.h compares them.  Pure functions; every share is in
+// [0, 1].
 
 #ifndef COMMON_RANDOM_SHARE_THEORY_H_
 #define COMMON_RANDOM_SHARE_THEORY_H_
@@ -9,17 +13,18 @@
 
 namespace kvmatrix {
 
-// The sum of 1 / r^theta over r = 1..n, to twelve digits: term by term so long
-// as they are few, and the rest by Euler's and Maclaurin's formula.
+// The sum of 1 / r^theta over r = 1..n, to twelve digits: the first thousand
+// terms one by one, the others by the Euler-Maclaurin formula.
 double Zeta(uint64_t n, double theta);
 
-// Of draws by Zipf's law over n items those of the `count` most frequent.
-// REQUIRES: count <= n
+// The expected share of the `count` most frequent items among draws by Zipf's
+// law over n items.  REQUIRES: count <= n
 double ZipfShare(uint64_t count, uint64_t n, double theta);
 
-// Of draws as YCSB's "zipfian" over `keys` keys those of `hot`, which is sorted
-// and has no key twice.  Rank by rank where these are frequent, and the others
-// as if their hashes fell on all keys alike.
+// The expected share of the keys in `hot` among draws by YCSB's "zipfian" over
+// `keys` keys.  The 262,144 most frequent ranks are hashed and looked up one by
+// one; the remaining ranks are treated as if their hashes fell on all keys
+// alike.  REQUIRES: `hot` is sorted and has no duplicates
 double YcsbZipfShare(std::span<const uint64_t> hot, uint64_t keys);
 
 }  // namespace kvmatrix

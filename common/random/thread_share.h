@@ -1,4 +1,4 @@
-// The share of one thread in a benchmark that several run.
+// How a benchmark that several threads run is divided among them.
 
 #ifndef COMMON_RANDOM_THREAD_SHARE_H_
 #define COMMON_RANDOM_THREAD_SHARE_H_
@@ -9,19 +9,21 @@
 
 namespace kvmatrix {
 
-// Thread number `thread` of `threads`.
+// Thread number `thread` (from 0) of `threads`. A value type.
 struct ThreadShare {
   uint64_t thread = 0;
   uint64_t threads = 1;
 
-  // The seed of this thread's own stream.  A thread that is alone has that of
-  // the benchmark, so that its stream has no word of threads in it.
+  // Returns the seed of this thread's own stream.  With a single thread that is
+  // the seed of the benchmark's stream itself, so that a run with one thread
+  // draws the same numbers as one that does not know about threads.
   constexpr uint64_t SeedOf(uint64_t stream_seed) const {
     return threads == 1 ? stream_seed
                         : StreamSeed(stream_seed, "thread", thread);
   }
 
-  // What falls to this thread of so many; the first ones take the remainder.
+  // Returns how many of `total` operations are this thread's.  The counts of
+  // all threads add up to `total`; the first threads take the remainder.
   constexpr uint64_t CountOf(uint64_t total) const {
     return total / threads + (thread < total % threads ? 1 : 0);
   }

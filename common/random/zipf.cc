@@ -5,7 +5,7 @@
 namespace kvmatrix {
 namespace {
 
-// So near to 1, the first terms of a series are more exact than a quotient.
+// For exponents nearer to 1 than this, Inverse() uses the series.
 constexpr double kNearOne = 1e-6;
 
 double Density(double x, double theta) { return std::pow(x, -theta); }
@@ -34,6 +34,10 @@ bool ZipfRanks::AcceptsFar(double rank, double area) const {
   return area >= ZipfIntegral(rank + 0.5, theta_) - Density(rank, theta_);
 }
 
+// Each stage handles 16 draws, so that the loads and multiplications of
+// independent draws overlap.  A rejected draw does not advance `drawn`, and its
+// slot is overwritten by the next one.  The random numbers are consumed in the
+// order of single draws, so the accepted ranks are the same.
 void ZipfRanks::Draw(Random& random, std::span<uint64_t> ranks) const {
   constexpr size_t kAtOnce = 16;
   double areas[kAtOnce], places[kAtOnce];
@@ -51,8 +55,10 @@ void ZipfRanks::Draw(Random& random, std::span<uint64_t> ranks) const {
 
 void YcsbZipf::Draw(Random& random, uint64_t keys,
                     std::span<uint64_t> drawn) const {
-  for (uint64_t& key : drawn) key = ranks_(random);  // independent: overlaps
-  // The remainder by a product: the quotient is right or one too little.
+  // The draws do not depend on each other, and the processor overlaps them.
+  for (uint64_t& key : drawn) key = ranks_(random);
+  // hash % keys without a division: the quotient by the rounded-down inverse is
+  // exact or one too small, which the comparison below corrects.
   const uint64_t inverse = std::numeric_limits<uint64_t>::max() / keys;
   for (uint64_t& key : drawn) {
     const uint64_t hash = YcsbHash(key);

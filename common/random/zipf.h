@@ -1,9 +1,14 @@
-// Zipf's law: item r of n is drawn in proportion to 1 / (r + 1)^theta.
+// Zipf's law: item r of n is drawn with a probability proportional to 1 / (r +
+// 1)^theta.
 //
-// Two generators, labelled wherever they are used: ZipfRanks is the law, and
-// YcsbZipf is what YCSB draws under that name, which is another distribution.
-// Neither holds memory that grows with n; both are functions of their random
-// stream and of the C library's exp(), log() and pow().
+// Two generators, and every result says which one it used.  ZipfRanks follows
+// the law.  YcsbZipf is what YCSB draws under that name, which is a different
+// distribution.  Neither needs memory that grows with n.  Both are functions of
+// their random stream and of the C library's exp(), log() and pow(), which only
+// determine constants.
+//
+// Threads: const methods may be called concurrently, each caller with a Random
+// of its own.
 
 #ifndef COMMON_RANDOM_ZIPF_H_
 #define COMMON_RANDOM_ZIPF_H_
@@ -18,22 +23,25 @@
 
 namespace kvmatrix {
 
-// The integral of x^-theta from 1 to `x`: log(x) where theta is 1.
+// The integral of t^-theta for t from 1 to `x`, which is log(x) if theta is 1.
+// Accurate for exponents near 1, where the closed form cancels.
 double ZipfIntegral(double x, double theta);
 
-// Ranks of n items, the law itself: rejection-inversion (Hoermann and
+// Draws ranks by the law itself, by rejection-inversion (Hoermann and
 // Derflinger, "Rejection-inversion to generate variates from monotone discrete
-// distributions", ACM TOMACS 6(3), 1996).  Needs no sum over the items, so that
-// one for another n is as cheap as a few draws.
+// distributions", ACM TOMACS 6(3), 1996): invert the integral of the density,
+// round to the nearest rank, and accept it if the point lies below the bar of
+// that rank.  Construction needs no
+// sum over the items and costs about as much as a few draws.
 class ZipfRanks {
  public:
-  // REQUIRES: 0 < n <= 10^16, 0 < theta <= 100.  Beyond n = 2^52 the ranks of
-  // the tail are rounded to even numbers.
+  // Beyond n = 2^52 the ranks of the tail are rounded to even numbers.
+  // REQUIRES: 0 < n <= 10^16, 0 < theta <= 100
   ZipfRanks(uint64_t n, double theta);
 
   uint64_t n() const { return static_cast<uint64_t>(last_); }
 
-  // In [0, n()); 0 is the most frequent.
+  // Returns a rank in [0, n()); 0 is the most frequent.
   uint64_t operator()(Random& random) const {
     while (true) {
       const double area = area_end_ - random.Unit() * area_;
@@ -42,16 +50,19 @@ class ZipfRanks {
     }
   }
 
-  // As many of them, as if drawn one after another, and faster.
+  // Fills `ranks` with the ranks that as many calls of operator() would return,
+  // and is faster, because the inversions of several draws overlap.
   void Draw(Random& random, std::span<uint64_t> ranks) const;
 
  private:
-  // Where rounding leaves nothing, at the very end of the items.
+  // Bounds that keep FastLog2() and FastExp2() within their domains where
+  // rounding reaches the very end of the items.
   static constexpr double kMin = 0x1p-1000;
   static constexpr double kMaxBits = 60;
 
-  // The inverse of ZipfIntegral(), to nine digits: where the exponent is so
-  // near to 1 that a quotient would lose them, the first terms of a series.
+  // The inverse of ZipfIntegral(), to nine digits.  If the exponent is so near
+  // to 1 that the quotient would lose them, the first terms of a series are
+  // used.
   double Inverse(double area) const {
     const double scaled = area * exponent_;
     const double log2_x =
@@ -61,7 +72,9 @@ class ZipfRanks {
     return FastExp2(std::min(log2_x, kMaxBits));
   }
 
-  // Whether the place `x` of `area` stands for a rank, and for which.
+  // Sets `rank` to the rank nearest to `x`, the inverse of `area`, and returns
+  // true if it is accepted.  Most are accepted by the first comparison, which
+  // needs no power.
   bool Accepts(double area, double x, uint64_t& rank) const {
     const auto nearest =
         std::clamp<int64_t>(static_cast<int64_t>(x + 0.5), 1, last_);
@@ -78,14 +91,14 @@ class ZipfRanks {
   const bool near_one_;
   const double area_end_;
   const double area_;
-  const double always_within_;  // so near to x, a rank needs no further look
+  const double always_within_;  // a rank this near to x is always accepted
 };
 
-// YCSB's hash of an integer: FNV-1a over its eight bytes, the lowest first.
+// YCSB's hash of an integer: FNV-1a over its eight bytes, lowest first
 // (Utils.fnvhash64, core/src/main/java/site/ycsb/Utils.java of
-// brianfrankcooper/YCSB; its Math.abs() is this minus sign.)  Below 2^63, but
-// for the one hash whose negative does not exist: that is 0 here, negative
-// there.
+// brianfrankcooper/YCSB; its Math.abs() is the sign handling here). The result
+// is below 2^63. For the one hash without a negative counterpart YCSB returns a
+// negative number; this returns 0.
 constexpr uint64_t YcsbHash(uint64_t value) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (int i = 0; i < 8; ++i) {
@@ -95,21 +108,22 @@ constexpr uint64_t YcsbHash(uint64_t value) {
   return (hash >> 63 ? -hash : hash) & ~(uint64_t{1} << 63);
 }
 
-// The formula of Gray et al. ("Quickly generating billion-record synthetic
-// databases", SIGMOD 1994): the law for ranks 0 and 1, and about a fifth too
-// much of the ranks that follow.
+// The formula of Gray et al.  ("Quickly generating billion-record synthetic
+// databases", SIGMOD 1994), on which YCSB is built.  Ranks 0 and 1 have the
+// probabilities of the law; the ranks that follow are drawn about a fifth too
+// often.
 class GrayZipf {
  public:
-  // `zeta` is the sum of 1 / r^theta over r = 1..items.
-  // REQUIRES: items >= 3, 0 < theta < 1
+  // `zeta` is the sum of 1 / r^theta over r = 1..items.  REQUIRES: items >= 3,
+  // 0 < theta < 1
   GrayZipf(uint64_t items, double theta, double zeta);
 
   uint64_t items() const { return items_; }
 
-  // In [0, items()); 0 is the most frequent.
+  // Returns a rank in [0, items()); 0 is the most frequent.
   uint64_t operator()(Random& random) const { return RankOf(random.Unit()); }
 
-  // The rank that a number in [0, 1) stands for.
+  // Returns the rank of a uniform number u in [0, 1).
   uint64_t RankOf(double u) const {
     const double uz = u * zeta_;
     const double share = FastExp2(alpha_ * FastLog2(eta_ * u - eta_ + 1));
@@ -117,7 +131,7 @@ class GrayZipf {
     return static_cast<uint64_t>(uz < 1 ? 0 : uz < second_ ? 1 : rank);
   }
 
-  // The share of draws that are below `rank`, by the formula.
+  // Returns the probability of a rank below `rank`, by the formula.
   double ShareBelow(uint64_t rank) const;
 
  private:
@@ -128,33 +142,37 @@ class GrayZipf {
   const double eta_;
 };
 
-// YCSB's "zipfian" request distribution: ranks of 10^10 items whatever the
-// number of keys, hashed and reduced modulo the number of keys.  How skewed it
-// is hardly depends on that number, some keys share the draws of several ranks,
-// and some keys have no rank of their own.  (ScrambledZipfianGenerator.java
-// with its constants, commit cd1589ce, and ZipfianGenerator.java, commit
-// 781a8f52, of brianfrankcooper/YCSB; the items are one more than ITEM_COUNT,
-// as there.)
+// YCSB's "zipfian" request distribution: draws a rank of 10^10 items whatever
+// the number of keys, hashes it, and reduces the hash modulo the number of
+// keys.  Hence the skew hardly depends on the number of keys, some keys collect
+// the draws of several ranks, and some keys have no frequent rank.
+// (ScrambledZipfianGenerator.java with its constants, commit cd1589ce, and
+// ZipfianGenerator.java, commit 781a8f52, of brianfrankcooper/YCSB. As there,
+// the items are one more than ITEM_COUNT.)
 class YcsbZipf {
  public:
   static constexpr double kTheta = 0.99;
   static constexpr double kZeta = 26.46902820178302;
   static constexpr uint64_t kItems = 10'000'000'001;
 
+  // Returns a rank in [0, kItems).
   uint64_t Rank(Random& random) const { return ranks_(random); }
 
-  // A key in [0, keys).  REQUIRES: keys > 0
+  // Returns a key in [0, keys). REQUIRES: keys > 0
   uint64_t operator()(Random& random, uint64_t keys) const {
     return KeyOf(ranks_(random), keys);
   }
 
-  // As many of them, as if drawn one after another, and faster.
+  // Fills `drawn` with the keys that as many calls of operator() would return,
+  // and is faster.
   void Draw(Random& random, uint64_t keys, std::span<uint64_t> drawn) const;
 
+  // Returns the key of a rank.  Different ranks may have the same key.
   static constexpr uint64_t KeyOf(uint64_t rank, uint64_t keys) {
     return YcsbHash(rank) % keys;
   }
 
+  // See GrayZipf::ShareBelow().
   double ShareBelow(uint64_t rank) const { return ranks_.ShareBelow(rank); }
 
  private:

@@ -13,37 +13,41 @@
 
 namespace kvmatrix {
 
-// A percentile, in parts of ten thousand: 9999 is p99.99.  Whole numbers,
-// because 100,000 * (1 - 0.9999) is less than 10 in floating point.
+// A percentile in units of 0.01 %: 9999 is p99.99. An integer, because 100,000
+// * (1 - 0.9999) is less than 10 in floating point.
 using Percentile = uint64_t;
 inline constexpr Percentile kPercentiles[] = {5000, 9000, 9900, 9990, 9999};
 
-// Count, minimum, maximum and sum are exact to the nanosecond.
+// The result of a loop, converted from the clock's ticks.  Count, minimum,
+// maximum and sum are exact to the nanosecond.  Immutable; thread-safe.
 class Histogram {
  public:
-  // A sample moves with its bucket: 0.2 % for the finer buckets of `ticks`, and
-  // 0.8 % for those here.
+  // Every sample of a bucket of `ticks` is placed at that bucket's middle: an
+  // error of at most 0.2 %, to which the buckets here add 0.8 %.
   Histogram(const TickHistogram& ticks, double ns_per_tick);
 
+  // Number of samples, and exact statistics of them.
   uint64_t count() const { return count_; }
   uint64_t sum_ns() const { return sum_ns_; }
   uint64_t min_ns() const { return min_ns_; }
   uint64_t max_ns() const { return max_ns_; }
 
-  // The latency that the share does not exceed, to the upper edge of its
-  // bucket, or max_ns() if that is smaller.  Nothing if fewer than ten samples
-  // lie above.
+  // Returns an upper bound of the latencies up to `percentile`: the upper edge
+  // of its bucket, or max_ns() if that is smaller.  Nothing if fewer than ten
+  // samples lie above the percentile, which would make it a matter of chance.
   std::optional<uint64_t> At(Percentile percentile) const;
 
+  // A bucket with both ends included.
   struct Bucket {
     uint64_t lower_ns;  // smallest value in the bucket
     uint64_t upper_ns;  // largest value in the bucket
     uint64_t count;
   };
-  // The buckets that hold samples, in ascending order.
+  // The buckets that contain samples, in ascending order.
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
-  // Two lines in microseconds; "-" where there are too few samples.
+  // Returns two lines for people, in microseconds; "-" for a percentile with
+  // too few samples.
   std::string ToString() const;
 
  private:

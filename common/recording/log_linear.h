@@ -1,4 +1,4 @@
-// Which bucket of a log-linear histogram a value falls into.
+// The bucket boundaries of a log-linear histogram.
 
 #ifndef COMMON_RECORDING_LOG_LINEAR_H_
 #define COMMON_RECORDING_LOG_LINEAR_H_
@@ -14,10 +14,16 @@ namespace kvmatrix {
 // HdrHistogram).  Values below 2^(kSubBits + 1) have a bucket each; of the
 // others a bucket spans at most the 2^kSubBits-th part of its values.
 template <int kSubBits>
+// 2^kSubBits buckets to each power of two, over all of uint64_t (the design of
+// HdrHistogram). Each value below 2^(kSubBits + 1) has a bucket of its own;
+// every other bucket spans at most 1 / 2^kSubBits of its values.  Pure
+// functions.
 struct LogLinear {
   static constexpr uint64_t kSub = uint64_t{1} << kSubBits;
   static constexpr size_t kBuckets = (64 - kSubBits + 1) * kSub;
 
+  // Returns the bucket of `value`: the position of its highest bit selects a
+  // block of buckets, the kSubBits bits below that the bucket.
   static size_t Index(uint64_t value) {
     if (value < kSub) return value;
     const int shift = std::bit_width(value) - kSubBits - 1;

@@ -1,4 +1,4 @@
-// What comes of a timed loop.
+// The result of a timed loop, as plain data.
 
 #ifndef COMMON_RECORDING_LOOP_RESULT_H_
 #define COMMON_RECORDING_LOOP_RESULT_H_
@@ -12,27 +12,28 @@
 
 namespace kvmatrix {
 
-// Of one thread, or of several together.
+// Of one thread, or the total of several.
 struct LoopResult {
   uint64_t operations = 0;
   uint64_t loop_ns = 0;
-  uint64_t found = 0;   // entries that were asked for and there
+  uint64_t found = 0;   // entries that were requested and present
   uint64_t digest = 0;  // sum of the fingerprints of the entries read
-  uint64_t bytes = 0;   // of the keys and values that were written or found
+  uint64_t bytes = 0;   // of keys and values that were written or found
 
-  // Of a mix, for each type; the operations add up to `operations`.
+  // For a mix: the operations of each type, which add up to `operations`, and
+  // their latencies in ticks if calls were timed.
   std::map<std::string, uint64_t> by_type = {};
   std::map<std::string, TickHistogram> ticks_by_type = {};
 
-  // Of a scan that nothing cut short: entries that it visits at most.
+  // For a scan that no time limit ended: the most entries that it visits.
   std::optional<uint64_t> scan_limit = {};
 
-  std::string label = {};  // what the name of the benchmark leaves open
+  std::string label = {};  // for people, shown after the benchmark's name
 };
 
-// Observed share of the operations of a loop, and the share that the
-// distribution predicts; both between 0 and 1, or in the unit at the end of
-// `what`, such as "bytes".
+// A property of the operations drawn, next to its expectation.  Both are shares
+// between 0 and 1, or amounts in the unit at the end of `what`, such as "mean
+// value size, bytes".
 struct Share {
   std::string what;
   double observed = 0;

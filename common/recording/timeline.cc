@@ -14,8 +14,8 @@ void Timeline::Append(Point point) {
   last_ = point;
 }
 
-// All intervals are at least as long as the spacing before it doubles, so that
-// two of them reach the new one and at least half of the points stay.
+// Every interval is at least as long as the old spacing, so two neighbours
+// together reach the new one and at least half of the points remain.
 void Timeline::Thin() {
   while (points_.size() == kMaxPoints) {
     spacing_ns_ *= 2;

@@ -1,4 +1,4 @@
-// How the operations of one loop spread over its time.
+// The progress of a loop over its time, and the stalls in it.
 
 #ifndef COMMON_RECORDING_TIMELINE_H_
 #define COMMON_RECORDING_TIMELINE_H_
@@ -11,19 +11,22 @@
 
 namespace kvmatrix {
 
-// Cumulative counts at moments of the loop, thinned as the loop grows so that
-// their number stays bounded: 128 to 256 once as many were offered.  Intervals
-// then have at least spacing_ns, which is at most a 128th of the time.
+// Cumulative operation counts at moments of the loop, in bounded memory.
+// Points are accepted at a minimum spacing.  Whenever 256 points are stored,
+// the spacing is doubled and points that are now too close are removed, so that
+// between 128 and 256 remain and every interval lasts at least the spacing,
+// which is at most 1/128 of the elapsed time.  Not thread-safe.
 class Timeline {
  public:
   struct Point {
     uint64_t elapsed_ns;  // since the loop started
-    uint64_t operations;  // finished by then
+    uint64_t operations;  // completed by then
   };
 
   Timeline() { points_.reserve(kMaxPoints); }
 
-  // A moment of the loop, at or past those before it.
+  // Offers a point.  REQUIRES: both arguments are not less than in earlier
+  // calls
   void Add(uint64_t elapsed_ns, uint64_t operations) {
     if (elapsed_ns - last_.elapsed_ns >= spacing_ns_ &&
         operations > last_.operations) {
@@ -31,13 +34,13 @@ class Timeline {
     }
   }
 
-  // The end of the loop, which is the last point.
+  // Sets the last point, the end of the loop.
   void Finish(uint64_t elapsed_ns, uint64_t operations);
 
-  // Finished by that time, by a straight line between the points around it.
+  // Returns the operations completed by `elapsed_ns`, interpolated linearly.
   uint64_t At(uint64_t elapsed_ns) const;
 
-  // Strictly increasing in both.
+  // The points, strictly increasing in both coordinates.
   const std::vector<Point>& points() const { return points_; }
 
  private:
@@ -51,12 +54,13 @@ class Timeline {
   uint64_t spacing_ns_ = 1;
 };
 
-// What several loops with one start have finished together.
+// Returns the joint progress of loops that started at the same moment.
 Timeline Sum(std::span<const Timeline* const> timelines);
 
-// Times in which no operation finished, as far as they are long.
+// Periods of at least 100 ms without a completed operation.  Not thread-safe.
 class Stalls {
  public:
+  // A period counts from this length on, and at most kListed are reported.
   static constexpr uint64_t kLongNs = 100'000'000;
   static constexpr size_t kListed = 100;
 
@@ -65,7 +69,7 @@ class Stalls {
     uint64_t lasted_ns;
   };
 
-  // Nothing finished for `lasted_ns` from `at_ns` on.
+  // Offers a period of `lasted_ns` from `at_ns` on; shorter ones are ignored.
   void Add(uint64_t at_ns, uint64_t lasted_ns) {
     if (lasted_ns < kLongNs) return;
     total_ns_ += lasted_ns;
@@ -81,10 +85,10 @@ class Stalls {
 
  private:
   uint64_t total_ns_ = 0;
-  std::vector<Stall> all_;  // ten in a second at most
+  std::vector<Stall> all_;  // at most ten per second of the loop
 };
 
-// The times in which both stalled.
+// Returns the periods in which both loops stalled.
 Stalls Overlap(const Stalls& one, const Stalls& other);
 
 }  // namespace kvmatrix

@@ -1,4 +1,8 @@
-// The table of benchmarks: one named workload each, in db_bench's own words.
+// The table of benchmarks: one named workload each, with db_bench's names.
+//
+// A Benchmark is constant data.  What it means under the flags of a run is
+// computed by quantities.h; which loop runs it follows from its kind alone
+// (loops/parallel_run.h).
 
 #ifndef COMMON_SPEC_BENCHMARK_H_
 #define COMMON_SPEC_BENCHMARK_H_
@@ -10,70 +14,75 @@
 
 namespace kvmatrix {
 
+// What a benchmark does, which selects its loop.
 enum class Kind {
   kWrite,
   kRead,
   kDelete,
   kCompact,
   kVerify,
-  kMix,  // reads, writes and scans by chance; --reads of them, as of a read
-  kPrimitive,  // no operation of a store; see HasPrimitives()
+  kMix,        // --reads operations, of types drawn at random
+  kPrimitive,  // a function of the engine's library; no database is involved
 };
 
-// What the database must have been through before the benchmark starts.
+// The state of the database that a benchmark starts from.
 enum class Prepare {
-  kFresh,      // nothing: a new database
+  kFresh,      // empty, newly created
   kFilled,     // filluniquerandom, settled, closed, opened in a new process
   kUnsettled,  // filluniquerandom, flushed, closed, opened in a new process
 };
 
-// The order in which a benchmark takes its keys.
+// The order in which a benchmark visits its keys.
 enum class KeyOrder {
   kSequential,  // 0, 1, 2, ...
-  kUniform,     // any key, independently: some twice, some never
+  kUniform,     // independent draws: some keys twice, some never
   kUnique,      // every key once, in random order
   kHot,         // uniform over the first hundredth of the keys
   kZipf,        // by Zipf's law, its ranks scattered over the keys
   kYcsbZipf,    // as YCSB's request distribution "zipfian"; see zipf.h
   kLatest,      // by Zipf's law: the highest key is the most frequent
-  kSteps,       // ever 0 to 99 keys further on, and round again
+  kSteps,       // each 0 to 99 past the last, wrapping around
 };
 
-// The keys of kSteps advance by less than this.
+// The steps of kSteps are below this.
 inline constexpr uint64_t kMaxStep = 100;
 
 // True if some keys are drawn more often than others, by a law over all keys.
+// (kHot is uniform over a part of the keys.)
 constexpr bool IsSkewed(KeyOrder order) {
   return order == KeyOrder::kZipf || order == KeyOrder::kYcsbZipf ||
          order == KeyOrder::kLatest;
 }
 
-// Of so many keys, those that kHot draws: the first hundredth, at least one.
+// Returns how many of `keys` keys kHot draws from: the first hundredth, at
+// least one.
 constexpr uint64_t HotKeys(uint64_t keys) { return (keys + 99) / 100; }
 
-// Of each KeyOrder, its name.
+// The name of each KeyOrder, in the order of the enumerators.
 std::span<const std::string_view> KeyOrderNames();
 std::string_view KeyOrderName(KeyOrder order);
 
-// The order of that name as --key_distribution has it, if there is one.
+// Returns the order called `name` by --key_distribution, or nothing.  kSteps
+// has no such name: only seekordered uses it.
 std::optional<KeyOrder> FindKeyOrder(std::string_view name);
 
 // How a read benchmark reads.
 enum class Access { kNone, kGet, kGetAbsent, kSeek, kForward, kBackward };
 
+// One row of the table.  Zeros and defaults mean "as the flags say".
 struct Benchmark {
   std::string_view name;
   Kind kind;
   Prepare prepare = Prepare::kFilled;
   KeyOrder key_order = KeyOrder::kUniform;
   Access access = Access::kNone;
-  uint64_t num_divisor = 1;  // of --num, or of --reads where it reads
+  uint64_t num_divisor = 1;  // divides --num, or --reads of a read benchmark
   uint64_t value_size = 0;   // bytes; 0: --value_size
   uint64_t batch_size = 0;   // entries per batch; 0: --batch_size
-  uint64_t operations = 0;   // fixed, of a primitive
-  bool sync = false;         // true: synchronous whatever --sync says
-  bool writer = false;       // one writer overwrites beside the readers
-  std::string_view fill = "filluniquerandom";  // what prepares its database
+  uint64_t operations = 0;   // of a kPrimitive, whose number is fixed
+  bool sync = false;         // synchronous whatever --sync says
+  bool writer = false;       // one more thread overwrites while others read
+  std::string_view fill = "filluniquerandom";  // prepares its database
   std::string_view title;                      // for charts
   std::string_view summary;                    // one line for --help
 };
@@ -81,56 +90,59 @@ struct Benchmark {
 // All benchmarks, in the order of --help.
 std::span<const Benchmark> AllBenchmarks();
 
-// The benchmark of that name, or null.
+// Returns the benchmark called `name`, or null.  Valid forever.
 const Benchmark* FindBenchmark(std::string_view name);
 
-// True if the benchmark scans, so that the engine must keep keys in order.
+// True if the benchmark scans, so that the engine must keep its keys in order.
 constexpr bool NeedsKeyOrder(const Benchmark& benchmark) {
   return benchmark.access == Access::kSeek ||
          benchmark.access == Access::kForward ||
          benchmark.access == Access::kBackward;
 }
 
-// True if the whole benchmark is one call on the engine.
+// True if the timed part is a single call on the engine, which has no rate.
 constexpr bool IsOneCall(const Benchmark& benchmark) {
   return benchmark.access == Access::kForward ||
          benchmark.access == Access::kBackward ||
          benchmark.kind == Kind::kCompact || benchmark.kind == Kind::kVerify;
 }
 
-// True if all operations of the benchmark are writes.
+// True if every operation of the benchmark is a put or a delete.
 constexpr bool IsWriting(const Benchmark& benchmark) {
   return benchmark.kind == Kind::kWrite || benchmark.kind == Kind::kDelete;
 }
 
-// True if the benchmark starts with a new database.
+// True if the benchmark starts with a new, empty database.
 constexpr bool IsFresh(const Benchmark& benchmark) {
   return benchmark.prepare == Prepare::kFresh &&
          benchmark.kind != Kind::kPrimitive;
 }
 
-// True if the benchmark leaves another database than it finds.
+// True if the benchmark may change the database.
 constexpr bool Changes(const Benchmark& benchmark) {
   return IsWriting(benchmark) || benchmark.kind == Kind::kMix ||
          benchmark.writer;
 }
 
-// True if the benchmark takes one key after another in its key order.
+// True if the benchmark visits one key after another in its key order.
 constexpr bool DrawsKeys(const Benchmark& benchmark) {
   return IsWriting(benchmark) ||
          (benchmark.kind == Kind::kRead && !IsOneCall(benchmark));
 }
 
-// True if the operations of the benchmark are of types drawn by chance.
+// True if the types of the operations are drawn at random.
 constexpr bool IsMix(const Benchmark& benchmark) {
   return benchmark.kind == Kind::kMix;
 }
 
+// Names for --describe: "write", "read", ...; and of a Prepare "", "filled" or
+// "unsettled".
 std::string_view KindName(Kind kind);
 std::string_view PrepareName(Prepare prepare);
 
-// How much of what it asks for the benchmark finds in a filled database: "all"
-// or "none" of the operations of a read, "some" where that is no question.
+// Which of its keys a read benchmark finds in a filled database: "all" or
+// "none". "some" for any other benchmark, where the question has no fixed
+// answer.
 std::string_view FindsName(const Benchmark& benchmark);
 
 }  // namespace kvmatrix

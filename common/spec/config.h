@@ -1,4 +1,9 @@
-// What one executable was asked to do, and what follows from it.
+// The options of one process, as plain data.
+//
+// Config is filled by cli/flags.h, which also checks it, and does not change
+// afterwards: any number of threads may read it.  What follows from it is
+// computed elsewhere: amounts of work in quantities.h, keys and value sizes in
+// stream/from_config.h, the key space in mixes/key_space.h.
 
 #ifndef COMMON_SPEC_CONFIG_H_
 #define COMMON_SPEC_CONFIG_H_
@@ -18,14 +23,15 @@
 
 namespace kvmatrix {
 
-// Whose operations are run.
+// Which program's stream of operations is run.
 enum class StreamKind {
-  kOwn,             // this program's
-  kDbBench,         // those of the db_bench that started it all
-  kDbBenchOneSeed,  // those of its two siblings
+  kOwn,             // this program's own
+  kDbBench,         // that of the first db_bench; see stream/leveldb_stream.h
+  kDbBenchOneSeed,  // that of its two siblings, with one seed per process
 };
 
-// The command line is wrong; what() names the flag and what it accepts.
+// The command line is wrong.  what() names the flag and what it accepts; the
+// process ends with status 2.
 class UsageError : public std::runtime_error {
  public:
   UsageError(const std::string& flag, const std::string& problem)
@@ -34,24 +40,27 @@ class UsageError : public std::runtime_error {
       : std::runtime_error(problem) {}
 };
 
+// Limits of --threads and of --batch_size.
 inline constexpr uint64_t kMaxThreads = 256;
 inline constexpr uint64_t kMaxBatchEntries = 1'000'000;
 
-// A benchmark that the database has been through, and how far it went.
+// A benchmark that an existing database has been through, as --after lists it.
 struct AppliedBenchmark {
   const Benchmark* benchmark;
-  std::vector<uint64_t> operations;  // of each thread that may have written
+  std::vector<uint64_t> operations;  // completed, by each writing thread
 };
 
+// Each field has the meaning and the default of the flag of the same name,
+// which --help explains, unless its comment says otherwise.
 struct Config {
-  std::vector<const Benchmark*> benchmarks;
-  std::vector<AppliedBenchmark> after;
+  std::vector<const Benchmark*> benchmarks;  // to run, in this order
+  std::vector<AppliedBenchmark> after;       // empty: start with no database
 
   uint64_t num = 1'000'000;    // entries of a whole database
   uint64_t reads = 1'000'000;  // operations of a read benchmark
   uint64_t key_size = 16;      // bytes
   KeyFormat key_format = KeyFormat::kDecimal;
-  std::string key_distribution;  // of keys drawn at random; "": uniform
+  std::string key_distribution;  // "": as each benchmark says
   double zipf_theta = 0.99;
   uint64_t value_size = 100;  // bytes
   SizeLaw value_size_law = SizeLaw::kFixed;
@@ -59,37 +68,39 @@ struct Config {
   uint64_t value_size_max = 0;     // bytes; 0: see SizesOf()
   double compression_ratio = 0.5;  // of a value, by a simple compressor
   uint64_t batch_size = 1;         // entries in one Write()
-  uint64_t transactions = 0;       // so many batches; 0: see batch_size
+  uint64_t transactions = 0;       // number of batches; 0: see batch_size
   uint64_t cache_size = 4 << 20;   // bytes
   bool compression = true;
   bool sync = false;
   bool settle = true;
   uint64_t seed = 301;
   StreamKind stream = StreamKind::kOwn;
-  uint64_t threads = 1;            // sessions that run at once
-  uint64_t writes_per_second = 0;  // of the one writer; 0: as fast as it goes
-  uint64_t readwritepercent = 90;  // of readrandomwriterandom: share of gets
-  uint64_t duration_ns = 0;        // of one benchmark's loop; 0: no limit
+  uint64_t threads = 1;            // that run a loop at once
+  uint64_t writes_per_second = 0;  // by Benchmark::writer; 0: unlimited
+  uint64_t readwritepercent = 90;  // gets of readrandomwriterandom, per cent
+  uint64_t duration_ns = 0;        // time limit of a loop; 0: none
 
   bool use_existing_db = false;
-  bool crash = false;  // end as kill -9 does once the last benchmark flushed
+  bool crash = false;           // kill this process after the last flush
   bool histogram = false;       // time each call
   double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
   struct {
-    // An update of YCSB writes a whole record and reads nothing; else it writes
-    // one field of ten, which a store of whole values must read first.
+    // True: an update of YCSB writes a whole record and reads nothing.  False:
+    // it writes one field of ten, which a store of whole values must read
+    // first.
     bool writeallfields = false;
     MixgraphParameters mixgraph;
   } mix;
   struct {
     double k = 0.2615;
-    double sigma = 0;              // 0: such that the mean is --value_size
+    double sigma = 0;              // 0: chosen so that the mean is value_size
   } pareto;                        // of value sizes
   std::filesystem::path db;        // the directory that holds the database
-  std::filesystem::path json;      // measurements are appended; empty: none
-  std::filesystem::path progress;  // see progress.h; empty: none
-  std::set<std::string, std::less<>> set_flags;  // flags on the command line
+  std::filesystem::path json;      // file to append results to; empty: none
+  std::filesystem::path progress;  // see timing/progress.h; empty: none
+  std::set<std::string, std::less<>> set_flags;  // named on the command line
 
+  // The shape of all keys of the run.
   KeyShape key_shape() const { return {key_size, key_format}; }
 };
 

@@ -1,4 +1,5 @@
-// How the keys of a database look.
+// The shape of the keys of a database: size and format.  stream/keys.h writes
+// and parses such keys.
 
 #ifndef COMMON_SPEC_KEY_SHAPE_H_
 #define COMMON_SPEC_KEY_SHAPE_H_
@@ -9,28 +10,31 @@
 
 namespace kvmatrix {
 
-// Digits in which an index is written; a longer key has more zeros in front.
+// Digits in which a decimal key holds its index; a longer key has more zeros in
+// front.  kMaxKeys is the number of indexes that fit: 10^16.
 inline constexpr size_t kKeyDigits = 16;
 inline constexpr uint64_t kMaxKeys = 10'000'000'000'000'000;
 
+// How the index of an entry becomes bytes.
 enum class KeyFormat {
-  kDecimal,  // digits, as in db_bench, with zeros in front
-  kBig,      // 8 bytes, the highest first, with zero bytes in front
-  kLittle,   // 8 bytes, the lowest first, with zero bytes behind: the order of
-             // such keys as bytes is not that of their indexes
+  kDecimal,  // ASCII digits, zeros in front, as in db_bench
+  kBig,      // 8 bytes, most significant first, zero bytes in front
+  kLittle,   // 8 bytes, least significant first, zero bytes behind: the
+             // bytewise order of such keys is not that of their indexes
 };
 
-// "decimal", "big" or "little".
+// Returns "decimal", "big" or "little".
 std::string_view KeyFormatName(KeyFormat format);
 
-// How all keys of a database look.  No key is a prefix of another, so that a
-// longer or shorter one is always absent.
+// Size and format of all keys of a database.  All keys have one size, so no key
+// is a prefix of another, and a longer or a shorter key is always absent.  A
+// value type.
 class KeyShape {
  public:
   static constexpr size_t kSmallest = 8;  // bytes
   static constexpr size_t kLargest = 1024;
 
-  // REQUIRES: kSmallest <= size <= kLargest
+  // A size alone is a decimal shape.  REQUIRES: kSmallest <= size <= kLargest
   // NOLINTNEXTLINE(google-explicit-constructor): a size is a decimal shape
   constexpr KeyShape(size_t size, KeyFormat format = KeyFormat::kDecimal)
       : size_(size), format_(format) {}
@@ -38,10 +42,10 @@ class KeyShape {
   constexpr size_t size() const { return size_; }
   constexpr KeyFormat format() const { return format_; }
 
-  // True if the keys in byte order are the indexes in their order.
+  // True if the bytewise order of keys is the order of their indexes.
   constexpr bool ordered() const { return format_ != KeyFormat::kLittle; }
 
-  // Indexes below this have a key.
+  // Returns the number of indexes that have a key: 0 to capacity() - 1.
   constexpr uint64_t capacity() const {
     uint64_t keys = 1;
     if (format_ != KeyFormat::kDecimal) return kMaxKeys;
@@ -49,7 +53,7 @@ class KeyShape {
     return keys;
   }
 
-  // The byte that fills a key up.
+  // The byte that fills a key up to its size.
   constexpr char pad() const {
     return format_ == KeyFormat::kDecimal ? '0' : '\0';
   }

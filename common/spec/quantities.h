@@ -1,4 +1,6 @@
-// How much work a benchmark is under a configuration.
+// How much a benchmark does under a configuration: entries, reads, bytes.
+//
+// Pure functions of their arguments.
 
 #ifndef COMMON_SPEC_QUANTITIES_H_
 #define COMMON_SPEC_QUANTITIES_H_
@@ -11,8 +13,9 @@
 
 namespace kvmatrix {
 
-// Entries that a writing benchmark writes, at least one.  What is replayed has
-// no batch that is smaller than the others.
+// Returns the entries that a writing benchmark writes with all its threads, at
+// least one.  A replayed program writes whole batches only, so there the number
+// is rounded up to a multiple of the batch size.
 inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
   uint64_t entries = config.num / benchmark.num_divisor;
   if (config.stream != StreamKind::kOwn && benchmark.batch_size > 1) {
@@ -22,17 +25,21 @@ inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
   return entries == 0 ? 1 : entries;
 }
 
-// Operations of a benchmark that reads one key after another, at least one, and
-// the most entries that a scan visits.
+// Returns the operations that each thread of a read benchmark performs, at
+// least one; for a scan of the whole database the largest number of entries
+// that it visits.
 inline uint64_t ReadsOf(const Benchmark& benchmark, const Config& config) {
   const uint64_t reads = config.reads / benchmark.num_divisor;
   return reads == 0 ? 1 : reads;
 }
 
+// Returns the bytes of a value, or their mean where sizes vary.
 inline uint64_t ValueSizeOf(const Benchmark& benchmark, const Config& config) {
   return benchmark.value_size == 0 ? config.value_size : benchmark.value_size;
 }
 
+// Returns the entries per Write(): the benchmark's own number, else the number
+// that --transactions implies, else --batch_size.  At least one.
 inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
   if (benchmark.batch_size != 0) return benchmark.batch_size;
   if (config.transactions == 0) return config.batch_size;
@@ -40,6 +47,7 @@ inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
                             EntriesOf(benchmark, config) / config.transactions);
 }
 
+// True if each write must be durable when it returns.
 inline bool SyncOf(const Benchmark& benchmark, const Config& config) {
   return benchmark.sync || config.sync;
 }

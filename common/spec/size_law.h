@@ -1,4 +1,5 @@
-// How the sizes of values are distributed.
+// The distributions that value sizes may have.  stream/value_sizes.h draws from
+// them.
 
 #ifndef COMMON_SPEC_SIZE_LAW_H_
 #define COMMON_SPEC_SIZE_LAW_H_
@@ -9,10 +10,12 @@
 
 namespace kvmatrix {
 
-// Named as db_bench's --value_size_distribution_type names them; it has no
-// pareto there.
+// The first three as in db_bench's --value_size_distribution_type, which has no
+// pareto.
 enum class SizeLaw { kFixed, kUniform, kNormal, kPareto };
 
+// Returns "fixed", "uniform", "normal" or "pareto"; FindSizeLaw() is its
+// inverse and returns nothing for any other name.
 std::string_view SizeLawName(SizeLaw law);
 std::optional<SizeLaw> FindSizeLaw(std::string_view name);
 

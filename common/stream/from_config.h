@@ -1,4 +1,4 @@
-// The keys and values that a configuration selects.
+// The key draw and the value sizes that a configuration selects.
 
 #ifndef COMMON_STREAM_FROM_CONFIG_H_
 #define COMMON_STREAM_FROM_CONFIG_H_
@@ -12,15 +12,20 @@
 
 namespace kvmatrix {
 
-// How large the values are that a benchmark of ValueSizeOf() `value_size`
-// writes.  Bounds that are 0 are around --value_size: from 1 to twice as many
-// less one byte if uniform, three times a quarter of it to either side if
-// normal, from 1 to 32 times as many if pareto.  A benchmark that has a size of
-// its own has no other.
+// Returns the distribution of the sizes of a benchmark's values, where
+// `value_size` is its ValueSizeOf(). Unset bounds (0) are derived from the mean
+// m = --value_size:
+//
+//   uniform  1 to 2m - 1
+//   normal   m/4 (rounded up) to 7m/4
+//   pareto   1 to 32m
+//
+// A benchmark with a value size of its own has that fixed size.
 ValueSizes SizesOf(const Config& config, uint64_t value_size);
 
-// How the benchmark draws its keys: by --key_distribution, if it draws them at
-// random; or as `replay` does, unless that is null.
+// Returns how the benchmark draws its keys: by `replay` unless that is null,
+// else by --key_distribution if its keys are drawn at random, else in the
+// benchmark's own order.  `replay` outlives the result.
 KeyDraw DrawOf(const Benchmark& benchmark, const Config& config,
                ReplayedStream* replay);
 

@@ -1,4 +1,4 @@
-// How a benchmark draws its keys.
+// How a benchmark draws its keys: the order and its parameters.
 
 #ifndef COMMON_STREAM_KEY_DRAW_H_
 #define COMMON_STREAM_KEY_DRAW_H_
@@ -11,9 +11,9 @@ namespace kvmatrix {
 
 class ReplayedStream;
 
-// The order, and what the orders by Zipf's law need.  All streams of a process,
-// of whatever benchmark or thread, have one `scatter_seed`: the frequent keys
-// of one are those of the others.
+// A value type.  Every stream of a process has the same `scatter_seed`,
+// whatever its benchmark or thread, so that the frequent keys of one stream are
+// the frequent keys of the others.
 struct KeyDraw {
   // NOLINTNEXTLINE(google-explicit-constructor): most orders need no more
   constexpr KeyDraw(KeyOrder its_order, double theta = 0.99,
@@ -23,8 +23,8 @@ struct KeyDraw {
   KeyOrder order;
   double zipf_theta;
   uint64_t scatter_seed;
-  // Where not null, it has begun the benchmark and draws keys and values, in
-  // its order; outlives what draws.
+  // If not null, keys and values come from this replayed program, which has
+  // begun the benchmark; it outlives everything that draws from it.
   ReplayedStream* replay = nullptr;
 };
 

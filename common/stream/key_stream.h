@@ -1,4 +1,4 @@
-// The keys that one benchmark takes, in order.
+// The keys that one benchmark visits, in order.
 
 #ifndef COMMON_STREAM_KEY_STREAM_H_
 #define COMMON_STREAM_KEY_STREAM_H_
@@ -16,15 +16,19 @@
 
 namespace kvmatrix {
 
-// Endless for random orders; kSequential and kUnique wrap after `key_space`
-// keys.  Holds 34 KiB at most, however many keys there are.
+// An endless sequence of key indexes; kSequential and kUnique start over after
+// `key_space` keys.  Holds at most 34 KiB, however many keys there are.
 //
-// Of several threads each takes every so manieth key of kSequential and of
-// kUnique, whose seed they have in common; of random orders each has a stream
-// by a seed of its own.
+// With several threads, thread t of n takes positions t, t + n, t + 2n, ... of
+// kSequential and of kUnique, whose seed all threads share, so that together
+// they visit each key once.  In the random orders each thread has an
+// independent stream.
+//
+// Not thread-safe: each thread has its own.
 class KeyStream {
  public:
-  // Keys from [0, key_space).  REQUIRES: 0 < key_space <= kMaxKeys
+  // Draws keys from [0, key_space). The draw's replay, if any, outlives the
+  // stream.  REQUIRES: 0 < key_space <= kMaxKeys
   KeyStream(const KeyDraw& draw, uint64_t key_space, uint64_t seed,
             const ThreadShare& thread_share = {})
       : order_(draw.replay == nullptr ? draw.order : KeyOrder::kSequential),
@@ -37,6 +41,7 @@ class KeyStream {
         ranks_(key_space_, draw.zipf_theta),
         replay_(draw.replay) {}
 
+  // Returns the index of the next key.
   uint64_t Next() {
     if (order_ == KeyOrder::kUniform || order_ == KeyOrder::kHot) {
       return random_.Uniform(key_space_);
@@ -51,9 +56,9 @@ class KeyStream {
   }
 
  private:
-  // Keys that take long to draw are drawn together, step by step for all of
-  // them: the processor works on several where one has to wait for its own
-  // numbers.
+  // Orders whose draws take long are drawn in blocks of this many, stage by
+  // stage for the whole block, so that the processor overlaps draws that do not
+  // depend on each other.
   static constexpr size_t kAhead = Permutation::kMaxApply;
 
   uint64_t NextPosition() {

@@ -13,7 +13,8 @@ uint64_t Load(const char* from) {
   return word;
 }
 
-// Zero if all eight bytes are decimal digits.
+// Returns zero if all eight bytes are decimal digits.  The high nibble of a
+// digit is 3, and stays 3 when 6 is added; that of ':' to '?' becomes 4.
 constexpr uint64_t NotDigits(uint64_t word) {
   constexpr uint64_t kHighNibbles = 0xf0f0f0f0'f0f0f0f0;
   constexpr uint64_t kZeros = 0x30303030'30303030;
@@ -22,8 +23,9 @@ constexpr uint64_t NotDigits(uint64_t word) {
          (((word + kSixes) & kHighNibbles) ^ kZeros);
 }
 
-// The number that eight digits spell, the first in the lowest byte: pairs, then
-// fours, then all eight are joined by one multiplication each.
+// Returns the number that eight digits spell, the first in the lowest byte.
+// Each line joins neighbours (digits to pairs, pairs to fours, fours to eight)
+// with one multiplication for all lanes.
 constexpr uint64_t Number(uint64_t word) {
   word -= 0x30303030'30303030;
   word = (word * 10 + (word >> 8)) & 0x00ff00ff'00ff00ff;

@@ -1,4 +1,4 @@
-// Keys: how the index of an entry is written as bytes.
+// Keys: how the index of an entry is written as bytes, and parsed back.
 
 #ifndef COMMON_STREAM_KEYS_H_
 #define COMMON_STREAM_KEYS_H_
@@ -16,8 +16,10 @@ namespace kvmatrix {
 
 namespace internal {
 
-// The eight digits of n as bytes, the first digit in the lowest byte.
-// REQUIRES: n < 10^8
+// Returns the eight ASCII digits of n, the first one in the lowest byte.
+// Splits n into halves, then quarters, then digits, all lanes of a level at
+// once: x * 10486 >> 20 is x / 100 for x < 10^4, and x * 103 >> 10 is x / 10
+// for x < 100. REQUIRES: n < 10^8
 constexpr uint64_t EightDigits(uint64_t n) {
   uint64_t x = n / 10'000 | (n % 10'000) << 32;
   uint64_t quotient = ((x * 10'486) >> 20) & 0x0000007f'0000007f;
@@ -28,7 +30,7 @@ constexpr uint64_t EightDigits(uint64_t n) {
 
 }  // namespace internal
 
-// Writes keys into the memory of others.
+// Writes keys into memory of the caller.  Const methods are thread-safe.
 class KeyWriter {
  public:
   explicit KeyWriter(KeyShape shape)
@@ -38,8 +40,9 @@ class KeyWriter {
 
   const KeyShape& shape() const { return shape_; }
 
-  // Writes the key of `index` over shape().size() bytes that are pad() or the
-  // key of another index.  REQUIRES: index < shape().capacity()
+  // Writes the key of `index` to `key`. Only bytes that depend on the index are
+  // written.  REQUIRES: index < shape().capacity(); `key` has shape().size()
+  // bytes, which are all pad() or hold the key of another index
   void Write(uint64_t index, char* key) const {
     if (fast_) {
       WriteDigits(index, key + shape_.size() - kKeyDigits);
@@ -78,14 +81,14 @@ class KeyWriter {
   const bool fast_;
 };
 
-// Writes one key at a time into a buffer of its own.
+// Writes one key at a time into a buffer of its own.  Not thread-safe.
 class KeyBuffer {
  public:
   explicit KeyBuffer(KeyShape shape)
       : writer_(shape), bytes_(shape.size(), shape.pad()) {}
 
-  // The key of `index`, valid until the next call.
-  // REQUIRES: index < KeyShape::capacity()
+  // Returns the key of `index`, valid until the next call.  REQUIRES: index <
+  // KeyShape::capacity()
   std::string_view Set(uint64_t index) {
     writer_.Write(index, bytes_.data());
     return bytes_;
@@ -96,7 +99,8 @@ class KeyBuffer {
   std::string bytes_;
 };
 
-// The index of a key written by KeyBuffer, or nothing if it is no such key.
+// Returns the index of a key that KeyWriter wrote, or nothing for any other
+// bytes.  Never throws; `key` may be what a broken engine returned.
 std::optional<uint64_t> ParseKey(std::string_view key, KeyShape shape);
 
 }  // namespace kvmatrix

@@ -1,4 +1,4 @@
-// The values of LevelDB's db_bench: windows of one pool of bytes.
+// The values of LevelDB's db_bench: windows of one pool of random bytes.
 
 #ifndef COMMON_STREAM_LEVELDB_POOL_H_
 #define COMMON_STREAM_LEVELDB_POOL_H_
@@ -9,11 +9,11 @@
 
 namespace kvmatrix {
 
-// A mebibyte or a little more in fragments of 100 bytes.  A fragment is
+// About one mebibyte, made of fragments of 100 bytes.  A fragment consists of
 // printable random characters, 100 * compression_ratio of them and at least
-// one, repeated and cut to 100 bytes; the generator starts with seed 301.  As
-// RandomGenerator of LevelDB 1.23's benchmarks/db_bench.cc and
-// CompressibleString of its util/testutil.cc.
+// one, repeated up to 100 bytes.  The generator starts with seed 301. The same
+// bytes as RandomGenerator of LevelDB 1.23's benchmarks/db_bench.cc and
+// CompressibleString of its util/testutil.cc.  Immutable.
 class LevelDbPool {
  public:
   // REQUIRES: 0 <= compression_ratio <= 1
@@ -25,13 +25,13 @@ class LevelDbPool {
   std::string bytes_;
 };
 
-// Where the values of one benchmark lie in the pool: one behind another, and
-// from the beginning again when the rest is too short for a value.
+// The positions of one benchmark's values in the pool: one after another,
+// starting over at 0 when the rest of the pool is too short for a value.
 class PoolWindows {
  public:
   explicit PoolWindows(size_t pool_size) : pool_size_(pool_size) {}
 
-  // The offset of the next `size` bytes.  REQUIRES: size < pool_size
+  // Returns the offset of the next `size` bytes.  REQUIRES: size < pool_size
   size_t Next(size_t size) {
     if (position_ + size > pool_size_) position_ = 0;
     position_ += size;

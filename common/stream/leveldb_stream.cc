@@ -8,7 +8,7 @@
 namespace kvmatrix {
 namespace {
 
-constexpr uint64_t kMaxRange = 0x7fffffff;  // they count in an int
+constexpr uint64_t kMaxRange = 0x7fffffff;  // those programs use int
 
 constexpr std::array kDbBench = {
     std::string_view("fillseq"),    std::string_view("fillbatch"),
@@ -31,7 +31,8 @@ constexpr std::array kOneSeed = {
     std::string_view("readseq"),     std::string_view("readseq100K"),
     std::string_view("readrandom"),  std::string_view("readrand100K")};
 
-// An audit is ours and draws nothing of their stream.
+// An audit is an addition of this harness and draws nothing from the stream of
+// the replayed program.
 bool IsAudit(const Benchmark& benchmark) {
   return benchmark.kind == Kind::kVerify;
 }
@@ -60,6 +61,8 @@ void ReplayedStream::Begin(const Benchmark& benchmark) {
   ++begun_;
   const bool one_seed = config_.stream == StreamKind::kDbBenchOneSeed;
   if (!one_seed) {
+    // db_bench seeds each thread with 1000 plus the number of threads started
+    // so far, one per benchmark.
     random_ = LevelDbRandom(1000 + begun_);
     windows_ = PoolWindows(pool_.bytes().size());
   }
@@ -67,6 +70,8 @@ void ReplayedStream::Begin(const Benchmark& benchmark) {
   position_ = 0;
   value_size_ = ValueSizeOf(benchmark, config_);
   uint64_t range = config_.num;
+  // The siblings draw from as many keys as they write or read; db_bench draws
+  // from --num keys, and readhot from a hundredth of them.
   if (one_seed) {
     range = IsWriting(benchmark) ? config_.num / benchmark.num_divisor
                                  : ReadsOf(benchmark, config_);

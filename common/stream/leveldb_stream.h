@@ -1,5 +1,5 @@
-// --stream=leveldb: the keys and values that LevelDB's own benchmark programs
-// choose, so that a run can be held against theirs.
+// --stream=leveldb: the keys and values of LevelDB's own benchmark programs, so
+// that a run can be compared with one of theirs.
 
 #ifndef COMMON_STREAM_LEVELDB_STREAM_H_
 #define COMMON_STREAM_LEVELDB_STREAM_H_
@@ -16,10 +16,11 @@
 
 namespace kvmatrix {
 
-// Bytes of cache of LevelDB's db_bench without --cache_size: what its library
-// takes by itself (db/db_impl.cc, SanitizeOptions).
+// The block cache of LevelDB's db_bench without --cache_size, in bytes: the
+// library's own default (db/db_impl.cc, SanitizeOptions).
 inline constexpr uint64_t kDbBenchCacheSize = 8 << 20;
 
+// Returns the value of --stream: "kvmatrix", "leveldb" or "leveldb-301".
 std::string_view StreamName(StreamKind kind);
 
 // What --help says of --stream.
@@ -29,48 +30,57 @@ inline constexpr char kStreamHelp[] =
     "db_bench_sqlite3 and db_bench_tree_db, which have one seed for a whole "
     "run";
 
-// Of what is replayed: its keys are 31 bits, and its values windows of a pool.
+// Limits of a replay: keys are drawn from 31 bits, and the number of entries is
+// rounded up to a thousand; values are windows of a pool of a mebibyte.
 inline constexpr uint64_t kMaxReplayedKeys = 0x7fffffff - 1000;
 inline constexpr uint64_t kMaxReplayedValue = 1'000'000;  // bytes
 
-// The benchmarks of the programs that are replayed; REQUIRES: kind is not kOwn
+// Returns the benchmarks of the replayed programs.  REQUIRES: kind is not kOwn
 std::span<const std::string_view> ReplayedBenchmarks(StreamKind kind);
 
-// What one process of LevelDB 1.23's benchmarks/db_bench.cc (or, with one seed
-// for all, of its db_bench_sqlite3.cc and db_bench_tree_db.cc) draws, in the
-// order in which it does: benchmark after benchmark of its list.
+// Draws what one process of LevelDB 1.23's benchmarks/db_bench.cc draws (or,
+// with one seed for the whole process, its db_bench_sqlite3.cc and
+// db_bench_tree_db.cc), in the same order, benchmark after benchmark of its
+// list.
 //
-// A value is a window of the pool.  The oracle records of a key, in place of a
-// version, the offset of its window plus one: two writes of a key differ in
-// their record unless they put the same bytes.
+// A value is a window of the pool.  In place of a version, the oracle records
+// the offset of the window plus one; two writes of a key have different records
+// unless they put the same bytes.
+//
+// Not thread-safe: a replay has one thread.
 class ReplayedStream {
  public:
-  // REQUIRES: config.stream is not kOwn; CheckRules(config) did not throw
+  // `config` outlives the stream.  REQUIRES: config.stream is not kOwn;
+  // CheckRules(config) did not throw
   explicit ReplayedStream(const Config& config);
 
+  // The bytes that values are windows of; valid as long as the stream.
   std::string_view pool() const { return pool_.bytes(); }
 
   // Keys below this may be written.
   uint64_t key_space() const { return key_space_; }
 
-  // Starts the next benchmark of the list.  Every one of them counts, also one
-  // that draws nothing, or that the engine at hand cannot do.
+  // Starts the next benchmark of the list.  Must be called for every benchmark,
+  // including those that draw nothing and those that the engine at hand cannot
+  // run, because the seed of a benchmark is its position in the list.  An audit
+  // is not part of the list and is ignored.
   void Begin(const Benchmark& benchmark);
 
-  // The key of the next operation.
+  // Returns the key of the next operation.
   uint64_t NextKey();
 
-  // The record of the next value written: 1 + the offset of its window.
+  // Returns the record of the next value: 1 + the offset of its window.
   uint32_t NextRecord() {
     return static_cast<uint32_t>(windows_.Next(value_size_)) + 1;
   }
 
-  // What the program prints a count of found keys as a part of: all entries, as
-  // many as it reads or not; 0 where it prints none.
+  // Returns the number N of the program's message "(M of N found)": all
+  // entries, whether or not it reads as many.  0 where it prints no such
+  // message.
   uint64_t FoundOf(const Benchmark& benchmark) const;
 
-  // Draws what `operations` of the benchmark that was begun draw, and drops it:
-  // a read that an earlier process made.
+  // Draws and discards the keys of `operations` operations, which an earlier
+  // process performed.
   void Skip(uint64_t operations);
 
  private:
@@ -81,18 +91,18 @@ class ReplayedStream {
   LevelDbRandom random_;
   PoolWindows windows_;
 
-  // Of the benchmark that was begun:
+  // The benchmark that has begun.
   KeyOrder order_ = KeyOrder::kSequential;
   uint32_t range_ = 1;  // random keys are drawn from [0, range_)
   uint64_t position_ = 0;
   size_t value_size_ = 0;
 };
 
-// The replay that the configuration asks for, or null for the own stream.
+// Returns the replay that --stream selects, or null for the own stream.
 std::unique_ptr<ReplayedStream> MakeReplay(const Config& config);
 
-// What `config.benchmarks` mean in the own stream and did not in LevelDB's
-// program, for people: lines that end in a newline, or nothing.
+// Returns notes for people on how `config.benchmarks` differ from LevelDB's
+// program in the own stream: whole lines, or an empty string.
 std::string DifferenceNotes(const Config& config);
 
 }  // namespace kvmatrix

@@ -8,17 +8,19 @@
 namespace kvmatrix {
 namespace {
 
-// Uniform in (0, 1), and never either end.
+// Returns a number strictly between 0 and 1, where all formulas are finite.
 double Inside(uint64_t bits) {
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
 }
 
-// NormalQuantile() has two formulas, this far around a half and beyond.
+// NormalQuantile() has one formula within this distance of 1/2 and another one
+// beyond it.
 constexpr double kCentral = 0.425;
 
-// The standard normal quantile to seven digits (Wichura, "Algorithm AS 241",
-// Applied Statistics 37, 1988, PPND7), but for what is beyond five standard
-// deviations, which is only known to be there.
+// The quantile function of the standard normal distribution, to seven digits
+// (Wichura, "Algorithm AS 241", Applied Statistics 37, 1988, PPND7). The
+// formula for the extreme tail is omitted, because sizes are bounded at three
+// standard deviations.
 double NormalQuantile(double p) {
   const double q = p - 0.5;
   if (std::abs(q) <= kCentral) {
@@ -62,8 +64,9 @@ ValueSizes ValueSizes::Pareto(size_t min, size_t max, double k, double sigma) {
   return {SizeLaw::kPareto, min, max, k, sigma};
 }
 
-// Computed sizes are monotonic but for rounding: by less than a cell of the
-// guide if this is true.  Near k = 0 the digits of the power are lost.
+// Computed sizes are monotonic except for rounding.  The guide tolerates
+// rounding by less than a cell, which this condition ensures: near k = 0,
+// subtracting 1 from a power close to 1 loses digits.
 bool ValueSizes::IsGuided() const {
   constexpr double kMin = 0.01;
   return max_ < kComputed &&
@@ -82,6 +85,8 @@ std::shared_ptr<const ValueSizes::Guide> ValueSizes::MakeGuide() const {
   }
   // The two formulas of NormalQuantile() meet in these, to seven digits.
   if (law_ == SizeLaw::kNormal) {
+    // The two formulas of NormalQuantile() meet in these steps and agree only
+    // to seven digits there.
     for (const double u : {0.5 - kCentral, 0.5 + kCentral}) {
       (*guide)[static_cast<size_t>(u * kSteps)].size = kComputed;
     }
@@ -89,7 +94,8 @@ std::shared_ptr<const ValueSizes::Guide> ValueSizes::MakeGuide() const {
   return guide;
 }
 
-// The step that begins with these bits and is 2^shift times shorter than most.
+// Makes the step that begins at `first` and is 2^shift times shorter than a
+// full one.
 ValueSizes::Step ValueSizes::MakeStep(uint64_t first, int shift) const {
   const uint64_t cell = uint64_t{1} << (kCellShift - shift);
   constexpr uint64_t kCells = uint64_t{1} << (kStepShift - kCellShift);
@@ -97,14 +103,15 @@ ValueSizes::Step ValueSizes::MakeStep(uint64_t first, int shift) const {
   const uint64_t last = first + (kCells * cell - 1);
   const size_t size = size_at(first);
   const size_t last_size = size_at(last);
-  // A bound so near to an end of the step that rounding may move it past.
+  // If a size boundary is within a cell of either end, rounding may move it
+  // into the neighbouring step: such a step is computed.
   const bool loose =
       (first != 0 && size_at(first - cell) != size) ||
       (last != ~uint64_t{0} && size_at(last + cell) != last_size);
   if (loose || last_size > size + 1) return {kComputed, 0};
   const auto known = static_cast<uint16_t>(size);
   if (last_size == size) return {known, kComputed};
-  uint64_t low = 0, high = kCells;  // the bound is in the cell `low`
+  uint64_t low = 0, high = kCells;  // bisection: the boundary is in cell `low`
   while (high - low > 1) {
     const uint64_t middle = low + (high - low) / 2;
     (size_at(first + middle * cell) == size ? low : high) = middle;
@@ -159,6 +166,8 @@ double ValueSizes::ShareFrom(size_t size) const {
                  : std::pow(1 + k_ * (least - 1) / sigma_, -1 / k_);
 }
 
+// E[X] = min + the sum over all larger sizes s of P(X >= s), in steps of at
+// most a thousandth of the distance so far.
 double ValueSizes::Mean() const {
   // The sum of ShareFrom() over all sizes above min, in steps that are a
   // thousandth of the way at most.

@@ -1,5 +1,7 @@
-// How many bytes each value has: one size for all, or a size by a distribution
-// that is a function of what the value grows from.
+// How many bytes each value has: one fixed size, or a size drawn from a
+// distribution.  A drawn size is a function of the value's root, the number
+// from which all bytes of the value are derived, so the oracle need not store
+// it.
 
 #ifndef COMMON_STREAM_VALUE_SIZES_H_
 #define COMMON_STREAM_VALUE_SIZES_H_
@@ -14,25 +16,27 @@
 
 namespace kvmatrix {
 
-// What lies outside [min, max] is moved to the nearer bound.
+// Immutable; cheap to copy, since copies share their table.  Thread-safe.
+// Sizes that a distribution puts outside [min, max] become the nearer bound.
 class ValueSizes {
  public:
+  // The largest size, in bytes.
   static constexpr size_t kLargest = kLargestValue;
 
   // All values have `size` bytes.
   // NOLINTNEXTLINE(google-explicit-constructor): the usual case
   ValueSizes(size_t size) : ValueSizes(SizeLaw::kFixed, size, size, 0, 0) {}
 
-  // Each size from min to max equally often.
+  // Every size from min to max is equally likely.
   static ValueSizes Uniform(size_t min, size_t max);
 
-  // As db_bench's: the mean is in the middle and the bounds are three standard
-  // deviations away, rounded to the nearest byte.
+  // The distribution of db_bench: the mean is in the middle and each bound is
+  // three standard deviations away; rounded to the nearest byte.
   static ValueSizes Normal(size_t min, size_t max);
 
-  // The generalised Pareto distribution, location 0, shape k, scale sigma,
-  // rounded up, as mixgraph has it: the mean, where k < 1 and before it is
-  // bounded, is sigma / (1 - k).  REQUIRES: k >= 0, sigma > 0
+  // The generalised Pareto distribution with location 0, shape k and scale
+  // sigma, rounded up, as mixgraph uses it.  If k < 1 its mean, before bounds
+  // are applied, is sigma / (1 - k). REQUIRES: k >= 0, sigma > 0
   static ValueSizes Pareto(size_t min, size_t max, double k, double sigma);
 
   SizeLaw law() const { return law_; }
@@ -40,7 +44,7 @@ class ValueSizes {
   size_t min() const { return min_; }
   size_t max() const { return max_; }
 
-  // The size of the value that grows from `root`; see Values.
+  // Returns the size of the value with this root; see Values.
   size_t Of(uint64_t root) const {
     if (law_ == SizeLaw::kFixed) return max_;
     const uint64_t bits = BitsOf(root);
@@ -52,23 +56,28 @@ class ValueSizes {
     return Guided(bits);
   }
 
-  // The same by the law alone, without the guide: slow, for tests.
+  // Returns the same size from the formula, without the table.  Slow; for
+  // tests.
   size_t ComputeOf(uint64_t root) const;
 
-  // The share of values that have at least `size` bytes.
+  // Returns the expected share of values of at least `size` bytes.
   double ShareFrom(size_t size) const;
 
-  // The mean, and the least size that at least a share of `quantile` of the
-  // values do not exceed.
+  // Returns the expected mean, and the smallest size that at least a share of
+  // `quantile` of the values do not exceed.  For reports, not for timed loops.
   double Mean() const;
   size_t Quantile(double quantile) const;
 
  private:
-  // What is known of the sizes in one of 4,096 equal steps of the random bits,
-  // along which sizes grow, or in one of as many steps of the last sixteenth:
-  // they are `size` before a bound and one more after it.  The bound is known
-  // to one of 65,536 cells of a step; what is in that cell or beside it is
-  // computed.
+  // The guide: a table that replaces the formula for almost every draw.
+  //
+  // A size is a monotonic function of 64 random bits.  The range of these bits
+  // is divided into 4,096 equal steps, and its last sixteenth, where the sizes
+  // of a Pareto distribution grow fastest, once more into 4,096. Within most
+  // steps at most two neighbouring sizes occur: `size` up to a boundary and
+  // size + 1 beyond it.  The boundary is known to one of 65,536 cells of the
+  // step.  Bits in that cell or next to it, and steps with more than two sizes
+  // (kComputed), use the formula.
   struct Step {
     uint16_t size;
     uint16_t bound;
@@ -87,6 +96,7 @@ class ValueSizes {
     return Mix64(root ^ 0x76616c7565207369u);
   }
 
+  // Looks the size of these bits up in the guide.
   size_t Guided(uint64_t bits) const {
     const uint64_t upward = Upward(bits);
     const bool tail = upward >= kTail;
@@ -100,7 +110,7 @@ class ValueSizes {
     return step.size + static_cast<size_t>(cell > step.bound);
   }
 
-  // Bits along which sizes grow, from those of the law and back.
+  // Maps random bits to bits along which sizes grow; its own inverse.
   uint64_t Upward(uint64_t bits) const { return bits ^ flip_; }
 
   bool IsGuided() const;

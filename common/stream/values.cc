@@ -14,8 +14,10 @@ uint64_t Load(const char* from) {
 
 void Store(char* to, uint64_t word) { std::memcpy(to, &word, sizeof(word)); }
 
-// The random words of one value, in order: an arithmetic progression times a
-// constant of the value, folded.  Not for statistics; no codec compresses it.
+// The random words of one value, in order: an arithmetic progression, each term
+// multiplied by a constant of the value and folded to 64 bits.  One
+// multiplication per 8 bytes, and the terms do not depend on each other's
+// products.  Too weak for statistics, but no codec compresses it.
 class Words {
  public:
   explicit Words(uint64_t root)
@@ -23,7 +25,9 @@ class Words {
 
   uint64_t Next() {
     term_ += 0x2545f491;
-    asm("" : "+r"(term_));  // or each term is made anew from a long constant
+    // Keeps the compiler from computing each term from scratch, which takes a
+    // 64-bit constant and an addition per term.
+    asm("" : "+r"(term_));
     return MixProduct(term_, factor_);
   }
 
@@ -51,8 +55,8 @@ void WritePiece(char* piece, size_t random_bytes, size_t size, Words& words) {
   }
 }
 
-// The same for the usual piece, whole and half random, without a branch, and
-// not a byte more.
+// The same for a whole piece at the default ratio of one half, without a branch
+// and without writing past the piece: each word is stored in both halves.
 [[gnu::always_inline]] inline void WriteHalfRandomPiece(char* piece,
                                                         Words& words) {
   constexpr size_t kWhole = kHalf / kWord * kWord;
@@ -67,8 +71,9 @@ void WritePiece(char* piece, size_t random_bytes, size_t size, Words& words) {
   std::memcpy(piece + kHalf + kWhole, &word, kHalf - kWhole);
 }
 
-// The pieces of `bytes` bytes.  Out of line, and takes the words by value, so
-// that the usual value, which has no such pieces, keeps its words in registers.
+// Writes pieces of any ratio until `bytes` bytes are filled.  Out of line, and
+// with the words passed by value, so that the fast path, which does not call
+// it, keeps its words in registers.
 [[gnu::noinline]] void WritePieces(char* piece, size_t random_bytes,
                                    size_t bytes, Words words) {
   for (char* const end = piece + bytes; piece < end; piece += kPiece) {
@@ -77,7 +82,7 @@ void WritePiece(char* piece, size_t random_bytes, size_t size, Words& words) {
   }
 }
 
-// True if the bytes are what WritePieces() writes.
+// True if the bytes are those that WritePieces() writes.
 [[gnu::noinline]] bool ArePieces(const char* piece, size_t random_bytes,
                                  size_t bytes, Words words) {
   uint64_t difference = 0;
@@ -90,8 +95,9 @@ void WritePiece(char* piece, size_t random_bytes, size_t size, Words& words) {
   return difference == 0;
 }
 
-// Zero if the piece is what WriteHalfRandomPiece() writes.  Reads every byte
-// and no other, and takes as long for a wrong piece as for a right one.
+// Returns zero if the piece is what WriteHalfRandomPiece() writes.  Reads
+// exactly the bytes of the piece, and takes as long for a wrong piece as for a
+// right one: differences are collected, not branched on.
 uint64_t HalfRandomPieceDifference(const char* piece, Words& words) {
   uint64_t difference = 0;
 #pragma GCC unroll 8
@@ -100,8 +106,8 @@ uint64_t HalfRandomPieceDifference(const char* piece, Words& words) {
     difference |= Load(piece + i * kWord) ^ word;
     difference |= Load(piece + kHalf + i * kWord) ^ word;
   }
-  // Two bytes of the last word are in each half; they end the eight bytes that
-  // are loaded here.
+  // Only two bytes of the last word are in each half.  They are the last two of
+  // the eight bytes loaded here; the shifts clear the other six.
   constexpr size_t kShift = 8 * (kHalfWords * kWord - kHalf);
   const uint64_t last = words.Next() << kShift;
   difference |= (Load(piece + kHalf - kWord) >> kShift << kShift) ^ last;
@@ -111,7 +117,8 @@ uint64_t HalfRandomPieceDifference(const char* piece, Words& words) {
 
 // The same for the first `size` bytes of a piece.  REQUIRES: 0 < size < kPiece
 uint64_t PartPieceDifference(const char* piece, size_t size, Words& words) {
-  // The piece in words: the second half begins two bytes into one of them.
+  // The expected piece as words.  The second half starts two bytes into a word,
+  // so each of its words is put together from two random words.
   constexpr size_t kShift = 8 * (kHalf % kWord);
   uint64_t random[kHalfWords];
   uint64_t expected[2 * kHalfWords - 1];
@@ -210,6 +217,8 @@ void Values::WriteSized(uint64_t root, size_t size, char* buffer) const {
   if (random_bytes_ != kHalf) return Fill(root, size, 0, buffer);
   // Two pieces at a time: how many there are is seldom foreseen.
   Words words(root);
+  // Two pieces per iteration: the number of pieces varies from value to value,
+  // and the end of the loop is mispredicted half as often.
   for (char* const end = buffer + size; buffer < end; buffer += 2 * kPiece) {
     WriteHalfRandomPiece(buffer, words);
     WriteHalfRandomPiece(buffer + kPiece, words);
