@@ -11,13 +11,14 @@ namespace kvmatrix {
 namespace {
 
 [[noreturn]] void RefuseCounts(std::string_view text) {
-  throw UsageError("after",
-                   "'" + std::string(text) +
-                       "' is not a number of operations, or of each thread's, "
-                       "such as 2500+2500");
+  throw UsageError(
+      "after",
+      "'" + std::string(text) +
+          "' is not a number of operations; expected one number, or one "
+          "per thread, such as 2500+2500");
 }
 
-// A thread of a writing benchmark has at most its part of the entries.
+// A thread of a writing benchmark writes at most its share of the entries.
 void RequirePossible(const Benchmark& benchmark, const Config& config,
                      const std::vector<uint64_t>& operations) {
   const uint64_t entries = EntriesOf(benchmark, config);
@@ -28,14 +29,15 @@ void RequirePossible(const Benchmark& benchmark, const Config& config,
     throw UsageError(
         "after",
         std::string(benchmark.name) + ":" + std::to_string(operations[thread]) +
-            " are more than the " + std::to_string(most) +
-            " operations of thread " + std::to_string(thread + 1) + " of " +
+            " exceeds the " + std::to_string(most) + " operations of thread " +
+            std::to_string(thread + 1) + " of " +
             std::to_string(operations.size()) +
-            "; give what ops_by_thread of its result says, and its own --num");
+            "; use ops_by_thread of its result line, and the --num it was run "
+            "with");
   }
 }
 
-// Reads "5000" or, of each thread, "2500+2500".
+// Parses "5000" or, for several threads, "2500+2500".
 std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
                                    const Config& config,
                                    std::string_view text) {
@@ -65,7 +67,7 @@ const Benchmark* RequireBenchmark(std::string_view flag,
                                   std::string_view name) {
   if (const Benchmark* benchmark = FindBenchmark(name)) return benchmark;
   std::string problem =
-      "unknown benchmark '" + std::string(name) + "'; accepted:";
+      "unknown benchmark '" + std::string(name) + "'; expected one of:";
   for (const Benchmark& benchmark : AllBenchmarks()) {
     problem += " " + std::string(benchmark.name);
   }
@@ -82,11 +84,12 @@ std::vector<AppliedBenchmark> ParseAfterList(std::string_view list,
     if (benchmark.kind == Kind::kPrimitive) continue;
     filled |= benchmark.prepare == Prepare::kFresh;
     if (filled) continue;
-    throw UsageError("after",
-                     std::string(benchmark.name) +
-                         " needs a filled database; name first what has filled "
-                         "it, such as " +
-                         std::string(benchmark.fill));
+    throw UsageError(
+        "after",
+        std::string(benchmark.name) +
+            " needs a filled database; list the benchmark that filled it "
+            "first, such as " +
+            std::string(benchmark.fill));
   }
   return applied;
 }
@@ -105,7 +108,7 @@ AppliedBenchmark ParseAfterWord(std::string_view word, const Config& config) {
   if (benchmark->writer) {
     throw UsageError(
         "after", std::string(benchmark->name) +
-                     " needs the number of its writer's operations, such as " +
+                     " needs the number of operations of its writer, such as " +
                      std::string(benchmark->name) + ":5000");
   }
   return {benchmark,

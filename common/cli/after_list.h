@@ -1,4 +1,5 @@
-// What a list of benchmarks on the command line says.
+// Parses --after, the list of benchmarks that an existing database has been
+// through.
 
 #ifndef COMMON_CLI_AFTER_LIST_H_
 #define COMMON_CLI_AFTER_LIST_H_
@@ -10,16 +11,19 @@
 
 namespace kvmatrix {
 
-// The benchmark of that name; else throws UsageError, which names the flag.
+// Returns the benchmark called `name`. Throws UsageError, which names `flag`
+// and lists all benchmarks, if there is none.
 const Benchmark* RequireBenchmark(std::string_view flag, std::string_view name);
 
-// Reads a list of such words: what the database has been through, in order.
-// Throws UsageError if it does not begin with what fills a database.
+// Parses a list of words as ParseAfterWord() accepts them, in the order in
+// which the benchmarks were run.  Throws UsageError if the first of them does
+// not fill a database.
 std::vector<AppliedBenchmark> ParseAfterList(std::string_view list,
                                              const Config& config);
 
-// Reads "overwrite", "overwrite:5000" or, of each thread that wrote,
-// "overwrite:2500+2500".  Without a number one thread has done it all.
+// Parses "overwrite", "overwrite:5000" (stopped after 5,000 operations) or
+// "overwrite:2500+2500" (by each of two threads). Without a number, one thread
+// has completed the benchmark.  Throws UsageError.
 AppliedBenchmark ParseAfterWord(std::string_view word, const Config& config);
 
 }  // namespace kvmatrix

@@ -31,7 +31,7 @@ constexpr FlagRange kValueBytes = {kMinMixgraphValue, 65'535};
 constexpr FlagRange kMilliseconds = {1, kBillion};
 
 constexpr char kNothingLikeIt[] =
-    "leave it out: that program has nothing like it";
+    "leave it out, because that program has no such option";
 
 constexpr std::string_view kByTheta[] = {"zipf", "latest"};
 constexpr std::string_view kOfManySizes[] = {"uniform", "normal", "pareto"};
@@ -95,7 +95,7 @@ const Flag kFlags[] = {
     {.name = "duration",
      .field = FIELD(duration_s),
      .group = FlagGroup::kWorkload,
-     .help = "seconds after which a benchmark stops; 0: never",
+     .help = "time limit of a benchmark, in seconds; 0: none",
      .range = {0, 999'999'999},
      .unit = "seconds",
      .option = "duration_s",
@@ -120,8 +120,8 @@ const Flag kFlags[] = {
     {.name = "key_format",
      .field = FIELD(key_format),
      .group = FlagGroup::kKeys,
-     .help = "decimal: digits with zeros in front; big, little: integers of 8 "
-             "bytes in that byte order",
+     .help = "decimal: digits with leading zeros; big, little: 8-byte integers "
+             "in that byte order",
      .choices = KeyFormats,
      .not_replayed = kNothingLikeIt,
      .option = "key_format",
@@ -131,8 +131,7 @@ const Flag kFlags[] = {
     {.name = "key_distribution",
      .field = FIELD(config.key_distribution),
      .group = FlagGroup::kKeys,
-     .help = "of benchmarks that draw keys at random; empty: as each does by "
-             "itself",
+     .help = "distribution of keys drawn at random; empty: the benchmark's own",
      .choices = KeyDistributions,
      .not_replayed = kNothingLikeIt,
      .option = "key_distribution"},
@@ -146,7 +145,7 @@ const Flag kFlags[] = {
     {.name = "value_size",
      .field = FIELD(config.value_size),
      .group = FlagGroup::kValues,
-     .help = "bytes in a value, or their mean",
+     .help = "bytes in a value; the mean if sizes vary",
      .range = {0, ValueSizes::kLargest, kNone, 1},
      .option = "value_size",
      .by_benchmark = true,
@@ -155,7 +154,8 @@ const Flag kFlags[] = {
     {.name = "value_size_distribution_type",
      .field = FIELD(value_size_distribution_type),
      .group = FlagGroup::kValues,
-     .help = "pareto: by --value_k, and by --value_sigma if given",
+     .help = "distribution of value sizes; pareto uses --value_k, and "
+             "--value_sigma if set",
      .choices = SizeLaws,
      .not_replayed = kNothingLikeIt,
      .option = "value_size_distribution_type",
@@ -165,7 +165,8 @@ const Flag kFlags[] = {
     {.name = "value_size_min",
      .field = FIELD(config.value_size_min),
      .group = FlagGroup::kValues,
-     .help = "least bytes of a value of no fixed size; 0: by --value_size",
+     .help = "smallest value, in bytes, if sizes vary; 0: derived from "
+             "--value_size",
      .range = {0, ValueSizes::kLargest},
      .only_with = {"value_size_distribution_type", kOfManySizes},
      .not_replayed = kNothingLikeIt,
@@ -173,7 +174,8 @@ const Flag kFlags[] = {
     {.name = "value_size_max",
      .field = FIELD(config.value_size_max),
      .group = FlagGroup::kValues,
-     .help = "most bytes of a value of no fixed size; 0: by --value_size",
+     .help = "largest value, in bytes, if sizes vary; 0: derived from "
+             "--value_size",
      .range = {0, ValueSizes::kLargest},
      .only_with = {"value_size_distribution_type", kOfManySizes},
      .not_replayed = kNothingLikeIt,
@@ -181,7 +183,7 @@ const Flag kFlags[] = {
     {.name = "compression_ratio",
      .field = FIELD(config.compression_ratio),
      .group = FlagGroup::kValues,
-     .help = "a simple compressor shrinks values to this share",
+     .help = "share of its size to which a simple compressor shrinks a value",
      .range = {0, 1},
      .option = "compression_ratio"},
     {.name = "batch_size",
@@ -198,9 +200,9 @@ const Flag kFlags[] = {
      .field = FIELD(config.transactions),
      .group = FlagGroup::kWorkload,
      .help =
-         "a batch has a benchmark's entries divided by this, rounded down, at "
-         "least one: more batches than this where that leaves a rest or "
-         "threads divide the entries; 0: batches of --batch_size",
+         "number of batches: each has a benchmark's entries divided by this, "
+         "rounded down, at least one; there are more batches if that leaves "
+         "a remainder or threads divide the entries; 0: use --batch_size",
      .range = {0, kMaxKeys},
      .only_with = {"batch_size"},
      .not_replayed = kNothingLikeIt,
@@ -208,52 +210,51 @@ const Flag kFlags[] = {
     {.name = "threads",
      .field = FIELD(config.threads),
      .group = FlagGroup::kPace,
-     .help = "threads that run at once: each does --reads reads, and they "
-             "divide what is to be written",
+     .help = "threads that run at once; each performs --reads reads, and they "
+             "share the entries to write",
      .range = {1, kMaxThreads},
      .not_replayed =
-         "leave it at 1: the threads of that program write the same keys, in "
-         "an order that nobody can know, so that nothing could be verified",
+         "leave it at 1, because threads of that program write the same keys "
+         "in an unknown order, so no answer could be verified",
      .option = "threads"},
     {.name = "rate",
      .field = FIELD(config.rate_ops_per_sec),
      .group = FlagGroup::kPace,
      .help = "operations per second, at random moments whether or not the "
-             "engine keeps up: an open loop, with a histogram; 0: each begins "
-             "when the one before has ended",
+             "engine keeps up: an open loop, with a histogram; 0: a closed "
+             "loop",
      .range = {0.01, kBillion, 0},
      .unit = "operations per second",
      .only_with = {"sine_mix_rate"}},
     {.name = "writes_per_second",
      .field = FIELD(config.writes_per_second),
      .group = FlagGroup::kPace,
-     .help = "pace of the one writer of a *whilewriting benchmark; 0: as fast "
-             "as it goes",
+     .help = "rate of the writer of a *whilewriting benchmark; 0: unlimited",
      .range = {0, kBillion},
      .option = "writes_per_second"},
     {.name = "readwritepercent",
      .field = FIELD(config.readwritepercent),
      .group = FlagGroup::kPace,
-     .help = "share of gets among the operations of readrandomwriterandom",
+     .help = "percentage of gets in readrandomwriterandom",
      .range = {0, 100},
      .option = "readwritepercent"},
     {.name = "cache_size",
      .field = FIELD(config.cache_size),
      .group = FlagGroup::kEngine,
-     .help = "bytes the engine may use as a cache; 8388608 if not given with a "
-             "--stream whose program has that",
+     .help = "bytes the engine may use as a cache; if not set, 8388608 with a "
+             "--stream whose program uses that",
      .range = {0, 8'589'934'591.0 * (1 << 30)},
      .unit = "bytes",
      .option = "cache_size_bytes"},
     {.name = "compression",
      .field = FIELD(config.compression),
      .group = FlagGroup::kEngine,
-     .help = "compress, if the engine has a codec",
+     .help = "compress entries if the engine has a codec",
      .option = "compression"},
     {.name = "sync",
      .field = FIELD(config.sync),
      .group = FlagGroup::kEngine,
-     .help = "each write is durable when it returns",
+     .help = "make each write durable before it returns",
      .option = "sync",
      .by_benchmark = true,
      .option_value = [](const Config& config, const Benchmark& benchmark)
@@ -261,35 +262,35 @@ const Flag kFlags[] = {
     {.name = "writeallfields",
      .field = FIELD(config.mix.writeallfields),
      .group = FlagGroup::kYcsb,
-     .help = "an update puts the record unread; false, as in YCSB: one field "
-             "of ten changes, so that the record is read first",
+     .help = "write whole records in updates, without reading them; false, as "
+             "in YCSB: change one field of ten, so read the record first",
      .option = "writeallfields"},
     {.name = "db",
      .field = FIELD(db),
      .group = FlagGroup::kProcess,
-     .help = "directory for the database; default: a directory of this user's "
-             "below the one for temporary files"},
+     .help = "directory for the database; default: kvmatrix-UID in the "
+             "directory for temporary files"},
     {.name = "use_existing_db",
      .field = FIELD(config.use_existing_db),
      .group = FlagGroup::kProcess,
-     .help = "keep the database found in --db"},
+     .help = "use the database in --db instead of a new one"},
     {.name = "after",
      .field = FIELD(after),
      .group = FlagGroup::kProcess,
      .help = "with --use_existing_db: the benchmarks that the database has "
              "been through, such as filluniquerandom,overwrite:5000 (a number "
-             "of operations where it stopped early), or overwrite:2500+2500 "
-             "where two threads wrote"},
+             "of operations if it stopped early), or overwrite:2500+2500 if "
+             "two threads wrote"},
     {.name = "settle",
      .field = FIELD(config.settle),
      .group = FlagGroup::kProcess,
-     .help = "settle the database after a writing benchmark; with another "
-             "--stream than ours only if given, as those programs do not"},
+     .help = "settle the database after a writing benchmark; off by default "
+             "with a replayed --stream, whose programs do not settle"},
     {.name = "crash",
      .field = FIELD(config.crash),
      .group = FlagGroup::kProcess,
-     .help = "end as kill -9 does once the last benchmark has flushed and its "
-             "line is written: nothing is settled or closed"},
+     .help = "kill this process (SIGKILL) once the last benchmark has flushed "
+             "and its result is written; nothing is settled or closed"},
     {.name = "histogram",
      .field = FIELD(config.histogram),
      .group = FlagGroup::kProcess,
@@ -297,15 +298,15 @@ const Flag kFlags[] = {
     {.name = "seed",
      .field = FIELD(config.seed),
      .group = FlagGroup::kProcess,
-     .help = "of every random choice"},
+     .help = "seed of all random choices"},
     {.name = "json",
      .field = FIELD(json),
      .group = FlagGroup::kProcess,
-     .help = "file to append one JSON line to per benchmark"},
+     .help = "append one JSON line per benchmark to this file"},
     {.name = "progress",
      .field = FIELD(progress),
      .group = FlagGroup::kProcess,
-     .help = "file in which to count operations, eight bytes"},
+     .help = "count operations in this file, as eight bytes"},
     MIXGRAPH(keyrange_dist_a, FlagGroup::kMixgraph, kFinite,
              "hotness of key range x is a exp(b x) + c exp(d x); all four 0: "
              "no ranges"),
@@ -338,18 +339,19 @@ const Flag kFlags[] = {
     MIXGRAPH(mix_seek_ratio, FlagGroup::kMixgraph, kNotNegative,
              "weight of scans"),
     MIXGRAPH(mix_max_scan_len, FlagGroup::kMixgraph, kUpToAMillion,
-             "bound of scan lengths, entries"),
+             "largest scan length, entries"),
     MIXGRAPH(mix_max_value_size, FlagGroup::kMixgraph, kValueBytes,
-             "bound of value sizes, bytes"),
-    MIXGRAPH(sine_mix_rate, FlagGroup::kSwing, {},
-             "an open loop of a sin(b t + c) + d operations per second after t "
-             "seconds; false: as fast as it goes"),
+             "largest value size, bytes"),
+    MIXGRAPH(
+        sine_mix_rate, FlagGroup::kSwing, {},
+        "run an open loop of a sin(b t + c) + d operations per second after "
+        "t seconds"),
     MIXGRAPH(sine_a, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),
     MIXGRAPH(sine_b, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),
     MIXGRAPH(sine_c, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),
     MIXGRAPH(sine_d, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),
     MIXGRAPH(sine_mix_rate_interval_milliseconds, FlagGroup::kSwing,
-             kMilliseconds, "how long a rate is kept"),
+             kMilliseconds, "milliseconds for which a rate is held"),
 };
 
 #undef MIXGRAPH

@@ -26,14 +26,17 @@ const CommandLine& Defaults() {
   return defaults;
 }
 
-// gflags keeps pointers to a default that it never writes.
+// gflags stores pointers to defaults but never writes to them.
 FlagField DefaultField(const Flag& flag) {
   return flag.field(const_cast<CommandLine&>(Defaults()));
 }
 
-// Where gflags believes the flags to be defined: not in a driver's file.
+// The file reported to gflags as the definition of the common flags; --help
+// prints the flags of drivers/ in a section of their own.
 constexpr char kFile[] = "common/cli/flags.cc";
 
+// Runs before main(): gflags must know all flags when it parses the command
+// line.
 const bool kRegistered = [] {
   for (const Flag& flag : AllFlags()) {
     std::visit(
@@ -62,7 +65,8 @@ const Flag& FindFlag(std::string_view name) {
       AllFlags(), name, [](const Flag& f) { return std::string_view(f.name); });
 }
 
-// A bound for people: "10^9" and "2^30" where that is shorter than the digits.
+// Formats a bound for people: "10^9" or "2^30" where that is shorter than the
+// digits.
 std::string BoundText(double number) {
   for (const int base : {10, 2}) {
     const double power = std::round(std::log(number) / std::log(base));
@@ -75,7 +79,7 @@ std::string BoundText(double number) {
   return text;
 }
 
-// As a command line has it: every digit of an integer.
+// Formats a value as it would be typed: every digit of an integer.
 std::string TextOf(const FlagValue& value) {
   struct {
     std::string operator()(bool truth) { return truth ? "true" : "false"; }
@@ -91,7 +95,7 @@ std::string TextOf(const FlagValue& value) {
   return std::visit(writer, value);
 }
 
-// "zipf or latest", with quotes around what is empty.
+// Returns "zipf or latest"; an empty word is shown as ''.
 std::string JoinWithOr(std::span<const std::string_view> words) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -108,8 +112,7 @@ std::string RangeText(const FlagRange& range) {
   return text;
 }
 
-// Throws UsageError for a number outside its range, or a word that is no
-// choice.
+// Throws UsageError for a number out of range or a word that is not a choice.
 void CheckRange(const Flag& flag, const FlagValue& value) {
   if (const auto* word = std::get_if<std::string>(&value)) {
     if (flag.choices == nullptr) return;
@@ -133,7 +136,7 @@ void CheckRange(const Flag& flag, const FlagValue& value) {
   throw UsageError(flag.name, RangeText(range) + ", not " + TextOf(value));
 }
 
-// Throws UsageError if a flag is set that another one makes meaningless.
+// Throws UsageError if another flag makes this one meaningless.
 void CheckConditions(const Flag& flag, CommandLine& line) {
   if (!IsSet(flag, line)) return;
   if (flag.not_replayed != nullptr && line.stream != Defaults().stream) {
@@ -146,14 +149,15 @@ void CheckConditions(const Flag& flag, CommandLine& line) {
   if (values.empty()) {
     if (!IsSet(other, line) && !line.config.set_flags.contains(other.name))
       return;
-    throw UsageError(flag.name, "not with --" + std::string(other.name) +
+    throw UsageError(flag.name, "cannot be used with --" +
+                                    std::string(other.name) +
                                     "; leave one of them out");
   }
   const std::string value = TextOf(ValueOf(other.field(line)));
   if (std::ranges::find(values, value) != values.end()) return;
-  throw UsageError(flag.name, "only with --" + std::string(other.name) + "=" +
+  throw UsageError(flag.name, "needs --" + std::string(other.name) + "=" +
                                   JoinWithOr(values) +
-                                  "; no other value uses it: leave it out");
+                                  "; leave it out otherwise");
 }
 
 bool IsOnCommandLine(const char* name) {
@@ -168,7 +172,8 @@ void CheckEach(CommandLine& line) {
   for (const Flag& flag : AllFlags()) CheckConditions(flag, line);
 }
 
-// The enumerator of that name; `flag.choices` has them in their order.
+// Returns the enumerator called `name`. REQUIRES: flag.choices has the
+// enumerators in their order
 template <typename Enum>
 Enum EnumOf(const Flag& flag, const std::string& name) {
   const auto choices = flag.choices();
@@ -180,15 +185,16 @@ std::filesystem::path DefaultDb() {
          ("kvmatrix-" + std::to_string(geteuid()));
 }
 
-// What the flags mean that are not a field of Config by themselves.
+// Fills the fields of Config that are not simply the value of a flag.
 void Derive(const CommandLine& line, Config& config) {
   const auto is_set = [&config](const char* flag) {
     return config.set_flags.contains(flag);
   };
   if (line.after.empty() == config.use_existing_db) {
-    throw UsageError("after",
-                     "goes together with --use_existing_db: it names the "
-                     "benchmarks that the database has been through");
+    throw UsageError(
+        "after",
+        "and --use_existing_db are used together: --after lists the "
+        "benchmarks that the existing database has been through");
   }
   config.reads =
       line.reads < 0 ? config.num : static_cast<uint64_t>(line.reads);
@@ -212,7 +218,7 @@ void Derive(const CommandLine& line, Config& config) {
     config.benchmarks.push_back(RequireBenchmark("benchmarks", name));
   }
   if (config.benchmarks.empty()) {
-    throw UsageError("benchmarks", "at least one");
+    throw UsageError("benchmarks", "name at least one benchmark");
   }
   config.after = ParseAfterList(line.after, config);
 }
@@ -316,19 +322,19 @@ Config ConfigFromFlags() {
 std::string HelpText() {
   const std::string name = "db_bench_" + std::string(kDriver.name);
   return name +
-         ": runs db_bench's workloads on one engine, checks every answer, and "
-         "prints\nmicroseconds per operation.\n\n  " +
+         ": run db_bench's benchmarks on one engine, check every answer, and "
+         "print\nmicroseconds per operation.\n\n  " +
          name +
          " --benchmarks=fillrandom,readrandom --num=100000\n\nBenchmarks:\n" +
          BenchmarkLines() + "\n" + CommonFlagLines() + DriverFlagLines() +
-         "Other calls:\n"
-         "  --version   print what this executable is made of\n"
-         "  --describe  print the same and more, as one JSON document\n"
-         "  --check     with flags: exit 0 if they can run, else say why not\n"
+         "Other invocations:\n"
+         "  --version   print the engine, its build and its codec\n"
+         "  --describe  print the same, all flags and benchmarks as JSON\n"
+         "  --check     exit 0 if the other flags are valid, else say why not\n"
          "  --help      print this text\n\n"
          "Exit status: 0 ok or unsupported; 1 a benchmark failed, or a flag is "
-         "unknown\nor cannot be read; 2 other usage errors.  With --crash the "
-         "process ends by\nsignal 9.\n";
+         "unknown\nor malformed; 2 other usage errors.  With --crash the "
+         "process is killed by\nsignal 9.\n";
 }
 
 }  // namespace kvmatrix

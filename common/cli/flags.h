@@ -1,5 +1,6 @@
-// The rulebook of flags: one table makes the gflags, their checks, --help, the
-// flags of --describe and the options of a result line.
+// The table of all flags, from which everything else follows: the gflags
+// definitions, range checks, --help, the flags of --describe and the options of
+// a result line.  Rules about several flags at once are in rules.h.
 
 #ifndef COMMON_CLI_FLAGS_H_
 #define COMMON_CLI_FLAGS_H_
@@ -16,7 +17,8 @@
 
 namespace kvmatrix {
 
-// What is typed on the command line, in the types of gflags.
+// The flags as typed, in the types of gflags.  ConfigFromFlags() converts those
+// that are not fields of Config.
 struct CommandLine {
   Config config;
   std::string benchmarks =
@@ -34,6 +36,7 @@ struct CommandLine {
   std::string progress;
 };
 
+// Headings of --help.
 enum class FlagGroup {
   kWorkload,
   kKeys,
@@ -42,77 +45,79 @@ enum class FlagGroup {
   kEngine,
   kYcsb,
   kMixgraph,
-  kSwing,    // of mixgraph's rate; by hand, not in scenarios
-  kProcess,  // of one call of this program; not in scenarios
+  kSwing,    // mixgraph's rate; not allowed in scenarios
+  kProcess,  // this invocation; not allowed in scenarios
 };
 
-// What a number may be, both ends included.
+// The accepted values of a number, both ends included.
 struct FlagRange {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
   double min = 0;
   double max = std::numeric_limits<double>::max();
-  double also = kNone;          // a value outside, with a meaning of its own
-  double scenario_min = kNone;  // in scenarios, where answers must be verified
+  double also = kNone;          // accepted too, with a special meaning
+  double scenario_min = kNone;  // in scenarios, where answers are verified
 };
 
-// Another flag that decides whether a flag may differ from its default.
+// Another flag that decides whether a flag may be set.
 struct FlagCondition {
   const char* flag = nullptr;
-  std::span<const std::string_view> values = {};  // of it; empty: its default
+  std::span<const std::string_view> values = {};  // empty: its default only
 };
 
 using FlagField =
     std::variant<bool*, uint64_t*, int64_t*, double*, std::string*>;
 using FlagValue = std::variant<bool, uint64_t, int64_t, double, std::string>;
 
+// One row of the table.
 struct Flag {
   const char* name;
-  FlagField (*field)(CommandLine&);  // where its value is; holds the default
+  FlagField (*field)(CommandLine&);  // its value, initialised to the default
   FlagGroup group;
   const char* help;
   FlagRange range = {};
   std::vector<std::string_view> (*choices)() = nullptr;
   const char* unit = "";  // such as "bytes"; "": a plain number
   FlagCondition only_with = {};
-  // Why it stays at its default where --stream replays a program; null: it need
-  // not.
+  // Why the flag must stay at its default with --stream=leveldb and its like;
+  // null: it need not.
   const char* not_replayed = nullptr;
-  const char* option = nullptr;  // its name in a result line; null: not there
-  bool option_if_set = false;    // only if given, or other than the default
-  bool by_benchmark = false;     // the option is not simply the flag
-  // What the line of a benchmark says; null: the value of the field.
+  const char* option = nullptr;  // its key in a result line; null: left out
+  bool option_if_set = false;    // in a result line only if it was set
+  bool by_benchmark = false;     // the option may differ from the flag
+  // The value in the result line of a benchmark; null: the value of the field.
   FlagValue (*option_value)(const Config&, const Benchmark&) = nullptr;
 };
 
-// All flags but those of the driver, in the order of --help.
+// All flags except those of the driver, in the order of --help.
 std::span<const Flag> AllFlags();
 
 std::string_view GroupTitle(FlagGroup group);
 
-// True if a scenario may have the flag.
+// True if a scenario may set the flag.
 bool InScenarios(const Flag& flag);
 
-// As gflags names it, such as "uint64".
+// Returns gflags' name of the type, such as "uint64".
 std::string_view TypeName(const Flag& flag);
 
 FlagValue DefaultOf(const Flag& flag);
 
-// What a result line says of the flag; REQUIRES: flag.option is not null.
+// Returns the value of the flag in a result line.  REQUIRES: flag.option is not
+// null
 FlagValue OptionOf(const Flag& flag, const Config& config,
                    const Benchmark& benchmark);
 
-// True if the flag belongs into the options of a run of `config`.
+// True if the flag is among the options of a run with `config`.
 bool IsOption(const Flag& flag, const Config& config);
 
-// Reads the gflags of this executable and checks them, one by one and together.
-// Throws UsageError.
+// Returns the parsed gflags of this process, after checking each one and all
+// together.  Throws UsageError.
 Config ConfigFromFlags();
 
-// What --help prints.
+// Returns the text of --help.
 std::string HelpText();
 
-// True if the flag is defined in the driver's own file.
+// True if a flag defined in `file_name` belongs to the driver.
 bool IsDriverFlag(const std::string& file_name);
 
 }  // namespace kvmatrix

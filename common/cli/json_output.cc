@@ -87,7 +87,7 @@ std::string Hex(uint64_t number) {
   return text;
 }
 
-// A benchmark that failed has no figures.
+// Returns null for a benchmark that failed: it has no results.
 Json FigureJson(const Measurement& m, uint64_t figure) {
   return m.status == Status::kOk ? Json(figure) : Json(nullptr);
 }
@@ -143,7 +143,7 @@ void AddResources(const Measurement& m, Json& json) {
   json["deferred"] = DeferredJson(m);
 }
 
-// How the loop went, call by call and over its time.
+// Adds what is known of each call and of the course of the loop.
 void AddTrace(const Measurement& m, Json& json) {
   const bool ok = m.status == Status::kOk;
   const LoopTrace& trace = m.run.trace;
@@ -186,7 +186,7 @@ Json SharesJson(const std::vector<Share>& shares) {
   return json;
 }
 
-// Who did what, where several threads or types of operations took part.
+// Adds what each thread and each type of operation did.
 void AddParts(const Measurement& m, Json& json) {
   const bool ok = m.status == Status::kOk;
   const auto some = [ok](const auto& parts) {
@@ -243,7 +243,8 @@ Json CommonFlagsJson() {
   return json;
 }
 
-// Of a mix, each type of operation with its share; null: flags decide it.
+// Returns the operation types of a mix with their shares; null for a share that
+// flags determine.
 Json TypesJson(const Benchmark& benchmark) {
   using enum Operation;
   Json json = Json::object();
@@ -287,7 +288,7 @@ Json BenchmarksJson(const Driver& driver) {
   return json;
 }
 
-// Engines report errors in bytes that need not be UTF-8.
+// Engines may report errors in bytes that are not UTF-8.
 std::string Dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,4 +1,4 @@
-// The documents that other programs read.  Their schema is report/schema/.
+// JSON documents for other programs.  Their schemas are in report/schema/.
 
 #ifndef COMMON_CLI_JSON_OUTPUT_H_
 #define COMMON_CLI_JSON_OUTPUT_H_
@@ -11,11 +11,13 @@
 
 namespace kvmatrix {
 
-// One line, with its newline: the measurement and how it was made.
+// Returns the result line of a measurement, with its newline: what was
+// measured, the options and settings in force, and the build.
 std::string ToJsonLine(const Measurement& measurement, const Config& config,
                        const Driver& driver);
 
-// What --describe prints: the engine, its build, flags and benchmarks.
+// Returns the document of --describe: the engine, its build, flags and
+// benchmarks.
 std::string DescribeJson(const Driver& driver);
 
 }  // namespace kvmatrix

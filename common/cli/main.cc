@@ -20,7 +20,8 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-// Where the command line has the flag, spelt with one dash or two; else 0.
+// Returns the position of a flag with one or two dashes, or 0. These few flags
+// are handled before gflags, which would otherwise print its own --help.
 int Find(int argc, char** argv, const char* flag) {
   for (int i = 1; i < argc; ++i) {
     const char* word = argv[i] + (argv[i][0] == '-') + (argv[i][1] == '-');
@@ -29,7 +30,7 @@ int Find(int argc, char** argv, const char* flag) {
   return 0;
 }
 
-// Takes a word off the command line; true if there was one at `index`.
+// Removes the word at `index` from the command line; false if `index` is 0.
 bool Drop(int index, int& argc, char** argv) {
   if (index == 0) return false;
   std::copy(argv + index + 1, argv + argc, argv + index);
@@ -48,7 +49,8 @@ bool Failed(const Measurement& measurement) {
          measurement.status == Status::kError;
 }
 
-// Writes the measurement where it is wanted; returns once all is written.
+// Prints the measurement and appends it to --json.  Flushes before returning,
+// because the process may be killed next.
 void Report(const Measurement& measurement, const Config& config) {
   std::fputs(StatLine(measurement).c_str(), stdout);
   std::fflush(stdout);
@@ -65,8 +67,10 @@ void Report(const Measurement& measurement, const Config& config) {
 int RunAll(const Config& config) {
   SteadyClock clock;
   Runner runner(kDriver, config, clock);
-  if (!config.json.empty()) AppendLine(config.json, "");  // fails early
-  // With --json it is no person's run, and the document says what was done.
+  // Fails now, rather than after hours of measuring.
+  if (!config.json.empty()) AppendLine(config.json, "");
+  // With --json a program runs this, and the options in the document say the
+  // same.
   if (config.json.empty()) std::fputs(DifferenceNotes(config).c_str(), stderr);
   std::fputs(HeaderText(config, kDriver).c_str(), stdout);
   std::fflush(stdout);

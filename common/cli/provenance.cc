@@ -22,7 +22,7 @@ std::string ObjectOf(const void* address) {
   return info.dli_fname;
 }
 
-// The dynamic section of one loaded object.
+// Parts of the dynamic section of a loaded object.
 struct Dynamic {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
@@ -49,8 +49,10 @@ Dynamic DynamicOf(const dl_phdr_info& object) {
   return dynamic;
 }
 
-// True if the object asks others for the symbol.  The imports of an object with
-// a GNU hash table are the symbols before the first hashed one (its word 1).
+// True if the object imports the symbol.  The GNU hash table contains only
+// exported symbols, which are sorted to the end of the symbol table: word 1 of
+// the hash table is the index of the first one, and all symbols before it are
+// imports.
 bool Imports(const dl_phdr_info& object, const char* symbol) {
   const Dynamic dynamic = DynamicOf(object);
   if (dynamic.symbols == nullptr || dynamic.strings == nullptr ||
@@ -105,7 +107,7 @@ uint64_t DiskBytesWith(const Driver& driver, bool compression,
   return DiskBytes(path);
 }
 
-// A directory that disappears with the object.
+// A directory that is removed with the object.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

@@ -1,4 +1,5 @@
-// What an executable is made of, and the proof.
+// What an executable is made of, established by looking at the running process
+// rather than at the build configuration.
 
 #ifndef COMMON_CLI_PROVENANCE_H_
 #define COMMON_CLI_PROVENANCE_H_
@@ -10,26 +11,27 @@
 
 namespace kvmatrix {
 
-// The allocator in force: the shared object that malloc resolves to, which is
-// not always the one that was linked.
+// Returns the allocator in force: the shared object that malloc resolves to,
+// which need not be the one that was linked.
 std::string AllocatorInForce();
 
-// True if the code of the engine calls assert(): the object that holds
+// True if the engine's code calls assert(): the object that contains
 // `engine_code`, or this executable, imports __assert_fail.
 bool HasLiveAssertions(const void* engine_code);
 
-// The engine's codec at work: the bytes that a database of `raw_bytes` takes
-// with compression and without.
+// The effect of the engine's codec: the size of a database of `raw_bytes` with
+// and without compression.
 struct CodecProof {
   uint64_t raw_bytes = 0;
   uint64_t compressed_disk_bytes = 0;
   uint64_t plain_disk_bytes = 0;
 };
 
-// Writes two small databases in a new temporary directory, and removes it.
+// Writes two small databases in a new temporary directory and removes it.
+// Throws what the engine throws.
 CodecProof ProveCodec(const Driver& driver);
 
-// True if compression made the database clearly smaller.
+// True if compression made the database smaller by at least a quarter.
 bool Compresses(const CodecProof& proof);
 
 }  // namespace kvmatrix

@@ -15,7 +15,7 @@
 namespace kvmatrix {
 namespace {
 
-using Problem = std::string;  // what is wrong and what to do; "": nothing
+using Problem = std::string;  // what is wrong, and the remedy; "": nothing
 
 struct Rule {
   const char* flag;
@@ -24,7 +24,7 @@ struct Rule {
 
 struct BenchmarkRule {
   const char* flag;
-  bool of_after;  // asked of the benchmarks of --after too
+  bool of_after;  // applies to the benchmarks of --after too
   Problem (*problem)(const Benchmark&, const Config&);
 };
 
@@ -34,7 +34,7 @@ std::string With(StreamKind stream) {
   return "with --stream=" + std::string(StreamName(stream)) + ": ";
 }
 
-// Of value sizes.
+// Rules about value sizes.
 
 bool IsPareto(const Config& config) {
   return config.value_size_law == SizeLaw::kPareto;
@@ -44,13 +44,14 @@ Problem NoSizes(const Config& config) {
   if (config.value_size_law == SizeLaw::kFixed || config.value_size > 0) {
     return "";
   }
-  return "at least 1 with --value_size_distribution_type";
+  return "must be at least 1 with --value_size_distribution_type";
 }
 
 Problem NoPareto(const Config& config) {
   const auto& [k, sigma] = config.pareto;
   if (!IsPareto(config) || (k >= 0 && (sigma > 0 || k < 1))) return "";
-  return "not negative, and below 1 unless --value_sigma is given";
+  return "must not be negative, and must be below 1 unless --value_sigma is "
+         "given";
 }
 
 Problem CrossedSizes(const Config& config) {
@@ -58,67 +59,68 @@ Problem CrossedSizes(const Config& config) {
   const ValueSizes sizes = SizesOf(config, config.value_size);
   if (sizes.min() <= sizes.max()) return "";
   return Number(sizes.min()) + " is above --value_size_max, which is " +
-         Number(sizes.max()) + "; exchange them, or give another --value_size";
+         Number(sizes.max()) + "; swap them, or give another --value_size";
 }
 
 Problem LargeValues(const Config& config) {
   if (!NoSizes(config).empty() || !NoPareto(config).empty()) return "";
   const ValueSizes sizes = SizesOf(config, config.value_size);
   if (sizes.max() <= ValueSizes::kLargest) return "";
-  return "at most 2^30, not " + Number(sizes.max());
+  return "must be at most 2^30, not " + Number(sizes.max());
 }
 
-// Of batches.
+// Rules about batches.
 
 Problem ManyTransactions(const Config& config) {
   if (config.transactions <= config.num) return "";
-  return Number(config.transactions) +
-         " of them cannot share --num=" + Number(config.num) +
-         " entries; choose a larger --num, or fewer of them";
+  return Number(config.transactions) + " transactions are more than the " +
+         Number(config.num) +
+         " entries; choose a larger --num or fewer transactions";
 }
 
 Problem LargeTransactions(const Benchmark& benchmark, const Config& config) {
   if (config.transactions == 0 || !IsWriting(benchmark)) return "";
   const uint64_t entries = BatchSizeOf(benchmark, config);
   if (entries <= kMaxBatchEntries) return "";
-  return Number(entries) + " entries in one of " + std::string(benchmark.name) +
-         ", and at most " + Number(kMaxBatchEntries) +
-         " are accepted; ask for more of them";
+  return std::string(benchmark.name) + " would have batches of " +
+         Number(entries) + " entries; expected at most " +
+         Number(kMaxBatchEntries) + ": choose more transactions";
 }
 
-// Of keys.
+// Rules about keys.
 
 Problem FewDigits(const Benchmark& benchmark, const Config& config) {
   const uint64_t keys = std::max(config.num, KeySpaceOf(benchmark, config));
   const uint64_t capacity = config.key_shape().capacity();
   if (keys <= capacity) return "";
   return std::string(benchmark.name) + " needs " + Number(keys) +
-         " keys, and decimal keys of " + Number(config.key_size) +
-         " bytes are no more than " + Number(capacity) +
+         " keys, but there are only " + Number(capacity) + " decimal keys of " +
+         Number(config.key_size) +
+         " bytes"
          "; choose a larger --key_size, a smaller --num or --key_format=big";
 }
 
 Problem UnorderedKeys(const Benchmark& benchmark, const Config& config) {
   if (!NeedsKeyOrder(benchmark) || config.key_shape().ordered()) return "";
   return std::string(benchmark.name) +
-         " needs keys in order, and little keys sort otherwise; choose "
-         "--key_format=big";
+         " needs ordered keys, and little-endian keys are not sorted by index; "
+         "choose --key_format=big";
 }
 
-// Of what is one call of the engine.
+// Rules about benchmarks that are a single call on the engine.
 
 Problem ThreadsOfOneCall(const Benchmark& benchmark, const Config& config) {
   if (config.threads == 1 || benchmark.kind != Kind::kCompact) return "";
-  return "compact is a single call of the engine; run it with one thread";
+  return "compact is a single call on the engine; run it with one thread";
 }
 
 Problem RateOfOneCall(const Benchmark& benchmark, const Config& config) {
   if (config.rate_ops_per_sec == 0 || !IsOneCall(benchmark)) return "";
   return std::string(benchmark.name) +
-         " is a single call of the engine, which has no rate";
+         " is a single call on the engine and cannot be run at a rate";
 }
 
-// Of YCSB's workloads.
+// Rules about YCSB's workloads.
 
 Problem FewRecords(const Benchmark& benchmark, const Config& config) {
   if (!IsYcsb(benchmark) || config.num >= kMinYcsbRecords) return "";
@@ -133,8 +135,8 @@ Problem YcsbTheta(const Benchmark& benchmark, const Config& config) {
     return "";
   }
   return std::string(benchmark.name) +
-         " draws by it only with --key_distribution=zipf; YCSB's own "
-         "generators know no other than 0.99";
+         " uses it only with --key_distribution=zipf; YCSB's own "
+         "generators always have 0.99";
 }
 
 Problem YcsbKeys(const Benchmark& benchmark, const Config& config) {
@@ -143,52 +145,55 @@ Problem YcsbKeys(const Benchmark& benchmark, const Config& config) {
     return "";
   }
   return std::string(benchmark.name) +
-         " knows uniform, zipf, ycsb-zipf and latest, not '" +
+         " accepts uniform, zipf, ycsb-zipf and latest, not '" +
          config.key_distribution + "'";
 }
 
-// Of mixgraph.
+// Rules about mixgraph.
 
 Problem ColdRanges(const Config& config) {
   const MixgraphParameters& p = config.mix.mixgraph;
   if (!HasKeyRanges(p) || KeyRanges(p).total() > 0) return "";
-  return "no key range has a hotness of 10^-16 or more by --keyrange_dist_a, "
-         "_b, _c and _d; all four 0: no ranges";
+  return "no key range has a hotness of 10^-16 or more under "
+         "--keyrange_dist_a, _b, _c and _d; set all four to 0 for no ranges";
 }
 
 Problem NoTypes(const Config& config) {
   const MixgraphParameters& p = config.mix.mixgraph;
   if (p.mix_get_ratio + p.mix_put_ratio + p.mix_seek_ratio > 0) return "";
   return "one of --mix_get_ratio, --mix_put_ratio and --mix_seek_ratio must be "
-         "above 0";
+         "positive";
 }
 
 Problem DeepSwing(const Config& config) {
   const MixgraphParameters& p = config.mix.mixgraph;
   if (!p.sine_mix_rate || p.sine_d - std::abs(p.sine_a) >= 1) return "";
-  return "the rate must not fall below 1 per second; raise it above --sine_a";
+  return "the rate must not fall below 1 operation per second; raise --sine_d "
+         "to "
+         "at least 1 above --sine_a";
 }
 
 Problem FewKeys(const Benchmark& benchmark, const Config& config) {
   const uint64_t ranges = config.mix.mixgraph.keyrange_num;
   if (!IsMixgraph(benchmark) || config.num >= ranges) return "";
-  return std::string(benchmark.name) + " cannot cut " + Number(config.num) +
+  return std::string(benchmark.name) + " cannot divide " + Number(config.num) +
          " keys into " + Number(ranges) +
-         " ranges; choose a larger --num, or fewer of them";
+         " ranges; choose a larger --num or fewer ranges";
 }
 
 Problem ForeignKeys(const Benchmark& benchmark, const Config& config) {
   if (!IsMixgraph(benchmark) || config.key_distribution.empty()) return "";
   return std::string(benchmark.name) +
-         " draws keys by --key_dist_a and --keyrange_dist_a; leave it out";
+         " draws its keys by --key_dist_a and --keyrange_dist_a; leave this "
+         "flag out";
 }
 
 Problem ForeignSizes(const Benchmark& benchmark, const Config& config) {
   if (!IsCorrectedMixgraph(benchmark) || IsPareto(config)) return "";
   return std::string(benchmark.name) +
-         " needs values of the model's sizes, also in what it is run on; give "
-         "pareto, with --value_sigma=25.45 --value_size_min=10 "
-         "--value_size_max=1024";
+         " needs values with the sizes of the model, in the database that it "
+         "runs on too; use pareto, with --value_sigma=25.45 "
+         "--value_size_min=10 --value_size_max=1024";
 }
 
 Problem SharedDraws(const Benchmark& benchmark, const Config& config) {
@@ -197,11 +202,12 @@ Problem SharedDraws(const Benchmark& benchmark, const Config& config) {
     return "";
   }
   return std::string(benchmark.name) +
-         " takes the size of a value from the number that chose its key, so "
-         "that only one thread's can be checked; choose mixgraph-c or 1";
+         " derives the size of a value from the number that selects its key, "
+         "so answers can be checked with one thread only; use --threads=1, or "
+         "mixgraph-c";
 }
 
-// Of the programs that --stream replays.
+// Rules about the programs that --stream replays.
 
 bool IsReplayed(const Config& config) {
   return config.stream != StreamKind::kOwn;
@@ -209,14 +215,14 @@ bool IsReplayed(const Config& config) {
 
 Problem ManyReplayedKeys(const Config& config) {
   if (!IsReplayed(config) || config.num <= kMaxReplayedKeys) return "";
-  return With(config.stream) + "at most " + Number(kMaxReplayedKeys) +
-         ", its keys are 31 bits";
+  return With(config.stream) + "must be at most " + Number(kMaxReplayedKeys) +
+         ", because its keys have 31 bits";
 }
 
 Problem LargeReplayedValues(const Config& config) {
   if (!IsReplayed(config) || config.value_size <= kMaxReplayedValue) return "";
-  return With(config.stream) + "at most " + Number(kMaxReplayedValue) +
-         ", its values are windows of a pool of a mebibyte";
+  return With(config.stream) + "must be at most " + Number(kMaxReplayedValue) +
+         ", because its values are windows of a pool of one mebibyte";
 }
 
 Problem EndOfAReplay(const Config& config) {
@@ -224,10 +230,12 @@ Problem EndOfAReplay(const Config& config) {
     return "";
   }
   return With(config.stream) +
-         "leave it out: where one benchmark ends decides the keys of the next";
+         "leave it out, because the end of one benchmark determines the keys "
+         "of "
+         "the next";
 }
 
-// An audit is ours and draws nothing of their stream.
+// An audit is an addition of this harness and draws nothing from their stream.
 Problem NotReplayed(const Benchmark& benchmark, const Config& config) {
   if (!IsReplayed(config) || benchmark.kind == Kind::kVerify) return "";
   const auto names = ReplayedBenchmarks(config.stream);

@@ -1,5 +1,6 @@
-// The rules about several flags, and about flags and benchmarks, that one
-// flag's range does not state: two tables, asked of every command line.
+// Rules that concern several flags, or flags and benchmarks together, and that
+// the range of a single flag cannot express: two tables, applied to every
+// command line.
 
 #ifndef COMMON_CLI_RULES_H_
 #define COMMON_CLI_RULES_H_
@@ -8,11 +9,11 @@
 
 namespace kvmatrix {
 
-// Throws UsageError for the first rule that `config` breaks, with its
-// benchmarks and those of its --after.
+// Throws UsageError for the first rule that `config` violates, with its
+// benchmarks and those of --after.
 void CheckRules(const Config& config);
 
-// Throws UsageError if the flags make no such benchmark, or no database for it.
+// Throws UsageError if the benchmark cannot run under these flags.
 void CheckBenchmark(const Benchmark& benchmark, const Config& config);
 
 }  // namespace kvmatrix

@@ -46,7 +46,7 @@ std::string SizesText(const Config& config) {
                 (key + compressed) * num / kMegabyte);
 }
 
-// What was done how often: "500123 read, 499877 update".
+// Returns the number of operations of each type: "500123 read, 499877 update".
 std::string TypesText(const LoopResult& loop) {
   std::string text;
   for (const auto& [type, operations] : loop.by_type) {
@@ -76,7 +76,7 @@ std::string Message(const Measurement& m) {
   if (!loop.label.empty()) message += " (" + loop.label + ")";
   if (m.threads > 1) message += " (" + std::to_string(m.threads) + " threads)";
   if (m.run.trace.open_loop)
-    message += " (open loop: with the pauses between calls)";
+    message += " (open loop: including pauses between calls)";
   if (!m.verified) message += " (not verified)";
   if (m.ending == Ending::kKilled) message += " (killed)";
   return message;
@@ -91,7 +91,7 @@ std::string OpenLoopText(const OpenLoopFigures& figures) {
                 static_cast<double>(figures.max_lag_ns) / 1e3);
 }
 
-// The line of the writer beside the readers.
+// Returns the line of the thread that writes while others read.
 std::string WriterText(const WriterResult& writer) {
   const double micros = static_cast<double>(writer.loop.loop_ns) / 1e3;
   const auto operations =
@@ -101,7 +101,7 @@ std::string WriterText(const WriterResult& writer) {
   std::string text = Format("%-12s : %11.3f micros/op; %llu ops", "writer",
                             per_op, operations);
   if (writer.rate_ops_per_sec > 0) {
-    text += Format("; asked %.0f/s", writer.rate_ops_per_sec);
+    text += Format("; requested %.0f/s", writer.rate_ops_per_sec);
   }
   text += "\n";
   if (!writer.latency || writer.latency->count() == 0) return text;
@@ -109,7 +109,8 @@ std::string WriterText(const WriterResult& writer) {
          writer.latency->ToString();
 }
 
-// What was drawn beside what was to be drawn, a line for each share.
+// Returns a line for each property of the operations drawn, with its
+// expectation.
 std::string SharesText(const Measurement& m) {
   std::string text;
   for (const Share& share : m.shares) {
@@ -123,7 +124,7 @@ std::string SharesText(const Measurement& m) {
   return text;
 }
 
-// A histogram, under the words that say where its latencies begin.
+// Returns the histogram under a heading that says where its latencies begin.
 std::string LatencyText(const Measurement& m) {
   const std::optional<Histogram>& latency = m.run.trace.latency;
   const std::optional<Histogram>& service = m.run.trace.service;
@@ -145,26 +146,28 @@ std::string HeaderText(const Config& config, const Driver& driver) {
       Format("%s:    version %s\n", driver.name, driver.version().c_str()) +
       SizesText(config);
 #ifndef NDEBUG
-  text += "WARNING: the harness is built without NDEBUG; figures mislead\n";
+  text +=
+      "WARNING: the harness is built without NDEBUG; results are misleading\n";
 #endif
   if (HasLiveAssertions(driver.code)) {
     text += "WARNING: Assertions are enabled; benchmarks unnecessarily slow\n";
   }
   if (config.threads > 1) {
     text += Format(
-        "Threads:    %llu; micros/op is the time of all, from their common "
-        "start\n            to the end of the last, by the operations of all\n",
+        "Threads:    %llu; micros/op is the time from the common start to the "
+        "end of the\n            last thread, divided by the operations of "
+        "all\n",
         static_cast<unsigned long long>(config.threads));
   }
   if (config.stream != StreamKind::kOwn) {
     text +=
-        "Seeds:      of the program that is replayed; --seed draws only "
+        "Seeds:      those of the replayed program; --seed only determines "
         "what an audit\n            samples\n";
   }
   if (config.value_size == 0) {
     text +=
-        "WARNING: values of no bytes are all alike: keys are checked, and "
-        "an old value\nis not told from a new one\n";
+        "WARNING: values of 0 bytes cannot be distinguished: keys are checked, "
+        "but an old\nvalue is not distinguished from a new one\n";
   }
   return text + "------------------------------------------------\n";
 }

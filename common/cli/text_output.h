@@ -1,4 +1,4 @@
-// What people and scripts that know db_bench read.
+// Text for people, and for scripts that know db_bench.
 
 #ifndef COMMON_CLI_TEXT_OUTPUT_H_
 #define COMMON_CLI_TEXT_OUTPUT_H_
@@ -11,14 +11,15 @@
 
 namespace kvmatrix {
 
-// db_bench's header, and warnings about how this executable was built.
+// Returns db_bench's header, with warnings about the build and the options.
 std::string HeaderText(const Config& config, const Driver& driver);
 
-// db_bench's line for one benchmark: microseconds per operation of the loop and
-// the flush together, megabytes of 2^20 bytes per second, and a message.
+// Returns db_bench's line for one benchmark: microseconds per operation of loop
+// and flush together, megabytes of 2^20 bytes per second, and a message;
+// further lines for an open loop, shares and latencies.
 std::string StatLine(const Measurement& measurement);
 
-// What --version prints.
+// Returns the text of --version.
 std::string VersionText(const Driver& driver);
 
 }  // namespace kvmatrix

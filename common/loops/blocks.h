@@ -1,5 +1,5 @@
-// What the next calls need, prepared a block ahead so that it can stay outside
-// the time of a call.
+// Keys and updates prepared a block ahead, so that their preparation is not
+// part of the time of a call.
 
 #ifndef COMMON_LOOPS_BLOCKS_H_
 #define COMMON_LOOPS_BLOCKS_H_
@@ -19,21 +19,24 @@
 
 namespace kvmatrix {
 
-// Entries of a block: few enough that it stays in the first cache beside what
-// the engine needs, and enough that the clock is seldom read once more.
+// Returns the number of entries of a block: few enough that it stays in the
+// first-level cache together with what the engine needs there, and enough that
+// the meter is seldom called for it.
 constexpr size_t BlockEntries(size_t entry_bytes) {
   constexpr size_t kBlockBytes = 8192;
   constexpr size_t kMaxEntries = 64;
   return std::clamp<size_t>(kBlockBytes / entry_bytes, 1, kMaxEntries);
 }
 
-// The next updates of a WriteStream, made and recorded in the oracle before
-// they are written: where no other thread writes the same keys.
+// The next updates of a WriteStream, generated and recorded in the oracle
+// before they are written.  Only for keys that no other thread writes.  Not
+// thread-safe.
 class UpdateBlock {
  public:
   static constexpr bool kPreparedAhead = true;
 
-  // Holds whole batches, at least one.  `stream` and `values` outlive it.
+  // Holds whole batches, at least one.  `stream` and `values` outlive the
+  // block.
   UpdateBlock(WriteStream& stream, const Values& values, KeyShape keys,
               size_t batch_size, bool deletes)
       : stream_(stream),
@@ -58,7 +61,7 @@ class UpdateBlock {
 
   size_t capacity() const { return updates_.size(); }
 
-  // Takes the next `count` updates.  REQUIRES: count <= capacity()
+  // Generates the next `count` updates.  REQUIRES: count <= capacity()
   void Fill(size_t count) {
     char* key = keys_.data();
     char* value = bytes_.data();
@@ -78,20 +81,23 @@ class UpdateBlock {
     filled_ = count;
   }
 
+  // Returns updates of the block, valid until the next Fill().
   std::span<const Update> Range(size_t first, size_t count) const {
     return std::span(updates_).subspan(first, count);
   }
 
-  // The batch was written.
+  // The batch has been written; ClaimedBatches, the alternative, publishes
+  // here.
   void Written() {}
 
-  // The first `done` updates were written; returns the others to the stream.
+  // Only the first `done` updates have been written: undoes the records of the
+  // others, last one first.
   void ReturnUnwritten(size_t done) {
     value_bytes_ += ValueBytes(done);
     while (filled_ > done) stream_.Undo(steps_[--filled_]);
   }
 
-  // Bytes of all values written.
+  // Returns the bytes of all values written.
   uint64_t value_bytes() const { return value_bytes_; }
 
  private:
@@ -110,7 +116,7 @@ class UpdateBlock {
   const Values& values_;
   const KeyWriter writer_;
   const size_t value_stride_;
-  const bool packed_;  // each value begins where the one before has ended
+  const bool packed_;  // values of varying size are stored back to back
   std::vector<Step> steps_;
   std::vector<char> keys_;
   std::vector<char> bytes_;
@@ -119,10 +125,10 @@ class UpdateBlock {
   uint64_t value_bytes_ = 0;
 };
 
-// The next keys to read.
+// The next keys to read, and what reading them must return.  Not thread-safe.
 class KeyBlock {
  public:
-  // The last `cut` bytes of each key are left out.
+  // The last `cut` bytes of each key are omitted.
   KeyBlock(KeyShape keys, size_t cut)
       : writer_(keys),
         key_size_(keys.size() - cut),
@@ -131,7 +137,8 @@ class KeyBlock {
 
   size_t capacity() const { return expected_.size(); }
 
-  // Takes the next `count` keys.  REQUIRES: count <= capacity()
+  // Draws the next `count` keys and prefetches their entries in the oracle.
+  // REQUIRES: count <= capacity()
   void Fill(KeyStream& stream, const Oracle& oracle, size_t count) {
     char* key = keys_.data();
     for (size_t i = 0; i < count; ++i) {
@@ -142,8 +149,9 @@ class KeyBlock {
     }
   }
 
-  // Looks up what gets of the first `count` keys must return; until then only
-  // their indices are known.
+  // Looks up what gets of the first `count` keys must return.  Until then only
+  // the indexes of expected() are set.  A separate pass, so that the prefetches
+  // of Fill() have completed.
   void Expect(const Check& check, size_t count) {
     for (size_t i = 0; i < count; ++i) {
       expected_[i] = check.ExpectedOf(expected_[i].key);

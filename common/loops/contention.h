@@ -1,6 +1,6 @@
-// Whether other threads write what a loop works with.  Each loop is a template
-// of one of these policies, which says what is known of an answer before the
-// call, and how the answer is compared.
+// Policies that say whether other threads write the keys that a loop works
+// with.  Each loop is a template over one of them, which provides what is known
+// of an answer before the call and how the answer is compared.
 
 #ifndef COMMON_LOOPS_CONTENTION_H_
 #define COMMON_LOOPS_CONTENTION_H_
@@ -13,41 +13,42 @@
 
 namespace kvmatrix {
 
-// No other thread writes: an answer must be exactly what the oracle holds,
-// which can be asked at any time.
+// No other thread writes: an answer must equal what the oracle holds, which may
+// be asked before or after the call.
 struct Alone {
   static constexpr bool kOthersWrite = false;
   struct Known {};
 
-  // What is known of `key` before a call.
+  // Returns what is known of `key` before a call.
   static Known Observe(const ThreadContext& /*w*/, uint64_t /*key*/) {
     return {};
   }
 
-  // The same of a key that is met though it was not there before the call.
+  // Returns the same for a key that a scan visits although it was absent before
+  // the call.
   static Known Absent() { return {}; }
 
-  // What was made ready for the call since Meter::Begin() is no part of
-  // it.
+  // Excludes the time since Meter::Begin(), which was spent on Observe(), from
+  // the call.
   static void ExcludePreparation(const ThreadContext& /*w*/) {}
 
-  // The engine answered `answer` to a call on `key`.
+  // Checks `answer`, which the engine returned for `key`.
   static void Compare(const ThreadContext& w, uint64_t key,
                       const Known& /*known*/,
                       const std::optional<std::string_view>& answer) {
     w.check.ExpectValue(w.check.ExpectedOf(key), answer);
   }
 
-  // True if a seek of `sought` may land on `key` where `present` is the first
-  // key that was there before it.
+  // True if a seek to `sought` may land on `key`, where `present` was the first
+  // present key at or after `sought` before the call.
   static bool MayLand(uint64_t key, uint64_t /*sought*/, uint64_t present) {
     return key == present;
   }
 };
 
-// Other threads write, and delete nothing that is sought or scanned: an answer
-// may be of any version from the one before the call to the last one that is
-// begun when it has returned, and keys may appear meanwhile.
+// Other threads put keys, and delete none that is read here: an answer may have
+// any version from the last one completed before the call to the last one begun
+// by its end, and keys may appear during a call.
 struct Contended {
   static constexpr bool kOthersWrite = true;
   using Known = Oracle::Observed;

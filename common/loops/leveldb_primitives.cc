@@ -8,7 +8,7 @@
 namespace kvmatrix {
 namespace {
 
-// One primitive on one block, and what must come of it.
+// A primitive, the block it is applied to, and the expected result.
 struct Task {
   LevelDbPrimitives::Run run;
   std::string input;
@@ -16,7 +16,8 @@ struct Task {
   std::string label;
 };
 
-// A first call, timed by nobody: the library may be unable.
+// Returns the result of one call.  Made before the loop starts, because the
+// library may turn out to lack the function.
 std::string Yield(LevelDbPrimitives::Run run, const std::string& input) {
   std::string output;
   run(input, output);
@@ -32,14 +33,15 @@ Task ChecksumTask() {
   return task;
 }
 
-// The block is the first of db_bench's values, which it compresses too.
+// The block is the first one of db_bench's values, which db_bench compresses
+// too.
 Task CodecTask(const ThreadContext& w) {
   const auto& [crc32c, compress, uncompress] = kLevelDbPrimitives;
   const LevelDbPool pool(w.config.compression_ratio);
   const std::string block(pool.bytes().substr(0, kPrimitiveBlock));
   const std::string compressed = Yield(compress, block);
   if (Yield(uncompress, compressed) != block) {
-    w.check.Fail("a compressed block does not give back its bytes, at",
+    w.check.Fail("a compressed block does not uncompress to its bytes in",
                  w.benchmark.name);
   }
   if (w.benchmark.name == "snappyuncomp")
@@ -81,8 +83,8 @@ LoopResult RunPrimitive(const ThreadContext& w) {
   }
   const uint64_t loop_ns = w.meter.StopNs(operations);
   if (different > 0) {
-    w.check.Fail(std::to_string(different) + " results differ from the right",
-                 "one");
+    w.check.Fail(
+        std::to_string(different) + " results differ from the expected", "one");
   }
   LoopResult result{operations, loop_ns};
   result.bytes = operations * kPrimitiveBlock;

@@ -18,6 +18,8 @@ namespace {
 
 // One operation after another, each answer checked.
 template <typename Contention>
+// Performs one operation after another, each answer checked.  See contention.h
+// for the policy.
 class MixLoop {
  public:
   MixLoop(const ThreadContext& context, Session& session)
@@ -58,14 +60,15 @@ class MixLoop {
   }
 
  private:
-  // An entry that was there before a scan.
+  // An entry that was present before a scan.
   struct Ahead {
     uint64_t key;
     typename Contention::Known known;
   };
 
-  // A key that no other thread writes meanwhile.  What was claimed is published
-  // in any case, lest another thread wait for it.
+  // A key that no other thread writes as long as this object exists.  The
+  // destructor publishes the put even if it failed, because another thread
+  // would otherwise wait for the key forever.
   class Claim {
    public:
     Claim(Oracle& oracle, uint64_t key)
@@ -74,7 +77,7 @@ class MixLoop {
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;
 
-    uint32_t version() const { return version_; }  // of a put
+    uint32_t version() const { return version_; }  // that a put gives the key
 
    private:
     Oracle& oracle_;
@@ -84,15 +87,16 @@ class MixLoop {
 
   static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
-  // True if the operation gets the record before it does anything else.
+  // True if the operation starts with a get.
   bool Gets(Operation operation) const {
     return operation == Operation::kRead || operation == Operation::kGet ||
            operation == Operation::kReadModifyWrite ||
            (operation == Operation::kUpdate && w_.mix->UpdatesGet());
   }
 
-  // All that the harness has to do for an operation, so far as other threads
-  // let it be done before.
+  // Does the harness's work for an operation in advance.  A contended put
+  // guesses its version here, before the claim, so that its value is usually
+  // ready when the key is claimed.
   void Prepare(const MixStep& step) {
     key_bytes_ = key_.Set(step.key);
     if (Scans(step.operation)) return LookAhead(step);
@@ -123,7 +127,8 @@ class MixLoop {
     if (Puts(step.operation)) Put();
   }
 
-  // What this thread has claimed, no other one writes.
+  // Performs and checks a get.  A key that this thread has claimed is not
+  // written by any other, so its expected answer is exact.
   void CheckedGet(const MixStep& step) {
     if (!Contention::kOthersWrite || Puts(step.operation)) {
       w_.check.ExpectValue(expected_, Get());
@@ -133,8 +138,9 @@ class MixLoop {
     Contention::Compare(w_, step.key, known, Get());
   }
 
-  // The wait for another thread's write of the key is the harness's, no
-  // part of the call.
+  // Claims the key of a put and regenerates the value if another thread has
+  // written the key since Prepare(). The wait is the harness's and not part of
+  // the call.
   void ClaimKey(const MixStep& step) {
     claim_.emplace(w_.oracle, step.key);
     if (Gets(step.operation)) expected_ = w_.check.ExpectedOf(step.key);
@@ -154,8 +160,8 @@ class MixLoop {
     bytes_ += key_bytes_.size() + value_size_;
   }
 
-  // Notes the entries that a scan has to visit, so far as they are there before
-  // it begins.  A scan of none still looks where it starts.
+  // Collects the entries that a scan must visit, as of now.  A scan of length 0
+  // still visits the entry it starts at.
   void LookAhead(const MixStep& step) {
     limit_ = std::max<uint64_t>(step.scan_length, 1);
     ahead_.clear();
@@ -167,7 +173,7 @@ class MixLoop {
   }
 
   void Scan(const MixStep& step) {
-    size_t met = 0;  // of those ahead
+    size_t met = 0;  // entries of ahead_ visited so far
     uint64_t visited = 0;
     uint64_t last = kNone;
     session_.Scan(key_bytes_, Order::kForward,
@@ -189,16 +195,17 @@ class MixLoop {
     }
   }
 
-  // The scan has met so many entries ahead, of which this may be the last.
+  // Checks an entry of a scan that has met `met` of the entries ahead, of which
+  // this may be the last.
   void Visit(uint64_t key, size_t met, std::string_view value) {
     const bool ahead = met > 0 && ahead_[met - 1].key == key;
     Contention::Compare(
         w_, key, ahead ? ahead_[met - 1].known : Contention::Absent(), value);
   }
 
-  // True if `key` may come after `last` of a scan from `start` on: nothing that
-  // was there before the scan is left out.  What is not ahead was inserted
-  // meanwhile; whether it may be there is the oracle's to say.
+  // True if `key` may follow `last` in a scan from `start`: keys ascend, and no
+  // entry that was present before the scan is skipped.  An entry that is not
+  // among those was inserted since; Compare() decides if that is possible.
   bool Follows(uint64_t key, uint64_t last, uint64_t start, size_t& met) const {
     if (last == kNone ? key < start : key <= last) return false;
     const bool skips = met < ahead_.size() && ahead_[met].key < key;
@@ -228,13 +235,13 @@ class MixLoop {
   const std::unique_ptr<MixStream> stream_;
   KeyBuffer key_;
   std::vector<char> value_;
-  uint32_t version_ = 0;  // of the value that is made
+  uint32_t version_ = 0;  // of the prepared value
   size_t value_size_ = 0;
   std::string_view key_bytes_;
   Expected expected_{};
-  std::optional<Claim> claim_;  // of the operation that is done
+  std::optional<Claim> claim_;  // held during a put
   std::vector<Ahead> ahead_;
-  uint64_t limit_ = 0;  // entries that the next scan visits
+  uint64_t limit_ = 0;  // entries that the next scan visits at most
   uint64_t bytes_ = 0;
   std::array<uint64_t, kOperations> counts_{};
   std::array<std::optional<TickHistogram>, kOperations> latencies_;

@@ -8,9 +8,10 @@
 
 namespace kvmatrix {
 
-// Does --reads operations of context.mix.  Where there are several threads,
-// each claims what it writes, and an answer may be of any version that was
-// current during the call.  REQUIRES: context.benchmark is of Kind::kMix
+// Performs --reads operations of context.mix, each answer checked.  With
+// several threads each one claims the keys that it writes, and a read may
+// return any version that was current during the call.  REQUIRES:
+// context.benchmark is of Kind::kMix
 LoopResult RunMix(const ThreadContext& context, Session& session);
 
 }  // namespace kvmatrix

@@ -19,7 +19,8 @@
 namespace kvmatrix {
 namespace {
 
-// One thread of a run.
+// One thread of a run with everything it owns.  Not movable, because the
+// context refers to the other members.
 struct Worker {
   Worker(const RunContext& context, Progress& progress, const Meter::Plan& plan,
          const ThreadShare& thread_share, ThreadGroup* group)
@@ -84,7 +85,8 @@ LoopResult RunLoop(const ThreadContext& w, Database& database,
   return RunPrimitive(w);
 }
 
-// True if keys are claimed before they are written.
+// True if keys are claimed before they are written, which needs the oracle's
+// table.
 bool Claims(const RunContext& context) {
   if (!IsWriting(context.benchmark)) return Changes(context.benchmark);
   return context.config.threads > 1 &&
@@ -93,7 +95,7 @@ bool Claims(const RunContext& context) {
              DrawOf(context.benchmark, context.config, context.replay));
 }
 
-// Adds what another thread has done.
+// Adds the result of another thread; the loop lasts as long as the slowest.
 void Add(const LoopResult& other, LoopResult& loop) {
   loop.operations += other.operations;
   loop.loop_ns = std::max(loop.loop_ns, other.loop_ns);
@@ -106,7 +108,8 @@ void Add(const LoopResult& other, LoopResult& loop) {
   }
 }
 
-// Outside the group: what the sum takes of the processor is nobody's time.
+// Runs after the threads have ended: summing the oracle takes CPU time that
+// must not be counted as the benchmark's.
 void CheckScans(const RunContext& context, const Workers& workers) {
   std::optional<Oracle::Contents> all;
   for (const auto& worker : workers) {

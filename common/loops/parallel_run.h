@@ -1,4 +1,5 @@
-// One benchmark's loop, run by as many threads as --threads says.
+// Runs the loop of one benchmark on all its threads.  The only place that knows
+// which loop belongs to which kind of benchmark.
 
 #ifndef COMMON_LOOPS_PARALLEL_RUN_H_
 #define COMMON_LOOPS_PARALLEL_RUN_H_
@@ -21,51 +22,53 @@
 
 namespace kvmatrix {
 
-// What the writer of a benchmark with `writer` has done.
+// The result of the extra thread of a benchmark with `writer`.
 struct WriterResult {
   LoopResult loop;
-  double rate_ops_per_sec = 0;  // asked for; 0: as fast as it goes
+  double rate_ops_per_sec = 0;  // requested; 0: unlimited
   std::optional<Histogram> latency;
 };
 
-// What all threads have done together.
+// The joint result of all threads.
 struct RunResult {
   LoopResult loop;
   LoopTrace trace;
-  Resources used;  // by the loop
-  // Of a benchmark that writes: by each thread that does, as --after takes it.
+  Resources used;  // by the process during the loop
+  // The operations of each writing thread, in the form that --after accepts.
+  // Empty if the benchmark does not write.
   std::vector<uint64_t> operations_by_thread;
   std::map<std::string, Histogram> latency_by_type;  // of a mix
   std::optional<WriterResult> writer;
-  std::string failure;  // the first wrong answer; empty: there was none
+  std::string failure;  // the first wrong answer; empty: none
 };
 
-// Threads whose operations are counted.
+// Returns the number of threads whose operations are counted.
 uint64_t ThreadsOf(const Benchmark& benchmark, const Config& config);
 
-// Sessions that use the database at once.
+// Returns the number of sessions that use the database at once: a writer is one
+// more than the threads.
 uint64_t SessionsOf(const Benchmark& benchmark, const Config& config);
 
-// True if the threads are one, which is the caller's own.
+// True if a single session is used, on the calling thread.
 inline bool IsAlone(const Benchmark& benchmark, const Config& config) {
   return SessionsOf(benchmark, config) == 1;
 }
 
-// Operations of all threads together, as far as no time limit ends them.  What
-// `stores` nothing has as many entries to scan as it was asked to write.
+// Returns the operations of all threads together if no time limit ends them.  A
+// driver that does not store (`stores` is false) scans --num entries.
 uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
                            const Oracle& oracle, bool stores);
 
 // Runs the loop: on this thread with `session` if it is alone, else on the
-// threads of `group`, which make their sessions and hold them until it is
-// destroyed.  The oracle then records what the database must hold.  Throws what
-// the first thread that failed has thrown.
-// REQUIRES: one of both is not null; `group` is of ThreadsOf(), and of a helper
-// if the benchmark has a writer
+// threads of `group`, which open their own sessions and keep them until the
+// group is destroyed.  Afterwards the oracle describes what the database must
+// contain.  Throws the exception of the first thread that failed.  REQUIRES:
+// exactly one of `session` and `group` is not null; the group has ThreadsOf()
+// threads, and a helper if the benchmark has a writer
 RunResult RunLoops(const RunContext& context, Database& database,
                    Session* session, ThreadGroup* group);
 
-// Records what the threads of a applied benchmark have done.
+// Records in the oracle what the threads of an earlier process have done.
 void Replay(const AppliedBenchmark& applied, const Config& config,
             uint64_t stream_seed, Oracle& oracle, ReplayedStream* replay);
 

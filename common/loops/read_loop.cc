@@ -13,9 +13,9 @@
 namespace kvmatrix {
 namespace {
 
-// Reads --reads keys of the benchmark, less the last `cut` bytes of each.
-// `read` is given what a get must return, or the index alone where others
-// write, and the bytes of the key.  Returns the operations done.
+// Reads --reads keys of the benchmark, without the last `cut` bytes of each.
+// `read` is called with the expected answer (only its index if other threads
+// write) and the bytes of the key.  Returns the number of operations.
 template <typename Contention, typename Read>
 uint64_t ReadKeys(const ThreadContext& w, size_t cut, Read read) {
   KeyStream keys(DrawOf(w.benchmark, w.config, w.replay), w.oracle.key_space(),
@@ -42,7 +42,8 @@ uint64_t ReadKeys(const ThreadContext& w, size_t cut, Read read) {
   return operations;
 }
 
-// Ends the loop.  `found` keys were there, with values of `value_bytes`.
+// Ends the loop.  `found` keys were present, with values of `value_bytes` bytes
+// in all.
 LoopResult Finish(const ThreadContext& w, uint64_t operations, uint64_t found,
                   uint64_t value_bytes) {
   return {.operations = operations,
@@ -76,6 +77,8 @@ LoopResult RunGetsOfAbsent(const ThreadContext& w, Session& session) {
 
 // One seek after another: what was there before each, and where it lands.
 template <typename Contention>
+// Performs seeks: each one records which entry was due before the call, and
+// where the call landed.
 class Seeker {
  public:
   explicit Seeker(const ThreadContext& context) : w_(context) {}
@@ -98,7 +101,7 @@ class Seeker {
     value_bytes_ += landed_bytes_;
   }
 
-  // Seeks that landed on the key itself, and the bytes of their values.
+  // Seeks that landed on the sought key itself, and the bytes of their values.
   uint64_t found() const { return found_; }
   uint64_t value_bytes() const { return value_bytes_; }
 
@@ -114,8 +117,8 @@ class Seeker {
   }
 
   const ThreadContext& w_;
-  uint64_t present_ = 0;  // the first present key from there on, before it
-  typename Contention::Known known_{};  // of that key
+  uint64_t present_ = 0;  // first present key at or after the sought one
+  typename Contention::Known known_{};  // observation of `present_`
   uint64_t landed_ = 0;
   uint64_t landed_bytes_ = 0;
   uint64_t found_ = 0;

@@ -8,10 +8,10 @@
 
 namespace kvmatrix {
 
-// Gets or seeks --reads keys of the benchmark, each answer checked.  Where the
-// benchmark has a writer, which deletes nothing, an answer may be of any
-// version that was current during the call. REQUIRES:
-// DrawsKeys(context.benchmark), which is of Kind::kRead
+// Gets or seeks --reads keys of the benchmark, each answer checked.  If the
+// benchmark has a writer (which deletes nothing), an answer may have any
+// version that was current during the call.  REQUIRES: context.benchmark is of
+// Kind::kRead and DrawsKeys() is true for it
 LoopResult RunReads(const ThreadContext& context, Session& session);
 
 }  // namespace kvmatrix

@@ -1,4 +1,4 @@
-// What a timed loop works on and with.
+// What a timed loop works on and with.  Loops call their ThreadContext `w`.
 
 #ifndef COMMON_LOOPS_RUN_CONTEXT_H_
 #define COMMON_LOOPS_RUN_CONTEXT_H_
@@ -22,7 +22,8 @@ namespace kvmatrix {
 class Mix;
 class ThreadGroup;
 
-// One run of a benchmark: what its threads share.
+// One run of a benchmark: what its threads share.  Everything referred to
+// outlives the run.
 struct RunContext {
   const Driver& driver;
   const Benchmark& benchmark;
@@ -32,16 +33,16 @@ struct RunContext {
   Oracle& oracle;
   Clock& clock;
   Progress& progress;
-  Mix* mix = nullptr;                // of a benchmark of Kind::kMix
-  ReplayedStream* replay = nullptr;  // null: the own stream
+  Mix* mix = nullptr;                // not null for Kind::kMix
+  ReplayedStream* replay = nullptr;  // null: --stream is this program's own
 };
 
-// The same for one thread, with what it has alone.
+// The same for one thread, with what only that thread uses.
 struct ThreadContext : RunContext {
   Check& check;
   Meter& meter;
   ThreadShare thread_share;
-  ThreadGroup* group;  // null: there is one thread, and no other writes
+  ThreadGroup* group;  // null: the only thread, and no other one writes
 };
 
 }  // namespace kvmatrix

@@ -14,7 +14,9 @@ namespace {
 constexpr uint64_t kSampledGets = 10'000;
 constexpr uint64_t kSampledAbsents = 1'000;
 
-// The entries that a scan has to visit, one after another.
+// The entries that a scan must visit, one after another.  The next entry is
+// prepared while the engine advances, so that the comparison of its key needs
+// no formatting.
 class Sequence {
  public:
   Sequence(const ThreadContext& context, Order order)
@@ -26,7 +28,7 @@ class Sequence {
                     : w_.oracle.PreviousPresent(w_.oracle.key_space()));
   }
 
-  // The scan visits an entry.
+  // Checks the entry that the scan visits.
   [[gnu::always_inline]] void Visit(std::string_view key,
                                     std::string_view value) {
     if (KeyIsNext(key)) [[likely]] {
@@ -47,7 +49,8 @@ class Sequence {
     return ((visited[0] ^ next[0]) | (visited[1] ^ next[1])) == 0;
   }
 
-  // The entry is not the one that is next.
+  // The scan visits an unexpected entry.  Resumes behind it, so that one
+  // skipped entry counts as one failure and not as one for every later entry.
   [[gnu::noinline]] void VisitAnother(std::string_view key,
                                       std::string_view value) {
     const std::optional<uint64_t> index = w_.check.VisitEntry(key, value);
@@ -57,14 +60,13 @@ class Sequence {
     if (at_end_ || next != expected_.key) Expect(next);
   }
 
-  // The key that a scan visits after this one.
+  // Returns the key that a scan visits after `key`.
   [[gnu::always_inline]] uint64_t After(uint64_t key) const {
     return forward_ ? w_.oracle.NextPresent(key + 1)
                     : w_.oracle.PreviousPresent(key);
   }
 
-  // Prepares the entry of `key`, or the end of the scan, while the engine looks
-  // for it.
+  // Prepares the entry of `key`, or the end of the scan.
   void Expect(uint64_t key) {
     at_end_ = key >= w_.oracle.key_space();
     if (at_end_) return;
@@ -73,7 +75,9 @@ class Sequence {
     w_.values.Prefetch(expected_.root);
   }
 
-  // Where keys are digits, most differ from the key before in the last alone.
+  // Formats the next key.  A decimal key usually differs from its predecessor
+  // in the last digit only.  The difference is unsigned: a backward step across
+  // a multiple of ten wraps around to a number above 9.
   void WriteKey(uint64_t key) {
     const uint64_t last = key_.back() - '0' + (key - expected_.key);
     if (decimal_ && last < 10) {
@@ -87,12 +91,12 @@ class Sequence {
   const bool forward_;
   const KeyWriter writer_;
   const bool decimal_ = writer_.shape().format() == KeyFormat::kDecimal;
-  std::string key_;  // of the entry that is next
+  std::string key_;  // of the next entry
   Expected expected_{};
-  bool at_end_ = false;  // no entry is left
+  bool at_end_ = false;  // no entry is left to visit
 };
 
-// A scan of at most `limit` entries from one end.
+// Scans at most `limit` entries from one end.
 LoopResult VisitEntries(const ThreadContext& w, Session& session, Order order,
                         uint64_t limit, bool ordered) {
   uint64_t operations = 0;
@@ -126,7 +130,8 @@ void SampleGets(const ThreadContext& w, Session& session) {
   }
 }
 
-// Keys next to present ones: one byte shorter, one byte longer, past the end.
+// Gets keys close to present ones: one byte shorter, one byte longer, and past
+// the end of the key space.
 void SampleAbsents(const ThreadContext& w, Session& session) {
   KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
   const KeyShape shape = w.config.key_shape();
@@ -164,7 +169,7 @@ LoopResult RunScan(const ThreadContext& w, Session& session) {
   const Order order = w.benchmark.access == Access::kForward ? Order::kForward
                                                              : Order::kBackward;
   const uint64_t reads = ReadsOf(w.benchmark, w.config);
-  // What keeps nothing has no order that a scan could follow.
+  // A driver that stores nothing has no order to check.
   const bool ordered = w.driver.stores;
   LoopResult result = VisitEntries(w, session, order, reads, ordered);
   if (!w.meter.expired()) result.scan_limit = reads;
@@ -173,7 +178,7 @@ LoopResult RunScan(const ThreadContext& w, Session& session) {
 
 LoopResult RunVerify(const ThreadContext& w, Session& session) {
   const bool ordered = w.driver.ordered && w.config.key_shape().ordered();
-  // One entry more than there should be is enough to know.
+  // One entry more than expected is enough to detect a surplus.
   const Oracle::Contents all = w.oracle.Sum(w.values);
   const uint64_t limit = all.entries + 1;
   LoopResult result = VisitEntries(w, session, Order::kForward, limit, ordered);

@@ -1,4 +1,4 @@
-// The loops that visit one entry after another, in one call on the engine.
+// The loops that visit one entry after another in a single call on the engine.
 
 #ifndef COMMON_LOOPS_SCAN_LOOP_H_
 #define COMMON_LOOPS_SCAN_LOOP_H_
@@ -9,19 +9,20 @@
 
 namespace kvmatrix {
 
-// Visits at most --reads entries from one end, each checked.  Unless time cut
-// it short, the result has a scan_limit and must still be given to
-// CheckComplete().  No other thread writes meanwhile.
-// REQUIRES: the access of context.benchmark is kForward or kBackward
+// Visits at most --reads entries from one end, each checked.  Unless a time
+// limit ended the scan, the result has a scan_limit and must be passed to
+// CheckComplete(). No other thread may write meanwhile.  REQUIRES: the access
+// of context.benchmark is kForward or kBackward
 LoopResult RunScan(const ThreadContext& context, Session& session);
 
-// A scan has visited the first entries of `all` that the oracle holds, as many
-// as its limit.  Tells the check if it has not.  REQUIRES: loop.scan_limit
+// Checks that a scan visited as many entries as it should have: its limit, or
+// all that the oracle holds (`all`), and each of them once.  Records a failure
+// in context.check.  REQUIRES: loop.scan_limit has a value
 void CheckComplete(const ThreadContext& context, const LoopResult& loop,
                    const Oracle::Contents& all);
 
-// The audit: every entry once, then sampled keys that must be there and sampled
-// keys that must not.
+// The audit: visits every entry once, then gets 10,000 sampled keys and 1,000
+// keys that must be absent.  Only the scan is timed.
 LoopResult RunVerify(const ThreadContext& context, Session& session);
 
 }  // namespace kvmatrix

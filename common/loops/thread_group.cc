@@ -12,7 +12,7 @@ void ThreadGroup::Run(const Body& body) {
   for (uint64_t i = 0; i < threads && !failed(); ++i) {
     try {
       threads_.emplace_back([this, &body, i] { RunThread(body, i); });
-    } catch (...) {  // no more threads
+    } catch (...) {  // the system has no thread left
       Fail();
     }
   }
@@ -82,6 +82,8 @@ uint64_t ThreadGroup::Start() {
   return start_ns_;
 }
 
+// The counter is atomic so that finished(), which helpers poll in their loop,
+// takes no lock.
 void ThreadGroup::Finish() {
   if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// Threads that run one loop together, with a common start and a common end, and
+// Threads that run one loop together, with a common start, a common end and
 // notification of failure.
 
 #ifndef COMMON_LOOPS_THREAD_GROUP_H_
@@ -21,27 +21,43 @@
 
 namespace kvmatrix {
 
-// All members are threads of one Run(), and the group is the gate of those that
-// measure: it starts once every index has come and every helper is at work.
+// The threads of one Run(). `measured` of them are timed, and the group is the
+// start gate of their meters; `helpers` more run alongside until those are
+// done.
+//
+// The start.  Each measured thread calls Start() and waits until all threads
+// have arrived and every helper has reported HelperReady(); the last one to see
+// this takes the start time, which all of them return.  A helper starts
+// earlier, when all threads have arrived, because it must be at work before the
+// measurement begins.
+//
+// The end.  Finish() counts the measured threads down, and the last one reads
+// the resources used.  All threads then wait, with their sessions open, until
+// the group is destroyed: what an engine does at the end of a session is not
+// part of a loop.
+//
+// A failure.  The first exception of any thread makes failed() true and wakes
+// every waiting thread; Run() throws it once all threads have ended.
+//
+// Run() and the destructor belong to one thread; all other methods are
+// thread-safe.
 class ThreadGroup final : public StartGate {
  public:
-  // What one index does; the session that it has used.
+  // What a thread does with its index; returns the session that it used.
   using Body = std::function<std::unique_ptr<Session>(uint64_t)>;
 
-  // So many members measure, and so many more help them until they are done.
+  // `clock` outlives the group.
   ThreadGroup(Clock& clock, uint64_t measured, uint64_t helpers)
       : clock_(clock), measured_(measured), helpers_(helpers) {}
 
-  // Each thread that is left destroys its session and ends.
+  // Destroys each session on its own thread and joins the threads.
   ~ThreadGroup();
 
-  // Calls `body` with 0, 1, ... on a thread of its own for each index, the
-  // measured ones first; returns when all have ended.  The threads and their
-  // sessions are there until the group is destroyed: what an engine does at the
-  // end of a session is no part of a loop.  Throws what the first that
-  // failed has thrown; then no thread is left.
+  // Calls `body` with 0, 1, ... on one thread each, the measured ones first,
+  // and returns when all calls have ended.  Called once.
   void Run(const Body& body);
 
+  // The gate of the measured threads.
   uint64_t Start() override;
   void Finish() override;
   bool failed() const override {
@@ -49,14 +65,14 @@ class ThreadGroup final : public StartGate {
   }
   const Resources& used() const override { return used_; }
 
-  // The gate of a helper, which starts once every index has come and is not
-  // waited for at the end.
+  // The gate of a helper.
   StartGate& helper_gate() { return helper_gate_; }
 
-  // Of a helper, once: it is at work.
+  // Called once by each helper when it has done its first operation.
   void HelperReady();
 
-  // True once every measured index has ended its loop, or one has failed.
+  // True once every measured thread has ended its loop, or any thread has
+  // failed.
   bool finished() const {
     return unfinished_.load(std::memory_order_acquire) == 0 || failed();
   }
@@ -83,12 +99,12 @@ class ThreadGroup final : public StartGate {
   const uint64_t measured_;
   const uint64_t helpers_;
   HelperGate helper_gate_{*this};
-  std::mutex mutex_;  // guards those below it
+  std::mutex mutex_;  // guards the fields from here to failure_
   std::condition_variable start_;
-  std::condition_variable end_;      // of a index's body
-  std::condition_variable release_;  // waited on silently until then
+  std::condition_variable end_;      // a body has ended
+  std::condition_variable release_;  // released_ has become true
   uint64_t arrived_ = 0;
-  uint64_t ready_helpers_ = 0;  // helpers
+  uint64_t ready_helpers_ = 0;
   uint64_t ended_ = 0;
   bool released_ = false;
   bool started_ = false;

@@ -17,8 +17,9 @@ namespace {
 
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
 
-// In place of an UpdateBlock where others write the same keys: those of a batch
-// are drawn and claimed right before it is written.
+// Takes the place of UpdateBlock where other threads write the same keys: the
+// keys of a batch are drawn and claimed right before it is written, so that
+// they are claimed as briefly as possible.
 class ClaimedBatches {
  public:
   static constexpr bool kPreparedAhead = false;
@@ -46,7 +47,8 @@ class ClaimedBatches {
   ClaimedUpdates updates_;
 };
 
-// On its own, so that the compiler inlines all that it calls for each entry.
+// Not inlined, so that the compiler has the budget to inline everything that
+// this function calls for each entry.
 template <typename Batches>
 [[gnu::noinline]] LoopResult WriteBatches(const ThreadContext& w,
                                           Session& session, WriteStream& stream,

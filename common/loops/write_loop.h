@@ -11,17 +11,17 @@
 
 namespace kvmatrix {
 
-// Puts or deletes the thread's part of the entries, in batches.  Once
-// all threads have ended, WriteStream::Finish() leaves in the oracle what the
-// database must hold.  REQUIRES: IsWriting(context.benchmark)
+// Puts or deletes the thread's share of the entries, in batches.  Once all
+// threads have ended, WriteStream::Finish() completes the oracle's record.
+// REQUIRES: IsWriting(context.benchmark)
 LoopResult RunWrites(const ThreadContext& context, Session& session);
 
-// Overwrites random keys until the readers of the group have ended, each entry
-// at its moment of a schedule fixed by --writes_per_second.  The readers start
-// once the first is written.  REQUIRES: context.benchmark.writer
+// Overwrites random keys until the readers of the group have ended, each at its
+// moment of a schedule with --writes_per_second.  The readers start once the
+// first entry has been written.  REQUIRES: context.benchmark.writer
 LoopResult RunWriter(const ThreadContext& context, Session& session);
 
-// Records so many operations of RunWriter().
+// Records `operations` operations of RunWriter() in the oracle.
 void ReplayWriter(uint64_t stream_seed, uint64_t operations, Oracle& oracle);
 
 }  // namespace kvmatrix

@@ -25,7 +25,8 @@ GraphMix::GraphMix(const Benchmark& benchmark, const Config& config,
       corrected_(IsCorrectedMixgraph(benchmark)),
       keys_(oracle.key_space()) {
   if (keys_ < parameters_.keyrange_num) {
-    throw std::runtime_error("needs a key for each range of --keyrange_num");
+    throw std::runtime_error(
+        "needs at least one key per range of --keyrange_num");
   }
   oracle.UseTable();
   if (!corrected_) oracle.UseSizes();

@@ -1,4 +1,4 @@
-// mixgraph and mixgraph-c as mixes.
+// mixgraph and mixgraph-c as mixes.  The model itself is in mixgraph.h.
 
 #ifndef COMMON_MIXES_GRAPH_MIX_H_
 #define COMMON_MIXES_GRAPH_MIX_H_
@@ -15,19 +15,22 @@
 
 namespace kvmatrix {
 
+// True for both variants.
 constexpr bool IsMixgraph(const Benchmark& benchmark) {
   return benchmark.name.starts_with("mixgraph");
 }
 
+// True for mixgraph-c, whose decisions are independent of each other.
 constexpr bool IsCorrectedMixgraph(const Benchmark& benchmark) {
   return benchmark.name == "mixgraph-c";
 }
 
-// True if the rate of the benchmark's open loop is --sine_d, with a swing.
+// True if --sine_mix_rate makes the benchmark an open loop whose mean rate is
+// --sine_d; SwingOf() is then the variation of that rate.
 bool Swings(const Benchmark& benchmark, const Config& config);
 Swing SwingOf(const Config& config);
 
-// Over a database of any fill: a get of a key that is not there must say so.
+// Runs over a database of any fill: a get of an absent key must return nothing.
 class GraphMix final : public Mix {
  public:
   // REQUIRES: IsMixgraph(benchmark)

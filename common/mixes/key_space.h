@@ -1,4 +1,4 @@
-// From which keys a benchmark takes its own.
+// The key space of a benchmark.
 
 #ifndef COMMON_MIXES_KEY_SPACE_H_
 #define COMMON_MIXES_KEY_SPACE_H_
@@ -12,7 +12,8 @@
 
 namespace kvmatrix {
 
-// Keys from which the benchmark, or whatever follows it, takes its own.
+// Returns the number of keys from which the benchmark, and every later one on
+// the same database, draws: keys are below it.
 inline uint64_t KeySpaceOf(const Benchmark& benchmark, const Config& config) {
   return IsYcsb(benchmark)
              ? YcsbKeySpace(config.num, config.reads * config.threads)

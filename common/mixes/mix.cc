@@ -20,7 +20,8 @@ OperationChooser::OperationChooser(const Weights& weights, uint64_t stream_seed)
     end += weights[type];
     ends_[type] = end >= 1 ? kOne : static_cast<uint64_t>(end * 0x1p63);
   }
-  // What rounding leaves of [0, 1) is the last type's that there is.
+  // The weights may add up to slightly less than 1; the remainder goes to the
+  // last type with a weight.
   for (size_t type = last; type < kOperations; ++type) ends_[type] = kOne;
 }
 

@@ -1,4 +1,5 @@
-// A mix as one benchmark: what its threads share, and the operations of each.
+// A mix as one benchmark: the state that its threads share, and a stream of
+// operations for each of them.
 
 #ifndef COMMON_MIXES_MIX_WORKLOAD_H_
 #define COMMON_MIXES_MIX_WORKLOAD_H_
@@ -17,32 +18,34 @@ namespace kvmatrix {
 
 // One run of a mix, or its replay.
 //
-// The oracle's final record is a function of how many operations each thread
-// has done, whatever their interleaving: no mix both inserts and updates.
-// Inserted is a run of ordinals, as many as the threads' own streams have
-// inserts, whoever took which; and where nothing is inserted, what a thread
-// updates is decided by its stream alone.  (Where a size is part of the
-// record, there is one thread.)
+// After a run the oracle is a function of the number of operations of each
+// thread, whatever their interleaving, because no mix both inserts and updates.
+// Inserted records are a run of ordinals, as many as the threads' streams
+// contain inserts, whichever thread took which.  Without inserts, what a thread
+// updates is determined by its own stream.  (Where value sizes are recorded,
+// there is only one thread.)
 class Mix {
  public:
   virtual ~Mix() = default;
 
-  // The operations of one thread.  Thread-safe.
+  // Returns the operations of one thread; the mix outlives them.  Thread-safe.
   virtual std::unique_ptr<MixStream> NewStream(
       uint64_t stream_seed, const ThreadShare& thread_share) = 0;
 
-  // What an update does, the request distribution and what else the name of the
-  // mix does not say; for the line of its result.
+  // Returns what the name of the mix leaves open, such as its request
+  // distribution, for the line of its result.
   virtual std::string Label() const { return ""; }
 
   // True if an update gets the entry before it puts it.
   virtual bool UpdatesGet() const { return false; }
 
-  // What the stream of a thread gives in so many operations, beside theory.
+  // Returns properties of the first `operations` operations of a thread's
+  // stream next to their expectation.
   virtual std::vector<Share> Shares(uint64_t stream_seed,
                                     uint64_t operations) const = 0;
 
-  // Records what a thread has done, in the oracle of the mix.
+  // Records the `operations` operations of a thread in the oracle without
+  // performing them.
   void Replay(uint64_t stream_seed, const ThreadShare& thread_share,
               uint64_t operations);
 
@@ -52,7 +55,8 @@ class Mix {
   Oracle& oracle_;
 };
 
-// Of each operation with a weight, its share of the `counts`.
+// Appends the share of each operation that has a weight, given the `counts` of
+// all.
 void AddTypeShares(const Weights& weights, const Weights& counts,
                    std::vector<Share>& shares);
 

@@ -1,4 +1,4 @@
-// All mixes by the name of their benchmark.
+// Selects a mix by the name of its benchmark.
 
 #ifndef COMMON_MIXES_MIXES_H_
 #define COMMON_MIXES_MIXES_H_
@@ -12,7 +12,7 @@
 
 namespace kvmatrix {
 
-// Throws std::runtime_error if the database that `oracle` records is not the
+// Throws std::runtime_error if the database that `oracle` describes is not the
 // one that the mix needs; what() names the benchmark that fills it.  The
 // arguments outlive the mix.  REQUIRES: IsMix(benchmark)
 std::unique_ptr<Mix> MakeMix(const Benchmark& benchmark, const Config& config,

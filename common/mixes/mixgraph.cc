@@ -9,13 +9,14 @@
 namespace kvmatrix {
 namespace {
 
-// A double as a 64-bit integer, as x86 converts what is too large for one.
+// Converts as x86 does: a number that is too large becomes the smallest
+// int64_t.  RocksDB relies on it.
 int64_t Converted(double x) {
   return x < 0x1p63 ? static_cast<int64_t>(x)
                     : std::numeric_limits<int64_t>::min();
 }
 
-// Seed of a key's hotness: x with a x^b = u, rounded up.
+// Returns x with a x^b = u, rounded up, from which a key is hashed.
 uint64_t HotnessSeed(double u, double a, double b) {
   return static_cast<uint64_t>(Converted(std::ceil(std::pow(u / a, 1 / b))));
 }
@@ -31,8 +32,8 @@ double ParetoInverse(double u, double theta, double k, double sigma) {
   return theta + sigma * (std::pow(u, -k) - 1) / k;
 }
 
-// Only the words of the state that the first number is made of: the seed, its
-// successor, and the 157th.
+// The state words that the first output depends on are the seed, its successor
+// and the 157th; the rest is one step of the recurrence, and the tempering.
 uint64_t FirstOfMersenneTwister(uint64_t seed) {
   constexpr int kMiddle = 156;
   constexpr uint64_t kLow = 0x7fffffff;

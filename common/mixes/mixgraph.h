@@ -1,12 +1,16 @@
-// mixgraph: RocksDB's model of a social graph's store (Cao et al.,
+// mixgraph: RocksDB's model of the store of a social graph (Cao et al.,
 // "Characterizing, modeling, and benchmarking RocksDB key-value workloads at
-// Facebook", FAST 2020), as tools/db_bench_tool.cc (commit 00595931) of
-// facebook/rocksdb has it.
+// Facebook", FAST 2020), as in tools/db_bench_tool.cc (commit 00595931) of
+// facebook/rocksdb.
 //
 // Two variants.  MixgraphStream draws as RocksDB does: one random number
-// decides type, key, size and length, so that some keys are never put, and what
-// is long by the model's tail wraps around.  CorrectedStream draws each of them
-// from a stream of its own and clamps.
+// decides type, key, size and length, so that some keys are never put, and
+// sizes and lengths in the tail of the model wrap around.  CorrectedStream
+// draws each of them from a stream of its own and clamps the tail.
+//
+// The default parameters (spec/mixgraph_parameters.h) are those that RocksDB
+// published for this model, in its pull requests 5953 and 6794 and in the
+// paper.
 
 #ifndef COMMON_MIXES_MIXGRAPH_H_
 #define COMMON_MIXES_MIXGRAPH_H_
@@ -20,28 +24,29 @@
 
 namespace kvmatrix {
 
-// x with P(X > x) = u of a generalized Pareto distribution; infinite for u = 0
-// and k >= 0.
+// Returns x with P(X > x) = u for a generalised Pareto distribution with
+// location `theta`, shape `k` and scale `sigma`; infinite for u = 0 and k >= 0.
 double ParetoInverse(double u, double theta, double k, double sigma);
 
-// The first number of the 64-bit Mersenne Twister seeded so, which RocksDB's
-// Random64 is: a hash of the seed.
+// Returns the first number of a 64-bit Mersenne Twister with this seed, which
+// RocksDB (Random64) uses as a hash of the seed.  Computes only the words of
+// the state that this number depends on.
 uint64_t FirstOfMersenneTwister(uint64_t seed);
 
-// The hotness of key ranges, in whole shares of the sum, and shuffled: a
-// function of the parameters alone, and the same ranges as RocksDB's.
+// The hotness of the key ranges, as whole shares of their total, shuffled.  A
+// function of the parameters alone; the same ranges as RocksDB's.
 class KeyRanges {
  public:
   // REQUIRES: keyrange_num > 0 and some range has a hotness of 10^-16 or more
   explicit KeyRanges(const MixgraphParameters& parameters);
 
-  // One past the last share.
+  // Returns the sum of all shares.
   uint64_t total() const { return ends_.back(); }
 
-  // The range that `share` falls to.  REQUIRES: share < total()
+  // Returns the range that contains `share`. REQUIRES: share < total()
   uint64_t Of(uint64_t share) const;
 
-  // Shares of a range.
+  // Returns the number of shares of a range.
   uint64_t Hotness(uint64_t range) const {
     return ends_[range] - (range == 0 ? 0 : ends_[range - 1]);
   }
@@ -51,10 +56,11 @@ class KeyRanges {
   std::vector<uint64_t> ends_;  // of the shares of each range
 };
 
+// True if the parameters divide the key space into ranges.
 bool HasKeyRanges(const MixgraphParameters& parameters);
 
-// Everything from one number, as RocksDB does it: the same keys, types, sizes
-// and lengths for the same number.  The numbers are of our own generator.
+// Everything from one number, as in RocksDB: the same number gives the same
+// key, type, size and length.  The numbers come from our own generator.
 class MixgraphStream final : public MixStream {
  public:
   // REQUIRES: keys >= keyrange_num
@@ -63,11 +69,11 @@ class MixgraphStream final : public MixStream {
 
   MixStep Next() override { return Of(random_.Uniform(keys_)); }
 
-  // What the number `draw` decides.  REQUIRES: draw < keys
+  // Returns the operation that `draw` decides.  REQUIRES: draw < keys
   MixStep Of(uint64_t draw) const;
 
-  // Over all numbers, or a sample if they are many: entries of a scan, bytes of
-  // a value put; 0 if there are none.
+  // Means over all numbers, or over a sample of two million: entries of a scan
+  // and bytes of a value put; 0 if there are none.
   struct Means {
     double scan_length;
     double value_size;
@@ -87,8 +93,8 @@ class MixgraphStream final : public MixStream {
   Random random_;
 };
 
-// The same model with a stream for each decision.  Value sizes are not its
-// business: they are those of all values of the run.
+// The same model with a stream for each decision.  It does not decide value
+// sizes: they are those of all values of the run.
 class CorrectedStream final : public MixStream {
  public:
   // REQUIRES: keys >= keyrange_num
@@ -109,10 +115,10 @@ class CorrectedStream final : public MixStream {
   Random length_random_;
 };
 
-// The shares of gets, puts and scans.
+// Returns the shares of gets, puts and scans.
 Weights MixgraphWeights(const MixgraphParameters& parameters);
 
-// The mean length of the scans of CorrectedStream, in entries.
+// Returns the mean length of CorrectedStream's scans, in entries.
 double MeanScanLength(const MixgraphParameters& parameters);
 
 }  // namespace kvmatrix

@@ -9,8 +9,8 @@
 namespace kvmatrix {
 namespace {
 
-// Types come from a stream of their own: whether a key is read or written says
-// nothing about the key.
+// Types come from a stream of their own, so that whether a key is read or
+// written is independent of the key.
 class ReadWriteStream final : public MixStream {
  public:
   // `oracle` outlives the stream.
@@ -34,8 +34,7 @@ class ReadWriteStream final : public MixStream {
   Random types_;
   const uint64_t percent_;  // of the operations that read
 
-  // Drawn early, so that their versions are in the processor's cache when they
-  // are needed.
+  // Drawn early, to prefetch their entries in the oracle.
   std::array<uint64_t, 32> ahead_;
   size_t next_ = 0;
 };

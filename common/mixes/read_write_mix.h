@@ -1,4 +1,5 @@
-// Gets and blind puts of equal keys as a mix: readrandomwriterandom.
+// readrandomwriterandom as a mix: gets and blind puts of keys drawn from one
+// distribution.
 
 #ifndef COMMON_MIXES_READ_WRITE_MIX_H_
 #define COMMON_MIXES_READ_WRITE_MIX_H_
@@ -12,6 +13,7 @@
 
 namespace kvmatrix {
 
+// A share of --readwritepercent of the operations are gets.
 class ReadWriteMix final : public Mix {
  public:
   ReadWriteMix(const Benchmark& benchmark, const Config& config,

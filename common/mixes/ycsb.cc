@@ -23,8 +23,8 @@ constexpr NamedYcsb kWorkloads[] = {
     {"ycsbf", {{0.5, 0, 0, 0, 0.5}, YcsbRequest::kYcsbZipf}},
 };
 
-// The sum of r^-theta over r = 1..n: the first terms one by one, the others by
-// the Euler-Maclaurin formula, whose next term is below 10^-12.
+// The sum of r^-theta over r = 1..n: the first thousand terms one by one, the
+// others by the Euler-Maclaurin formula, whose next term is below 10^-12.
 double Zeta(uint64_t n, double theta) {
   const uint64_t few = std::min<uint64_t>(n, 1000);
   double sum = 0;
@@ -69,7 +69,7 @@ std::string_view RequestLabel(YcsbRequest request) {
 }
 
 uint64_t YcsbKeySpace(uint64_t records, uint64_t operations) {
-  constexpr uint64_t kFew = 64;  // of few operations, chance is large
+  constexpr uint64_t kFew = 64;  // short runs may insert more than expected
   return records +
          std::max(records, ExpectedInserts(operations, kYcsbInsertShare)) +
          kFew;
@@ -167,8 +167,8 @@ uint64_t YcsbInserts::Take() {
   const uint64_t ordinal = next_.fetch_add(1, std::memory_order_relaxed);
   if (ordinal < key_space_) return ordinal;
   throw std::runtime_error(
-      "no key is left to insert: raise --num, or give the load the --reads and "
-      "--threads of the operations");
+      "no key is left to insert; raise --num, or run the load with the --reads "
+      "and --threads of this benchmark");
 }
 
 }  // namespace kvmatrix

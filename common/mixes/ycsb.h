@@ -1,11 +1,12 @@
 // YCSB's core workloads A to F (Cooper et al., "Benchmarking cloud serving
-// systems with YCSB", SoCC 2010), as CoreWorkload.java (commit 048cbaed) and
-// the files workloads/workloada to workloadf of brianfrankcooper/YCSB define
-// them.
+// systems with YCSB", SoCC 2010), as defined by CoreWorkload.java (commit
+// 048cbaed) and the files workloads/workloada to workloadf of
+// brianfrankcooper/YCSB.
 //
-// Records are numbered by the order of their insertion: ordinals.  A bijection
-// takes ordinals to keys, so that insertion is in no order of keys and no two
-// ordinals share a key (YCSB hashes, and may merge two).
+// Records are numbered in the order of their insertion; these numbers are
+// called ordinals.  A bijection maps ordinals to keys, so that records are
+// inserted in random key order and no two share a key.  (YCSB hashes instead,
+// which may merge two records.)
 
 #ifndef COMMON_MIXES_YCSB_H_
 #define COMMON_MIXES_YCSB_H_
@@ -23,48 +24,53 @@
 
 namespace kvmatrix {
 
-// Which ordinals the operations of a workload ask for.
+// The distribution of the ordinals that operations refer to.
 enum class YcsbRequest {
-  kYcsbZipf,    // YCSB's "zipfian": scrambled, of 10^10 items; see YcsbZipf
+  kYcsbZipf,    // YCSB's "zipfian": scrambled, over 10^10 items; see YcsbZipf
   kZipf,        // the law itself, scattered by a bijection
   kUniform,     // over the records of the load
-  kYcsbLatest,  // YCSB's "latest": the newest most, by Gray's formula
+  kYcsbLatest,  // YCSB's "latest": newest most often, by Gray's formula
   kLatest,      // the same by the law itself
 };
 
+// The definition of one workload.
 struct YcsbWorkload {
   Weights weights;
   YcsbRequest request;
 };
 
-// The definition of "ycsba" ... "ycsbf"; null for any other benchmark.
+// Returns the definition of "ycsba" to "ycsbf", or null for any other name.
 const YcsbWorkload* FindYcsb(std::string_view benchmark);
 
-// The request distribution under --key_distribution=`name`, "" being the
-// definition's.  What is a Zipf over all records stays one and what is a Zipf
-// over the newest stays that; the name chooses the generator.  Nothing for a
-// name that no workload knows.
+// Returns the request distribution under --key_distribution=`name`, where "" is
+// the workload's own.  A Zipf distribution over all records stays one, and one
+// over the newest records stays that; the name selects the generator.  Nothing
+// if no workload accepts the name.
 std::optional<YcsbRequest> RequestOf(const YcsbWorkload& workload,
                                      std::string_view name);
 
-// What a run is labelled with.
+// Returns the label of results.
 std::string_view RequestLabel(YcsbRequest request);
 
+// Constants of CoreWorkload: record size, least records that its generators
+// work with, and maxscanlength.
 inline constexpr uint64_t kYcsbRecord = 1000;  // bytes: ten fields of 100
 inline constexpr uint64_t kMinYcsbRecords = 3;
 inline constexpr uint64_t kMaxYcsbScan = 100;  // entries; maxscanlength
 
-// Of D and E, which are all that insert.
+// The share of inserts in D and E; the others do not insert.
 inline constexpr double kYcsbInsertShare = 0.05;
 
-// Twice the inserts to be expected of so many operations: YCSB's own reserve.
+// Returns twice the expected number of inserts, which is the reserve that YCSB
+// itself plans for.
 constexpr uint64_t ExpectedInserts(uint64_t operations, double share) {
   return static_cast<uint64_t>(static_cast<double>(operations) * share * 2);
 }
 
-// Keys that the bijection is over: at least twice the records, so that a
-// database can be loaded without knowing how often it will be asked, and more
-// where --reads times --threads is above ten times --num.
+// Returns the size of the key space for a load of `records` and a run of
+// `operations` operations: at least twice the records, so that a database can
+// be loaded without knowing the run that follows, and more if --reads times
+// --threads exceeds ten times --num.
 uint64_t YcsbKeySpace(uint64_t records, uint64_t operations);
 
 // True for the load and the six workloads.
@@ -77,36 +83,36 @@ constexpr bool IsYcsbLoad(const Benchmark& benchmark) {
   return benchmark.name == "ycsbload";
 }
 
-// Of the bijection from ordinals to keys, for load and operations:
-// Permutation(key_space, YcsbOrderSeed(master_seed)).
+// The seed of the bijection from ordinals to keys, which load and workloads
+// share: Permutation(key_space, YcsbOrderSeed(master_seed)).
 uint64_t YcsbOrderSeed(uint64_t master_seed);
 
-// Draws ordinals of one thread.
+// Draws the ordinals of one thread.  Not thread-safe.
 class YcsbChooser {
  public:
-  // `records` are there when the operations begin and `inserts` may follow.
-  // `theta` is that of the law itself; YCSB's generators have 0.99.
-  // REQUIRES: records >= 3
+  // For a run that starts with `records` records and may insert `inserts` more.
+  // `theta` is the exponent of the true laws; YCSB's generators always have
+  // 0.99. REQUIRES: records >= 3
   YcsbChooser(YcsbRequest request, uint64_t records, uint64_t inserts,
               double theta, uint64_t seed);
 
-  // An ordinal below `acknowledged`, which never falls and is at least
-  // `records`.
+  // Returns an ordinal below `acknowledged`, the number of records present.
+  // REQUIRES: acknowledged >= records, and never decreases
   uint64_t Next(Random& random, uint64_t acknowledged);
 
-  // Of a request that is not for the latest: the share of draws that a rank
-  // has, 0 being the most frequent, before those of what is not there are
-  // rejected, and its ordinal.
+  // For distributions other than "latest": the probability of a rank (0 is the
+  // most frequent) before draws of absent records are rejected, and the ordinal
+  // of the rank.
   double ShareOf(uint64_t rank) const;
   uint64_t OrdinalOf(uint64_t rank) const;
 
-  // Of one that is: the share of draws of the newest `count`.
+  // For "latest": the probability of the newest `count` records.
   double ShareOfNewest(uint64_t count, uint64_t acknowledged) const;
 
-  // Ordinals that a draw may ask for, there or not.
+  // Returns the number of ordinals that a draw may yield, present or not.
   uint64_t items() const { return items_; }
 
-  // True if several ranks may have the same ordinal.
+  // True if several ranks may map to the same ordinal.
   bool MergesRanks() const { return request_ == YcsbRequest::kYcsbZipf; }
 
   bool IsLatest() const {
@@ -124,9 +130,10 @@ class YcsbChooser {
   std::optional<ZipfRanks> zipf_;  // of items_, or kLatest: of what is there
   const Permutation scatter_;
 
-  // YCSB's "latest": zeta follows the newest ordinal, eta's first factor keeps
-  // the number it was made with (ZipfianGenerator.java, commit 43f53dea, uses
-  // `items` where it has been given `itemcount`).
+  // State of YCSB's "latest". zeta follows the newest ordinal, but the first
+  // factor of eta keeps the number of items it was constructed with
+  // (ZipfianGenerator.java, commit 43f53dea, uses `items` where it should use
+  // `itemcount`).
   uint64_t zeta_items_ = 0;
   double zeta_ = 0;
   double second_ = 0;  // 1 + 2^-theta
@@ -134,25 +141,27 @@ class YcsbChooser {
   double eta_ = 0;
 };
 
-// What the threads of one workload share: which ordinals are taken, and which
-// are there.  Thread-safe.
+// The inserts of all threads of a workload: which ordinals are taken and which
+// are present.  Thread-safe.
 class YcsbInserts {
  public:
-  // The ordinals below `records` are there.
+  // Ordinals below `records` are present.
   YcsbInserts(uint64_t records, uint64_t key_space)
       : key_space_(key_space), next_(records), acknowledged_(records) {}
 
-  // The next ordinal to insert.  Throws std::runtime_error if none is left.
+  // Returns the next ordinal to insert.  Throws std::runtime_error if the key
+  // space is exhausted.
   uint64_t Take();
 
-  // Ordinals below the result are all there.
+  // Every ordinal below the result is present.
   uint64_t acknowledged() const {
     return acknowledged_.load(std::memory_order_acquire);
   }
 
-  // Moves acknowledged() on as long as `is_there` says so of the next ordinal.
-  // To be called after each insert.  Where two inserts end at the same time the
-  // second may see the first too late: acknowledged() then waits for a third.
+  // Called after each insert: advances acknowledged() over all following
+  // ordinals for which `is_there` is true.  If two inserts end at the same
+  // moment, each may miss the other, and acknowledged() advances only with the
+  // next insert.
   template <typename IsThere>
   void Acknowledge(IsThere is_there) {
     uint64_t ordinal = acknowledged();

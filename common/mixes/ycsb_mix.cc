@@ -60,9 +60,9 @@ class YcsbStream final : public MixStream {
   Random lengths_;
 };
 
+// The ordinals of the most frequent ranks.
 using Ordinals = std::unordered_set<uint64_t>;
 
-// The ordinals of the first ranks.
 Ordinals HottestOrdinals(const YcsbChooser& chooser, uint64_t ranks) {
   Ordinals ordinals;
   for (uint64_t rank = 0; rank < ranks; ++rank) {
@@ -71,13 +71,13 @@ Ordinals HottestOrdinals(const YcsbChooser& chooser, uint64_t ranks) {
   return ordinals;
 }
 
-// How many ordinals are there: so many at the start and at the end of a run,
-// and between the two ever more.
+// The number of records at the start and at the end of a run, which grows
+// evenly in between.
 struct Growth {
   uint64_t first;
   uint64_t last;
 
-  // The part of the run in which an ordinal is there.
+  // Returns the part of the run during which an ordinal is present.
   double Presence(uint64_t ordinal) const {
     if (ordinal < first) return 1;
     if (ordinal >= last) return 0;
@@ -86,12 +86,12 @@ struct Growth {
   }
 };
 
-// The share of draws that ask for one of the ordinals of the first `ranks`:
-// what is drawn and not there is drawn again.
+// Returns the expected share of draws that yield one of the ordinals of the
+// first `ranks`, given that draws of absent records are repeated.
 double ExpectedHottestShare(const YcsbChooser& chooser, const Ordinals& hottest,
                             uint64_t ranks, Growth growth) {
-  // YCSB's hash spreads neighbouring ranks by no means at random, so that many
-  // more of them count one by one.
+  // YCSB's hash spreads neighbouring ranks less evenly than a random function
+  // would, so many more of them are counted one by one.
   constexpr uint64_t kMany = 300'000;
   const bool merges = chooser.MergesRanks();
   const uint64_t counted = merges ? std::max(ranks, kMany) : ranks;
@@ -103,7 +103,7 @@ double ExpectedHottestShare(const YcsbChooser& chooser, const Ordinals& hottest,
     (hottest.contains(ordinal) ? hot : other) +=
         share * growth.Presence(ordinal);
   }
-  // The other ranks fall anywhere, or anywhere else.
+  // The remaining ranks fall on any ordinal, or on any other ordinal.
   double there = 0;
   for (const uint64_t ordinal : hottest) there += growth.Presence(ordinal);
   const double each =
@@ -113,12 +113,12 @@ double ExpectedHottestShare(const YcsbChooser& chooser, const Ordinals& hottest,
   return hot / (hot + other);
 }
 
-// What a thread would do alone, tally.
+// The operations that a thread would perform on its own, counted.
 struct Tally {
   Weights types{};  // operations
   double scanned = 0;
-  double hottest = 0;  // of the operations that are no insert
-  double lookups = 0;
+  double hottest = 0;  // lookups of the hottest or newest records
+  double lookups = 0;  // operations other than inserts
 };
 
 }  // namespace
@@ -138,7 +138,8 @@ YcsbMix::YcsbMix(const Benchmark& benchmark, const Config& config,
   oracle.UseTable();
 }
 
-// Looks at the first and the last record, and at some between.
+// Checks up to 1,000 records from either end: enough to detect another key
+// order or a load that was cut short, without reading the whole table.
 void YcsbMix::RequireLoaded() const {
   constexpr uint64_t kLooks = 1000;
   bool loaded = oracle_.key_space() == KeySpaceOf(benchmark_, config_) &&
@@ -152,15 +153,16 @@ void YcsbMix::RequireLoaded() const {
   if (oracle_.key_space() == KeySpaceOf(benchmark_, config_) &&
       records_ >= kMinYcsbRecords && records_ < config_.num) {
     throw std::runtime_error(
-        "the load was cut short by its threads at " + std::to_string(records_) +
-        " of " + std::to_string(config_.num) +
-        " records, each at another place, so that records are missing among "
-        "the others: load all, without --duration, or with one thread");
+        "the load stopped at " + std::to_string(records_) + " of " +
+        std::to_string(config_.num) +
+        " records, each of its threads at a different position, so records are "
+        "missing in between; load all records, without --duration, or load "
+        "with one thread");
   }
   throw std::runtime_error(
-      "needs a database that ycsbload has filled, with the same --num and "
-      "--seed, and the same --reads and --threads if these are more than ten "
-      "operations a record");
+      "needs a database filled by ycsbload with the same --num and --seed, and "
+      "with the same --reads and --threads if they exceed ten operations per "
+      "record");
 }
 
 std::unique_ptr<MixStream> YcsbMix::NewStream(uint64_t stream_seed,

@@ -1,4 +1,4 @@
-// YCSB's workloads as mixes.
+// YCSB's workloads as mixes.  Their definitions are in ycsb.h.
 
 #ifndef COMMON_MIXES_YCSB_MIX_H_
 #define COMMON_MIXES_YCSB_MIX_H_
@@ -15,9 +15,11 @@
 
 namespace kvmatrix {
 
+// Needs a database that ycsbload has filled under the same --num and --seed.
 class YcsbMix final : public Mix {
  public:
-  // REQUIRES: FindYcsb(benchmark.name) is not null
+  // Throws std::runtime_error if the database is not such a one.  REQUIRES:
+  // FindYcsb(benchmark.name) is not null
   YcsbMix(const Benchmark& benchmark, const Config& config, Oracle& oracle);
 
   std::unique_ptr<MixStream> NewStream(
@@ -36,7 +38,7 @@ class YcsbMix final : public Mix {
   const YcsbWorkload& workload_;
   const YcsbRequest request_;
   const Permutation order_;
-  const uint64_t records_;  // when the mix began
+  const uint64_t records_;  // present at the start
   YcsbInserts inserts_;
 };
 

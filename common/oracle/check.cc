@@ -56,8 +56,7 @@ void Check::MismatchBetween(uint64_t key, uint32_t first, uint32_t last,
     const Expected other{key, version, values_.Root(key, version)};
     if (!Matches(other, *value)) continue;
     const std::string text = "version " + std::to_string(version) + " is read ";
-    Fail((version < first ? "an old value: " : "a value of the future: ") +
-             text + due,
+    Fail((version < first ? "an old value: " : "a future value: ") + text + due,
          KeyText(key));
     return;
   }

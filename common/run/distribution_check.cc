@@ -13,20 +13,22 @@
 namespace kvmatrix {
 namespace {
 
-// A set of keys that are frequent, and what is predicted of it.
+// A set of frequent keys, and the share of draws that the distribution gives
+// it.
 struct HotSet {
   std::string what;
   double expected;
   std::function<bool(uint64_t)> contains;
 };
 
-// How many of the most frequent keys to look at, and how these are called.
+// The number of most frequent keys to examine, and the name of that set.
 struct Head {
   uint64_t count;
   std::string name;
 };
 
-// One, ten, 1 % and 10 % of the keys, the larger ones only if they are more.
+// Returns 1, 10, 1 % and 10 % of the keys, in ascending order without
+// repetitions.
 std::vector<Head> HeadsOf(uint64_t keys) {
   std::vector<Head> heads = {{1, "key"}};
   const Head others[] = {{10, "10 keys"},
@@ -62,8 +64,8 @@ std::vector<HotSet> LatestSets(const KeyDraw& draw, uint64_t keys) {
   return sets;
 }
 
-// Of as many ranks as keys are asked about, so far as they are few enough to
-// hold the keys that they are hashed to.
+// As many ranks as there are keys in a head, up to a number whose keys fit into
+// memory.
 std::vector<HotSet> YcsbZipfSets(uint64_t keys) {
   constexpr uint64_t kMaxRanks = 100'000;
   std::vector<HotSet> sets;

@@ -1,5 +1,5 @@
-// Whether what was drawn is what was asked for: shares of a benchmark's own
-// stream beside those that its distribution predicts.
+// Compares what was drawn with what was requested: properties of a benchmark's
+// own stream next to those that its distribution predicts.
 
 #ifndef COMMON_RUN_DISTRIBUTION_CHECK_H_
 #define COMMON_RUN_DISTRIBUTION_CHECK_H_
@@ -14,19 +14,20 @@
 
 namespace kvmatrix {
 
-// Draws and values that are looked at, at most.
+// Draws and values that are examined at most.
 inline constexpr uint64_t kMaxDraws = 200'000;
 
-// Of the first `draws` keys of the stream with this seed, or of kMaxDraws of
-// them: how many are among the most frequent keys.  Nothing where all keys are
-// alike.  Which keys these are is known beforehand, not taken from the draws.
-// Takes less than a second and 3 MB, whatever the number of keys.
-// REQUIRES: draws > 0
+// Returns how many of the first `draws` keys of a stream (at most kMaxDraws)
+// are among the most frequent keys, for several sets of such keys.  Empty for a
+// distribution in which all keys are alike.  The sets follow from the
+// distribution and are not chosen from the draws.  Takes less than a second and
+// 3 MB for any number of keys.  REQUIRES: draws > 0
 std::vector<Share> KeyShares(const KeyDraw& draw, uint64_t key_space,
                              uint64_t stream_seed, uint64_t draws);
 
-// Sizes of present values, kMaxDraws of them if there are more, in bytes:
-// their mean, median and 99th percentile.  Nothing if all have one size.
+// Returns the mean, the median and the 99th percentile of the sizes of present
+// values, in bytes, from at most kMaxDraws of them.  Empty if all values have
+// one size.
 std::vector<Share> SizeShares(const Values& values, const Oracle& oracle,
                               uint64_t stream_seed);
 

@@ -13,13 +13,13 @@ namespace {
 void Require(const Limit& limit, uint64_t size, const std::string& what) {
   if (size <= limit.max) return;
   std::string message = what + std::to_string(size) +
-                        ", and the engine takes " + std::to_string(limit.max) +
-                        " at most";
+                        ", but the engine accepts at most " +
+                        std::to_string(limit.max);
   if (*limit.reason != '\0') message += ": " + std::string(limit.reason);
   throw Unsupported(message);
 }
 
-// Updates of the largest batch of a thread.
+// Returns the number of updates in the largest batch of any thread.
 uint64_t LargestBatch(const Benchmark& benchmark, const Config& config) {
   if (!IsWriting(benchmark)) return 1;
   const ThreadShare first{0, config.threads};

@@ -1,4 +1,4 @@
-// Holds what a benchmark will write against what the engine takes, before any
+// Compares what a benchmark will write with what the engine accepts, before a
 // clock is started.
 
 #ifndef COMMON_RUN_LIMITS_H_
@@ -10,7 +10,8 @@
 
 namespace kvmatrix {
 
-// Throws Unsupported if a Write() of the benchmark would exceed a limit.
+// Throws Unsupported, with both numbers, if a Write() of the benchmark would
+// exceed a limit.
 void RequireWithin(const Limits& limits, const Benchmark& benchmark,
                    const Config& config, const Values& values);
 

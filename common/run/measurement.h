@@ -1,4 +1,4 @@
-// The result of one benchmark.
+// The result of one benchmark, as plain data.
 
 #ifndef COMMON_RUN_MEASUREMENT_H_
 #define COMMON_RUN_MEASUREMENT_H_
@@ -19,9 +19,10 @@ namespace kvmatrix {
 
 // Raised when result lines gain or change fields.
 inline constexpr int kSchema = 3;
-// Raised when figures stop being comparable with those of earlier versions.
+// Raised when results are no longer comparable with those of earlier versions.
 inline constexpr int kMethod = 1;
 
+// ok; the engine cannot run it; an answer was wrong; anything else failed.
 enum class Status { kOk, kUnsupported, kWrong, kError };
 
 constexpr std::string_view StatusName(Status status) {
@@ -33,7 +34,7 @@ constexpr std::string_view StatusName(Status status) {
 enum class Ending {
   kClosed,  // settled and closed by the engine
   kKilled,  // after the flush, as kill -9 does: neither settled nor closed
-  kOpen,    // to the next benchmark of the process; see Runner
+  kOpen,    // for the next benchmark of the process; see Runner
 };
 
 constexpr std::string_view EndingName(Ending ending) {
@@ -41,23 +42,24 @@ constexpr std::string_view EndingName(Ending ending) {
   return kNames[static_cast<int>(ending)];
 }
 
-// Figures are meaningful only if the status is kOk: a benchmark that failed has
-// a reason and no time.
+// Counts and times are meaningful only if the status is kOk: a benchmark that
+// failed has a reason and no time.
 struct Measurement {
   const Benchmark* benchmark = nullptr;
   Status status = Status::kOk;
   std::string reason;     // why the status is not kOk
   bool verified = false;  // every answer was compared with the oracle
 
-  uint64_t threads = 1;  // whose operations are counted
+  uint64_t threads = 1;  // those whose operations are counted
   uint64_t planned_operations = 0;
-  RunResult run;  // what they did; `used` has the flush too
-  // What the entries found are printed as a part of; 0: it is not.
-  // Nothing: operations.
+  RunResult run;  // of the loop; `used` includes the flush
+  // N of "(M of N found)"; 0: no such message; none: the operations.
   std::optional<uint64_t> found_of;
-  uint64_t live_bytes = 0;  // of keys and values that must be there afterwards
-  // Of the entries read, or of all that were written; nothing where several
-  // threads make it a matter of chance.
+  uint64_t live_bytes =
+      0;  // of keys and values that must be present afterwards
+  // Sum of the fingerprints of the entries read, or of the entries present
+  // after a writing benchmark.  None if it depends on the interleaving of
+  // threads.
   std::optional<uint64_t> digest;
 
   std::vector<Share> shares;
@@ -70,15 +72,15 @@ struct Measurement {
 
   std::map<std::string, std::string> settings;  // read back from the engine
   std::map<std::string, uint64_t> counters;     // see Database::Counters()
-  Resources deferred;        // by settling, the idle time after it and closing
+  Resources deferred;        // used by settling, the idle time and closing
   uint64_t idle_cpu_ns = 0;  // CPU time in the 10 ms after settling
 
-  // See ResidentMemory and DiskBytes() for what these count.
-  uint64_t peak_rss_bytes = 0;       // from the start of the process
-  uint64_t anonymous_rss_bytes = 0;  // when the loop had ended
-  uint64_t file_rss_bytes = 0;       // when the loop had ended
+  // See ResidentMemory and DiskBytes() for what these include.
+  uint64_t peak_rss_bytes = 0;       // since the start of the process
+  uint64_t anonymous_rss_bytes = 0;  // at the end of the loop
+  uint64_t file_rss_bytes = 0;       // at the end of the loop
   uint64_t disk_bytes = 0;           // at the end
-  uint64_t peak_disk_bytes = 0;  // the most after flush, settling and closing
+  uint64_t peak_disk_bytes = 0;  // maximum after flush, settling and closing
 };
 
 }  // namespace kvmatrix

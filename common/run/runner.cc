@@ -19,11 +19,12 @@
 namespace kvmatrix {
 namespace {
 
-// Operations of a mix from which its shares are told.
+// Operations of a mix from which its shares are computed.
 constexpr uint64_t kMaxShareOperations = 200'000;
 
 // The time that `action` takes.
 template <typename Action>
+// Returns the duration of `action`.
 uint64_t TimeNs(Clock& clock, Action action) {
   const uint64_t start_ns = clock.NowNs();
   action();
@@ -32,6 +33,7 @@ uint64_t TimeNs(Clock& clock, Action action) {
 
 // The same; adds what `action` uses to `used`.
 template <typename Action>
+// The same; adds what `action` uses to `used`.
 uint64_t TimeAndCount(Clock& clock, Resources& used, Action action) {
   const Resources before = Resources::Now();
   const uint64_t elapsed_ns = TimeNs(clock, action);
@@ -39,24 +41,25 @@ uint64_t TimeAndCount(Clock& clock, Resources& used, Action action) {
   return elapsed_ns;
 }
 
-// Ends this process as kill -9 does.
+// Ends this process without running any destructor or exit handler.
 [[noreturn]] void KillSelf() {
   kill(getpid(), SIGKILL);
   _exit(128 + SIGKILL);  // the first process of a container survives that
 }
 
-// True if the benchmark leaves something to flush and to settle.
+// True if there may be something to flush and to settle.
 bool LeavesDeferredWork(const Benchmark& benchmark) {
   return Changes(benchmark) || benchmark.kind == Kind::kCompact;
 }
 
-// True if it is a matter of chance what several threads have read or written.
+// True if what several threads have read or written depends on their
+// interleaving.
 bool IsNondeterministic(const Measurement& m, const Config& config) {
   const bool mixes = IsMix(*m.benchmark) || m.run.trace.truncated;
   return m.benchmark->writer || (config.threads > 1 && mixes);
 }
 
-// Of the keys and values that are there.
+// Returns the bytes of all keys and values that must be present.
 uint64_t LiveBytes(const RunContext& w) {
   if (w.values.sizes().fixed() && !w.oracle.HasSizes()) {
     return w.oracle.Entries() * (w.config.key_size + w.values.value_size());
@@ -65,7 +68,7 @@ uint64_t LiveBytes(const RunContext& w) {
   return all.entries * w.config.key_size + all.value_bytes;
 }
 
-// What was drawn beside what was to be drawn; a mix adds its own.
+// Adds properties of the keys and sizes drawn.  A mix adds its own.
 void AddShares(const RunContext& w, Measurement& m) {
   if (w.replay != nullptr) return;
   const uint64_t operations = m.run.loop.operations;
@@ -168,24 +171,24 @@ void Runner::RequireRunnable(const Benchmark& benchmark) const {
   if (benchmark.prepare == Prepare::kFresh) {
     if (!config_.use_existing_db) return;
     throw std::runtime_error(
-        "needs a fresh database, and --use_existing_db forbids it");
+        "needs a fresh database, which --use_existing_db forbids");
   }
   if (replay_ && IsWriting(benchmark) && benchmark.kind != Kind::kDelete &&
       ValueSizeOf(benchmark, config_) != oracle_.value_size()) {
-    throw std::runtime_error("would mix values of two sizes");
+    throw std::runtime_error("would mix values of two sizes in one database");
   }
   if (unfinished_ != nullptr) {
     throw std::runtime_error(
-        "what the database holds is not known, because " +
+        "the contents of the database are unknown, because " +
         std::string(unfinished_->name) +
-        " did not come to its end: run a fill first, or leave it out");
+        " did not complete; run a fill first, or leave it out");
   }
   // The audit of a database that must be empty is meaningful.
   if (benchmark.kind == Kind::kVerify && oracle_.key_space() > 0) return;
   if (oracle_.Empty()) {
     throw std::runtime_error(
-        "the database is empty: run a fill first, or name with --after what "
-        "the database in --db holds");
+        "the database is empty; run a fill first, or use --use_existing_db and "
+        "list with --after what the database in --db has been through");
   }
 }
 
@@ -277,8 +280,9 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
   Conclude(context, m);
 }
 
-// What a writer beside the readers has left to flush is not theirs, whose
-// operations are counted: it is deferred work, as settling is.
+// The flush is part of the measured time of a writing benchmark.  Next to
+// readers it is not: what the writer leaves to flush is deferred work, since
+// only the readers' operations are counted.
 void Runner::Flush(Database& database, Measurement& m) {
   const auto flush = [&] { database.Flush(); };
   if (m.benchmark->writer) {
@@ -296,8 +300,8 @@ void Runner::Settle(Database& database, Measurement& m) {
   m.deferred += idle;
 }
 
-// What is known once the engine has nothing more to do: kept out of the times
-// and of what was used.
+// Computes everything that is known once the engine has nothing left to do,
+// outside of all times and resources.
 void Runner::Conclude(const RunContext& context, Measurement& m) const {
   const Benchmark& benchmark = context.benchmark;
   const LoopResult& loop = m.run.loop;
@@ -325,7 +329,8 @@ void Runner::Conclude(const RunContext& context, Measurement& m) const {
   if (m.status == Status::kOk && m.run.trace.open_loop &&
       loop.operations == 0) {
     m.status = Status::kError;
-    m.reason = "no operation was due within --duration; raise it or --rate";
+    m.reason =
+        "no operation was due within --duration; raise --duration or --rate";
   }
   if (m.status == Status::kOk) AddShares(context, m);
 }

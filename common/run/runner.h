@@ -1,4 +1,5 @@
-// Runs benchmarks on one engine, one after another.
+// Runs benchmarks on one engine, one after another, from opening the database
+// to closing it.
 
 #ifndef COMMON_RUN_RUNNER_H_
 #define COMMON_RUN_RUNNER_H_
@@ -21,38 +22,46 @@
 
 namespace kvmatrix {
 
-// Every benchmark of the own stream opens the database anew and closes it, so
-// that each starts with what the engine finds on disk.  In a stream that is
-// replayed the database stays open for a next benchmark that takes it as it is
-// and asks for the same Options, as in the program replayed: the caches are
-// warm then and compactions may still run.  Opening and closing are outside the
-// timed loop and recorded of the benchmark that did them; where nothing was
-// opened or closed they took 0 ns.
+// In the own stream every benchmark opens the database and closes it again, so
+// that each one starts with what the engine finds on disk.  In a replay
+// (--stream) the database stays open for a next benchmark that uses it as it is
+// with the same Options, as in the replayed program; caches are then warm and
+// compactions may still be running.
+//
+// Opening, flushing, settling and closing are outside the timed loop and timed
+// separately.  If the database was not opened or closed for a benchmark, that
+// took 0 ns.
+//
+// Not thread-safe.
 class Runner {
  public:
   // The arguments outlive the runner.  Unless config.use_existing_db is set,
-  // a database that an earlier run left in config.db is removed.
+  // removes a database that an earlier run left in config.db; otherwise replays
+  // config.after into the oracle.  Throws UsageError if there is no database.
   Runner(const Driver& driver, const Config& config, Clock& clock);
 
-  // Never throws for what an engine does: that becomes the status.  `next` is
-  // what will be run after it, null: nothing known, and the database is closed.
+  // Runs one benchmark.  Does not throw because of the engine: errors become
+  // the status of the result.  `next` is the benchmark that will be run after
+  // it; null: unknown, and the database is closed.
   Measurement Run(const Benchmark& benchmark, const Benchmark* next = nullptr);
 
-  // Runs the last benchmark of this process and ends the process as kill -9
-  // does.  Once the benchmark has flushed, hands its measurement to `report`,
-  // with the database open; then nothing is settled or closed and no destructor
-  // runs.  Returns only if the benchmark, or `report`, failed before that.
+  // Runs the last benchmark of this process and then kills the process with
+  // SIGKILL. Once the benchmark has flushed, its measurement is passed to
+  // `report`, with the database open; after that nothing is settled or closed,
+  // and no destructor runs.  Returns only if the benchmark, or `report`, failed
+  // before that.
   using Reporter = std::function<void(const Measurement&)>;
   Measurement RunAndCrash(const Benchmark& benchmark, const Reporter& report);
 
  private:
-  // A database that is open, and its sessions: that of a thread that is alone,
-  // or those of the threads of a group.
+  // An open database and its sessions: either that of the single thread, or
+  // those of the threads of a group.  Sessions are destroyed before the
+  // database.
   struct Handle {
     Options options;
-    std::unique_ptr<Database> database;  // null: it is closed
-    std::unique_ptr<Session> session;    // destroyed before
-    std::unique_ptr<ThreadGroup> group;  // of one benchmark; destroyed before
+    std::unique_ptr<Database> database;  // null: closed
+    std::unique_ptr<Session> session;    // of the single thread, or null
+    std::unique_ptr<ThreadGroup> group;  // of several threads, or null
 
     void Close() {
       group.reset();
@@ -85,12 +94,13 @@ class Runner {
   const std::unique_ptr<ReplayedStream> replay_;      // null: the own stream
   std::map<std::string_view, uint64_t> occurrences_;  // of benchmark names
   Handle handle_;
-  // The benchmark that has changed the database and did not come to its end, so
-  // that nobody knows what is in it; null: it is known.
+  // The benchmark that has changed the database without completing, so that its
+  // contents are unknown; null: they are known.
   const Benchmark* unfinished_ = nullptr;
 };
 
-// Why `driver` cannot run `benchmark` in any configuration; empty if it can.
+// Returns why `driver` cannot run `benchmark` under any configuration; empty if
+// it can.
 std::string_view UnsupportedReason(const Driver& driver,
                                    const Benchmark& benchmark);
 

@@ -26,7 +26,7 @@ namespace kvmatrix {
 // Which program's stream of operations is run.
 enum class StreamKind {
   kOwn,             // this program's own
-  kDbBench,         // that of the first db_bench; see stream/leveldb_stream.h
+  kDbBench,         // that of the original db_bench
   kDbBenchOneSeed,  // that of its two siblings, with one seed per process
 };
 

@@ -37,6 +37,7 @@ struct MixgraphParameters {
   uint64_t sine_mix_rate_interval_milliseconds = 5'000;
 };
 
+// The smallest value that mixgraph puts, in bytes.
 inline constexpr uint64_t kMinMixgraphValue = 10;  // bytes
 
 }  // namespace kvmatrix

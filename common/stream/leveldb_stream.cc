@@ -117,17 +117,16 @@ std::string DifferenceNotes(const Config& config) {
     }
   };
   note([](const Benchmark* b) { return b->key_order == KeyOrder::kUniform; },
-       "random keys have 64-bit streams of their own, each unrelated to the "
-       "others");
+       "each benchmark draws random keys from a 64-bit stream of its own");
   note(
       [](const Benchmark* b) {
         return b->kind == Kind::kWrite && b->num_divisor > 1 &&
                b->key_order == KeyOrder::kUniform;
       },
-      "a short fill draws its keys from as many as it writes, not from --num");
+      "a short fill draws from as many keys as it writes, not from --num");
   note([](const Benchmark* b) { return b->kind == Kind::kWrite; },
-       "no two values share bytes; a flush counts into the time of a writing "
-       "benchmark, and the database settles after it (--settle=false: not)");
+       "no two values share bytes; the time of a writing benchmark includes a "
+       "flush, and the database settles after it (unless --settle=false)");
   note([](const Benchmark* b) { return b->kind == Kind::kRead; },
        "each benchmark opens the database anew, and every byte is verified");
   if (!text.empty()) text += "--stream=leveldb replays its keys and values\n";

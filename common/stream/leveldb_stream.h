@@ -25,10 +25,12 @@ std::string_view StreamName(StreamKind kind);
 
 // What --help says of --stream.
 inline constexpr char kStreamHelp[] =
-    "the operations: kvmatrix, this program's own; leveldb, those of LevelDB "
-    "1.23's db_bench, generator, seeds and values; leveldb-301, those of its "
-    "db_bench_sqlite3 and db_bench_tree_db, which have one seed for a whole "
-    "run";
+    "whose operations to run: kvmatrix, this program's own; leveldb, those of "
+    "LevelDB 1.23's db_bench with its generator, seeds and values; "
+    "leveldb-301, "
+    "those of its db_bench_sqlite3 and db_bench_tree_db, which have one seed "
+    "for "
+    "a whole run";
 
 // Limits of a replay: keys are drawn from 31 bits, and the number of entries is
 // rounded up to a thousand; values are windows of a pool of a mebibyte.

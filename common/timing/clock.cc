@@ -23,8 +23,8 @@ uint64_t SteadyClock::NowNs() {
          static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Of several readings the one that took least, so that no interruption lies
-// between its two clocks.
+// Takes the fastest of five readings, which no interruption has prolonged, and
+// puts the moment of NowNs() in the middle between the two counter readings.
 SteadyClock::Pair SteadyClock::ReadBoth() {
   Pair best{};
   uint64_t best_ticks = std::numeric_limits<uint64_t>::max();
@@ -49,6 +49,8 @@ double SteadyClock::NsPerTick() {
 uint64_t SteadyClock::WaitUntilNs(uint64_t ns) {
   uint64_t now_ns = NowNs();
   if (ns > now_ns + kSpinNs) {
+    // By default the kernel may delay a wake-up by 50 us to save power.  The
+    // static initialisation runs once per thread.
     thread_local const int precise = prctl(PR_SET_TIMERSLACK, 1ul);
     static_cast<void>(precise);
     const uint64_t wake_ns = ns - kSpinNs;

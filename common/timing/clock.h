@@ -9,32 +9,35 @@
 
 namespace kvmatrix {
 
-// Monotonic time.  Thread-safe.  Tests put their own in place.
+// Monotonic time, in two forms: NowNs(), comparable across threads, and
+// Ticks(), cheaper and meant for differences within one thread.  Thread-safe.
+// Tests substitute clocks of their own.
 class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Nanoseconds since some fixed moment.
+  // Returns nanoseconds since a fixed but unspecified moment.
   virtual uint64_t NowNs() = 0;
 
-  // The cheapest reading, in a unit of its own.  It may step back by a few
-  // ticks when the thread moves to another processor.  `after_all`: taken only
-  // once everything before it has completed; otherwise as much as the processor
-  // has in flight, some 100 ns at most, may still be unfinished.
+  // Returns the cheapest reading, in a unit of its own.  Successive readings
+  // may decrease by a few ticks if the thread has moved to another processor.
+  // If `after_all`, the reading is taken only once all earlier instructions
+  // have completed (see FenceTsc()); otherwise instructions still in flight, at
+  // most about 100 ns of work, may be missing from it.
   uint64_t Ticks(bool after_all) {
     if (!has_tsc_) return TicksWithoutTsc();
     if (after_all) FenceTsc();
     return ReadTsc();
   }
 
-  // The length of one of Ticks()' units.
+  // Returns the length of a tick.  More precise the longer the clock exists.
   virtual double NsPerTick() { return 1; }
 
-  // Returns the first reading of NowNs() at or past `ns`.
+  // Waits, and returns the first reading of NowNs() that is not before `ns`.
   virtual uint64_t WaitUntilNs(uint64_t ns) = 0;
 
  protected:
-  // `has_tsc`: the processor has a time stamp counter that is fit for use.
+  // `has_tsc`: Ticks() reads the processor's time stamp counter.
   explicit Clock(bool has_tsc) : has_tsc_(has_tsc) {}
 
   virtual uint64_t TicksWithoutTsc() { return NowNs(); }
@@ -42,24 +45,24 @@ class Clock {
   const bool has_tsc_;
 };
 
-// CLOCK_MONOTONIC.  Where the kernel itself keeps that time by the processor's
-// time stamp counter, Ticks() reads the counter.
+// CLOCK_MONOTONIC. If the kernel itself keeps that time by the time stamp
+// counter, Ticks() reads the counter.
 class SteadyClock final : public Clock {
  public:
   SteadyClock();
 
   uint64_t NowNs() override;
 
-  // Of the time since the clock was made: the kernel's clock against the
-  // counter.
+  // Calibrates the counter against CLOCK_MONOTONIC over the time since
+  // construction.
   double NsPerTick() override;
 
-  // Sleeps until shortly before `ns`, then spins: a sleeper wakes up tens of
-  // microseconds late.
+  // Sleeps until 50 us before `ns` and spins for the rest, because a sleeping
+  // thread wakes up tens of microseconds late.
   uint64_t WaitUntilNs(uint64_t ns) override;
 
  private:
-  // Both clocks at one moment.
+  // Both clocks at the same moment.
   struct Pair {
     uint64_t ns;
     uint64_t ticks;

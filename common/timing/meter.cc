@@ -7,17 +7,20 @@
 namespace kvmatrix {
 namespace {
 
-// Looks are this to twice this apart.  A loop that slows down is late for its
-// next look by the factor of the slowing: the shorter this is, the less a slow
-// stretch can be mistaken for a stall.
+// The stride: the clock is not read after each call but after `stride_`
+// operations, and the stride is adapted so that one to two intervals pass
+// between two readings: doubled if less than one has passed, and reduced in
+// proportion if more than two have.  A loop that slows down is late for its
+// next check by the factor of the slowdown; the shorter the interval, the less
+// likely a slow stretch is mistaken for a stall.
 constexpr uint64_t kCheckIntervalNs = 16'000;
 
-// At first there is one after each call, and then one as the loop grows by a
-// 64th, so that a short loop has its timeline too.
+// The first 256 operations are checked one by one, and after that at least once
+// while the loop grows by 1/64, so that a short loop has a timeline too.
 constexpr uint64_t kCheckedEachTime = 256;
 constexpr uint64_t kGrowth = 64;
 
-// After which a thread that waits looks whether another one has failed.
+// A waiting thread checks at this interval whether another one has failed.
 constexpr uint64_t kLongestWaitNs = 10'000'000;
 
 }  // namespace
@@ -46,7 +49,7 @@ void Meter::Start() {
   ExcludePreparation();
 }
 
-// False if another thread has failed meanwhile.
+// Returns false if another thread has failed meanwhile.
 bool Meter::WaitUntil(uint64_t ns) {
   uint64_t now_ns = clock_.NowNs();
   while (now_ns < ns) {
@@ -88,7 +91,7 @@ bool Meter::CheckClock(uint64_t operations) {
   next_check_ = operations + stride_;
   expired_ = (duration_ns_ > 0 && elapsed_ns >= duration_ns_) ||
              (gate_ && gate_->failed());
-  ExcludePreparation();  // the look is not a part of the next call
+  ExcludePreparation();  // the next call does not pay for the check
   return !expired_;
 }
 

@@ -1,4 +1,4 @@
-// Times the loop of one benchmark, and counts what it uses.
+// Times the loop of one benchmark, call by call or as a whole.
 
 #ifndef COMMON_TIMING_METER_H_
 #define COMMON_TIMING_METER_H_
@@ -18,57 +18,79 @@
 
 namespace kvmatrix {
 
-// How a loop went, or the loops of several threads together.
+// The course of a loop, or of the loops of several threads together.
 struct LoopTrace {
-  bool truncated = false;  // the time limit has ended one
+  bool truncated = false;  // the time limit or a failure ended the loop
   Timeline timeline;
-  Stalls stalls;  // of all of them at once
+  Stalls stalls;  // periods in which every thread stalled
+  // Per call: in an open loop from the intended start, otherwise the service
+  // time.  `service` is set only for an open loop.  Neither is set if calls
+  // were not timed, or if the open loop was saturated.
   std::optional<Histogram> latency;
   std::optional<Histogram> service;
   std::optional<OpenLoopFigures> open_loop;
 };
 
-// Looks at the clock every ten microseconds or so: for the timeline, the
-// progress and the time limit.  Reads it for each call only if latencies are
-// asked for.
+// A loop calls the meter in this order:
+//
+//   Start();
+//   while (...) {
+//     prepare one call or a block of calls;
+//     ExcludePreparation();
+//     for each call:
+//       if (!IsInTime(n)) break;
+//       Begin(n);
+//       the call on the engine, of n operations;
+//       more = Continue(operations finished since Start());
+//   }
+//   StopNs(operations);
+//
+// The clock is read every 16 to 32 microseconds, for the timeline, the progress
+// file and the time limit, which costs less than 1 % of the fastest loop.  It
+// is read at each call only if Plan::latencies or an open loop requires it.
+//
+// Not thread-safe: each thread has a meter of its own.  Meters with a common
+// StartGate start together.
 class Meter {
  public:
   struct Plan {
-    uint64_t duration_ns = 0;     // after which the loop is to end; 0: never
-    bool latencies = false;       // of each call
-    double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
-    uint64_t arrivals_seed = 0;   // of the open loop's stream
-    Swing swing = {};             // of its rate
-    StartGate* gate = nullptr;    // of several threads; null: there is one
+    uint64_t duration_ns = 0;     // time limit of the loop; 0: none
+    bool latencies = false;       // time each call
+    double rate_ops_per_sec = 0;  // mean rate of an open loop; 0: closed loop
+    uint64_t arrivals_seed = 0;   // of the open loop's schedule
+    Swing swing = {};             // variation of its rate
+    StartGate* gate = nullptr;    // null: a single thread
   };
 
   // `clock`, `progress` and the gate outlive the meter.
   Meter(Clock& clock, Progress& progress, const Plan& plan);
 
-  // Returns when the loop has to start, as the gate says if there is one.
+  // Returns when the loop must start: at once, or when the gate opens.  Throws
+  // std::runtime_error if another thread fails before that.
   void Start();
 
-  // To be called before each call on the engine, of so many operations, is made
-  // ready.  False in an open loop if it is due after the time limit: the limit
-  // has come then, and the loop has to end.
+  // Called before a call of so many operations is prepared.  False if an open
+  // loop is due to make it only after the time limit; the limit has then
+  // passed, and the loop must end.
   bool IsInTime(uint64_t operations) {
     return !open_loop_ || duration_ns_ == 0 || IsDueInTime(operations);
   }
 
-  // What the next calls need has been made ready; that time is none of theirs.
+  // Called after preparing the next calls: the time so far is not theirs.
   void ExcludePreparation() {
     if (latency_) stamp_ = Stamped();
   }
 
-  // To be called before each call on the engine, of so many operations.  Throws
-  // std::runtime_error if another thread fails while it waits.
+  // Called right before a call of so many operations; in an open loop, waits
+  // until it is due.  Throws std::runtime_error if another thread fails
+  // meanwhile.
   void Begin(uint64_t operations) {
     if (open_loop_) Await(operations);
   }
 
-  // To be called after each call, with the operations finished since Start().
-  // False once the loop has to end.  Inlined, as a call costs a cycle or two of
-  // the thirty that the fastest loop takes.
+  // Called right after a call, with the operations completed since Start().
+  // False if the loop must end.  Inlined, because a function call costs one or
+  // two of the thirty cycles that an iteration of the fastest loop lasts.
   [[gnu::always_inline]] bool Continue(uint64_t operations) {
     if (latency_) {
       Stamp();
@@ -78,17 +100,19 @@ class Meter {
     return operations < next_check_ || CheckClock(operations);
   }
 
-  // True if the time limit, or another thread's failure, ended the loop.
+  // True if the time limit or the failure of another thread ended the loop.
   bool expired() const { return expired_; }
 
+  // The moment at which Start() returned, by Clock::NowNs().
   uint64_t start_ns() const { return start_ns_; }
 
-  // Ends the loop after so many operations and returns its duration.  After
-  // none, a call that is no operation was timed: it has no timeline.
+  // Ends the loop and returns its duration.  With 0 operations the loop timed a
+  // single call that is not an operation, and has no timeline.
   uint64_t StopNs(uint64_t operations);
 
-  // True if each call is timed; then what the last one took, in ticks(), from
-  // where Latency() has it.
+  // True if each call is timed.  last_call() is then the time of the last one,
+  // in the unit that ToHistogram() converts: ticks, or nanoseconds in an open
+  // loop.
   bool times_calls() const { return latency_ || open_loop_; }
   uint64_t last_call() const {
     return open_loop_ ? open_loop_->last_ns() : last_ticks_;
@@ -97,30 +121,29 @@ class Meter {
     return Histogram(calls, open_loop_ ? 1 : clock_.NsPerTick());
   }
 
-  // What the process used during the loop that has ended; of several threads,
-  // until the last one has.
+  // Returns what the process used from Start() to StopNs(); with several
+  // threads until the last one stopped.
   const Resources& used() const { return gate_ ? gate_->used() : used_; }
 
-  // Of each call; in an open loop from its intended start, and nothing if that
-  // is saturated.
+  // See LoopTrace.
   std::optional<Histogram> Latency() const;
 
-  // Of each call of an open loop from its actual start; nothing if saturated.
   std::optional<Histogram> Service() const;
 
   std::optional<OpenLoopFigures> OpenLoopResult() const;
 
-  // Of meters that were started together, with equal plans.
+  // Combines meters that were started together with equal plans.  REQUIRES: all
+  // have stopped; at least one
   static LoopTrace Combine(std::span<const Meter* const> meters);
 
  private:
-  // An ordered reading costs some 8 ns more, which is much beside a call that
-  // is as short as the reading itself, and little beside any other.
+  // The fence of an ordered reading costs about 8 ns: much compared with a call
+  // that is as short as the reading itself, little compared with any other.
   static constexpr uint64_t kShortTicks = 128;
 
-  // A reading that ends one call begins the next.  After a short call it is not
-  // ordered: what it misses of the next one, should that be long, is found in
-  // the one that follows, whose reading is ordered.
+  // The reading that ends one call begins the next.  After a short call it is
+  // not ordered.  If it then misses the end of a long call, that time is
+  // counted in the following call, whose reading is ordered.
   uint64_t Stamped() { return clock_.Ticks(last_ticks_ >= kShortTicks); }
 
   void Stamp() {
@@ -147,12 +170,12 @@ class Meter {
   Resources before_;
   Resources used_;
   uint64_t start_ns_ = 0;
-  uint64_t stamp_ = 0;          // ticks, when the last call ended
+  uint64_t stamp_ = 0;          // ticks at the end of the last call
   uint64_t last_ticks_ = 0;     // of the last call
-  uint64_t last_check_ns_ = 0;  // since Start()
-  uint64_t last_count_ = 0;     // operations at the last look
-  uint64_t last_idle_ns_ = 0;   // of the open loop at the last look
-  uint64_t stride_ = 1;         // operations between two looks
+  uint64_t last_check_ns_ = 0;  // of the clock, since Start()
+  uint64_t last_count_ = 0;     // operations at the last check
+  uint64_t last_idle_ns_ = 0;   // of the open loop at the last check
+  uint64_t stride_ = 1;         // operations between two checks
   uint64_t next_check_ = 1;
   Timeline timeline_;
   Stalls stalls_;

@@ -49,7 +49,8 @@ OpenLoopFigures OpenLoop::Figures() const {
   return figures;
 }
 
-// One loop of the sum of the rates, until the last of both has ended.
+// The result is one loop with the sum of the rates, up to the end of the later
+// one.
 void OpenLoop::Merge(const OpenLoop& other) {
   rate_ops_per_sec_ += other.rate_ops_per_sec_;
   schedule_ns_ = std::max(schedule_ns_, other.schedule_ns_);

@@ -1,4 +1,5 @@
-// Calls that begin when they are due, whether or not the engine keeps up.
+// An open loop: calls that start when they are due, whether or not the engine
+// keeps up.
 
 #ifndef COMMON_TIMING_OPEN_LOOP_H_
 #define COMMON_TIMING_OPEN_LOOP_H_
@@ -12,12 +13,13 @@
 
 namespace kvmatrix {
 
-// Moments of a Poisson process with one event per unit of time on average.
+// The gaps of a Poisson process with one event per unit of time on average.
 class Arrivals {
  public:
   explicit Arrivals(uint64_t stream_seed) : random_(stream_seed) {}
 
-  // The time from one event to the next: exponential with mean 1.
+  // Returns the time to the next event: exponentially distributed with mean 1,
+  // by inversion.
   double NextGap() {
     constexpr double kUnit = 0x1p-53;
     return -std::log1p(-static_cast<double>(random_.Next() >> 11) * kUnit);
@@ -27,30 +29,31 @@ class Arrivals {
   Random random_;
 };
 
-// How the loop kept to its schedule.
+// How well the loop kept to its schedule.
 struct OpenLoopFigures {
-  double rate_ops_per_sec = 0;      // asked for
-  double offered_ops_per_sec = 0;   // by the schedule, until its last call
+  double rate_ops_per_sec = 0;      // requested
+  double offered_ops_per_sec = 0;   // of the schedule up to its last call
   double achieved_ops_per_sec = 0;  // until the last call ended
-  uint64_t late_starts = 0;  // calls that waited for the one before to end
-  uint64_t max_lag_ns = 0;   // of a start behind the schedule
+  uint64_t late_starts = 0;  // calls that were due before the last one ended
+  uint64_t max_lag_ns = 0;   // largest delay of a start
 
-  // The engine cannot do what was asked: latencies would only show how long
-  // the loop ran.
+  // True if the engine cannot sustain the rate.  Latencies then grow with the
+  // duration of the loop and say nothing else.
   bool saturated() const {
     return achieved_ops_per_sec < 0.99 * offered_ops_per_sec;
   }
 };
 
-// A rate that swings about its mean: times 1 + part sin(radians_per_s t +
-// phase) after t seconds, and kept for an interval.
+// A rate that oscillates about its mean: after t seconds it is multiplied by 1
+// + amplitude sin(radians_per_s t + phase). The factor is held for an interval
+// at a time.
 struct Swing {
-  double amplitude = 0;  // 0: it does not
+  double amplitude = 0;  // 0: a constant rate
   double radians_per_s = 0;
   double phase = 0;
   uint64_t interval_ns = 1;
 
-  // The factor so long after the start.
+  // Returns the factor `ns` after the start.
   double At(double ns) const {
     if (amplitude == 0) return 1;
     constexpr double kSecondsPerNs = 1e-9;
@@ -60,8 +63,11 @@ struct Swing {
   }
 };
 
-// One schedule, fixed by rate and seed: what a slow call delays is late against
-// it, and the time that it waits counts (no coordinated omission).
+// One schedule, fixed by rate and seed before the loop starts.  A call that is
+// delayed by a slow predecessor keeps its intended start, and the delay is part
+// of its latency: no coordinated omission.
+//
+// Not thread-safe: each thread has a schedule with its share of the rate.
 class OpenLoop {
  public:
   OpenLoop(Clock& clock, double rate_ops_per_sec, uint64_t stream_seed,
@@ -72,35 +78,36 @@ class OpenLoop {
         arrivals_(stream_seed),
         gap_(arrivals_.NextGap()) {}
 
+  // Starts the schedule at `start_ns` of the clock.
   void Start(uint64_t start_ns) { start_ns_ = ended_ns_ = start_ns; }
 
-  // When the next call has to begin, if it is of so many operations.
+  // Returns when the next call must start if it is of so many operations.
   uint64_t DueNs(uint64_t operations) const {
     return start_ns_ + static_cast<uint64_t>(NextScheduleNs(operations));
   }
 
-  // No call follows, and until `ns` none was due.
+  // No further call follows, and none was due before `ns`.
   void Idle(uint64_t ns) { idle_ns_ += ns > ended_ns_ ? ns - ended_ns_ : 0; }
 
-  // Returns when the next call, of so many operations, has to begin.
+  // Waits until the next call, of so many operations, must start.
   void Await(uint64_t operations);
 
-  // The call has ended.
+  // Records that the call has ended.
   void Finish();
 
-  // Of the last call, from its intended start.
+  // Returns the time of the last call from its intended start.
   uint64_t last_ns() const { return ended_ns_ - intended_ns_; }
 
-  // Nanoseconds, from the intended start of a call and from its actual one.
+  // In nanoseconds, from the intended and from the actual start of each call.
   const TickHistogram& latency() const { return latency_; }
   const TickHistogram& service() const { return service_; }
 
-  // Time in which no call was due.
+  // Returns the total time in which no call was due.
   uint64_t idle_ns() const { return idle_ns_; }
 
   OpenLoopFigures Figures() const;
 
-  // Adds what another loop has done since the same start.
+  // Adds the calls of another loop that started at the same moment.
   void Merge(const OpenLoop& other);
 
  private:

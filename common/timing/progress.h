@@ -1,4 +1,4 @@
-// A counter of finished operations that another process can watch.
+// A counter of completed operations that another process can watch.
 
 #ifndef COMMON_TIMING_PROGRESS_H_
 #define COMMON_TIMING_PROGRESS_H_
@@ -9,23 +9,24 @@
 
 namespace kvmatrix {
 
-// Eight bytes, in the machine's byte order, of a file mapped into memory: the
-// watcher reads the file and costs the watched nothing.
+// Eight bytes, in the machine's byte order, in a file that is mapped into
+// memory.  The watcher reads the file and costs the watched process nothing.
+// Thread-safe.
 class Progress {
  public:
-  // Counts into nothing if `file` is empty.  Throws std::system_error if the
-  // file cannot be made.
+  // Creates `file`, or counts without a file if the name is empty.  Throws
+  // std::system_error if the file cannot be created.
   explicit Progress(const std::filesystem::path& file);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Begins anew.
+  // Starts counting at 0.
   void Reset() {
     std::atomic_ref(*counter_).store(0, std::memory_order_relaxed);
   }
 
-  // So many more have finished.  Thread-safe.
+  // Counts `operations` more.
   void Add(uint64_t operations) {
     std::atomic_ref(*counter_).fetch_add(operations, std::memory_order_relaxed);
   }

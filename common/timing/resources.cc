@@ -37,7 +37,8 @@ void AddUsage(int who, Resources& sum) {
   sum.involuntary_switches += static_cast<uint64_t>(usage.ru_nivcsw);
 }
 
-// A small file of /proc, read at once: lines of "name: number".
+// A small file of /proc with lines of "name: number", read with a single call:
+// the kernel generates the text at the moment of the read.
 class ProcFile {
  public:
   explicit ProcFile(const char* path) : path_(path) {
@@ -53,11 +54,13 @@ class ProcFile {
 
   size_t size() const { return size_; }
 
-  // The number of the line that starts with `start`, its newline before it.
+  // Returns the number on the line that starts with `start`, which begins with
+  // the newline before it, so that "read_bytes" does not match
+  // "cancelled_read_bytes".
   uint64_t operator[](std::string_view start) const {
     const size_t at = std::string_view(text_, 1 + size_).find(start);
     if (at == std::string_view::npos) {
-      throw std::runtime_error(std::string(path_) + " does not tell " +
+      throw std::runtime_error(std::string(path_) + " has no line " +
                                std::string(start.substr(1)));
     }
     return std::strtoull(text_ + at + start.size(), nullptr, 10);

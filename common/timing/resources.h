@@ -1,7 +1,7 @@
 // What this process has used of the machine.
 //
-// Every figure comes from the kernel's own counters, and each counter misses
-// something; its limits are said here, with the figure.
+// All values come from the kernel's counters.  Each counter misses something,
+// and its limits are stated with the field.
 
 #ifndef COMMON_TIMING_RESOURCES_H_
 #define COMMON_TIMING_RESOURCES_H_
@@ -11,23 +11,22 @@
 
 namespace kvmatrix {
 
-// Counters of this process: all of its threads, and those child processes that
-// have ended and been waited for.  A child that still runs is not counted.
+// Counters of this process: all of its threads, and child processes that have
+// ended and been waited for.  Children that are still running are not included.
 //
-// CPU times, faults and switches are those of getrusage(2).  The sum of the CPU
-// times is exact for the calling thread; a thread that runs at the moment of
-// asking is behind by up to one tick of the kernel (10 ms at most).  How the
-// sum is split into user and system time is sampled by that tick.
+// CPU times, faults and context switches are those of getrusage(2). The sum of
+// the CPU times is exact for the calling thread; a thread that is running at
+// the moment may be behind by a tick of the kernel (10 ms at most). The
+// division into user and system time is sampled by that tick.
 //
-// Bytes are those of /proc/self/io.  read_bytes and written_bytes (rchar and
-// wchar) are what was passed to read and write calls: they miss loads and
-// stores through a memory map and the file system's own journal, and they count
-// pipes and terminals.  storage_read_bytes (read_bytes) is what was fetched
-// from the storage device, read-ahead and mapped pages included: exact where it
-// was compared with the device's own counter.  storage_written_bytes
-// (write_bytes) is what was dirtied to be sent to the device some time: it
-// counts a page or a larger folio once while it stays dirty, misses the
-// journal, and keeps what was deleted before it was ever sent.
+// Bytes are those of /proc/self/io.  read_bytes and written_bytes (rchar,
+// wchar) were passed to read and write calls: they miss accesses through a
+// memory map and the file system's journal, and include pipes and terminals.
+// storage_read_bytes (read_bytes) were fetched from the device, including
+// read-ahead and mapped pages: exact where it was compared with the device's
+// own counter.  storage_written_bytes (write_bytes) were dirtied to be written
+// some time: a page, or a larger folio, is counted once while it stays dirty;
+// the journal is missed, and data deleted before it was written is included.
 struct Resources {
   uint64_t cpu_user_ns = 0;
   uint64_t cpu_system_ns = 0;
@@ -39,12 +38,14 @@ struct Resources {
   uint64_t written_bytes = 0;
   uint64_t storage_read_bytes = 0;
   uint64_t storage_written_bytes = 0;
-  uint64_t own_read_bytes = 0;  // that Now() itself read, after it had counted
+  uint64_t own_read_bytes = 0;  // read by Now() itself, after counting
 
-  // Costs some 3 us.  Throws if the kernel does not keep these counters.
+  // Returns the counters since the start of the process.  Costs about 3 us.
+  // Throws std::system_error or std::runtime_error if the kernel does not keep
+  // them.
   static Resources Now();
 
-  // What was used since `earlier`, less what asking at that moment read.
+  // Returns what was used since `earlier`, without what that call read.
   Resources Since(const Resources& earlier) const;
 
   Resources& operator+=(const Resources& more);
@@ -52,30 +53,30 @@ struct Resources {
   uint64_t cpu_ns() const { return cpu_user_ns + cpu_system_ns; }
 };
 
-// Memory of this process, of /proc/self/status.  The kernel sums what each
-// processor has counted only now and then: a figure can be off by some hundred
-// KiB per processor.
+// Memory of this process, from /proc/self/status.  The kernel adds up its
+// per-processor counts only now and then: values can be off by some hundred KiB
+// per processor.
 struct ResidentMemory {
-  uint64_t peak_bytes = 0;       // VmHWM: the most since the process started
+  uint64_t peak_bytes = 0;       // VmHWM: maximum since the process started
   uint64_t anonymous_bytes = 0;  // RssAnon, now: heap and stacks
-  uint64_t file_bytes = 0;       // RssFile + RssShmem, now: mapped files, the
-                                 // program's own among them
+  uint64_t file_bytes = 0;       // RssFile + RssShmem, now: mapped files,
+                                 // including the program's own
 
-  // Costs some 5 us.  Throws if the kernel does not tell.  The peak is not
-  // ru_maxrss, which a process inherits from the one that started it.
+  // Costs about 5 us.  Throws like Resources::Now(). The peak is not ru_maxrss,
+  // which a process inherits from its parent.
   static ResidentMemory Now();
 };
 
-// Bytes allocated on disk for all files below `directory`, or 0 if it is not
-// there.  Counts what is preallocated, and what the file system has not placed
-// yet; misses files that are deleted and still open, and a file that vanishes
-// meanwhile.
+// Returns the bytes allocated on disk for all files below `directory`, or 0 if
+// it does not exist.  Includes preallocated space and data that the file system
+// has not placed yet; misses files that are deleted but still open, and files
+// that vanish during the call.
 uint64_t DiskBytes(const std::filesystem::path& directory);
 
-// What this process uses while the calling thread sleeps for 10 ms: the work of
-// an engine's other threads.  The sleep begins after a millisecond of grace, in
-// which a thread that has just finished its work may lie down; its time would
-// otherwise be counted late.
+// Returns what this process uses while the calling thread sleeps for 10 ms: the
+// work of an engine's background threads.  A millisecond of grace comes first,
+// so that a thread that has just finished its work can go to sleep; its CPU
+// time would otherwise be accounted here.
 Resources UsedWhileIdle();
 
 }  // namespace kvmatrix

@@ -1,5 +1,4 @@
-// A common start and end of the loops of several threads, as each one's meter
-// needs them.
+// A common start and a common end of the loops of several threads.
 
 #ifndef COMMON_TIMING_START_GATE_H_
 #define COMMON_TIMING_START_GATE_H_
@@ -10,21 +9,25 @@
 
 namespace kvmatrix {
 
+// What the meter of one thread needs to know about the others.
+// loops/thread_group.h implements it; the interface keeps timing/ free of
+// threads.  Thread-safe.
 class StartGate {
  public:
   virtual ~StartGate() = default;
 
-  // Returns when the loop has to start, with the time of that moment.  Throws
-  // std::runtime_error if another thread has failed.
+  // Waits until all threads are ready and returns their common start time.
+  // Throws std::runtime_error if another thread fails first.
   virtual uint64_t Start() = 0;
 
-  // The loop has ended.
+  // Records that the caller's loop has ended.
   virtual void Finish() = 0;
 
-  // True once another thread has failed: the loop is to end.
+  // True once another thread has failed; the caller's loop must then end.
   virtual bool failed() const = 0;
 
-  // What the process used from the start until the last loop ended.
+  // Returns what the process used from the start until the last loop ended.
+  // REQUIRES: all loops have ended
   virtual const Resources& used() const = 0;
 };
 

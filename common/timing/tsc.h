@@ -1,4 +1,5 @@
-// The processor's time stamp counter.
+// The time stamp counter of x86 processors.  On other architectures
+// TscIsReliable() is false and the functions do nothing.
 
 #ifndef COMMON_TIMING_TSC_H_
 #define COMMON_TIMING_TSC_H_
@@ -13,10 +14,13 @@ namespace kvmatrix {
 
 #ifdef __x86_64__
 
-// Ticks at a constant rate.  May be read before what comes before it is done.
+// Returns the counter, which advances at a constant rate.  The processor
+// executes out of order and may read it before earlier instructions have
+// completed.
 inline uint64_t ReadTsc() { return __rdtsc(); }
 
-// Lets nothing begin before all that comes before has completed.
+// Waits until all earlier instructions have completed (LFENCE), so that a
+// following ReadTsc() does not begin before them.
 inline void FenceTsc() { _mm_lfence(); }
 
 #else
@@ -26,8 +30,9 @@ inline void FenceTsc() {}
 
 #endif
 
-// True if the kernel itself keeps its time by the counter: it has then proved
-// it constant, unstopping and equal on all processors.
+// True if the kernel uses the counter as its clock source.  It has then
+// verified that the counter runs at a constant rate, never stops and is equal
+// on all processors.
 bool TscIsReliable();
 
 }  // namespace kvmatrix
