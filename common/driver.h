@@ -1,21 +1,25 @@
 // The contract between the harness and one storage engine.
 //
-// A driver is one file in drivers/ that defines kDriver; each db_bench_<engine>
-// executable links exactly one.  A driver translates calls and nothing else: it
-// never reads the clock, prints, loops over operations, or emulates what its
-// engine lacks.  Settings that only one engine has are gflags defined in its
-// own driver file, under the names db_bench gives them; no other flag is read.
+// A driver is one file in drivers/ that defines kDriver.  Each executable
+// db_bench_<engine> links exactly one.  A driver translates calls and does
+// nothing else: it does not read the clock, print, loop over operations, or
+// emulate what its engine lacks.  Settings that only one engine has are gflags
+// defined in its driver file, with the names that db_bench uses; a driver reads
+// no other flags.
 //
-// Waiting and retrying.  A call may wait for the calls of other sessions,
-// inside the engine or as the engine's documentation advises (with a busy
-// handler, for one), for as long as it takes.  If the engine undoes a call
-// because of a conflict with another session, and its documentation says to try
-// again, the driver repeats the whole call, with the same arguments, until it
-// succeeds. Both are part of the call's time and counted in
-// Database::Counters().  Nothing else is retried.
+// Waiting and retrying.  A call may wait for calls of other sessions, inside
+// the engine or as the engine's documentation advises (in a busy handler, for
+// example), for as long as that takes.  If the engine rolls a call back because
+// of a conflict with another session, and its documentation says to try again,
+// the driver repeats the whole call with the same arguments until it succeeds.
+// Waiting and repeating are part of the call's time and are counted in
+// Database::Counters(). Nothing else is retried: any other error is thrown.
 //
-// Failing.  Any exception other than Unsupported means that the engine failed:
-// the measurement becomes "error" and carries no time.
+// Errors.  Unsupported means that the engine cannot do what is requested.  Only
+// Driver::open and Database::Compact() throw it.  Any other exception, from any
+// call, means that the engine failed: the measurement becomes "error" and has
+// no time.  The harness then makes no further call on that session, destroys
+// all sessions, and closes the database.
 
 #ifndef COMMON_DRIVER_H_
 #define COMMON_DRIVER_H_
@@ -34,61 +38,70 @@
 
 namespace kvmatrix {
 
-// Thrown when an engine cannot do what is asked, by Driver::open and by
-// Database::Compact() alone.  What no Write() can do is declared in Limits. The
-// measurement becomes "unsupported" with what() as its reason.
+// Thrown by Driver::open if the engine cannot honour the Options, and by
+// Database::Compact() if it cannot compact an open database; by no other call.
+// The measurement becomes "unsupported", with what() as its reason.  What no
+// Write() can do is declared in Limits instead, before the clock starts.
 class Unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What every engine is asked for.  cache_size and compression are permissions:
-// an engine without a cache or a codec ignores them.  sync is a guarantee: it
-// is honoured, or Unsupported is thrown.
+// How to open a database.  cache_size and compression are permissions: an
+// engine without a cache or a codec ignores them.  sync is a guarantee: it is
+// honoured, or Unsupported is thrown.
 struct Options {
-  std::filesystem::path path;  // an existing directory: empty, or a database
+  std::filesystem::path path;  // existing directory: empty, or a database
   uint64_t cache_size;         // bytes the engine may use to cache entries
   bool compression;            // compress entries if the engine has a codec
   bool sync;                   // Write() returns once the batch is durable
   uint64_t threads = 1;        // sessions that will be used at once
 
-  // Hints about the filled database; 0: unknown.
+  // Hints about the filled database; 0: unknown.  A driver may size tables by
+  // them; they are not limits.
   uint64_t expected_entries = 0;
   uint64_t key_size = 0;    // bytes of each key
-  uint64_t value_size = 0;  // bytes of a value, unless a benchmark has its own
+  uint64_t value_size = 0;  // bytes of a value in most benchmarks
 
   bool operator==(const Options&) const = default;
 };
 
-// The most that an engine takes of something.
+// The most that an engine accepts of something.
 struct Limit {
   uint64_t max = std::numeric_limits<uint64_t>::max();
-  const char* reason = "";  // for people, where the number does not say it
+  const char* reason = "";  // for people, if the number needs explaining
 };
 
-// What a Write() may hold.  The harness asks before it starts the clock: what
-// is beyond a limit is never written, and the benchmark is "unsupported".  A
-// Get() or Scan() of a longer key is answered like that of any absent key.
+// What a Write() may contain.  The harness compares each benchmark with these
+// limits before it starts the clock; a benchmark that exceeds one is not run
+// and is "unsupported". They restrict writes only: a Get() or Scan() with a
+// longer key must behave as with any other absent key.
 struct Limits {
   Limit key_size = {};    // bytes
   Limit value_size = {};  // bytes
-  Limit batch_size = {};  // updates; 1: there is no atomic batch
+  Limit batch_size = {};  // updates; 1: no atomic batches
 };
 
-// One put, or a delete when there is no value.
+// A put, or a delete if there is no value.  An empty value is a value.  The
+// views are valid during the call.
 struct Update {
   std::string_view key;
   std::optional<std::string_view> value;
 };
 
+// Directions of a scan, in bytewise key order.
 enum class Order { kForward, kBackward };
 
-// Receives one entry of a scan; the views are valid during the call.  Returns
-// false to stop the scan.  Calls nothing of the driver, which may hold locks
-// meanwhile, and does not throw.  Refers to what it was made from, as a
-// std::string_view does: a parameter, not a thing to keep.
+// Receives the entries of a scan, one call each, and returns false to stop the
+// scan.  A parameter type like std::string_view: it refers to the callable that
+// it was made from and must not be stored.
+//
+// The views passed to it are valid during that call only.  A visitor must not
+// call the session or the database, which may hold locks or an open cursor
+// meanwhile.  The harness's visitors do not throw; if one does, the exception
+// must leave Scan() and the session must remain usable.
 class Visitor {
  public:
-  // `visit` is called with the key and the value of an entry.
+  // `visit` is called as bool(std::string_view key, std::string_view value).
   template <typename Visit>
     requires(!std::is_same_v<std::remove_cvref_t<Visit>, Visitor>)
   // NOLINTNEXTLINE(google-explicit-constructor): a scan is given a lambda
@@ -108,89 +121,116 @@ class Visitor {
   bool (*call_)(void*, std::string_view, std::string_view);
 };
 
-// One thread's handle on a Database: made, used and destroyed on that thread,
-// while other threads use sessions of their own.  A Write() is seen by every
-// Get() and Scan() that begins after it has returned, on any session.
+// One thread's handle on a Database.  It is created, used and destroyed on the
+// same thread, while other threads use sessions of their own.
+//
+// Visibility.  A Write() is visible to every Get() and Scan() that begins after
+// it has returned, on any session.  A Get() or Scan() during a Write() returns,
+// for each key, the value before or after one of the updates, never a mixture
+// of two values.
 class Session {
  public:
   virtual ~Session() = default;
 
-  // Applies the whole batch.  One of several updates is atomic in a crash: if
-  // the process dies, or with Options::sync the machine, the next opening finds
-  // all of it or nothing.  Other sessions may read a part of it before Write()
-  // returns.  Deleting an absent key succeeds.
+  // Applies all updates of the batch, in their order: a key may occur twice.
+  // Deleting an absent key succeeds.
+  //
+  // A batch of several updates is atomic in a crash: if the process dies (with
+  // Options::sync also if the machine does), the next opening finds either all
+  // of its updates or none.  It need not be atomic for readers: before Write()
+  // returns, other sessions may see some of the updates and not the others.
+  // With Options::sync the batch is durable on return.
+  //
   // REQUIRES: the batch is not empty and within Database::GetLimits()
   virtual void Write(std::span<const Update> batch) = 0;
 
   // Returns the value of `key`, or nothing if the key is absent.  The view is
-  // valid until the next call on this session, or one on the database other
-  // than NewSession().
+  // valid until the next call on this session, its destruction, or the next
+  // call on the database other than NewSession(). Calls on other sessions do
+  // not invalidate it.
   virtual std::optional<std::string_view> Get(std::string_view key) = 0;
 
-  // Visits entries in bytewise key order: kForward from the first key at or
-  // past `start`, kBackward from the last key at or before it.  An empty
-  // `start` means the first or the last entry.  A driver that is not `ordered`
-  // visits every entry once, in an order of its own; the harness then asks for
-  // kForward and an empty start only.
+  // Calls `visit` for entries in bytewise key order until it returns false or
+  // no entry is left.  kForward starts at the first key at or after `start`,
+  // kBackward at the last key at or before it.  An empty `start` means the
+  // first or the last entry.
+  //
+  // An entry that another session overwrites during the scan is visited once,
+  // with its old or its new value.  One that is inserted or deleted during the
+  // scan may or may not be visited.
+  //
+  // A driver that is not Driver::ordered visits the entries in an order of its
+  // own; an entry that is moved by a concurrent write may then be visited twice
+  // or not at all.  The harness calls such a driver with kForward and an empty
+  // `start` only.
   virtual void Scan(std::string_view start, Order order,
                     const Visitor& visit) = 0;
 };
 
-// An open database.  Destruction closes it, after that of its last session.
+// An open database.  The destructor closes it, after all sessions have been
+// destroyed; an error while closing cannot be reported.
 //
-// NewSession() is thread-safe.  All else is called by one thread, at a moment
-// when no session is inside a call.  Idle sessions may then exist, on other
-// threads too, with the view of a last Get() still out.  What a session keeps
-// open between its calls, such as a snapshot, must not keep the engine from
-// doing the work: the driver closes it first.
+// Threads.  NewSession() may be called from any thread at any time.  Every
+// other method is called by one thread while no session is inside a call.  Idle
+// sessions may exist then, on other threads too, and the view of a last Get()
+// need not have been given up: the call ends it.  Whatever an idle session
+// keeps open, such as a snapshot or a read transaction, must not prevent the
+// engine from doing the work: the driver closes it first.  The session remains
+// usable.
 class Database {
  public:
   virtual ~Database() = default;
 
+  // Returns a session for the calling thread.  Thread-safe.
   virtual std::unique_ptr<Session> NewSession() = 0;
 
-  // What a Write() may hold with the Options of this database.  Called before
-  // the first one.
+  // Returns what a Write() may contain under the Options of this database.
+  // Called before the first Write().
   virtual Limits GetLimits() { return {}; }
 
   // Hands everything written so far to the operating system, so that it
-  // survives the end of this process.  Need not reach the disk.  Called once
-  // after a benchmark that may have written, also if it has written nothing,
-  // and after Compact().
+  // survives the death of this process.  It need not reach the disk.  Called
+  // once after each benchmark that may have written, even if it wrote nothing,
+  // and after Compact(). May be called repeatedly.
   virtual void Flush() = 0;
 
-  // Returns once no deferred work is left: compactions done, log checkpointed.
-  // Called where Flush() is, after it.  Settling again at once may do the work
-  // again: nobody takes it to be cheap.
+  // Returns once no deferred work is left: compactions are finished, the log is
+  // checkpointed.  Called after Flush(), unless the run does not settle.  A
+  // second call in a row must be correct but need not be cheap: some engines
+  // compact everything again.
   virtual void Settle() = 0;
 
-  // Reorganises the whole database, as CompactRange(begin, end) does; throws
-  // Unsupported if the engine cannot do that while the database is open.
+  // Reorganises the whole database, like CompactRange(begin, end) in db_bench.
+  // Contents do not change.  Throws Unsupported if the engine cannot do that
+  // while the database is open.
   virtual void Compact() = 0;
 
-  // The settings in force, read back from the engine: name to value.  A value
-  // that the engine cannot report is followed by " (as requested)".  Called
-  // before the first Write(), and at any time after it.
+  // Returns the settings in force, read back from the engine: name to value.  A
+  // value that the engine cannot report is the requested one followed by " (as
+  // requested)". Not empty.  Called before the first Write(), and possibly
+  // later.
   virtual std::map<std::string, std::string> EffectiveSettings() = 0;
 
-  // What the driver counted so far of sessions that waited for one another or
-  // repeated a call, such as how often the engine said that it was busy: name
-  // to count, none of which ever falls.  Empty: it counts nothing.
+  // Returns what the driver has counted of waiting and repeated calls since it
+  // opened the database, such as how often the engine reported that it was
+  // busy: name to count.  Counts never decrease.  Empty if nothing is counted.
   virtual std::map<std::string, uint64_t> Counters() { return {}; }
 };
 
-// What a driver file defines.
+// What a driver file defines.  Constant data.
 struct Driver {
   const char* name;     // as in configs/engines.toml
   const char* licence;  // SPDX expression for an executable with this engine
-  const char* codec;    // what Options::compression turns on; "" for none
+  const char* codec;    // enabled by Options::compression; "": none
   bool ordered;         // Scan() visits in key order, in both directions
-  bool stores;          // false only for the null driver: nothing is kept
+  bool stores;          // false only for the null driver, which stores nothing
 
-  std::string (*version)();  // as the engine library itself reports it
-  const void* code;          // the address of any function of the engine
+  std::string (*version)();  // as reported by the engine library itself
+  const void* code;          // address of any function of the engine
 
-  // Opens the database at options.path, creating it if it is not there.
+  // Opens the database in options.path, creating it if the directory is empty.
+  // Throws Unsupported if the engine cannot honour the options, and any other
+  // exception, with a message for people, if opening fails.
   std::unique_ptr<Database> (*open)(const Options& options);
 };
 

@@ -1,5 +1,5 @@
-// Kyoto Cabinet: TreeDB (a B+ tree) or HashDB (a hash table), chosen by the
-// compile definition KYOTO_DB.  https://dbmx.net/kyotocabinet
+// Kyoto Cabinet: TreeDB (a B+ tree) or HashDB (a hash table), selected by the
+// compile definition KYOTO_DB. https://dbmx.net/kyotocabinet
 
 #include "common/driver.h"
 #include "drivers/kyoto_options.h"
@@ -50,7 +50,8 @@ class KyotoSession final : public Session {
       if (key && !visit({key.get(), key_size}, {value, value_size})) break;
       at = key && (forward || cursor->step_back());
     }
-    // A cursor reports a page that it cannot read as the end of the scan.
+    // A cursor reports a page that it cannot read as the end of the scan; only
+    // the fatal flag distinguishes the two.
     Check((at || NoRecord()) && !(db_.flags() & Db::FFATAL), db_);
   }
 
@@ -105,7 +106,9 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
   }
 
  private:
-  // A TreeDB that Kyoto repairs after a crash loses its options and page size.
+  // The only sign that Kyoto is repairing a TreeDB after a crash is this
+  // message.  The repaired tree has Kyoto's default options and page size, so
+  // the settings are not compared with the requested ones in that opening.
   void log(const char*, int32_t, const char*, Kind, const char* text) override {
     repaired_ |= std::string_view(text).ends_with("reorganizing the database");
   }

@@ -1,4 +1,4 @@
-// The flags of kyoto.cc, which alone includes this, and what they tune.
+// The flags of kyoto.cc, the only file that includes this, and what they set.
 // KYOTO_DB is TreeDB (a B+ tree) or HashDB (a hash table).
 
 #ifndef DRIVERS_KYOTO_OPTIONS_H_
@@ -14,11 +14,13 @@
 
 #include "common/driver.h"
 
-DEFINE_uint64(page_size, 1024, "bytes of a page, of which HashDB has none");
-DEFINE_uint64(map_size, 256 << 20, "bytes of the file to memory-map");
-DEFINE_bool(small, true, "addresses of 4 bytes, for files up to 16 GiB");
+DEFINE_uint64(page_size, 1024,
+              "bytes of a page of TreeDB; HashDB has no pages");
+DEFINE_uint64(map_size, 256 << 20, "bytes of the file that are memory-mapped");
+DEFINE_bool(small, true, "use addresses of 4 bytes, for files up to 16 GiB");
 DEFINE_uint64(buckets, 0, "hash buckets; 0: Kyoto's default");
-DEFINE_double(buckets_per_entry, 0, "hash buckets for each of --num, more");
+DEFINE_double(buckets_per_entry, 0,
+              "hash buckets per entry of --num, in addition to --buckets");
 
 namespace kvmatrix {
 
@@ -26,9 +28,9 @@ namespace kc = kyotocabinet;
 using Db = kc::KYOTO_DB;
 inline constexpr bool kTree = std::is_same_v<Db, kc::TreeDB>;
 
-// Tunes a TreeDB or HashDB that is not open yet.  Returns what its status must
-// say afterwards, under Kyoto's own names: opts is 1 (small) + 2 (linear) + 4
-// (compressed).
+// Sets the options of a TreeDB or HashDB that is not open yet.  Returns the
+// values that its status must report afterwards, under Kyoto's own names: opts
+// is 1 (small) + 2 (linear) + 4 (compressed).
 template <typename KyotoDb>
 std::map<std::string, int64_t> Tune(KyotoDb& db, const Options& options) {
   std::map<std::string, int64_t> expected;

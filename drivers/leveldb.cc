@@ -63,7 +63,7 @@ class LevelDbSession final : public Session {
  private:
   leveldb::DB* const db_;
   leveldb::WriteOptions write_;
-  leveldb::WriteBatch batch_;  // a member, as value_, to keep its memory
+  leveldb::WriteBatch batch_;  // a member, like value_, to reuse its memory
   std::string value_;
 };
 
@@ -110,7 +110,8 @@ class LevelDb final : public Database {
     settings_[name] = value + " (as requested)";
   }
 
-  // LevelDB clips silently and reports nothing back: refuse what it would clip.
+  // LevelDB clips options silently and does not report them: refuses values
+  // that it would clip.
   template <typename T>
   void Set(T& option, const char* name, uint64_t value, uint64_t low,
            uint64_t high) {
@@ -122,7 +123,7 @@ class LevelDb final : public Database {
 
   const bool sync_;
   Settings settings_;
-  const std::unique_ptr<leveldb::Cache> cache_;  // outlives db_, as filter_
+  const std::unique_ptr<leveldb::Cache> cache_;  // outlives db_, like filter_
   std::unique_ptr<const leveldb::FilterPolicy> filter_;
   std::unique_ptr<leveldb::DB> db_;
 };

@@ -1,4 +1,4 @@
-// What LevelDB does to blocks of bytes: db_bench's crc32c, snappycomp and
+// LevelDB's functions for blocks of bytes: db_bench's crc32c, snappycomp and
 // snappyuncomp.
 
 #include "common/loops/leveldb_primitives.h"
@@ -8,8 +8,8 @@
 #include <cstring>
 #include <stdexcept>
 
-// LevelDB's own, which no header that it installs declares; a shared library
-// may keep it to itself.
+// Declared in no header that LevelDB installs, and a shared library may not
+// export it: hence weak.
 namespace leveldb::crc32c {
 [[gnu::weak]] uint32_t Extend(uint32_t crc, const char* data, size_t size);
 }
@@ -19,7 +19,8 @@ namespace {
 
 void Checksum(std::string_view input, std::string& output) {
   if (leveldb::crc32c::Extend == nullptr)
-    throw Unsupported("this build of LevelDB does not show its checksum");
+    throw Unsupported(
+        "this build of LevelDB does not export its checksum function");
   const uint32_t crc = leveldb::crc32c::Extend(0, input.data(), input.size());
   output.resize(sizeof(crc));
   std::memcpy(output.data(), &crc, sizeof(crc));
@@ -35,7 +36,7 @@ void Compress(std::string_view input, std::string& output) {
 void Uncompress(std::string_view input, std::string& output) {
   size_t size = 0;
   if (!snappy::GetUncompressedLength(input.data(), input.size(), &size))
-    throw std::runtime_error("Snappy sees no length in its own output");
+    throw std::runtime_error("Snappy finds no length in its own output");
   output.resize(size);
   if (!snappy::RawUncompress(input.data(), input.size(), output.data()))
     throw std::runtime_error("Snappy cannot read its own output");

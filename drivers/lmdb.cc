@@ -12,7 +12,7 @@ namespace {
 
 void Check(int code) {
   if (code == MDB_MAP_FULL)
-    throw std::runtime_error("the database is full: raise --map_size");
+    throw std::runtime_error("the database is full; raise --map_size");
   if (code != MDB_SUCCESS) throw std::runtime_error(mdb_strerror(code));
 }
 
@@ -30,7 +30,8 @@ Transaction Begin(MDB_env* env, unsigned flags) {
   return {txn, &mdb_txn_abort};
 }
 
-// The read transaction, moved to the newest snapshot.
+// Moves the read transaction to the newest snapshot, so that the session sees
+// every acknowledged write.
 MDB_txn* Renew(const Transaction& reader) {
   mdb_txn_reset(reader.get());
   Check(mdb_txn_renew(reader.get()));
@@ -45,7 +46,8 @@ class LmdbSession final : public Session {
   }
 
   void Write(std::span<const Update> batch) override {
-    mdb_txn_reset(reader_.get());  // or the pages it sees are not used again
+    // A snapshot that is left open would keep its pages from being reused.
+    mdb_txn_reset(reader_.get());
     Transaction txn = Begin(env_, 0);
     for (const auto& [key, value] : batch) {
       MDB_val k = ToVal(key), v = ToVal(value.value_or(""));
@@ -110,11 +112,11 @@ class Lmdb final : public Database {
   }
 
   Limits GetLimits() override {
-    const uint64_t most = mdb_env_get_maxkeysize(env_.get());
-    return {.key_size = {most}};
+    const uint64_t max = mdb_env_get_maxkeysize(env_.get());
+    return {.key_size = {max}};
   }
-  void Flush() override {}   // Write() has handed everything over
-  void Settle() override {}  // and put nothing off
+  void Flush() override {}   // Write() has handed over everything
+  void Settle() override {}  // and has deferred nothing
   void Compact() override {
     throw Unsupported("LMDB compacts only into another file (mdb_env_copy2)");
   }

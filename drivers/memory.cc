@@ -1,6 +1,7 @@
-// memory: std::map, the reference.  What it answers is right by definition.
-// Each batch is also appended to a log, in one write, from which the map is
-// rebuilt when the database is opened again.
+// memory: a std::map, the reference of the tests: what it answers is right by
+// definition.  Each batch is also appended to a log, in one write(2), from
+// which the map is rebuilt when the database is reopened.  A shared mutex
+// admits any number of readers or one writer.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 namespace kvmatrix {
 namespace {
 
-constexpr uint32_t kDeleted = UINT32_MAX;  // in place of a value's size
+constexpr uint32_t kDeleted = UINT32_MAX;  // takes the place of a value's size
 
 void AppendSize(std::string& log, size_t bytes) {
   const auto size = static_cast<uint32_t>(bytes);
@@ -55,7 +56,8 @@ class Memory final : public Database {
     for (const Update& update : batch) Apply(update.key, update.value);
   }
 
-  auto Lock() { return std::shared_lock(mutex_); }  // to use entries()
+  // Held by the caller while it uses entries().
+  auto Lock() { return std::shared_lock(mutex_); }
   const auto& entries() const { return entries_; }
 
  private:
@@ -90,7 +92,7 @@ class Memory final : public Database {
   const bool sync_;
   const std::string file_;
   int fd_ = -1;
-  std::shared_mutex mutex_;  // of what is below
+  std::shared_mutex mutex_;  // guards the fields below
   std::string log_;
   std::map<std::string, std::string, std::less<>> entries_;
 };
@@ -124,7 +126,7 @@ class MemorySession final : public Session {
 
  private:
   Memory& memory_;
-  std::string value_;  // of the last Get()
+  std::string value_;  // what the last Get() returned
 };
 
 std::unique_ptr<Session> Memory::NewSession() {

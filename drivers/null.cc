@@ -1,4 +1,4 @@
-// null: does nothing.  What its figures show is the cost of the harness.
+// null: does nothing.  Its results are the cost of the harness itself.
 
 #include "common/driver.h"
 
@@ -18,7 +18,7 @@ class NullSession final : public Session {
     return value_;
   }
 
-  // The same entry, as often as there are entries.
+  // Visits the same entry as often as a filled database has entries.
   void Scan(std::string_view, Order, const Visitor& visit) override {
     for (uint64_t i = 0; i < entries_ && visit(key_, value_); ++i) continue;
   }

@@ -8,7 +8,7 @@
 #include "drivers/rocksdb_options.h"
 
 namespace rocksdb::crc32c {
-std::string IsFastCrc32Supported();  // exported, but in no public header
+std::string IsFastCrc32Supported();  // exported, but not in a public header
 }
 
 namespace kvmatrix {
@@ -61,7 +61,7 @@ class RocksDbSession final : public Session {
   rocksdb::DB* const db_;
   rocksdb::WriteOptions write_;
   rocksdb::ReadOptions read_;
-  rocksdb::WriteBatch batch_;  // a member, as value_, to keep its memory
+  rocksdb::WriteBatch batch_;  // a member, like value_, to reuse its memory
   rocksdb::PinnableSlice value_;
 };
 
@@ -77,7 +77,8 @@ class RocksDb final : public Database {
     Check(rocksdb::DB::Open(requested, options.path.string(), &opened));
     db_.reset(opened);
     settings_ = Describe(db_->GetOptions());
-    for (const auto& [name, value] : Describe(requested))  // it clips silently
+    for (const auto& [name, value] :
+         Describe(requested))  // RocksDB clips silently
       if (settings_[name] != value)
         throw std::range_error(name + " is " + settings_[name] + ", not " +
                                value + " as requested");
@@ -98,7 +99,7 @@ class RocksDb final : public Database {
     Check(db_->CompactRange({}, nullptr, nullptr));
     using P = rocksdb::DB::Properties;
     uint64_t pending = !db_->GetOptions().disable_auto_compactions, running = 0;
-    while (pending + running > 0) {  // RocksDB 7 has no call that waits
+    while (pending + running > 0) {  // RocksDB 7 cannot wait
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       db_->GetIntProperty(P::kCompactionPending, &pending);
       db_->GetIntProperty(P::kNumRunningCompactions, &running);

@@ -1,5 +1,5 @@
-// The flags of rocksdb.cc, which alone includes this, and the options that
-// they become.  Names are those of RocksDB's own db_bench, defaults those of
+// The flags of rocksdb.cc, the only file that includes this, and the options
+// that they set.  Names are those of RocksDB's own db_bench, defaults those of
 // RocksDB 7.8.
 
 #ifndef DRIVERS_ROCKSDB_OPTIONS_H_
@@ -18,33 +18,34 @@
 #include <unordered_map>
 
 DEFINE_uint64(write_buffer_size, 64 << 20, "bytes of a memtable");
-DEFINE_int32(max_write_buffer_number, 2, "memtables, the one in use included");
+DEFINE_int32(max_write_buffer_number, 2, "memtables, including the active one");
 DEFINE_uint64(target_file_size_base, 64 << 20, "bytes of a file of level 1");
 DEFINE_uint64(max_bytes_for_level_base, 256 << 20, "bytes of level 1");
 DEFINE_int32(max_background_jobs, 2, "flushes and compactions at once");
 DEFINE_int32(num_levels, 7, "levels");
 DEFINE_int32(min_level_to_compress, 0, "the first level that is compressed");
 DEFINE_bool(disable_auto_compactions, false,
-            "pile up files in level 0, which settling then sorts at once");
+            "leave all files in level 0 until the database settles");
 DEFINE_int32(open_files, -1, "table files kept open; -1: all");
-DEFINE_bool(paranoid_checks, true, "stop writing when data is found damaged");
+DEFINE_bool(paranoid_checks, true,
+            "stop writing when damaged data is detected");
 DEFINE_uint64(block_size, 4 << 10, "bytes of a table block");
 DEFINE_int32(bloom_bits, -1, "Bloom filter bits per key; negative: no filter");
-DEFINE_bool(verify_checksum, true, "verify each block that is read");
+DEFINE_bool(verify_checksum, true, "verify the checksum of each block read");
 DEFINE_bool(engine_defaults, false,
-            "take only compression and sync from here: no other flag, nor the "
-            "size of the cache, has an effect");
+            "use the engine's defaults: only --compression and --sync have an "
+            "effect, no other flag and not the size of the cache");
 
 namespace kvmatrix {
 
 using Settings = std::map<std::string, std::string>;
 
-// Throws the engine's own words unless it is OK.
+// Throws the engine's own message unless the status is OK.
 inline void Check(const rocksdb::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
 }
 
-// What the flags ask for.
+// Sets what the flags request.
 inline void Tune(rocksdb::Options& db, uint64_t cache_size) {
   db.write_buffer_size = FLAGS_write_buffer_size;
   db.max_write_buffer_number = FLAGS_max_write_buffer_number;
@@ -69,7 +70,7 @@ inline void Tune(rocksdb::Options& db, uint64_t cache_size) {
   db.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
 }
 
-// The options that matter here, under RocksDB's own names, in its own words.
+// Returns the options that matter here, with RocksDB's own names and formats.
 inline Settings Describe(const rocksdb::Options& options) {
   std::string db, family;
   Check(GetStringFromDBOptions(&db, options));

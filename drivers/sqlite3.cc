@@ -9,8 +9,9 @@
 #include "drivers/sqlite3_statement.h"
 
 DEFINE_uint64(page_size, 1024, "bytes of a page; SQLite's own default is 4096");
-DEFINE_uint64(wal_autocheckpoint, 4096, "pages of log before a checkpoint");
-DEFINE_bool(without_rowid, false, "keep the entries in the index of the keys");
+DEFINE_uint64(wal_autocheckpoint, 4096, "pages of the log before a checkpoint");
+DEFINE_bool(without_rowid, false,
+            "store entries in the index of the keys (WITHOUT ROWID)");
 
 namespace kvmatrix {
 namespace {
@@ -23,7 +24,8 @@ class SqliteSession final : public Session {
   SqliteSession(sqlite3* db, bool shared) : db_(db), shared_(shared) {}
 
   void Write(std::span<const Update> batch) override {
-    Check(sqlite3_reset(get_.get()));  // its read mark would hold back the log
+    // A read mark that is left open would keep the log from being restarted.
+    Check(sqlite3_reset(get_.get()));
     if (batch.size() > 1) Step(begin_);
     for (const auto& [key, value] : batch) {
       Bind(value ? put_ : delete_, 1, key);
@@ -38,7 +40,7 @@ class SqliteSession final : public Session {
     Bind(get_, 1, key);
     if (!Step(get_)) return std::nullopt;
     if (!shared_) return Column(get_, 0);
-    value_ = Column(get_, 0);  // a read left open would hold the others back
+    value_ = Column(get_, 0);  // an open read would hold back other sessions
     Check(sqlite3_reset(get_.get()));
     return value_;
   }
@@ -97,7 +99,7 @@ class Sqlite final : public Database {
   }
 
  private:
-  // A new connection, all of whose settings are read back.
+  // Opens a connection and reads all of its settings back.
   sqlite3* Open() {
     sqlite3* db = nullptr;
     const int code = sqlite3_open((options_.path / "db.sqlite3").c_str(), &db);
@@ -108,7 +110,9 @@ class Sqlite final : public Database {
       Run(db, "PRAGMA " + name + " = " + (settings_[name] = value));
     };
     const uint64_t cache = options_.cache_size / std::max(FLAGS_page_size, 1ul);
-    set("page_size", std::to_string(FLAGS_page_size));  // before WAL fixes it
+    // The order matters: WAL fixes the page size, and exclusive locking must
+    // precede it to avoid a shared memory file.
+    set("page_size", std::to_string(FLAGS_page_size));
     set("locking_mode", shared_ ? "normal" : "exclusive");
     set("journal_mode", "wal");
     set("wal_autocheckpoint", std::to_string(FLAGS_wal_autocheckpoint));

@@ -1,5 +1,5 @@
-// Statements of SQLite and waiting for it, for sqlite3.cc: a failure throws
-// SQLite's own words.
+// Helpers for sqlite3.cc: prepared statements, and waiting for a busy database.
+// A failure is thrown as std::runtime_error with SQLite's own message.
 
 #ifndef DRIVERS_SQLITE3_STATEMENT_H_
 #define DRIVERS_SQLITE3_STATEMENT_H_
@@ -28,21 +28,25 @@ inline Statement Prepare(sqlite3* db, const std::string& sql) {
   return {statement, &sqlite3_finalize};
 }
 
-// Returns true if there is a row, else resets the statement.
+// Advances the statement.  Returns true if there is a row; otherwise resets the
+// statement, which reports the error of sqlite3_step() if there was one.
 inline bool Step(const Statement& statement) {
   if (sqlite3_step(statement.get()) == SQLITE_ROW) return true;
-  Check(sqlite3_reset(statement.get()));  // the error of sqlite3_step()
+  Check(sqlite3_reset(statement.get()));
   return false;
 }
 
-// The bytes must stay until the statement is reset.
+// Binds bytes, which must stay unchanged until the statement is reset.  A null
+// pointer would be bound as NULL, which is not an empty value.
 inline void Bind(const Statement& s, int parameter, std::string_view v) {
-  const char* data = v.data() != nullptr ? v.data() : "";  // nullptr is NULL
+  const char* data = v.data() != nullptr ? v.data() : "";
   Check(sqlite3_bind_blob64(s.get(), parameter, data, v.size(), SQLITE_STATIC));
 }
 
-// Valid until the statement is reset or stepped.  Locks the connection once,
-// not for the data and again for the size: no other thread uses it.
+// Returns a column of the current row, valid until the statement is reset or
+// stepped.  Fetches the value object first, so that the connection's mutex is
+// locked once and not for the data and again for the size.  REQUIRES: no other
+// thread uses the connection
 inline std::string_view Column(const Statement& s, int column) {
   sqlite3_value* const value = sqlite3_column_value(s.get(), column);
   const void* data = sqlite3_value_blob(value);
@@ -50,20 +54,22 @@ inline std::string_view Column(const Statement& s, int column) {
   return {static_cast<const char*>(data), size};
 }
 
-// SQLite's limit is that of a row: with the key, and a header before both.
+// Returns the longest value that can be stored.  SQLite limits the size of a
+// row, which also holds the key and a header.
 inline uint64_t LongestValue(sqlite3* db) {
   constexpr int kRowOverhead = 4096;
   return sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1) - kRowOverhead;
 }
 
-// Ends every read of the connection, such as one whose view is still out.
+// Resets every statement of the connection, which ends its reads, such as one
+// whose view has not been given up.
 inline void ResetAll(sqlite3* db) {
   sqlite3_stmt* open = nullptr;
   while ((open = sqlite3_next_stmt(db, open))) sqlite3_reset(open);
 }
 
-// Returns the first value of the answer, or "".  Throws if it is not
-// `expected`, unless that is "".
+// Runs a statement and returns the first column of its first row, or "". Throws
+// if that is not `expected`, unless `expected` is "".
 inline std::string Run(sqlite3* db, const std::string& sql,
                        const std::string& expected = "") {
   const Statement statement = Prepare(db, sql);
@@ -72,8 +78,8 @@ inline std::string Run(sqlite3* db, const std::string& sql,
   throw std::runtime_error(sql + ": " + value + ", not " + expected);
 }
 
-// A busy handler that waits as sqlite3_busy_timeout() does, but for as long as
-// it takes, and counts.  `retries` is a std::atomic<uint64_t>.
+// A busy handler with the delays of sqlite3_busy_timeout(), but without a time
+// limit.  Counts the calls in `retries`, a std::atomic<uint64_t>.
 inline int CountAndWait(void* retries, int before) {
   constexpr int kDelaysMs[] = {1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100};
   ++*static_cast<std::atomic<uint64_t>*>(retries);

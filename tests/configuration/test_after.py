@@ -31,9 +31,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("after", "told"),
     [
-        ("fillseq:200000000", "fillseq:200000000 are more than the 1000 operations"),
+        ("fillseq:200000000", "fillseq:200000000 exceeds the 1000 operations"),
         ("fillseq:2000", "of thread 1 of 1"),
-        ("fillseq:600+400", "fillseq:600 are more than the 500 operations"),
+        ("fillseq:600+400", "fillseq:600 exceeds the 500 operations"),
         ("fillseq,overwrite:0+501", "of thread 2 of 2"),
         ("fillseq,deleterandom:1001", "deleterandom:1001"),
         ("overwrite", "overwrite needs a filled database"),
@@ -82,5 +82,5 @@ def test_a_load_cut_short_by_threads_is_reported_as_such(tmp_path: Path) -> None
         "--benchmarks=ycsba",
     )
     assert done.returncode == 1, done.stderr
-    assert "the load was cut short by its threads at" in done.stderr
+    assert "the load stopped at" in done.stderr
     assert "without --duration" in done.stderr

@@ -1,5 +1,5 @@
-// What a driver promises to sessions of several threads.  Built once for each
-// driver, as driver_test.cc is.
+// What a driver promises to the sessions of several threads.  Built once for
+// each driver, like driver_test.cc.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Options Shared() {
 
 std::string KeyOf(int key) { return "key" + std::to_string(100 + key); }
 
-// The version in front, then as many bytes as make pages of it.
+// The version, then enough bytes that the entries fill several pages.
 std::string ValueOf(int version) {
   return std::to_string(version) + ":" + std::string(300 + version % 7, 'x');
 }
@@ -40,7 +40,7 @@ int VersionOf(std::string_view value) {
 }
 
 // Runs work(thread, session) on threads that start together, each with a
-// session made, used and destroyed on it.
+// session created, used and destroyed on that thread.
 void OnThreads(Database& database,
                const std::function<void(int, Session&)>& work) {
   std::latch start(kThreads);
@@ -66,7 +66,7 @@ class DriverThreadsTest : public testing::Test {
     if (!kDriver.stores) GTEST_SKIP() << kDriver.name << " keeps nothing";
   }
 
-  // A session of this thread stays open beside those of the others.
+  // A session of this thread stays open alongside those of the others.
   ModelledDatabase db_{Shared()};
 };
 
@@ -94,7 +94,7 @@ TEST_F(DriverThreadsTest, KeepsWhatEveryThreadWrites) {
   }
 }
 
-// What a writer has been told is written must be what everybody reads.
+// A write that has returned must be visible to every thread.
 TEST_F(DriverThreadsTest, ShowsAnAcknowledgedWriteToEveryThread) {
   std::atomic<int> written[kKeys] = {};
   std::atomic<bool> done = false;
@@ -132,7 +132,8 @@ TEST_F(DriverThreadsTest, ScansBesideAWriter) {
         before = key;
         return VersionOf(value) > 0 && ++found > 0;
       });
-      // Without an order a record that is moved may be passed by, or met twice.
+      // Without an order, a record that is moved may be skipped or visited
+      // twice.
       ASSERT_TRUE(found == kKeys || !kDriver.ordered) << found;
     }
   });
@@ -140,7 +141,7 @@ TEST_F(DriverThreadsTest, ScansBesideAWriter) {
 
 TEST_F(DriverThreadsTest, AppliesTheWholeOfABatch) {
   if (db_.database().GetLimits().batch_size.max < 2)
-    GTEST_SKIP() << kDriver.name << " has no batches beside other sessions";
+    GTEST_SKIP() << kDriver.name << " has no batches with several sessions";
   OnThreads(db_.database(), [&](int thread, Session& session) {
     for (int i = 0; i < kWrites / 4; ++i) {
       const std::string key = KeyOf(2 * thread), next = KeyOf(2 * thread + 1);
@@ -160,8 +161,8 @@ TEST_F(DriverThreadsTest, AppliesTheWholeOfABatch) {
   EXPECT_EQ(found, 2 * kThreads);
 }
 
-// Each call that is the database's, while a session of another thread is idle
-// and a view of its last Get() still out.
+// Every method of Database, while a session of another thread is idle and the
+// view of its last Get() has not been given up.
 TEST_F(DriverThreadsTest, WorksOnTheDatabaseWhileSessionsAreIdle) {
   using Call = std::function<void(Database&)>;
   const Call compact = [](Database& database) {

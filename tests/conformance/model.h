@@ -1,5 +1,8 @@
-// A driver under test beside a std::map: every change goes to both, and what
-// the driver answers is compared with the map.
+// A driver under test next to a std::map: every change is applied to both, and
+// the driver's answers are compared with the map.
+//
+// Failure messages are bounded: values may have megabytes, so of each entry
+// that differs the messages show the key, the sizes and the first bytes only.
 
 #ifndef TESTS_CONFORMANCE_MODEL_H_
 #define TESTS_CONFORMANCE_MODEL_H_
@@ -24,7 +27,51 @@ namespace kvmatrix {
 
 using Entry = std::pair<std::string, std::string>;
 
-// A database in a directory of its own, which is removed at the end.
+// Returns the first bytes of a key or a value as printable text, and its size.
+inline std::string Abbreviated(std::string_view bytes) {
+  constexpr size_t kShownBytes = 20;
+  const std::string start(bytes.substr(0, kShownBytes));
+  return testing::PrintToString(start) +
+         (bytes.size() > kShownBytes ? "..." : "") + " (" +
+         std::to_string(bytes.size()) + " bytes)";
+}
+
+// Succeeds if both are equal, and otherwise says at which byte they differ.
+inline testing::AssertionResult EqualBytes(std::string_view actual,
+                                           std::string_view expected) {
+  if (actual == expected) return testing::AssertionSuccess();
+  const auto [difference, end] = std::ranges::mismatch(actual, expected);
+  return testing::AssertionFailure()
+         << Abbreviated(actual) << " instead of " << Abbreviated(expected)
+         << ", different from byte " << difference - actual.begin() << " on";
+}
+
+// Succeeds if both lists are equal, and otherwise describes the first entries
+// that differ.
+inline testing::AssertionResult EqualEntries(
+    const std::vector<Entry>& actual, const std::vector<Entry>& expected) {
+  if (actual == expected) return testing::AssertionSuccess();
+  constexpr int kShownEntries = 3;
+  testing::AssertionResult failure = testing::AssertionFailure();
+  failure << actual.size() << " entries instead of " << expected.size();
+  int shown = 0;
+  for (size_t i = 0; i < std::max(actual.size(), expected.size()); ++i) {
+    const Entry* const is = i < actual.size() ? &actual[i] : nullptr;
+    const Entry* const due = i < expected.size() ? &expected[i] : nullptr;
+    if (is != nullptr && due != nullptr && *is == *due) continue;
+    if (++shown > kShownEntries) break;
+    const auto text = [](const Entry* entry) {
+      if (entry == nullptr) return std::string("no entry");
+      return Abbreviated(entry->first) + " = " + Abbreviated(entry->second);
+    };
+    failure << "\n  at position " << i << ": " << text(is) << " instead of "
+            << text(due);
+  }
+  return failure;
+}
+
+// A database in a temporary directory, which the destructor removes, with one
+// session.
 class ModelledDatabase {
  public:
   explicit ModelledDatabase(Options options) : options_(std::move(options)) {
@@ -60,7 +107,7 @@ class ModelledDatabase {
   Session& session() { return *session_; }
   const std::map<std::string, std::string>& model() const { return model_; }
 
-  // Bytes of the files of the closed database.
+  // Returns the total size of the files. REQUIRES: the database is closed
   uint64_t DiskBytes() const {
     uint64_t bytes = 0;
     for (const auto& file :
@@ -86,29 +133,30 @@ class ModelledDatabase {
   void Delete(std::string_view key) { Write({{key, std::nullopt}}); }
 
   void ExpectGet(const std::string& key) {
-    const std::optional<std::string_view> found = session_->Get(key);
+    const std::optional<std::string_view> value = session_->Get(key);
     const auto expected = model_.find(key);
-    ASSERT_EQ(found.has_value(), expected != model_.end())
-        << testing::PrintToString(key);
-    if (found) {
-      EXPECT_EQ(*found, expected->second);
+    ASSERT_EQ(value.has_value(), expected != model_.end()) << Abbreviated(key);
+    if (value) {
+      EXPECT_TRUE(EqualBytes(*value, expected->second)) << Abbreviated(key);
     }
   }
 
-  // Compares at most `limit` entries from `start` on.
+  // Scans at most `limit` entries from `start` on, and compares them.
   void ExpectScan(std::string_view start, Order order,
                   size_t limit = std::numeric_limits<size_t>::max()) {
-    std::vector<Entry> found;
+    std::vector<Entry> entries;
     session_->Scan(start, order,
                    [&](std::string_view key, std::string_view value) {
-                     found.emplace_back(key, value);
-                     return found.size() < limit;
+                     entries.emplace_back(key, value);
+                     return entries.size() < limit;
                    });
-    if (!kDriver.ordered) std::sort(found.begin(), found.end());
-    EXPECT_EQ(found, Expected(std::string(start), order, limit));
+    if (!kDriver.ordered) std::sort(entries.begin(), entries.end());
+    EXPECT_TRUE(
+        EqualEntries(entries, Expected(std::string(start), order, limit)))
+        << "in a scan from " << Abbreviated(start);
   }
 
-  // Compares all that can be asked for, key by key and in whole scans.
+  // Compares every entry: key by key, and in whole scans.
   void ExpectEqual() {
     for (const auto& [key, value] : model_) ExpectGet(key);
     ExpectScan("", Order::kForward);

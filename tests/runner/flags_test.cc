@@ -50,7 +50,7 @@ TEST(After, IsNoMoreThanABenchmarkCanHaveWritten) {
        {"fillseq:200000000", "fillseq:1001", "fillseq:600+600",
         "fillseq,overwrite:1001", "fillseq,deleterandom:999+2",
         "fillseqsync:11", "fillseq:18446744073709551615+2"}) {
-    EXPECT_TRUE(Has(ComplaintAfter(after), "are more than the")) << after;
+    EXPECT_TRUE(Has(ComplaintAfter(after), "exceeds the")) << after;
   }
   for (const char* after :
        {"fillseq", "fillseq:1000", "fillseq:500+500", "fillseqsync:10",
@@ -64,7 +64,8 @@ TEST(After, BeginsWithAFill) {
   for (const char* after :
        {"overwrite", "overwrite:5", "deleterandom", "readrandomwriterandom:5",
         "readwhilewriting:5", "mixgraph", "overwrite,fillseq"}) {
-    EXPECT_TRUE(Has(ComplaintAfter(after), "name first what has filled it"))
+    EXPECT_TRUE(
+        Has(ComplaintAfter(after), "list the benchmark that filled it first"))
         << after;
   }
 }
@@ -77,7 +78,7 @@ TEST(After, HasANumberForEachThread) {
 }
 
 TEST(Theta, IsRefusedWhereNothingIsDrawnByIt) {
-  EXPECT_TRUE(Has(Complaint({{"zipf_theta", "0.5"}}), "--zipf_theta: only"));
+  EXPECT_TRUE(Has(Complaint({{"zipf_theta", "0.5"}}), "--zipf_theta: needs"));
   for (const char* name : {"uniform", "hot", "ycsb-zipf"}) {
     EXPECT_TRUE(
         Has(Complaint({{"zipf_theta", "0.5"}, {"key_distribution", name}}),
@@ -95,7 +96,7 @@ TEST(Theta, IsRefusedWhereNothingIsDrawnByIt) {
                       {"key_distribution", name},
                       {"benchmarks", "ycsbload,ycsbd"}});
   };
-  EXPECT_TRUE(Has(of_ycsb("latest"), "ycsbd draws by it only with"));
+  EXPECT_TRUE(Has(of_ycsb("latest"), "ycsbd uses it only with"));
   EXPECT_EQ(of_ycsb("zipf"), "");
 }
 
@@ -187,16 +188,16 @@ TEST_F(Told, IsThatValuesOfNoBytesVerifyLittle) {
     EXPECT_EQ(m.status, Status::kOk) << m.reason;
     EXPECT_FALSE(m.verified);
   }
-  EXPECT_TRUE(Has(HeaderText(config_, kDriver), "WARNING: values of no bytes"));
+  EXPECT_TRUE(Has(HeaderText(config_, kDriver), "WARNING: values of 0 bytes"));
   config_.value_size = 1;
   EXPECT_TRUE(Run(Wrapped({}), {"fillseq"}).front().verified);
-  EXPECT_FALSE(Has(HeaderText(config_, kDriver), "values of no bytes"));
+  EXPECT_FALSE(Has(HeaderText(config_, kDriver), "values of 0 bytes"));
 }
 
 TEST_F(Told, IsThatAReplayDrawsNothingByOurSeed) {
   EXPECT_FALSE(Has(HeaderText(config_, kDriver), "--seed"));
   config_.stream = StreamKind::kDbBench;
-  EXPECT_TRUE(Has(HeaderText(config_, kDriver), "--seed draws only"));
+  EXPECT_TRUE(Has(HeaderText(config_, kDriver), "--seed only determines"));
 }
 
 // A primitive is no fill: what was there before it still is.

@@ -140,7 +140,7 @@ TEST_F(Sessions, OfABrokenWriteLeaveNothingThatCanBeJudged) {
       EXPECT_EQ(m[1].status, broken);
       for (const size_t after : {2, 3, 4, 8}) {
         EXPECT_EQ(m[after].status, Status::kError);
-        EXPECT_NE(m[after].reason.find("is not known, because"),
+        EXPECT_NE(m[after].reason.find("are unknown, because"),
                   std::string::npos)
             << m[after].reason;
       }

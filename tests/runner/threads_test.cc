@@ -239,7 +239,7 @@ TEST_F(ConcurrentLies, AValueOfTheFutureIsSeen) {
   // A writer that went on would come near that version.
   config_.writes_per_second = 1;
   clock_.skips_waits = false;
-  ExpectWrong(Over(behaviour, "readwhilewriting"), "a value of the future");
+  ExpectWrong(Over(behaviour, "readwhilewriting"), "a future value");
 }
 
 TEST_F(ConcurrentLies, AKeyThatIsForgottenIsSeen) {

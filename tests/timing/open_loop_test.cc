@@ -204,8 +204,9 @@ TEST_F(OpenLoopRuns, HaveNoFiguresIfNothingWasDue) {
   config_.duration_ns = kMilli;
   const Measurement m = Run(Wrapped({}), {"fillseq"}).front();
   EXPECT_EQ(m.status, Status::kError);
-  EXPECT_EQ(m.reason,
-            "no operation was due within --duration; raise it or --rate");
+  EXPECT_EQ(
+      m.reason,
+      "no operation was due within --duration; raise --duration or --rate");
 }
 
 // What is not due within the limit has not been written either.
