@@ -28,8 +28,8 @@ REPLAYS = re.compile(
 )
 REPLAYING = re.compile(r'#include "common/\w+/leveldb_')
 INCLUDE = re.compile(r'^#include "common/([\w/]+)\.h"', re.MULTILINE)
-# The rooms of common/, from the lowest to the highest.  A file includes files of its own
-# room and of the rooms before it; driver.h, at the top, belongs to no room and includes
+# The rooms of common/, from the lowest to the highest.  A file includes files of its
+# own room and of lower ones; driver.h, at the top, belongs to no room and includes
 # none.
 COMMON_ROOMS = (
     "random",
