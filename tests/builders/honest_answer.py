@@ -7,18 +7,18 @@ from report.model.description import Description
 from report.trust.cell_context import context_of
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.result_check import Expected, judge
-from tests.builders import descriptions, records, synthetic_run
+from tests.builders import synthetic_descriptions, synthetic_records, synthetic_run
 
 OK = ProcessResult("0", 10_000_000, "")
 FLAGS = {**synthetic_run.FLAGS, "num": 100}
-ONE = Description.of(descriptions.description("one"))
+ONE = Description.of(synthetic_descriptions.description("one"))
 CONTEXT = context_of(ONE, "readseq", FLAGS)
 EXPECTED = Expected("one", "1.0", "readseq", 7, CONTEXT)
 
 
 def honest(**changed: Any) -> dict[str, Any]:
     """Return an answer of 100 operations in 5 us, with changes."""
-    return records.answer("readseq", 100, 5000) | {"seed": 7} | changed
+    return synthetic_records.answer("readseq", 100, 5000) | {"seed": 7} | changed
 
 
 def verdict(

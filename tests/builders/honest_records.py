@@ -8,13 +8,13 @@ from report.model.description import Description
 from report.trust.cell_context import context_of
 from report.trust.rule import Context
 from report.trust.rule_table import RULES
-from tests.builders import descriptions, records, synthetic_run
+from tests.builders import synthetic_descriptions, synthetic_records, synthetic_run
 
 Line = Any
 RATE = 1e6  # operations per second of a line
 _DESCRIPTIONS = {
     "compact": {"kind": "compact", "one_call": True, "prepare": "unsettled"},
-    "crc32c": {"kind": "primitive", "operations": records.OPS, "prepare": ""},
+    "crc32c": {"kind": "primitive", "operations": synthetic_records.OPS, "prepare": ""},
 }
 
 
@@ -32,11 +32,11 @@ class Work:
     def timed(self) -> "Work":
         """Return the latency repetition of this work."""
         context = replace(self.context, latency=True)
-        return Work(records.latency_of(self.line, 2), context)
+        return Work(synthetic_records.latency_of(self.line, 2), context)
 
     def open_loop(self, saturated: bool = False) -> "Work":
         """Return the same work as an open loop at a requested rate."""
-        line = records.open_loop(self.line, saturated)
+        line = synthetic_records.open_loop(self.line, saturated)
         flags = {**self.context.flags, "rate": line["open_loop"]["rate_ops_per_sec"]}
         return Work(line, replace(self.context, flags=flags))
 
@@ -49,14 +49,18 @@ def work(
     **changed: Any,
 ) -> Work:
     """Return throughput work under these flags, with changes of its line."""
-    entry = descriptions.benchmark(benchmark) | _DESCRIPTIONS.get(benchmark, {})
-    described = descriptions.description("alpha", [entry])
+    entry = synthetic_descriptions.benchmark(benchmark) | _DESCRIPTIONS.get(
+        benchmark, {}
+    )
+    described = synthetic_descriptions.description("alpha", [entry])
     cell = {"engine": "alpha", "scenario": "base", "benchmark": benchmark}
     settings = {**synthetic_run.FLAGS, **(flags or {})}
     context = context_of(Description.of(described), benchmark, settings, fill)
-    options = {k: settings[k] for k in records.OPTIONS if k in settings}
+    options = {k: settings[k] for k in synthetic_records.OPTIONS if k in settings}
     ops = context.benchmark.planned_ops(settings)
-    line = records.line(cell, ops_per_sec=ops_per_sec, ops=ops, options=options)
+    line = synthetic_records.line(
+        cell, ops_per_sec=ops_per_sec, ops=ops, options=options
+    )
     return Work({**line, **changed}, context)
 
 

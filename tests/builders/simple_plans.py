@@ -7,7 +7,7 @@ from typing import Any
 from report.model.description import Description
 from report.model.plan import CellName, Engine, Plan, Scenario, Suite
 from scripts.planning.order import shuffled_order
-from tests.builders import descriptions, records
+from tests.builders import synthetic_descriptions, synthetic_records
 
 FLAGS = {"num": 1000, "key_size": 16, "value_size": 100}
 
@@ -15,10 +15,12 @@ FLAGS = {"num": 1000, "key_size": 16, "value_size": 100}
 def description(name: str, unsupported: Mapping[str, str] | None = None) -> Description:
     """Return the description of an executable, parsed."""
     told = [
-        descriptions.benchmark(benchmark, (unsupported or {}).get(benchmark, ""))
-        for benchmark in (*descriptions.NAMES, "fill100K")
+        synthetic_descriptions.benchmark(
+            benchmark, (unsupported or {}).get(benchmark, "")
+        )
+        for benchmark in (*synthetic_descriptions.NAMES, "fill100K")
     ]
-    return Description.of(descriptions.description(name, told, version="1"))
+    return Description.of(synthetic_descriptions.description(name, told, version="1"))
 
 
 def engine(name: str, missing: str = "", role: str = "", **more: Any) -> Engine:
@@ -86,6 +88,6 @@ def line(
         **{"attempt": attempt, "disturbance": {"marks": list(marks)}},
     }
     if status == "ok" and rate is not None:
-        own["wall_ns"] = 2 * round(records.OPS * 1e9 / rate)
-        return records.line(vars(cell), ops_per_sec=rate, **own)
-    return records.failure(vars(cell), status, "synthetic failure", **own)
+        own["wall_ns"] = 2 * round(synthetic_records.OPS * 1e9 / rate)
+        return synthetic_records.line(vars(cell), ops_per_sec=rate, **own)
+    return synthetic_records.failure(vars(cell), status, "synthetic failure", **own)

@@ -20,7 +20,7 @@ from report.model.count_lines import end_line
 from report.model.plan import CellName
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import suspects
-from tests.builders import records, synthetic_run
+from tests.builders import synthetic_records, synthetic_run
 
 Document = dict[str, Any]
 
@@ -114,11 +114,11 @@ def ab_lines(
                 rate = synthetic_run.rate_of(cell) / math.exp(
                     draw.gauss(0, sigma) + slower
                 )
-                line = records.line(cell, number, rate)
+                line = synthetic_records.line(cell, number, rate)
                 if failed and failed[0] == side:
                     if side in sides[:slot]:
                         continue
-                    line = records.failure(cell, *failed[1:])
+                    line = synthetic_records.failure(cell, *failed[1:])
                 if number == 1 and slot == 0 and name in (disturbed or {}):
                     line = synthetic_run.disturbed(line, (disturbed or {})[name])
                 line |= {"run": plan["run"], "repetition": number, "order": len(found)}
@@ -163,7 +163,9 @@ def write_ab_run(
 def count_line(cell: str, side: str = "a", number: int = 1, **changed: Any) -> Document:
     """Return a line of the counts of a cell."""
     name = asdict(CellName(*cell.split("/")))
-    return records.counted(name, side, number, **{"run": AB_RUN_ID, **changed})
+    return synthetic_records.counted(
+        name, side, number, **{"run": AB_RUN_ID, **changed}
+    )
 
 
 def write_documents(

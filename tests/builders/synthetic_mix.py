@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.builders import descriptions, records, synthetic_run
+from tests.builders import synthetic_descriptions, synthetic_records, synthetic_run
 
 Document = dict[str, Any]
 
@@ -23,7 +23,11 @@ SHARES = [
 ]
 FLAGS: Document = {
     **synthetic_run.FLAGS,
-    **{"reads": records.OPS // THREADS, "threads": THREADS, "stream": "kvmatrix"},
+    **{
+        "reads": synthetic_records.OPS // THREADS,
+        "threads": THREADS,
+        "stream": "kvmatrix",
+    },
     **{"key_distribution": "ycsb-zipf", "zipf_theta": 0.99},
     **{"readwritepercent": 90, "writes_per_second": 0},
 }
@@ -43,8 +47,8 @@ def lines(document: Document) -> list[Document]:
     def make(cell: Document, repetition: int) -> Document:
         rate, types = BENCHMARKS[cell["benchmark"]]
         rate *= factors[cell["engine"]]
-        made = records.line(cell, repetition, rate, options=FLAGS)
-        if descriptions.writes(cell["benchmark"]):
+        made = synthetic_records.line(cell, repetition, rate, options=FLAGS)
+        if synthetic_descriptions.writes(cell["benchmark"]):
             made["counters"] = {"busy": 7}
         return made | ({"ops_by_type": types, "shares": SHARES} if types else {})
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from report.terms.rulebook import recorded
-from tests.builders import descriptions, records
-from tests.builders.descriptions import BUILD
-from tests.builders.records import RUN_ID
+from tests.builders import synthetic_descriptions, synthetic_records
+from tests.builders.synthetic_descriptions import BUILD
+from tests.builders.synthetic_records import RUN_ID
 
 Document = dict[str, Any]
 Make = Callable[[Document, int], Document]
@@ -65,7 +65,7 @@ def plan(
     """Return run.json over all cells; `missing` maps an engine to a reason."""
     told = missing or {}
     names = dict.fromkeys(b for s in (*SCENARIOS, *scenarios) for b in s[2])
-    benchmarks = [descriptions.benchmark(name) for name in names]
+    benchmarks = [synthetic_descriptions.benchmark(name) for name in names]
     cells = [
         {"engine": engine[0], "scenario": scenario[0], "benchmark": benchmark}
         for scenario in scenarios
@@ -133,10 +133,10 @@ def lines(document: Document) -> list[Document]:
 
     def make(cell: Document, repetition: int) -> Document:
         if reason := reasons[cell["engine"]]:
-            return records.failure(cell, "missing", reason)
+            return synthetic_records.failure(cell, "missing", reason)
         index = document["cells"].index(cell)
         wobble = 1 + (repetition - 2) * 0.004 + (index % 3) * 0.002
-        return records.line(cell, repetition, rate_of(cell) * wobble)
+        return synthetic_records.line(cell, repetition, rate_of(cell) * wobble)
 
     return lines_of(document, make)
 
@@ -151,7 +151,7 @@ def rate_of(cell: Mapping[str, str]) -> float:
 def slowed(lines: Sequence[Document], cell: str, factor: float) -> list[Document]:
     """Return the lines; the loops of one cell last `factor` times as long."""
     return [
-        records.retimed(line, int(line["loop_ns"] * factor))
+        synthetic_records.retimed(line, int(line["loop_ns"] * factor))
         if "/".join(_name_of(line).values()) == cell
         else line
         for line in lines
@@ -173,7 +173,7 @@ def lines_of(document: Document, make: Make) -> list[Document]:
                 found.append(made)
     if document["suite"]["latency"]:
         ended = [m for m in found if m["status"] == "ok" and m["repetition"] == last]
-        found += [records.latency_of(made, last + 1) for made in ended]
+        found += [synthetic_records.latency_of(made, last + 1) for made in ended]
     return [{**m, "run": document["run"], "order": i} for i, m in enumerate(found)]
 
 
@@ -181,7 +181,11 @@ def disturbed(line: Mapping[str, Any], mark: str) -> Document:
     """Return the line with a mark of a disturbance."""
     return {
         **line,
-        "disturbance": {**records.QUIET, "steal_share": 0.031, "marks": [mark]},
+        "disturbance": {
+            **synthetic_records.QUIET,
+            "steal_share": 0.031,
+            "marks": [mark],
+        },
     }
 
 
@@ -195,7 +199,7 @@ def varied_lines(document: Document) -> list[Document]:
         if line["status"] == "ok" and key in VARIETY:
             status, reason = VARIETY[key]
             if line["repetition"] == 1:
-                found.append(records.failure(_name_of(line), status, reason))
+                found.append(synthetic_records.failure(_name_of(line), status, reason))
         elif line["status"] == "ok":
             found += _attempts(_varied(line, key), key)
         else:
@@ -213,15 +217,15 @@ def _varied(line: Document, key: tuple[str, str]) -> Document:
     if line["engine"] == "beta-tree":
         line["build"] = {**BUILD, "assertions": "live"}
     if key == ("alpha", "fillrandom") and throughput:
-        line = records.retimed(line, line["loop_ns"] * line["repetition"])
+        line = synthetic_records.retimed(line, line["loop_ns"] * line["repetition"])
     if key == ("alpha", "readseq"):
-        line = records.retimed(line, line["loop_ns"] // 30)
+        line = synthetic_records.retimed(line, line["loop_ns"] // 30)
     if key == ("beta-tree", "fillseqsync"):
-        line = records.retimed(line, line["loop_ns"] * 41 // 100)
+        line = synthetic_records.retimed(line, line["loop_ns"] * 41 // 100)
     if key == ("beta-tree", "fillrandsync"):  # within the noise of the run
-        line = records.retimed(line, line["loop_ns"] * 388 // 1000)
+        line = synthetic_records.retimed(line, line["loop_ns"] * 388 // 1000)
     if line["engine"] == "alpha" and key[1] == "fillseqsync":
-        line = records.with_stall(line, 2_000_000_000, 300_000_000)
+        line = synthetic_records.with_stall(line, 2_000_000_000, 300_000_000)
     if key == ("gamma", "fillrandom") and throughput:
         line["close_ns"] = 8 * (line["loop_ns"] + line["flush_ns"])
     if key == ("beta-tree", "fillseqbatch") and throughput:
@@ -229,7 +233,7 @@ def _varied(line: Document, key: tuple[str, str]) -> Document:
     rate = RATES.get((line["engine"], line["scenario"]))
     if rate is None or throughput:
         return line
-    return records.offered(line, rate)
+    return synthetic_records.offered(line, rate)
 
 
 def _attempts(line: Document, key: tuple[str, str]) -> list[Document]:
@@ -281,7 +285,9 @@ def _name_of(line: Document) -> dict[str, str]:
 def _engine(
     name: str, title: str, role: str, missing: str, benchmarks: Sequence[Document]
 ) -> Document:
-    described = recorded(descriptions.description(name, map(dict, benchmarks)))
+    described = recorded(
+        synthetic_descriptions.description(name, map(dict, benchmarks))
+    )
     return {
         "name": name,
         "title": title,

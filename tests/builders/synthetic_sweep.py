@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tests.builders import records, synthetic_run
+from tests.builders import synthetic_records, synthetic_run
 
 Document = dict[str, Any]
 
@@ -57,13 +57,13 @@ def lines(document: Document) -> list[Document]:
         size = int(cell["scenario"].rpartition("-")[2])
         if (cell["engine"], size, cell["benchmark"]) == UNSUPPORTED:
             reason = "values of 8,192 bytes do not fit a page"
-            return records.failure(cell, "unsupported", reason)
+            return synthetic_records.failure(cell, "unsupported", reason)
         rate = RATES[cell["benchmark"]] * factors[cell["engine"]]
         rate *= (1 + 0.05 * (repetition - 2)) / (1 + size / 600)
         options = {"value_size": size, "key_size": KEY_BYTES}
         options["transactions"] = TRANSACTIONS
-        disk_bytes = records.OPS * (KEY_BYTES + size + 20 + size // 10)
-        made = records.line(cell, repetition, rate, options=options)
+        disk_bytes = synthetic_records.OPS * (KEY_BYTES + size + 20 + size // 10)
+        made = synthetic_records.line(cell, repetition, rate, options=options)
         return made | {"disk_bytes": disk_bytes, "peak_disk_bytes": disk_bytes + 4096}
 
     return [_of_transactions(line) for line in synthetic_run.lines_of(document, make)]
@@ -73,4 +73,6 @@ def _of_transactions(line: Document) -> Document:
     """Return the line with one latency of each transaction."""
     if line["latency_ns"] is None or line["benchmark"] != "fillseq":
         return line
-    return line | {"latency_ns": records.latencies(line["loop_ns"], TRANSACTIONS)}
+    return line | {
+        "latency_ns": synthetic_records.latencies(line["loop_ns"], TRANSACTIONS)
+    }

@@ -11,7 +11,7 @@ from report.model.run import Run
 from report.stats.two_run_decision import Limits
 from report.trust.judge import load_run
 from report.verdict.run_changes import ComparedCell, ComparedRuns, compare
-from tests.builders import records, synthetic_run
+from tests.builders import synthetic_records, synthetic_run
 
 ENGINES = synthetic_run.ENGINES[:2]  # alpha and beta-tree
 SCENARIOS = synthetic_run.SCENARIOS[:1]
@@ -44,7 +44,9 @@ def lines(document: Document, rates: Rates) -> list[Document]:
 
     def make(cell: Document, repetition: int) -> Document:
         own = rates.get("/".join(cell.values()), STEADY)
-        return records.line(cell, repetition, own[(repetition - 1) % len(own)])
+        return synthetic_records.line(
+            cell, repetition, own[(repetition - 1) % len(own)]
+        )
 
     return synthetic_run.lines_of(document, make)
 

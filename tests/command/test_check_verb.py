@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from report.trust.judge import load_run
 from scripts.cli.verbs import main
-from tests.builders import records, synthetic_ab, synthetic_run
+from tests.builders import synthetic_ab, synthetic_records, synthetic_run
 
 SLOW = synthetic_ab.CELLS[0]
 
@@ -41,7 +41,7 @@ def run_of(folder: Path, day: int, *, repetitions: int = 4, slower: float = 1.0)
         # No two runs are alike.
         factor = 1 + (day * 7 % 5) / 500
         factor *= slower if line["benchmark"] == "fillseq" else 1
-        lines.append(records.retimed(made, int(line["loop_ns"] * factor)))
+        lines.append(synthetic_records.retimed(made, int(line["loop_ns"] * factor)))
     synthetic_run.write_run(folder / name, plan, lines)
     return name
 

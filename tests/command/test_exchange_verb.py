@@ -12,7 +12,7 @@ from report.exchange.benchstat import benchmark_name
 from report.model.ab_plan import Failure
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
-from tests.builders import records, synthetic_ab, synthetic_run
+from tests.builders import synthetic_ab, synthetic_records, synthetic_run
 from tests.setup import other_programs
 from tests.support.command_line import CommandResult, call
 
@@ -25,7 +25,7 @@ def report(folder: Path, *words: str) -> CommandResult:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_has_no_rate_is_named_on_stderr(tmp_path: Path, kind: str) -> None:
-    folder = synthetic_run.write_varied(tmp_path / records.RUN_ID)
+    folder = synthetic_run.write_varied(tmp_path / synthetic_records.RUN_ID)
     done = report(folder, "--format", kind)
     assert done.returncode == 0, done.stderr
     assert "alpha" in done.stdout
@@ -39,8 +39,8 @@ def test_a_reason_on_stderr_is_one_line_without_controls(tmp_path: Path) -> None
     lines = synthetic_run.lines(plan)
     cell = plan["cells"][0]
     wrong = "a\nleft out: everything\x1b[2J\x9bb"
-    lines[0] = records.failure(cell, "error", wrong)
-    folder = synthetic_run.write_run(tmp_path / records.RUN_ID, plan, lines)
+    lines[0] = synthetic_records.failure(cell, "error", wrong)
+    folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID, plan, lines)
     done = report(folder, "--format", "benchstat")
     assert done.returncode == 0, done.stderr
     (said,) = done.stderr.splitlines()
@@ -48,7 +48,7 @@ def test_a_reason_on_stderr_is_one_line_without_controls(tmp_path: Path) -> None
 
 
 def test_a_file_is_written_and_its_name_printed(tmp_path: Path) -> None:
-    folder = synthetic_run.write_run(tmp_path / records.RUN_ID)
+    folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
     target = tmp_path / "google.json"
     done = report(folder, "--format", "google", "-o", str(target))
     assert (done.returncode, done.stderr) == (0, "")
@@ -62,9 +62,10 @@ def test_a_run_without_any_rate_ends_with_5_and_writes_nothing(
 ) -> None:
     plan = synthetic_run.plan()
     lines = [
-        records.failure(cell, "error", "signal 11 (SIGSEGV)") for cell in plan["cells"]
+        synthetic_records.failure(cell, "error", "signal 11 (SIGSEGV)")
+        for cell in plan["cells"]
     ]
-    folder = synthetic_run.write_run(tmp_path / records.RUN_ID, plan, lines)
+    folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID, plan, lines)
     target = tmp_path / "out"
     done = report(folder, "--format", kind, "-o", str(target))
     assert done.returncode == 5
@@ -73,7 +74,7 @@ def test_a_run_without_any_rate_ends_with_5_and_writes_nothing(
 
 
 def test_a_damaged_run_ends_with_2(tmp_path: Path) -> None:
-    folder = synthetic_run.write_run(tmp_path / records.RUN_ID)
+    folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
     (folder / "measurements.jsonl").write_text('{"schema": NaN}\n')
     done = report(folder, "--format", "google")
     assert done.returncode == 2

@@ -22,8 +22,8 @@ from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.words.history_view import view
 from scripts.cli.verbs import main
-from tests.builders import records, synthetic_run
 from tests.builders import synthetic_history as made
+from tests.builders import synthetic_records, synthetic_run
 from tests.builders.synthetic_ab import AB_RUN_ID, CELLS, LABELS, write_ab_run
 
 READS = CellName("beta", "baseline", "readrandom")
@@ -96,20 +96,23 @@ def test_the_history_is_among_the_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     results = tmp_path / "moved"
-    synthetic_run.write_run(results / records.RUN_ID)
+    synthetic_run.write_run(results / synthetic_records.RUN_ID)
     moved: tuple[str, ...] = ("--results-dir", str(results))
     if way == "environment":
         monkeypatch.setenv("KVMATRIX_RESULTS_DIR", str(results))
         moved = ()
     before = moved if way == "before" else ()
     after = moved if way == "after" else ()
-    done = called(*before, "add", records.RUN_ID, *after)
+    done = called(*before, "add", synthetic_records.RUN_ID, *after)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert (results / "history" / f"{records.RUN_ID}.json").is_file()
+    assert (results / "history" / f"{synthetic_records.RUN_ID}.json").is_file()
     assert "1 run · 1 machine" in called(*moved).stdout
     elsewhere = "--history-dir", str(tmp_path / "h")
-    assert called(*elsewhere, *before, "add", records.RUN_ID, *after).exit_code == 0
-    assert (tmp_path / "h" / f"{records.RUN_ID}.json").is_file()
+    assert (
+        called(*elsewhere, *before, "add", synthetic_records.RUN_ID, *after).exit_code
+        == 0
+    )
+    assert (tmp_path / "h" / f"{synthetic_records.RUN_ID}.json").is_file()
 
 
 def test_a_nomination_says_how_to_confirm_it(folder: Path) -> None:
@@ -196,7 +199,7 @@ def test_a_damaged_history_is_named(folder: Path) -> None:
 
 
 def write_run(results: Path) -> Path:
-    return synthetic_run.write_run(results / records.RUN_ID)
+    return synthetic_run.write_run(results / synthetic_records.RUN_ID)
 
 
 def added(tmp_path: Path, *words: str) -> Result:
@@ -209,11 +212,11 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     done = added(tmp_path, "@last", "--label", "abc123")
     assert done.exit_code == 0, done.stderr
     (entry,) = load(tmp_path / "h")
-    assert (entry.run, entry.label) == (records.RUN_ID, "abc123")
+    assert (entry.run, entry.label) == (synthetic_records.RUN_ID, "abc123")
     before = (tmp_path / "h" / f"{entry.run}.json").read_bytes()
-    again = added(tmp_path, records.RUN_ID, "--label", "abc123")
+    again = added(tmp_path, synthetic_records.RUN_ID, "--label", "abc123")
     assert (again.exit_code, "(was there)" in again.stdout) == (0, True)
-    other = added(tmp_path, records.RUN_ID, "--label", "def456")
+    other = added(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
     assert other.exit_code == 2
     assert "not the same" in other.stderr
     assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before
@@ -259,7 +262,7 @@ def test_nothing_is_added_if_one_of_the_runs_is_damaged(tmp_path: Path) -> None:
     write_run(tmp_path / "results")
     damaged = synthetic_run.write_run(tmp_path / "results/20260203-040506-damaged")
     (damaged / "run.json").write_text("{")
-    done = added(tmp_path, records.RUN_ID, damaged.name)
+    done = added(tmp_path, synthetic_records.RUN_ID, damaged.name)
     assert done.exit_code == 2
     assert not (tmp_path / "h").exists()
 

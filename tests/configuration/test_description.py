@@ -11,7 +11,7 @@ from report.model.description import Description
 from report.trust.judge import load_run
 from scripts.machine.child_process import ProcessResult
 from scripts.planning.executable import NotUsable, parse_description
-from tests.builders import descriptions, synthetic_run
+from tests.builders import synthetic_descriptions, synthetic_run
 from tests.support.lab import Lab, make_lab
 
 MIX = {"read": 0.95, "update": 0.05}
@@ -24,8 +24,10 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def answer(change: Change | None = None) -> dict[str, Any]:
-    entry = {**descriptions.benchmark("ycsba"), "types": MIX}
-    document = json.loads(json.dumps(descriptions.description("one", [entry])))
+    entry = {**synthetic_descriptions.benchmark("ycsba"), "types": MIX}
+    document = json.loads(
+        json.dumps(synthetic_descriptions.description("one", [entry]))
+    )
     if change:
         change(document)
     return document

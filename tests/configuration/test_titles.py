@@ -10,7 +10,7 @@ from report.terms import titles
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.words import sentences
-from tests.builders import records, synthetic_mix, synthetic_run
+from tests.builders import synthetic_mix, synthetic_records, synthetic_run
 from tests.places import ROOT
 from tests.support.html_tree import tree
 
@@ -41,7 +41,7 @@ def test_the_cards_keep_them_too(tmp_path: Path) -> None:
     lines = synthetic_mix.lines(plan)
     for line in lines:
         if line["benchmark"] == "ycsba" and line["engine"] == "beta-tree":
-            line |= records.retimed(line, line["loop_ns"] * 9)
+            line |= synthetic_records.retimed(line, line["loop_ns"] * 9)
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
     cards = tree(report_page.render(run)).at("glance").all("article", "card")
     told = "Weakest: YCSB, its own Zipf, YCSB A, update heavy, "

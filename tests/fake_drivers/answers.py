@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any
 
-from tests.builders import records
+from tests.builders import synthetic_records
 from tests.fake_drivers.protocol import FakeDriver, Record
 
 
@@ -78,7 +78,7 @@ class Slower(FakeDriver):
         record = super().answer(benchmark, **changed)
         if benchmark != "fillrandom":
             return record
-        return records.retimed(record, record["loop_ns"] * 11 // 10)
+        return synthetic_records.retimed(record, record["loop_ns"] * 11 // 10)
 
 
 class Unable(FakeDriver):

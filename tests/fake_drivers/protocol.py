@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.builders import descriptions, records
-from tests.builders.descriptions import benchmark as described
+from tests.builders import synthetic_descriptions, synthetic_records
+from tests.builders.synthetic_descriptions import benchmark as described
 from tests.places import BUILD
 
 Record = dict[str, Any]
@@ -99,8 +99,11 @@ class FakeDriver:
 
     def describe(self) -> Record:
         """Return the answer to --describe."""
-        known = [described(n, self.unsupported.get(n, "")) for n in descriptions.NAMES]
-        return descriptions.description(
+        known = [
+            described(n, self.unsupported.get(n, ""))
+            for n in synthetic_descriptions.NAMES
+        ]
+        return synthetic_descriptions.description(
             self.engine, known, version=self.version, stores=self.stores
         )
 
@@ -122,7 +125,7 @@ class FakeDriver:
 
     def step(self, benchmark: str) -> str:
         """Return the entry of this process in --after; "" if it writes nothing."""
-        if not descriptions.writes(benchmark):
+        if not synthetic_descriptions.writes(benchmark):
             return ""
         return f"{benchmark}:{self.ops}" if self.hurried else benchmark
 
@@ -136,10 +139,10 @@ class FakeDriver:
 
     def answer(self, benchmark: str, **changed: Any) -> Record:
         """Return an honest measurement, with changes."""
-        record = records.answer(
+        record = synthetic_records.answer(
             benchmark,
             self.ops,
-            self.ops * records.NS_PER_OP,
+            self.ops * synthetic_records.NS_PER_OP,
             options=self.options(),
             engine=self.engine,
             engine_version=self.version,
@@ -151,17 +154,17 @@ class FakeDriver:
             close_ns=0,
         )
         if self.rate or "histogram" in self.flags:
-            record = records.timed(record)
+            record = synthetic_records.timed(record)
         if self.rate:
-            record = records.open_loop(record)
+            record = synthetic_records.open_loop(record)
             record["open_loop"] |= dict.fromkeys(_RATES, self.rate)
-        return (records.killed(record) if self.crashes else record) | changed
+        return (synthetic_records.killed(record) if self.crashes else record) | changed
 
     def options(self) -> Record:
         """Return the flags that the answer reports, with their types."""
         return {
             name: text if isinstance(default, str) else json.loads(text)
-            for name, default in records.OPTIONS.items()
+            for name, default in synthetic_records.OPTIONS.items()
             if (text := self.flags.get(name)) is not None
         }
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.builders import records
-from tests.builders.descriptions import benchmark as described
+from tests.builders import synthetic_records
+from tests.builders.synthetic_descriptions import benchmark as described
 from tests.fake_drivers.protocol import FakeDriver, Record
 
 WRITES = 7  # of the writer
@@ -48,8 +48,8 @@ class Threaded(FakeDriver):
     def answer(self, benchmark: str, **changed: object) -> Record:
         record = super().answer(benchmark, planned_ops=self.ops, **changed)
         if benchmark == _WITH_WRITER:
-            record = records.with_writer(record, WRITES)
+            record = synthetic_records.with_writer(record, WRITES)
         if benchmark == _MIX:
             record["ops_by_type"] = {"read": self.ops - self.ops // 10}
             record["ops_by_type"]["update"] = self.ops // 10
-        return records.timed(record) if record["latency_ns"] else record
+        return synthetic_records.timed(record) if record["latency_ns"] else record

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from report.config.config_types import MEASURED
-from tests.faults import document
+from tests.faults import fault_page
 from tests.faults.harness import problems_of, run_family
 from tests.faults.table import FAMILIES, honest_family, load_checks, load_family
 
@@ -22,12 +22,12 @@ def test_every_lie_is_caught(name: str, tmp_path: Path) -> None:
     found = run_family(family, tmp_path)
     assert not problems_of(family.cases, found)
     assert len(found) == len(family.cases)
-    same = document.without_figures if name in document.TIMED else str
-    assert same(document.section(family, found)) in same(document.PATH.read_text())
+    same = fault_page.without_figures if name in fault_page.TIMED else str
+    assert same(fault_page.section(family, found)) in same(fault_page.PATH.read_text())
 
 
 def test_a_configuration_may_name_every_benchmark_and_no_other() -> None:
-    assert sorted(document.described_benchmarks()) == sorted(MEASURED)
+    assert sorted(fault_page.described_benchmarks()) == sorted(MEASURED)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_configuration_may_name_every_benchmark_and_no_other() -> None:
 def test_the_honest_engine_is_clean(
     engine: str, unable: set[str], tmp_path: Path
 ) -> None:
-    family = honest_family(engine, document.described_benchmarks(), unable)
+    family = honest_family(engine, fault_page.described_benchmarks(), unable)
     found = run_family(family, tmp_path)
     assert not problems_of(family.cases, found)
     assert not [verdict for verdict in found.values() if verdict["findings"]]
@@ -49,16 +49,16 @@ def test_every_case_names_a_check() -> None:
 
 
 def test_every_lie_of_the_executable_is_used() -> None:
-    known = document.described_lies().keys()
+    known = fault_page.described_lies().keys()
     families = [load_family(name) for name in FAMILIES]
     told = {s.lie for family in families for s in family.scenarios}
     assert known == told | {"none"}
 
 
 def test_the_page_of_lies_is_up_to_date() -> None:
-    head, tail = document.frame({})
-    text = document.without_costs(document.PATH.read_text())
-    assert text.startswith(document.without_costs(head))
+    head, tail = fault_page.frame({})
+    text = fault_page.without_costs(fault_page.PATH.read_text())
+    assert text.startswith(fault_page.without_costs(head))
     assert text.endswith(tail)
     titles = [load_family(name).title for name in FAMILIES]
     wanted = ["The checks", *titles, "Not injected here"]

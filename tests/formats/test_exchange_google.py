@@ -17,7 +17,7 @@ from report.model.google_file import read
 from report.model.run import Run
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
-from tests.builders import descriptions, synthetic_run
+from tests.builders import synthetic_descriptions, synthetic_run
 from tests.setup import other_programs
 
 Document = dict[str, Any]
@@ -129,7 +129,7 @@ def test_the_context_names_a_machine_by_its_identity(run: Run, tmp_path: Path) -
 def test_live_assertions_are_a_debug_build(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     lines = [
-        line | {"build": {**descriptions.BUILD, "assertions": "live"}}
+        line | {"build": {**synthetic_descriptions.BUILD, "assertions": "live"}}
         for line in synthetic_run.lines(plan)
     ]
     run = load_run(synthetic_run.write_run(tmp_path / "run", plan, lines))

@@ -13,7 +13,7 @@ from scripts.forecast.guess import guess_seconds
 from scripts.forecast.prediction import Forecast
 from scripts.planning.disk_room import PEAK_FACTOR, cell_bytes, value_bytes
 from scripts.planning.order import ScheduledRepetition
-from tests.builders import descriptions
+from tests.builders import synthetic_descriptions
 from tests.builders.simple_plans import FLAGS, engine, plan
 from tests.support.lab import Lab, make_lab
 
@@ -30,8 +30,11 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def made(*benchmarks: str, **flags: Any) -> Plan:
-    told = [descriptions.benchmark(n) for n in (*descriptions.NAMES, *benchmarks)]
-    able = Description.of(descriptions.description("a", told, version="1"))
+    told = [
+        synthetic_descriptions.benchmark(n)
+        for n in (*synthetic_descriptions.NAMES, *benchmarks)
+    ]
+    able = Description.of(synthetic_descriptions.description("a", told, version="1"))
     alone = replace(engine("a"), description=able)
     return plan([alone], benchmarks, flags={"a": {**FLAGS, **flags}})
 

@@ -15,7 +15,7 @@ from report.formats import markdown
 from report.model.run import Run
 from report.page import frame, identity, raw_data, report_page
 from report.trust.judge import load_run
-from tests.builders import descriptions, records, synthetic_run
+from tests.builders import synthetic_descriptions, synthetic_records, synthetic_run
 from tests.places import ROOT
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*7}}"
@@ -100,7 +100,9 @@ def test_the_sizes_of_values_are_those_that_were_run(tmp_path: Path) -> None:
     for line in lines:
         if line["scenario"] == "baseline":
             line["options"] = {**line["options"], **law}
-            line["bytes"] = bytes_each * (line["bytes"] // records.ENTRY_BYTES)
+            line["bytes"] = bytes_each * (
+                line["bytes"] // synthetic_records.ENTRY_BYTES
+            )
     for name, made_lines in (("measured", lines), ("planned", [])):
         text = Page(report_page.render(made(tmp_path / name, plan, made_lines))).text
         assert "16 B keys, 100 or 200 to 2,000 B values" in text, name
@@ -174,7 +176,9 @@ def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=1)
     slow = {"fillseq": 1_000, "fillseqbatch": 500, "fillseqsync": 50_000}
     lines = [
-        records.retimed({**line, "flush_ns": 0}, slow[line["benchmark"]] * 1000)
+        synthetic_records.retimed(
+            {**line, "flush_ns": 0}, slow[line["benchmark"]] * 1000
+        )
         if line["engine"] == "alpha" and line["benchmark"] in slow
         else line
         for line in synthetic_run.lines(plan)
@@ -212,7 +216,11 @@ def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
         engine["describe"] |= {
             "version": HOSTILE,
             "codec": HOSTILE,
-            "build": {**descriptions.BUILD, "origin": HOSTILE, "flags": HOSTILE},
+            "build": {
+                **synthetic_descriptions.BUILD,
+                "origin": HOSTILE,
+                "flags": HOSTILE,
+            },
         }
     for scenario in plan["scenarios"]:
         scenario |= {"title": HOSTILE, "analysis": HOSTILE}
@@ -314,7 +322,7 @@ def test_unknown_published_figures_are_said_and_left_out(tmp_path: Path) -> None
 
 def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
-    most = 2**64 // records.ENTRY_BYTES - 1
+    most = 2**64 // synthetic_records.ENTRY_BYTES - 1
     extremes, lines = {"alpha": most, "gamma": 1}, []
     for scenario in plan["scenarios"]:
         for engine, num in extremes.items():
@@ -326,7 +334,7 @@ def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
             line |= {"planned_ops": ops, "found": found, "flush_ns": 0}
             line["wall_ns"] = 2**64 - 1
             line["options"] = {**line["options"], "num": ops}
-            line = records.retimed(line, most, ops)
+            line = synthetic_records.retimed(line, most, ops)
         lines.append(line)
     text = Page(report_page.render(made(tmp_path, plan, lines))).text
     assert "Alpha wins 8 of 8 charts" in text

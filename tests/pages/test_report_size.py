@@ -9,8 +9,8 @@ import pytest
 
 from report.page import report_page
 from report.trust.judge import load_run
-from tests.builders import records, synthetic_run
-from tests.builders.records import lower_edge
+from tests.builders import synthetic_records, synthetic_run
+from tests.builders.synthetic_records import lower_edge
 
 OPS = 1_000_000
 INTERVALS = 200
@@ -65,7 +65,7 @@ def with_latency(line: dict[str, Any], source: random.Random) -> dict[str, Any]:
     counts[lower_edge(int(mean_ns))] += OPS - counts.total()
     buckets = sorted(counts.items())
     return {
-        **records.latency_of(line, line["repetition"]),
+        **synthetic_records.latency_of(line, line["repetition"]),
         "loop_ns": line["loop_ns"],
         "timeline": line["timeline"],
         "latency_ns": {
@@ -88,7 +88,9 @@ def test_a_whole_run_stays_under_two_megabytes(tmp_path: Path) -> None:
         for order, cell in enumerate(document["cells"]):
             rate = RATES[cell["benchmark"]] * factors.get(cell["engine"], 1.0)
             rate *= source.uniform(0.9, 1.1)
-            line = noisy(records.line(cell, repetition, rate, order + 1, OPS), source)
+            line = noisy(
+                synthetic_records.line(cell, repetition, rate, order + 1, OPS), source
+            )
             lines.append(with_latency(line, source) if repetition == 4 else line)
     run = load_run(synthetic_run.write_run(tmp_path, document, lines))
     assert {cell.status for cell in run.cells.values()} == {"ok"}

@@ -17,7 +17,7 @@ from report.trust.judge import load_run
 from report.verdict import comparison, sweeps
 from report.words import cell_text, summary_badges
 from report.words.cell_text import CellText, EngineRow
-from tests.builders import records, synthetic_run, synthetic_sweep
+from tests.builders import synthetic_records, synthetic_run, synthetic_sweep
 from tests.support.html_tree import tree
 
 SIZES = (64, 4, 1024, 8192)
@@ -98,15 +98,16 @@ def test_the_table_has_the_figures_of_the_line(run: Run) -> None:
         if str(m.cell) == "hashdb/kyoto-ceda-4/fillseq" and m.repetition == 2
     )
     elapsed_s = (line.elapsed_ns or 0) / 1e9
-    data = records.OPS * (synthetic_sweep.KEY_BYTES + 4)
+    data = synthetic_records.OPS * (synthetic_sweep.KEY_BYTES + 4)
     due = {
         "transactions": synthetic_sweep.TRANSACTIONS,
-        "entries in each": records.OPS / synthetic_sweep.TRANSACTIONS,
+        "entries in each": synthetic_records.OPS / synthetic_sweep.TRANSACTIONS,
         "data, bytes": data,
         "database, bytes": line.figure("disk_bytes"),
-        "overhead, B/record": ((line.figure("disk_bytes") or 0) - data) / records.OPS,
+        "overhead, B/record": ((line.figure("disk_bytes") or 0) - data)
+        / synthetic_records.OPS,
         "fillseq, s": elapsed_s,
-        "fillseq, kops/s": records.OPS / elapsed_s / 1e3,
+        "fillseq, kops/s": synthetic_records.OPS / elapsed_s / 1e3,
         "fillseq, MB/s": data / elapsed_s / 2**20,
     }
     assert (row.value, row.source) == ("4", "")
@@ -218,7 +219,7 @@ def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
         if flag in (line["options"] or {}):
             line["options"] = {**line["options"], **by_name[line["scenario"]]}
         if flag == "rate" and line["latency_ns"]:
-            line |= records.offered(line, by_name[line["scenario"]]["rate"])
+            line |= synthetic_records.offered(line, by_name[line["scenario"]]["rate"])
     return load_run(synthetic_run.write_run(folder, plan, lines))
 
 

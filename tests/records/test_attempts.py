@@ -10,7 +10,7 @@ from report.model.plan import CellName
 from report.model.run import NOT_MEASURED, Cell, Run
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
-from tests.builders import records, synthetic_run
+from tests.builders import synthetic_records, synthetic_run
 from tests.places import ROOT
 
 Lines = list[dict[str, Any]]
@@ -37,7 +37,7 @@ def again(*made: dict[str, Any]) -> Callable[[Lines], Lines]:
                 found.append(line)
                 continue
             for number, changes in enumerate(made, 1):
-                slower = records.retimed(line, line["loop_ns"] * number)
+                slower = synthetic_records.retimed(line, line["loop_ns"] * number)
                 found.append({**slower, "attempt": number, **changes})
         return found
 
@@ -53,7 +53,7 @@ def cell_of(run: Run, engine: str = "alpha") -> Cell:
     return run.cells[CellName(engine, *CHART)]
 
 
-MARKED = {"disturbance": {**records.QUIET, "marks": [MARK]}}
+MARKED = {"disturbance": {**synthetic_records.QUIET, "marks": [MARK]}}
 
 
 def test_the_last_attempt_counts_and_the_others_stay(tmp_path: Path) -> None:

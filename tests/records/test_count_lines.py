@@ -11,7 +11,7 @@ from report.model.count_lines import read_count_lines
 from report.model.plan import CellName
 from report.terms.documents import ResultsError
 from scripts.ab.counting_tools import Unreadable, parse_strace, parse_valgrind
-from tests.builders import records
+from tests.builders import synthetic_records
 from tests.builders.count_reports import REFS, TABLE
 
 
@@ -52,7 +52,7 @@ def test_the_instructions_are_read_from_one_line_alone() -> None:
 
 
 CELL = {"engine": "one", "scenario": "base", "benchmark": "fillseq"}
-LINE = records.counted(CELL, run="r", write_calls=None)
+LINE = synthetic_records.counted(CELL, run="r", write_calls=None)
 CELLS = [CellName(**CELL)]
 
 

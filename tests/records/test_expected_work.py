@@ -10,7 +10,7 @@ from report.trust.operation_rules import found_has_digest, found_what_it_asked, 
 from report.trust.rule import Context
 from report.trust.size_rules import bytes_of_entries, bytes_of_mix
 from tests.builders import synthetic_run
-from tests.builders.records import OPTIONS
+from tests.builders.synthetic_records import OPTIONS
 
 READ = {"name": "readrandom", "kind": "read"}
 FILL = {"name": "fillrandom", "kind": "write"}

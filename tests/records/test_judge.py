@@ -13,7 +13,7 @@ from report.model.plan import CellName
 from report.model.run import Run
 from report.trust.judge import load_run
 from report.verdict import comparison
-from tests.builders import records, synthetic_run
+from tests.builders import synthetic_records, synthetic_run
 from tests.places import ROOT
 
 Lines = list[dict[str, Any]]
@@ -133,14 +133,16 @@ def test_unequal_work_may_have_unequal_digests(tmp_path: Path) -> None:
 
     def change(plan: dict[str, Any], lines: Lines) -> None:
         truncated, *_ = lines_of(lines, "alpha", WRITE)
-        truncated |= records.retimed(truncated, truncated["loop_ns"], 700)
+        truncated |= synthetic_records.retimed(truncated, truncated["loop_ns"], 700)
         truncated |= {"truncated": True, "digest": OTHER}
         for scenario in plan["scenarios"]:
             scenario["flags"]["alpha"] = {**synthetic_run.FLAGS, "duration": 9}
         for scenario in plan["scenarios"]:
             scenario["flags"]["beta-tree"] = {**synthetic_run.FLAGS, "num": 500}
         for line in (x for x in lines if x["engine"] == "beta-tree"):
-            line |= records.retimed(line, line["loop_ns"], 500) | {"planned_ops": 500}
+            line |= synthetic_records.retimed(line, line["loop_ns"], 500) | {
+                "planned_ops": 500
+            }
             line |= {"found": 500 if line["found"] else 0, "digest": OTHER}
             line["options"] = {**line["options"], "num": 500}
 
@@ -217,6 +219,8 @@ def test_an_older_description_does_not_tell_the_work(tmp_path: Path) -> None:
         for benchmark in plan["engines"][0]["describe"]["benchmarks"]:
             del benchmark["one_call"]
         for line in lines_of(lines, "alpha", WRITE):
-            line |= records.retimed(line, line["loop_ns"], 500) | {"planned_ops": 500}
+            line |= synthetic_records.retimed(line, line["loop_ns"], 500) | {
+                "planned_ops": 500
+            }
 
     assert status_of(read(tmp_path, change), "alpha", WRITE) == "ok"

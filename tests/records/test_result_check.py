@@ -10,7 +10,7 @@ import pytest
 from report.trust.cell_context import context_of
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.result_check import Expected, judge, validated
-from tests.builders import records
+from tests.builders import synthetic_records
 from tests.builders.honest_answer import EXPECTED, FLAGS, ONE, verdict
 from tests.builders.honest_records import READ
 
@@ -127,8 +127,8 @@ DEAD = ProcessResult("signal 9", 10_000_000, "")
 
 def dead(**changed: Any) -> dict[str, Any]:
     """Return an honest answer of a process that died with its database open."""
-    answer = records.answer("fillseq", 100, 5000) | {"seed": 7}
-    return records.killed(records.timed(answer)) | changed
+    answer = synthetic_records.answer("fillseq", 100, 5000) | {"seed": 7}
+    return synthetic_records.killed(synthetic_records.timed(answer)) | changed
 
 
 def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.builders import honest_records, records
+from tests.builders import honest_records, synthetic_records
 from tests.builders.honest_records import (
     KILLED,
     OPEN,
@@ -15,7 +15,7 @@ from tests.builders.honest_records import (
     Work,
     inside,
 )
-from tests.builders.records import histogram
+from tests.builders.synthetic_records import histogram
 
 OK = ""
 
@@ -38,9 +38,9 @@ def asked(rate: float) -> Work:
 
 def pace(achieved: float, base: Work) -> Work:
     """Return an open loop that was offered 1,000 a second."""
-    line = records.retimed(base.line, round(1e12 / achieved))
+    line = synthetic_records.retimed(base.line, round(1e12 / achieved))
     saturated = base is SATURATED
-    line = records.open_loop(line, saturated)
+    line = synthetic_records.open_loop(line, saturated)
     rates = {"offered_ops_per_sec": 1000.0, "achieved_ops_per_sec": achieved}
     line["open_loop"] |= {**rates, "rate_ops_per_sec": 1000.0}
     flags = {**base.context.flags, "rate": 1000.0}
@@ -50,14 +50,14 @@ def pace(achieved: float, base: Work) -> Work:
 def batches(size: int, calls: int) -> Work:
     """Return the latencies of batches."""
     made = honest_records.work("fillseqsync", {"batch_size": size}, 100.0).timed()
-    times = records.latencies(made.line["loop_ns"], calls)
+    times = synthetic_records.latencies(made.line["loop_ns"], calls)
     return made.changed({"latency_ns": times})
 
 
 def stalls(total_ns: int, count: int = 101) -> Work:
     """Return a line of eleven seconds with a hundred stalls listed."""
     listed = [{"at_ns": i * 90_000_000, "lasted_ns": 10**8} for i in range(100)]
-    line = records.retimed(SLOW.line, 11 * 10**9) | {"stalls": listed}
+    line = synthetic_records.retimed(SLOW.line, 11 * 10**9) | {"stalls": listed}
     line |= {"wall_ns": 20 * 10**9, "stall_count": count, "stalled_ns": total_ns}
     return SLOW.changed(line)
 
@@ -76,7 +76,7 @@ def beside(per_second: int) -> Work:
     flags = {"writes_per_second": per_second}
     line = honest_records.with_writer(flags, rate_ops_per_sec=float(per_second)).line
     made = honest_records.with_writer(flags, **{**line["writer"], "loop_ns": 10**9})
-    return made.changed(records.retimed(made.line, made.line["loop_ns"]))
+    return made.changed(synthetic_records.retimed(made.line, made.line["loop_ns"]))
 
 
 SCANS = "mean scan length, entries"

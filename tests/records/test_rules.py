@@ -10,7 +10,7 @@ from report.terms.rulebook import UNKNOWN
 from report.trust.judge import verdicts
 from report.trust.rule_table import RULES, fault_of_answer, fault_of_line, statements
 from scripts.measure.result_check import validated
-from tests.builders import honest_records, records
+from tests.builders import honest_records, synthetic_records
 from tests.builders.honest_records import (
     COMPACT,
     FILL,
@@ -28,7 +28,7 @@ from tests.builders.honest_records import (
     inside,
     rejecting_rules,
 )
-from tests.builders.records import histogram
+from tests.builders.synthetic_records import histogram
 from tests.places import ROOT
 
 FOUR = {"threads": 4}
@@ -50,7 +50,7 @@ HONEST = {
     "threads": honest_records.work("fillrandom", FOUR),
     "readers": honest_records.work("readrandom", FOUR),
     "batch": honest_records.work("fillrandom", {"batch_size": 100}),
-    "stalled": SLOW.changed(records.with_stall(SLOW.line, 10**9, 3 * 10**8)),
+    "stalled": SLOW.changed(synthetic_records.with_stall(SLOW.line, 10**9, 3 * 10**8)),
     "limited": honest_records.work("readrandom", {"duration": 9}, truncated=True),
 }
 SECONDS = 10**9
@@ -70,7 +70,7 @@ def once(at_ns: int, lasted_ns: int) -> dict[str, Any]:
 
 def of_work(base: Work, ops: int, **changed: Any) -> Work:
     """Return a read of other work than was planned."""
-    line = records.retimed(base.line, base.line["loop_ns"], ops)
+    line = synthetic_records.retimed(base.line, base.line["loop_ns"], ops)
     return base.changed({**line, "found": ops, **changed})
 
 
@@ -124,7 +124,7 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     ("no-more-operations", of_work(READ, 1001)),
     ("no-fewer-operations", of_work(READ, 999)),
     ("time-limit", READ.changed({"truncated": True})),
-    ("time-of-operations", READ.changed(records.retimed(READ.line, 999))),
+    ("time-of-operations", READ.changed(synthetic_records.retimed(READ.line, 999))),
     ("time-of-process", READ.changed({"wall_ns": 1_000_000})),
     ("found-no-more", FILL.changed({"found": 1001})),
     ("found-what-it-asked", READ.changed({"found": 999, "bytes": 999 * 116})),
@@ -133,9 +133,9 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     ("digest", READ.changed({"digest": None})),
     ("digest-of-chance", WITH_WRITER.changed({"digest": "0123456789abcdef"})),
     ("digest-of-chance", MIX_OF_FOUR.changed({"digest": "0123456789abcdef"})),
-    ("ending", FILL.changed(records.killed(FILL.line))),
+    ("ending", FILL.changed(synthetic_records.killed(FILL.line))),
     ("ending", KILLED.changed({"ending": "closed"})),
-    ("ending", TIMED.changed(records.killed(TIMED.line))),
+    ("ending", TIMED.changed(synthetic_records.killed(TIMED.line))),
     ("nothing-after-kill", KILLED.changed({"close_ns": 1})),
     ("nothing-after-kill", inside(KILLED, "deferred", cpu_ns=1)),
     ("peak-on-disk", READ.changed({"peak_disk_bytes": 131071})),
@@ -187,7 +187,10 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     ("latencies", SATURATED.changed(CALLS)),
     ("service-times", OPEN.changed({"service_ns": None})),
     ("service-times", TIMED.changed({"service_ns": TIMED.line["latency_ns"]})),
-    ("histogram-count", TIMED.changed({"latency_ns": records.latencies(10**10, 999)})),
+    (
+        "histogram-count",
+        TIMED.changed({"latency_ns": synthetic_records.latencies(10**10, 999)}),
+    ),
     ("histogram-buckets", buckets([FIRST[0], FIRST[1] - 1], *OTHERS)),
     ("histogram-order", buckets(*OTHERS, FIRST)),
     ("histogram-least", inside(TIMED, "latency_ns", min=1)),
@@ -198,11 +201,11 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     ("histogram-sum", inside(TIMED, "latency_ns", sum=8_799_998_999)),
     (
         "calls-within-loop",
-        TIMED.changed({"latency_ns": records.latencies(22 * SECONDS, 1000)}),
+        TIMED.changed({"latency_ns": synthetic_records.latencies(22 * SECONDS, 1000)}),
     ),
     (
         "service-within-latency",
-        OPEN.changed({"latency_ns": records.latencies(5 * SECONDS, 1000)}),
+        OPEN.changed({"latency_ns": synthetic_records.latencies(5 * SECONDS, 1000)}),
     ),
     ("threads", honest_records.work("fillrandom", FOUR, ops_by_thread=None)),
     ("threads", READ.changed({"ops_by_thread": [1000]})),

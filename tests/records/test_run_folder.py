@@ -14,7 +14,7 @@ from report.model.run_folder import read_measurements
 from report.page import report_page
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
-from tests.builders import records, synthetic_run
+from tests.builders import synthetic_records, synthetic_run
 
 LINES = "measurements.jsonl"
 HISTOGRAM = {"count": 1, "min": 5, "max": 5, "sum": 5, "buckets": [[5, 1]]}
@@ -42,12 +42,12 @@ def swept(*members: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return synthetic_run.write_run(tmp_path / records.RUN_ID)
+    return synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
 
 
 def test_a_whole_run_is_read(folder: Path) -> None:
     run = load_run(folder)
-    assert run.plan.run == records.RUN_ID
+    assert run.plan.run == synthetic_records.RUN_ID
     assert [engine.role for engine in run.plan.engines] == ["", "", "", "floor"]
     assert len(run.plan.charts) == 8
     assert len(run.cells) == 8 * 4

@@ -16,7 +16,7 @@ from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
 from report.verdict.control import MeasuredTwice
 from report.words import sentences, summary_badges
-from tests.builders import records, synthetic_run
+from tests.builders import synthetic_records, synthetic_run
 
 Line = dict[str, Any]
 Rates = dict[str, float]  # by engine; of the charts that are not named: 1000.0
@@ -35,10 +35,10 @@ def run_of(
     for cell in plan["cells"]:
         named = {**EVEN, "alpha-control": 1000.0, **rates.get(cell["benchmark"], {})}
         made = [
-            records.line(cell, repetition, named[cell["engine"]], 0)
+            synthetic_records.line(cell, repetition, named[cell["engine"]], 0)
             for repetition in (1, 2, 3)
         ]
-        lines += [*made, records.latency_of(made[-1], 4)]
+        lines += [*made, synthetic_records.latency_of(made[-1], 4)]
     for line in lines:
         if change:
             change(line)
@@ -137,7 +137,7 @@ def test_the_observer_costs_what_the_clock_adds(tmp_path: Path) -> None:
 
     def change(line: Line) -> None:
         if line["pass"] == "latency" and line["benchmark"] == "readseq":
-            line |= records.open_loop(line, saturated=False)
+            line |= synthetic_records.open_loop(line, saturated=False)
 
     compared = comparison.compare(run_of(tmp_path / "open", {}, change))
     assert row_of(compared, "readseq").observer_cost is None
@@ -209,7 +209,7 @@ def test_processors_of_less_than_a_millisecond_are_not_told(
 ) -> None:
     def busy(line: Line) -> None:
         if line["pass"] == "throughput":
-            line |= records.retimed(line, timed_ns) | {"flush_ns": 0}
+            line |= synthetic_records.retimed(line, timed_ns) | {"flush_ns": 0}
             line["cpu_user_ns"] = 9 * timed_ns
 
     compared = comparison.compare(run_of(tmp_path, {}, busy))

@@ -12,7 +12,7 @@ from report.model.ab_run import AbCell, Repetition, Round
 from report.model.judgement import LESS, MORE, NOT_GATED, SAME
 from report.model.plan import CellName
 from report.verdict.count_verdicts import CountResult, cell_results, suspicious
-from tests.builders import records
+from tests.builders import synthetic_records
 
 CELL = CellName("alpha", "base", "fillrandom")
 TIMED = ("written_bytes", "storage_written_bytes", "disk_bytes", "peak_rss_bytes")
@@ -23,7 +23,7 @@ def lines(
 ) -> list[Any]:
     """Return lines of counted processes with these values of one count."""
     return [
-        records.counted(asdict(CELL), side, number, **{name: value})
+        synthetic_records.counted(asdict(CELL), side, number, **{name: value})
         for side, values in (("a", a), ("b", b))
         for number, value in enumerate(values, 1)
     ]
@@ -184,7 +184,7 @@ def test_a_side_that_failed_decides_nothing_and_says_why() -> None:
     found = lines([10**7] * 3, [10**7] * 2)
     nothing: dict[str, Any] = {"instructions": None, "ops": None}
     told = {"status": "wrong", "reason": "audit: 1 is gone", **nothing}
-    found.append(records.counted(asdict(CELL), "b", 3, **told))
+    found.append(synthetic_records.counted(asdict(CELL), "b", 3, **told))
     results = cell_results(AbCell(CELL, (), ()), found)
     assert {result.verdict for result in results} == {NOT_GATED}
     assert all(result.trouble for result in results)

@@ -9,7 +9,7 @@ from report.terms.rulebook import BENCHMARKS
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.rate_findings import findings, reopen_ns
-from tests.builders import records, synthetic_run
+from tests.builders import synthetic_records, synthetic_run
 from tests.places import ROOT
 
 FRESH = BENCHMARKS["fillseq"]
@@ -22,7 +22,7 @@ LEAST_NS = 250_000_000
 
 def line(timed_ns: int = TIMED_NS, **changes: Any) -> Any:
     """Return a line with this loop and flush."""
-    made = records.line(CELL, 1, 1000 * 1e9 / timed_ns, 0)
+    made = synthetic_records.line(CELL, 1, 1000 * 1e9 / timed_ns, 0)
     assert made["loop_ns"] + made["flush_ns"] == timed_ns
     assert made["flush_ns"] > 0
     return made | changes
@@ -191,7 +191,7 @@ def test_a_row_shows_what_its_lines_show(
             made |= {"options": made["options"] | ratio}
         elif made["pass"] == "latency":
             made |= {"flush_ns": made["flush_ns"] // 22}
-            made |= records.retimed(made, made["loop_ns"] // 22)
+            made |= synthetic_records.retimed(made, made["loop_ns"] // 22)
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
     rows = [row for _, row in comparison.compare(run).ranked_rows if row.findings]
     shown = [text for row in rows for text in row.findings]

@@ -16,7 +16,7 @@ from report.verdict import run_changes
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.words.verdict_rows import Kind, VerdictRow
-from tests.builders import records, synthetic_ab, synthetic_run
+from tests.builders import synthetic_ab, synthetic_records, synthetic_run
 
 
 def row(outcome: GateOutcome) -> VerdictRow:
@@ -142,9 +142,9 @@ def compared(folder: Path, slower: float, repetitions: int = 4, lost: str = "") 
         name = {key: line[key] for key in ("engine", "scenario", "benchmark")}
         if line["benchmark"] == lost and line["engine"] == "alpha":
             if line["repetition"] == 1:
-                new.append(records.failure(name, "wrong", "it lost entries"))
+                new.append(synthetic_records.failure(name, "wrong", "it lost entries"))
         elif line["benchmark"] == "fillseq":
-            new.append(records.retimed(line, int(line["loop_ns"] * slower)))
+            new.append(synthetic_records.retimed(line, int(line["loop_ns"] * slower)))
         else:
             new.append(line)
     runs = (

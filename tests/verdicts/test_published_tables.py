@@ -12,7 +12,7 @@ from report.published import published_figures, published_tables
 from report.published.published_tables import NOT_REPRODUCED
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
-from tests.builders import records, synthetic_run, synthetic_sweep
+from tests.builders import synthetic_records, synthetic_run, synthetic_sweep
 from tests.places import ROOT
 
 SOURCES = {"kyoto-ceda": 77, "leveldb-1.1": 12, "rocksdb-vs-leveldb": 13}
@@ -86,7 +86,7 @@ def scale(folder: Path, engines: tuple[str, ...]) -> str:
     plan["suite"]["published"] = ["rocksdb-vs-leveldb"]
     cells = [c for c in plan["cells"] if c["benchmark"] == "fillrandom"]
     lines = [
-        records.line(cell, repetition, 1e5, 3 * index + repetition)
+        synthetic_records.line(cell, repetition, 1e5, 3 * index + repetition)
         for index, cell in enumerate(cells)
         for repetition in (1, 2, 3)
     ]

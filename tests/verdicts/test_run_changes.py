@@ -19,7 +19,7 @@ from report.stats.two_run_decision import Limits
 from report.trust.judge import load_run
 from report.verdict.run_changes import NotComparable, RatePresence, compare
 from report.words.compare_rows import compared_row, note
-from tests.builders import records, synthetic_run, two_runs
+from tests.builders import synthetic_records, synthetic_run, two_runs
 from tests.builders.two_runs import (
     ALPHA,
     BASE,
@@ -181,7 +181,7 @@ def with_line(folder: Path, name: str, change: Document) -> Run:
             found.append(line)
         elif change.keys() == {"status", "reason"}:
             keys = ("engine", "scenario", "benchmark")
-            bare = records.failure({k: line[k] for k in keys}, **change)
+            bare = synthetic_records.failure({k: line[k] for k in keys}, **change)
             taken = ("run", "repetition", "order", "seed")
             found.append({**bare, **{k: line[k] for k in taken}})
         elif change:
@@ -359,7 +359,7 @@ def test_the_control_of_either_run_gives_the_noise(tmp_path: Path) -> None:
         for line in synthetic_run.lines(document):
             is_control = line["engine"] == synthetic_run.CONTROL[0]
             slower = 1 + apart * is_control
-            made = records.retimed(line, round(line["loop_ns"] * slower))
+            made = synthetic_records.retimed(line, round(line["loop_ns"] * slower))
             found.append({**made, "run": folder.name})
         return load_run(synthetic_run.write_run(folder, document, found))
 

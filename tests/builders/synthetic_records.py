@@ -9,7 +9,13 @@ library.
 from collections.abc import Mapping
 from typing import Any
 
-from tests.builders.descriptions import BUILD, finds, has_writer, kind_of, writes
+from tests.builders.synthetic_descriptions import (
+    BUILD,
+    finds,
+    has_writer,
+    kind_of,
+    writes,
+)
 
 Record = Any  # the keys of a line, or some of them
 
