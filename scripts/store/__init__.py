@@ -1,1 +1,1 @@
-"""The folders of runs and of the history: the only code that writes there."""
+"""Run folders and the history on disk: the only code that writes to them."""

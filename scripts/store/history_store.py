@@ -1,4 +1,4 @@
-"""The history's folder: the only code that writes there."""
+"""The folder of the history: the only code that writes to it."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def read_entry(path: Path, label: str = "") -> tuple[HistoryEntry, bool]:
 
 
 def entry_of_folder(path: Path, label: str) -> HistoryEntry:
-    """Return the entry of a run folder.
+    """Return the entry of a finished run folder.
 
-    Raises ResultsError if the run is damaged, or not finished: what is added once
-    is not changed again.
+    Raises ResultsError if the run is damaged or not finished: an entry never changes
+    once it is added.
     """
     entry, finished = read_entry(path, label)
     if not finished:
         raise ResultsError(
-            f"{path}: this run is not finished; scripts/kvmatrix resume {path.name}"
+            f"{path}: the run is not finished; run scripts/kvmatrix resume"
+            f" {path.name} first"
         )
     return entry
 
 
 def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:
-    """The entry's file, and whether it is new.
+    """Add an entry; return its file, and whether it is new.
 
-    An entry that is there stays as it is: raises ResultsError if it says something
-    else.
+    An existing entry is never replaced.  Raises ResultsError if it is different.
     """
     target, content = folder / f"{entry.run}.json", text(entry)
     with sole_user(folder, "history"):
@@ -53,8 +53,8 @@ def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:
             return target, True
     if read_bytes(target) != content.encode():
         raise ResultsError(
-            f"{target}: this run is there already, and what it says is not the same"
-            " (another label, or an entry without verdicts?); remove the file to have"
-            " it made anew"
+            f"{target}: the history already has a different entry for this run"
+            " (another label, or an entry without verdicts?). Remove the file to have"
+            " the entry rebuilt"
         )
     return target, False

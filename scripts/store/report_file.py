@@ -1,4 +1,4 @@
-"""Writing a report: the only place where the report package meets a file."""
+"""Writes reports: the only code that puts output of the report package into files."""
 
 import importlib
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _REPORTS = {
     "md": "report.formats.markdown",
     "csv": "report.formats.csv_format",
 }
-# Formats of other tools: they have no place for a cell without a rate.
+# Formats of other tools, which cannot represent a cell without a rate.
 _EXCHANGE = {
     "google": ("report.exchange.google_benchmark", "render"),
     "benchstat": ("report.exchange.benchstat", "render"),
@@ -26,7 +26,7 @@ _EXCHANGE = {
     "github-smaller": ("report.exchange.github_action_benchmark", "render_smaller"),
 }
 _AB_BENCHSTAT = "report.exchange.ab_benchstat"
-# Of a folder with ab.json in it.
+# For folders that contain ab.json.
 _AB_REPORTS = {
     "html": "report.page.ab_page",
     "md": "report.formats.ab_markdown",
@@ -38,15 +38,15 @@ _NOTHING_MEASURED = 5
 
 
 def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
-    """Writes the report of a run folder; returns the file, or None for stdout.
+    """Write the report of a run folder; return its file, or None for stdout.
 
-    Without an output, HTML goes into the run's folder and the rest to stdout.
-    Raises ResultsError, OSError or Refused.
+    Without `output`, HTML goes into the run's folder and other formats to stdout.
+    Raises ResultsError, OSError, CannotStart or click.UsageError.
     """
     if (path / "ab.json").is_file():
-        text = _ab_reported(path, kind)
+        text = _ab_report(path, kind)
     else:
-        text = _exchanged(path, kind) if kind in _EXCHANGE else _reported(path, kind)
+        text = _exchange(path, kind) if kind in _EXCHANGE else _report(path, kind)
     target = output or (path / "report.html" if kind == "html" else Path("-"))
     if str(target) == "-":
         click.echo(text, nl=False)
@@ -55,37 +55,37 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
     return target
 
 
-def _reported(path: Path, kind: str) -> str:
+def _report(path: Path, kind: str) -> str:
     return str(importlib.import_module(_REPORTS[kind]).render(load_run(path)))
 
 
-def _ab_reported(path: Path, kind: str) -> str:
-    """The verdicts of an A/B run, with its counts."""
+def _ab_report(path: Path, kind: str) -> str:
+    """Return the verdicts and counts of an A/B run in a format."""
     if kind not in _AB_REPORTS:
         raise click.UsageError(
-            f"--format {kind}: an A/B run has no rates of one build; it has"
+            f"--format {kind}: not available for an A/B run; expected one of"
             f" {', '.join(_AB_REPORTS)}"
         )
-    # With NumPy and SciPy, for which nothing else here should wait.
+    # Imported here because it loads NumPy and SciPy, which slow down every start.
     from report.verdict.ab_judge import load_ab_run
     from report.verdict.ab_verdicts import judge
 
     result = judge(load_ab_run(path))
     module = importlib.import_module(_AB_REPORTS[kind])
     if kind in _EXCHANGE:
-        _tell_left_out(path, module.left_out(result), len(result.run.cells))
+        _print_left_out(path, module.left_out(result), len(result.run.cells))
     return str(module.render(result))
 
 
-def _exchanged(path: Path, kind: str) -> str:
-    """The run in another tool's format; what is not in it is said on stderr."""
+def _exchange(path: Path, kind: str) -> str:
+    """Return the run in another tool's format; print omitted cells to stderr."""
     run = load_run(path)
-    _tell_left_out(path, left_out(run), len(run.cells))
+    _print_left_out(path, left_out(run), len(run.cells))
     module, function = _EXCHANGE[kind]
     return str(getattr(importlib.import_module(module), function)(run))
 
 
-def _tell_left_out(path: Path, missing: Sequence[str], count: int) -> None:
+def _print_left_out(path: Path, missing: Sequence[str], count: int) -> None:
     if len(missing) == count:
         raise CannotStart(f"{path}: no cell has a rate", _NOTHING_MEASURED)
     for cell in missing:

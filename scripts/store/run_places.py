@@ -1,4 +1,4 @@
-"""The folders that a run uses, and the memory: whether there is room for it."""
+"""The folders that a run uses, and checks that disk and memory suffice for it."""
 
 import datetime
 import shutil
@@ -18,7 +18,7 @@ WORK_FOLDER = ".kvmatrix-work"  # below the data directory
 
 
 class CannotStart(Exception):
-    """The run does not start; the message says why and what to do."""
+    """A command cannot start; the message says why and names a remedy."""
 
     def __init__(self, message: str, exit_code: int = 2) -> None:
         super().__init__(message)
@@ -35,23 +35,25 @@ class RunPlaces:
     data_dir: Path
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], build_dir: Path | None = None) -> "RunPlaces":
-        """Return what a verb's options name; side a of two has its own option."""
+    def of(
+        cls, options: Mapping[str, Any], build_dir: Path | None = None
+    ) -> "RunPlaces":
+        """Return the folders in a verb's options; A/B verbs pass their own build."""
         return cls(
-            configs=given["configs_dir"],
-            results=given["results_dir"],
-            build_dir=build_dir or given["build_dir"].absolute(),
-            data_dir=given["data_dir"].resolve(),
+            configs=options["configs_dir"],
+            results=options["results_dir"],
+            build_dir=build_dir or options["build_dir"].absolute(),
+            data_dir=options["data_dir"].resolve(),
         )
 
     @property
     def work(self) -> Path:
-        """The part of the data directory that is the runner's own."""
+        """The folder in the data directory that only the runner uses."""
         return self.data_dir / WORK_FOLDER
 
 
 def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
-    """Raises Refused if a table of the keys alone exceeds what the machine has."""
+    """Raise CannotStart if a table of keys alone exceeds the machine's memory."""
     able = [cell for cell in plan.cells if not plan.obstacle(cell)]
     largest = max(able, key=lambda cell: table_bytes(plan, cell), default=None)
     if largest is None or not isinstance(total_bytes, int):
@@ -66,7 +68,7 @@ def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
 
 
 def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
-    """Raises Refused if the largest unit does not fit."""
+    """Raise CannotStart if the largest unit does not fit."""
     needed, free = needed_bytes(plan), free_bytes(data_dir)
     if needed > free:
         raise CannotStart(
@@ -78,7 +80,7 @@ def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
 
 
 def refuse_shared_folder(places: RunPlaces) -> None:
-    """Raises Refused if databases and results would lie in one another."""
+    """Raise CannotStart if the data and results folders overlap."""
     data, results = places.data_dir.resolve(), places.results.resolve()
     if data == results:
         where = "are the same folder"
@@ -95,7 +97,7 @@ def refuse_shared_folder(places: RunPlaces) -> None:
 
 
 def new_name(results: Path, suite: str) -> str:
-    """The name of a new run: the time in UTC and the suite."""
+    """Return the name of a new run: the time in UTC and the suite."""
     now = datetime.datetime.now(datetime.UTC)
     name, number = f"{now:%Y%m%d-%H%M%S}-{suite}", 1
     candidate = name
@@ -107,7 +109,7 @@ def new_name(results: Path, suite: str) -> str:
 
 @contextmanager
 def work_folder(path: Path) -> Iterator[None]:
-    """The runner's own folder of the data directory, gone with the block."""
+    """Create the runner's folder; remove it at the end of the block."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         yield

@@ -1,7 +1,8 @@
-"""A run's folder under results/: the only code that writes there.
+"""Run folders under results/: the only code that writes to them.
 
-A folder appears whole (plan and environment) or not at all.  A finished repetition
-is one line, appended by one write and synced before the next begins.
+A folder appears complete, with its plan and environment, or not at all.  A finished
+repetition is one line, which is appended by one write and synced before the next
+repetition begins.
 """
 
 import errno
@@ -21,7 +22,7 @@ from report.model.record import LINES
 from report.terms.documents import ResultsError, validate
 from scripts.planning.disk_room import DiskFull
 
-# What tells the kinds of runs apart: the document that holds the plan.
+# The kinds of runs are distinguished by the document that contains the plan.
 ORDINARY, AB = PLAN, AB_PLAN
 EVERY_KIND = (ORDINARY, AB)
 _KIND_WORDS = {ORDINARY: "run", AB: "A/B run"}
@@ -32,14 +33,14 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class FolderLocked(Exception):
-    """Another runner uses the folder."""
+    """Another runner is using the folder."""
 
 
 @contextmanager
 def sole_user(folder: Path, purpose: str) -> Iterator[None]:
-    """Holds the folder's lock; raises Busy if another runner does.
+    """Hold the folder's lock.  Raises FolderLocked if another runner holds it.
 
-    The lock goes with the process that holds it, however that ends.
+    The kernel releases the lock when the process ends, in whatever way.
     """
     folder.mkdir(parents=True, exist_ok=True)
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -48,7 +49,7 @@ def sole_user(folder: Path, purpose: str) -> Iterator[None]:
         yield
     except BlockingIOError as error:
         raise FolderLocked(
-            f"another run uses the {purpose} {folder}; wait for it"
+            f"another run is using the {purpose} {folder}; wait for it to finish"
         ) from error
     finally:
         os.close(fd)
@@ -63,11 +64,14 @@ class RunFolder:
         self._fd = os.open(path / lines, flags, 0o644)
 
     def close(self) -> None:
-        """Ends appending."""
+        """Close the file."""
         os.close(self._fd)
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Makes one finished repetition durable.  Raises DiskFull."""
+        """Append one line and sync it.  Raises DiskFull.
+
+        If that fails, the file is truncated to its previous length.
+        """
         text = json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n"
         content = text.encode()
         sound_bytes = os.fstat(self._fd).st_size
@@ -86,7 +90,10 @@ class RunFolder:
 def create_folder(
     results: Path, run: str, documents: Mapping[str, Mapping[str, Any]]
 ) -> RunFolder:
-    """Writes the documents of a new run, by name, or nothing.  Raises DiskFull."""
+    """Create a run folder with these documents, atomically.  Raises DiskFull.
+
+    The folder is written under a temporary name, synced, and then renamed.
+    """
     _remove_unfinished(results)
     building = results / f"{_UNFINISHED}{run}"
     try:
@@ -106,8 +113,8 @@ def create_folder(
 
 
 def _remove_unfinished(results: Path) -> None:
-    for left in results.glob(f"{_UNFINISHED}*"):
-        shutil.rmtree(left)
+    for leftover in results.glob(f"{_UNFINISHED}*"):
+        shutil.rmtree(leftover)
 
 
 def _write_document(path: Path, document: Mapping[str, Any]) -> None:
@@ -128,57 +135,61 @@ def _sync_folder(folder: Path) -> None:
 
 
 def drop_torn_line(file: Path, sound_bytes: int) -> None:
-    """Cut off what follows the finished lines of a file."""
+    """Truncate a file after its last complete line."""
     with file.open("r+b") as stream:
         stream.truncate(sound_bytes)
         os.fsync(stream.fileno())
 
 
 def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Path:
-    """The folder of a run: a path, "@last", "@-2", a name, or its unique beginning.
+    """Return the folder of a run of these kinds.
 
-    Runs of other kinds than these are not there; "@-2" is the last but one, "@-1"
-    the last.  Raises ResultsError, saying what there is.
+    `name` is a path, a name, a unique prefix of a name, "@last", or "@-N": "@-1" is the
+    last run and "@-2" the one before it.  Raises ResultsError, which lists the newest
+    runs if the name is unknown.
     """
-    runs, what = all_runs(results, kinds), _KIND_WORDS[kinds[0]]
+    runs, kind_word = all_runs(results, kinds), _KIND_WORDS[kinds[0]]
     backwards = _BACKWARDS.fullmatch(name)
     if name == "@last" or backwards:
         back = int(backwards[1]) if backwards else 1
         if back > len(runs):
-            there = f"there are {len(runs)}" if runs else f"there is no {what}"
-            raise ResultsError(f"{there} in {results}")
+            plural = kind_word if len(runs) == 1 else f"{kind_word}s"
+            number = f"only {len(runs)}" if runs else "no"
+            raise ResultsError(f"{name}: {number} {plural} in {results}")
         return runs[-back]
     for path in (results / name, Path(name)):
         if any((path / kind).is_file() for kind in kinds):
             return path
         for kind in EVERY_KIND:
             if (path / kind).is_file():
-                raise ResultsError(f"{path} is no {what}: it holds {kind}")
+                raise ResultsError(f"{path} is not a {kind_word}: it contains {kind}")
     matching = [run for run in runs if run.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]
     for path in (results / name, Path(name)):
         if name and not matching and path.exists():
-            held = " or ".join(EVERY_KIND)
-            raise ResultsError(f"{path} is no {what}: it holds no {held}")
-    listed = ", ".join(run.name for run in (matching or runs)[-5:]) or "none"
-    told = f"more than one {what} begins with" if matching else f"there is no {what}"
-    raise ResultsError(f"{told} {name!r} in {results}; the newest: {listed}")
+            plans = " or ".join(EVERY_KIND)
+            raise ResultsError(f"{path} is not a {kind_word}: it contains no {plans}")
+    names = ", ".join(run.name for run in (matching or runs)[-5:]) or "none"
+    problem = (
+        f"more than one {kind_word} begins with" if matching else f"no {kind_word}"
+    )
+    raise ResultsError(f"{problem} {name!r} in {results}; the newest: {names}")
 
 
 def is_ab_run(path: Path) -> bool:
-    """Whether a run folder is that of two builds."""
+    """Return True if a run folder belongs to an A/B run."""
     return (path / AB).is_file()
 
 
 def all_runs(results: Path, kinds: Sequence[str] = (ORDINARY,)) -> list[Path]:
-    """Every run folder of these kinds, oldest first, whatever it is renamed to."""
-    found = {p.parent for kind in kinds for p in results.glob(f"[0-9A-Za-z]*/{kind}")}
-    return sorted(found, key=_age)
+    """Return all run folders of these kinds, oldest first, even renamed ones."""
+    runs = {p.parent for kind in kinds for p in results.glob(f"[0-9A-Za-z]*/{kind}")}
+    return sorted(runs, key=_age)
 
 
 def _age(folder: Path) -> tuple[str, str]:
-    """The time of a run, which its name begins with, and what decides between two."""
+    """Return a sort key: the time in the recorded name, then the folder's name."""
     name = None
     for kind in EVERY_KIND:
         try:

@@ -259,7 +259,7 @@ def test_a_run_of_two_builds_is_distinguished(results: Path) -> None:
     (folder / "ab.json").write_text("{}")
     done = compare(results, BASE, folder.name)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "it holds ab.json" in done.stderr
+    assert "it contains ab.json" in done.stderr
 
 
 def google(results: Path, run: str, name: str, **context: Any) -> str:

@@ -218,7 +218,7 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     assert (again.exit_code, "(was there)" in again.stdout) == (0, True)
     other = added(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
     assert other.exit_code == 2
-    assert "not the same" in other.stderr
+    assert "different entry" in other.stderr
     assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before
     assert len(list((tmp_path / "h").iterdir())) == 1
 
@@ -246,7 +246,7 @@ def test_an_unfinished_ab_run_is_not_added(tmp_path: Path) -> None:
     (run / "measurements.jsonl").write_text("".join(lines[:-4]))
     done = added(tmp_path, AB_RUN_ID)
     assert done.exit_code == 2
-    assert f"not finished; scripts/kvmatrix resume {AB_RUN_ID}" in done.stderr
+    assert f"not finished; run scripts/kvmatrix resume {AB_RUN_ID}" in done.stderr
     assert not (tmp_path / "h").exists()
 
 

@@ -300,7 +300,7 @@ def test_the_ladder_is_measured_once_and_kept_separately(lab: Lab) -> None:
         assert 0 < cell["repetition_s"]["low"] < cell["repetition_s"]["high"]
     again = lab.call("plan", *words, "--measure")
     assert again.returncode == 0 and runs(lab) == 3
-    with pytest.raises(ResultsError, match="there is no run"):
+    with pytest.raises(ResultsError, match="no runs in"):
         find_run(lab.results, "@last")
 
 
@@ -329,7 +329,7 @@ def test_a_prediction_is_shown_next_to_what_was_measured(lab: Lab) -> None:
     "words, told",
     [
         (("--num", "100", "--sizes", "10,100", "--measure"), "only sizes below"),
-        (("--from", "nothing"), "there is no run"),
+        (("--from", "nothing"), "no run '"),
         (("--num", "many"), "'many' is not a count"),
         (("-e", "god"), "did you mean"),
     ],

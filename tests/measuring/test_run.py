@@ -309,7 +309,7 @@ def test_two_runs_at_once_are_refused(lab: Lab) -> None:
         wait_for_number(lab.data / "child.pid", runner)
         second = lab.call("run", "lab")
         assert second.returncode == 2
-        assert "another run uses the results folder" in second.stderr
+        assert "another run is using the results folder" in second.stderr
     finally:
         runner.send_signal(signal.SIGTERM)
         runner.communicate(timeout=PATIENCE_S)
@@ -367,7 +367,7 @@ def test_a_recorded_run_names_no_place_and_no_user(lab: Lab) -> None:
         (("run", "lab", "-k", "two/*/*"), "matches no cell"),
         (("run", "lab", "--timeout", "5"), "such as '30s'"),
         (("rum", "lab"), "did you mean 'run'"),
-        (("resume", "2020"), "there is no run '2020'"),
+        (("resume", "2020"), "no run '2020'"),
     ],
 )
 def test_a_slip_of_the_finger_gets_a_hint(

@@ -111,7 +111,7 @@ def test_a_figure_that_is_no_number_is_never_written(tmp_path: Path) -> None:
 def test_a_folder_has_one_user_at_a_time(tmp_path: Path) -> None:
     with (
         sole_user(tmp_path, "results folder"),
-        pytest.raises(FolderLocked, match="another run uses the results folder"),
+        pytest.raises(FolderLocked, match="another run is using the results folder"),
         sole_user(tmp_path, "results folder"),
     ):
         pass
@@ -127,7 +127,7 @@ def test_an_ambiguous_beginning_is_refused(tmp_path: Path) -> None:
     assert find_run(tmp_path, "20260101").name == "20260101-a"
     with pytest.raises(ResultsError, match="more than one run"):
         find_run(tmp_path, "2026")
-    with pytest.raises(ResultsError, match="there is no run"):
+    with pytest.raises(ResultsError, match="@last: no runs in"):
         find_run(tmp_path / "none", "@last")
 
 
@@ -140,17 +140,17 @@ def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
     assert find_run(tmp_path, "@-2").name == "20260101-a"
     assert find_run(tmp_path, "@-2", EVERY_KIND).name == "20260102-ab-a"
     assert find_run(tmp_path, "@last", (AB,)).name == "20260102-ab-a"
-    with pytest.raises(ResultsError, match="there are 2 in"):
+    with pytest.raises(ResultsError, match="@-3: only 2 runs in"):
         find_run(tmp_path, "@-3")
-    with pytest.raises(ResultsError, match=r"is no run: it holds ab\.json"):
+    with pytest.raises(ResultsError, match=r"is not a run: it contains ab\.json"):
         find_run(tmp_path, "20260102-ab-a")
-    with pytest.raises(ResultsError, match="there is no A/B run"):
+    with pytest.raises(ResultsError, match="no A/B run '"):
         find_run(tmp_path, "20260103", (AB,))
 
 
 def test_a_path_that_is_not_a_run_is_reported_as_such(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    told = r"out is no run: it holds no run\.json or ab\.json"
+    told = r"out is not a run: it contains no run\.json or ab\.json"
     for name in ("out", str(tmp_path / "out")):
         with pytest.raises(ResultsError, match=told):
             find_run(tmp_path, name)
