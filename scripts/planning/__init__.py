@@ -1,1 +1,1 @@
-"""What will be measured, by which executables, with which flags, in which order."""
+"""Plans: which executables measure what, with which flags and in which order."""

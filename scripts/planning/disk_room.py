@@ -1,4 +1,4 @@
-"""Room for databases: how much there is, and how much a run will take."""
+"""Disk space for databases: how much is free, and how much a run needs."""
 
 import errno
 import os
@@ -7,8 +7,8 @@ from pathlib import Path
 from report.model.plan import CellGroup, Plan
 from report.terms.rulebook import Benchmark, Flags, flag_of
 
-# Peak size of a database over the bytes of its entries: logs, unmerged tables and
-# free pages together.  Measured engines stay below; nobody is hurt by the rest.
+# Peak size of a database relative to the bytes of its entries, including logs, unmerged
+# tables and free pages.  All measured engines stay below; a surplus does no harm.
 PEAK_FACTOR = 3.0
 SPARE_BYTES = 64 << 20
 # More than any engine here inserted: what a time limit leaves of the planned work.
@@ -18,7 +18,7 @@ _FULL_WORDS = ("No space left on device", "disk is full", "ENOSPC", "quota excee
 
 
 class DiskFull(Exception):
-    """A disk has no room left; what was finished before is kept."""
+    """A disk is full; results stored before that are kept."""
 
     def __init__(self, place: str) -> None:
         super().__init__(f"no space left in {place}")
@@ -26,19 +26,19 @@ class DiskFull(Exception):
 
 
 def free_bytes(folder: Path) -> int:
-    """Bytes an ordinary user can still write there."""
+    """Return the bytes that an ordinary user can still write."""
     stat = os.statvfs(folder)
     return stat.f_bavail * stat.f_frsize
 
 
 def looks_full(folder: Path, complaint: str = "") -> bool:
-    """Whether a failure there is the disk's and not the engine's."""
-    said = any(words.lower() in complaint.lower() for words in _FULL_WORDS)
-    return said or free_bytes(folder) < _FULL_BELOW_BYTES
+    """Return True if a failure was caused by a full disk, not by the engine."""
+    is_reported = any(words.lower() in complaint.lower() for words in _FULL_WORDS)
+    return is_reported or free_bytes(folder) < _FULL_BELOW_BYTES
 
 
 def is_full_error(error: OSError) -> bool:
-    """Whether the system refused for want of room."""
+    """Return True if the disk or the quota is full."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -61,9 +61,9 @@ def database_bytes(flags: Flags, entries: float, value_size: int) -> float:
 
 
 def cell_bytes(plan: Plan, index: int) -> float:
-    """The predicted peak of one cell: its database, and the prepared one.
+    """Return the predicted peak of one cell: its database and the prepared one.
 
-    The copy on which the prepared one is audited is gone before the cell has its own.
+    The copy used for auditing the prepared one is removed before the cell's is made.
     """
     cell = plan.cells[index]
     benchmark, engine = plan.benchmark(cell), plan.engine(cell.engine)
@@ -90,11 +90,11 @@ def _added(benchmark: Benchmark, flags: Flags, ops: float, num: int) -> float:
 
 
 def unit_bytes(plan: Plan, unit: CellGroup) -> float:
-    """The predicted peak while a unit runs."""
+    """Return the predicted peak while a unit runs."""
     return max(cell_bytes(plan, index) for index in unit.cells)
 
 
 def needed_bytes(plan: Plan) -> float:
-    """What must be free before the run starts: the largest unit and some spare."""
+    """Return the space a run needs: that of its largest unit, plus a reserve."""
     peaks = [unit_bytes(plan, unit) for unit in plan.order]
     return max(peaks, default=0.0) + SPARE_BYTES

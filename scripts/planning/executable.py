@@ -1,4 +1,4 @@
-"""The executables db_bench_<engine>: what one says about itself, and its commands."""
+"""The executables db_bench_<engine>: their descriptions and command lines."""
 
 import hashlib
 import re
@@ -15,32 +15,32 @@ from scripts.machine.child_process import Executor, ProcessResult
 DESCRIBE_TIMEOUT_S = 20
 _DESCRIBE_LIMIT_BYTES = 4 << 20
 NOT_BUILT = "not built"
-# A benchmark that a database has been through, and the operations of each thread
-# that wrote; none: one thread made all that its flags plan.
+# A benchmark that has run on a database, and the operations of each thread that wrote.
+# An empty tuple means that one thread did all operations that its flags plan.
 Step = tuple[str, tuple[int, ...]]
-# Asks whether an engine can run benchmarks with flags: see refusal().
+# Checks whether an engine can run benchmarks with flags: see refusal().
 Refusal = Callable[[Engine, Sequence[str], Flags], tuple[str, str] | None]
 _ADVICE = "build it with scripts/setup"
 
 
 class NotUsable(Exception):
-    """An executable is absent or does not answer; says why."""
+    """An executable is missing or does not describe itself; the message says why."""
 
 
 def executable_path(build_dir: Path, engine: str) -> Path:
-    """Where the build puts the executable of an engine."""
+    """Return where the build puts the executable of an engine."""
     return build_dir / "drivers" / f"db_bench_{engine}"
 
 
 def sha256_of(path: Path) -> str:
-    """The checksum of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """What tells a file from another that took its place."""
+    """Distinguishes a file from another one that has replaced it."""
 
     inode: int
     mtime_ns: int
@@ -48,7 +48,7 @@ class Stamp:
 
     @classmethod
     def of(cls, path: Path) -> "Stamp | None":
-        """The stamp of a file; None if it is not there."""
+        """Return the stamp of a file; None if it does not exist."""
         try:
             stat = path.stat()
         except OSError:
@@ -57,9 +57,9 @@ class Stamp:
 
 
 def describe(executor: Executor, path: Path, engine: str, scratch: Path) -> Description:
-    """Asks an executable what it is.  Raises NotUsable."""
+    """Run an executable with --describe.  Raises NotUsable."""
     if not path.is_file():
-        raise NotUsable(f"{NOT_BUILT}: there is no {path.name}; {_ADVICE}")
+        raise NotUsable(f"{NOT_BUILT}: {path.name} does not exist; {_ADVICE}")
     answer = scratch / "describe.json"
     try:
         with answer.open("wb") as stdout:
@@ -77,42 +77,49 @@ def describe(executor: Executor, path: Path, engine: str, scratch: Path) -> Desc
 def parse_description(
     name: str, engine: str, outcome: ProcessResult, text: bytes
 ) -> Description:
-    """Checks an answer to --describe.  Raises NotUsable."""
+    """Return the description in an answer to --describe.  Raises NotUsable."""
     if outcome.exit != "0":
         raise NotUsable(
-            f"{name} --describe ended with {outcome.exit}: {outcome.stderr_tail[-300:]}"
+            f"{name} --describe failed (exit: {outcome.exit}):"
+            f" {outcome.stderr_tail[-300:]}"
         )
     try:
         document = parse_object(text, "--describe")
         validate(document, "description", "--describe")
     except ResultsError as error:
-        told = str(error).removeprefix("--describe: ")
-        raise NotUsable(f"{name} --describe answers no description: {told}") from error
+        problem = str(error).removeprefix("--describe: ")
+        raise NotUsable(f"{name} --describe: not a description: {problem}") from error
     if document["engine"] != engine:
-        raise NotUsable(f"{name} --describe says it is {document['engine']!r}")
+        raise NotUsable(
+            f"{name} --describe: engine is {document['engine']!r}; expected {engine!r}"
+        )
     if (document["schema"], document["method"]) != (SCHEMA, METHOD):
-        raise NotUsable(f"{name} was built for another method; {_ADVICE}")
+        raise NotUsable(
+            f"{name} was built for schema {document['schema']} and method"
+            f" {document['method']}; expected {SCHEMA} and {METHOD}; {_ADVICE}"
+        )
     return Description.of(document)
 
 
 def refusal(
     executor: Executor, path: Path, benchmarks: Iterable[str], flags: Mapping[str, Flag]
 ) -> tuple[str, str] | None:
-    """Ask an executable whether it can run these benchmarks with these flags.
+    """Run an executable with --check, for these benchmarks and flags.
 
-    Return the flag that stands in the way, or "", and what is wrong; None if it can.
+    Return None if it can run them.  Otherwise return the flag at fault, or "" if the
+    executable names none, and the problem.
     """
     command = (path, "--check", f"--benchmarks={','.join(benchmarks)}")
     outcome = executor.run((*command, *flag_arguments(flags)), DESCRIBE_TIMEOUT_S)
     if outcome.exit == "0":
         return None
-    said = outcome.stderr_tail.strip() or f"ended with {outcome.exit}"
-    named = re.fullmatch(r"[\w-]+: --(\w+): (.+)", said, re.DOTALL)
-    return (named[1], named[2]) if named else ("", said)
+    message = outcome.stderr_tail.strip() or f"--check failed (exit: {outcome.exit})"
+    match = re.fullmatch(r"[\w-]+: --(\w+): (.+)", message, re.DOTALL)
+    return (match[1], match[2]) if match else ("", message)
 
 
 def flag_arguments(flags: Mapping[str, Flag]) -> list[str]:
-    """Flags as gflags reads them, in a fixed order."""
+    """Return flags as gflags reads them, sorted by name."""
     return [f"--{name}={_text(flags[name])}" for name in sorted(flags)]
 
 
@@ -121,9 +128,9 @@ def _text(value: Flag) -> str:
 
 
 def history_of(steps: Sequence[Step]) -> str:
-    """The value of --after: benchmarks, each with the operations of its threads.
+    """Return the value of --after: benchmarks, each with the operations per thread.
 
-    None of them: one thread made all that its flags plan.
+    A benchmark without operations was run by one thread, as its flags plan.
     """
     return ",".join(
         ":".join([name, *(["+".join(map(str, ops))] if ops else [])])
@@ -132,7 +139,7 @@ def history_of(steps: Sequence[Step]) -> str:
 
 
 def history_of_cell(plan: Plan, cell: CellName) -> tuple[Step, ...]:
-    """What the database of a cell has been through: one thread has filled it."""
+    """Return the fills of a cell's database; one thread does each of them."""
     start = plan.start(cell)
     return tuple((name, ()) for name in start.fill) if start else ()
 
@@ -140,14 +147,14 @@ def history_of_cell(plan: Plan, cell: CellName) -> tuple[Step, ...]:
 def process_flags(
     benchmark: Benchmark, flags: Mapping[str, Flag], measured: bool
 ) -> dict[str, Flag]:
-    """Return the flags of a cell as one of its processes has them.
+    """Return the flags of a cell as one of its processes gets them.
 
-    One thread fills, and only a measurement may be cut short; a rate is of the
-    latency repetition alone.
+    Only a measurement has several threads or a time limit.  A rate applies only to the
+    latency repetition, which adds it itself.
     """
-    own = {key: value for key, value in flags.items() if key != "rate"}
+    selected = {key: value for key, value in flags.items() if key != "rate"}
     if not measured or benchmark.threads(flags) == 1:
-        own.pop("threads", None)
+        selected.pop("threads", None)
     if not measured:
-        own.pop("duration", None)
-    return own
+        selected.pop("duration", None)
+    return selected

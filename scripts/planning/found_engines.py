@@ -1,4 +1,4 @@
-"""The engines as they are found: described and checksummed, or missing and why."""
+"""The engines on disk: described and checksummed, or missing with a reason."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ CHILD_PATH = "/usr/bin:/bin"
 
 
 def child_environment(home: str) -> dict[str, str]:
-    """The whole environment of every executable; `home` is inside the data dir."""
+    """Return all variables of every executable; `home` is inside the data directory."""
     return {"LC_ALL": "C", "PATH": CHILD_PATH, "HOME": home, "TMPDIR": home}
 
 
@@ -31,14 +31,17 @@ def find_engines(
     names: Iterable[str],
     scratch: Path,
 ) -> tuple[Engine, ...]:
-    """Asks the executables of these engines what they are; `scratch` must exist."""
+    """Return these engines, described by their executables.
+
+    REQUIRES: `scratch` exists.
+    """
     return tuple(
         _find(executor, build_dir, config.engines[name], scratch) for name in names
     )
 
 
 def ask_executables(executor: Executor, build_dir: Path) -> Refusal:
-    """Return what asks an engine's executable whether it can run something."""
+    """Return a function that runs an engine's executable with --check."""
 
     def ask(
         engine: Engine, benchmarks: Sequence[str], flags: Flags

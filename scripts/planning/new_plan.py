@@ -1,4 +1,4 @@
-"""Making the plan of a new run from the configuration and what was asked for."""
+"""Makes the plan of a new run from the configuration and the selection."""
 
 import fnmatch
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,14 +27,13 @@ from scripts.planning.order import shuffled_order
 from scripts.planning.settings import resolve_flags
 
 LEAST_REPETITIONS = 3
-# Where a scenario has no fill of its own, of the programs that --stream replays.
+# The default fill of scenarios that replay the stream of another program.
 _REPLAY_FILL = ("fillrandom",)
-# Why an engine cannot run benchmarks with flags: the flag and the problem, or None.
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What the command line asks for."""
+    """The part of the configuration that the command line selects."""
 
     engines: tuple[str, ...]
     scenarios: tuple[str, ...]
@@ -43,9 +42,9 @@ class Selection:
     seed: int
     timeout_s: float
     chosen: Flags  # flags given on the command line, for every engine
-    latency: bool  # whether each cell has a latency repetition
-    control: str  # the engine that is measured again, or ""
-    repeat_disturbed: int  # how often a disturbed repetition is made again
+    latency: bool  # each cell has a latency repetition
+    control: str  # the engine that is measured twice, or ""
+    repeat_disturbed: int  # the most retries of a disturbed repetition
 
 
 def make_plan(
@@ -58,7 +57,7 @@ def make_plan(
     machine: Mapping[str, object],
     refusal: Refusal,
 ) -> Plan:
-    """The plan of a new run.  Raises ConfigError for flags that an engine refuses."""
+    """Return the plan of a new run.  Raises ConfigError if an engine refuses flags."""
     engines = [*engines, *_control(engines, selection.control)]
     scenarios = tuple(
         _planned_scenario(
@@ -68,7 +67,7 @@ def make_plan(
         if name in selection.scenarios
     )
     cells = tuple(_select(selection.globs, engines, scenarios))
-    kept = {cell.scenario for cell in cells}
+    used = {cell.scenario for cell in cells}
     plan = Plan(
         run=run,
         suite=_suite_of(suite, selection, engines),
@@ -76,7 +75,7 @@ def make_plan(
         repetitions=selection.repetitions,
         command=command,
         engines=tuple(e for e in engines if e.name in {c.engine for c in cells}),
-        scenarios=tuple(_narrowed(s, cells) for s in scenarios if s.name in kept),
+        scenarios=tuple(_narrowed(s, cells) for s in scenarios if s.name in used),
         cells=cells,
         order=(),
         machine=machine,
@@ -85,7 +84,7 @@ def make_plan(
 
 
 def narrowed_plan(plan: Plan, cells: Sequence[CellName]) -> Plan:
-    """The plan of some of its cells alone, each a unit of its own, in their order."""
+    """Return a plan of these cells only, each as a unit of its own, in this order."""
     engines, scenarios = ({c.engine for c in cells}, {c.scenario for c in cells})
     return replace(
         plan,
@@ -101,16 +100,16 @@ def narrowed_plan(plan: Plan, cells: Sequence[CellName]) -> Plan:
 def control_of(
     suite: SuiteConfig, whole: bool, engines: Collection[str], repetitions: int
 ) -> str:
-    """The engine that a run measures again if nobody says otherwise, or "".
+    """Return the engine that a run measures twice by default, or "".
 
-    A part of a suite, or less than three repetitions, cannot tell the noise of a run.
+    A part of a suite, or fewer than three repetitions, cannot show the noise of a run.
     """
     enough = whole and repetitions >= LEAST_REPETITIONS
     return suite.control if enough and suite.control in engines else ""
 
 
 def _control(engines: Sequence[Engine], name: str) -> Iterable[Engine]:
-    """The control's second name, if there is a control and it can run."""
+    """Yield the control engine under its second name, if it can run."""
     for engine in engines:
         if engine.name == name and not engine.missing:
             yield replace(
@@ -159,14 +158,14 @@ def _planned_scenario(
 def _usual_fill(
     scenario: ScenarioConfig, flags: Mapping[str, Flags]
 ) -> tuple[str, ...]:
-    """What fills databases if the scenario does not say: what its stream has.
+    """Return the default fill of a scenario, which depends on its stream.
 
-    Raises ConfigError if the engines have several streams.
+    Raises ConfigError if the engines have different streams.
     """
-    streams = {own.get("stream", OWN_STREAM) for own in flags.values()}
+    streams = {values.get("stream", OWN_STREAM) for values in flags.values()}
     if len(streams) > 1:
-        told = "one for all engines: with others their operations are not the same"
-        raise ConfigError(scenario.file, "stream", told)
+        problem = "must be the same for all engines, so that they do the same work"
+        raise ConfigError(scenario.file, "stream", problem)
     return () if streams <= {OWN_STREAM} else _REPLAY_FILL
 
 
@@ -177,27 +176,27 @@ def _check(
     fill: tuple[str, ...],
     refusal: Refusal,
 ) -> None:
-    """Raise ConfigError if the engine's executable cannot run what is asked of it.
+    """Raise ConfigError if the engine's executable cannot run the scenario.
 
-    Each benchmark is asked about with the flags that its process will have.  What was
-    built before there was --check is not asked.
+    Each benchmark is checked with the flags that its process will have.  Executables
+    that do not support --check are not checked.
     """
     if engine.description is None or not engine.description.can_check:
         return
     known = engine.description.benchmarks
-    asked = [(known[b], True) for b in scenario.benchmarks if b in known]
-    fills = fill or tuple(b.fill for b, _ in asked if b.prepare)
-    asked += [(known[b], False) for b in fills if b in known]
+    pairs = [(known[b], True) for b in scenario.benchmarks if b in known]
+    fills = fill or tuple(b.fill for b, _ in pairs if b.prepare)
+    pairs += [(known[b], False) for b in fills if b in known]
     by_flags: dict[str, tuple[Flags, list[str]]] = {}
-    for benchmark, measured in asked:
-        own: Flags = process_flags(benchmark, flags, measured)
-        _, names = by_flags.setdefault(canonical(own), (own, []))
+    for benchmark, measured in pairs:
+        selected: Flags = process_flags(benchmark, flags, measured)
+        _, names = by_flags.setdefault(canonical(selected), (selected, []))
         names.append(benchmark.name)
-    for own, names in by_flags.values():
-        if fault := refusal(engine, names, own):
+    for selected, names in by_flags.values():
+        if fault := refusal(engine, names, selected):
             key, problem = fault
-            its_own = key in scenario.settings.get(engine.measures, {})
-            where = f"settings.{engine.measures}.{key}" if its_own else key
+            is_setting = key in scenario.settings.get(engine.measures, {})
+            where = f"settings.{engine.measures}.{key}" if is_setting else key
             raise ConfigError(scenario.file, where, problem)
 
 
@@ -206,7 +205,7 @@ def _select(
     engines: Sequence[Engine],
     scenarios: Iterable[Scenario],
 ) -> Iterable[CellName]:
-    """Scenario by scenario, benchmark by benchmark, engine by engine."""
+    """Yield the selected cells, by scenario, then benchmark, then engine."""
     for scenario in scenarios:
         for benchmark in scenario.benchmarks:
             for engine in engines:
@@ -216,7 +215,7 @@ def _select(
 
 
 def _narrowed(scenario: Scenario, cells: Sequence[CellName]) -> Scenario:
-    """The scenario with the benchmarks that some cell uses, and no others."""
+    """Return the scenario with only the benchmarks that these cells use."""
     used = {c.benchmark for c in cells if c.scenario == scenario.name}
     benchmarks = tuple(b for b in scenario.benchmarks if b in used)
     return replace(scenario, benchmarks=benchmarks)

@@ -1,4 +1,4 @@
-"""The memory in which an executable records what a database must hold."""
+"""The memory in which an executable records the expected contents of a database."""
 
 from report.model.plan import CellName, Plan
 from report.terms.rulebook import BENCHMARKS, UNKNOWN
@@ -7,10 +7,10 @@ _BYTES_PER_KEY = 4
 
 
 def table_bytes(plan: Plan, cell: CellName) -> int:
-    """Bytes of the table of a cell: four for each key, or none (oracle/oracle.h).
+    """Return the bytes of a cell's table: four for each key, or 0 (oracle/oracle.h).
 
-    A database that was filled in an order without repetition needs no table as long
-    as nothing else writes to it.
+    A database that was filled once, without repeating a key, needs no table as long as
+    nothing else writes to it.
     """
     benchmark = plan.benchmark(cell)
     if benchmark is None:

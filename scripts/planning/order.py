@@ -1,4 +1,4 @@
-"""The order of a run: which cell has its turn when, with which seed, what is left."""
+"""The order of a run: which cell is measured when, with which seed; what is left."""
 
 import hashlib
 import random
@@ -12,19 +12,19 @@ from report.terms.documents import canonical
 
 @dataclass(frozen=True)
 class ScheduledRepetition:
-    """One cell's place in the run: which line it will write."""
+    """One repetition in the order of the run; it will write one line."""
 
     index: int  # into Plan.cells
     order: int  # position in the run's order
     repetition: int
-    attempt: int = 1  # the first one that is still to be made
+    attempt: int = 1  # the next attempt, from 1
 
 
 def shuffled_order(plan: Plan) -> tuple[CellGroup, ...]:
-    """Every repetition's units in a random order decided by the run's seed.
+    """Return all units of every repetition, in a random order set by the run's seed.
 
-    The cells that cannot run come first, as one unit of repetition 1: each of them
-    leaves one line that says why.
+    The cells that cannot run come first, as one unit of repetition 1.  Each of them
+    gets one line that says why.
     """
     able = [i for i, c in enumerate(plan.cells) if plan.obstacle(c) is None]
     unable = tuple(i for i in range(len(plan.cells)) if i not in set(able))
@@ -40,7 +40,7 @@ def shuffled_order(plan: Plan) -> tuple[CellGroup, ...]:
 
 
 def _units(plan: Plan, cells: Sequence[int]) -> list[list[int]]:
-    """Cells grouped by the database they can share."""
+    """Return the cells, grouped by the database that they can share."""
     groups: dict[str, list[int]] = {}
     for index in cells:
         cell = plan.cells[index]
@@ -52,22 +52,22 @@ def _units(plan: Plan, cells: Sequence[int]) -> list[list[int]]:
 
 
 def repetition_seed(master: int, repetition: int) -> int:
-    """The seed of every executable in one repetition: 1 to 2^31 - 1.
+    """Return the seed of all executables in a repetition: 1 to 2^31 - 1.
 
-    The first 31 bits of SHA-256 of "kvmatrix MASTER REPETITION": the same for all
-    engines, unrelated between repetitions.
+    It is the first 31 bits of the SHA-256 of "kvmatrix MASTER REPETITION": the same
+    for all engines, unrelated between repetitions.  0 becomes 1.
     """
     digest = hashlib.sha256(f"kvmatrix {master} {repetition}".encode()).digest()
     return max(1, int.from_bytes(digest[:4], "big") >> 1)
 
 
 def cell_of(line: Record) -> CellName:
-    """The cell a line belongs to."""
+    """Return the cell that a line belongs to."""
     return CellName(line["engine"], line["scenario"], line["benchmark"])
 
 
 def turns_of(plan: Plan) -> list[tuple[CellGroup, list[ScheduledRepetition]]]:
-    """Every unit with its turns, numbered through the whole run."""
+    """Return every unit with its repetitions, numbered through the whole run."""
     numbered, order = [], 0
     for unit in plan.order:
         turns = [
@@ -80,37 +80,37 @@ def turns_of(plan: Plan) -> list[tuple[CellGroup, list[ScheduledRepetition]]]:
 
 
 def marks_of(line: Record) -> list[str]:
-    """What disturbed the attempt that the line tells of; [] if nothing did."""
+    """Return what disturbed the attempt in this line; [] if undisturbed."""
     disturbance = line["disturbance"]
     return list(disturbance["marks"]) if disturbance else []
 
 
 def is_superseded(plan: Plan, line: Record) -> bool:
-    """Whether the repetition is made again, so that a later line counts."""
-    again = line["attempt"] < plan.attempts
-    return again and line["status"] == "ok" and bool(marks_of(line))
+    """Return True if the attempt is retried, so that a later line is the result."""
+    can_retry = line["attempt"] < plan.attempts
+    return can_retry and line["status"] == "ok" and bool(marks_of(line))
 
 
 def missing_turns(
     plan: Plan, lines: Iterable[Record]
 ) -> list[tuple[CellGroup, list[ScheduledRepetition]]]:
-    """What is still to be done after these lines, unit by unit."""
+    """Return the repetitions that these lines leave to do, unit by unit."""
     last: dict[tuple[CellName, int], Record] = {}
     settled = set()
     for line in lines:
         last[cell_of(line), line["repetition"]] = line
-        if line["status"] == "unsupported":  # one line says it for all repetitions
+        if line["status"] == "unsupported":  # one line is enough for all repetitions
             settled.add(cell_of(line))
     missing = []
     for unit, turns in turns_of(plan):
-        left = []
+        remaining = []
         for turn in turns:
             cell = plan.cells[turn.index]
             newest = last.get((cell, turn.repetition))
             if cell in settled or (newest and not is_superseded(plan, newest)):
                 continue
             attempt = newest["attempt"] + 1 if newest else 1
-            left.append(replace(turn, attempt=attempt))
-        if left:
-            missing.append((unit, left))
+            remaining.append(replace(turn, attempt=attempt))
+        if remaining:
+            missing.append((unit, remaining))
     return missing

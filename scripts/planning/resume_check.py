@@ -1,4 +1,4 @@
-"""Whether a run may go on: the same machine, the same binaries, the same settings."""
+"""Checks that a resumed run has the same machine, executables and settings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from scripts.planning.settings import differences, resolve_flags
 
 
 class CannotResume(Exception):
-    """Something that decides results is not what it was; says what."""
+    """Something that affects results has changed; `found` lists the changes."""
 
     def __init__(self, found: list[str]) -> None:
         super().__init__("; ".join(found))
@@ -22,7 +22,7 @@ class CannotResume(Exception):
 def changes(
     plan: Plan, config: Config, build_dir: Path, machine: Mapping[str, object]
 ) -> list[str]:
-    """Return every difference from what the plan recorded, spelled out."""
+    """Return every difference from the recorded plan, one sentence each."""
     return [
         *machine_differences(plan.machine, machine),
         *_binary_differences(plan, build_dir),
@@ -33,7 +33,7 @@ def changes(
 def machine_differences(
     old: Mapping[str, object], new: Mapping[str, object]
 ) -> list[str]:
-    """One sentence for each part of the identity that changed."""
+    """Return one sentence for each changed part of the machine's identity."""
     return [
         f"machine: {key} was {old.get(key)}, is now {new.get(key)}"
         for key in sorted({*old, *new})
@@ -42,18 +42,20 @@ def machine_differences(
 
 
 def _binary_differences(plan: Plan, build_dir: Path) -> list[str]:
-    found = []
+    texts = []
     for engine in plan.engines:
+        # The cells of a missing engine already have their lines, and the control uses
+        # the executable of another engine.
         if engine.missing or engine.twin_of:
-            continue  # its cells already have their lines; it is another engine's
+            continue
         path = executable_path(build_dir, engine.executable)
         now = sha256_of(path) if path.is_file() else ""
         if now != engine.binary_sha256:
             was = engine.binary_sha256[:12]
-            found.append(
-                f"binary: {path.name} was {was}, is now {now[:12] or 'not there'}"
+            texts.append(
+                f"binary: {path.name} was {was}, is now {now[:12] or 'missing'}"
             )
-    return found
+    return texts
 
 
 def _settings_differences(plan: Plan, config: Config) -> list[str]:
@@ -65,13 +67,13 @@ def _settings_differences(plan: Plan, config: Config) -> list[str]:
             return [f"settings: {config.broken_scenarios[file]}"]
         scenario = config.scenarios.get(planned.name)
         if scenario is None:
-            return [f"settings: there is no scenario {planned.name} any more"]
+            return [f"settings: scenario {planned.name} no longer exists"]
         flags = now.setdefault(planned.name, {})
         for engine in plan.engines:
             if engine.missing:
                 continue
             if engine.measures not in config.engines:
-                return [f"settings: there is no engine {engine.measures} any more"]
+                return [f"settings: engine {engine.measures} no longer exists"]
             try:
                 flags[engine.name] = resolve_flags(
                     scenario,

@@ -12,7 +12,7 @@ from report.terms.units import UnitError, parse_size
 _ACCEPTED = {
     "bool": "true or false",
     "double": "a number",
-    "string": "a text",
+    "string": "a string",
 }
 _SIGNED = ("int32", "int64", "int")
 _INTEGERS = (*_SIGNED, "uint32", "uint64", "uint")
@@ -20,7 +20,7 @@ _INTEGERS = (*_SIGNED, "uint32", "uint64", "uint")
 
 @dataclass(frozen=True)
 class _Layer:
-    """Flags of one place in the configuration."""
+    """The flags in one place of the configuration."""
 
     flags: Mapping[str, Flag]
     file: str
@@ -34,11 +34,11 @@ def resolve_flags(
     chosen: Mapping[str, Flag],
     description: Description | None,
 ) -> dict[str, Flag]:
-    """The flags of one engine in one scenario; sizes in bytes.
+    """Return the flags of one engine in one scenario; sizes are in bytes.
 
-    Later wins: the engine's own, the scenario, the suite's override, the scenario's
-    settings for the engine, and what was chosen on the command line.  What a scenario
-    has from some number of entries on comes right after its own flags and settings.
+    Later ones win: the engine's, the scenario's, the suite's override, the scenario's
+    settings for the engine, and the command line's.  Flags and settings that a scenario
+    has from some number of entries on come right after its other flags and settings.
     Without a description, flags that only the executable knows are left out.  Raises
     ConfigError.
     """
@@ -56,7 +56,7 @@ def _layers(
     override: Mapping[str, Flag],
     growth: Sequence[FlagsBySize] = (),
 ) -> list[_Layer]:
-    """The flags of all places, the weakest first."""
+    """Return the flags of all places, the weakest first."""
     file, name = scenario.file, engine.name
     return [
         _Layer(engine.flags, engine.file, f"engine[{name}].flags"),
@@ -100,7 +100,7 @@ def _driver_flag(
     if not _fits(kind, value):
         integer = "an integer" if kind in _SIGNED else "an integer of at least 0"
         accepted = _ACCEPTED.get(kind, f'{integer}, or a size such as "4MiB"')
-        problem = f"{value!r} is not accepted; accepted: {accepted}"
+        problem = f"{value!r} is not accepted; expected {accepted}"
         raise ConfigError(layer.file, where, problem)
     return value
 
@@ -119,16 +119,16 @@ def differences(
     old: Mapping[str, Mapping[str, Mapping[str, Flag]]],
     new: Mapping[str, Mapping[str, Mapping[str, Flag]]],
 ) -> list[str]:
-    """What changed, one sentence for each flag, in a fixed order."""
-    found = []
+    """Return one sentence for each flag that changed, in a fixed order."""
+    texts = []
     for scenario in sorted(old):
         for engine in sorted(old[scenario]):
             was = old[scenario][engine]
             now = new.get(scenario, {}).get(engine, {})
             for key in sorted({*was, *now}):
                 if was.get(key) != now.get(key):
-                    found.append(
+                    texts.append(
                         f"{engine}/{scenario}: {key} was {was.get(key, 'not set')},"
                         f" is now {now.get(key, 'not set')}"
                     )
-    return found
+    return texts

@@ -182,7 +182,11 @@ def lab(tmp_path: Path) -> Lab:
             (),
             "stream: the programs that leveldb replays have no filluniquerandom",
         ),
-        ('[settings.beta]\nstream = "leveldb"\n', (), "stream: one for all engines"),
+        (
+            '[settings.beta]\nstream = "leveldb"\n',
+            (),
+            "stream: must be the same for all engines",
+        ),
     ],
 )
 def test_a_dry_run_shows_it(
