@@ -26,15 +26,15 @@ from scripts.store.run_places import new_name, refuse_small_disk, refuse_small_m
 from scripts.store.run_store import drop_torn_line
 
 _NO_COUNTS = CountFile((), 0, torn=False)
-_PADDING_TOLD = f"0 to {MOST_PADDING_BYTES} bytes, drawn for each repetition"
-_SAME = "both sides are the same executables; --aa says that this is meant"
+_PADDING_TEXT = f"0 to {MOST_PADDING_BYTES} bytes, drawn for each repetition"
+_SAME = "both sides are the same executables; pass --aa if this is intended"
 
 
 @dataclass
 class AbSession(Session[AbPlan]):
-    """A run of two builds, which share one executor, one work folder and the locks.
+    """A run of two builds that share one executor, one work folder and the locks.
 
-    `runner` is that of side a.
+    `runner` belongs to side a.
     """
 
     b: Runner
@@ -42,7 +42,7 @@ class AbSession(Session[AbPlan]):
 
     @property
     def sides(self) -> Mapping[str, Runner]:
-        """Return both runners by their side."""
+        """Both runners, by side."""
         return {"a": self.runner, "b": self.b}
 
     def plan(
@@ -54,12 +54,12 @@ class AbSession(Session[AbPlan]):
         same_build: bool,
         counted: bool,
     ) -> AbPlan:
-        """Return the plan of a new run.  Raises Refused if nothing can be compared."""
-        one, other = self.runner.plan(request), self.b.plan(request)
+        """Return the plan of a new run.  Raises CannotStart if none is possible."""
+        plan_a, plan_b = self.runner.plan(request), self.b.plan(request)
         name = new_name(self.runner.places.results, f"ab-{request.suite.name}")
         return paired(
-            replace(one, run=name),
-            replace(other, run=name),
+            replace(plan_a, run=name),
+            replace(plan_b, run=name),
             labels,
             rule,
             same_build=same_build,
@@ -67,48 +67,48 @@ class AbSession(Session[AbPlan]):
         )
 
     def admit(self, plan: AbPlan, tell: Progress | None) -> dict[str, Any]:
-        """Return environment.json, with what the doctor says of both builds."""
+        """Return environment.json, with the doctor's findings about both builds."""
         others = [e for e in plan.b.engines if e not in plan.a.engines]
         both = replace(plan.a, engines=(*plan.a.engines, *others))
         environment = self.runner.admit(both, tell)
-        variables = {**environment["child_environment"], PADDING: _PADDING_TOLD}
+        variables = {**environment["child_environment"], PADDING: _PADDING_TEXT}
         return {**environment, "child_environment": variables}
 
     def forecast(self, plan: AbPlan) -> AbForecast:
-        """Return the prediction of both stages; no repetition shares a fill."""
+        """Return the predicted time of both stages; no repetition shares a fill."""
         alone = {side: replace(of, order=()) for side, of in plan.sides.items()}
         return AbForecast(
             plan, {side: self.runner.forecast(of) for side, of in alone.items()}
         )
 
     def refuse(self, plan: AbPlan, environment: Mapping[str, Any]) -> None:
-        """Raise Refused if disk or memory are too small; paired() refuses the rest."""
+        """Raise CannotStart if disk or memory is short; paired() checks the rest."""
         self.refuse_small_disk(plan)
         refuse_small_memory(plan.a, environment["memory"]["total_bytes"])
 
     def refuse_small_disk(self, plan: AbPlan) -> None:
-        """Raise Refused if the data directory has no room."""
+        """Raise CannotStart if the data directory has too little space."""
         refuse_small_disk(plan.a, self.runner.places.data_dir)
 
     def documents(self, plan: AbPlan) -> dict[str, dict[str, Any]]:
         """Return ab.json."""
         return {"ab": ab_plan_document(plan)}
 
-    def kept(self, path: Path, config: Config) -> RecordedSession[AbPlan]:
-        """Return what is there of a run."""
-        recorded = load_ab(path)
-        check_unaltered(recorded)
-        plan, self.counts = recorded.plan, recorded.counts
+    def recorded(self, path: Path, config: Config) -> RecordedSession[AbPlan]:
+        """Return the state of a run on disk; remember its counts."""
+        folder = load_ab(path)
+        check_unaltered(folder)
+        plan, self.counts = folder.plan, folder.counts
         changes = [
             f"side {side}: {text}"
             for side, runner in self.sides.items()
             for text in runner.changes(plan.sides[side], config)
         ]
-        is_whole = not judge_ab(recorded).unfinished
-        return RecordedSession(plan, recorded.lines, changes, is_whole)
+        is_complete = not judge_ab(folder).unfinished
+        return RecordedSession(plan, folder.lines, changes, is_complete)
 
     def schedule(self, plan: AbPlan, loop: Loop) -> Schedule:
-        """Return what is left of both stages and of the counts."""
+        """Return the schedule of what is left of both stages and of the counts."""
         path = loop.folder.path
         if self.counts.torn:
             drop_torn_line(path / COUNTS_FILE, self.counts.sound_bytes)
@@ -128,15 +128,15 @@ class AbSession(Session[AbPlan]):
         )
 
     def warnings(self, plan: AbPlan) -> list[Notice]:
-        """Return what is wrong with the engines of both sides."""
-        found = [
+        """Return notices about missing and unsuitable engines of both sides."""
+        notices = [
             replace(note, text=f"side {side}: {note.text}")
             for side, runner in self.sides.items()
             for note in runner.warnings(plan.sides[side], ())
         ]
         if same_executables(plan) and not plan.same_build:
-            found.append(Notice(_SAME, "warn"))
-        return found
+            notices.append(Notice(_SAME, "warn"))
+        return notices
 
 
 def session_of(

@@ -1,1 +1,1 @@
-"""Carrying out a plan: prepare, measure, audit, store."""
+"""Sessions: prepare databases, measure, audit and store the results."""

@@ -1,4 +1,4 @@
-"""The audit: a fresh process checks what another one has left in a database."""
+"""The audit: a fresh process checks the database that another process wrote."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,26 +17,27 @@ from scripts.planning.executable import Step
 
 @dataclass(frozen=True)
 class Audit:
-    """What the fresh process said."""
+    """The result of an audit."""
 
     outcome: ProcessResult
     verdict: CheckedAnswer
-    stores: bool  # whether the engine keeps what it is given
+    stores: bool  # False for an engine that discards its input by design
 
     @property
     def accepted(self) -> bool:
-        """Whether the database may be believed."""
+        """True if the database passed, or if the engine stores nothing to audit."""
         unsupported = self.verdict.status == "unsupported"
         return self.verdict.ok or (unsupported and not self.stores)
 
-    def judged(self, what: str, before: CheckedAnswer) -> CheckedAnswer:
-        """The verdict on the audited process, which was `before` until now."""
+    def judged(self, prefix: str, verdict: CheckedAnswer) -> CheckedAnswer:
+        """Return `verdict`, or "wrong" with the reason prefixed if the audit failed."""
         if self.accepted:
-            return before
-        return CheckedAnswer("wrong", f"{what}: {self.verdict.reason}", before.record)
+            return verdict
+        reason = f"{prefix}: {self.verdict.reason}"
+        return CheckedAnswer("wrong", reason, verdict.record)
 
     def document(self) -> dict[str, Any]:
-        """As the line of a repetition has it."""
+        """Return the `audit` object of a result line."""
         ok, record = self.verdict.ok, self.verdict.record
         return {
             "status": self.verdict.status,
@@ -48,7 +49,10 @@ class Audit:
 
 
 def audit(bench: RunContext, audited: DriverCall, after: tuple[Step, ...]) -> Audit:
-    """Checks the database of a process; `after` is all that the database has seen."""
+    """Audit the database of a process in a fresh process.
+
+    `after` lists every benchmark that has written to the database, in order.
+    """
     call = DriverCall(audited.cell, audited.repetition, audited.database, AUDIT, after)
     outcome, verdict = run_driver(bench, call)
     return Audit(outcome, verdict, _stores(bench.plan, audited.cell))
@@ -65,18 +69,26 @@ def audited_call(
     benchmark: Benchmark,
     observer: RepetitionMonitor | None = None,
 ) -> tuple[ProcessResult, CheckedAnswer, Audit | None]:
-    """One measured process, judged by what a fresh one finds if it changed anything."""
+    """Run a process and, if its benchmark is audited, audit its database.
+
+    Return the outcome, the verdict with the audit taken into account, and the audit.
+    An audit that fails makes the verdict "wrong".
+    """
     outcome, verdict = run_driver(bench, call, observer)
     if not verdict.ok or not benchmark.audited:
         return outcome, verdict, None
-    own_part = (_step(benchmark, verdict.record),) if benchmark.writes else ()
-    found = audit(bench, call, (*call.after, *own_part))
-    what = NOT_HANDED_OVER if call.killed else "audit"
-    return outcome, found.judged(what, verdict), found
+    last_step = (_step(benchmark, verdict.record),) if benchmark.writes else ()
+    result = audit(bench, call, (*call.after, *last_step))
+    prefix = NOT_HANDED_OVER if call.killed else "audit"
+    return outcome, result.judged(prefix, verdict), result
 
 
 def _step(benchmark: Benchmark, record: Record) -> Step:
-    """What a process did to its database, as far as its flags do not tell."""
+    """Return what a process wrote.
+
+    The operations of each thread are included, unless a single thread did exactly the
+    planned writes or deletes: its flags then determine the contents.
+    """
     by_thread = tuple(record.get("ops_by_thread") or (record["ops"],))
     is_whole = benchmark.kind in ("write", "delete") and len(by_thread) == 1
     if is_whole and record["ops"] == record["planned_ops"]:

@@ -1,7 +1,7 @@
-"""Measuring the cells of a plan at smaller sizes, to predict them at its own.
+"""Measures the cells of a plan at smaller sizes, to predict its own size.
 
-The runs are ordinary ones, each cell once, in a folder of their own: they are kept,
-used again, and never taken for a result.
+Each size is an ordinary run, with one repetition of each cell and a folder of its own.
+These runs are kept and reused, but never reported as results.
 """
 
 from collections.abc import Sequence
@@ -18,21 +18,20 @@ from scripts.store.run_places import new_name
 
 _STEPS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))
 _DEFAULT_SIZES = 4
-_LARGEST_DEFAULT = 300_000  # minutes, for values of a kilobyte
+_LARGEST_DEFAULT = 300_000  # takes minutes with values of 1 KB
 
 
 def default_sizes(num: int) -> tuple[int, ...]:
-    """The sizes to measure below `num`: four, half a decade apart."""
-    below = [s for s in _STEPS if s < num and s <= _LARGEST_DEFAULT]
-    return tuple(below[-_DEFAULT_SIZES:])
+    """Return the sizes to measure below `num`: up to four, half a decade apart."""
+    smaller = [s for s in _STEPS if s < num and s <= _LARGEST_DEFAULT]
+    return tuple(smaller[-_DEFAULT_SIZES:])
 
 
 def plan_at_size(plan: Plan, num: int, samples: Samples, results: Path) -> Plan | None:
-    """The plan of those cells that were not measured at this size, each once.
+    """Return a plan of the cells not yet measured at `num`, one repetition each.
 
-    Its flags are those of the plan but for the size, and for --reads beyond it:
-    settings that grow with the size are those of the size that is predicted.  None
-    if nothing is missing.
+    Return None if there are none.  Only `num` changes, and `reads` is limited to it.
+    Settings that grow with the size keep the values of the size to be predicted.
     """
     sized = replace(
         plan,
@@ -63,7 +62,10 @@ def measure_sizes(
     sizes: Sequence[int],
     samples: Samples,
 ) -> SessionResult[Plan] | None:
-    """Measures what is missing at each size; the last run that ended early."""
+    """Measure the cells that are missing at each size, smallest size first.
+
+    Stop at the first run that ends early and return its result; None if all finished.
+    """
     for num in sorted(sizes):
         missing = plan_at_size(plan, num, samples, session.runner.places.results)
         if missing is None:
@@ -76,10 +78,10 @@ def measure_sizes(
 
 def _sized(scenario: Scenario, num: int) -> Scenario:
     flags: dict[str, Flags] = {}
-    for engine, own in scenario.flags.items():
-        fewer = {"reads": min(int(own["reads"]), num)} if "reads" in own else {}
-        flags[engine] = {**own, **fewer, "num": num}
-    if "num" in scenario.swept:  # of one size there is no sweep over sizes
+    for engine, planned in scenario.flags.items():
+        reads = {"reads": min(int(planned["reads"]), num)} if "reads" in planned else {}
+        flags[engine] = {**planned, **reads, "num": num}
+    if "num" in scenario.swept:  # a single size is not a sweep over sizes
         return replace(scenario, flags=flags, family="", swept={})
     return replace(scenario, flags=flags)
 

@@ -1,4 +1,4 @@
-"""One process of a repetition: its command line, and what it answered."""
+"""One process of a repetition: its command line and its raw answer."""
 
 import os
 import shutil
@@ -26,29 +26,29 @@ ANSWER_LIMIT_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class RunContext:
-    """Where and how the repetitions of one run are made."""
+    """Everything that the repetitions of one run share."""
 
     plan: Plan
     build_dir: Path
-    stamps: Mapping[str, Stamp | None]  # engine -> its executable as checksummed
+    stamps: Mapping[str, Stamp | None]  # by executable, taken before its checksum
     work: Path  # <data dir>/.kvmatrix-work
     executor: Executor
     surroundings: MachineMonitor
-    tick: PeriodicCall  # of a measured process: somebody looks how far it is
-    starts: Callable[[ScheduledRepetition], None]  # told before each measured process
+    tick: PeriodicCall  # reads the progress of a measured process
+    starts: Callable[[ScheduledRepetition], None]  # called before each measurement
 
     @property
     def answer(self) -> Path:
-        """Where every process writes its one JSON line."""
+        """The file to which every process writes its one JSON line."""
         return self.work / "answer.json"
 
     @property
     def progress(self) -> Path:
-        """Where the measured process counts its operations: 8 bytes, little-endian."""
+        """The operation counter of the measured process: 8 bytes, little-endian."""
         return self.work / "progress"
 
     def clean(self) -> None:
-        """Removes everything that repetitions left behind."""
+        """Remove the leftovers of repetitions."""
         if self.work.exists():
             shutil.rmtree(self.work)
 
@@ -64,26 +64,26 @@ class DriverCall:
     after: tuple[Step, ...] = ()
     settle: bool = True
     measured: bool = False
-    latency: bool = False  # it reads the clock for each call
-    killed: bool = False  # it is to end as by kill -9, with nothing settled or closed
-    under: tuple[str, ...] = ()  # the command line of a tool that runs it
+    latency: bool = False  # records a latency for each call
+    killed: bool = False  # must end by SIGKILL, without settling or closing
+    under: tuple[str, ...] = ()  # command line of a tool to run it under
 
 
 class ExecutableChanged(Exception):
-    """An executable is no longer the one that the run recorded."""
+    """An executable differs from the one that the run recorded."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name} changed while the run went on (was it rebuilt?), and what was"
-            " measured with the old one is not mixed with the new one; put the old"
-            " one back to resume, or start a new run"
+            f"{name} changed during the run (was it rebuilt?), and a run cannot mix"
+            " results of two builds. Restore the old executable and resume, or start"
+            " a new run"
         )
 
 
 def benchmark_of(bench: RunContext, turn: ScheduledRepetition) -> Benchmark:
-    """The benchmark of a turn's cell, as its executable declares it."""
+    """Return the benchmark of a repetition, as its executable declares it."""
     benchmark = bench.plan.benchmark(bench.plan.cells[turn.index])
-    assert benchmark is not None, "cells that cannot run are never given a turn"
+    assert benchmark is not None, "cells that cannot run are not measured"
     return benchmark
 
 
@@ -92,11 +92,11 @@ def run_process(
 ) -> ProcessResult:
     """Run one process.  Raises ExecutableChanged.
 
-    A measured process is watched by its observer, and by nobody else.
+    Only a process with an observer, that is a measured one, is watched while it runs.
     """
     _check_executable(bench, bench.plan.engine(call.cell.engine).executable)
-    for left in (bench.answer, bench.progress):
-        _remove(left)
+    for leftover in (bench.answer, bench.progress):
+        _remove(leftover)
     command, timeout_s = command_of(bench, call), bench.plan.suite.timeout_s
     if observer is None:
         return bench.executor.run(command, timeout_s)
@@ -107,7 +107,7 @@ def run_process(
 
 
 def without_places(bench: RunContext, reason: str) -> str:
-    """A reason as it is recorded: without the places of this machine, and short."""
+    """Return a reason as it is stored: truncated, and without this machine's paths."""
     return reason.replace(str(bench.work), "DATA")[:REASON_CHARS]
 
 
@@ -118,7 +118,10 @@ def _check_executable(bench: RunContext, engine: str) -> None:
 
 
 def read_answer(path: Path) -> bytes:
-    """What is there, be it nothing or a pipe that nobody writes to."""
+    """Return the answer file, or b"" if there is none.
+
+    Never blocks, even if an executable has replaced the file by a pipe.
+    """
     try:
         with open(path, "rb", opener=_open_without_waiting) as file:
             return file.read(ANSWER_LIMIT_BYTES)
@@ -127,11 +130,13 @@ def read_answer(path: Path) -> bytes:
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
+    # O_NONBLOCK: opening a pipe must not wait for a writer.  O_NOFOLLOW: a link could
+    # lead to any file of the machine.
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _remove(path: Path) -> None:
-    """Removes a file, a folder or whatever an executable has left there."""
+    """Remove a file, a link or a folder, whichever the executable left."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -139,7 +144,7 @@ def _remove(path: Path) -> None:
 
 
 def command_of(bench: RunContext, call: DriverCall) -> list[str]:
-    """The command line of one process."""
+    """Return the command line of one process."""
     plan = bench.plan
     flags = flags_of(plan, call)
     if call.latency:
@@ -167,8 +172,8 @@ def command_of(bench: RunContext, call: DriverCall) -> list[str]:
 
 
 def flags_of(plan: Plan, call: DriverCall) -> dict[str, Flag]:
-    """Return the flags of a process, without those of its place and seed."""
+    """Return the flags of a process, except those for its paths and seed."""
     benchmark = plan.engine(call.cell.engine).benchmark(call.benchmark)
-    if benchmark is None:  # the executable says so too, when it is asked for it
+    if benchmark is None:  # the executable will report it as unsupported
         benchmark = BENCHMARKS.get(call.benchmark, UNKNOWN)
     return process_flags(benchmark, plan.flags(call.cell), call.measured)

@@ -1,4 +1,4 @@
-"""What happens during a run, as plain objects: views are fed these and nothing else."""
+"""The events of a run, as plain objects: the only input of a view."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,16 +14,16 @@ P = TypeVar("P", bound=Plan | AbPlan)
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is."""
+    """The progress of a run."""
 
     elapsed_s: float = 0.0  # since the session began
-    left_s: float | None = None  # predicted; None: nobody knows yet
+    left_s: float | None = None  # predicted; None: not known yet
     share_done: float = 0.0  # 0 to 1, weighted by predicted time
-    done: int = 0  # rounds of cells, where a run counts those
-    planned: int = 0  # of the stages that are known
+    done: int = 0  # rounds of cells, in runs that count rounds
+    planned: int = 0  # rounds of all stages known so far
 
     def at(self, elapsed_s: float) -> "RunProgress":
-        """Return the pace at a later moment, when nothing more is done."""
+        """Return the progress at a later time if nothing else has finished."""
         left_s = self.left_s
         if left_s is not None:
             left_s = max(0.0, left_s - (elapsed_s - self.elapsed_s))
@@ -32,37 +32,37 @@ class RunProgress:
 
 @dataclass(frozen=True)
 class RunStarted:
-    """What an earlier session of the same run left."""
+    """A session begins or resumes."""
 
-    machine_line: str  # one line about the machine, for people
-    done: tuple[Record, ...]  # the lines already on disk
+    machine_line: str  # describes the machine
+    done: tuple[Record, ...]  # lines of earlier sessions
 
 
 @dataclass(frozen=True)
 class RepetitionStarted:
-    """A cell's turn begins; `planned_ops` is 0 where it is unknown."""
+    """A repetition begins; `planned_ops` is 0 if unknown."""
 
     cell: CellName
     repetition: int
     planned_ops: int
     attempt: int = 1
-    place: AbPlace | None = None  # of an A/B run, as its line will have it
+    place: AbPlace | None = None  # position in an A/B run, as the line records it
 
 
 @dataclass(frozen=True)
 class CellProgress:
-    """The running cell has done so many operations."""
+    """The number of operations that the running cell has done."""
 
     ops: int
-    at_s: float  # on the same clock as every other at_s
+    at_s: float  # all events use the same monotonic clock
 
 
 @dataclass(frozen=True)
 class RepetitionFinished:
-    """One line is on disk: of a repetition, or of an attempt that is made again."""
+    """One line is on disk: a repetition, or an attempt that will be retried."""
 
     line: Record
-    seconds: float  # wall time, also of what failed
+    seconds: float  # wall time, including that of failures
     pace: RunProgress
 
 
@@ -75,14 +75,14 @@ class RoundFinished:
 
 @dataclass(frozen=True)
 class CountStep:
-    """A step of counting what both sides of an A/B run do, in words."""
+    """A step of the counting pass of an A/B run, described in words."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """Time passes while a cell runs."""
+    """A periodic sign of life while a cell runs."""
 
     pace: RunProgress
 
@@ -97,7 +97,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class RunEnded:
-    """The session is over, with or without everything done."""
+    """The session is over; repetitions may still be missing."""
 
     elapsed_s: float
 
@@ -117,21 +117,21 @@ Listener = Callable[[Event], None]
 
 
 class View:
-    """Something that shows events as they come."""
+    """Displays events as they arrive."""
 
-    period_s: float  # how often it wants to hear of a running cell
+    period_s: float  # interval between events while a cell runs
 
     def show(self, event: Event) -> None:
-        """Take one event."""
+        """Display one event."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
 
 
 @dataclass(frozen=True)
 class SessionResult(Generic[P]):
-    """How a session ended; `lines` are all of its run, as people are told of them."""
+    """How a session ended; `lines` are all lines of the run, as displayed."""
 
     plan: P
     path: Path

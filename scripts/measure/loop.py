@@ -1,4 +1,4 @@
-"""The loop of a run, of one build or two: what its schedule asks for is measured."""
+"""The loop of a run, of one build or two: measures what its schedule yields."""
 
 import shutil
 import time
@@ -25,7 +25,7 @@ from scripts.store.run_store import RunFolder
 
 @dataclass(frozen=True)
 class Finished:
-    """One attempt at a repetition, ready to be stored, and what it took."""
+    """One attempt at a repetition, ready to be stored, and its duration."""
 
     turn: ScheduledRepetition
     line: Record
@@ -34,42 +34,42 @@ class Finished:
 
 @dataclass(frozen=True)
 class Task:
-    """Repetitions that follow one another on one database: all of one side.
+    """Consecutive repetitions that share one database, all of one side.
 
     `place` is the task's position in an A/B run, as its lines record it.
     """
 
     plan: Plan
     repetitions: Callable[[], Iterator[Finished]]
-    obstructed: bool  # its cells cannot run: the lines say why
+    obstructed: bool  # its cells cannot run; the lines say why
     place: AbPlace | None = None
 
 
 class Schedule(ABC):
-    """What a run still has to do, and how long that will take."""
+    """The remaining work of a run, and its predicted time."""
 
     @abstractmethod
     def tasks(self) -> Iterator[Task]:
-        """Yield what is missing; one follows when the one before is stored."""
+        """Yield the missing tasks; each is stored before the next is requested."""
 
     @abstractmethod
     def stored(self, task: Task, finished: Finished) -> None:
-        """Take in a repetition that is on disk."""
+        """Record that a repetition is on disk."""
 
     @abstractmethod
     def pace(self) -> RunProgress:
-        """Return how far the run is, at no time."""
+        """Return the progress of the run; the caller fills in `elapsed_s`."""
 
     def conclude(self) -> None:  # noqa: B027
-        """Do what follows the last repetition: nothing, unless it says more."""
+        """Do what follows the last repetition; by default nothing."""
 
 
 @dataclass
 class Loop:
-    """One execution of a schedule: by the first command, or by `resume` later on."""
+    """One execution of a schedule, by the first command or by `resume`."""
 
     folder: RunFolder
-    lines: list[Record]  # all on disk, earlier sessions' included
+    lines: list[Record]  # all on disk, including those of earlier sessions
     view: View
     executor: Executor
     work: Path
@@ -87,13 +87,13 @@ class Loop:
 
     @property
     def tick(self) -> PeriodicCall:
-        """What the benches of this loop are to do while a process is measured."""
+        """The call that reports progress while a process is measured."""
         return PeriodicCall(self._look, self.view.period_s)
 
     def execute(self, schedule: Schedule) -> None:
-        """Do what is missing.
+        """Measure everything that is missing.
 
-        Raises Interrupted, DiskFull or Exchanged, all lines kept.
+        Raises Interrupted, DiskFull or ExecutableChanged; stored lines are kept.
         """
         self._started_s = self.clock()
         self._clean()
@@ -132,7 +132,7 @@ class Loop:
         self._pace = replace(schedule.pace(), elapsed_s=self.elapsed_s)
 
     def announce(self, turn: ScheduledRepetition) -> None:
-        """Tell that a process is about to be measured."""
+        """Show that a process is about to be measured."""
         assert self._task is not None
         plan = self._task.plan
         cell = plan.cells[turn.index]
@@ -143,9 +143,9 @@ class Loop:
         self.view.show(RepetitionStarted(*place))
 
     def _look(self, _pid: int) -> None:
-        """Tell that time passes while a process runs.
+        """Show the progress of a running process.
 
-        Nothing is predicted here: it is in the measurement.
+        This runs during the measurement, so it must be cheap: no predictions here.
         """
         try:
             counter = (self.work / "progress").read_bytes()

@@ -1,7 +1,7 @@
-"""The state that a measurement starts from: filled and audited once, then copied.
+"""The initial state of a measurement: filled and audited once, then copied.
 
-The audit is made on a copy, where that of a cell will be: an audit opens and closes
-a database, and what is measured is the state that the fill has left.
+The audit runs on a copy, at the path of a cell's database.  It opens and closes the
+database, and a measurement must start from the state that the fill left.
 """
 
 import shutil
@@ -19,12 +19,12 @@ from scripts.planning.order import ScheduledRepetition
 
 _COPY = ("cp", "-a", "--reflink=auto", "--sparse=auto", "--")
 _SYNC = ("sync", "--file-system")
-# Preparation is not measured: a short time limit of measurements is not its limit.
+# Copying and syncing are not measured, so a short --timeout does not apply to them.
 _TOOL_TIMEOUT_S = 600.0
 
 
 class PrepareFailed(Exception):
-    """A step before the measurement failed: every cell of the unit shares this."""
+    """A step before the measurement failed; a failed fill or audit fails the unit."""
 
     def __init__(self, verdict: CheckedAnswer, exit_text: str | None) -> None:
         super().__init__(verdict.reason)
@@ -32,7 +32,7 @@ class PrepareFailed(Exception):
 
 
 def fresh(folder: Path) -> Path:
-    """The folder, empty."""
+    """Create the folder, or empty it, and return it."""
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
@@ -40,9 +40,10 @@ def fresh(folder: Path) -> Path:
 
 
 def prepare(bench: RunContext, turn: ScheduledRepetition) -> int | None:
-    """Fills and audits the unit's database; the wall time, or None if it needs none.
+    """Fill and audit the database that a unit shares.
 
-    The time is that of both processes.  Raises Failed.
+    Return the wall time of the fills and the audit in ns, or None if the unit starts
+    from an empty database.  Raises PrepareFailed.
     """
     cell = bench.plan.cells[turn.index]
     start = bench.plan.start(cell)
@@ -60,37 +61,40 @@ def prepare(bench: RunContext, turn: ScheduledRepetition) -> int | None:
         _check(verdict, outcome)
     copy = bench.work / "cell"
     provide(bench, start, copy)
-    all_of_it = tuple((step, ()) for step in start.fill)
-    found = audit(bench, replace(call, database=copy), all_of_it)
-    _check(found.judged("audit", verdict), found.outcome)
+    history = tuple((step, ()) for step in start.fill)
+    result = audit(bench, replace(call, database=copy), history)
+    _check(result.judged("audit", verdict), result.outcome)
     shutil.rmtree(copy, ignore_errors=True)
-    return wall_ns + found.outcome.wall_ns
+    return wall_ns + result.outcome.wall_ns
 
 
 def _check(verdict: CheckedAnswer, outcome: ProcessResult) -> None:
-    """Raises Failed unless all is well."""
+    """Raise PrepareFailed if the process failed."""
     if not verdict.ok:
         reason = f"preparing the database: {verdict.reason}"
         raise PrepareFailed(CheckedAnswer(verdict.status, reason, {}), outcome.exit)
 
 
 def provide(bench: RunContext, start: InitialState | None, database: Path) -> None:
-    """Puts the state a cell starts from in place, with nothing left to write back."""
+    """Put a cell's initial state in place and sync the file system.
+
+    Nothing older is then written back during the measurement.
+    """
     fresh(database)
     if start is not None:
-        database.rmdir()
+        database.rmdir()  # cp would copy into a folder that exists
         _tool(bench, (*_COPY, str(bench.work / "prepared"), str(database)))
     _tool(bench, (*_SYNC, str(bench.work)))
 
 
 def _tool(bench: RunContext, command: Sequence[str]) -> None:
-    """Runs a preparation of the next measurement.  Raises DiskFull or Failed."""
+    """Run a system tool.  Raises DiskFull or PrepareFailed."""
     outcome = bench.executor.run(
         command, max(bench.plan.suite.timeout_s, _TOOL_TIMEOUT_S)
     )
     if outcome.exit != "0":
         if looks_full(bench.work, outcome.stderr_tail):
             raise DiskFull("the data directory")
-        problem = f"{command[0]} ended with {outcome.exit}: {outcome.stderr_tail}"
+        problem = f"{command[0]} failed (exit: {outcome.exit}): {outcome.stderr_tail}"
         reason = without_places(bench, problem)
         raise PrepareFailed(CheckedAnswer("error", reason, {}), outcome.exit)

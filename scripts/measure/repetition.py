@@ -1,7 +1,7 @@
 """One unit of a run: prepare a database, then measure and audit each of its cells.
 
-Every process gets a directory of its own under the work directory, which belongs to
-the runner alone and is emptied before and after.
+Databases and scratch files live in the work directory, which only the runner uses.  It
+is emptied before and after.
 """
 
 import shutil
@@ -35,11 +35,11 @@ from scripts.planning.order import ScheduledRepetition, is_superseded, repetitio
 def run_unit(
     bench: RunContext, turns: Sequence[ScheduledRepetition]
 ) -> Iterator[Finished]:
-    """Measures each turn's cell, leaving no data.
+    """Measure the repetitions of a unit, then remove their data.
 
-    A disturbed repetition is made again at once, from the same prepared database.
-    Raises Interrupted, DiskFull or Exchanged.  A line is complete when it is
-    yielded; the next attempt or cell starts after that.
+    A disturbed repetition is retried at once, from the same prepared database.  Each
+    line is complete when it is yielded; the next attempt starts after that.  Raises
+    Interrupted, DiskFull or ExecutableChanged.
     """
     unit = _Unit(bench)
     try:
@@ -58,17 +58,16 @@ def run_unit(
 
 
 class _Unit:
-    """The database that a unit's cells share, once it is prepared."""
+    """The prepared database that the cells of a unit share."""
 
     def __init__(self, bench: RunContext) -> None:
         self._bench = bench
         self._is_prepared = False
-        self._failure: PrepareFailed | None = (
-            None  # of the preparation, shared by all cells
-        )
+        # A failed preparation is not retried: it fails all cells.
+        self._failure: PrepareFailed | None = None
 
     def make(self, turn: ScheduledRepetition) -> Finished:
-        """One attempt; its wall time includes the preparation if it is the first."""
+        """Run one attempt; the wall time of the first includes the preparation."""
         started_ns = time.monotonic_ns()
         fresh(self._bench.work / "tmp")
         prepare_ns = self._prepare(turn)
@@ -92,9 +91,9 @@ class _Unit:
 def _measured(
     bench: RunContext, turn: ScheduledRepetition, database: Path
 ) -> dict[str, Any]:
-    """Return the figures of one repetition, the executable's and the runner's own.
+    """Return the fields of one repetition, from the executable and the runner.
 
-    `database` is in the state that the cell starts from; it is removed.
+    REQUIRES: `database` is in the cell's initial state.  It is removed.
     """
     benchmark = benchmark_of(bench, turn)
     cell = bench.plan.cells[turn.index]
@@ -111,24 +110,25 @@ def _measured(
     )
     bench.starts(turn)
     observer = RepetitionMonitor(bench.surroundings, database)
-    outcome, verdict, found = audited_call(bench, call, benchmark, observer)
+    outcome, verdict, audit = audited_call(bench, call, benchmark, observer)
     observed = observer.fields(verdict.record)
-    audited = found.document() if found else None
+    audit_field = audit.document() if audit else None
     shutil.rmtree(database, ignore_errors=True)
     if not verdict.ok:
         fields = {
             **failure_line(verdict),
             **without_figures(verdict.status, verdict.reason),
         }
-        return {**fields, **observed, "audit": audited, "exit": outcome.exit}
-    own = {"prepare_ns": None, "audit": audited, "wall_ns": None, "exit": outcome.exit}
-    return {**verdict.record, **observed, **own}
+        return {**fields, **observed, "audit": audit_field, "exit": outcome.exit}
+    times = {"prepare_ns": None, "wall_ns": None}  # filled in by the caller
+    end = {"audit": audit_field, "exit": outcome.exit}
+    return {**verdict.record, **observed, **times, **end}
 
 
 def _fields(
     bench: RunContext, turn: ScheduledRepetition, failure: PrepareFailed | None
 ) -> dict[str, Any]:
-    """What a line says about its repetition, measured or failed before that."""
+    """Return the fields of a line, whether measured or failed before that."""
     try:
         if failure is None:
             database = bench.work / "cell"
@@ -160,17 +160,17 @@ def _line(
             "attempt": turn.attempt,
             "order": turn.order,
             "seed": repetition_seed(bench.plan.seed, turn.repetition),
-            **{k: v for k, v in fields.items() if k not in _OWN},
+            **{k: v for k, v in fields.items() if k not in _FROM_PLAN},
         },
         context,
     )
 
 
-_OWN = ("schema", "method", "run", "engine", "scenario", "benchmark", "seed")
+_FROM_PLAN = ("schema", "method", "run", "engine", "scenario", "benchmark", "seed")
 
 
 def obstacle_line(bench: RunContext, turn: ScheduledRepetition) -> Finished:
-    """The line of a cell that cannot run."""
+    """Return the line of a cell that cannot run."""
     obstacle = bench.plan.obstacle(bench.plan.cells[turn.index])
     assert obstacle is not None
     fields = {**empty_record(), **without_figures(*obstacle)}
@@ -182,7 +182,7 @@ def task_of(
     turns: Sequence[ScheduledRepetition],
     place: AbPlace | None = None,
 ) -> Task:
-    """Return the task that measures these cells, or says why they cannot run."""
+    """Return the task that measures these cells, or records why they cannot run."""
     plan = bench.plan
     if plan.obstacle(plan.cells[turns[0].index]) is None:
         return Task(plan, partial(run_unit, bench, turns), False, place)

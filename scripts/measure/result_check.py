@@ -1,7 +1,7 @@
-"""What an executable answered, judged: a measurement, or why it is none.
+"""Checks the answer of an executable: either a measurement, or a status and a reason.
 
-Nothing an executable writes is believed before it has passed here.  A figure that
-cannot be true is "wrong"; an answer that is no answer is "error".
+No output of an executable is trusted before it passes these checks.  Impossible values
+get the status "wrong"; an answer that is missing or unreadable gets "error".
 """
 
 import json
@@ -34,13 +34,13 @@ from scripts.planning.order import repetition_seed
 _STATUSES = ("ok", "unsupported", "wrong", "error")
 _KEPT_ON_FAILURE = ("engine_version", "options", "settings", "build")
 _KILLED = f"signal {signal.SIGKILL.value}"
-# What a line says whether or not it has figures.
+# Fields that every line has, with or without results.
 _IDENTITY = ("schema", "method", "engine", "benchmark", "seed", "status", "reason")
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the runner knows of an answer before it is given."""
+    """What the runner knows about an answer in advance."""
 
     engine: str
     version: str
@@ -50,12 +50,12 @@ class Expected:
 
 
 class _InvalidRecord(Exception):
-    """An answer that cannot be true."""
+    """A value in an answer is impossible."""
 
 
 @dataclass(frozen=True)
 class CheckedAnswer:
-    """One answer after judgement; `record` is the executable's own line, or empty."""
+    """A checked answer; `record` is the executable's line, or empty."""
 
     status: str
     reason: str
@@ -63,40 +63,40 @@ class CheckedAnswer:
 
     @property
     def ok(self) -> bool:
-        """Whether there is a measurement."""
+        """True if the answer is a valid measurement."""
         return self.status == "ok"
 
 
 def empty_record() -> dict[str, Any]:
-    """Every key of a measurement that an executable fills in, without a figure."""
+    """Return every key that an executable fills in, with the value None."""
     keys = keys_of("measurement", "answer")
     return {key: None for key in keys if key not in _IDENTITY}
 
 
 def failure_line(verdict: CheckedAnswer) -> dict[str, Any]:
-    """The figures of a repetition that has none: what is known besides is kept."""
-    kept = {key: verdict.record.get(key) for key in _KEPT_ON_FAILURE}
-    return {**empty_record(), **kept}
+    """Return an empty record that keeps what describes the engine and its build."""
+    description = {key: verdict.record.get(key) for key in _KEPT_ON_FAILURE}
+    return {**empty_record(), **description}
 
 
 def judge(expected: Expected, outcome: ProcessResult, answer: bytes) -> CheckedAnswer:
-    """The verdict on one process and the JSON line it wrote."""
+    """Check how a process ended and the JSON line that it wrote."""
     if outcome.timed_out:
         return _failed("timeout", "killed at the time limit", outcome)
-    as_asked = expected.context.killed and outcome.exit == _KILLED
-    if outcome.exit.startswith("signal") and not as_asked:
+    as_expected = expected.context.killed and outcome.exit == _KILLED
+    if outcome.exit.startswith("signal") and not as_expected:
         return _failed("error", f"crashed: {_signal_name(outcome.exit)}", outcome)
     lines = answer.splitlines()
-    torn = as_asked and not answer.endswith(b"\n")
+    torn = as_expected and not answer.endswith(b"\n")
     if len(lines) != 1 or torn:
-        what = f"{len(lines)} measurements" if lines else "no measurement"
-        what = "half a measurement" if lines and torn else what
-        problem = f"wrote {what} and ended with {_exit_name(outcome.exit)}"
+        amount = f"{len(lines)} measurements" if lines else "no measurement"
+        amount = "an incomplete measurement" if lines and torn else amount
+        problem = f"wrote {amount} and ended with {_exit_name(outcome.exit)}"
         return _failed("error", problem, outcome)
     try:
         record = cast(Record, parse_object(lines[0], "the measurement"))
     except ResultsError as error:
-        return _failed("error", f"wrote nonsense: {error}", outcome)
+        return _failed("error", f"wrote an unreadable answer: {error}", outcome)
     return _judge_record(expected, outcome, record)
 
 
@@ -118,9 +118,9 @@ def _checked(
     try:
         answer = read_answer(bench.answer)
     except OSError as error:
-        if not outcome.exit.isdigit():  # how it ended says more
+        if not outcome.exit.isdigit():  # the signal or timeout is the better reason
             return judge(_expected(bench.plan, call), outcome, b"")
-        problem = f"its {bench.answer.name} cannot be read: {error.strerror}"
+        problem = f"{bench.answer.name} cannot be read: {error.strerror}"
         return CheckedAnswer("error", problem, {})
     return judge(_expected(bench.plan, call), outcome, answer)
 
@@ -151,16 +151,16 @@ def _judge_record(
         _check_identity(expected, record)
         status = record["status"]
         if status != "ok":
-            reason = record["reason"] or f"says {status} without a reason"
+            reason = record["reason"] or f"reported {status} without a reason"
             return _failed(status, reason, outcome, record)
         if outcome.exit != (_KILLED if is_killed else "0"):
-            problem = f"says ok and ended with {_exit_name(outcome.exit)}"
+            problem = f"reported ok but ended with {_exit_name(outcome.exit)}"
             if is_killed:
-                problem += f", asked to end with {_signal_name(_KILLED)}"
+                problem += f"; expected {_signal_name(_KILLED)}"
             return _failed("error", problem, outcome)
         if outcome.left_behind:
             processes = "process" if outcome.left_behind == 1 else "processes"
-            problem = f"leaves {outcome.left_behind} {processes} behind"
+            problem = f"left {outcome.left_behind} {processes} running"
             return _failed("wrong", problem, outcome)
         validate(record, "answer", "impossible answer")
         context = replace(expected.context, process_ns=outcome.wall_ns)
@@ -174,7 +174,7 @@ def _judge_record(
 
 
 def _check_identity(expected: Expected, record: Record) -> None:
-    wanted = {
+    expected_values = {
         "schema": SCHEMA,
         "method": METHOD,
         "engine": expected.engine,
@@ -182,19 +182,21 @@ def _check_identity(expected: Expected, record: Record) -> None:
         "benchmark": expected.benchmark,
         "seed": expected.seed,
     }
-    for key, value in wanted.items():
+    for key, value in expected_values.items():
         if record.get(key) != value or type(record.get(key)) is not type(value):
-            raise _InvalidRecord(f"{key} is {record.get(key)!r}, asked for {value!r}")
+            raise _InvalidRecord(f"{key} is {record.get(key)!r}; expected {value!r}")
     if record.get("status") not in _STATUSES:
-        raise _InvalidRecord(f"status is {record.get('status')!r}")
+        accepted = f"{', '.join(_STATUSES[:-1])} or {_STATUSES[-1]}"
+        raise _InvalidRecord(f"status is {record.get('status')!r}; expected {accepted}")
     if not isinstance(record.get("reason"), str):
-        raise _InvalidRecord("reason is not a text")
+        raise _InvalidRecord("reason is not a string")
 
 
 def validated(line: Mapping[str, Any], context: Context) -> Record:
-    """The line if it will be believed when it is read; else the same as "wrong".
+    """Return the line, or a line with the status "wrong" if it is not valid.
 
-    The last gate before the results file asks what load_run() asks.
+    This is the last check before the results file.  It applies the rules of load_run(),
+    so that every line that is written can be read again.
     """
     try:
         json.dumps(line, allow_nan=False)
@@ -213,7 +215,7 @@ def validated(line: Mapping[str, Any], context: Context) -> Record:
 
 
 def without_figures(status: str, reason: str) -> dict[str, Any]:
-    """The runner's own fields of a line without figures."""
+    """Return the fields that the runner fills in, for a line without results."""
     return {
         "status": status,
         "reason": reason or f"{status}, no reason given",
@@ -233,8 +235,8 @@ def _failed(
     record: Record | None = None,
 ) -> CheckedAnswer:
     tail = outcome.stderr_tail[-REASON_CHARS:]
-    said_twice = tail in problem or (tail.endswith(problem) and "\n" not in tail)
-    reason = problem if said_twice else f"{problem}; stderr: {tail}"
+    is_repeated = tail in problem or (tail.endswith(problem) and "\n" not in tail)
+    reason = problem if is_repeated else f"{problem}; stderr: {tail}"
     return CheckedAnswer(status, reason, record or {})
 
 

@@ -1,4 +1,4 @@
-"""A run of one build: its schedule is what is missing, in the recorded order."""
+"""A run of one build: the missing repetitions, in the recorded order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ _BUILT_LATE = "was missing when this run was planned; start a new run to measure
 
 @dataclass
 class RunSchedule(Schedule):
-    """What is left of a plan after the lines on disk."""
+    """The repetitions of a plan that are not on disk yet."""
 
     plan: Plan
     bench: RunContext
@@ -35,7 +35,7 @@ class RunSchedule(Schedule):
     _left: list[ScheduledRepetition] = field(init=False, default_factory=list)
 
     def tasks(self) -> Iterator[Task]:
-        """Yield the units with something missing."""
+        """Yield the units with missing repetitions."""
         missing = missing_turns(self.plan, self.lines)
         self._left = [turn for _, turns in missing for turn in turns]
         for _, turns in missing:
@@ -44,17 +44,17 @@ class RunSchedule(Schedule):
                 yield task_of(self.bench, pending)
 
     def stored(self, task: Task, finished: Finished) -> None:
-        """Take in a repetition, or an attempt at one, that is on disk."""
-        counts = not is_superseded(self.plan, finished.line)
+        """Record that a repetition, or an attempt at one, is on disk."""
+        is_final = not is_superseded(self.plan, finished.line)
         if not task.obstructed:
-            if counts:
+            if is_final:
                 self._spent_s += self.forecast.seconds(finished.turn)
             self.forecast.learn(finished.turn, finished.seconds)
-        if counts:
+        if is_final:
             self._left = [t for t in self._left if not _is_settled(t, finished)]
 
     def pace(self) -> RunProgress:
-        """Return what is left and the share done."""
+        """Return the time left and the share done."""
         predicted = sum(self.forecast.seconds(turn) for turn in self._left)
         whole = self._spent_s + predicted
         share_done = self._spent_s / whole if whole else 1.0
@@ -81,7 +81,7 @@ class RunSession(Session[Plan]):
         return self.runner.admit(plan, tell)
 
     def refuse(self, plan: Plan, environment: Mapping[str, Any]) -> None:
-        """Raise Refused if nothing can be measured, or disk or memory are too small."""
+        """Raise CannotStart if nothing can be measured or memory or disk is short."""
         if all(plan.obstacle(cell) for cell in plan.cells):
             reasons = {e.missing for e in plan.engines if e.missing}
             raise CannotStart(
@@ -91,15 +91,15 @@ class RunSession(Session[Plan]):
         refuse_small_memory(plan, environment["memory"]["total_bytes"])
 
     def refuse_small_disk(self, plan: Plan) -> None:
-        """Raise Refused if the data directory has no room."""
+        """Raise CannotStart if the data directory has too little space."""
         refuse_small_disk(plan, self.runner.places.data_dir)
 
     def documents(self, plan: Plan) -> dict[str, dict[str, Any]]:
         """Return run.json."""
         return {"run": plan_document(plan)}
 
-    def kept(self, path: Path, config: Config) -> RecordedSession[Plan]:
-        """Return what is there of a run; engines that were built late are noted."""
+    def recorded(self, path: Path, config: Config) -> RecordedSession[Plan]:
+        """Return the state of a run on disk; note the engines that were built late."""
         plan = read_current_plan(path)
         changes = self.runner.changes(plan, config)
         lines = load(path).lines
@@ -108,17 +108,17 @@ class RunSession(Session[Plan]):
         return RecordedSession(plan, lines, changes, not missing_turns(plan, records))
 
     def warnings(self, plan: Plan) -> list[Notice]:
-        """Return what is wrong with its engines."""
+        """Return notices about missing, late and unsuitable engines."""
         late = [Notice(f"{name} {_BUILT_LATE}", "warn") for name in self.late]
         return [*late, *self.runner.warnings(plan, self.late)]
 
     def schedule(self, plan: Plan, loop: Loop) -> Schedule:
-        """Return what is left."""
+        """Return the schedule of what is left."""
         bench, forecast = self.runner.bench(loop, plan), self.runner.forecast(plan)
         return RunSchedule(plan, bench, forecast, loop.lines)
 
-    def told(self, line: Record) -> Record:
-        """Return a line that says why it is missing, as it is by now."""
+    def displayed(self, line: Record) -> Record:
+        """Return a line with the current reason why its engine is missing."""
         if line["status"] == "missing" and line["engine"] in self.late:
             return {**line, "reason": _BUILT_LATE}
         return line

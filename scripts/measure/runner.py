@@ -1,4 +1,4 @@
-"""The places of one command: its locks, the executables and the machine."""
+"""The resources of one command: its locks, folders, executables and machine."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ from scripts.store.run_store import RunFolder, sole_user
 
 @dataclass(frozen=True)
 class Request:
-    """What a run of one build or two is to be of."""
+    """What to measure in a new run, of one build or two."""
 
     config: Config
     suite: SuiteConfig
@@ -48,7 +48,7 @@ class Request:
 
 @dataclass
 class Runner:
-    """The places and the executor of one command, with both locks held."""
+    """The folders and the executor of one command, with both locks held."""
 
     places: RunPlaces
     outside: SystemAccess
@@ -60,9 +60,9 @@ class Runner:
         self.machine = Machine(SystemReader(), self.places.data_dir)
 
     def plan(self, request: Request) -> Plan:
-        """The plan of a new run."""
-        named = request.selection.engines
-        self.stamp(request.config.engines[name].executable for name in named)
+        """Return the plan of a new run."""
+        names = request.selection.engines
+        self.stamp(request.config.engines[name].executable for name in names)
         engines = find_engines(
             self.executor,
             self.places.build_dir,
@@ -82,16 +82,20 @@ class Runner:
         )
 
     def stamp(self, engines: Iterable[str]) -> None:
-        """Stamps the executables: before they are checksummed, never after."""
+        """Record the stamps of the executables.
+
+        REQUIRES: called before they are checksummed, so that a file replaced in
+        between is noticed.
+        """
         for name in engines:
             path = executable_path(self.places.build_dir, name)
             self.stamps[name] = Stamp.of(path)
 
     def admit(self, plan: Plan, tell: Progress | None) -> dict[str, Any]:
-        """environment.json, with what the doctor says before a run.
+        """Return environment.json, including the doctor's findings.
 
-        With `tell` the run is strict: the doctor measures too, which takes seconds,
-        and Unfit is raised if anything failed.
+        With `tell` the run is strict: the doctor also runs its measurements, which
+        take seconds.  Raises Unfit if any check of a strict run fails.
         """
 
         def stoppable(text: str) -> None:
@@ -114,13 +118,13 @@ class Runner:
         return {**environment, "doctor": [finding.document() for finding in findings]}
 
     def changes(self, plan: Plan, config: Config) -> list[str]:
-        """Return what is no longer as the plan recorded it; stamps the executables."""
+        """Return the differences from the plan as recorded; stamp the executables."""
         self.stamp(engine.executable for engine in plan.engines)
         machine = identity(self.machine)
         return changes(plan, config, self.places.build_dir, machine)
 
     def built_late(self, plan: Plan) -> tuple[str, ...]:
-        """Return the engines that a plan misses and that are there by now."""
+        """Return the engines that were missing from the plan but exist now."""
         return tuple(
             engine.name
             for engine in plan.engines
@@ -128,15 +132,15 @@ class Runner:
         )
 
     def loop(self, folder: RunFolder, lines: list[Record], view: View) -> Loop:
-        """Return the loop that adds to these lines of this folder."""
+        """Return a loop that appends to the lines of this folder."""
         return Loop(folder, lines, view, self.executor, self.places.work)
 
     def forecast(self, plan: Plan) -> Forecast:
-        """Return the prediction for a plan, from the runs that there are."""
+        """Return the predicted time of a plan, from the runs on disk."""
         return Forecast(plan, load_history(self.places.results, plan))
 
     def bench(self, loop: Loop, plan: Plan) -> RunContext:
-        """Return where a plan's repetitions are made in a loop."""
+        """Return the context in which a loop measures a plan."""
         return RunContext(
             plan=plan,
             build_dir=self.places.build_dir,
@@ -149,10 +153,10 @@ class Runner:
         )
 
     def warnings(self, plan: Plan, late: Sequence[str]) -> Iterator[Notice]:
-        """What people should know of the engines of a plan before it is measured."""
+        """Yield a notice for each missing or unsuitable engine of a plan."""
         for engine in plan.engines:
             if engine.name in late:
-                continue  # that was said already
+                continue  # already reported
             if engine.missing:
                 yield Notice(f"{engine.name} is missing: {engine.missing}", "warn")
             elif engine.description and engine.description.assertions_live:
@@ -166,9 +170,9 @@ def _compilers(plan: Plan) -> list[str]:
 
 @contextmanager
 def open_runner(places: RunPlaces, outside: SystemAccess) -> Iterator[Runner]:
-    """A runner that holds the locks of both folders.
+    """Yield a runner that holds the locks of both folders.
 
-    Raises Refused, Busy or Interrupted.
+    Raises CannotStart, FolderLocked or Interrupted.
     """
     refuse_shared_folder(places)
     executor = outside.executor(child_environment(str(places.work / "tmp")))

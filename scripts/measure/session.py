@@ -1,4 +1,4 @@
-"""A session of a run, of one build or two: from its plan, or its folder, to its end."""
+"""A session: starts or resumes a run, of one build or two, and finishes it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -25,77 +25,78 @@ from scripts.store.run_store import RunFolder, create_folder, drop_torn_line
 
 @dataclass(frozen=True)
 class RecordedSession(Generic[P]):
-    """What is there of a run that goes on."""
+    """The state on disk of a run to be resumed."""
 
     plan: P
     lines: MeasurementFile
-    changes: Sequence[str]  # what is no longer as the plan recorded it
-    is_whole: bool  # whether nothing is left to be measured
+    changes: Sequence[str]  # differences from the plan as recorded
+    is_complete: bool  # nothing is left to measure
 
 
 @dataclass
 class Session(ABC, Generic[P]):
-    """What a command measures; `runner` holds the locks of its folders."""
+    """One session of a run; `runner` holds the locks of its folders."""
 
     runner: Runner
-    view_of: Callable[[P], View]  # what shows the progress of a plan
+    view_of: Callable[[P], View]  # makes the view that shows the progress
 
     @abstractmethod
     def admit(self, plan: P, tell: Progress | None) -> dict[str, Any]:
-        """Return environment.json, with what the doctor says: see Runner.admit()."""
+        """Return environment.json, with the doctor's findings: see Runner.admit()."""
 
     @abstractmethod
     def refuse(self, plan: P, environment: Mapping[str, Any]) -> None:
-        """Raise Refused if a new run would measure nothing, or has no room."""
+        """Raise CannotStart if nothing can be measured or memory or disk is short."""
 
     @abstractmethod
     def refuse_small_disk(self, plan: P) -> None:
-        """Raise Refused if the data directory has no room for what is left."""
+        """Raise CannotStart if the data directory has too little space."""
 
     @abstractmethod
     def documents(self, plan: P) -> dict[str, dict[str, Any]]:
         """Return the documents that hold the plan, by name."""
 
     @abstractmethod
-    def kept(self, path: Path, config: Config) -> RecordedSession[P]:
-        """Return what is there of a run.  Raises ResultsError if it cannot go on."""
+    def recorded(self, path: Path, config: Config) -> RecordedSession[P]:
+        """Return the state of a run on disk.  Raises ResultsError if damaged."""
 
     @abstractmethod
     def warnings(self, plan: P) -> list[Notice]:
-        """Return what people should know before it is measured."""
+        """Return what the user should know before the run is measured."""
 
     @abstractmethod
     def schedule(self, plan: P, loop: Loop) -> Schedule:
-        """Return what is left to be measured after the lines of the loop."""
+        """Return the schedule of what is left after the lines of the loop."""
 
-    def told(self, line: Record) -> Record:
-        """Return a line as people are told of it; what is on disk stays."""
+    def displayed(self, line: Record) -> Record:
+        """Return a line as it is displayed; the line on disk does not change."""
         return line
 
     def start(self, plan: P, environment: Mapping[str, Any]) -> SessionResult[P]:
-        """Make the folder of a new run and do all of it.  Raises Refused."""
+        """Create the folder of a new run and measure all of it.  Raises CannotStart."""
         self.refuse(plan, environment)
         documents = {"environment": environment, **self.documents(plan)}
         folder = create_folder(self.runner.places.results, plan.run, documents)
         return self._execute(plan, folder, [], [doctors_note(environment)])
 
     def resume(self, path: Path, config: Config) -> SessionResult[P]:
-        """Finish what is missing of a run.  Raises Changed."""
-        kept, notes = self.kept(path, config), []
-        if kept.changes:
-            raise CannotResume([*kept.changes])
-        if kept.lines.torn:
-            drop_torn_line(path / LINES, kept.lines.sound_bytes)
-            notes.append(Notice("dropped the unfinished last line; it is done again"))
-        if not kept.is_whole:
-            self.refuse_small_disk(kept.plan)
-        lines = [measurement.record for measurement in kept.lines.measurements]
-        return self._execute(kept.plan, RunFolder(path), lines, notes)
+        """Measure what is missing from a run.  Raises CannotResume or CannotStart."""
+        recorded, notes = self.recorded(path, config), []
+        if recorded.changes:
+            raise CannotResume([*recorded.changes])
+        if recorded.lines.torn:
+            drop_torn_line(path / LINES, recorded.lines.sound_bytes)
+            text = "dropped the incomplete last line; repeating its measurement"
+            notes.append(Notice(text))
+        if not recorded.is_complete:
+            self.refuse_small_disk(recorded.plan)
+        lines = [measurement.record for measurement in recorded.lines.measurements]
+        return self._execute(recorded.plan, RunFolder(path), lines, notes)
 
     def _execute(
         self, plan: P, folder: RunFolder, lines: list[Record], notes: list[Notice]
     ) -> SessionResult[P]:
-        done = tuple(map(self.told, lines))
+        done = tuple(map(self.displayed, lines))
         begun = RunStarted(machine_line(plan.machine), done)
         with self.runner.loop(folder, lines, self.view_of(plan)) as loop:
             schedule = self.schedule(plan, loop)
@@ -105,25 +106,25 @@ class Session(ABC, Generic[P]):
             code, message = _outcome_of(loop, schedule)
             loop.view.show(RunEnded(loop.elapsed_s))
         return SessionResult(
-            plan, folder.path, tuple(map(self.told, lines)), code, message
+            plan, folder.path, tuple(map(self.displayed, lines)), code, message
         )
 
 
 def doctors_note(environment: Mapping[str, Any]) -> Notice:
-    """Return what the doctor said, in one line."""
-    findings = [Finding.of(said) for said in environment["doctor"]]
+    """Return the doctor's findings, in one line."""
+    findings = [Finding.of(document) for document in environment["doctor"]]
     failed = any(finding.level is Severity.FAIL for finding in findings)
     return Notice(summary(findings), "warn" if failed else "note")
 
 
 def _outcome_of(loop: Loop, schedule: Schedule) -> tuple[int, str]:
-    """Do what is missing; return the exit code and why it stopped early."""
+    """Measure what is missing; return the exit code and why it stopped early."""
     try:
         loop.execute(schedule)
     except Interrupted as stop:
         return stop.exit_code, "interrupted"
     except DiskFull as full:
-        return 3, f"{full}: free some, then resume"
+        return 3, f"{full}; free some space, then resume"
     except ExecutableChanged as change:
         return 3, str(change)
     return 0, ""

@@ -321,7 +321,7 @@ def test_a_torn_line_is_done_again(lab: Lab) -> None:
     assert "builds that it measures: --a BUILD_A\n" in done.stderr
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
     assert done.returncode == 0, done.stderr
-    assert "dropped the unfinished last line" in done.stderr
+    assert "dropped the incomplete last line" in done.stderr
     assert lab.measurements.read_bytes().count(b"\n") == whole.count(b"\n")
 
 

@@ -70,7 +70,7 @@ def test_a_database_that_was_closed_first_proves_nothing(lab: Lab) -> None:
     lab.engine("bad", "closing")
     assert lab.call("run", "lab", "-n", "1").returncode == 3
     line = last(lab, "bad/fillseq")
-    told = "says ok and ended with exit code 0, asked to end with signal 9 (SIGKILL)"
+    told = "reported ok but ended with exit code 0; expected signal 9 (SIGKILL)"
     assert (line["status"], line["reason"]) == ("error", told)
     assert [x["status"] for x in lab.by_cell()["bad/readseq"]] == ["ok"] * 2
 

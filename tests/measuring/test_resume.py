@@ -103,7 +103,7 @@ def test_a_torn_last_line_is_dropped_and_reported(lab: Lab) -> None:
     lab.measurements.write_bytes(content[:-30])
     done = lab.call("resume", "@last")
     assert done.returncode == 0
-    assert "dropped the unfinished last line" in done.stderr
+    assert "dropped the incomplete last line" in done.stderr
     start = content[:-1].rfind(b"\n") + 1
     assert lab.measurements.read_bytes()[:start] == content[:start]
     assert_complete(lab, 1)
@@ -200,7 +200,7 @@ def test_a_binary_exchanged_during_the_run_stops_it(lab: Lab) -> None:
     lab.engine("three", "rebuilt")
     done = lab.call("run", "lab", "-n", "2", "--seed", "4")
     assert done.returncode == 3
-    assert "db_bench_three changed while the run went on" in done.stderr
+    assert "db_bench_three changed during the run" in done.stderr
     kept = [x["benchmark"] for x in lab.lines() if x["engine"] == "three"]
     assert "fillrandom" not in kept, "audited by another binary"
     assert 0 < len(lab.lines()) < 24 and lab.data_files() == []

@@ -125,7 +125,7 @@ def test_an_orphan_is_killed_and_reported(lab: Lab) -> None:
     left = [int(pid) for pid in (lab.data / "child.pid").read_text().split()]
     assert len(left) == 4 and not [pid for pid in left if is_alive(pid)]
     cells = lab.by_cell()
-    told = "leaves 1 process behind"
+    told = "left 1 process running"
     for line in cells.pop("bad/fillrandom"):
         assert (line["status"], line["reason"]) == ("wrong", told)
     measured, killed = cells.pop("bad/fillseq")
@@ -141,7 +141,7 @@ def test_a_copy_that_fails_costs_its_own_cell(lab: Lab) -> None:
     cells = lab.by_cell()
     (line,) = cells["bad/readseq"]
     assert line["status"] == "error"
-    assert "cp ended with 1: cp: cannot stat 'DATA/prepared'" in line["reason"]
+    assert "cp failed (exit: 1): cp: cannot stat 'DATA/prepared'" in line["reason"]
     assert cells["bad/fillseq"][0]["status"] == "ok"
 
 

@@ -31,7 +31,7 @@ def test_an_honest_answer_is_ok() -> None:
         ({"schema": True}, "schema is True"),
         ({"status": "fine"}, "status is 'fine'"),
         ({"status": "missing"}, "status is 'missing'"),
-        ({"reason": None}, "reason is not a text"),
+        ({"reason": None}, "reason is not a string"),
         ({"loop_ns": -5}, "loop_ns: -5 must be at least 0"),
         ({"loop_ns": 5.0}, "loop_ns: 5.0 must be integer"),
         ({"loop_ns": True}, "loop_ns: True must be integer"),
@@ -87,14 +87,14 @@ def test_a_missing_answer_is_reported_by_its_cause(
 
 def test_nothing_may_be_left_running() -> None:
     found = verdict(outcome=ProcessResult("0", 10_000_000, "", left_behind=2))
-    assert (found.status, found.reason) == ("wrong", "leaves 2 processes behind")
+    assert (found.status, found.reason) == ("wrong", "left 2 processes running")
 
 
 def test_ok_with_a_bad_exit_code_is_an_error() -> None:
     found = verdict(outcome=ProcessResult("1", 10_000_000, ""))
     assert (found.status, found.reason) == (
         "error",
-        "says ok and ended with exit code 1",
+        "reported ok but ended with exit code 1",
     )
 
 
@@ -140,9 +140,9 @@ def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:
 @pytest.mark.parametrize(
     ("exit_text", "end", "told"),
     [
-        ("0", b"\n", "ended with exit code 0, asked to end with signal 9 (SIGKILL)"),
+        ("0", b"\n", "ended with exit code 0; expected signal 9 (SIGKILL)"),
         ("signal 15", b"\n", "crashed: signal 15 (SIGTERM)"),
-        ("signal 9", b"", "half a measurement"),
+        ("signal 9", b"", "an incomplete measurement"),
         ("signal 9", b"\n{}\n", "2 measurements"),
     ],
 )
