@@ -1,1 +1,1 @@
-"""Measuring two builds in turns."""
+"""Sessions of two builds, measured alternately."""

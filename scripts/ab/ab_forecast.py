@@ -1,4 +1,4 @@
-"""How long an A/B run will take: both stages, the second one a guess until known."""
+"""The predicted time of an A/B run; the second stage is estimated until it begins."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from scripts.forecast.guess import guess_count_s
 from scripts.forecast.prediction import Forecast
 from scripts.planning.order import ScheduledRepetition
 
-# Of the cells with nothing wrong, so many are measured again: REGRESSIONS.md.
+# The share of cells without a change that are still measured again: REGRESSIONS.md.
 SUSPECT_SHARE = 0.08
 
 
@@ -21,35 +21,35 @@ class AbForecast:
 
     plan: AbPlan
     sides: Mapping[str, Forecast]
-    spent_s: float = field(init=False, default=0.0)  # predicted time of what is done
+    spent_s: float = field(init=False, default=0.0)  # predicted, of finished work
 
     def learn(self, cell: CellName, side: str, seconds: float) -> None:
-        """A repetition took so long."""
+        """Correct the prediction by a repetition that took `seconds`."""
         self.spent_s += self._seconds(cell, side)
         self.sides[side].learn(self._turn(cell, side), seconds)
 
     def round_s(self, cell: CellName) -> float:
-        """The prediction for one round of a cell."""
+        """Return the predicted time of one round of a cell."""
         each = SLOTS // len(self.sides)
         return each * sum(self._seconds(cell, side) for side in self.sides)
 
     def left_s(
         self, rounds: Mapping[CellName, int], suspects: Sequence[CellName] | None
     ) -> float:
-        """Seconds for the rounds left of each cell, and for a stage not yet begun.
+        """Return the predicted time left in seconds.
 
-        `rounds` counts those left of the stages that are known; `suspects` is None
-        while the screen goes on.
+        `rounds` holds the rounds left of each cell, in all stages known so far.
+        `suspects` is None during the screen; the second stage is then estimated.
         """
         known = sum(self.round_s(cell) * count for cell, count in rounds.items())
         return known + (self.confirm_s() if suspects is None else 0.0)
 
     def screen_s(self) -> float:
-        """The whole first stage."""
+        """Return the predicted time of the whole first stage."""
         return self.plan.rule.screen_rounds * self._all_s()
 
     def confirm_s(self) -> float:
-        """The second stage, of as many suspects as there are without a change."""
+        """Return the predicted time of the second stage if nothing has changed."""
         return SUSPECT_SHARE * self.plan.rule.confirm_rounds * self._all_s()
 
     def count_s(self) -> float:
@@ -61,7 +61,7 @@ class AbForecast:
         return SCREENED_COUNTS * sum(guess_count_s(a, cell) for cell in cells)
 
     def is_known(self) -> bool:
-        """Whether the prediction rests on measurements of every cell."""
+        """Return True if every cell has been measured before, on both sides."""
         return all(
             forecast.known(self._turn(cell, side))
             for side, forecast in self.sides.items()
@@ -69,7 +69,7 @@ class AbForecast:
         )
 
     def is_guess(self) -> bool:
-        """Whether nothing at all has been measured that could correct it."""
+        """Return True if no measurement supports the prediction yet."""
         return not self.spent_s and not self.is_known()
 
     def _all_s(self) -> float:

@@ -1,4 +1,4 @@
-"""Making the plan of a new A/B run of the plans of its two sides."""
+"""Combines the plans of two sides into the plan of a new A/B run."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,17 +23,17 @@ def paired(
     same_build: bool,
     counted: bool,
 ) -> AbPlan:
-    """Return the plan of two sides.  Raises Refused if they are not comparable.
+    """Return the plan of two sides.  Raises CannotStart if they are not comparable.
 
-    Cells that neither side can ever measure are left out.
+    Cells that are excluded or unsupported on both sides are left out.
     """
     assert a.cells == b.cells, "one selection gives one list of cells"
     _check_flags(a, b)
     cells = [c for c in a.cells if not _is_never_measured(a, b, c)]
     for cell in cells:
-        if found := differences_of_work(a, b, cell):
-            told = f"{cell} is not the same work: {found[0]}"
-            raise CannotStart(told, NOT_COMPARABLE)
+        if work := differences_of_work(a, b, cell):
+            problem = f"{cell}: the sides do different work: {work[0]}"
+            raise CannotStart(problem, NOT_COMPARABLE)
     narrow_a, narrow_b = (narrowed_plan(plan, cells) for plan in (a, b))
     plan = AbPlan(narrow_a, narrow_b, labels, rule, same_build, counted)
     if not plan.able:
@@ -42,7 +42,7 @@ def paired(
 
 
 def same_executables(plan: AbPlan) -> bool:
-    """Return whether both sides are the same files throughout."""
+    """Return True if the executables of both sides are identical."""
     sums = [
         {e.name: e.binary_sha256 for e in side.engines if not e.missing}
         for side in plan.sides.values()
@@ -51,45 +51,47 @@ def same_executables(plan: AbPlan) -> bool:
 
 
 def _is_never_measured(a: Plan, b: Plan, cell: CellName) -> bool:
-    found = [plan.obstacle(cell) for plan in (a, b)]
-    return all(obstacle and obstacle[0] in _NOT_MEASURED for obstacle in found)
+    obstacles = [plan.obstacle(cell) for plan in (a, b)]
+    return all(obstacle and obstacle[0] in _NOT_MEASURED for obstacle in obstacles)
 
 
 def _why_nothing(plan: AbPlan) -> str:
-    found = [plan.obstacle(cell) for cell in plan.cells]
-    reasons = sorted({f"side {o.side}: {o.reason}" for o in found if o})
+    obstacles = [plan.obstacle(cell) for cell in plan.cells]
+    reasons = sorted({f"side {o.side}: {o.reason}" for o in obstacles if o})
     return "; ".join(["nothing can be measured on both sides", *reasons])
 
 
 def _check_flags(a: Plan, b: Plan) -> None:
-    """Raise Refused unless every engine of both sides has the same flags on both."""
-    one, other = a.settings(), b.settings()
-    for scenario, flags in one.items():
-        shared = flags.keys() & other[scenario].keys()
-        one[scenario] = {e: f for e, f in flags.items() if e in shared}
-    found = differences(one, other)
-    if found:
-        told = found[0].replace(" was ", " is ").replace(", is now ", " on a, on b ")
-        raise CannotStart(f"the sides cannot be compared: {told}", NOT_COMPARABLE)
+    """Raise CannotStart if an engine that both sides have differs in its flags."""
+    settings_a, settings_b = a.settings(), b.settings()
+    for scenario, flags in settings_a.items():
+        shared = flags.keys() & settings_b[scenario].keys()
+        settings_a[scenario] = {e: f for e, f in flags.items() if e in shared}
+    if changes := differences(settings_a, settings_b):
+        text = changes[0].replace(" was ", " is ").replace(", is now ", " on a, ")
+        raise CannotStart(f"the sides cannot be compared: {text} on b", NOT_COMPARABLE)
 
 
-def build_dir_of(given: Path, option: str) -> Path:
-    """Return the build directory that is meant.  Raises Refused.
+def build_dir_of(folder: Path, option: str) -> Path:
+    """Return the build directory that `folder` denotes.  Raises CannotStart.
 
-    The folder of the executables itself will do, and a source tree that was built.
+    It may also be the folder of the executables, or a source tree with a build.
     """
-    candidates = [given, given / "build/release"]
-    if given.name == "drivers":
-        candidates.insert(0, given.parent)
+    candidates = [folder, folder / "build/release"]
+    if folder.name == "drivers":
+        candidates.insert(0, folder.parent)
     for candidate in candidates:
         if any((candidate / "drivers").glob("db_bench_*")):
             return candidate.absolute()
-    looked = " or ".join(_told(c, given) for c in candidates)
-    raise CannotStart(f"{option} {given} holds no executables: looked for {looked}")
+    patterns = " or ".join(_pattern(c, folder) for c in candidates)
+    raise CannotStart(
+        f"{option} {folder} contains no executables; looked for {patterns}"
+    )
 
 
-def _told(candidate: Path, given: Path) -> str:
-    if candidate == given.parent:
+def _pattern(candidate: Path, folder: Path) -> str:
+    """Return what was looked for in a candidate, relative to the option's folder."""
+    if candidate == folder.parent:
         return "db_bench_*"
-    part = candidate.relative_to(given)
+    part = candidate.relative_to(folder)
     return str(part / "drivers/db_bench_*")

@@ -1,4 +1,4 @@
-"""The schedule of an A/B run: screen, suspects, their confirmation, the counts."""
+"""The schedule of an A/B run: screen, confirmation of the suspects, counts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,22 +38,22 @@ class Count(Protocol):
         cells: Sequence[CellName],
         append: Callable[[Mapping[str, Any]], None],
         done: Iterable[CountLine],
-        tell: Callable[[str], None],
+        show: Callable[[str], None],
     ) -> None:
         """Count these cells and append a line for each counted process."""
 
 
 @dataclass
 class AbSchedule(Schedule):
-    """What is left of both stages after the lines on disk."""
+    """The repetitions of both stages that are not on disk yet."""
 
     plan: AbPlan
     path: Path
     benches: Mapping[str, RunContext]  # by side
     forecast: AbForecast
     listener: Listener
-    lines: Sequence[Record]  # all on disk, those of this session too
-    counts: CountFile  # those on disk when this session begins
+    lines: Sequence[Record]  # all on disk, including those of this session
+    counts: CountFile  # on disk when this session begins
     count: Count
     _ledger: Ledger = field(init=False)
     _suspects: list[CellName] | None = field(init=False, default=None)
@@ -64,7 +64,7 @@ class AbSchedule(Schedule):
             self._ledger.add(line)
 
     def tasks(self) -> Iterator[Task]:
-        """Yield the repetitions that are missing, those of the screen first."""
+        """Yield the missing repetitions, those of the screen first."""
         rule = self.plan.rule
         for number in range(1, rule.screen_rounds + 1):
             yield from self._round(number, self.plan.able)
@@ -73,13 +73,13 @@ class AbSchedule(Schedule):
             yield from self._round(number, self._suspects)
 
     def stored(self, task: Task, finished: Finished) -> None:
-        """Take in a repetition that is on disk."""
+        """Record that a repetition is on disk."""
         self._ledger.add(finished.line)
         cell = task.plan.cells[finished.turn.index]
         self.forecast.learn(cell, finished.line["ab"]["side"], finished.seconds)
 
     def pace(self) -> RunProgress:
-        """Return how many rounds are done and what is left of the stages known."""
+        """Return the rounds done and planned so far, and the time left."""
         rule = self.plan.rule
         left = self._left(1, rule.screen_rounds, self.plan.able)
         planned = rule.screen_rounds * len(self.plan.able)
@@ -99,29 +99,29 @@ class AbSchedule(Schedule):
         )
 
     def conclude(self) -> None:
-        """Count what both sides do, of the cells that have not failed."""
+        """Count the work of both sides in the cells that have not failed."""
         if not self.plan.counted or self.counts.tools is not None:
             return
         run = load_ab_run(self.path)
         cells = [cell.name for cell in run.cells if cell.failure is None]
         counts = RunFolder(self.path, COUNTS_FILE)
         try:
-            tell = lambda text: self.listener(CountStep(text))  # noqa: E731
-            self.count(cells, counts.append, self.counts.lines, tell)
+            show = lambda text: self.listener(CountStep(text))  # noqa: E731
+            self.count(cells, counts.append, self.counts.lines, show)
         finally:
             counts.close()
 
     def _round(self, number: int, cells: Sequence[CellName]) -> Iterator[Task]:
-        """One round of each of these cells."""
+        """Yield the missing tasks of one round of these cells."""
         for cell in shuffled(self.plan.seed, number, cells):
             if self._ledger.is_over(cell, number):
                 continue
             while slot := self._ledger.next(cell, number):
                 yield self._task(slot)
-            self.listener(RoundFinished(self._ledger.made(cell, number)))
+            self.listener(RoundFinished(self._ledger.lines(cell, number)))
 
     def _task(self, slot: Slot) -> Task:
-        """One repetition: a fresh fill, a fresh process, an audit, a line."""
+        """Return the task of one repetition, with its own fill, process and audit."""
         padding = padding_bytes(self.plan.seed, slot)
         bench = _padded(self.benches[slot.side], padding)
         turn = ScheduledRepetition(
@@ -137,26 +137,28 @@ class AbSchedule(Schedule):
         return task_of(bench, [turn], place)
 
     def _nominate(self) -> list[CellName]:
-        """The cells that the stored lines make suspects."""
-        found = suspects(load_ab_run(self.path))
-        named = set(found.all)
-        seconds = self.plan.rule.confirm_rounds * sum(map(self.forecast.round_s, named))
-        about = f", about {numbers.duration(seconds)}" if named else ""
-        numbered = {"slower": len(found.slower), "faster": len(found.faster)}
-        told = f"{len(named)} of {len(self.plan.able)} cells are suspects"
-        self.listener(Notice(f"{told} ({counted(numbered, numbered)}){about}"))
-        return [cell for cell in self.plan.able if cell in named]
+        """Return the cells that the stored lines make suspects; announce them."""
+        suspected = suspects(load_ab_run(self.path))
+        cells = set(suspected.all)
+        seconds = self.plan.rule.confirm_rounds * sum(map(self.forecast.round_s, cells))
+        counts = {"slower": len(suspected.slower), "faster": len(suspected.faster)}
+        text = f"{len(cells)} of {len(self.plan.able)} cells are suspects"
+        text = f"{text} ({counted(counts, counts)})"
+        if cells:
+            text += f"; confirming them takes about {numbers.duration(seconds)}"
+        self.listener(Notice(text))
+        return [cell for cell in self.plan.able if cell in cells]
 
     def _left(
         self, first: int, last: int, cells: Sequence[CellName]
     ) -> dict[CellName, int]:
-        """How many of these rounds are still to be made, by cell."""
+        """Return how many of these rounds are left, by cell."""
         rounds = range(first, last + 1)
         over = self._ledger.is_over
         return {cell: sum(not over(cell, r) for r in rounds) for cell in cells}
 
 
 def _padded(bench: RunContext, padding: int) -> RunContext:
-    """The bench whose processes have so many bytes more in their environment."""
+    """Return the context with `padding` more bytes in the environment."""
     environment = {**bench.executor.environment, PADDING: "x" * padding}
     return replace(bench, executor=bench.executor.with_environment(environment))

@@ -1,9 +1,9 @@
-"""Counts what the two sides of an A/B run do: instructions, writes, syncs.
+"""Counts the work of both sides of an A/B run: instructions, writes, syncs.
 
-Work, never time: nothing here is measured by a clock, and a busy machine changes
-next to nothing (a process that takes longer has more points of its timeline to
-write).  The database that a process starts from is filled and audited natively;
-each counted process must answer ok, and is audited by a native one if it wrote.
+These counts do not depend on a clock, and a busy machine hardly changes them (a slower
+process writes a few more points of its timeline).  Databases are filled and audited
+without the counting tools.  Each counted process must answer ok, and if it writes, its
+database is audited without the tools too.
 """
 
 import shutil
@@ -36,10 +36,10 @@ from scripts.planning.executable import history_of_cell
 from scripts.planning.order import ScheduledRepetition, repetition_seed
 
 Append = Callable[[Mapping[str, Any]], None]
-Tell = Callable[[str], None]
+Show = Callable[[str], None]
 
 COUNTS = ("instructions", *SYSTEM_CALLS)
-# All counted processes of a run do the same work: that of its first repetition.
+# All counted processes of a run do the work of its first repetition.
 _REPETITION = 1
 _REMEDY = "apt-get install strace valgrind"
 
@@ -50,15 +50,15 @@ def count_cells(
     cells: Sequence[CellName],
     append: Append,
     done: Iterable[CountLine],
-    tell: Tell,
+    show: Show,
     tools: Sequence[Tool] | None = None,
 ) -> None:
-    """Counts each cell of both sides and appends a line for each repetition.
+    """Count each cell on both sides and append a line for each counted repetition.
 
-    `done` are the lines already stored: what they hold is not done again.  A cell
-    that cannot run on either side has no lines.  Where a tool cannot be used its
-    counts are null, which is told once.  The last line says that all is counted.
-    Raises Interrupted, DiskFull or Exchanged.
+    Lines in `done` are not repeated.  A cell that cannot run on one of the sides has no
+    lines.  If a tool cannot be used, its counts are null and `show` is called once.
+    The last line marks the counts as complete.  Raises Interrupted, DiskFull or
+    ExecutableChanged.
     """
     stored = {key_of_count(line): line for line in done}
     sides = {"a": bench_a, "b": bench_b}
@@ -67,11 +67,11 @@ def count_cells(
         tools = find_tools(bench_a.executor, fresh(bench_a.work / "tmp"))
     for tool in tools:
         if tool.problem:
-            tell(f"{' and '.join(tool.counts)}: {tool.problem} ({_REMEDY})")
+            show(f"{' and '.join(tool.counts)}: {tool.problem} ({_REMEDY})")
     if all(tool.problem for tool in tools):
         able = []
     for number, cell in enumerate(able, 1):
-        tell(f"counting [{number}/{len(able)}] {cell}")
+        show(f"counting [{number}/{len(able)}] {cell}")
         _count_cell(_Counter(sides, tools), cell, append, stored)
     problems = {tool.name: tool.problem for tool in tools}
     append(end_line(bench_a.plan.run, len(stored), problems))
@@ -80,7 +80,7 @@ def count_cells(
 def _count_cell(
     counter: "_Counter", cell: CellName, append: Append, stored: dict[Key, CountLine]
 ) -> None:
-    """Counts the cell; a difference is looked at again before it is believed."""
+    """Count the cell; if the sides seem to differ, count it more often."""
     lines = [line for (of, _, _), line in stored.items() if of == cell]
     for most in (SCREENED_COUNTS, CONFIRMED_COUNTS):
         for side, number in interleaved(most):
@@ -94,7 +94,7 @@ def _count_cell(
 
 
 def interleaved(repetitions: int) -> Iterator[tuple[str, int]]:
-    """Side and number of each counted process: a b b a a b, and so on."""
+    """Yield the side and number of each counted process: a b b a a b, and so on."""
     for number in range(1, repetitions + 1):
         for side in "ab" if number % 2 else "ba":
             yield side, number
@@ -102,15 +102,15 @@ def interleaved(repetitions: int) -> Iterator[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class _Counter:
-    """Makes one line at a time."""
+    """Counts one process at a time."""
 
     sides: Mapping[str, RunContext]
     tools: Sequence[Tool]
 
     def line(self, cell: CellName, side: str, number: int) -> CountLine:
-        """One counting repetition: a process for each tool, from the same state."""
-        whole = self.sides[side]
-        bench = replace(whole, plan=reduced_plan(whole.plan, cell))
+        """Count one repetition: one process per tool, each from the same state."""
+        full = self.sides[side]
+        bench = replace(full, plan=reduced_plan(full.plan, cell))
         turn = ScheduledRepetition(bench.plan.cells.index(cell), 0, _REPETITION)
         try:
             fields = self._fields(bench, turn)
@@ -153,7 +153,7 @@ class _Counter:
 def _counted(
     bench: RunContext, turn: ScheduledRepetition, tool: Tool
 ) -> tuple[CheckedAnswer, str, dict[str, int]]:
-    """One process under one tool: the verdict on it, how it ended, what it did."""
+    """Run one process under a tool; return its verdict, its exit and its counts."""
     benchmark, database = benchmark_of(bench, turn), bench.work / "cell"
     report = bench.work / "counted"
     report.unlink(missing_ok=True)
@@ -180,7 +180,10 @@ def _counted(
 
 
 def _failed(verdict: CheckedAnswer, exit_text: str | None) -> dict[str, Any]:
-    """The fields of a line without counts: one failure makes all of them doubtful."""
+    """Return the fields of a line without counts.
+
+    If a process under one tool fails, the counts of the other are dropped too.
+    """
     return {
         **dict.fromkeys(COUNTS),
         "ops": None,

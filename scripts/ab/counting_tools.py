@@ -1,7 +1,7 @@
-"""The two programs that count: strace, system calls; valgrind, instructions.
+"""The counting tools: strace for system calls, valgrind for instructions.
 
 Sources: strace(1), "-c" and "--trace"; valgrind's manual, section "Cachegrind".
-A processor's own counters are not used: most virtual machines have none.
+Hardware counters are not used, since most virtual machines have none.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scripts.machine.child_process import Executor, tied_to_parent
 
-# The counts of a line -> the system calls that they add up.
+# The counts of a line -> the system calls that each one sums.
 SYSTEM_CALLS: Mapping[str, tuple[str, ...]] = {
     "write_calls": ("write", "pwrite64", "writev", "pwritev", "pwritev2"),
     "sync_calls": ("fsync", "fdatasync", "msync", "sync_file_range", "syncfs"),
@@ -26,26 +26,26 @@ _REFS = re.compile(r"==\d+== I\s+refs:\s+([\d,]+)\s*")
 
 
 class Unreadable(Exception):
-    """What a tool wrote is not what it writes."""
+    """The report of a tool is missing or malformed."""
 
 
 @dataclass(frozen=True)
 class Tool:
-    """One of the programs, as found: `problem` says why it cannot be used, or ""."""
+    """A counting tool; `problem` says why it cannot be used, or is empty."""
 
     name: str
     counts: tuple[str, ...]  # keys of a line
-    options: Callable[[Path], Sequence[str]]  # given where its report is to go
+    options: Callable[[Path], Sequence[str]]  # called with the path of its report
     parse: Callable[[str], dict[str, int]]
     path: str = ""
-    problem: str = "not looked for"
+    problem: str = "not checked"
 
     def under(self, report: Path) -> tuple[str, ...]:
-        """What comes before the command line that it is to count."""
+        """Return the words to put in front of the command line to count."""
         return (self.path, *self.options(report))
 
     def read(self, report: Path) -> dict[str, int]:
-        """The counts of a process that has ended.  Raises Unreadable."""
+        """Return the counts of a process that has ended.  Raises Unreadable."""
         try:
             with report.open("rb") as file:
                 text = file.read(_REPORT_LIMIT_BYTES).decode("utf-8", "replace")
@@ -55,40 +55,41 @@ class Tool:
 
 
 def find_tools(executor: Executor, scratch: Path) -> tuple[Tool, ...]:
-    """Both tools, tried on a command that does nothing; `scratch` must exist.
+    """Return both tools, after a trial run of each.  REQUIRES: `scratch` exists.
 
-    A container may forbid to trace, and a processor may know more than valgrind.
+    A container may forbid tracing, and valgrind may not know the processor's newest
+    instructions.
     """
-    return tuple(_tried(tool, executor, scratch) for tool in (STRACE, VALGRIND))
+    return tuple(_checked(tool, executor, scratch) for tool in (STRACE, VALGRIND))
 
 
-def _tried(tool: Tool, executor: Executor, scratch: Path) -> Tool:
+def _checked(tool: Tool, executor: Executor, scratch: Path) -> Tool:
     path, idle = shutil.which(tool.name), shutil.which("true")
     if path is None or idle is None:
-        return _found(tool, problem=f"{tool.name} is not installed")
-    found = _found(tool, path=path)
+        return _resolved(tool, problem=f"{tool.name} is not installed")
+    usable = _resolved(tool, path=path)
     report = scratch / f"{tool.name}.report"
-    command = (*found.under(report), idle)
+    command = (*usable.under(report), idle)
     outcome = executor.run(command, _PROBE_TIMEOUT_S)
     report.unlink(missing_ok=True)
     if outcome.exit != "0":
-        told = outcome.stderr_tail.splitlines()[-1:] or [
-            f"it ended with {outcome.exit}"
-        ]
-        return _found(tool, problem=f"{tool.name} does not work here: {told[0][:200]}")
-    return found
+        last = outcome.stderr_tail.splitlines()[-1:] or [f"exit: {outcome.exit}"]
+        problem = f"{tool.name} does not work here: {last[0][:200]}"
+        return _resolved(tool, problem=problem)
+    return usable
 
 
-def _found(tool: Tool, path: str = "", problem: str = "") -> Tool:
+def _resolved(tool: Tool, path: str = "", problem: str = "") -> Tool:
     return Tool(tool.name, tool.counts, tool.options, tool.parse, path, problem)
 
 
 def _strace_options(report: Path) -> list[str]:
-    """A question mark: not every processor architecture has the call."""
+    """Return the options; "?" because not every architecture has every call."""
     names = [name for calls in SYSTEM_CALLS.values() for name in calls]
     trace = ",".join(f"?{name}" for name in names)
     options = ["-f", "-qq", "-c", "-o", str(report), "-e", f"trace={trace}", "--"]
-    return [*options, *tied_to_parent()]  # or it would outlive a killed tracer
+    # Without this, the process would outlive a killed tracer.
+    return [*options, *tied_to_parent()]
 
 
 def _valgrind_options(report: Path) -> list[str]:
@@ -102,9 +103,9 @@ def _valgrind_options(report: Path) -> list[str]:
 
 
 def parse_strace(text: str) -> dict[str, int]:
-    """The counts of strace's summary table.  Raises Unreadable.
+    """Return the counts in strace's summary table.  Raises Unreadable.
 
-    The table must be whole: its last row is the sum of the others.
+    The last row must be the sum of the others, which shows that none is missing.
     """
     rows = [line for line in text.splitlines() if line.strip()]
     if len(rows) < 5 or not rows[0].startswith("% time") or "syscall" not in rows[0]:
@@ -119,8 +120,8 @@ def parse_strace(text: str) -> dict[str, int]:
     if name != "total" or total != sum(calls.values()):
         raise Unreadable("strace's table does not add up")
     known = {name for names in SYSTEM_CALLS.values() for name in names}
-    if strange := set(calls) - known:
-        raise Unreadable(f"strace lists {min(strange)}, which was not asked for")
+    if others := set(calls) - known:
+        raise Unreadable(f"strace lists {min(others)}, which was not requested")
     return {
         count: sum(calls.get(name, 0) for name in names)
         for count, names in SYSTEM_CALLS.items()
@@ -128,19 +129,22 @@ def parse_strace(text: str) -> dict[str, int]:
 
 
 def _row(text: str) -> tuple[int, str]:
-    """The number of calls and the name in one row of the table."""
-    found = _ROW.fullmatch(text)
-    if found is None:
-        raise Unreadable(f"strace's table has the row {text.strip()[:100]!r}")
-    return int(found.group(1)), found.group(2)
+    """Return the number of calls and the name in one row of the table."""
+    match = _ROW.fullmatch(text)
+    if match is None:
+        row = text.strip()[:100]
+        raise Unreadable(f"strace's table has an unexpected row: {row!r}")
+    return int(match.group(1)), match.group(2)
 
 
 def parse_valgrind(text: str) -> dict[str, int]:
-    """The instructions that cachegrind has counted.  Raises Unreadable."""
-    found = [match for line in text.splitlines() if (match := _REFS.fullmatch(line))]
-    if len(found) != 1:
-        raise Unreadable(f"valgrind wrote {len(found)} counts of instructions")
-    return {"instructions": int(found[0].group(1).replace(",", ""))}
+    """Return the instructions that cachegrind counted.  Raises Unreadable."""
+    matches = [match for line in text.splitlines() if (match := _REFS.fullmatch(line))]
+    if len(matches) != 1:
+        raise Unreadable(
+            f"valgrind wrote {len(matches)} instruction counts; expected 1"
+        )
+    return {"instructions": int(matches[0].group(1).replace(",", ""))}
 
 
 STRACE = Tool("strace", tuple(SYSTEM_CALLS), _strace_options, parse_strace)

@@ -1,7 +1,7 @@
-"""A cell made small enough to be counted under tools that slow it down fifty times.
+"""Reduces a cell so that it can be counted by tools that slow it down fifty times.
 
-What is counted hardly depends on how long it takes, so a small part of the work
-shows a change as well as the whole of it.  It is the work of the first repetition.
+The counts hardly depend on how long the work takes, so a small part of it shows a
+change as well as all of it.  It is the work of the first repetition.
 """
 
 from dataclasses import replace
@@ -10,15 +10,15 @@ from report.model.plan import CellName, Plan
 from report.terms.rulebook import Benchmark, Flag, Flags, flag_of
 
 MOST_OPS = 5_000
-MOST_BATCHED_OPS = 20_000  # twenty batches, or too few calls are made of the engine
-MOST_SYNC_OPS = 100  # some engines wait for the disk six times in each
+MOST_BATCHED_OPS = 20_000  # 20 batches; fewer would make too few calls
+MOST_SYNC_OPS = 100  # some engines wait for the disk six times per operation
 MOST_BYTES = 16 << 20  # of entries in one database
 LEAST_TIMEOUT_S = 120.0
-_LIMITS = ("duration", "rate")  # work that a clock ends is not the same work twice
+_LIMITS = ("duration", "rate")  # work ended by a clock is never the same twice
 
 
 def reduced_plan(plan: Plan, cell: CellName) -> Plan:
-    """The plan with the flags of one cell reduced; only that cell may be run of it."""
+    """Return a plan in which one cell is reduced; only that cell may be run."""
     benchmark, scenario = plan.benchmark(cell), plan.scenario(cell.scenario)
     assert benchmark is not None, "cells that cannot run are not counted"
     flags = {
@@ -33,28 +33,28 @@ def reduced_plan(plan: Plan, cell: CellName) -> Plan:
 
 
 def reduced_flags(benchmark: Benchmark, flags: Flags) -> dict[str, Flag]:
-    """The same flags with fewer operations, of which there is at least one.
+    """Return the flags with fewer operations, but at least one.
 
-    A database that is filled first holds as many entries as the benchmark may have
-    operations; where none is, `num` is what gives so many operations.  The threads
-    of a benchmark share them.
+    A database that is filled beforehand holds as many entries as the benchmark may
+    have operations.  Otherwise `num` is chosen to give that many operations.  The
+    threads of a benchmark share them.
     """
     size = benchmark.value_size or int(flag_of(flags, "value_size"))
-    room = MOST_BYTES // max(1, int(flag_of(flags, "key_size")) + size)
-    most = max(1, min(_most_ops(benchmark, flags), room))
+    fitting = MOST_BYTES // max(1, int(flag_of(flags, "key_size")) + size)
+    most = max(1, min(_most_ops(benchmark, flags), fitting))
     entries = most if benchmark.prepare else most * benchmark.ops_divisor
-    kept = {name: value for name, value in flags.items() if name not in _LIMITS}
-    made = {**kept, "num": min(int(flags["num"]), entries)}
+    unlimited = {name: value for name, value in flags.items() if name not in _LIMITS}
+    reduced = {**unlimited, "num": min(int(flags["num"]), entries)}
     reads, threads = int(flags.get("reads", -1)), int(flags.get("threads", 1))
     if reads < 0 and threads > 1:
         reads = int(flags["num"])
     if reads >= 0:
-        made["reads"] = max(1, min(reads, most * benchmark.ops_divisor) // threads)
+        reduced["reads"] = max(1, min(reads, most * benchmark.ops_divisor) // threads)
     if transactions := int(flags.get("transactions", 0)):
-        # As many entries in each as before: a batch of another size is other work.
+        # The size of a batch does not change: that would be different work.
         batch = max(1, int(flags["num"]) // transactions)
-        made["transactions"] = max(1, int(made["num"]) // batch)
-    return made
+        reduced["transactions"] = max(1, int(reduced["num"]) // batch)
+    return reduced
 
 
 def _most_ops(benchmark: Benchmark, flags: Flags) -> int:

@@ -92,6 +92,6 @@ def test_sides_with_other_flags_are_not_compared() -> None:
     a = plan([engine("one")], ["fillseq"], flags={"one": flags})
     b = plan([engine("one")], ["fillseq"], flags={"one": {**flags, "num": 65}})
     labels = {"a": "base", "b": "new"}
-    with pytest.raises(CannotStart, match=r"num is 64 on a, on b 65"):
+    with pytest.raises(CannotStart, match=r"num is 64 on a, 65 on b"):
         paired(a, b, labels, AbRule(), same_build=False, counted=False)
     assert paired(a, a, labels, AbRule(), same_build=False, counted=False).cells

@@ -218,7 +218,7 @@ USAGE = {
     "no b": (("--a", "BUILD"), "--b needs a build directory"),
     "a b too many": (("--aa", "--a", "BUILD", "--b", "BUILD"), "has no --b"),
     "an empty folder": (("--aa", "--a", "DATA"), "looked for drivers/db_bench_* or"),
-    "no folder": (("--aa", "--a", "DATA/none"), "holds no executables"),
+    "no folder": (("--aa", "--a", "DATA/none"), "contains no executables"),
     "no round": (("--screen-rounds", "0"), "0 is not in the range"),
     "no label": (("--aa", "--a", "BUILD", "--label-a", " "), "--label-a has 1 to 100"),
     "one label": (

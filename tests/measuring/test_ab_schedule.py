@@ -74,7 +74,7 @@ def test_a_broken_round_continues_at_its_next_slot(done: int) -> None:
     whole = Ledger(3)
     sides = played(whole, 1)
     resumed = Ledger(3)
-    for made in whole.made(CELL, 1)[:done]:
+    for made in whole.lines(CELL, 1)[:done]:
         resumed.add(made)
     following = resumed.next(CELL, 1)
     assert following == Slot(CELL, 1, done, sides[done])

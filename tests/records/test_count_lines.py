@@ -29,7 +29,7 @@ def test_the_table_of_strace_is_added_up() -> None:
         ("5180", "5181", "does not add up"),
         ("100.00    0.011806           2      5180         3 total\n", "", "row"),
         ("fdatasync", "writev", "twice"),
-        ("fdatasync", "unlink", "unlink, which was not asked for"),
+        ("fdatasync", "unlink", "unlink, which was not requested"),
         (" 5169 ", " many ", "row"),
         ("% time", "% rime", "no table"),
         ("clone3", "clone 3", "row"),
