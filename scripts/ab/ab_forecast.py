@@ -53,7 +53,7 @@ class AbForecast:
         return SUSPECT_SHARE * self.plan.rule.confirm_rounds * self._all_s()
 
     def count_s(self) -> float:
-        """Return a guess at counting each cell, as often as without a change."""
+        """Return the estimated time of counting each cell if nothing has changed."""
         if not self.plan.counted:
             return 0.0
         cells = (cell for cell in self.plan.able for _ in self.sides)

@@ -11,7 +11,7 @@ from report.terms.rulebook import Benchmark, Flags, flag_of
 # tables and free pages.  All measured engines stay below; a surplus does no harm.
 PEAK_FACTOR = 3.0
 SPARE_BYTES = 64 << 20
-# More than any engine here inserted: what a time limit leaves of the planned work.
+# Faster than any measured engine inserts; bounds the entries of a cell with a duration.
 _MOST_PER_S = 3e6
 _FULL_BELOW_BYTES = 16 << 20
 _FULL_WORDS = ("No space left on device", "disk is full", "ENOSPC", "quota exceeded")
@@ -55,7 +55,7 @@ def value_bytes(flags: Flags, fixed: int) -> float:
 
 
 def database_bytes(flags: Flags, entries: float, value_size: int) -> float:
-    """Return the predicted peak size of one database of `entries`."""
+    """Return the predicted peak size of a database with this many entries."""
     size = int(flag_of(flags, "key_size")) + value_bytes(flags, value_size)
     return PEAK_FACTOR * entries * size
 
@@ -81,7 +81,7 @@ def cell_bytes(plan: Plan, index: int) -> float:
 
 
 def _added(benchmark: Benchmark, flags: Flags, ops: float, num: int) -> float:
-    """Return the entries that a mix adds; updates double the database at most."""
+    """Return the entries that a mix adds; updates add at most `num`."""
     shares = benchmark.shares(flags)
     if not shares:
         return ops // 10

@@ -100,7 +100,8 @@ def _driver_flag(
     if not _fits(kind, value):
         integer = "an integer" if kind in _SIGNED else "an integer of at least 0"
         accepted = _ACCEPTED.get(kind, f'{integer}, or a size such as "4MiB"')
-        problem = f"{value!r} is not accepted; expected {accepted}"
+        shown = str(value).lower() if isinstance(value, bool) else repr(value)
+        problem = f"{shown} is not valid; expected {accepted}"
         raise ConfigError(layer.file, where, problem)
     return value
 
