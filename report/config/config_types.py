@@ -1,4 +1,4 @@
-"""What a configuration consists of: frozen objects that configuration.py makes."""
+"""The parts of a configuration, as frozen objects; configuration.py builds them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,16 +7,17 @@ from report.config.pinned_source import PinnedSource
 from report.config.toml_table import ConfigError
 from report.terms.rulebook import BENCHMARKS, FLAGS, Flag
 
-# Those that a configuration may name: an audit is no measurement.
+# Benchmarks that a scenario may list; an audit is not a measurement.
 MEASURED = tuple(b.name for b in BENCHMARKS.values() if b.kind != "verify")
-# What a fill may be: first one of an empty database, then what writes over it.
+# A fill starts with one benchmark of FILLS, which needs an empty database, and may
+# continue with REFILLS, which write over a filled one.
 FILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_fill)
 REFILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_refill)
 DEFAULT_NUM = int(FLAGS["num"].default)
 VARIANT = "variant"
 ROLES = ("", "reference", "floor", VARIANT)
-MOST_REPEATS = 2  # of a disturbed repetition
-CONTROL_SUFFIX = "-control"  # of an engine's second name, where it is the control
+MOST_REPEATS = 2  # retries of a disturbed repetition
+CONTROL_SUFFIX = "-control"  # of the name under which an engine is measured again
 
 
 @dataclass(frozen=True)
@@ -31,18 +32,18 @@ class EngineConfig:
     sources_of: str  # the engine whose sources this one shares, or ""
     sources: tuple[PinnedSource, ...]
     variant_of: str = ""  # the engine whose executable this one runs, or ""
-    flags: Mapping[str, Flag] = field(default_factory=dict)  # where nobody says else
+    flags: Mapping[str, Flag] = field(default_factory=dict)  # weakest: any other wins
     file: str = ""
 
     @property
     def executable(self) -> str:
-        """The engine that the executable says it is."""
+        """The engine name that the executable reports."""
         return self.variant_of or self.name
 
 
 @dataclass(frozen=True)
 class FlagsBySize:
-    """Flags that hold from a number of entries on."""
+    """Flags that apply to databases of at least `num` entries."""
 
     num: int
     flags: Mapping[str, Flag]  # for every engine
@@ -61,19 +62,16 @@ class ScenarioConfig:
     settings: Mapping[str, Mapping[str, Flag]]  # engine -> flags for it alone
     exclude: Mapping[str, str]  # engine -> reason
     file: str
-    fill: tuple[str, ...] = ()  # what fills a database; (): what a benchmark asks for
-    state: str = ""  # one of STATES; "": what a benchmark asks for
+    fill: tuple[str, ...] = ()  # fills the database; (): the benchmark's own fill
+    state: str = ""  # one of STATES; "": the benchmark's own
     growth: tuple[FlagsBySize, ...] = ()  # ascending
-    family: str = ""  # the file's name, where a sweep made several of one
-    swept: Mapping[str, Flag] = field(default_factory=dict)  # the flag of the sweep
-    is_bare: bool = (
-        False  # it has neither extends nor [settings], not even an empty one
-    )
+    family: str = ""  # name of the file, for members of a sweep
+    swept: Mapping[str, Flag] = field(default_factory=dict)  # flag -> value here
 
 
 @dataclass(frozen=True)
 class SuiteConfig:
-    """Scenarios that one command runs."""
+    """Scenarios that one command runs, and how often."""
 
     name: str
     title: str
@@ -85,8 +83,8 @@ class SuiteConfig:
     override: Mapping[str, Flag]  # replaces flags of every scenario
     latency: bool  # whether each cell has a latency repetition
     control: str  # the engine that full runs measure twice, or ""
-    repeat_disturbed: int  # how often a disturbed repetition is made again
-    engines: tuple[str, ...] = ()  # that a run takes if none is named; (): the usual
+    repeat_disturbed: int  # how often a disturbed repetition is retried
+    engines: tuple[str, ...] = ()  # measured by default; (): see default_engines()
 
 
 @dataclass(frozen=True)
@@ -100,9 +98,10 @@ class Config:
     broken_suites: Mapping[str, ConfigError] = field(default_factory=dict)
 
     def default_engines(self, suite: SuiteConfig | None = None) -> tuple[str, ...]:
-        """The engines a run takes when none is named, in report order.
+        """Return the engines that a run measures by default, in report order.
 
-        Those of the suite; else all that compete, and the floor.
+        They are those of the suite if it lists any, otherwise all that compete and
+        the floor.
         """
         if suite is not None and suite.engines:
             return tuple(name for name in self.engines if name in suite.engines)
@@ -110,10 +109,10 @@ class Config:
         return tuple(e.name for e in self.engines.values() if e.role in usual)
 
     def families(self) -> dict[str, tuple[str, ...]]:
-        """The scenarios that a sweep made, by the name of its file."""
-        found: dict[str, tuple[str, ...]] = {}
+        """Return the members of each sweep, by the name of its file."""
+        families: dict[str, tuple[str, ...]] = {}
         for scenario in self.scenarios.values():
             if scenario.family:
-                members = found.get(scenario.family, ())
-                found[scenario.family] = (*members, scenario.name)
-        return found
+                members = families.get(scenario.family, ())
+                families[scenario.family] = (*members, scenario.name)
+        return families

@@ -26,6 +26,7 @@ from report.config.sweep_config import check_not_swept
 from report.config.toml_table import (
     ConfigError,
     TomlTable,
+    choices,
     known,
     read_flags,
     read_toml,
@@ -132,11 +133,13 @@ def _engines(document: TomlTable) -> dict[str, EngineConfig]:
     for table in document.tables("engine"):
         engine = _engine(table)
         if engine.name in engines:
-            raise ConfigError(table.file, table.at("name"), f"{engine.name!r} twice")
+            problem = f"{engine.name!r} is used twice; give each engine its own name"
+            raise ConfigError(table.file, table.at("name"), problem)
         engines[engine.name] = engine
     for engine in engines.values():
         if engine.sources_of:
-            known(document, "sources_of", engine.sources_of, engines, "engine")
+            key = f"engine[{engine.name}].sources_of"
+            known(document, key, engine.sources_of, engines, "engine")
         if engine.variant_of or engine.role == VARIANT:
             _check_variant(document, engine, engines)
     return engines
@@ -145,21 +148,30 @@ def _engines(document: TomlTable) -> dict[str, EngineConfig]:
 def _check_variant(
     document: TomlTable, engine: EngineConfig, engines: Mapping[str, EngineConfig]
 ) -> None:
-    """It runs the executable of one that is no variant, and has no sources."""
+    """Raise ConfigError unless a variant can run the executable of its engine.
+
+    That engine must not be a variant itself, and the variant has no sources.
+    """
     key = f"engine[{engine.name}].variant_of"
+    names = [e.name for e in engines.values() if not e.variant_of]
+    if not engine.variant_of:
+        problem = f'is missing, but role is "{VARIANT}"; expected {choices(names)}'
+        raise ConfigError(document.file, key, problem)
     if engine.variant_of not in engines:
-        names = [e.name for e in engines.values() if not e.variant_of]
-        told = unknown("engine", engine.variant_of, names)
-        raise ConfigError(document.file, key, told)
+        problem = unknown("engine", engine.variant_of, names)
+        raise ConfigError(document.file, key, problem)
     if engines[engine.variant_of].variant_of:
-        told = f"{engine.variant_of!r} is itself a variant; one level is accepted"
-        raise ConfigError(document.file, key, told)
+        problem = f"{engine.variant_of!r} is itself a variant"
+        problem += f"; expected {choices(names)}"
+        raise ConfigError(document.file, key, problem)
     if engine.role not in ("", VARIANT):
-        told = f'{engine.role!r} is of no variant; accepted: "", "{VARIANT}"'
-        raise ConfigError(document.file, f"engine[{engine.name}].role", told)
+        problem = f"a variant cannot have the role {engine.role!r}"
+        problem += f'; expected "" or "{VARIANT}"'
+        raise ConfigError(document.file, f"engine[{engine.name}].role", problem)
     if engine.sources or engine.sources_of:
-        told = "has no sources of its own: it runs another's executable"
-        raise ConfigError(document.file, key, told)
+        problem = f"runs the executable of {engine.variant_of!r}, so it cannot have"
+        problem += " sources; remove source and sources_of"
+        raise ConfigError(document.file, key, problem)
 
 
 def _engine(table: TomlTable) -> EngineConfig:
@@ -263,14 +275,16 @@ def _control(table: TomlTable, engines: Mapping[str, EngineConfig]) -> str:
         known(table, "control", name, engines, "engine")
         twin = f"{name}{CONTROL_SUFFIX}"
         if twin in engines:
-            raise ConfigError(table.file, "control", f"{twin!r} is an engine's name")
+            problem = f"the control would be called {twin!r}, which is an engine"
+            problem += "; choose another control or rename that engine"
+            raise ConfigError(table.file, "control", problem)
     return name
 
 
 def published_names() -> tuple[str, ...]:
-    """The published comparisons there are: a table, and where it is from."""
-    about = (file.stem for file in _toml_files(PUBLISHED_DIR))
-    return tuple(n for n in about if (PUBLISHED_DIR / f"{n}.csv").is_file())
+    """Return the published comparisons that have both of their files, by name."""
+    names = (file.stem for file in _toml_files(PUBLISHED_DIR))
+    return tuple(n for n in names if (PUBLISHED_DIR / f"{n}.csv").is_file())
 
 
 def _duration(table: TomlTable, key: str, default: str) -> float:

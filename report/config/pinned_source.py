@@ -1,7 +1,7 @@
 """The pinned source packages of an engine: [[engine.source]] of configs/engines.toml.
 
-Only the standard library is needed: the set-up reads them before anything else is
-installed.
+This module needs only the standard library, because the set-up uses it before
+anything else is installed.
 """
 
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ class PinnedSource:
     build: str
     options: tuple[str, ...]
     sha256: Mapping[str, str]  # by file name
-    needs: tuple[str, ...]  # the engine's earlier packages, and others it names
-    # What compiling costs, for people.  Such a source is compiled when it is asked
-    # for; the distribution's library serves until then.  "": always compiled.
+    needs: tuple[str, ...]  # the engine's earlier packages, and others it lists
+    # What compiling costs, in words.  Such a source is compiled only on request, and
+    # the distribution's library is used until then.  "": always compiled.
     on_request: str = ""
 
     @property
     def origin(self) -> str:
-        """Where the source came from, for people."""
+        """The origin of the source, in words."""
         return f"Debian source package {self.package} {self.version}"
 
     @property
@@ -61,8 +61,8 @@ def _source(table: TomlTable, engine: str, earlier: tuple[str, ...]) -> PinnedSo
     files = table.table("sha256")
     for part in (".dsc", ".orig.tar."):
         if not any(part in name for name in files.values):
-            told = f"no {part} file; accepted: every file of the package"
-            raise ConfigError(table.file, table.at("sha256"), told)
+            problem = f"no checksum of a {part} file; list every file of the package"
+            raise ConfigError(table.file, table.at("sha256"), problem)
     return PinnedSource(
         engine=engine,
         package=table.text("package"),

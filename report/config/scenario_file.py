@@ -1,4 +1,4 @@
-"""Reads scenarios/NAME.toml: one scenario, or one for each value of its sweep."""
+"""Reading scenarios/NAME.toml: one scenario, or one for each value of its sweep."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,21 +11,28 @@ from report.config.config_types import (
     ScenarioConfig,
 )
 from report.config.sweep_config import swept
-from report.config.toml_table import ConfigError, TomlTable, known, read_flags
+from report.config.toml_table import (
+    ConfigError,
+    TomlTable,
+    choices,
+    known,
+    nearest,
+    read_flags,
+)
 from report.terms.rulebook import SCENARIO_FLAGS, STATES, Flag
 
 _OWN = (
     *("extends", "title", "analysis", "benchmarks", "settings", "exclude"),
     *("fill", "state", "sweep", "from_num"),
 )
-# What is taken whole from the base where the scenario itself does not have it.
+# Keys inherited as a whole from the base if the scenario itself does not have them.
 _INHERITED = ("benchmarks", "fill", "state", "sweep")
 
 
 def scenarios_of(
     name: str, raw: Mapping[str, TomlTable], engines: Iterable[str]
 ) -> tuple[ScenarioConfig, ...]:
-    """The scenarios of one file; `raw` has all files.  Raises ConfigError."""
+    """Return the scenarios of one file; `raw` has all files.  Raises ConfigError."""
     table = raw[name]
     base = _base(table, raw)
     _check_keys(table, tuple(engines))
@@ -63,7 +70,8 @@ def _base(table: TomlTable, raw: Mapping[str, TomlTable]) -> TomlTable | None:
         raise ConfigError(
             table.file,
             "extends",
-            f"{extends!r} itself extends a scenario; one level is accepted",
+            f"{extends!r} itself extends {raw[extends].values['extends']!r}, and"
+            " only one level is supported; extend a scenario that has no base",
         )
     return raw[extends]
 
@@ -91,13 +99,17 @@ def _check_engines(
 
 
 def _fill(table: TomlTable) -> tuple[str, ...]:
-    """The benchmarks of a comma list, in order; () without the key."""
+    """Return the benchmarks of a comma-separated list, in order; () if it is absent."""
     if "fill" not in table.values:
         return ()
     names = tuple(word.strip() for word in table.text("fill").split(","))
-    known(table, "fill", names[0], FILLS, "fill of an empty database")
-    for benchmark in names[1:]:
-        known(table, "fill", benchmark, REFILLS, "second fill")
+    for position, name in enumerate(names):
+        accepted = REFILLS if position else FILLS
+        if name not in accepted:
+            job = "write over a filled" if position else "fill an empty"
+            problem = f"{name!r} does not {job} database{nearest(name, accepted)}"
+            expected = f"expected {choices(accepted)}"
+            raise ConfigError(table.file, table.at("fill"), f"{problem}; {expected}")
     return names
 
 
@@ -118,23 +130,23 @@ def _exclude(parts: Iterable[TomlTable]) -> dict[str, str]:
 
 
 def _growth(parts: Iterable[TomlTable]) -> tuple[FlagsBySize, ...]:
-    found = []
+    growths = []
     for part in parts:
         seen: set[Flag] = set()
         for table in part.tables("from_num"):
             flags = read_flags(table, SCENARIO_FLAGS)
             if "num" not in flags:
-                raise table.wrong("num", "the number of entries from which this holds")
+                raise table.wrong("num", "the entries from which these flags apply")
             settings = _settings((table,))
             for engine, own in settings.items():
                 if "num" in own:
-                    told = "a size that decides itself; set num outside of from_num"
+                    problem = "num cannot depend on num; set it outside of from_num"
                     key = table.at(f"settings.{engine}.num")
-                    raise ConfigError(table.file, key, told)
+                    raise ConfigError(table.file, key, problem)
             num = flags.pop("num")
             if num in seen:
-                told = f"{num:,} twice; put both into one table"
-                raise ConfigError(table.file, table.at("num"), told)
+                problem = f"two tables have num = {num:,}; merge them into one"
+                raise ConfigError(table.file, table.at("num"), problem)
             seen.add(num)
-            found.append(FlagsBySize(int(num), flags, settings))
-    return tuple(sorted(found, key=lambda growth: growth.num))
+            growths.append(FlagsBySize(int(num), flags, settings))
+    return tuple(sorted(growths, key=lambda growth: growth.num))

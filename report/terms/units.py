@@ -1,8 +1,7 @@
 """Sizes and durations read from text; numbers.py writes them.
 
-Sizes are binary (1 KiB = 1,024 bytes); durations are seconds.  A number without a
-unit is never a size or a duration: both readers raise UnitError and say what would
-be accepted.
+Sizes are binary (1 KiB = 1,024 bytes); durations are in seconds.  The unit is
+required: a bare number raises UnitError, which says what is expected.
 """
 
 import re
@@ -14,26 +13,26 @@ _QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 
 
 class UnitError(ValueError):
-    """A text is not a quantity of the expected kind; says what would be."""
+    """A text is not a size or a duration; str() says what is expected."""
 
 
 def _parse(text: str, units: dict[str, float], kind: str, example: str) -> float:
     match = _QUANTITY.fullmatch(text)
-    accepted = f"a number with a unit of {', '.join(units)}, such as {example!r}"
+    *others, last = units
+    names = f"{', '.join(others)} or {last}"
+    expected = f"expected a number and a unit ({names}), such as {example!r}"
     if match is None:
-        raise UnitError(f"{text!r} is not a {kind}; accepted: {accepted}")
+        raise UnitError(f"{text!r} is not a {kind}; {expected}")
     number, unit = match.groups()
     if unit not in units:
         near = [known for known in units if known.lower() == unit.lower()]
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise UnitError(
-            f"unknown unit {unit!r} in the {kind} {text!r}{hint}; accepted: {accepted}"
-        )
+        raise UnitError(f"unknown unit {unit!r} in {text!r}{hint}; {expected}")
     return float(number) * units[unit]
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a text such as "4MiB".  Raises UnitError."""
+    """Return the bytes of a text such as "4MiB".  Raises UnitError."""
     size_bytes = _parse(text, dict(SIZE_UNITS), "size", "4MiB")
     if size_bytes != int(size_bytes):
         raise UnitError(f"{text!r} is not a whole number of bytes")
@@ -41,5 +40,5 @@ def parse_size(text: str) -> int:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of a text such as "30s".  Raises UnitError."""
+    """Return the seconds of a text such as "30s".  Raises UnitError."""
     return _parse(text, DURATION_UNITS, "duration", "30s")
