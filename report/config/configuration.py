@@ -153,7 +153,7 @@ def _check_variant(
     That engine must not be a variant itself, and the variant has no sources.
     """
     key = f"engine[{engine.name}].variant_of"
-    names = [e.name for e in engines.values() if not e.variant_of]
+    names = [e.name for e in engines.values() if not e.variant_of and e != engine]
     if not engine.variant_of:
         problem = f'is missing, but role is "{VARIANT}"; expected {choices(names)}'
         raise ConfigError(document.file, key, problem)

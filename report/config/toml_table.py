@@ -78,8 +78,10 @@ class TomlTable:
     def text(self, key: str, default: str | None = None) -> str:
         """Return a string; without a default it is required and must not be blank."""
         value = self.values.get(key, default)
-        if not isinstance(value, str) or (default is None and not value.strip()):
-            raise self.wrong(key, "a string" if default is not None else "some text")
+        if not isinstance(value, str):
+            raise self.wrong(key, "a string")
+        if default is None and not value.strip():
+            raise self.wrong(key, "a string that is not blank")
         return value
 
     def texts(

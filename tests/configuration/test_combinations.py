@@ -140,12 +140,12 @@ def test_what_no_executable_knows_is_refused_without_the_name_of_a_flag() -> Non
 @pytest.mark.parametrize(
     ("fill", "told"),
     [
-        ("readrandom", "unknown fill of an empty database 'readrandom'"),
-        ("compact", "unknown fill of an empty database"),
+        ("readrandom", "'readrandom' does not fill an empty database"),
+        ("compact", "does not fill an empty database"),
         ("ycsba", "did you mean 'ycsbload'"),
-        ("overwrite", "unknown fill of an empty database"),
-        ("fillseq,fillrandom", "unknown second fill 'fillrandom'"),
-        ("fillseq,deleteseq", "accepted: overwrite"),
+        ("overwrite", "does not fill an empty database"),
+        ("fillseq,fillrandom", "'fillrandom' does not write over a filled database"),
+        ("fillseq,deleteseq", "expected overwrite or overwritebatch"),
     ],
 )
 def test_what_fills_nothing_is_no_fill(tmp_path: Path, fill: str, told: str) -> None:

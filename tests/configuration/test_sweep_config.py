@@ -44,7 +44,7 @@ def test_what_would_move_a_point_of_a_sweep_is_refused(
 
 
 def test_so_is_an_override_of_a_suite(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="'base' decides it") as caught:
+    with pytest.raises(ConfigError, match="'base' sweeps this flag") as caught:
         config(tmp_path, BASE + THREADS, f"{SUITE}[override]\nthreads = 8\n")
     assert caught.value.file.endswith("suites/all.toml")
     assert caught.value.key == "override.threads"
@@ -99,6 +99,6 @@ def test_a_run_whose_point_is_elsewhere_is_not_read(lab: Lab) -> None:
 
 def test_a_variant_competes(tmp_path: Path) -> None:
     engines = ENGINES.replace('role = "variant"', 'role = "floor"')
-    with pytest.raises(ConfigError, match="'floor' is of no variant") as caught:
+    with pytest.raises(ConfigError, match="cannot have the role 'floor'") as caught:
         config(tmp_path, engines=engines)
     assert caught.value.key == "engine[one-plain].role"

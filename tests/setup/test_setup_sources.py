@@ -136,7 +136,7 @@ def test_every_engine_gets_one_set_of_flags() -> None:
         ('packge = "x"', r"source\[0\].packge: unknown key 'packge' \(did you mean"),
         (
             'package = "x"\nversion = "1"\nbuild = "make"\nsha256 = {"x.dsc" = "0"}',
-            r"source\[0\].sha256: no .orig.tar. file",
+            r"source\[0\].sha256: no checksum of a .orig.tar. file",
         ),
     ],
 )
