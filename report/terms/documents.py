@@ -1,7 +1,7 @@
 """Strict reading of the JSON documents of a run.
 
-Everything that can be wrong with a file becomes a ResultsError that names the
-file, the line and what is wrong, so that no damaged file ends in a traceback.
+Every defect of a file raises ResultsError with the file, the line and the problem,
+so that a damaged file never ends in a traceback.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REASON_CHARS = 200
 _SHOWN_CHARS = 60
 _BOUNDS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above"}
 _MOST = 2**64 - 1
-_DEEPEST = 32  # of a document; ours are a third as deep
+_DEEPEST = 32  # levels of nesting; our own documents have a third of that
 
 
 class ResultsError(Exception):
@@ -40,35 +40,35 @@ class Line:
 
 
 def read_bytes(path: Path, most: int | None = None) -> bytes:
-    """Return the file's content; a ResultsError if it cannot be read.
+    """Return the file's content.  Raises ResultsError if it cannot be read.
 
-    With `most`, the file must be an ordinary one of no more bytes.
+    With `most`, it must be a regular file of at most that many bytes.
     """
     try:
         if most is not None and not path.is_file():
-            raise ResultsError(f"{path}: not an ordinary file")
+            raise ResultsError(f"{path}: not a regular file")
         if most is not None and path.stat().st_size > most:
-            raise ResultsError(f"{path}: larger than {most >> 20} MiB")
+            raise ResultsError(f"{path}: larger than the limit of {most >> 20} MiB")
         return path.read_bytes()
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Return the strict JSON object that a file holds.  Raises ResultsError."""
+    """Return the JSON object in a file, parsed strictly.  Raises ResultsError."""
     return parse_object(read_bytes(path), str(path))
 
 
 def canonical(document: object) -> str:
-    """Return JSON with one spelling for one meaning."""
+    """Return JSON that is the same text for equal documents, for checksums."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 
 def split_lines(content: bytes) -> tuple[list[Line], int]:
-    """The finished lines, and how many bytes they take with their ends.
+    """Return the complete lines and their length in bytes, newlines included.
 
-    A line counts as finished once its newline is there; what follows the last
-    newline was torn by a crash in the middle of a write.
+    A line is complete once its newline is written; a crash during a write can leave
+    a torn line after the last newline.
     """
     sound_bytes = content.rfind(b"\n") + 1
     texts = content[:sound_bytes].split(b"\n")[:-1]
@@ -76,7 +76,7 @@ def split_lines(content: bytes) -> tuple[list[Line], int]:
 
 
 def parse_object(text: bytes, place: str) -> dict[str, Any]:
-    """One strict JSON object; `place` begins every error message."""
+    """Parse one strict JSON object; `place` begins every error message."""
     try:
         document = json.loads(
             text.decode("utf-8"),
@@ -84,14 +84,14 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
             parse_float=_finite,
             object_pairs_hook=_unique_keys,
         )
-        # A lone surrogate is valid JSON, and no text that could be written.
+        # A lone surrogate is valid JSON but cannot be encoded when it is written.
         json.dumps(document, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         raise ResultsError(f"{place}: not valid JSON: {_short(str(error))}") from None
     if not isinstance(document, dict):
         raise ResultsError(f"{place}: expected a JSON object")
     if _is_deeper(document, _DEEPEST):
-        raise ResultsError(f"{place}: nested more than {_DEEPEST} deep")
+        raise ResultsError(f"{place}: nested more than {_DEEPEST} levels deep")
     return document
 
 
@@ -108,12 +108,12 @@ def validate(document: Mapping[str, Any], schema_name: str, place: str) -> None:
 
 
 def keys_of(schema_name: str, part: str) -> tuple[str, ...]:
-    """Return the keys that a part of a schema names."""
+    """Return the keys of one definition ("$defs") of a schema."""
     return tuple(_schema(f"{schema_name}.schema.json")["$defs"][part]["properties"])
 
 
 def _problem(error: JsonSchemaValueException) -> str:
-    """Return what is wrong with a value, and what is accepted."""
+    """Return what is wrong with a value and, where it is short, what is expected."""
     value, accepted = error.value, error.rule_definition
     if error.rule == "required":
         missing = next(key for key in accepted if key not in value)
@@ -121,7 +121,7 @@ def _problem(error: JsonSchemaValueException) -> str:
     if error.rule == "additionalProperties":
         known = (error.definition or {}).get("properties", {})
         odd = next(key for key in value if key not in known)
-        return f"{shown(odd)} is not known"
+        return f"unknown key {shown(odd)}"
     if error.rule == "countPairs":
         pairs = enumerate(value)
         at, odd = next((at, p) for at, p in pairs if not _are_pairs([p], accepted))
@@ -129,15 +129,15 @@ def _problem(error: JsonSchemaValueException) -> str:
     if error.rule == "propertyNames":
         value = list(value)
     if error.rule in ("anyOf", "propertyNames"):
-        return f"{shown(value)} is not accepted"
-    told = error.message.removeprefix(f"{error.name} ")
+        return f"{shown(value)} is not valid"
+    problem = error.message.removeprefix(f"{error.name} ")
     if error.rule in _BOUNDS:
-        told = f"must be {_BOUNDS[error.rule]} {accepted}"
-    return _short(f"{shown(value)} {told}")
+        problem = f"must be {_BOUNDS[error.rule]} {accepted}"
+    return _short(f"{shown(value)} {problem}")
 
 
 def shown(value: object) -> str:
-    """Return a value for people: short, and as every terminal shows it."""
+    """Return a value for a message: in ASCII and at most 60 characters."""
     if isinstance(value, int) and abs(value) > _MOST:
         return "an integer that is too large"
     text = ascii(value)
@@ -145,10 +145,10 @@ def shown(value: object) -> str:
 
 
 class _Generator(CodeGeneratorDraft07):
-    """JSON Schema, with integers that are written as such, and pairs of counts.
+    """A compiler of JSON Schema with strict integers and pairs of counts.
 
-    "countPairs" is a list of two counts each, of those or more.  Timelines and
-    histograms have hundreds of them in each line: one call checks them all.
+    "countPairs": [0, 1] requires a list of pairs of integers, at least 0 and at least
+    1.  A timeline or a histogram has hundreds of pairs; one call checks all of them.
     """
 
     def __init__(self, schema: Mapping[str, Any], resolver: RefResolver) -> None:
@@ -158,18 +158,18 @@ class _Generator(CodeGeneratorDraft07):
         self._json_keywords_to_function["countPairs"] = self.generate_count_pairs
 
     def generate_type(self) -> None:
-        """Take 1.0 for no integer, as draft 4 does."""
+        """Reject 1.0 as an integer, as draft 4 does."""
         CodeGeneratorDraft04.generate_type(self)  # type: ignore[no-untyped-call]
 
     def generate_count_pairs(self) -> None:
-        """Generate the call that checks the pairs of a list."""
-        told = "{name} must be pairs of counts"
+        """Generate one call that checks all pairs of a list."""
+        problem = "{name} must be pairs of counts"
         with self.l("if not are_pairs({variable}, {countPairs}):"):
-            self.exc(told, rule="countPairs")  # type: ignore[no-untyped-call]
+            self.exc(problem, rule="countPairs")  # type: ignore[no-untyped-call]
 
 
 def _are_pairs(values: object, least: Sequence[int]) -> bool:
-    """Return whether a list has nothing but pairs; what is no list is not judged."""
+    """Return True if every item is a pair, or if it is not a list ("type" says so)."""
     first, second = least
     return type(values) is not list or all(
         type(pair) is list
@@ -183,7 +183,7 @@ def _are_pairs(values: object, least: Sequence[int]) -> bool:
 
 @functools.cache
 def _validator(schema_name: str) -> Callable[[object], object]:
-    """Compile a schema: the code is made of files of this repository alone."""
+    """Compile a schema; the code comes only from files of this repository."""
     schema = _schema(f"{schema_name}.schema.json")
     resolver = RefResolver.from_schema(schema, handlers={"": _schema}, store={})
     generator = _Generator(schema, resolver)
@@ -199,7 +199,7 @@ def _schema(file: str) -> dict[str, Any]:
 
 
 def _is_deeper(document: Mapping[str, Any], most: int) -> bool:
-    """Whether it is nested deeper: what walks through it would not come back."""
+    """Return True if it is nested deeper than `most`: recursion might overflow."""
     level: list[Any] = [document]
     for _ in range(most):
         level = [
@@ -225,7 +225,7 @@ def _finite(digits: str) -> float:
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) != len(pairs):
-        raise ValueError("a key is given twice")
+        raise ValueError("duplicate key")
     return document
 
 

@@ -1,7 +1,7 @@
-"""Numbers as a reader sees them, on a page, in a file or on a terminal.
+"""Numbers as text, for pages, files and terminals.
 
-Always the same digits, whatever the locale.  Rates, sizes and ratios are given to
-three significant digits, as on the page of 2011.
+The locale does not change them.  Rates, sizes and ratios have three significant
+digits, as on the page of 2011.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from decimal import Decimal
 
 _SIGNIFICANT = 3
-_LARGEST_PERCENT = 9.0  # a larger change is given as a multiple
+_LARGEST_PERCENT = 9.0  # a larger change is shown as a multiple
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMGTPE]iB|B|s|ms|µs|ns)(?!\w))")
@@ -19,14 +19,14 @@ _NS_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 
 
 def rounded(number: float) -> str:
-    """1234567 -> "1,230,000"; 7.1234 -> "7.12"; 0.00123 -> "0.00123"."""
+    """Format to 3 digits: 1234567 -> "1,230,000"; 0.00123 -> "0.00123"."""
     if number == 0:
         return "0"
     return f"{Decimal(f'{number:.{_SIGNIFICANT - 1}e}'):,f}"
 
 
 def compact(number: float) -> str:
-    """A rate for narrow places: 1234567 -> "1.23M"; 9860 -> "9.86k"."""
+    """Format a rate for a narrow column: 1234567 -> "1.23M"; 9860 -> "9.86k"."""
     exact = float(rounded(number).replace(",", ""))
     for scale, suffix in _SCALES:
         if exact >= scale:
@@ -35,7 +35,7 @@ def compact(number: float) -> str:
 
 
 def label(number: float) -> str:
-    """A round number on an axis: "0.1", "5", "20k", "1M"."""
+    """Format a round number for an axis: "0.1", "5", "20k", "1M"."""
     for scale, suffix in _SCALES:
         if number >= scale:
             return f"{number / scale:g}{suffix}"
@@ -43,25 +43,25 @@ def label(number: float) -> str:
 
 
 def whole(number: float) -> str:
-    """A count in all of its digits: 1234567 -> "1,234,567"."""
+    """Format a count with all its digits: 1234567 -> "1,234,567"."""
     return f"{number:,.0f}"
 
 
 def grouped(text: str) -> str:
-    """A number as it was printed, with separators: "1000.50" -> "1,000.50"."""
+    """Insert separators into a printed number: "1000.50" -> "1,000.50"."""
     digits, point, rest = text.partition(".")
     return (f"{int(digits):,}" if digits.isdecimal() else digits) + point + rest
 
 
 def slower(ratio: float) -> str:
-    """A distance from the best: 1.234 -> "1.23×"; 12.34 -> "12×"."""
+    """Format a distance from the best: 1.234 -> "1.23×"; 12.34 -> "12×"."""
     if ratio < 9.995:
         return f"{ratio:.2f}×"
     return f"{ratio:,.0f}×"
 
 
 def times(ratio: float) -> str:
-    """A small multiple: "0", "<0.01×", "0.63×", "12×"."""
+    """Format a multiple that may be small: "0", "<0.01×", "0.63×", "12×"."""
     if ratio == 0:
         return "0"
     if 0 < ratio < 0.005:
@@ -70,40 +70,40 @@ def times(ratio: float) -> str:
 
 
 def multiplier(ratio: float) -> str:
-    """Against the baseline: "1.08×"; under 0.1 "1/7,790", being unreadable."""
+    """Format a ratio to the baseline: "1.08×"; below 0.1 as "1/7,790"."""
     if ratio >= 0.1:
         return slower(ratio)
     return f"1/{1 / ratio:,.0f}"
 
 
 def rare(number: float) -> str:
-    """How often something happens in one operation: "0.106", "<0.001"."""
+    """Format a number of events per operation: "0.106", "<0.001"."""
     return "<0.001" if 0 < number < 0.0005 else f"{number:,.3f}"
 
 
 def percent(share: float) -> str:
-    """A share that was measured: 0.0512 -> "5.1 %"; from 10 % on without decimals."""
+    """Format a measured share: 0.0512 -> "5.1 %"; no decimals from 10 % on."""
     points = share * 100
     return f"{points:.1f} %" if points < 9.95 else f"{points:,.0f} %"
 
 
 def limit(share: float) -> str:
-    """A share that was chosen, as it was given: 0.95 -> "95 %", 0.025 -> "2.5 %"."""
+    """Format a chosen share with all its digits: 0.95 -> "95 %", 0.025 -> "2.5 %"."""
     return f"{share * 100:,g} %"
 
 
 def about(share: float) -> str:
-    """A share to two digits, however small: 0.00213 -> "0.21 %"."""
+    """Format a share to two significant digits: 0.00213 -> "0.21 %"."""
     return limit(float(f"{share:.2g}"))
 
 
 def sign(number: float) -> str:
-    """The sign to write before the amount of a change; none before 0."""
+    """Return the sign to write before the amount of a change; "" before 0."""
     return "−" if number < 0 else "+" if number > 0 else ""
 
 
 def signed(share: float, digits: int = 1) -> str:
-    """A change: -0.114 -> "−11.4 %"; tenfold and more "×12.0"; 0 without a sign."""
+    """Format a change: -0.114 -> "−11.4 %"; tenfold and more as "×12.0"."""
     if math.isinf(share) or share > _LARGEST_PERCENT:
         return "×∞" if math.isinf(share) else f"×{rounded(1 + share)}"
     points = round(share * 100, digits)
@@ -111,7 +111,7 @@ def signed(share: float, digits: int = 1) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """The interval of a change: "[−13.1, −10.8] %"."""
+    """Format the interval of a change: "[−13.1, −10.8] %"."""
     ends = signed(low), signed(high)
     if not all(end.endswith(" %") for end in ends):
         return f"[{', '.join(ends)}]"
@@ -119,10 +119,10 @@ def interval(low: float, high: float) -> str:
 
 
 def seconds(elapsed_ns: float) -> str:
-    """Nanoseconds to three significant digits in s, ms, µs or ns; or h, min, s.
+    """Format nanoseconds to three digits in s, ms, µs or ns, or as h, min and s.
 
-    250e6 -> "250 ms"; 75e9 -> "75 s"; 683e9 -> "11 min 23 s"; from an hour on
-    without seconds: 4000e9 -> "1 h 7 min".
+    250e6 -> "250 ms"; 75e9 -> "75 s"; 683e9 -> "11 min 23 s".  Seconds are omitted
+    from one hour on: 4000e9 -> "1 h 7 min".
     """
     if round(elapsed_ns / 1e9) >= 3600:
         minutes = round(elapsed_ns / 60e9)
@@ -137,18 +137,18 @@ def seconds(elapsed_ns: float) -> str:
 
 
 def duration(elapsed_s: float) -> str:
-    """The same of seconds: 0 -> "0 s"; 0.25 -> "250 ms"; 4000 -> "1 h 7 min"."""
+    """Format seconds likewise: 0 -> "0 s"; 0.25 -> "250 ms"; 4000 -> "1 h 7 min"."""
     return seconds(elapsed_s * 1e9) if elapsed_s else "0 s"
 
 
 def clock(elapsed_s: float) -> str:
-    """A time that runs, in whole seconds: 12.34 -> "12 s"; 75 -> "75 s"."""
+    """Format elapsed time that is still running: 12.34 -> "12 s"; 75 -> "75 s"."""
     whole_s = round(elapsed_s)
     return f"{whole_s} s" if whole_s < 100 else duration(whole_s)
 
 
 def size(count_bytes: float) -> str:
-    """Bytes in binary units: 4194304 -> "4 MiB"; 116000000 -> "111 MiB"."""
+    """Format bytes in binary units: 4194304 -> "4 MiB"; 116000000 -> "111 MiB"."""
     scaled, step = float(count_bytes), 0
     while scaled >= 1000 and step + 1 < len(_BYTE_UNITS):
         scaled, step = scaled / 1024, step + 1
@@ -156,10 +156,10 @@ def size(count_bytes: float) -> str:
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun: 2 and "tie" -> "2 ties"."""
+    """Format a number with its noun: 2 and "tie" -> "2 ties"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def unbroken(text: str) -> str:
-    """The text with spaces that never break a line between a number and its unit."""
+    """Replace spaces between a number and its unit with non-breaking ones."""
     return _BEFORE_UNIT.sub("\u00a0", text)

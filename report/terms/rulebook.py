@@ -1,9 +1,9 @@
 """The flags and benchmarks of the harness, as its executables describe them.
 
-rulebook.json holds what every executable prints with --describe, apart from what it
-says of its engine; `python -m tests.support.make_rulebook` makes it.  A configuration
-can so be read where nothing is built.  Whether an executable can run what is asked of
-it, that executable says (--check).
+rulebook.json holds the part of --describe that is the same for every executable, so
+that a configuration can be read where nothing is built.
+`python -m tests.workbench.make_rulebook` writes it.  Whether an executable can run a
+given combination of flags is its own decision (--check).
 """
 
 import json
@@ -22,20 +22,20 @@ PATH = Path(__file__).with_name("rulebook.json")
 
 @dataclass(frozen=True)
 class FlagRule:
-    """What every executable accepts of one flag."""
+    """One flag and the values that every executable accepts for it."""
 
     name: str
-    type: str  # as gflags names it: bool, uint64, int64, double or string
+    type: str  # in gflags' terms: bool, uint64, int64, double or string
     default: Flag
     in_scenarios: bool  # whether a configuration may set it
     unit: str = ""  # "bytes", "seconds", or "" for a plain number
     least: float = 0
     most: float = 0
-    also: float | None = None  # a number outside of that range, with its own meaning
+    also: float | None = None  # accepted outside that range, with a special meaning
     choices: tuple[str, ...] = ()
-    option: str = ""  # its name among the options of a result line, or ""
-    option_if_set: bool = False  # whether the line has it only if it was given
-    by_benchmark: bool = False  # whether a benchmark has a say in that option
+    option: str = ""  # its name in the options of a result line, or ""
+    option_if_set: bool = False  # whether a line has it only if the flag was set
+    by_benchmark: bool = False  # whether a benchmark can change that option
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "FlagRule":
@@ -46,16 +46,16 @@ class FlagRule:
 
     @property
     def is_reported(self) -> bool:
-        """Return whether a result line has the flag as it was given."""
+        """True if a result line has the flag unchanged."""
         return self.option == self.name and not self.by_benchmark
 
     @property
     def is_quantity(self) -> bool:
-        """Return whether a configuration writes it with a unit."""
+        """True if a configuration must write it with a unit."""
         return self.unit in ("bytes", "seconds")
 
     def accepts(self, value: object) -> bool:
-        """Return whether `value` has the flag's type and is in its range."""
+        """Return True if `value` has the flag's type and is in its range."""
         if self.type == "bool":
             return isinstance(value, bool)
         if self.type == "string":
@@ -68,15 +68,16 @@ class FlagRule:
 
     @property
     def accepted(self) -> str:
-        """Return what it accepts, in words."""
+        """The accepted values in words: "an integer from 1 to 256"."""
         if self.type == "bool":
             return "true or false"
         if self.choices:
-            return ", ".join(f'"{choice}"' for choice in self.choices)
+            *others, last = (f'"{choice}"' for choice in self.choices)
+            return f"{', '.join(others)} or {last}" if others else last
         if self.unit == "bytes":
-            return f'a size as text, such as "4MiB", at most {self.most:.0f}B'
+            return f'a size such as "4MiB", in quotes, at most {self.most:.0f}B'
         if self.unit == "seconds":
-            return f'a duration as text, such as "10s", at most {self.most:.0f}s'
+            return f'a duration such as "10s", in quotes, at most {self.most:.0f}s'
         what = "a number" if self.type == "double" else "an integer"
         low, high = (
             f"{int(bound):,}" if bound == int(bound) else f"{bound:g}"
@@ -99,22 +100,22 @@ class Benchmark:
     batch_size: int  # entries; 0 or 1: the flag decides
     sync: bool
     one_call: bool  # the whole of it is one call on the engine
-    finds: str  # of what it asks a filled database for: all, none; some: no question
-    unsupported: str = ""  # reason, or ""
+    finds: str  # which of its reads succeed on a filled database: all, none or some
+    unsupported: str = ""  # why the engine cannot run it, or ""
     fill: str = "filluniquerandom"  # the benchmark that prepares its database
-    operations: int = 0  # fixed, of what is no operation of a store
-    writer: bool = False  # one writer overwrites while the readers are measured
+    operations: int = 0  # fixed, for a benchmark that does not use a database
+    writer: bool = False  # one writer overwrites keys while readers are measured
     key_order: str = ""
     types: Mapping[str, float | None] = field(default_factory=dict)  # see shares()
     title: str = ""
-    is_complete: bool = True  # schema 1 does not say what is a scan
+    is_complete: bool = True  # False for schema 1, which does not mark scans
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "Benchmark":
         """Read one entry of a description.
 
-        What it leaves out is what the rulebook says of a benchmark of that name:
-        earlier executables said less.
+        Descriptions by earlier executables lack some keys; they are taken from the
+        rulebook's benchmark of the same name.
         """
         usual = BENCHMARKS.get(str(entry.get("name")), UNKNOWN)
         named = {f.name: entry[f.name] for f in fields(cls) if f.name in entry}
@@ -122,52 +123,53 @@ class Benchmark:
 
     @property
     def is_fill(self) -> bool:
-        """Return whether it writes into an empty database."""
+        """True if it writes into an empty database."""
         return self.kind == "write" and not self.prepare
 
     @property
     def is_refill(self) -> bool:
-        """Return whether it writes over a filled database, and nothing else."""
+        """True if all it does is write over a filled database."""
         return self.kind == "write" and bool(self.prepare)
 
     @property
     def writes_keys_once(self) -> bool:
-        """Return whether it fills a database and writes no key twice."""
+        """True if it fills a database without writing any key twice."""
         return self.is_fill and self.key_order in ("sequential", "permutation")
 
     @property
     def writes_every_key(self) -> bool:
-        """Return whether a database has each of its keys afterwards."""
+        """True if the database holds all `num` keys afterwards."""
         return self.writes_keys_once and self.ops_divisor == 1
 
     @property
     def writes(self) -> bool:
-        """Return whether it changes the entries that the database holds.
+        """True if it can change the entries of the database.
 
-        A mix counts as one that does, whatever its shares.
+        This includes every mix, whatever its shares.
         """
         return self.kind in ("write", "delete", "mix") or self.writer
 
     @property
     def audited(self) -> bool:
-        """Return whether a fresh process checks the database afterwards.
+        """True if a fresh process must audit the database afterwards.
 
-        Reads change nothing, audits check each entry, a primitive needs no database.
+        Reads do not change it, audits check each entry themselves, and primitives
+        do not use a database.
         """
         is_harmless = self.kind in ("read", "verify", "primitive")
         return self.writes or not is_harmless
 
     def threads(self, flags: Flags) -> int:
-        """Return the sessions measured: an audit and a compaction have one."""
+        """Return the number of measured threads; an audit and a compaction have one."""
         alone = self.kind in ("compact", "verify")
         return 1 if alone else int(flags.get("threads", 1))
 
     def planned_ops(self, flags: Flags) -> int:
         """Return the operations of one repetition under these flags, at least 1.
 
-        Each thread makes the operations of a read or a mix; those of a write are
-        divided among the threads.  A scan ends at the last entry: it reads a database
-        that holds `num`.
+        In a read or a mix each thread does all the operations; those of a write are
+        divided among the threads.  A scan ends at the last entry, so it reads at most
+        `num`.
         """
         num, reads = int(flags["num"]), int(flags.get("reads", -1))
         if self.kind == "compact":
@@ -182,7 +184,7 @@ class Benchmark:
         return each * self.threads(flags) if is_of_each else each
 
     def batch_entries(self, flags: Flags) -> int:
-        """Return the operations of one call on the engine."""
+        """Return the number of operations in one call to the engine."""
         if self.kind not in ("write", "delete"):
             return 1
         if self.batch_size > 1:
@@ -192,12 +194,12 @@ class Benchmark:
         return int(flags.get("batch_size", 1))
 
     def rate(self, flags: Flags) -> float | None:
-        """Return the operations per second that are offered; None: no open loop."""
-        asked = flags.get("rate")
-        return None if self.one_call or not asked else float(asked)
+        """Return the offered operations per second; None for a closed loop."""
+        rate = flags.get("rate")
+        return None if self.one_call or not rate else float(rate)
 
     def shares(self, flags: Flags) -> Mapping[str, float]:
-        """Return the share of each type of operation; {}: it is not known here."""
+        """Return the share of each type of operation; {} if it is not known here."""
         if self.types.keys() == {"read", "update"} and None in self.types.values():
             rule = FLAGS["readwritepercent"]
             reads = float(flags.get(rule.name, rule.default)) / 100
@@ -206,24 +208,27 @@ class Benchmark:
         return known if len(known) == len(self.types) else {}
 
     def finds_after(self, fill: Sequence[str]) -> str:
-        """Return how much of what it asks for it finds; "any": nobody knows."""
+        """Return which reads succeed after a fill: "all", "none", "some" or "any".
+
+        "any" is for a fill that may leave keys out.
+        """
         if self.finds == "all" and not holds_every_key(fill):
             return "any"
         return self.finds
 
     def plan_is_most(self, fill: Sequence[str]) -> bool:
-        """Return whether it may make fewer operations than planned: a scan may."""
+        """Return True if it may do fewer operations than planned, as a scan may."""
         is_scan = self.kind == "read" and self.one_call
         return is_scan and not holds_every_key(fill)
 
     def options(self, flags: Flags) -> dict[str, Any]:
-        """Return what the options of its line must say, as far as flags decide it."""
+        """Return the options that its result line must have because of its flags."""
         due = {
             name: flags.get(name, rule.default)
             for name, rule in FLAGS.items()
             if rule.is_reported and (name in flags or not rule.option_if_set)
         }
-        if "num" not in flags:  # a runner always gives it
+        if "num" not in flags:  # the runner always sets it
             del due["num"]
         due["threads"] = self.threads(flags)
         if "value_size" in flags:
@@ -232,12 +237,12 @@ class Benchmark:
 
 
 def flag_of(flags: Mapping[str, Flag], name: str) -> Flag:
-    """Return a flag, or the default that every executable has for it."""
+    """Return a flag's value, or its default."""
     return flags.get(name, FLAGS[name].default)
 
 
 def holds_every_key(fill: Sequence[str]) -> bool:
-    """Return whether a database has every key after these benchmarks."""
+    """Return True if a database holds every key after these benchmarks."""
     return any(BENCHMARKS[n].writes_every_key for n in fill if n in BENCHMARKS)
 
 
@@ -254,15 +259,15 @@ SCENARIO_FLAGS = {name: flag for name, flag in FLAGS.items() if flag.in_scenario
 OWN_STREAM = FLAGS["stream"].default
 
 
-# What descriptions say of each benchmark that runs do not record.
+# Keys of a benchmark's description that runs do not record.
 _NOT_RECORDED = ("title",)
 
 
 def recorded(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run records of a description: what the rulebook does not say."""
-    kept = {key: value for key, value in description.items() if key != "common_flags"}
-    kept["benchmarks"] = [
+    """Return the part of a description that a run records."""
+    result = {key: value for key, value in description.items() if key != "common_flags"}
+    result["benchmarks"] = [
         {key: value for key, value in benchmark.items() if key not in _NOT_RECORDED}
         for benchmark in description.get("benchmarks", ())
     ]
-    return kept
+    return result

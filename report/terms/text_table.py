@@ -1,7 +1,7 @@
 """A table of text, written for a terminal, as Markdown, as CSV or into a page.
 
-Who makes a table makes its rows once; what each format needs (widths, escapes) is
-the business of the writers.  That of a page is text_table in macros.html.j2.
+The rows are built once, without any formatting; each writer adds what its format
+needs (widths, escapes).  The writer for pages is text_table in macros.html.j2.
 """
 
 from __future__ import annotations
@@ -14,25 +14,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# Everything that Markdown or HTML inside it could take for markup.
+# Characters that can be markup in Markdown, or in HTML within Markdown.
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>&|#~]")
-# Ends of lines and of paragraphs, apart from controls, formats (they turn the
-# direction of writing), halves of pairs and what is no character, which are all "C".
+# Categories of line and paragraph separators.  Control characters, format characters
+# (which can reverse the direction of text), surrogates and unassigned code points
+# are all in category "C".
 _ENDS = ("Zl", "Zp")
-# For a stream that has no more than ASCII.
+# ASCII replacements, for streams that cannot encode these characters.
 _PLAIN = str.maketrans(
     {
         **{"▼": "v", "▲": "^", "→": "->", "·": "-", "±": "+-", "\u00a0": " "},
         **{"–": "-", "−": "-", "×": "x", "≤": "<=", "∞": "inf"},
     }
 )
-# A spreadsheet runs a text that begins with one of these as a formula.
+# A spreadsheet evaluates a text that begins with one of these as a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 
 
 @dataclass(frozen=True)
 class TextLine:
-    """One line of a terminal; `style` is "", bold, dim, or that of a verdict."""
+    """One line of a terminal; `style` is "", bold, dim, or a verdict's."""
 
     text: str
     style: str = ""
@@ -42,7 +43,7 @@ class TextLine:
 class TableRow:
     """One cell for each column, and the style of the whole row.
 
-    A page hides the row with its engine.
+    A page hides the row when its `engine` is deselected.
     """
 
     cells: tuple[str, ...]
@@ -52,9 +53,9 @@ class TableRow:
 
 @dataclass(frozen=True)
 class TextTable:
-    """Columns of words, then of figures, then of notes; the rows have them all.
+    """A table with columns of words, then of figures, then of notes.
 
-    Figures are set to the right; their unit is in the title, or in the cell.
+    Figures are right-aligned; their unit is in the column title or in the cell.
     """
 
     words: tuple[str, ...]
@@ -64,11 +65,11 @@ class TextTable:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Of all columns."""
+        """The titles of all columns."""
         return (*self.words, *self.figures, *self.notes)
 
     def lines(self, *, head: bool = True) -> list[TextLine]:
-        """Return the lines for a terminal, none if there is no row."""
+        """Return the lines for a terminal; [] for a table without rows."""
         if not self.rows:
             return []
         rows = [([one_line(cell) for cell in r.cells], r.style) for r in self.rows]
@@ -79,12 +80,12 @@ class TextTable:
         return [TextLine(self._padded(cells, widths), style) for cells, style in rows]
 
     def markdown(self) -> str:
-        """Return the table as Markdown; no cell is taken for markup."""
+        """Return the table as Markdown, with all cells escaped."""
         rows = [[escaped(one_line(cell)) for cell in row.cells] for row in self.rows]
         return self.of_markdown(rows)
 
     def of_markdown(self, rows: Iterable[Iterable[str]]) -> str:
-        """Return the table with other rows, of cells that are Markdown already."""
+        """Return the table with other rows, whose cells are Markdown already."""
         left, right = ["---"] * len(self.words), ["---:"] * len(self.figures)
         ruler = [*left, *right, *["---"] * len(self.notes)]
         lines = [map(escaped, self.titles), ruler, *rows]
@@ -97,7 +98,7 @@ class TextTable:
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Return the CSV of rows of values; empty where a value is None."""
+    """Return rows of values as CSV; None becomes an empty field."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -106,17 +107,17 @@ def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return the text with nothing in it that Markdown would take for markup."""
+    """Return the text with backslashes before all Markdown markup."""
     return _MARKUP.sub(lambda match: "\\" + match[0], text)
 
 
 def plain(text: str) -> str:
-    """Return the text in ASCII."""
+    """Return the text in ASCII, with "?" for characters without a replacement."""
     return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
 
 
 def visible(text: str) -> str:
-    """Return the text without characters that steer a terminal, or are not seen."""
+    """Return the text with "?" for characters that are invisible or control output."""
     kinds = map(unicodedata.category, text)
     return "".join(
         "?" if kind[0] == "C" or kind in _ENDS else c
@@ -130,15 +131,15 @@ def one_line(text: str) -> str:
 
 
 def _field(value: Any) -> str:
-    """Return a value as a field: no text of it is a formula to a spreadsheet."""
+    """Return a value as a field that a spreadsheet will not treat as a formula."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
         value = "; ".join(value)
-    # The module csv quotes a line feed and not a carriage return, which ends a row
-    # for its own reader too.
+    # The csv module quotes line feeds but not carriage returns, which its own reader
+    # treats as the end of a row.
     text = str(value).replace("\r\n", "\n").replace("\r", "\n")
     if isinstance(value, str) and text.startswith(_FORMULA_STARTS):
         return "'" + text

@@ -1,4 +1,4 @@
-"""What the name of a benchmark tells: title, unit, and its baseline twin."""
+"""Titles, units and baseline twins of benchmarks, by their names."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from report.terms.rulebook import BENCHMARKS, FLAGS
 
 
 def title(benchmark: str) -> str:
-    """A benchmark in words; a name that is not known stays as it is."""
+    """Return the title of a benchmark, or its name if that is unknown."""
     known = BENCHMARKS.get(benchmark)
     return known.title if known else benchmark
 
 
 def inside(title: str) -> str:
-    """A title within a sentence: a capital stays where it is no sentence's."""
+    """Return a title for use within a sentence: lower case, except in "YCSB A"."""
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
 def words(flag: str) -> str:
-    """The name of a flag as words."""
+    """Return the name of a flag as words: "value size"."""
     return flag.replace("_", " ")
 
 
 def member(title: str, flag: str, swept: object) -> str:
-    """The title of the scenario that a sweep made for one value."""
+    """Return the title of a sweep's member: "Sweep: value size 100"."""
     return f"{title}: {words(flag)} {value(swept, flag)}"
 
 
 def family(titles: Sequence[str], flag: str) -> str:
-    """Of scenarios that one sweep made; "" if nothing is before the flag's name."""
+    """Return the common title of a sweep's members, or "" if they have none."""
     bases = {title.rpartition(f": {words(flag)} ")[0] for title in titles}
     base = bases.pop() if len(bases) == 1 else ""
     return f"{base}: {words(flag)}" if base else ""
 
 
 def value(swept: object, flag: str = "") -> str:
-    """A value of a flag as text: with separators, and sizes with their unit."""
+    """Return a flag's value as text: with separators, and with the unit of a size."""
     if isinstance(swept, bool):
         return "true" if swept else "false"
     if not isinstance(swept, int | float):
@@ -51,16 +51,16 @@ def value(swept: object, flag: str = "") -> str:
 
 
 def unit(benchmark: str) -> str:
-    """What a rate counts: a batch benchmark counts entries, not batches."""
+    """Return the unit of a rate; a batch benchmark counts entries, not batches."""
     known = BENCHMARKS.get(benchmark)
     return "entries/s" if known and known.batch_size > 1 else "ops/s"
 
 
 def baseline_twin(benchmark: str) -> str | None:
-    """The benchmark of the baseline that this one is a multiple of.
+    """Return the benchmark of the baseline scenario to compare this one with.
 
-    None for other value sizes: the ratio of unlike entries says nothing, and
-    the page of 2011 gives none.
+    None for benchmarks with a value size of their own: a ratio between entries of
+    different sizes is meaningless, and the page of 2011 has none.
     """
     known = BENCHMARKS.get(benchmark)
     if known and (known.value_size or BENCHMARKS[known.fill].value_size):

@@ -138,7 +138,7 @@ def bands(**changes: object) -> Callable[[Document], None]:
 DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
     "a schema to come": (lambda d: d.update(schema=2), "schema: 2"),
     "no machine": (lambda d: d.pop("machine"), "'machine' is missing"),
-    "one key more": (lambda d: d.update(colour="red"), "'colour' is not known"),
+    "one key more": (lambda d: d.update(colour="red"), "unknown key 'colour'"),
     "a way out": (lambda d: d.update(run="../../etc"), "run: '../../etc'"),
     "a run folder": (lambda d: d.update(run="run"), "no name for a run"),
     "a kind of its own": (lambda d: d.update(kind="AB"), "kind: 'AB'"),
@@ -163,7 +163,7 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
     "a cell's key missing": (lambda d: cell(d).pop("n"), "cells.0: 'n' is missing"),
     "a cell's key too many": (
         lambda d: cell(d).update(p=1),
-        "cells.0: 'p' is not known",
+        "cells.0: unknown key 'p'",
     ),
     "an engine in capitals": (lambda d: cell(d).update(engine="ALPHA"), "engine"),
     "markup": (lambda d: cell(d).update(benchmark="<b>"), "benchmark"),
@@ -270,11 +270,11 @@ def test_an_entry_under_another_name_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
-    with pytest.raises(ResultsError, match="not an ordinary file"):
+    with pytest.raises(ResultsError, match="not a regular file"):
         load(tmp_path)
     (tmp_path / "pipe.json").unlink()
     (tmp_path / "folder.json").mkdir()
-    with pytest.raises(ResultsError, match="not an ordinary file"):
+    with pytest.raises(ResultsError, match="not a regular file"):
         load(tmp_path)
     with pytest.raises(ResultsError, match="not a folder"):
         load(put(tmp_path, ab_document()))

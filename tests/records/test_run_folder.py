@@ -306,7 +306,9 @@ def test_what_is_nested_too_deep_to_walk_through_is_refused(
     else:
         document = json.loads((folder / name).read_text())
         (folder / name).write_text(json.dumps(document | {"extra": nested(levels)}))
-    with pytest.raises(ResultsError, match=rf"{name}.*: nested more than 32 deep"):
+    with pytest.raises(
+        ResultsError, match=rf"{name}.*: nested more than 32 levels deep"
+    ):
         load_run(folder)
 
 
