@@ -1,1 +1,1 @@
-"""What makes a record credible: one table of rules, for the runner and the report."""
+"""The rules that decide which records are believed, for the runner and the report."""

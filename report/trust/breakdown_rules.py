@@ -1,4 +1,4 @@
-"""Rules of the parts of a whole: threads, types of operations, a writer, shares."""
+"""Rules about parts: threads, types of operations, the writer, and drawn shares."""
 
 from __future__ import annotations
 
@@ -8,165 +8,166 @@ from report.model.record import Histogram, Record
 from report.trust import byte_bounds
 from report.trust.rule import Context, Rule
 
-# Standard deviations by which a share may be off: one run in 500 million is.
+# Standard deviations by which a share may be off; one run in 500 million exceeds it.
 _MOST_SIGMAS = 6.0
-# Standard errors of its draws by which a share may be off, and how many are drawn.
+# Standard errors by which a share of random draws may be off, and the most draws.
 _MOST_ERRORS, _MOST_DRAWS = 10.0, 200_000
-_RUSH = 1.01  # by how much a clock may be off when a pace is judged
+_RUSH = 1.01  # tolerance for clocks when a pace is judged
+_NO_TYPES = "ops_by_type of a mix is missing"
 
 
 def threads(record: Record, context: Context) -> str:
-    """It says what each thread wrote, if several wrote, and only if any did."""
+    """Check that writes by several threads, but no reads, are reported by thread."""
     is_there = record["ops_by_thread"] is not None
     if is_there and not context.writes:
-        return "operations of writing threads, of a benchmark that writes nothing"
+        return "ops_by_thread is present, but the benchmark does not write"
     is_due = context.threads > 1 or context.benchmark.writer
     if is_there or not (context.writes and is_due):
         return ""
-    return "what each thread wrote is not told"
+    return "ops_by_thread is missing"
 
 
 def threads_sum(record: Record, context: Context) -> str:
-    """What its threads wrote adds up, and there are no more than were asked for."""
-    found, writer = record["ops_by_thread"], record["writer"]
-    if found is None:
+    """Check that the writes of all threads add up, without surplus threads."""
+    by_thread, writer = record["ops_by_thread"], record["writer"]
+    if by_thread is None:
         return ""
     ops = writer["ops"] if writer else record["ops"]
-    number = 1 if context.benchmark.writer else context.threads
-    if sum(found) == ops and len(found) <= number:
+    most = 1 if context.benchmark.writer else context.threads
+    if sum(by_thread) == ops and len(by_thread) <= most:
         return ""
-    told = f"{sum(found):,} operations of {len(found)} threads"
-    return f"{told}, where {number} made {ops:,}"
+    actual = f"{sum(by_thread):,} operations by {len(by_thread)} threads"
+    return f"{actual}, expected {ops:,} by at most {most}"
 
 
 def types(record: Record, context: Context) -> str:
-    """A mix says how many operations it made of each type, and nothing else does."""
+    """Check that mixes, and no other benchmarks, report operations by type."""
     is_there = record["ops_by_type"] is not None
     if is_there == (context.kind == "mix"):
         return ""
-    return "operations by type, of no mix" if is_there else "a mix without its types"
+    return "ops_by_type of a benchmark that is not a mix" if is_there else _NO_TYPES
 
 
 def types_sum(record: Record, context: Context) -> str:
-    """The operations of all types add up."""
-    found, ops = record["ops_by_type"], record["ops"]
-    if found is None or sum(found.values()) == ops:
+    """Check that the operations of all types add up."""
+    by_type, ops = record["ops_by_type"], record["ops"]
+    if by_type is None or sum(by_type.values()) == ops:
         return ""
-    return f"{sum(found.values()):,} operations by type, {ops:,} in all"
+    return f"{sum(by_type.values()):,} operations by type, but {ops:,} in total"
 
 
 def types_known(record: Record, context: Context) -> str:
-    """A mix makes operations of its own types."""
+    """Check that the operations of a mix are of its types."""
     due = context.benchmark.types
     for kind in record["ops_by_type"] or ():
         if kind not in due and context.kind == "mix":
-            return f"operations of type {kind}, which this mix does not have"
+            return f"operations of type {kind}, which is not part of this mix"
     return ""
 
 
 def types_shares(record: Record, context: Context) -> str:
-    """The types of a mix have the shares that it is to have, but for chance."""
-    found, ops = record["ops_by_type"] or {}, record["ops"]
-    due = context.benchmark.shares(context.flags) if found else {}
+    """Check that the types of a mix have their shares, within chance."""
+    by_type, ops = record["ops_by_type"] or {}, record["ops"]
+    due = context.benchmark.shares(context.flags) if by_type else {}
     for kind, share in due.items():
         slack = _MOST_SIGMAS * math.sqrt(ops * share * (1 - share))
-        if abs(found.get(kind, 0) - ops * share) > slack:
-            told = f"{found.get(kind, 0):,} of {ops:,} operations are {kind}"
-            return f"{told}, where {share:.0%} are due"
+        if abs(by_type.get(kind, 0) - ops * share) > slack:
+            actual = f"{by_type.get(kind, 0):,} of {ops:,} operations are {kind}"
+            return f"{actual}, expected about {share:.0%}"
     return ""
 
 
 def latency_by_type(record: Record, context: Context) -> str:
-    """It has the latencies of each type of operation that it timed."""
-    found, by_type = record["latency_by_type_ns"] or {}, record["ops_by_type"] or {}
+    """Check that there are latencies for exactly the types that were timed."""
+    timed, by_type = record["latency_by_type_ns"] or {}, record["ops_by_type"] or {}
     is_timed = record["latency_ns"] is not None
     due = {kind for kind, ops in by_type.items() if ops and is_timed}
-    return "" if found.keys() == due else "latencies of other types than it timed"
+    return "" if timed.keys() == due else "latencies for other types than were timed"
 
 
 def latency_by_type_count(record: Record, context: Context) -> str:
-    """There are as many latencies of a type as operations."""
+    """Check that each type has as many latencies as operations."""
     by_type = record["ops_by_type"] or {}
-    for kind, found in (record["latency_by_type_ns"] or {}).items():
-        if kind in by_type and (told := _samples(found, by_type[kind])):
-            return f"{kind}: {told}"
+    for kind, latencies in (record["latency_by_type_ns"] or {}).items():
+        if kind in by_type and (fault := _samples(latencies, by_type[kind])):
+            return f"{kind}: {fault}"
     return ""
 
 
 def writer(record: Record, context: Context) -> str:
-    """It has figures of a writer if one was beside its readers, and only then."""
+    """Check that there is data of a writer if and only if one ran with the readers."""
     is_there = record["writer"] is not None
     if is_there == context.benchmark.writer:
         return ""
-    return "a writer, where there is none" if is_there else "nothing of its writer"
+    return "writer is present, but none ran" if is_there else "writer is missing"
 
 
 def writer_bytes(record: Record, context: Context) -> str:
-    """The bytes of the writer are those of its keys and values."""
-    if (found := record["writer"]) is None:
+    """Check that the bytes of the writer are possible for its keys and values."""
+    if (figures := record["writer"]) is None:
         return ""
-    told = byte_bounds.of_entries(found["bytes"], found["ops"], context.flags)
-    return f"its writer: {told}" if told else ""
+    fault = byte_bounds.of_entries(figures["bytes"], figures["ops"], context.flags)
+    return f"writer: {fault}" if fault else ""
 
 
 def writer_time(record: Record, context: Context) -> str:
-    """Each operation of the writer takes a nanosecond at least."""
-    found = record["writer"]
-    if found is None or found["loop_ns"] >= found["ops"]:
+    """Check that each operation of the writer takes at least a nanosecond."""
+    figures = record["writer"]
+    if figures is None or figures["loop_ns"] >= figures["ops"]:
         return ""
-    return f"less than 1 ns for each of {found['ops']:,} writes beside it"
+    return f"writer: less than 1 ns for each of {figures['ops']:,} writes"
 
 
 def writer_rate(record: Record, context: Context) -> str:
-    """The writer has the rate that was asked for."""
-    if (found := record["writer"]) is None:
+    """Check that the writer has the requested rate."""
+    if (figures := record["writer"]) is None:
         return ""
-    asked, told = _writer_rate(context), found["rate_ops_per_sec"]
-    if (told or 0) == asked:
+    due, rate = _writer_rate(context), figures["rate_ops_per_sec"]
+    if (rate or 0) == due:
         return ""
-    return f"its writer was asked for {told!r} a second, not for {asked:,}"
+    return f"writer: a rate of {rate!r} ops/s, expected {due:,}"
 
 
 def writer_pace(record: Record, context: Context) -> str:
-    """The writer is no faster than it was asked to be."""
-    found, asked = record["writer"], _writer_rate(context)
-    if found is None or not asked:
+    """Check that the writer is no faster than the requested rate."""
+    figures, rate = record["writer"], _writer_rate(context)
+    if figures is None or not rate:
         return ""
-    ops, loop_ns = found["ops"], found["loop_ns"]
-    if ops <= asked * loop_ns * _RUSH / 1e9 + 1:
+    ops, loop_ns = figures["ops"], figures["loop_ns"]
+    if ops <= rate * loop_ns * _RUSH / 1e9 + 1:
         return ""
-    return f"{ops:,} writes in {loop_ns:,} ns, at {asked:,} a second"
+    return f"writer: {ops:,} writes in {loop_ns:,} ns, faster than {rate:,} ops/s"
 
 
 def writer_latency(record: Record, context: Context) -> str:
-    """The writer has latencies where its readers have them."""
-    found = record["writer"]
-    if found is None or found["latency_ns"] or not record["latency_ns"]:
+    """Check that the writer has latencies if the readers have them."""
+    figures = record["writer"]
+    if figures is None or figures["latency_ns"] or not record["latency_ns"]:
         return ""
-    return "no latencies of its writer"
+    return "writer: no latencies"
 
 
 def writer_latency_count(record: Record, context: Context) -> str:
-    """There are as many latencies of the writer as operations."""
-    found = record["writer"]
-    if found is None or found["latency_ns"] is None:
+    """Check that the writer has as many latencies as operations."""
+    figures = record["writer"]
+    if figures is None or figures["latency_ns"] is None:
         return ""
-    told = _samples(found["latency_ns"], found["ops"])
-    return f"its writer: {told}" if told else ""
+    fault = _samples(figures["latency_ns"], figures["ops"])
+    return f"writer: {fault}" if fault else ""
 
 
 def shares_range(record: Record, context: Context) -> str:
-    """A share that was drawn is one, and a mean is one of what may be drawn."""
+    """Check that a drawn share is at most 1 and a mean within the possible values."""
     for entry in record["shares"] or ():
         most = byte_bounds.most_of(entry["what"], context.flags)
         for key in ("share", "theory"):
             if entry[key] > most:
-                return f"{entry['what']}: {key} is {entry[key]!r}"
+                return f"{entry['what']}: {key} is {entry[key]!r}, above {most:,}"
     return ""
 
 
 def shares(record: Record, context: Context) -> str:
-    """What was drawn has the share that theory has, but for chance."""
+    """Check that a drawn share agrees with theory, within chance."""
     draws = min(_MOST_DRAWS, record["ops"] // context.threads) or 1
     for entry in record["shares"] or ():
         share, theory = entry["share"], entry["theory"]
@@ -175,8 +176,8 @@ def shares(record: Record, context: Context) -> str:
             continue
         error = math.sqrt(theory * (1 - theory) / draws)
         if abs(share - theory) > _MOST_ERRORS * (error + 1 / draws):
-            told = f"{entry['what']}: a share of {share:.4f}"
-            return f"{told}, where theory has {theory:.4f}"
+            actual = f"{entry['what']}: a share of {share:.4f}"
+            return f"{actual}, but {theory:.4f} in theory"
     return ""
 
 
@@ -185,11 +186,11 @@ def _writer_rate(context: Context) -> int:
 
 
 def _samples(found: Histogram | None, ops: int) -> str:
-    """Return what is wrong if a histogram does not have so many samples."""
+    """Return what is wrong if a histogram does not have `ops` samples, or ""."""
     count = found["count"] if found else 0
     if found and count == ops == sum(n for _, n in found["buckets"]):
         return ""
-    return f"{count:,} latencies of {ops:,} operations"
+    return f"{count:,} latencies for {ops:,} operations"
 
 
 RULES = tuple(

@@ -1,18 +1,18 @@
-"""How many bytes the entries of a workload can have."""
+"""Bounds on the bytes that the entries of a workload can have."""
 
 from __future__ import annotations
 
 from report.terms.rulebook import BENCHMARKS, FLAGS, OWN_STREAM, Flags, flag_of
 
 _LARGEST_VALUE = int(FLAGS["value_size"].most)
-LARGEST_OF_GRAPH = int(FLAGS["mix_max_value_size"].most)  # mixgraph bounds its values
+LARGEST_OF_GRAPH = int(FLAGS["mix_max_value_size"].most)  # largest mixgraph value
 _LARGEST_OF_FILLS = max(b.value_size for b in BENCHMARKS.values() if b.is_fill)
-# Entries of one operation at most, and both are written and read.
+# Most entries of one operation; the last two read an entry and write it.
 LONGEST = {"scan": 100, "seek": 10_000, "readmodifywrite": 2, "update": 2}
 
 
 def most_of(what: str, flags: Flags) -> float:
-    """Return the largest figure of a share: 1, but for means."""
+    """Return the largest possible value of a share: 1, except for means."""
     if what.endswith("bytes"):
         return _LARGEST_VALUE
     if what.endswith("entries"):
@@ -23,16 +23,19 @@ def most_of(what: str, flags: Flags) -> float:
 def of_entries(
     moved: int, entries: int, flags: Flags, value_size: int | None = None
 ) -> str:
-    """Return what is wrong if so many bytes cannot be those of so many entries."""
+    """Return what is wrong if `entries` cannot have `moved` bytes, or ""."""
     key_size = int(flag_of(flags, "key_size"))
     least, most = value_range(flags) if value_size is None else (value_size, value_size)
     if entries * (key_size + least) <= moved <= entries * (key_size + most):
         return ""
-    return f"{moved:,} bytes of {entries:,} entries"
+    return f"{moved:,} bytes are impossible for {entries:,} entries"
 
 
 def value_range(flags: Flags) -> tuple[int, int]:
-    """The least and the largest value; a replayed stream may have filled large ones."""
+    """Return the smallest and the largest possible value in bytes.
+
+    A replayed stream may read values that a fill with a size of its own wrote.
+    """
     size = int(flag_of(flags, "value_size"))
     if flags.get("value_size_distribution_type", "fixed") != "fixed":
         most = int(flags.get("value_size_max") or 0)

@@ -1,4 +1,4 @@
-"""What a plan and an engine's description say of the work of a cell."""
+"""The context of a cell's records, from the plan and the engine's description."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def context_of(
     fill: Sequence[str] = (),
     latency: bool = False,
 ) -> Context:
-    """Return what an engine's description and the flags of a plan say of a cell."""
+    """Return the context of a benchmark, UNKNOWN without a description."""
     if description is None:
         return Context(UNKNOWN, flags, fill, latency=latency)
     known = description.benchmarks.get(benchmark, UNKNOWN)
@@ -25,7 +25,7 @@ def context_of(
 
 
 def context_of_cell(plan: Plan, cell: CellName, latency: bool) -> Context:
-    """Return what a plan says of the work of a cell."""
+    """Return the context of a cell's records; `latency` selects its latency pass."""
     return context_of(
         plan.engine(cell.engine).description,
         cell.benchmark,

@@ -1,51 +1,50 @@
-"""Rules of what is left: how a process ended, its files, the audit of them."""
+"""Rules about the end: how a process ended, its files, and their audit."""
 
 from __future__ import annotations
 
 from report.model.record import KILLED, Record
 from report.trust.rule import Context, Rule
 
-# Of a process that died right after its flush: what it wrote is not all there.
+# Prefix of the reason where data was lost by a process killed right after its flush.
 NOT_HANDED_OVER = "not handed to the operating system"
 
 
 def ending(record: Record, context: Context) -> str:
-    """A latency repetition that writes ends as by kill -9, and no other does."""
-    wanted = KILLED if context.killed else "closed"
-    told = record["ending"]
-    return "" if told == wanted else f"ending is {told!r}, asked for {wanted!r}"
+    """Check that a latency repetition that writes, and no other, ends as by kill -9."""
+    due, ending = KILLED if context.killed else "closed", record["ending"]
+    return "" if ending == due else f"ending is {ending!r}, expected {due!r}"
 
 
 def nothing_after_kill(record: Record, context: Context) -> str:
-    """A process that was killed does nothing afterwards."""
+    """Check that a killed process does nothing after its end."""
     if record["ending"] != KILLED:
         return ""
     later: dict[str, object]
     later = {key: record.get(key) for key in ("settle_ns", "close_ns", "idle_cpu_ns")}
     later |= {f"deferred.{key}": value for key, value in record["deferred"].items()}
     done = next((key for key, value in later.items() if value), "")
-    return f"{done} is {later[done]} in a process that was killed" if done else ""
+    return f"{done} is {later[done]}, but the process was killed" if done else ""
 
 
 def peak_on_disk(record: Record, context: Context) -> str:
-    """It takes no less on disk at its peak than at its end."""
+    """Check that the peak size on disk is at least the final size."""
     peak, last = record["peak_disk_bytes"], record["disk_bytes"]
-    return f"peak_disk_bytes {peak:,} below disk_bytes {last:,}" if peak < last else ""
+    return f"peak_disk_bytes {peak:,} < disk_bytes {last:,}" if peak < last else ""
 
 
 def audited(record: Record, context: Context) -> str:
-    """What may have changed a database was audited afterwards."""
+    """Check that a database that may have changed was audited afterwards."""
     is_due = context.stores and context.benchmark.audited
     return "not audited" if is_due and record["audit"] is None else ""
 
 
 def audit(record: Record, context: Context) -> str:
-    """The audit found what was to be there, also after a kill."""
-    found = record["audit"]
-    if found is None or found["status"] == "ok" or not context.stores:
+    """Check that the audit found exactly the expected entries, even after a kill."""
+    result = record["audit"]
+    if result is None or result["status"] == "ok" or not context.stores:
         return ""
     what = NOT_HANDED_OVER if context.killed else "audit"
-    return f"{what}: {found.get('reason') or found['status']}"
+    return f"{what}: {result.get('reason') or result['status']}"
 
 
 RULES = (

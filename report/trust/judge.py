@@ -1,9 +1,9 @@
-"""Which ok lines cannot be believed, by what they and their neighbours say.
+"""Judging the lines of a run: which lines with status ok cannot be believed.
 
-A line that breaks a rule, or has another seed than the other lines of its
-repetition, is wrong.  So are the lines of an engine that gives two digests for
-the same work.  Where the digests of different engines disagree somebody is wrong
-and nobody knows who: all lines of the chart are DISPUTED.
+A line is "wrong" if it breaks a rule or if its seed differs from that of most lines
+of its repetition.  So are all lines of an engine with two digests for the same work.
+If the digests of different engines disagree, at least one engine is wrong but it is
+unknown which, so all lines of the chart are DISPUTED.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from report.trust.cell_context import context_of_cell
 from report.trust.rule import Context
 from report.trust.rule_table import fault_of_line
 
-# scenario, benchmark, repetition, operations, entries: equal work, equal digests.
+# scenario, benchmark, repetition, operations, entries: equal work has equal digests.
 Work = tuple[str, str, int, int, str]
 
 
 def judge(recorded: RecordedRun) -> Run:
-    """Return the run with what its lines are worth: see the status of each."""
+    """Return the run with its lines judged: each has the status to be shown."""
     plan = recorded.plan
     twins = {engine.name: engine.twin_of for engine in plan.engines if engine.twin_of}
     measurements = judged(recorded.lines.measurements, lambda m: plan, twins)
@@ -52,9 +52,9 @@ def judged(
     plan_of: Callable[[Measurement], Plan],
     twins: Mapping[str, str] | None = None,
 ) -> tuple[Measurement, ...]:
-    """Return the lines with the plan's word on each, and the status to be shown.
+    """Return the lines with the status to be shown and the plan's `open_loop`.
 
-    `twins` gives the engine that another one is the control of.
+    `twins` maps a control to the engine that it is.
     """
     contexts = [
         context_of_cell(plan_of(m), m.cell, m.pass_ == LATENCY) for m in measurements
@@ -73,40 +73,40 @@ def verdicts(
     contexts: Sequence[Context],
     twins: Mapping[str, str] | None = None,
 ) -> list[tuple[str, str]]:
-    """Return (status, reason) of each line, to be shown in place of its own."""
+    """Return the (status, reason) to be shown for each line instead of its own."""
     seeds = _usual_seeds(records)
-    found = []
+    shown = []
     for record, context in zip(records, contexts, strict=True):
         fault = ""
         if record["status"] == "ok":
             fault = fault_of_line(record, context)
             fault = fault or _seed_fault(record, seeds[record["repetition"]])
-        own = (record["status"], record["reason"])
-        found.append(("wrong", fault) if fault else own)
-    for index, reason in _contradictions(_believed(records, found), twins or {}):
-        found[index] = ("wrong", reason)
-    believed = _believed(records, found)
+        recorded = (record["status"], record["reason"])
+        shown.append(("wrong", fault) if fault else recorded)
+    for index, reason in _contradictions(_believed(records, shown), twins or {}):
+        shown[index] = ("wrong", reason)
+    believed = _believed(records, shown)
     disputes = _disputes(record for _, record in believed)
     for index, record in believed:
         reason = disputes.get((record["scenario"], record["benchmark"]), "")
         if reason:
-            found[index] = (DISPUTED, reason)
-    return found
+            shown[index] = (DISPUTED, reason)
+    return shown
 
 
 def _believed(
-    records: Sequence[Record], found: Sequence[tuple[str, str]]
+    records: Sequence[Record], shown: Sequence[tuple[str, str]]
 ) -> list[tuple[int, Record]]:
-    """The lines whose digests are worth comparing, and where they are."""
+    """Return the lines whose digests can be compared, with their indexes."""
     return [
         (index, record)
         for index, record in enumerate(records)
-        if found[index][0] == "ok" and record["verified"] and record["digest"]
+        if shown[index][0] == "ok" and record["verified"] and record["digest"]
     ]
 
 
 def _usual_seeds(records: Iterable[Record]) -> dict[int, int | None]:
-    """The seed of more than half of a repetition's lines, or None."""
+    """Return the seed of more than half of each repetition's lines, or None."""
     seeds: dict[int, Counter[int]] = {}
     for record in records:
         seeds.setdefault(record["repetition"], Counter())[record["seed"]] += 1
@@ -120,15 +120,16 @@ def _usual_seeds(records: Iterable[Record]) -> dict[int, int | None]:
 def _seed_fault(record: Record, usual: int | None) -> str:
     if record["seed"] == usual:
         return ""
-    others = "have no seed in common" if usual is None else f"have {usual}"
-    return f"seed {record['seed']}; the lines of its repetition {others}"
+    if usual is None:
+        return f"seed {record['seed']}: the lines of the repetition share no seed"
+    return f"seed {record['seed']}: most lines of the repetition have {usual}"
 
 
 def _work(record: Record) -> Work:
-    """What was done, by which equal digests are due.
+    """Return the work of a line: lines with equal work must have equal digests.
 
-    A time limit ends an engine's loop where it happens to be, and an engine's own
-    settings may change num.
+    It includes the operations, since a time limit can end a loop anywhere, and num,
+    which the settings of an engine can change.
     """
     return (
         record["scenario"],
@@ -142,38 +143,38 @@ def _work(record: Record) -> Work:
 def _contradictions(
     believed: Sequence[tuple[int, Record]], twins: Mapping[str, str]
 ) -> list[tuple[int, str]]:
-    """Lines of an executable that has two digests for the same work, and why.
+    """Return the lines of engines with two digests for the same work, with reasons.
 
-    It did the work again as its own control, or in another attempt.
+    An engine repeats its work as its own control, or in another attempt.
     """
     groups: dict[tuple[str, Work], list[tuple[int, Record]]] = {}
     for index, record in believed:
         engine = twins.get(record["engine"], record["engine"])
         groups.setdefault((engine, _work(record)), []).append((index, record))
-    found = []
-    for (engine, done), lines in groups.items():
-        given = sorted({record["digest"] for _, record in lines})
-        if len(given) == 1:
+    wrong = []
+    for (engine, work), lines in groups.items():
+        digests = sorted({record["digest"] for _, record in lines})
+        if len(digests) == 1:
             continue
-        told = f"{engine} contradicts itself in repetition {done[2]}"
-        reason = f"{told}: digests {' and '.join(given)}"
-        found += [(index, reason) for index, _ in lines]
-    return found
+        fault = f"{engine} contradicts itself in repetition {work[2]}"
+        reason = f"{fault}: digests {' and '.join(digests)}"
+        wrong += [(index, reason) for index, _ in lines]
+    return wrong
 
 
 def _disputes(records: Iterable[Record]) -> dict[tuple[str, str], str]:
-    """The reason by (scenario, benchmark), where digests disagree."""
+    """Return why charts are disputed, by (scenario, benchmark)."""
     groups: dict[Work, dict[str, set[str]]] = {}
     for record in records:
         engines = groups.setdefault(_work(record), {})
         engines.setdefault(record["digest"], set()).add(record["engine"])
-    found: dict[tuple[str, str], str] = {}
+    reasons: dict[tuple[str, str], str] = {}
     for (scenario, benchmark, repetition, _, _), digests in sorted(groups.items()):
         if len(digests) > 1:
-            told = "; ".join(
-                f"{digest} of {', '.join(sorted(engines))}"
+            sides = "; ".join(
+                f"{digest} from {', '.join(sorted(engines))}"
                 for digest, engines in sorted(digests.items())
             )
-            reason = f"digests disagree in repetition {repetition}: {told}"
-            found.setdefault((scenario, benchmark), reason)
-    return found
+            reason = f"digests disagree in repetition {repetition}: {sides}"
+            reasons.setdefault((scenario, benchmark), reason)
+    return reasons

@@ -1,4 +1,4 @@
-"""Rules of what was done: operations, what they found, the options they had."""
+"""Rules about the work: operations, what they found, and their options."""
 
 from __future__ import annotations
 
@@ -9,69 +9,69 @@ _TIMES = ("open_ns", "loop_ns", "flush_ns", "settle_ns", "close_ns")
 
 
 def known_benchmark(record: Record, context: Context) -> str:
-    """Its engine's description has its benchmark."""
+    """Check that the engine's description has the benchmark."""
     if context.kind:
         return ""
-    return "the description of the engine does not have this benchmark"
+    return "the engine's description does not have this benchmark"
 
 
 def verified(record: Record, context: Context) -> str:
-    """It is verified, unless its engine keeps nothing."""
-    told = record["verified"]
-    return "" if told is context.stores else f"verified is {told}"
+    """Check that a record is verified unless the engine keeps no data."""
+    verified = record["verified"]
+    return "" if verified is context.stores else f"verified is {verified}"
 
 
 def options(record: Record, context: Context) -> str:
-    """Its options are the flags that were asked for."""
-    told = record["options"]
+    """Check that the options of a record are the flags of the plan."""
+    actual = record["options"]
     for key, due in context.benchmark.options(context.flags).items():
-        is_same = told.get(key) == due and isinstance(told.get(key), bool) == (
+        is_same = actual.get(key) == due and isinstance(actual.get(key), bool) == (
             isinstance(due, bool)
         )
-        if not is_same and (key in told or key in context.flags):
-            return f"option {key} is {told.get(key)!r}, asked for {due!r}"
+        if not is_same and (key in actual or key in context.flags):
+            return f"option {key} is {actual.get(key)!r}, expected {due!r}"
     return ""
 
 
 def planned_operations(record: Record, context: Context) -> str:
-    """It plans the operations that its flags ask for."""
+    """Check that the planned operations follow from the flags."""
     due = context.benchmark.planned_ops(context.flags)
     planned = record["planned_ops"]
     is_most = context.benchmark.plan_is_most(context.filled_by)
     if planned == due or (is_most and planned < due):
         return ""
-    return f"{planned:,} operations planned, where the plan asks for {due:,}"
+    return f"{planned:,} operations planned, expected {due:,}"
 
 
 def no_more_operations(record: Record, context: Context) -> str:
-    """It makes no more operations than planned."""
+    """Check that there are no more operations than planned."""
     ops, planned = record["ops"], record["planned_ops"]
     if ops <= planned or _audits_nothing(context):
         return ""
-    return f"{ops:,} operations of {planned:,} planned"
+    return f"{ops:,} operations, but only {planned:,} were planned"
 
 
 def no_fewer_operations(record: Record, context: Context) -> str:
-    """It makes no fewer operations than planned, unless a time limit ended it."""
+    """Check that no operations are missing unless a time limit ended the loop."""
     ops, planned = record["ops"], record["planned_ops"]
     if ops >= planned or record["truncated"] or _audits_nothing(context):
         return ""
-    return f"{ops:,} operations of {planned:,} planned, and no time limit"
+    return f"{ops:,} of {planned:,} planned operations, without a time limit"
 
 
 def _audits_nothing(context: Context) -> bool:
-    """Return whether it counts the entries of an engine that keeps none."""
+    """Return True for the audit of an engine that keeps no data."""
     return context.kind == AUDIT and not context.stores
 
 
 def time_limit(record: Record, context: Context) -> str:
-    """No time limit ended it, unless it had one."""
+    """Check that a record is truncated only if it had a time limit."""
     is_asked = bool(context.flags.get("duration"))
     return "truncated without a time limit" if record["truncated"] > is_asked else ""
 
 
 def time_of_operations(record: Record, context: Context) -> str:
-    """Each operation takes a nanosecond at least."""
+    """Check that each operation takes at least a nanosecond."""
     ops = record["ops"]
     if record["loop_ns"] * context.threads >= ops:
         return ""
@@ -79,7 +79,7 @@ def time_of_operations(record: Record, context: Context) -> str:
 
 
 def time_of_process(record: Record, context: Context) -> str:
-    """Its times fit into that of its process."""
+    """Check that the times of a record fit into the time of its process."""
     wall_ns = context.process_ns
     wall_ns = record.get("wall_ns") if wall_ns is None else wall_ns
     total_ns = sum(count_of(record, key) or 0 for key in _TIMES)
@@ -89,7 +89,7 @@ def time_of_process(record: Record, context: Context) -> str:
 
 
 def found_no_more(record: Record, context: Context) -> str:
-    """Nothing but a mix with scans finds more entries than it makes operations."""
+    """Check that only a mix with scans finds more entries than it has operations."""
     found, ops = record.get("found") or 0, record["ops"]
     if found <= ops or context.kind == "mix":
         return ""
@@ -97,50 +97,50 @@ def found_no_more(record: Record, context: Context) -> str:
 
 
 def found_what_it_asked(record: Record, context: Context) -> str:
-    """A read finds all that it asks for, or nothing where nothing is to be found."""
-    told = context.benchmark.finds_after(context.filled_by)
-    if not context.stores or context.kind != "read" or told == "any":
+    """Check that all reads of present keys succeed and all of absent keys fail."""
+    finds = context.benchmark.finds_after(context.filled_by)
+    if not context.stores or context.kind != "read" or finds == "any":
         return ""
-    due = _entries_due(record["ops"], record["digest"], told)
+    due = _entries_due(record["ops"], record["digest"], finds)
     found = record.get("found") or 0
-    return "" if found == due else f"found {found:,} entries of {due:,}"
+    return "" if found == due else f"found {found:,} entries, expected {due:,}"
 
 
 def found_has_digest(record: Record, context: Context) -> str:
-    """What a read has found has a digest."""
+    """Check that the digest of a read that found entries is not that of none."""
     found, digest = record.get("found"), record["digest"]
     is_kept = context.stores and context.kind == "read"
     if not is_kept or not found or not digest or digest.strip("0"):
         return ""
-    return f"found {found:,} entries, with a digest of none"
+    return f"found {found:,} entries, but the digest is that of none"
 
 
 def digest(record: Record, context: Context) -> str:
-    """It has a digest, unless threads leave to chance what is read."""
+    """Check that a record has a digest if what it reads does not depend on timing."""
     is_due = record["schema"] >= 3 or record["verified"]
     if record["digest"] is None and is_due and not _is_chance(record, context):
-        return "no digest, and nothing left to chance"
+        return "no digest, although the work is deterministic"
     return ""
 
 
 def digest_of_chance(record: Record, context: Context) -> str:
-    """It has no digest of what threads leave to chance."""
+    """Check that a record has no digest if what it reads depends on timing."""
     if record["digest"] is None or not _is_chance(record, context):
         return ""
-    return "a digest of what is left to chance"
+    return "a digest, although the work depends on timing"
 
 
 def _is_chance(record: Record, context: Context) -> bool:
+    """Return True if the order in which threads run decides what is read."""
     is_shared = context.kind == "mix" or record["truncated"]
     return context.benchmark.writer or (context.threads > 1 and is_shared)
 
 
 def _entries_due(ops: int, digest: str | None, finds: str = "") -> int:
-    """Entries that `ops` reads of a filled database find.
+    """Return how many entries `ops` reads of a filled database must find.
 
-    By what its description says that the benchmark finds.  Where that is not all
-    or none, keys that were cut short so as to be missing leave a digest of
-    nothing, and all others are there.
+    `finds` decides if it is "all" or "none".  Otherwise the digest does: reads of
+    absent keys leave it at zero, and all other keys are present.
     """
     if finds in ("all", "none"):
         return ops if finds == "all" else 0

@@ -1,4 +1,4 @@
-"""What a rule is, and what it knows of the work that a record is of."""
+"""A rule, and the context in which it judges a record."""
 
 from __future__ import annotations
 
@@ -11,64 +11,67 @@ from report.terms.rulebook import Benchmark, Flags
 
 Fault = Callable[["Record", "Context"], str]
 
-AUDIT = "verify"  # the benchmark that audits a database, and its kind
-ONE_CALL_ALONE = "compact"  # the kind whose whole loop is one call
+AUDIT = "verify"  # the benchmark that audits a database, which is also its kind
+ONE_CALL_ALONE = "compact"  # the kind whose loop is a single call
 
 
 @dataclass(frozen=True)
 class Context:
-    """What the plan of a run says of the work of one record."""
+    """The work of one record according to the plan of its run."""
 
-    benchmark: Benchmark  # UNKNOWN if its executable does not describe it
-    flags: Flags = field(default_factory=dict)  # as resolved
-    fill: Sequence[str] = ()  # what filled its database, if the scenario says so
-    stores: bool = True  # False: the engine keeps nothing, so nothing is verified
-    latency: bool = False  # the repetition that reads the clock for each call
-    process_ns: int | None = None  # wall time of its process, known to the runner
+    benchmark: Benchmark  # UNKNOWN if the executable does not describe it
+    flags: Flags = field(default_factory=dict)  # resolved
+    fill: Sequence[str] = ()  # what filled its database, if the scenario sets that
+    stores: bool = True  # False: the engine keeps no data, so nothing is verified
+    latency: bool = False  # whether it is the repetition that times each call
+    process_ns: int | None = None  # wall time of its process, if the runner asks
 
     @property
     def kind(self) -> str:
-        """Return what the benchmark does; "": nobody knows."""
+        """The kind of the benchmark; "" if it is unknown."""
         return self.benchmark.kind
 
     @cached_property
     def writes(self) -> bool:
-        """Return whether it changes the entries of the database."""
+        """True if the benchmark changes the entries of the database."""
         return self.benchmark.writes
 
     @cached_property
     def threads(self) -> int:
-        """Return the number of sessions that are measured."""
+        """The number of threads that are measured."""
         return self.benchmark.threads(self.flags)
 
     @property
     def killed(self) -> bool:
-        """Return whether the process was to end as by kill -9."""
+        """True if the process must end as by kill -9."""
         return self.latency and self.writes
 
     @property
     def rate(self) -> float | None:
-        """Return the rate of its open loop; None: a closed loop."""
+        """The rate of its open loop in ops/s; None for a closed loop."""
         return self.benchmark.rate(self.flags) if self.latency else None
 
     @property
     def filled_by(self) -> Sequence[str]:
-        """Return the benchmarks that its database has been through."""
+        """The benchmarks that filled its database, in order."""
         return self.fill or (self.benchmark.fill,)
 
     @cached_property
     def tells_work(self) -> bool:
-        """Return whether flags and description say what the work is."""
+        """True if the flags and the description determine the work."""
         return self.benchmark.is_complete and "num" in self.flags
 
     def calls(self, record: Record) -> int:
-        """Return the calls on the engine: each thread makes batches of its own."""
+        """Return the number of calls to the engine; batches do not span threads."""
         batch = self.benchmark.batch_entries(self.flags) if self.tells_work else 1
         by_thread = record.get("ops_by_thread") if batch > 1 else None
         return sum(-(-n // batch) for n in by_thread or [record["ops"]])
 
     def is_asked_for_latency(self, record: Record) -> bool:
-        """Return whether calls are timed: not of a loop that could not keep up."""
+        """Return True if the record must have latencies.
+
+        A saturated open loop has none: they would only measure its queue.
+        """
         loop = record["open_loop"]
         return self.latency and not (loop and loop["saturated"])
 
@@ -77,28 +80,30 @@ class Context:
 class Rule:
     """One reason for which a record is not believed.
 
-    `fault` returns what is wrong with a record of its schema and kind, or "".  A
-    rule `of_line` asks what the runner adds to the answer of an executable.
+    `fault` returns what is wrong with a record, or "".  The first line of its docstring
+    is the rule: "Check that ...".
     """
 
     fault: Fault
-    since: int = 1  # the first schema whose lines have what it asks
-    planned: bool = False  # only where flags and description say what the work is
-    audits: bool = False  # also of the benchmark that audits a database
-    of_line: bool = False
+    since: int = 1  # the first schema with the keys that it needs
+    planned: bool = False  # whether it needs Context.tells_work
+    audits: bool = False  # whether it applies to audits too
+    of_line: bool = False  # whether it needs what the runner adds to an answer
 
     @property
     def name(self) -> str:
-        """Return what tests and mutations call it."""
+        """The name that tests and mutations use."""
         return self.fault.__name__.replace("_", "-")
 
     @property
     def statement(self) -> str:
-        """Return what it states, in one line."""
-        return (self.fault.__doc__ or "").partition("\n")[0]
+        """The rule as a sentence of one line."""
+        line = (self.fault.__doc__ or "").partition("\n")[0]
+        statement = line.removeprefix("Check that ")
+        return statement[:1].upper() + statement[1:]
 
     def applies(self, record: Record, context: Context) -> bool:
-        """Return whether a record has what the rule asks."""
+        """Return True if the rule can judge a record."""
         return (
             record["schema"] >= self.since
             and (self.audits or context.kind != AUDIT)

@@ -1,8 +1,8 @@
 """The rules by which a record is believed: one table for the runner and the report.
 
-The runner asks them of what an executable answers and of the line that it stores;
-the report asks them of each line that it reads.  Types and ranges are the schemas'.
-Rules over several lines are in judge.py.
+The runner applies them to each answer of an executable and to the line that it
+stores; the report applies them to each line that it reads.  The schemas check types
+and ranges, and judge.py has the rules that need more than one line.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OF_ANSWERS = tuple(rule for rule in RULES if not rule.of_line)
 
 
 def fault_of_answer(record: Record, context: Context) -> str:
-    """Return why the answer of an executable that says ok cannot be true, or ""."""
+    """Return why an executable's answer of ok cannot be true, or ""."""
     return _first_fault(_OF_ANSWERS, record, context)
 
 
@@ -40,10 +40,11 @@ def fault_of_line(record: Record, context: Context) -> str:
 
 
 def _first_fault(rules: tuple[Rule, ...], record: Record, context: Context) -> str:
-    asked = (rule for rule in rules if rule.applies(record, context))
-    return next((told for rule in asked if (told := rule.fault(record, context))), "")
+    applying = (rule for rule in rules if rule.applies(record, context))
+    faults = (rule.fault(record, context) for rule in applying)
+    return next((fault for fault in faults if fault), "")
 
 
 def statements() -> str:
-    """Return what all rules state, as the list of report/docs/RECORDS.md."""
+    """Return all rules as a Markdown list, which is in report/docs/RECORDS.md."""
     return "".join(f"- {rule.statement}\n" for rule in RULES)

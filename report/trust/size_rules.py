@@ -1,4 +1,4 @@
-"""Rules of bytes: whether they can be those of keys and values."""
+"""Rules about bytes: whether keys and values can add up to them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PUTS = ("update", "insert", "readmodifywrite", "put")
 
 
 def bytes_of_entries(record: Record, context: Context) -> str:
-    """The bytes that it wrote or found are those of its keys and values."""
+    """Check that the bytes written or found are possible for the keys and values."""
     kind, benchmark = context.kind, context.benchmark
     if kind not in ("read", "write", "delete", ONE_CALL_ALONE):
         return ""
@@ -23,7 +23,7 @@ def bytes_of_entries(record: Record, context: Context) -> str:
 
 
 def bytes_of_mix(record: Record, context: Context) -> str:
-    """The bytes of a mix are those that its operations can have moved."""
+    """Check that the bytes of a mix are possible for its operations."""
     moved, by_type, flags = record["bytes"], record["ops_by_type"], context.flags
     if context.kind != "mix" or by_type is None:
         return ""
@@ -35,7 +35,7 @@ def bytes_of_mix(record: Record, context: Context) -> str:
     entries = sum(n * LONGEST.get(kind, 1) for kind, n in by_type.items())
     if least <= moved <= entries * (key_size + largest):
         return ""
-    return f"{moved:,} bytes of {record['ops']:,} operations"
+    return f"{moved:,} bytes are impossible for {record['ops']:,} operations"
 
 
 RULES = tuple(

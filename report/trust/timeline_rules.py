@@ -1,4 +1,4 @@
-"""Rules of the pace of a loop: its timeline, and the times in which it stalled."""
+"""Rules about the progress of a loop: its timeline and its stalls."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ _LISTED_STALLS = 100
 
 
 def timeline(record: Record, context: Context) -> str:
-    """It has a timeline, unless it is one call on the engine."""
+    """Check that a record has a timeline unless its loop is a single call."""
     is_one_call = context.kind == ONE_CALL_ALONE
     if bool(record["timeline"]) != is_one_call:
         return ""
-    return "a timeline of one operation" if is_one_call else "no timeline"
+    return "a timeline of a single call" if is_one_call else "no timeline"
 
 
 def timeline_rises(record: Record, context: Context) -> str:
-    """Its timeline neither stands still nor goes back."""
+    """Check that both time and operations increase along the timeline."""
     for earlier, later in pairwise(record["timeline"]):
         if later[0] <= earlier[0] or later[1] <= earlier[1]:
-            return f"its timeline stands still or goes back after {earlier[0]:,} ns"
+            return f"the timeline does not increase after {earlier[0]:,} ns"
     return ""
 
 
 def timeline_end(record: Record, context: Context) -> str:
-    """Its timeline ends where its loop ended."""
+    """Check that the timeline ends with the time and operations of the loop."""
     points, end = record["timeline"], [record["loop_ns"], record["ops"]]
     if not points or list(points[-1]) == end:
         return ""
-    told = f"{points[-1][0]:,} ns and {points[-1][1]:,} operations"
-    return f"its timeline ends at {told}, its loop at {end[0]:,} and {end[1]:,}"
+    last = f"{points[-1][0]:,} ns and {points[-1][1]:,} operations"
+    return f"the timeline ends at {last}, the loop at {end[0]:,} and {end[1]:,}"
 
 
 def timeline_intervals(record: Record, context: Context) -> str:
-    """A timeline of many calls has 100 to 256 intervals."""
+    """Check that a timeline of 256 calls or more has 100 to 256 intervals."""
     number, calls = len(record["timeline"]), context.calls(record)
     least = _LEAST_INTERVALS if number and calls >= _MOST_INTERVALS else 0
     if least <= number <= _MOST_INTERVALS:
@@ -47,7 +47,7 @@ def timeline_intervals(record: Record, context: Context) -> str:
 
 
 def stalls_listed(record: Record, context: Context) -> str:
-    """The first hundred stalls are listed."""
+    """Check that the stalls are listed, up to the first 100."""
     listed, count = len(record["stalls"]), record["stall_count"]
     if listed == min(count, _LISTED_STALLS):
         return ""
@@ -55,31 +55,31 @@ def stalls_listed(record: Record, context: Context) -> str:
 
 
 def stalls_sum(record: Record, context: Context) -> str:
-    """The stalls that are listed add up to all the time stalled."""
+    """Check that the listed stalls add up to the total, or to less if not all are."""
     listed_ns = sum(stall["lasted_ns"] for stall in record["stalls"])
     total_ns = record["stalled_ns"]
     is_whole = record["stall_count"] <= _LISTED_STALLS
     if total_ns == listed_ns or (total_ns > listed_ns and not is_whole):
         return ""
-    return f"{total_ns:,} ns of stalls, {listed_ns:,} ns listed"
+    return f"{total_ns:,} ns of stalls, but {listed_ns:,} ns listed"
 
 
 def stalls_last(record: Record, context: Context) -> str:
-    """A stall lasts a tenth of a second at least."""
+    """Check that each stall lasts at least 0.1 s."""
     shortest = min((s["lasted_ns"] for s in record["stalls"]), default=_LEAST_STALL_NS)
-    return f"a stall of {shortest:,} ns" if shortest < _LEAST_STALL_NS else ""
+    return f"a stall of only {shortest:,} ns" if shortest < _LEAST_STALL_NS else ""
 
 
 def stalls_within_loop(record: Record, context: Context) -> str:
-    """A stall ends before its loop does."""
+    """Check that each stall ends no later than the loop."""
     ends_ns = max((s["at_ns"] + s["lasted_ns"] for s in record["stalls"]), default=0)
-    return "a stall beyond the end of its loop" if ends_ns > record["loop_ns"] else ""
+    return "a stall ends after the loop" if ends_ns > record["loop_ns"] else ""
 
 
 def stalled_within_loop(record: Record, context: Context) -> str:
-    """It stalls no longer than its loop lasts."""
+    """Check that the total time stalled is no longer than the loop."""
     is_longer = record["stalled_ns"] > record["loop_ns"]
-    return "stalled longer than its loop" if is_longer else ""
+    return "stalled for longer than the loop" if is_longer else ""
 
 
 RULES = (

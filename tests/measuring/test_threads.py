@@ -67,4 +67,4 @@ def test_a_line_that_forgets_a_thread_is_wrong_in_the_report_too(lab: Lab) -> No
     lab.measurements.write_text(text)
     wrong = [c for c in load_run(lab.run_folder).cells.values() if c.status == "wrong"]
     assert [cell.name.benchmark for cell in wrong] == ["fillrandom"]
-    assert "480 operations of 3 threads, where 4 made 640" in wrong[0].reason
+    assert "480 operations by 3 threads, expected 640 by at most 4" in wrong[0].reason

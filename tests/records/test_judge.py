@@ -43,8 +43,8 @@ def status_of(run: Run, engine: str, chart: tuple[str, str]) -> str:
     ("changes", "told"),
     [
         ({"audit": None}, "not audited"),
-        ({"seed": 5}, "seed 5; the lines of its repetition have 303"),
-        ({"ops": 999}, "999 operations of 1,000 planned, and no time limit"),
+        ({"seed": 5}, "seed 5: most lines of the repetition have 303"),
+        ({"ops": 999}, "999 of 1,000 planned operations, without a time limit"),
         ({"verified": False}, "verified is False"),
     ],
 )
@@ -97,7 +97,7 @@ def test_where_no_seed_is_usual_none_is_believed(tmp_path: Path) -> None:
 
     run = read(tmp_path, change)
     assert {cell.status for cell in run.cells.values()} == {"wrong"}
-    assert "no seed in common" in run.measurements[0].reason
+    assert "share no seed" in run.measurements[0].reason
 
 
 @pytest.mark.parametrize("chart", [READ, WRITE])
@@ -113,7 +113,7 @@ def test_where_digests_disagree_nobody_is_ranked(
     cell = run.cells[CellName("gamma", *chart)]
     assert (cell.status, cell.rates) == ("disputed", ())
     assert cell.reason.startswith("digests disagree in repetition 3: ")
-    assert f"{OTHER} of alpha" in cell.reason
+    assert f"{OTHER} from alpha" in cell.reason
     assert [s.won for s in comparison.compare(run).standings] == [7, 0, 0]
 
 

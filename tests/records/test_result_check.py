@@ -43,7 +43,7 @@ def test_an_honest_answer_is_ok() -> None:
         ({"deferred": {}}, "deferred: 'cpu_ns' is missing"),
         ({"timeline": [[5000]]}, "timeline: [5000] at 0 is not a pair of counts"),
         ({"ops": 0}, "ops: 0 must be at least 1"),
-        ({"ops": 99}, "99 operations of 100 planned"),
+        ({"ops": 99}, "99 of 100 planned operations"),
         ({"loop_ns": 10_000_001}, "in a process of 10,000,000 ns"),
     ],
 )
@@ -134,7 +134,7 @@ def dead(**changed: Any) -> dict[str, Any]:
 def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:
     assert verdict(outcome=DEAD, expected=KILLED, **dead()).ok
     closed = verdict(outcome=DEAD, expected=KILLED, **dead(ending="closed"))
-    assert "ending is 'closed', asked for 'killed'" in closed.reason
+    assert "ending is 'closed', expected 'killed'" in closed.reason
 
 
 @pytest.mark.parametrize(
