@@ -1,7 +1,7 @@
 """An A/B run folder: ab.json, environment.json, measurements.jsonl, counts.jsonl.
 
-load_ab() reads it and raises ResultsError for what is not whole, foreign or doubled;
-judge_ab() says which of its lines can be believed.
+load_ab() reads it and raises ResultsError for damaged, foreign or duplicate lines;
+judge_ab() decides which of its lines can be believed.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class RecordedAbRun:
-    """An A/B run as its files have it; what its lines say has not been judged.
+    """An A/B run as recorded in its files; its lines have not been judged.
 
-    `document` is ab.json as it stands.
+    `document` is ab.json unchanged.
     """
 
     path: Path
@@ -64,7 +64,7 @@ class RecordedAbRun:
 
 
 def load_ab(path: Path) -> RecordedAbRun:
-    """Read and check the run folder `path`; what its lines are worth is not asked."""
+    """Read and check the run folder `path`, without judging its lines."""
     document = read_ab_document(path)
     plan = ab_plan_of(document, path / AB_PLAN)
     lines, lines_path = read_lines(path), path / LINES
@@ -78,7 +78,7 @@ def load_ab(path: Path) -> RecordedAbRun:
 
 
 def check_unaltered(recorded: RecordedAbRun) -> None:
-    """Raise ResultsError if a run cannot go on: its plan was altered."""
+    """Raise ResultsError if the plan was altered, so that the run cannot resume."""
     place = recorded.path / AB_PLAN
     for plan in recorded.plan.sides.values():
         check_amounts(plan, place)
@@ -86,29 +86,29 @@ def check_unaltered(recorded: RecordedAbRun) -> None:
 
 
 def _check_membership(m: Measurement, run: str, place: str) -> None:
-    """Whether a line belongs to this run at all."""
+    """Raise ResultsError unless a line belongs to this run."""
     record = m.record
     if record["run"] != run:
-        raise ResultsError(f"{place}: belongs to run {record['run']}")
+        raise ResultsError(f"{place}: belongs to run {record['run']}, not {run}")
     known = range(_FIRST_SCHEMA, SCHEMA + 1)
     if record["schema"] not in known or record["method"] != METHOD:
-        told = f"schema {record['schema']} and method {record['method']}"
-        raise ResultsError(f"{place}: {told} are not of an A/B run")
+        versions = f"schema {record['schema']} and method {record['method']}"
+        raise ResultsError(f"{place}: {versions} cannot be read as an A/B run")
     if "ab" not in record:
-        raise ResultsError(f"{place}: not a line of an A/B run: it has no side")
+        raise ResultsError(f"{place}: not a line of an A/B run: 'ab' is missing")
 
 
 def _check_able(
     rounds: Mapping[CellName, Sequence[RoundLines]], plan: AbPlan, lines: Path
 ) -> None:
-    for name, made in rounds.items():
-        if made and plan.obstacle(name):
-            place = f"{lines}:{made[0].lines[0].line}"
+    for name, measured in rounds.items():
+        if measured and plan.obstacle(name):
+            place = f"{lines}:{measured[0].lines[0].line}"
             raise ResultsError(f"{place}: {name} cannot run on both sides")
 
 
 def ab_plan_document(plan: AbPlan) -> dict[str, Any]:
-    """Return what ab.json holds."""
+    """Return the content of ab.json for a plan."""
     scenarios = zip(
         scenario_documents(plan.a.scenarios), plan.merged_flags(), strict=True
     )
@@ -138,7 +138,7 @@ def ab_plan_document(plan: AbPlan) -> dict[str, Any]:
 
 
 def read_ab_document(path: Path) -> dict[str, Any]:
-    """Return what the ab.json of a run folder holds.  Raises ResultsError."""
+    """Read and validate the ab.json of a run folder.  Raises ResultsError."""
     place = path / AB_PLAN
     document = read_object(place)
     validate(document, "ab", str(place))
@@ -146,9 +146,9 @@ def read_ab_document(path: Path) -> dict[str, Any]:
 
 
 def ab_plan_of(document: Document, place: Path) -> AbPlan:
-    """Return the plan that a document of ab.json holds, which passed its schema.
+    """Return the plan in a validated ab.json.
 
-    Raises ResultsError for parts that contradict one another.
+    Raises ResultsError if its parts contradict one another.
     """
     rule = rule_of(document, place)
     engines = {
@@ -174,16 +174,17 @@ def ab_plan_of(document: Document, place: Path) -> AbPlan:
 
 
 def rule_of(document: Document, place: Path) -> AbRule:
-    """Return the rule of ab.json.  Raises ResultsError for one of another version.
+    """Return the rule in ab.json.  Raises ResultsError if another version wrote it.
 
-    Error rates were measured of this rule; the rounds alone are up to the run.
+    The error rates were measured for exactly this rule, so a run may only change the
+    number of rounds.
     """
-    given, own = document["rule"], asdict(AbRule())
-    for key in own.keys() - {"screen_rounds", "confirm_rounds"}:
-        if given[key] != own[key]:
-            told = f"rule.{key} is {given[key]}, and that of this version {own[key]}"
-            raise ResultsError(f"{place}: {told}: not the rule of this version")
-    return AbRule(**given)
+    recorded, current = document["rule"], asdict(AbRule())
+    for key in current.keys() - {"screen_rounds", "confirm_rounds"}:
+        if recorded[key] != current[key]:
+            problem = f"rule.{key} is {recorded[key]}, not {current[key]}"
+            raise ResultsError(f"{place}: {problem}: not the rule of this version")
+    return AbRule(**recorded)
 
 
 def _side(

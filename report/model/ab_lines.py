@@ -1,9 +1,9 @@
-"""The lines of an A/B run in their places: rounds of A B B A or B A A B.
+"""The lines of an A/B run, arranged in rounds of A B B A or B A A B.
 
-A file that was cut, mended or put together of two is refused: each line has its
-number as its order, each round follows the one before it, of two rounds each side
-leads one, and only the last round of the file, or one in which a side failed, may be
-short.
+A file that was cut, edited or assembled from two is refused.  The `order` of each line
+must be its index; rounds must follow one another; in each pair of rounds each side
+must lead one; and only the last round of the file, or one in which a side failed, may
+be incomplete.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _OTHER = {"a": "b", "b": "a"}
 
 
 def side_at(lead: str, slot: int) -> str:
-    """Whose turn it is: the leading side has the first slot and the last."""
+    """Return the side of a slot: the leading side has the first and the last."""
     return lead if slot in (0, SLOTS - 1) else _OTHER[lead]
 
 
 def stage_of(rule: AbRule, number: int) -> str:
-    """The stage of a round, which are counted on through both."""
+    """Return the stage of a round; numbering continues from one to the other."""
     return SCREEN if number <= rule.screen_rounds else CONFIRM
 
 
 @dataclass
 class RoundLines:
-    """What is there of one round of one cell, in slot order; at least one line."""
+    """The lines of one round of one cell, in slot order; at least one."""
 
     cell: CellName
     number: int
@@ -41,27 +41,27 @@ class RoundLines:
 
     @property
     def lead(self) -> str:
-        """The side of the first slot and the last."""
+        """The side of the first and the last slot."""
         return side_of(self.lines[0])
 
     @property
     def failed(self) -> frozenset[str]:
-        """The sides that failed in it."""
+        """The sides with a failed line in this round."""
         return frozenset(side_of(m) for m in self.lines if m.record["status"] != "ok")
 
     def due(self) -> list[int]:
-        """The slots still to be measured; a side that has failed has no more turns."""
+        """Return the slots still to be measured, without those of a failed side."""
         left = range(slot_of(self.lines[-1]) + 1, SLOTS)
         return [slot for slot in left if side_at(self.lead, slot) not in self.failed]
 
 
 def side_of(m: Measurement) -> str:
-    """The build that a line is of."""
+    """Return the side that a line measured: "a" or "b"."""
     return str(m.record["ab"]["side"])
 
 
 def slot_of(m: Measurement) -> int:
-    """The place of a line in its round."""
+    """Return the position of a line in its round, 0 to 3."""
     return int(m.record["ab"]["slot"])
 
 
@@ -71,7 +71,7 @@ def rounds_of(
     rule: AbRule,
     file: str,
 ) -> dict[CellName, list[RoundLines]]:
-    """Every cell with its rounds, as measured.  Raises ResultsError."""
+    """Return the rounds of each cell, in order.  Raises ResultsError."""
     rounds: dict[CellName, list[RoundLines]] = {name: [] for name in names}
     seeds: dict[int, int] = {}
     of_seed: dict[int, int] = {}
@@ -81,11 +81,11 @@ def rounds_of(
         _check_line(m, index, rule, rounds, place)
         seed = int(m.record["seed"])
         if seeds.setdefault(m.repetition, seed) != seed:
-            told = f"round {m.repetition} has seed {seeds[m.repetition]}"
-            raise ResultsError(f"{place}: seed {seed}, where {told}")
+            earlier = f"round {m.repetition} has seed {seeds[m.repetition]}"
+            raise ResultsError(f"{place}: seed {seed}, but {earlier}")
         if (other := of_seed.setdefault(seed, m.repetition)) != m.repetition:
-            told = f"seed {seed} in round {m.repetition}"
-            raise ResultsError(f"{place}: {told}, which is that of round {other}")
+            reused = f"seed {seed} in round {m.repetition}"
+            raise ResultsError(f"{place}: {reused}, which is that of round {other}")
         if last is None or (last.cell, last.number) != (m.cell, m.repetition):
             _check_next_round(m, last, rounds[m.cell], place)
             _check_lead(m, rounds[m.cell], place)
@@ -103,7 +103,7 @@ def _check_line(
     rounds: Mapping[CellName, object],
     place: str,
 ) -> None:
-    """Whether the line can be of an A/B run with this rule at all."""
+    """Raise ResultsError if no A/B run with this rule can contain the line."""
     if m.cell not in rounds:
         raise ResultsError(f"{place}: cell {m.cell} is not in the plan")
     if m.pass_ != THROUGHPUT or m.attempt != 1:
@@ -115,50 +115,50 @@ def _check_line(
     if number > rule.screen_rounds + rule.confirm_rounds:
         raise ResultsError(f"{place}: round {number} was not planned")
     if stage != stage_of(rule, number):
-        raise ResultsError(f"{place}: round {number} is not of the stage {stage}")
+        raise ResultsError(f"{place}: round {number} is not in the stage {stage}")
     if m.order != index:
-        raise ResultsError(f"{place}: order {m.order}, where {index} is due")
+        raise ResultsError(f"{place}: order {m.order}, expected {index}")
 
 
 def _check_next_round(
     m: Measurement, last: RoundLines | None, before: Sequence[RoundLines], place: str
 ) -> None:
-    """Whether this line may begin a round here."""
+    """Raise ResultsError unless a line may begin a round here."""
     if last is not None and (left := last.due()):
-        told = f"round {last.number} of {last.cell} lacks slot {left[0]}"
-        raise ResultsError(f"{place}: {m.cell} begins, while {told}")
+        gap = f"round {last.number} of {last.cell} lacks slot {left[0]}"
+        raise ResultsError(f"{place}: {m.cell} begins a round, but {gap}")
     if last is not None and m.repetition < last.number:
         raise ResultsError(f"{place}: round {m.repetition} after {last.number}")
     if m.repetition != len(before) + 1:
-        told = f"round {m.repetition} of {m.cell} after {len(before)} rounds"
-        raise ResultsError(f"{place}: {told}")
-    if any(one.failed for one in before):
+        jump = f"round {m.repetition} of {m.cell} after {len(before)} rounds"
+        raise ResultsError(f"{place}: {jump}")
+    if any(earlier.failed for earlier in before):
         raise ResultsError(f"{place}: {m.cell} is measured after it has failed")
 
 
 def _check_lead(m: Measurement, before: Sequence[RoundLines], place: str) -> None:
-    """Of two rounds each side leads one: neither has the outer slots more often."""
+    """Raise ResultsError unless the sides lead alternate rounds of a pair."""
     if m.repetition % 2 == 0 and before[-1].lead == side_of(m):
-        told = f"rounds {m.repetition - 1} and {m.repetition} of {m.cell}"
-        raise ResultsError(f"{place}: {told} both begin with side {side_of(m)}")
+        pair = f"rounds {m.repetition - 1} and {m.repetition} of {m.cell}"
+        raise ResultsError(f"{place}: {pair} both begin with side {side_of(m)}")
 
 
-def _check_slot(m: Measurement, found: RoundLines, place: str) -> None:
+def _check_slot(m: Measurement, before: RoundLines, place: str) -> None:
     slot = slot_of(m)
-    if not found.lines:
+    if not before.lines:
         if slot != 0:
-            raise ResultsError(f"{place}: a round that begins with slot {slot}")
+            raise ResultsError(f"{place}: a round begins with slot {slot}, expected 0")
         return
-    taken = {slot_of(line): line.line for line in found.lines}
+    taken = {slot_of(line): line.line for line in before.lines}
     if slot in taken:
         raise ResultsError(f"{place}: repeats slot {slot} of line {taken[slot]}")
-    due = found.due()
+    due = before.due()
     if not due or slot != due[0]:
-        told = f"where {due[0]} is due" if due else "after a side has failed"
-        raise ResultsError(f"{place}: slot {slot}, {told}")
-    side = side_at(found.lead, slot)
+        expected = f"expected {due[0]}" if due else "after a side has failed"
+        raise ResultsError(f"{place}: slot {slot}, {expected}")
+    side = side_at(before.lead, slot)
     if side_of(m) != side:
         raise ResultsError(
-            f"{place}: side {side_of(m)} in slot {slot}, where {side} is due:"
+            f"{place}: side {side_of(m)} in slot {slot}, expected {side}:"
             " a round is A B B A or B A A B"
         )

@@ -14,7 +14,7 @@ from report.terms.rulebook import Flags
 
 AB_PLAN = "ab.json"
 SIDES = ("a", "b")
-# What decides the work of a benchmark, and so must be the same on both sides.
+# Keys that decide the work of a benchmark and so must be the same on both sides.
 WORK_KEYS = (
     *("kind", "prepare", "ops_divisor", "value_size", "batch_size"),
     *("sync", "one_call", "finds", "key_order", "types"),
@@ -23,7 +23,7 @@ WORK_KEYS = (
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a cell has no verdict: the gravest line of either side."""
+    """Why a cell has no verdict: the most severe line of either side."""
 
     side: str
     status: str
@@ -36,64 +36,64 @@ class AbPlan:
 
     a: Plan
     b: Plan
-    labels: Mapping[str, str]  # side -> what people call it
+    labels: Mapping[str, str]  # side -> its name for people
     rule: AbRule
     same_build: bool  # --aa: both sides are one build
-    counted: bool  # whether it ends with counts of what both sides do
+    counted: bool  # whether it ends by counting the work of both sides
 
     @property
     def run(self) -> str:
-        """Return the name of the run."""
+        """The name of the run."""
         return self.a.run
 
     @property
     def suite(self) -> Suite:
-        """Return the suite, the same on both sides."""
+        """The suite, the same on both sides."""
         return self.a.suite
 
     @property
     def seed(self) -> int:
-        """Return the seed of the order, the coins and every workload."""
+        """The seed of the order, of the leading sides and of every workload."""
         return self.a.seed
 
     @property
     def command(self) -> str:
-        """Return the command that planned it, without its builds."""
+        """The command that planned the run, without its builds."""
         return self.a.command
 
     @property
     def scenarios(self) -> tuple[Scenario, ...]:
-        """Return the scenarios of both sides, with the flags of side a."""
+        """The scenarios of both sides, with the flags of side a."""
         return self.a.scenarios
 
     @property
     def method(self) -> int:
-        """Return the method of measuring."""
+        """The version of the method of measurement."""
         return self.a.method
 
     @property
     def machine(self) -> Mapping[str, object]:
-        """Return the identity of the machine, the same on both sides."""
+        """The identity of the machine, the same on both sides."""
         return self.a.machine
 
     @property
     def cells(self) -> tuple[CellName, ...]:
-        """Return the cells of both sides."""
+        """The cells, the same on both sides."""
         return self.a.cells
 
     @property
     def sides(self) -> Mapping[str, Plan]:
-        """Return both plans by their side."""
+        """Both plans by their side."""
         return {"a": self.a, "b": self.b}
 
     @property
     def able(self) -> tuple[CellName, ...]:
-        """Return the cells that can run on both sides."""
+        """The cells that can run on both sides."""
         return tuple(cell for cell in self.cells if not self.obstacle(cell))
 
     @property
     def rounds(self) -> int:
-        """Return the rounds of both stages."""
+        """The number of rounds of both stages."""
         return self.rule.screen_rounds + self.rule.confirm_rounds
 
     def obstacle(self, cell: CellName) -> Failure | None:
@@ -104,7 +104,7 @@ class AbPlan:
         return None
 
     def settings(self) -> dict[str, dict[str, Flags]]:
-        """Return scenario -> engine -> flags, of each engine that is on both sides."""
+        """Return scenario -> engine -> flags, for engines that are on both sides."""
         missing = {
             e.name for of in self.sides.values() for e in of.engines if e.missing
         }
@@ -114,7 +114,7 @@ class AbPlan:
         }
 
     def merged_flags(self) -> list[tuple[Scenario, dict[str, Flags]]]:
-        """Return each scenario with the flags of the side that has the engine."""
+        """Return each scenario with flags by engine, from a side with that engine."""
         chosen = {e.name: self.b if e.missing else self.a for e in self.a.engines}
         return [
             (
@@ -129,7 +129,7 @@ class AbPlan:
 
 
 def differences_of_work(a: Plan, b: Plan, cell: CellName) -> list[str]:
-    """Return how the work of a cell differs between its sides, where both know it."""
+    """Return the differences in a cell's work; [] unless both sides describe it."""
     one, other = a.benchmark(cell), b.benchmark(cell)
     if one is None or other is None:
         return []

@@ -1,4 +1,4 @@
-"""The decision rule of an A/B run: fixed stages, fixed limits, written into the run.
+"""The decision rule of an A/B run: fixed stages and limits, recorded in the run.
 
 Source: the simulations of ERROR_RATES.md.  Shifts are shares of the time per
 operation: 0.025 is 2.5 % slower.
@@ -9,21 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PAIRS_PER_ROUND = 2  # a round is A B B A or B A A B
-_LABELLINGS = 6  # of a round: which two of its four are b's
-# They confirm ten suspects of one direction; fewer rounds, one at most.
+_LABELLINGS = 6  # ways to choose which two of a round's four are b's
+# Enough to confirm ten suspects of one direction; with fewer rounds, at most one.
 LEAST_CONFIRM_ROUNDS = 4
-# What must not go unseen in a cell that is said to be judged.
+# A slowdown that must be detectable in a cell that is reported as judged.
 SEEN_EFFECT = 0.10
 
 
 @dataclass(frozen=True)
 class AbRule:
-    """Rounds of both stages, and what makes a suspect and a verdict.
+    """The rounds of both stages, and the limits of suspects and verdicts.
 
-    An improvement gates nothing, so its screen is stricter: it costs few pairs.
-    `alpha` and `engine_alpha` together are the one alarm in a hundred that a change
-    may raise where nothing is wrong; `alpha` is for all suspects of one direction
-    together, `engine_alpha` for all engines, whose tests have pairs to spare.
+    The screen for improvements is stricter because they gate nothing and should cost
+    few pairs.  `alpha` and `engine_alpha` add up to a false alarm rate of 1 %: `alpha`
+    is shared by all suspects of one direction, `engine_alpha` by all engines, whose
+    tests have pairs to spare.
     """
 
     screen_rounds: int = 4
@@ -39,9 +39,9 @@ class AbRule:
     engine_alpha: float = 0.002
 
     def rounds_to_confirm(self, suspects: int) -> int:
-        """The rounds without which none of so many suspects can be confirmed.
+        """Return the least number of rounds that can confirm one of the suspects.
 
-        The least p that there is is one labelling of all: 6^-rounds.
+        The smallest possible p is that of one labelling among all: 6^-rounds.
         """
         limit, rounds = self.alpha / max(suspects, 1), 1
         while _LABELLINGS**-rounds > limit:

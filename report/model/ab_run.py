@@ -1,4 +1,4 @@
-"""What became of an A/B plan: its cells and their rounds, no verdict yet."""
+"""The results of an A/B plan: its cells and their rounds, without verdicts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCREEN, CONFIRM = "screen", "confirm"
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two builds; `label` is what people call it."""
+    """One of the two builds; `label` is its name for people."""
 
     label: str
     engines: tuple[Engine, ...]
@@ -24,10 +24,9 @@ class Side:
 
 @dataclass(frozen=True)
 class Repetition:
-    """One ok process: its place in the run and its time per operation.
+    """One ok process: its position in the run and its time per operation.
 
-    `slot` 0 to 3 is its place in the round's A B B A or B A A B; `record` is the
-    line as it stands in the file.
+    `slot` is its position in the round, 0 to 3; `record` is its line unchanged.
     """
 
     side: str
@@ -42,7 +41,7 @@ class Repetition:
 class Round:
     """A complete round of one cell: two repetitions of each side, in slot order."""
 
-    number: int  # from 1, counted on through both stages
+    number: int  # from 1, continuing from the screen to the confirmation
     a: tuple[Repetition, Repetition]
     b: tuple[Repetition, Repetition]
 
@@ -61,10 +60,10 @@ class AbCell:
 class AbRun:
     """An A/B run whose lines have been judged.
 
-    `counts` are the lines of counts.jsonl, `lines` those of measurements.jsonl as
-    they stand, for the download in the page, and `document` is ab.json; `unfinished`
-    says that repetitions of the plan are missing, or that it was to be counted and
-    that has not ended.  `tools` says why each counting tool could not count, or "".
+    `counts` are the lines of counts.jsonl; `lines` those of measurements.jsonl
+    unchanged, for the download in the page; `document` is ab.json.  `unfinished` is
+    true if repetitions are missing or a planned count has not ended.  `tools` has the
+    reason why each counting tool could not count, or "".
     """
 
     plan: AbPlan
@@ -80,12 +79,12 @@ class AbRun:
 
     @property
     def a(self) -> Side:
-        """Return the build that is the base."""
+        """The build that is the base."""
         return Side(self.plan.labels["a"], self.plan.a.engines)
 
     @property
     def b(self) -> Side:
-        """Return the build that is compared with the base."""
+        """The build that is compared with the base."""
         return Side(self.plan.labels["b"], self.plan.b.engines)
 
     def cell(self, name: CellName) -> AbCell:

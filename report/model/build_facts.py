@@ -1,4 +1,4 @@
-"""How executables were made and on which machine, as a reader is shown it."""
+"""Facts about executables and the machine, as a report shows them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from report.terms import numbers
 
 @dataclass(frozen=True)
 class Build:
-    """How an engine's executable was made; facts are (name, value)."""
+    """The build of an engine's executable; facts are (name, value)."""
 
     engine: Engine
     assertions_live: bool
@@ -22,27 +22,27 @@ class Build:
 
 
 def builds(run: Run) -> list[Build]:
-    """The build of every engine, in the order of the run."""
+    """Return the build of every engine, in the order of the run."""
     return [build(engine) for engine in run.plan.engines]
 
 
 def build(engine: Engine) -> Build:
-    """How one engine was built, as far as it says."""
+    """Return the build of one engine; no facts if it has no description."""
     described = engine.description
     if described is None:
         return Build(engine, assertions_live=False, facts=())
-    made = described.build
+    compiled = described.build
     facts = [
         ("version", described.version),
-        ("origin", made.get("origin")),
-        ("checksum of the origin", made.get("origin_sha256")),
+        ("origin", compiled.get("origin")),
+        ("checksum of the origin", compiled.get("origin_sha256")),
         ("checksum of the executable", engine.binary_sha256),
         ("codec", _codec(described)),
-        ("compiler", made.get("compiler")),
-        ("flags", made.get("flags")),
-        ("flags of the engine", made.get("engine_flags")),
-        ("allocator", made.get("allocator")),
-        ("assertions", made.get("assertions")),
+        ("compiler", compiled.get("compiler")),
+        ("flags", compiled.get("flags")),
+        ("flags of the engine", compiled.get("engine_flags")),
+        ("allocator", compiled.get("allocator")),
+        ("assertions", compiled.get("assertions")),
         ("licence", described.licence),
     ]
     known = [(name, text_of(value)) for name, value in facts if value]
@@ -50,7 +50,7 @@ def build(engine: Engine) -> Build:
 
 
 def _codec(described: Description) -> str:
-    """The codec, and what it made of compressible data when it was tried."""
+    """Return the codec and, if it was tried, its effect on compressible data."""
     codec, proof = described.codec, described.codec_proof
     if not codec:
         return "none"
@@ -62,12 +62,12 @@ def _codec(described: Description) -> str:
 
 
 def machine_line(run: Run) -> str:
-    """The machine in one line, from the identity in run.json."""
+    """Return the machine in one line, from the identity in run.json."""
     return machine_words(run.plan.machine)
 
 
 def machine_words(machine: Mapping[str, object]) -> str:
-    """A machine's identity in one line; what is unknown is left out."""
+    """Return a machine's identity in one line, without unknown facts."""
     facts = (
         ("cpu_model", "{}"),
         ("logical_cpus", "{} CPUs"),

@@ -1,4 +1,4 @@
-"""The lines of counts.jsonl, read strictly: what the two builds did, never when."""
+"""The lines of counts.jsonl, read strictly: counts of work, without times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Key = tuple[CellName, str, int]
 
 
 class CountLine(TypedDict):
-    """One process that was counted; what failed, or could not be counted, is None."""
+    """One process that was counted; a count that failed or is unavailable is None."""
 
     schema: int
     run: str
@@ -46,10 +46,10 @@ class CountLine(TypedDict):
 
 @dataclass(frozen=True)
 class CountFile:
-    """The finished lines; `torn` says that an unfinished one follows them.
+    """The complete lines; `torn` is true if an incomplete one follows them.
 
-    `tools` says why each tool could not count, or "": it is in the line that ends
-    the file when everything has been counted, and None before.
+    `tools` has the reason why each tool could not count, or "".  It is in the line
+    that ends the file when counting has finished, and None before.
     """
 
     lines: tuple[CountLine, ...]
@@ -59,57 +59,57 @@ class CountFile:
 
 
 def end_line(run: str, lines: int, tools: Mapping[str, str]) -> dict[str, Any]:
-    """The line that follows so many others when nothing is left to be counted."""
+    """Return the line that ends the file, after `lines` others."""
     end = {"lines": lines, "tools": dict(tools)}
     return {"schema": COUNTS_SCHEMA, "run": run, "end": end}
 
 
 def cell_of_count(line: CountLine) -> CellName:
-    """The cell that a line belongs to."""
+    """Return the cell of a line."""
     return CellName(line["engine"], line["scenario"], line["benchmark"])
 
 
 def key_of_count(line: CountLine) -> Key:
-    """What no two lines of a run share: cell, side and number."""
+    """Return the identity of a line within its run: cell, side and number."""
     return cell_of_count(line), line["side"], line["number"]
 
 
 def read_count_lines(path: Path, run: str, cells: Collection[CellName]) -> CountFile:
-    """The lines of the file `path`, of the run and of the planned cells.
+    """Read the lines of a run's planned cells; without a file there are none.
 
-    No file: no lines.  Raises ResultsError for a damaged, foreign or doubled one.
+    Raises ResultsError for a damaged, foreign or duplicate line.
     """
     if not path.exists():
         return CountFile((), 0, torn=False)
     content = read_bytes(path)
     texts, sound_bytes = split_lines(content)
-    found: dict[Key, CountLine] = {}
+    lines: dict[Key, CountLine] = {}
     tools: Mapping[str, str] | None = None
     for text in texts:
         place = f"{path}:{text.number}"
         if tools is not None:
-            raise ResultsError(f"{place}: a line after the one that ends the counts")
+            raise ResultsError(f"{place}: a line follows the one that ends the counts")
         document = _document(text, place)
         if document["run"] != run:
             raise ResultsError(f"{place}: belongs to run {document['run']}")
         if end := document.get("end"):
-            tools = _tools(end, len(found), place)
+            tools = _tools(end, len(lines), place)
             continue
         line = cast(CountLine, document)
         if cell_of_count(line) not in cells:
-            raise ResultsError(f"{place}: {cell_of_count(line)} is not of this run")
-        if key_of_count(line) in found:
-            told = f"number {line['number']} of side {line['side']} is there twice"
-            raise ResultsError(f"{place}: {cell_of_count(line)}: {told}")
-        found[key_of_count(line)] = line
+            raise ResultsError(f"{place}: {cell_of_count(line)} is not in the plan")
+        if key_of_count(line) in lines:
+            problem = f"duplicate number {line['number']} of side {line['side']}"
+            raise ResultsError(f"{place}: {cell_of_count(line)}: {problem}")
+        lines[key_of_count(line)] = line
     torn = sound_bytes < len(content)
-    return CountFile(tuple(found.values()), sound_bytes, torn, tools)
+    return CountFile(tuple(lines.values()), sound_bytes, torn, tools)
 
 
 def _tools(end: Mapping[str, Any], before: int, place: str) -> Mapping[str, str]:
-    told, tools = end["lines"], end["tools"]
-    if told != before:
-        raise ResultsError(f"{place}: {before} lines are there, {told} were counted")
+    counted, tools = end["lines"], end["tools"]
+    if counted != before:
+        raise ResultsError(f"{place}: {before} lines, but {counted} were counted")
     return {name: " ".join(str(problem).split()) for name, problem in tools.items()}
 
 
@@ -120,7 +120,7 @@ def _document(text: Line, place: str) -> dict[str, Any]:
         return line
     validate(line, "counts", place)
     if line["status"] == "ok" and not line["ops"]:
-        raise ResultsError(f"{place}: ok without an operation")
+        raise ResultsError(f"{place}: status ok, but no operations")
     if line["status"] != "ok" and not line["reason"]:
-        raise ResultsError(f"{place}: {line['status']} without a reason")
+        raise ResultsError(f"{place}: status {line['status']}, but no reason")
     return line

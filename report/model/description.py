@@ -1,4 +1,4 @@
-"""What an executable says of itself: its answer to --describe."""
+"""An executable's description of itself: its answer to --describe."""
 
 from __future__ import annotations
 
@@ -8,28 +8,25 @@ from typing import Any
 
 from report.terms.rulebook import Benchmark, recorded
 
-# Of a benchmark: words for people, which decide nothing.
+# Keys of a benchmark that are only for people and do not affect the work.
 _FOR_PEOPLE = ("summary", "unsupported")
 
 
 @dataclass(frozen=True)
 class Description:
-    """A checked answer to --describe.
-
-    `document` is what a run records of it.
-    """
+    """A validated answer to --describe; `document` is the part that a run records."""
 
     document: Mapping[str, Any]
     benchmarks: Mapping[str, Benchmark]
     flags: Mapping[str, str]  # driver-specific flag -> type as gflags names it
-    # Whether it knows --check, which came with the common flags: no run records it.
+    # Whether it supports --check, which came with common_flags and is not recorded.
     can_check: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Description:
-        """Read what an executable says, or what a run records of it.
+        """Read an answer to --describe, or the part of it that a run records.
 
-        A run has less: see "recorded" in description.schema.json.
+        That part is "recorded" in description.schema.json.
         """
         benchmarks = document.get("benchmarks", ())
         return cls(
@@ -41,41 +38,41 @@ class Description:
 
     @property
     def version(self) -> str:
-        """Return the version that the engine's library reports."""
+        """The version that the engine's library reports."""
         return str(self.document.get("version") or "")
 
     @property
     def licence(self) -> str:
-        """Return the licence of the executable."""
+        """The licence of the executable."""
         return str(self.document.get("licence") or "")
 
     @property
     def codec(self) -> str:
-        """Return the compression that it offers, or ""."""
+        """The compression codec of the engine, or ""."""
         return str(self.document.get("codec") or "")
 
     @property
     def codec_proof(self) -> Mapping[str, object]:
-        """Return the sizes of what was written to try the codec; {}: not tried."""
+        """The sizes on disk when the codec was tried; {} if it was not."""
         return self.document.get("codec_proof") or {}
 
     @property
     def build(self) -> Mapping[str, str]:
-        """Return how it was built: compiler, flags, assertions, ..."""
+        """The facts of the build: compiler, flags, assertions, ..."""
         return self.document.get("build") or {}
 
     @property
     def assertions_live(self) -> bool:
-        """Return whether the engine's code checks itself, and is the slower for it."""
+        """True if the engine was built with assertions, which slow it down."""
         return self.build.get("assertions") == "live"
 
     @property
     def stores(self) -> bool:
-        """Return False of an engine that keeps nothing."""
+        """False for an engine that keeps no data."""
         return self.document.get("stores") is not False
 
     def definition(self, benchmark: str) -> Mapping[str, object]:
-        """Return what decides the work of a benchmark; {} of one it does not have."""
+        """Return the keys that decide a benchmark's work; {} for an unknown one."""
         entries = self.document.get("benchmarks", ())
         entry: Mapping[str, object]
         entry = next((b for b in entries if b["name"] == benchmark), {})

@@ -1,7 +1,7 @@
-"""Reading Google Benchmark's JSON: schema/google.schema.json, and what it cannot say.
+"""Reading Google Benchmark's JSON, with checks beyond schema/google.schema.json.
 
-A rate is that of the wall clock, iterations / real_time.  `items_per_second` is not
-read: Google Benchmark divides by the CPU time unless it was told otherwise.
+Rates are by wall clock: iterations / real_time.  `items_per_second` is not used,
+because Google Benchmark divides by CPU time unless configured otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from report.terms.documents import (
 SCHEMA = 1  # json_schema_version
 _LARGEST_BYTES = 64 << 20
 _PER_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
-# A faster iteration than a picosecond, or a slower one than 30 years, is no time.
+# An iteration shorter than a picosecond or longer than 30 years is not credible.
 _SHORTEST_S, _LONGEST_S = 1e-12, 1e9
 
 
@@ -40,10 +40,10 @@ class GoogleSample:
 
 @dataclass(frozen=True)
 class GoogleFile:
-    """A file: its context as it stands, and the samples by name.
+    """A file: its context unchanged, and the samples by name.
 
-    `failed` is name to reason of the benchmarks of which a repetition was skipped
-    or ended in an error; they are not among the samples.
+    `failed` maps benchmarks with a skipped or failed repetition to the reason; they
+    are not among the samples.
     """
 
     context: Mapping[str, Any]
@@ -52,10 +52,10 @@ class GoogleFile:
 
 
 def read(path: Path) -> GoogleFile:
-    """Return what a file holds; aggregates in it are passed over.
+    """Read a file; aggregates in it are ignored.
 
-    Raises ResultsError, which begins with the path, for a file that is damaged, of
-    another schema version, or without any repetition.
+    Raises ResultsError, beginning with the path, if the file is damaged, has another
+    schema version or has no repetitions.
     """
     document = parse_object(read_bytes(path, _LARGEST_BYTES), str(path))
     place = f"{path}: as Google Benchmark's JSON"
@@ -67,7 +67,7 @@ def read(path: Path) -> GoogleFile:
 
 
 def _file(document: Mapping[str, Any]) -> GoogleFile:
-    """Return the file of a document that fits its schema, checked beyond that."""
+    """Return the content of a validated document, checked beyond its schema."""
     context = document.get("context", {})
     for key in ("host_name", "library_build_type"):
         _check_printable(context.get(key) or "", f"context.{key}")
@@ -86,7 +86,7 @@ def _file(document: Mapping[str, Any]) -> GoogleFile:
         rates.setdefault(name, []).append(_rate(entry, where))
         indexes.setdefault(name, []).append(_index(entry, where))
     if not rates and not failed:
-        raise ValueError("benchmarks: no repetition, and aggregates cannot be compared")
+        raise ValueError("benchmarks: no repetitions; aggregates cannot be compared")
     for name, numbers in indexes.items():
         _check_indexes(name, numbers)
     samples = {
@@ -98,10 +98,10 @@ def _file(document: Mapping[str, Any]) -> GoogleFile:
 
 
 def _is_aggregate(entry: Mapping[str, Any], where: str) -> bool:
-    """A mean, a median: what was made from repetitions, which are there or not."""
+    """Return True for a statistic of repetitions, such as a mean."""
     has_name = "aggregate_name" in entry
     if has_name and entry.get("run_type") == "iteration":
-        raise ValueError(f"{where}: an aggregate that says it is a repetition")
+        raise ValueError(f"{where}: an aggregate with the run_type of a repetition")
     return has_name or entry.get("run_type") == "aggregate"
 
 
@@ -122,23 +122,23 @@ def _rate(entry: Mapping[str, Any], where: str) -> float:
 
 
 def _index(entry: Mapping[str, Any], where: str) -> int | None:
-    """Which repetition it is, counted from 0; None where the file does not say."""
+    """Return the number of the repetition from 0; None if the file lacks it."""
     index: int | None = entry.get("repetition_index")
-    count: int | None = entry.get("repetitions")  # 0: not asked for, so 1
+    count: int | None = entry.get("repetitions")  # 0: not set, which means 1
     if index is not None and count is not None and index >= max(1, count):
         raise ValueError(f"{where}.repetition_index: {index} of {count}")
     return index
 
 
 def _check_indexes(name: str, indexes: list[int | None]) -> None:
-    """One benchmark's repetitions, not two benchmarks of one name."""
+    """Raise ValueError if two benchmarks seem to share a name."""
     if None in indexes and any(index is not None for index in indexes):
         raise ValueError(f"{name}: only some of its repetitions are numbered")
     if None not in indexes and len(set(indexes)) != len(indexes):
-        raise ValueError(f"{name}: a repetition is given twice")
+        raise ValueError(f"{name}: duplicate repetition_index")
 
 
 def _check_printable(text: str, where: str) -> None:
-    """Refuse what Unicode, and no pattern of a schema, says is for control."""
+    """Raise ValueError for control characters, which a schema cannot exclude."""
     if any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text):
         raise ValueError(f"{where}: {shown(text)} has control characters")

@@ -1,7 +1,7 @@
-"""What the history keeps of one run: one small document, history/RUN.json.
+"""An entry of the history: one run as a small document, history/RUN.json.
 
-Raw runs are large and may be thrown away; these are kept.  new_history_entry.py makes
-an entry from a run, history_folder.py reads one back.  The documents follow
+Runs are large and may be deleted, entries are kept.  new_history_entry.py creates an
+entry from a run, history_folder.py reads it.  The format is
 schema/history.schema.json.
 """
 
@@ -22,7 +22,7 @@ RUN, AB = "run", "ab"
 
 @dataclass(frozen=True, slots=True)
 class MedianInterval:
-    """A figure and how sure it is: 1e-9 <= low <= median <= high <= 1e15."""
+    """A median with its uncertainty: 1e-9 <= low <= median <= high <= 1e15."""
 
     median: float
     low: float
@@ -33,10 +33,10 @@ class MedianInterval:
 class EntryCell:
     """One cell of an entry.
 
-    `rate` is in operations per second, its band the extremes of `n` repetitions.
-    `ratio` is the rate over that of the reference, its band the interval of the
-    A/B run: below 1 is slower.  A cell that is not ok has neither.  `verdict` is
-    what the A/B run said of the cell, None where the entry does not tell.
+    `rate` is in operations per second; low and high are the extremes of `n`
+    repetitions.  `ratio` is the rate over that of the reference, below 1 is slower;
+    low and high are the interval of the A/B run.  A cell that is not ok has neither.
+    `verdict` is that of the A/B run, None if the entry has none.
     """
 
     name: CellName
@@ -50,7 +50,7 @@ class EntryCell:
 
 @dataclass(frozen=True)
 class EntryBuild:
-    """One engine's executable; `binary_sha256` is "" where it was missing."""
+    """One engine's executable; `binary_sha256` is "" if it was missing."""
 
     version: str
     binary_sha256: str
@@ -58,7 +58,7 @@ class EntryBuild:
 
 @dataclass(frozen=True)
 class Reference:
-    """Side a of an A/B run: what people call it, and its executables by engine."""
+    """Side a of an A/B run: its label, and checksums of executables by engine."""
 
     label: str
     engines: Mapping[str, str]
@@ -66,7 +66,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """One run of the history; `label` is what people call the build, or ""."""
+    """One run of the history; `label` is the build's name for people, or ""."""
 
     run: str
     method: int
@@ -82,7 +82,7 @@ class HistoryEntry:
 
     @cached_property
     def machine_key(self) -> str:
-        """The machine's identity as one text: what differs in it is not compared."""
+        """The machine's identity as text; only runs with equal keys are compared."""
         return json.dumps(self.machine, sort_keys=True)
 
     @cached_property
@@ -92,17 +92,17 @@ class HistoryEntry:
 
     @property
     def title(self) -> str:
-        """The label, or the run where there is none."""
+        """The label, or the name of the run without one."""
         return self.label or self.run
 
     def binary(self, engine: str) -> str:
-        """The checksum of an engine's executable, or ""."""
+        """Return the checksum of an engine's executable, or ""."""
         build = self.engines.get(engine)
         return build.binary_sha256 if build else ""
 
 
 def document(entry: HistoryEntry) -> dict[str, Any]:
-    """The entry as its file holds it."""
+    """Return the document of an entry, as its file has it."""
     reference = entry.reference
     return {
         "schema": SCHEMA,
@@ -125,7 +125,7 @@ def document(entry: HistoryEntry) -> dict[str, Any]:
 
 
 def text(entry: HistoryEntry) -> str:
-    """What the entry's file holds, one cell a line."""
+    """Return the text of an entry's file, with one cell per line."""
     content = document(entry)
     cells = ",\n".join(json.dumps(cell) for cell in content.pop("cells"))
     head = json.dumps(content, indent=1).removesuffix("\n}")

@@ -1,4 +1,4 @@
-"""Reading the history back: schema/history.schema.json, and what no schema can say."""
+"""Reading the history, with checks beyond schema/history.schema.json."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from report.model.plan import CellName
 from report.terms.documents import ResultsError, parse_object, read_bytes, validate
 
 _LARGEST_BYTES = 64 << 20
-# A file of these names would make the history look like a run folder.
+# Files with these names would make the history look like a run folder.
 _TAKEN = ("run", "ab", "environment")
 
 
 def load(folder: Path) -> tuple[HistoryEntry, ...]:
-    """Every entry of a folder, oldest first; none if there is no folder.
+    """Read all entries of a folder, oldest first; () if the folder does not exist.
 
-    Runs are as old as their names say, which begin with the time of their start.
-    Raises ResultsError for whatever is no entry.
+    The order is that of the runs' names, which begin with their start time.  Raises
+    ResultsError for a file that is not an entry.
     """
     if not folder.exists():
         return ()
@@ -41,11 +41,11 @@ def load(folder: Path) -> tuple[HistoryEntry, ...]:
 
 
 def read_entry(path: Path) -> HistoryEntry:
-    """Return one file of the history, checked.  Raises ResultsError."""
+    """Read and check one file of the history.  Raises ResultsError."""
     content = read_bytes(path, _LARGEST_BYTES)
     entry = entry_of_document(parse_object(content, str(path)), str(path))
     if path.name != f"{entry.run}.json":
-        raise ResultsError(f"{path}: holds the entry of run {entry.run}")
+        raise ResultsError(f"{path}: holds run {entry.run}; rename it {entry.run}.json")
     return entry
 
 
@@ -59,12 +59,12 @@ def entry_of_document(record: Mapping[str, Any], place: str) -> HistoryEntry:
 
 
 def _entry(record: Mapping[str, Any]) -> HistoryEntry:
-    """Return the entry of a document that fits its schema, checked beyond that."""
+    """Return the entry of a validated document, checked beyond its schema."""
     run, kind, reference = record["run"], record["kind"], record["reference"]
     if run in _TAKEN:
-        raise ValueError(f"run: {run} is no name for a run")
+        raise ValueError(f"run: {run} is not a valid name for a run")
     if (kind == AB) != (reference is not None):
-        raise ValueError("reference: an A/B run has one, any other run has none")
+        raise ValueError("reference: required for an A/B run, null for any other")
     return HistoryEntry(
         run=run,
         method=record["method"],
@@ -91,11 +91,11 @@ def _cells(entry: Mapping[str, Any]) -> tuple[EntryCell, ...]:
             if cell.name in seen:
                 raise ValueError(f"{cell.name} is listed twice")
             if cell.name.engine not in entry["engines"]:
-                raise ValueError(f"{cell.name} is of no engine of the entry")
+                raise ValueError(f"{cell.name}: unknown engine {cell.name.engine}")
             if entry["kind"] != AB and cell.ratio:
-                raise ValueError("a ratio, and no reference")
+                raise ValueError("ratio without a reference")
             if entry["kind"] != AB and cell.verdict:
-                raise ValueError("a verdict, and no A/B run")
+                raise ValueError("verdict in a run that is not an A/B run")
         except ValueError as error:
             raise ValueError(f"cells.{index}: {error}") from None
         seen[cell.name] = cell
@@ -108,7 +108,7 @@ def _cell(record: Mapping[str, Any]) -> EntryCell:
     rate = _band(record["ops_per_sec"], "ops_per_sec")
     ratio = _band(record["ratio"], "ratio")
     if (status == "ok") != (rate is not None) or (ratio and not rate):
-        raise ValueError(f"status {status} and its figures do not go together")
+        raise ValueError(f"ops_per_sec and ratio do not fit status {status}")
     verdict = Verdict(record["verdict"]) if "verdict" in record else None
     if verdict:
         _check_verdict(verdict, status, ratio)
@@ -118,18 +118,18 @@ def _cell(record: Mapping[str, Any]) -> EntryCell:
 
 def _check_verdict(verdict: Verdict, status: str, ratio: MedianInterval | None) -> None:
     if status != "ok":
-        raise ValueError(f"verdict: {verdict} of a cell that is not ok")
+        raise ValueError(f"verdict: {verdict}, but the status is {status}")
     middle = ratio.median if ratio else 1.0
     if (verdict is Verdict.REGRESSED and middle > 1) or (
         verdict is Verdict.IMPROVED and middle < 1
     ):
-        raise ValueError(f"verdict: {verdict}, and a ratio of {middle:g}")
+        raise ValueError(f"verdict: {verdict}, but the ratio is {middle:g}")
 
 
-def _band(found: Mapping[str, float] | None, where: str) -> MedianInterval | None:
-    if found is None:
+def _band(band: Mapping[str, float] | None, where: str) -> MedianInterval | None:
+    if band is None:
         return None
-    median, low, high = found["median"], found["low"], found["high"]
+    median, low, high = band["median"], band["low"], band["high"]
     if not low <= median <= high:
-        raise ValueError(f"{where}: not low <= median <= high")
+        raise ValueError(f"{where}: expected low <= median <= high")
     return MedianInterval(float(median), float(low), float(high))

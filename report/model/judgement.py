@@ -1,7 +1,7 @@
-"""What can be said of a change: a verdict, its size, and how sure that is.
+"""The judgement of a change: a verdict, the size of the change and its confidence.
 
 Sizes are logarithms of the ratio of times per operation, new over base: above 0 is
-slower.  People are shown the change of the rate, where below 0 is slower.
+slower.  Reports show the change of the rate instead, where below 0 is slower.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MORE, LESS, SAME, NOT_GATED = "more", "less", "same", "not gated"
 
 
 class Verdict(StrEnum):
-    """What a comparison says of one cell; "inconclusive" is not "unchanged"."""
+    """The verdict on one cell; "inconclusive" does not mean "unchanged"."""
 
     REGRESSED = "regressed"
     IMPROVED = "improved"
@@ -28,10 +28,10 @@ class Judgement:
     """One change and the evidence for it.
 
     `log_low` to `log_high` is the interval at `confidence` (a share, 0.95), None if
-    there is too little for any.  `p_slower` and `p_faster` are one-sided.
-    `sigma_log` is a robust standard deviation of one pair's log ratio;
-    `smallest_effect` is the slowdown, as a share, that as many pairs of such noise
-    would have shown, `pairs_needed` the pairs that would show 5 %.
+    there is too little data.  `p_slower` and `p_faster` are one-sided.  `sigma_log` is
+    a robust standard deviation of one pair's log ratio.  With such noise, this many
+    pairs detect a slowdown of `smallest_effect` (a share), and `pairs_needed` pairs
+    detect 5 %.
     """
 
     verdict: Verdict
@@ -45,16 +45,16 @@ class Judgement:
     sigma_log: float | None = None
     smallest_effect: float | None = None
     pairs_needed: int | None = None
-    reason: str = ""  # in words, where the figures do not say it all
+    reason: str = ""  # in words, if the numbers alone do not explain the verdict
 
     @property
     def rate_change(self) -> float:
-        """Change of ops/s as a share: -0.05 is 5 % slower."""
+        """The change of ops/s as a share: -0.05 is 5 % slower."""
         return _share(-self.log_shift)
 
     @property
     def time_change(self) -> float:
-        """Change of the time per operation as a share: 0.05 is 5 % slower."""
+        """The change of the time per operation as a share: 0.05 is 5 % slower."""
         return _share(self.log_shift)
 
     @property
@@ -66,8 +66,8 @@ class Judgement:
 
 
 def _share(log_ratio: float) -> float:
-    """Return a log of a ratio as a share; what no float can hold is infinite."""
+    """Return the log of a ratio as a share; infinite if it overflows."""
     return math.expm1(log_ratio) if log_ratio < _MOST else math.inf
 
 
-_MOST = 700.0  # e^700 is a float
+_MOST = 700.0  # e^700 does not overflow

@@ -1,6 +1,6 @@
 """The plan of a run: which cells, in which order, with which flags and seeds.
 
-It is made once, before the first measurement, and never changed; run.json holds it.
+It is written once, to run.json before the first measurement, and never changed.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from report.model.description import Description
 from report.terms.rulebook import UNSETTLED, Benchmark, Flag, Flags
 
-# Of the files of a run, as they are written now; every schema before can be read.
+# Schema of new runs; all earlier schemas can still be read.
 SCHEMA = 3
-# Of measuring: figures of different methods cannot be compared.
+# Version of the method of measurement; results of different methods do not compare.
 METHOD = 1
 CONTROL = "control"  # the role of an engine that is measured again
 
 
 @dataclass(frozen=True, order=True)
 class CellName:
-    """engine/scenario/benchmark."""
+    """The name of a cell: engine/scenario/benchmark."""
 
     engine: str
     scenario: str
@@ -32,11 +32,11 @@ class CellName:
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine as it was found when the run was planned.
+    """An engine as it was when the run was planned.
 
-    The control is another engine of the plan, measured again under a name of its
-    own: the two differ by nothing but the noise of the run.  A variant runs the
-    executable of another engine with other flags, and competes as others do.
+    The control is another engine of the plan, measured again under a second name, so
+    that the two differ only by the noise of the run.  A variant runs the executable of
+    another engine with other flags and competes like any engine.
     """
 
     name: str
@@ -46,40 +46,40 @@ class Engine:
     description: Description | None  # None if it is missing
     missing: str  # why it cannot run, or ""
     binary_sha256: str
-    twin_of: str = ""  # of the control: the engine that it is
-    variant_of: str = ""  # the engine whose executable it runs, with other flags
+    twin_of: str = ""  # the engine that a control repeats, or ""
+    variant_of: str = ""  # the engine whose executable a variant runs, or ""
 
     @property
     def measures(self) -> str:
-        """Return the engine that is measured, as the configuration names it."""
+        """The measured engine, by its name in the configuration."""
         return self.twin_of or self.name
 
     @property
     def executable(self) -> str:
-        """Return the engine that its executable says it is."""
+        """The engine name that the executable reports."""
         return self.variant_of or self.measures
 
     @property
     def ranked(self) -> bool:
-        """Return whether it competes, as reference, floor and control do not."""
+        """True if it competes, unlike the reference, the floor and the control."""
         return self.role == ""
 
     @property
     def stores(self) -> bool:
-        """Return whether it keeps anything that could be verified."""
+        """True if it keeps data, so that its work can be verified."""
         return self.description is None or self.description.stores
 
     @property
     def version(self) -> str:
-        """Return the version of the engine's library; "" if it is missing."""
+        """The version of the engine's library; "" if the engine is missing."""
         return self.description.version if self.description else ""
 
     def benchmark(self, name: str) -> Benchmark | None:
-        """Return what the executable says of a benchmark; None: it has none such."""
+        """Return a benchmark as the executable describes it; None if it does not."""
         return self.description.benchmarks.get(name) if self.description else None
 
     def definition(self, benchmark: str) -> Mapping[str, object]:
-        """Return what decides the work of a benchmark; {} if that is not known."""
+        """Return the keys that decide a benchmark's work; {} if it is unknown."""
         return self.description.definition(benchmark) if self.description else {}
 
 
@@ -87,16 +87,16 @@ class Engine:
 class Scenario:
     """A scenario with every engine's flags resolved.
 
-    Scenarios of one `family` differ in one flag alone; `swept` is that flag with its
-    value here.  Both are empty of a scenario that is in no sweep.
+    Scenarios of one `family` differ only in one flag; `swept` is that flag with its
+    value here.  Both are empty for a scenario outside sweeps.
     """
 
     name: str
     title: str
     analysis: str
     benchmarks: tuple[str, ...]
-    flags: Mapping[str, Flags]  # by engine
-    exclude: Mapping[str, str]  # the reason, by engine
+    flags: Mapping[str, Flags]  # engine -> flags
+    exclude: Mapping[str, str]  # engine -> reason
     fill: tuple[str, ...] = ()  # what fills its databases; (): the benchmark decides
     state: str = ""  # what they start from; "": the benchmark decides
     family: str = ""
@@ -107,40 +107,40 @@ class Scenario:
 class Suite:
     """The suite of a run, as it was when the run was planned.
 
-    What is None was not recorded by the schema of the run.
+    An attribute is None if the schema of the run does not record it.
     """
 
     name: str
     title: str
     summary: str = ""
     scenarios: tuple[str, ...] = ()
-    repetitions: int = 0  # of the throughput pass, as the suite has it
+    repetitions: int = 0  # of the throughput pass, by the suite
     timeout_s: float = 0.0  # of one process of a repetition
     published: tuple[str, ...] = ()  # names of published figures to compare with
-    override: Flags = field(default_factory=dict)  # of every scenario
+    override: Flags = field(default_factory=dict)  # for every scenario
     chosen: Flags = field(default_factory=dict)  # given on the command line
     latency: bool | None = None  # whether each cell has a latency repetition
-    control: str = ""  # the engine that is measured again, or ""
-    repeat_disturbed: int | None = None  # how often a disturbed repetition is repeated
+    control: str = ""  # the engine that is measured twice, or ""
+    repeat_disturbed: int | None = None  # retries of a disturbed repetition
 
     @property
     def rate(self) -> float | None:
-        """Return the operations per second that were chosen for open loops."""
+        """The rate of open loops in ops/s, if the command line set it."""
         rate = self.chosen.get("rate")
         return float(rate) if rate is not None else None
 
 
 @dataclass(frozen=True)
 class InitialState:
-    """What the database of a cell has been through when the cell begins."""
+    """The state of a cell's database when the cell begins."""
 
-    fill: tuple[str, ...]  # benchmarks, each in a process of its own
-    settled: bool  # whether background work has ended
+    fill: tuple[str, ...]  # benchmarks that filled it, each in its own process
+    settled: bool  # whether background work has finished
 
 
 @dataclass(frozen=True)
 class CellGroup:
-    """Cells of one repetition that share a prepared database; else a single cell."""
+    """Cells of one repetition that share a prepared database, or a single cell."""
 
     repetition: int
     cells: tuple[int, ...]  # indexes into Plan.cells
@@ -165,32 +165,32 @@ class Plan:
 
     @property
     def has_latency(self) -> bool:
-        """Return whether each cell has a repetition that times every call."""
+        """True if each cell has a repetition that times every call."""
         return bool(self.suite.latency)
 
     @property
     def rounds(self) -> int:
-        """Return the repetitions of each cell, that for latency included."""
+        """The repetitions of each cell, including the latency repetition."""
         return self.repetitions + self.has_latency
 
     @property
     def attempts(self) -> int:
-        """Return how often a repetition is made at most."""
+        """The most attempts at a repetition."""
         return 1 + (self.suite.repeat_disturbed or 0)
 
     @property
     def charts(self) -> tuple[tuple[Scenario, str], ...]:
-        """Return every (scenario, benchmark), in report order."""
+        """Every (scenario, benchmark), in report order."""
         return tuple((s, b) for s in self.scenarios for b in s.benchmarks)
 
     def is_latency(self, repetition: int) -> bool:
-        """Return whether a repetition is the one that times every call."""
+        """Return True if a repetition is the one that times every call."""
         return repetition > self.repetitions
 
     def rate(self, cell: CellName) -> float | None:
-        """Return the operations per second offered by a cell's latency repetition.
+        """Return the rate offered by a cell's latency repetition, in ops/s.
 
-        None: it is a closed loop, as is every repetition for throughput.
+        None if it is a closed loop, as all throughput repetitions are.
         """
         benchmark = self.benchmark(cell)
         return benchmark.rate(self.flags(cell)) if benchmark else None
@@ -208,13 +208,13 @@ class Plan:
         return self.scenario(cell.scenario).flags.get(cell.engine, {})
 
     def benchmark(self, cell: CellName) -> Benchmark | None:
-        """Return what the cell's executable says of its benchmark, if it knows it."""
+        """Return the cell's benchmark as its executable describes it, or None."""
         return self.engine(cell.engine).benchmark(cell.benchmark)
 
     def start(self, cell: CellName) -> InitialState | None:
-        """Return the state that a cell starts from; None: an empty folder.
+        """Return the state in which a cell starts; None for an empty folder.
 
-        It is what its benchmark asks for, unless the scenario says otherwise.
+        The scenario decides it, or by default the benchmark.
         """
         benchmark = self.benchmark(cell)
         if benchmark is None or not benchmark.prepare:
@@ -224,7 +224,7 @@ class Plan:
         return InitialState(scenario.fill or (benchmark.fill,), state != UNSETTLED)
 
     def settings(self) -> dict[str, dict[str, dict[str, Flag]]]:
-        """Return scenario -> engine -> flags, of the engines that can run."""
+        """Return scenario -> engine -> flags, for the engines that can run."""
         able = [e.name for e in self.engines if not e.missing]
         return {
             s.name: {e: dict(f) for e, f in s.flags.items() if e in able}
@@ -238,10 +238,10 @@ class Plan:
         if excluded is not None:
             return "excluded", excluded
         if engine.missing or engine.description is None:
-            return "missing", engine.missing or "nothing describes it"
+            return "missing", engine.missing or "it has no description"
         benchmark = engine.benchmark(cell.benchmark)
         if benchmark is None:
-            return "unsupported", "the executable does not know this benchmark"
+            return "unsupported", "the executable does not have this benchmark"
         if benchmark.unsupported:
             return "unsupported", benchmark.unsupported
         return None

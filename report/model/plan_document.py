@@ -1,6 +1,6 @@
-"""A plan as run.json holds it, and back.
+"""Writing a plan to run.json and reading it back.
 
-The parts that an A/B run has too, engines, scenarios and cells, are read one by one.
+Engines, scenarios and cells have functions of their own because ab.json has them too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _Named = TypeVar("_Named", Engine, Scenario)
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
-    """Return what run.json holds of a plan."""
+    """Return the content of run.json for a plan."""
     return {
         "schema": plan.schema,
         "method": plan.method,
@@ -52,9 +52,9 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 
 
 def suite_document(suite: Suite) -> dict[str, Any]:
-    """Return what is written of a suite.
+    """Return the document of a suite.
 
-    `published` is a list only if it names several: one is a text, as in earlier runs.
+    `published` is a list only if there are several; one is a string, as in older runs.
     """
     names = suite.published
     return {
@@ -75,7 +75,7 @@ def suite_document(suite: Suite) -> dict[str, Any]:
 
 
 def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
-    """Return what is written of engines."""
+    """Return the documents of engines."""
     return [
         {
             "name": engine.name,
@@ -95,7 +95,7 @@ def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
 
 
 def scenario_documents(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
-    """Return what is written of scenarios."""
+    """Return the documents of scenarios."""
     return [
         {**asdict(s), "benchmarks": list(s.benchmarks), "fill": list(s.fill)}
         for s in scenarios
@@ -103,12 +103,12 @@ def scenario_documents(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
 
 
 def sha256_of_settings(settings: Settings) -> str:
-    """Return the checksum of the flags of all engines, in hexadecimal."""
+    """Return the SHA-256 of the flags of all engines, in hexadecimal."""
     return hashlib.sha256(canonical(settings).encode()).hexdigest()
 
 
 def read_plan_document(path: Path) -> dict[str, Any]:
-    """Return what the run.json of a run folder holds.  Raises ResultsError."""
+    """Read and validate the run.json of a run folder.  Raises ResultsError."""
     place = path / PLAN
     document = read_object(place)
     validate(document, "run", str(place))
@@ -117,9 +117,9 @@ def read_plan_document(path: Path) -> dict[str, Any]:
 
 
 def plan_of(document: Document, place: Path) -> Plan:
-    """Return the plan that a document of run.json holds, which passed its schema.
+    """Return the plan in a validated run.json.
 
-    Raises ResultsError for parts that contradict one another.
+    Raises ResultsError if its parts contradict one another.
     """
     engines = engines_of(document["engines"], place)
     scenarios = scenarios_of(document["scenarios"], place)
@@ -141,30 +141,30 @@ def plan_of(document: Document, place: Path) -> Plan:
 
 
 def check_versions(document: Document, place: str) -> None:
-    """Raise ResultsError for a schema or a method that is not known here."""
+    """Raise ResultsError for a schema or a method that this version cannot read."""
     readable = (("schema", range(1, SCHEMA + 1)), ("method", (METHOD,)))
     for key, known in readable:
         if document.get(key, known[-1]) not in known:
-            told = f"cannot be read together with {known[-1]}"
-            raise ResultsError(f"{place}: {key} {document[key]} {told}")
+            expected = f"expected {'1 to ' if len(known) > 1 else ''}{known[-1]}"
+            raise ResultsError(f"{place}: {key}: unknown {document[key]}; {expected}")
 
 
 def check_current(plan: Plan, document: Document, place: Path) -> None:
-    """Raise ResultsError unless a run can go on: of this schema, and unaltered."""
+    """Raise ResultsError unless a run can resume: current schema, plan unaltered."""
     if plan.schema != SCHEMA:
         raise ResultsError(
-            f"{place}: a run of schema {plan.schema} can be reported and not"
-            f" resumed: lines are now written in schema {SCHEMA}; start a new run"
+            f"{place}: a run of schema {plan.schema} can be reported but not resumed,"
+            f" because lines are now written in schema {SCHEMA}; start a new run"
         )
     check_amounts(plan, place)
     if sorted((u.repetition, i) for u in plan.order for i in u.cells) != _due(plan):
-        told = "order does not have each repetition of each cell once"
-        raise ResultsError(f"{place}: {told}")
+        problem = "order: expected each repetition of each cell exactly once"
+        raise ResultsError(f"{place}: {problem}")
     check_settings(plan.settings(), document, place)
 
 
 def check_amounts(plan: Plan, place: Path) -> None:
-    """Raise ResultsError if a plan lacks how much it measures, and for how long."""
+    """Raise ResultsError if a plan lacks its time limit or a number of entries."""
     if not plan.suite.timeout_s:
         raise ResultsError(f"{place}: suite.timeout_s is missing")
     for cell in plan.cells:
@@ -174,7 +174,7 @@ def check_amounts(plan: Plan, place: Path) -> None:
 
 
 def _due(plan: Plan) -> list[tuple[int, int]]:
-    """Return (repetition, cell) of all that a run has; what cannot run is said once."""
+    """Return all (repetition, cell) of a run; a cell that cannot run has one line."""
     return sorted(
         (repetition, index)
         for index, cell in enumerate(plan.cells)
@@ -185,11 +185,11 @@ def _due(plan: Plan) -> list[tuple[int, int]]:
 def check_settings(settings: Settings, document: Document, place: Path) -> None:
     """Raise ResultsError if the flags of a plan were altered."""
     if sha256_of_settings(settings) != document["settings_sha256"]:
-        raise ResultsError(f"{place}: its flags do not match its settings_sha256")
+        raise ResultsError(f"{place}: flags were altered: settings_sha256 differs")
 
 
 def suite_of(entry: Document) -> Suite:
-    """Return the suite that a document holds."""
+    """Return the suite of a document."""
     published = entry.get("published") or ()
     return Suite(
         name=entry["name"],
@@ -208,19 +208,19 @@ def suite_of(entry: Document) -> Suite:
 
 
 def engines_of(entries: Iterable[Document], place: Path) -> tuple[Engine, ...]:
-    """Return the engines.  Raises ResultsError for doubled names and odd controls."""
+    """Return the engines.  Raises ResultsError for duplicates or invalid controls."""
     engines = _unique(map(_engine_of, entries), place)
     for engine in engines.values():
         is_control, twin = engine.role == CONTROL, engines.get(engine.twin_of)
         if is_control != bool(engine.twin_of) or (is_control and twin is None):
-            raise ResultsError(f"{place}: {engine.name} is the control of no engine")
+            raise ResultsError(f"{place}: {engine.name}: role and twin_of do not match")
         if twin is not None and twin.role == CONTROL:
-            raise ResultsError(f"{place}: {engine.name} is the control of a control")
+            raise ResultsError(f"{place}: {engine.name}: twin_of is itself a control")
     return tuple(engines.values())
 
 
 def scenarios_of(entries: Iterable[Document], place: Path) -> tuple[Scenario, ...]:
-    """Return the scenarios.  Raises ResultsError for doubled names, odd families."""
+    """Return the scenarios.  Raises ResultsError for duplicates or invalid families."""
     scenarios = tuple(_unique(map(_scenario_of, entries), place).values())
     _check_families(scenarios, place)
     return scenarios
@@ -232,18 +232,19 @@ def cells_of(
     scenarios: Iterable[Scenario],
     place: Path,
 ) -> tuple[CellName, ...]:
-    """Return the cells.  Raises ResultsError for one that is doubled or unknown."""
+    """Return the cells.  Raises ResultsError for one that is duplicate or unknown."""
     names, benchmarks = {e.name for e in engines}, {s.name: s for s in scenarios}
     cells = []
     for entry in entries:
         cell = CellName(entry["engine"], entry["scenario"], entry["benchmark"])
         scenario = benchmarks.get(cell.scenario)
         if cell.engine not in names or scenario is None:
-            raise ResultsError(
-                f"{place}: cell {cell} names what the plan does not have"
-            )
+            unknown = "scenario" if cell.engine in names else "engine"
+            raise ResultsError(f"{place}: cell {cell}: unknown {unknown}")
         if cell.benchmark not in scenario.benchmarks:
-            raise ResultsError(f"{place}: cell {cell} is not in its scenario's list")
+            raise ResultsError(
+                f"{place}: cell {cell}: not in its scenario's benchmarks"
+            )
         cells.append(cell)
     if len(set(cells)) < len(cells):
         doubled = next(cell for cell in cells if cells.count(cell) > 1)
@@ -291,21 +292,21 @@ def _unique(entries: Iterable[_Named], place: Path) -> dict[str, _Named]:
 
 
 def _check_families(scenarios: Iterable[Scenario], place: Path) -> None:
-    """Check that a family sweeps one flag, the same of every engine, no value twice."""
+    """Check that each family sweeps one flag, with one value for all engines."""
     flags: dict[str, str] = {}
     values: set[tuple[str, str]] = set()
     for scenario in scenarios:
         if bool(scenario.family) != (len(scenario.swept) == 1):
             raise ResultsError(
-                f"{place}: {scenario.name} is of no family, or sweeps nothing"
+                f"{place}: {scenario.name}: a family and one swept flag go together"
             )
         for flag, value in scenario.swept.items():
             point = (scenario.family, repr(value))
             if flags.setdefault(scenario.family, flag) != flag or point in values:
-                told = f"the family {scenario.family} sweeps {flag} oddly"
-                raise ResultsError(f"{place}: {told}, in {scenario.name}")
+                problem = f"family {scenario.family}: another flag or a duplicate value"
+                raise ResultsError(f"{place}: {scenario.name}: {problem}")
             values.add(point)
             others = (own.get(flag, value) for own in scenario.flags.values())
             if any(other != value for other in others):
-                told = f"{scenario.name} sweeps {flag} at {value}, and has another"
-                raise ResultsError(f"{place}: {told} in its flags")
+                problem = f"swept {flag} is {value}, but its flags have another value"
+                raise ResultsError(f"{place}: {scenario.name}: {problem}")

@@ -1,7 +1,7 @@
 """One line of measurements.jsonl, as schema/measurement.schema.json describes it.
 
-The types are those of an ok line, which has each figure of its schema: `record["ops"]`
-is a number.  In any other line a figure is None or absent: ask for it with get().
+The types are those of an ok line, which has every key of its schema: `record["ops"]`
+is an int.  In any other line a value can be None or absent, so use get().
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from report.terms.rulebook import Flag
 
 Pairs = Sequence[Sequence[int]]
 
-LINES = "measurements.jsonl"  # the file of a run that holds its records
-KILLED = "killed"  # the ending of a process that ended as by kill -9
+LINES = "measurements.jsonl"  # the file with the records of a run
+KILLED = "killed"  # `ending` of a process that ended as by kill -9
 
 
 class Histogram(TypedDict):
-    """Times of calls in nanoseconds; `buckets` are [lower limit, count]."""
+    """Times of calls in nanoseconds; `buckets` are [lower edge, count]."""
 
     count: int
     min: int
@@ -28,14 +28,14 @@ class Histogram(TypedDict):
 
 
 class StallFigures(TypedDict):
-    """A pause of the loop."""
+    """A pause of the loop, from its start."""
 
     at_ns: int
     lasted_ns: int
 
 
 class DeferredFigures(TypedDict):
-    """What the process used between the end of its loop and being settled."""
+    """Resources used from the end of the flush until the database was settled."""
 
     cpu_ns: int
     read_bytes: int
@@ -44,7 +44,7 @@ class DeferredFigures(TypedDict):
 
 
 class OpenLoopFigures(TypedDict):
-    """How an open loop kept the rate that was asked for."""
+    """How well an open loop kept the requested rate."""
 
     rate_ops_per_sec: float
     offered_ops_per_sec: float
@@ -55,7 +55,7 @@ class OpenLoopFigures(TypedDict):
 
 
 class WriterFigures(TypedDict):
-    """The one writer alongside the readers, which are the operations."""
+    """The single writer alongside the readers; the readers are the operations."""
 
     ops: int
     loop_ns: int
@@ -65,7 +65,7 @@ class WriterFigures(TypedDict):
 
 
 class ShareFigures(TypedDict):
-    """The share of something that was drawn, and what its distribution predicts."""
+    """A share of random draws, and its value by theory."""
 
     what: str
     share: float
@@ -73,7 +73,7 @@ class ShareFigures(TypedDict):
 
 
 class DisturbanceFigures(TypedDict, total=False):
-    """What else the machine did during the repetition."""
+    """The other activity of the machine during the repetition."""
 
     wall_ns: int | None
     steal_share: float | None
@@ -90,7 +90,7 @@ class DisturbanceFigures(TypedDict, total=False):
 
 
 class WatchFigures(TypedDict, total=False):
-    """The process as it was seen from outside."""
+    """The process as sampled by the runner."""
 
     samples: int
     peak_disk_bytes: int | None
@@ -100,7 +100,7 @@ class WatchFigures(TypedDict, total=False):
 
 
 class AbPlace(TypedDict):
-    """Of a line of an A/B run: which build, and its place in the rounds."""
+    """The position of a line of an A/B run: its side, stage, round and slot."""
 
     side: str
     stage: str
@@ -110,7 +110,7 @@ class AbPlace(TypedDict):
 
 
 class AuditFigures(TypedDict, total=False):
-    """What a fresh process found in the database afterwards."""
+    """The result of the audit by a fresh process."""
 
     status: str
     reason: str
@@ -119,7 +119,7 @@ class AuditFigures(TypedDict, total=False):
     open_ns: int | None
 
 
-# What the executable answers, and what the runner adds to it.
+# The answer of the executable, with the keys that the runner adds.
 Record = TypedDict(
     "Record",
     {
@@ -148,7 +148,7 @@ Record = TypedDict(
         "flush_ns": int,
         "settle_ns": int,
         "close_ns": int,
-        "digest": str,  # where it is verified
+        "digest": str,  # if `verified`
         "options": Mapping[str, Flag],
         "settings": Mapping[str, str],
         "build": Mapping[str, str],
@@ -197,11 +197,11 @@ Record = TypedDict(
 
 
 def count_of(record: Record, key: str) -> int | None:
-    """Return a count by its key; None where it is not known."""
+    """Return a count by its key; None if it is unknown."""
     number = record.get(key)
     return number if isinstance(number, int) else None
 
 
 def histogram_of(record: Record, key: str) -> Histogram | None:
-    """Return the histogram "latency_ns" or "service_ns"; None where there is none."""
+    """Return the histogram "latency_ns" or "service_ns", or None."""
     return record.get("service_ns") if key == "service_ns" else record.get("latency_ns")

@@ -1,4 +1,4 @@
-"""What became of a plan: its cells and their repetitions."""
+"""The results of a plan: its cells and their repetitions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from report.model.plan import CellName, Plan
 from report.model.record import Record, count_of
 
-# Of an ok line whose digest another engine's contradicts.
+# Status of an ok line whose digest disagrees with that of another engine.
 DISPUTED = "disputed"
-# From the one that tells most against a cell to the one that tells least.
+# Statuses from the most to the least severe; the first one present is the cell's.
 GRAVEST_FIRST = (
     "wrong",
     "error",
@@ -22,19 +22,19 @@ GRAVEST_FIRST = (
     "unsupported",
     "ok",
 )
-# Of a cell of which no repetition has finished.
+# Status of a cell without finished repetitions.
 NOT_MEASURED = "not measured"
 THROUGHPUT, LATENCY = "throughput", "latency"
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One finished attempt at a repetition; every *_ns may be None unless ok.
+    """One finished attempt at a repetition; each *_ns may be None unless ok.
 
-    `record` is the line as it stands in the file.  `status` and `reason` are the
-    line's own too, unless judge() finds that it cannot be believed.  `pass_`
-    is THROUGHPUT or LATENCY, `open_loop` says that the plan gave its operations a
-    rate; `disturbed` are the marks of what else the machine did meanwhile.
+    `record` is the line unchanged.  `status` and `reason` are the line's too, unless
+    judge() replaces them because the line cannot be believed.  `pass_` is THROUGHPUT
+    or LATENCY; `open_loop` is true if the plan offered its operations at a rate;
+    `disturbed` are the marks of other activity on the machine.
     """
 
     line: int
@@ -59,7 +59,7 @@ class Measurement:
 
     @classmethod
     def of(cls, record: Record, line: int = 0) -> Measurement:
-        """Return the line that a record is, or will be where it is not stored yet."""
+        """Return the measurement of a record; `line` is 0 if it is not stored yet."""
         build = record.get("build") or {}
         disturbance = record.get("disturbance") or {}
         return cls(
@@ -98,17 +98,17 @@ class Measurement:
         return self.ops * 1e9 / self.elapsed_ns
 
     def figure(self, name: str) -> int | None:
-        """A count of the raw line by its key, or None."""
+        """Return a count of the line by its key, or None."""
         return count_of(self.record, name)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of the plan with what finished of it.
+    """One cell of the plan with its finished repetitions.
 
     `repetitions` are those of the throughput pass and `latency` is the one after
-    them, each by its last attempt; `superseded` are the disturbed attempts that
-    were made again.
+    them, each by its last attempt; `superseded` are the disturbed attempts that were
+    retried.
     """
 
     name: CellName
@@ -118,10 +118,10 @@ class Cell:
 
     @property
     def status(self) -> str:
-        """The gravest status of its repetitions; ok only if all of them are.
+        """The most severe status of its repetitions; ok only if all of them are.
 
-        A wrong answer is wrong in whatever pass or attempt it was given: being
-        disturbed excuses slowness alone.
+        A wrong answer in any pass or attempt makes the cell wrong: a disturbance
+        excuses only slowness.
         """
         statuses = {m.status for m in self._judged}
         if not self.repetitions:
@@ -138,7 +138,7 @@ class Cell:
         if status == "ok":
             return ""
         if status == NOT_MEASURED:
-            return "the run stopped before this cell's turn"
+            return "the run stopped before this cell was measured"
         return next(m.reason for m in self._judged if m.status == status)
 
     @property
@@ -150,14 +150,17 @@ class Cell:
 
     @staticmethod
     def _says_nothing(latency: Measurement) -> bool:
-        """An open loop takes as long as its rate asks for: a limit ends it."""
+        """Return True if a latency repetition does not affect the cell's status.
+
+        A timeout of an open loop does not: its rate decides how long it takes.
+        """
         if latency.status == "timeout":
             return latency.open_loop
         return latency.status == "ok"
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """ops/s of each repetition in order; empty unless the cell is ok."""
+        """The ops/s of each repetition in order; empty unless the cell is ok."""
         if self.status != "ok":
             return ()
         return tuple(rate for m in self.repetitions if (rate := m.ops_per_sec))
@@ -165,10 +168,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """A run whose lines have been judged.
-
-    `document` is run.json as it stands in the file.
-    """
+    """A run whose lines have been judged; `document` is run.json unchanged."""
 
     plan: Plan
     cells: Mapping[CellName, Cell]
@@ -184,7 +184,7 @@ class Run:
 
     @property
     def is_unfinished(self) -> bool:
-        """Return True if repetitions of a cell that has not failed are missing."""
+        """True if repetitions of a cell that has not failed are missing."""
         return any(
             len(cell.repetitions) < self.plan.repetitions
             for cell in self.cells.values()

@@ -1,6 +1,6 @@
 """A run folder: run.json, environment.json and measurements.jsonl.
 
-load() reads all of it; read_measurements() the lines alone.  Both raise ResultsError.
+load() reads all of it, read_measurements() only the lines.  Both raise ResultsError.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from report.terms.documents import (
 
 @dataclass(frozen=True)
 class MeasurementFile:
-    """The finished lines of measurements.jsonl.
+    """The complete lines of measurements.jsonl.
 
-    The first sound_bytes bytes of the file hold them; `torn` says that an
-    unfinished line follows, which a writer must cut off before it appends.
-    `sha256` is the checksum of the sound bytes, in hexadecimal.
+    They are the first `sound_bytes` bytes of the file.  If `torn`, an incomplete line
+    follows, which a writer must cut off before it appends.  `sha256` is the checksum
+    of the sound bytes, in hexadecimal.
     """
 
     measurements: tuple[Measurement, ...]
@@ -50,10 +50,10 @@ class MeasurementFile:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run as its files have it.
+    """A run as recorded in its files; its lines have not been judged.
 
-    Its lines are those of its plan, in an order that the runner can have written;
-    what they say has not been judged.  `document` is run.json as it stands.
+    The lines belong to the plan and are in an order that the runner can have written.
+    `document` is run.json unchanged.
     """
 
     path: Path
@@ -63,12 +63,12 @@ class RecordedRun:
     document: Mapping[str, Any]
 
 
-# Of a run that was stopped before its first repetition finished.
+# For a run that was stopped before its first repetition finished.
 NO_MEASUREMENTS = MeasurementFile((), 0, False, hashlib.sha256().hexdigest())
 
 
 def read_measurements(path: Path) -> MeasurementFile:
-    """Reads measurements.jsonl; a torn last line is left out and reported."""
+    """Read measurements.jsonl; a torn last line is omitted and reported in `torn`."""
     content = read_bytes(path)
     lines, sound_bytes = split_lines(content)
     return MeasurementFile(
@@ -80,15 +80,15 @@ def read_measurements(path: Path) -> MeasurementFile:
 
 
 def read_lines(path: Path) -> MeasurementFile:
-    """Return the finished lines of a run folder, of which there may be none yet."""
+    """Read the complete lines of a run folder, which may not have any yet."""
     lines = path / LINES
     return read_measurements(lines) if lines.exists() else NO_MEASUREMENTS
 
 
 def read_current_plan(path: Path) -> Plan:
-    """Return the plan of a run that can go on.
+    """Read the plan of a run that can be resumed.
 
-    Raises ResultsError for one of an earlier schema, or one that was altered.
+    Raises ResultsError if its schema is older or the plan was altered.
     """
     document = read_plan_document(path)
     plan = plan_of(document, path / PLAN)
@@ -97,7 +97,7 @@ def read_current_plan(path: Path) -> Plan:
 
 
 def load(path: Path) -> RecordedRun:
-    """Read and check the run folder `path`; what its lines are worth is not asked."""
+    """Read and check the run folder `path`, without judging its lines."""
     document = read_plan_document(path)
     plan = plan_of(document, path / PLAN)
     lines, file = read_lines(path), str(path / LINES)
@@ -109,7 +109,7 @@ def load(path: Path) -> RecordedRun:
 
 
 def read_environment(path: Path) -> dict[str, Any]:
-    """Return what environment.json of a run folder holds.  Raises ResultsError."""
+    """Read and validate the environment.json of a run folder.  Raises ResultsError."""
     place = path / "environment.json"
     document = read_object(place)
     validate(document, "environment", str(place))
@@ -127,7 +127,7 @@ def _measurement(line: Line, place: str) -> Measurement:
 def _check_membership(m: Measurement, plan: Plan, place: str) -> None:
     """Raise ResultsError unless a line belongs to this run."""
     if m.record["run"] != plan.run:
-        raise ResultsError(f"{place}: belongs to run {m.record['run']}")
+        raise ResultsError(f"{place}: belongs to run {m.record['run']}, not {plan.run}")
     if m.record["schema"] != plan.schema:
-        told = f"schema {m.record['schema']} in a run of schema {plan.schema}"
-        raise ResultsError(f"{place}: {told}")
+        problem = f"schema {m.record['schema']} in a run of schema {plan.schema}"
+        raise ResultsError(f"{place}: {problem}")
