@@ -146,7 +146,7 @@ def check_versions(document: Document, place: str) -> None:
     for key, known in readable:
         if document.get(key, known[-1]) not in known:
             expected = f"expected {'1 to ' if len(known) > 1 else ''}{known[-1]}"
-            raise ResultsError(f"{place}: {key}: unknown {document[key]}; {expected}")
+            raise ResultsError(f"{place}: unknown {key} {document[key]}; {expected}")
 
 
 def check_current(plan: Plan, document: Document, place: Path) -> None:
@@ -212,10 +212,13 @@ def engines_of(entries: Iterable[Document], place: Path) -> tuple[Engine, ...]:
     engines = _unique(map(_engine_of, entries), place)
     for engine in engines.values():
         is_control, twin = engine.role == CONTROL, engines.get(engine.twin_of)
-        if is_control != bool(engine.twin_of) or (is_control and twin is None):
-            raise ResultsError(f"{place}: {engine.name}: role and twin_of do not match")
+        where = f"{place}: {engine.name}"
+        if is_control != bool(engine.twin_of):
+            raise ResultsError(f"{where}: only a control can and must have twin_of")
+        if is_control and twin is None:
+            raise ResultsError(f"{where}: twin_of: unknown engine {engine.twin_of!r}")
         if twin is not None and twin.role == CONTROL:
-            raise ResultsError(f"{place}: {engine.name}: twin_of is itself a control")
+            raise ResultsError(f"{where}: twin_of is itself a control")
     return tuple(engines.values())
 
 

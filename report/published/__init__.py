@@ -1,1 +1,1 @@
-"""Figures that others published, and the rows they belong to."""
+"""Figures published by others, and the cells with which they are compared."""

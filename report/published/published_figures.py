@@ -1,9 +1,9 @@
-"""Figures that others published, and what does not add up in them.
+"""Figures published by others, and their misprints.
 
-report/published/<name>.csv holds them as printed, <name>.toml says where and
-on what they were measured.  A misprint is found by rule and never corrected.  This
-module reads the kind "rates", whose rows are named as our cells are;
-published_tables.py reads the others.
+report/published/<name>.csv has the figures as printed; <name>.toml has the source, the
+machine and the versions.  Misprints are found by rule and are never corrected.  This
+module reads the kind "rates", in which rows have the names of our cells;
+published_tables.py reads the other kinds.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ PUBLISHED_DIR = Path(__file__).parent
 BASELINE = "baseline"
 RATES = "rates"
 FULL_BAR_PX = 350
-# Bars are whole pixels and the rates behind them were rounded for print.
+# Bars are whole pixels, and rates were rounded for print.
 _BAR_TOLERANCE_PX = 3.5
 
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """One printed row; ratio and bar are what the page prints, or None."""
+    """One printed row; `printed_ratio` is "" and `bar_px` None if not printed."""
 
     scenario: str
     benchmark: str
@@ -41,12 +41,12 @@ class PublishedFigure:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What names the row: scenario, benchmark, engine."""
+        """The identity of the row: scenario, benchmark, engine."""
         return self.scenario, self.benchmark, self.engine
 
     @property
     def printed_rate(self) -> str:
-        """The rate in the digits of the page."""
+        """The rate as printed on the page."""
         return f"{self.ops_per_sec:,.0f}"
 
 
@@ -61,7 +61,7 @@ class Misprint:
 
 @dataclass(frozen=True)
 class About:
-    """Where figures are from; `kind` is RATES or one of published_tables.py."""
+    """The origin of figures; `kind` is RATES or a kind of published_tables.py."""
 
     name: str
     kind: str
@@ -82,57 +82,59 @@ class Page(About):
     def find(
         self, scenario: str, benchmark: str, engine: str
     ) -> PublishedFigure | None:
-        """The row of a cell, or None if the page has none."""
+        """Return the row of a cell, or None if the page does not have it."""
         return self.figures.get((scenario, benchmark, engine))
 
     def base(self, figure: PublishedFigure) -> PublishedFigure | None:
-        """What the figure is a multiple of; None if the page has no such row."""
+        """Return the baseline row that the figure is a multiple of, or None."""
         twin = baseline_twin(figure.benchmark)
         if figure.scenario == BASELINE or twin is None:
             return None
         return self.find(BASELINE, twin, figure.engine)
 
     def ratio(self, figure: PublishedFigure) -> float | None:
-        """The recomputed multiple of the page's own baseline."""
+        """Return the ratio to the page's own baseline, recomputed, or None."""
         base = self.base(figure)
         return figure.ops_per_sec / base.ops_per_sec if base else None
 
     def best(self, figure: PublishedFigure) -> PublishedFigure:
-        """The fastest row of the figure's chart."""
+        """Return the fastest row of the figure's chart."""
         chart = [f for f in self.figures.values() if f.key[:2] == figure.key[:2]]
         return max(chart, key=lambda f: f.ops_per_sec)
 
 
 def names(folder: Path = PUBLISHED_DIR) -> list[str]:
-    """What load() knows: every name that has both of its files."""
+    """Return all names that load() accepts: those with both files."""
     tables = {path.stem for path in folder.glob("*.csv")}
     return sorted(tables & {path.stem for path in folder.glob("*.toml")})
 
 
 def kind(name: str, folder: Path = PUBLISHED_DIR) -> str:
-    """Of what kind the figures are; a ResultsError if there are none."""
+    """Return the kind of published figures.  Raises ResultsError if unknown."""
     return about(words(name, folder), name).kind
 
 
 def load(name: str, folder: Path = PUBLISHED_DIR) -> Page:
-    """Reads a published comparison; a ResultsError if there is none."""
-    told = about(words(name, folder), name)
-    if told.kind != RATES:
-        raise ResultsError(f"the published figures {name} are no {RATES}")
-    found = [_figure(row) for row in printed_rows(name, folder)]
-    return Page(**vars(told), figures={figure.key: figure for figure in found})
+    """Read a published comparison.  Raises ResultsError if there is none."""
+    origin = about(words(name, folder), name)
+    if origin.kind != RATES:
+        raise ResultsError(
+            f"published figures {name}: kind is {origin.kind!r}, expected {RATES!r}"
+        )
+    figures = [_figure(row) for row in printed_rows(name, folder)]
+    return Page(**vars(origin), figures={figure.key: figure for figure in figures})
 
 
 def words(name: str, folder: Path) -> dict[str, Any]:
-    """What <name>.toml says; a ResultsError if a file of the two is missing."""
+    """Return <name>.toml.  Raises ResultsError if either file is missing."""
     file = folder / f"{name}.toml"
     if not file.is_file() or not file.with_suffix(".csv").is_file():
-        raise ResultsError(f"no published figures named {name} in {folder}")
+        raise ResultsError(f"unknown published figures {name!r}: not in {folder}")
     return tomllib.loads(file.read_text("utf-8"))
 
 
 def about(document: Mapping[str, Any], name: str) -> About:
-    """The part of <name>.toml that every kind has."""
+    """Return the part of <name>.toml that is common to all kinds."""
     return About(
         name,
         document.get("kind", RATES),
@@ -146,22 +148,22 @@ def about(document: Mapping[str, Any], name: str) -> About:
 
 
 def printed_rows(name: str, folder: Path) -> list[dict[str, str]]:
-    """The rows of <name>.csv, every figure as printed."""
+    """Return the rows of <name>.csv, with all figures as printed."""
     with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as rows:
         return list(csv.DictReader(rows))
 
 
 def misprints(page: Page) -> tuple[Misprint, ...]:
-    """Every misprint of the page, in the order of its rows."""
-    found = []
+    """Return every misprint of the page, in the order of its rows."""
+    errors = []
     for figure in page.figures.values():
         base = page.base(figure)
         if figure.printed_ratio and base and not _follows(figure, base):
-            found.append(Misprint(figure, "ratio", _explain_ratio(page, figure, base)))
+            errors.append(Misprint(figure, "ratio", _explain_ratio(page, figure, base)))
         best = page.best(figure)
         if not _bar_fits(figure, best):
-            found.append(Misprint(figure, "bar", _explain_bar(figure, best)))
-    return tuple(found)
+            errors.append(Misprint(figure, "bar", _explain_bar(figure, best)))
+    return tuple(errors)
 
 
 def _figure(row: Mapping[str, str]) -> PublishedFigure:
@@ -176,9 +178,10 @@ def _figure(row: Mapping[str, str]) -> PublishedFigure:
 
 
 def _rounding(rate: float) -> float:
-    """Half a unit of the last digit printed, taking trailing zeros as rounded.
+    """Return the rounding error of a printed rate, if trailing zeros are rounded.
 
-    Not coarser than the second digit: "100" is not a rounded 140.
+    That is half a unit of the last other digit, but at most of the second digit:
+    "100" is not a rounded 140.
     """
     digits = f"{rate:.0f}"
     zeros = min(len(digits) - len(digits.rstrip("0")), max(len(digits) - 2, 0))
@@ -186,7 +189,7 @@ def _rounding(rate: float) -> float:
 
 
 def _follows(figure: PublishedFigure, base: PublishedFigure) -> bool:
-    """Whether the printed ratio can come from the two rates, all rounded."""
+    """Return True if the ratio follows from both rates, given their rounding."""
     _, _, decimals = figure.printed_ratio.partition(".")
     slack = 10.0 ** -len(decimals) / 2
     low, high = _quotient(figure.ops_per_sec, base.ops_per_sec)
@@ -201,7 +204,7 @@ def _bar_fits(figure: PublishedFigure, best: PublishedFigure) -> bool:
 
 
 def _quotient(rate: float, divisor: float) -> tuple[float, float]:
-    """The smallest and the greatest quotient that two printed rates allow."""
+    """Return the smallest and the largest quotient that two printed rates allow."""
     rate_slack, slack = _rounding(rate), _rounding(divisor)
     return (rate - rate_slack) / (divisor + slack), (rate + rate_slack) / (
         divisor - slack

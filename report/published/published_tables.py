@@ -1,21 +1,21 @@
-"""Published figures whose rows are not named as our cells are.
+"""Published figures in tables that do not have the names of our cells.
 
 Kind "tests": a row is one line of a benchmark's output.  Kind "sweep": a row is one
 engine at one value of a flag, written and read back.  <name>.toml maps both to our
-cells, so that no module names an engine; a name in braces is a column's text:
+cells, so that no module mentions an engine; braces insert the text of a column:
 
-  columns = ["x_seconds"]      those that measure; the others tell rows apart
-  label = "{title}, {phase}"   what tells a row; {title} is the printed engine's
-  group = "{test}"             what rows of one group share, or ""
-  engine = "x"                 printed engine of a table without that column
-  [engines]  "x 1.1" = ["x"]   printed engine -> rows of ours; [] has none
-  [titles]   "x 1.1" = "X"     how the engine is called
-  [[beside]]                   the first whose columns are as said is taken
-  where = {benchmark = "fill", phase = "cold"}
+  columns = ["x_seconds"]      columns with measurements; the others identify a row
+  label = "{title}, {phase}"   label of a row; {title} is that of its engine
+  group = "{test}"             heading shared by the rows of a group, or ""
+  engine = "x"                 printed engine, for a table without that column
+  [engines]  "x 1.1" = ["x"]   printed engine -> our engines; [] for none
+  [titles]   "x 1.1" = "X"     title of the printed engine
+  [[beside]]                   our cells for rows; the first that matches is used
+  where = {benchmark = "fill", phase = "cold"}   columns that must have these values
   scenario = "x-*"             name or glob of our scenarios, or a list of them;
-                               of a sweep: of our families
-  benchmark = "{benchmark}"    ours; of a sweep: write = and read =
-  flag, value                  of a sweep: our flag, and the column of its values
+                               for a sweep, of our families
+  benchmark = "{benchmark}"    our benchmark; for a sweep: write = and read =
+  flag, value                  for a sweep: our flag, and the column of its values
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ NOT_REPRODUCED = "published, not reproduced"
 
 @dataclass(frozen=True)
 class Target:
-    """Which cells of ours stand beside a row; `benchmarks` by what they are."""
+    """Our cells for a row; `benchmarks` by "benchmark", "write" or "read"."""
 
     scenarios: tuple[str, ...]
     benchmarks: Mapping[str, str]
 
     def is_of(self, name: str) -> bool:
-        """Whether a scenario of ours, or a family, is meant."""
+        """Return True if one of our scenarios, or a family, matches."""
         return any(fnmatch.fnmatchcase(name, glob) for glob in self.scenarios)
 
 
 @dataclass(frozen=True)
 class PrintedRow:
-    """One row: `printed` by column, every figure in the digits of the source."""
+    """One row; `printed` has the text of the source by column."""
 
     printed: Mapping[str, str]
     title: str
@@ -59,7 +59,7 @@ class PrintedRow:
     target: Target | None
 
     def number(self, column: str) -> float | None:
-        """A printed figure; None where the source has a word or nothing."""
+        """Return a printed number; None if the source has a word or nothing."""
         try:
             return float(self.printed.get(column, ""))
         except ValueError:
@@ -68,7 +68,7 @@ class PrintedRow:
 
 @dataclass(frozen=True)
 class PublishedTable(About):
-    """All rows in the order of the source; `columns` are those that measure."""
+    """All rows in the order of the source; `columns` are those with measurements."""
 
     columns: tuple[str, ...]
     rows: tuple[PrintedRow, ...]
@@ -77,21 +77,24 @@ class PublishedTable(About):
 
 
 def load(name: str, folder: Path = PUBLISHED_DIR) -> PublishedTable:
-    """Reads a table of the kinds above; a ResultsError if there is none."""
+    """Read a table of one of these kinds.  Raises ResultsError if there is none."""
     document = published_figures.words(name, folder)
-    told = published_figures.about(document, name)
-    if told.kind not in (TESTS, SWEEP):
-        raise ResultsError(f"the published figures {name} are no table")
-    rows = published_figures.printed_rows(name, folder)
+    origin = published_figures.about(document, name)
+    if origin.kind not in (TESTS, SWEEP):
+        expected = f"expected {TESTS!r} or {SWEEP!r}"
+        raise ResultsError(
+            f"published figures {name}: kind is {origin.kind!r}, {expected}"
+        )
+    printed = published_figures.printed_rows(name, folder)
     try:
-        found = tuple(_printed(row, document) for row in rows)
+        rows = tuple(_printed(row, document) for row in printed)
         columns = tuple(document["columns"])
     except KeyError as error:
         place = folder / f"{name}.toml"
         raise ResultsError(f"{place}: {error.args[0]!r} is missing") from None
     flag, value = document.get("flag", ""), document.get("value", "")
     return PublishedTable(
-        **vars(told), columns=columns, rows=found, flag=flag, value=value
+        **vars(origin), columns=columns, rows=rows, flag=flag, value=value
     )
 
 

@@ -1,1 +1,1 @@
-"""Statistics on plain numbers: no run, no words."""
+"""Statistics on plain numbers, independent of runs and texts."""

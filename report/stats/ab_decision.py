@@ -1,7 +1,7 @@
-"""The decision rule of an A/B run on arrays: suspects, and what confirms them.
+"""The decision rule of an A/B run on arrays: suspects and their confirmation.
 
-verdicts and simulations both decide here, so that the measured error rates are those
-of the rule in force.  Arrays are those of aligned_ranks: (..., rounds, 2).
+Verdicts and simulations share this code, so that the measured error rates are those of
+the rule in use.  Arrays have the shape of aligned_ranks: (..., rounds, 2).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Flags = NDArray[np.bool_]
 
 
 def suspects(a: Any, b: Any, rule: AbRule) -> tuple[Flags, Flags]:
-    """Which cells the screen nominates as slower, and which as faster."""
+    """Return which cells the screen nominates as slower, and which as faster."""
     change = shift(a, b)
     slower = (p_slower(a, b) < rule.suspect_p) & (change > as_log(rule.suspect_shift))
     faster = (p_slower(b, a) < rule.bettered_p) & (
@@ -29,16 +29,16 @@ def suspects(a: Any, b: Any, rule: AbRule) -> tuple[Flags, Flags]:
 
 
 def is_slower(a: Any, b: Any, rule: AbRule, tests: Any) -> Flags:
-    """Whether b is slower: significant when so many are tested, and large enough.
+    """Return where b is slower: significantly, given `tests` tests, and large enough.
 
-    `tests` is a number or an array over the leading axes.  is_slower(b, a, ...) says
-    that b is faster.
+    `tests` is a number or an array over the leading axes.  is_slower(b, a, ...) tests
+    whether b is faster.
     """
     return _beyond(a, b, rule, rule.alpha / np.maximum(tests, 1))
 
 
 def is_slower_engine(a: Any, b: Any, rule: AbRule, engines: int) -> Flags:
-    """The same of engines, so many of which are tested."""
+    """Return where b is slower, if a and b are engines and `engines` are tested."""
     return _beyond(a, b, rule, rule.engine_alpha / max(engines, 1))
 
 

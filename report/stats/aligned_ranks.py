@@ -1,19 +1,18 @@
 """The test of an A/B run: aligned ranks, in blocks of one round.
 
-The times of a round are compared with each other alone, since the machine drifts
-between rounds.  From the four logs of a round their median is taken away (they are
-aligned); all aligned values of all rounds are ranked together, ties sharing their
-mean rank; the statistic is the sum of the ranks of b.  If it did not matter which
-build a process ran, any two of the four could have been b's: that is the null
-distribution, 6 equally likely labellings a round, independent between rounds.  An
-A/B run makes but two of them, A B B A and B A A B, and each of two rounds in turn:
-drift and whatever the place in a round does then cancel, so that the true p is
-smaller if anything (REGRESSIONS.md, "Places").
+Times are compared only within a round, since the machine drifts between rounds.  The
+four logs of a round are aligned by subtracting their median.  The aligned values of
+all rounds are ranked together, with mean ranks for ties, and the statistic is the sum
+of the ranks of b.  Under the null hypothesis that the build does not matter, any two
+of the four could have been b's: 6 equally likely labellings per round, independent
+between rounds.  An A/B run uses only two of them, A B B A and B A A B, one for each of
+two consecutive rounds.  Drift and the effect of the position in a round then cancel,
+so that the true p is smaller if anything (REGRESSIONS.md, "Places").
 
 Source: J. L. Hodges and E. L. Lehmann, Rank methods for combination of independent
 experiments in analysis of variance, Ann. Math. Statist. 33 (1962) 482-497.  The
-moments are those of a sum drawn without replacement: of a round with ranks of
-sample variance s2, two of four have the variance s2.
+moments are those of a sum drawn without replacement: if the ranks of a round have the
+sample variance s2, the sum of two of the four has the variance s2.
 
 Arrays have the shape (..., rounds, 2), logs of the time per operation; the leading
 axes are cells, or replicates of a simulation.
@@ -31,29 +30,29 @@ from scipy.stats import norm, rankdata
 Floats = NDArray[np.float64]
 
 EXACT_ROUNDS = 5  # with more, the normal approximation
-_PAIRS = tuple(itertools.combinations(range(4), 2))  # which two of a round are b's
-_DECIMALS = 11  # aligned logs nearer to each other than the sums' own error are ties
-_CONTINUITY = 0.5  # sums of ranks are whole numbers, apart from ties
-_ROWS = 4096  # of 6**5 sums each: what is enumerated at once, to bound the memory
+_PAIRS = tuple(itertools.combinations(range(4), 2))  # the labellings of a round
+_DECIMALS = 11  # aligned logs that differ less than their rounding errors are ties
+_CONTINUITY = 0.5  # sums of ranks are integers, except for ties
+_ROWS = 4096  # of 6**5 sums each, enumerated at once: bounds the memory
 
 
 def logs_of_rounds(a: Any, b: Any) -> tuple[Floats, Floats]:
-    """Both sides as arrays; ValueError unless they are finite rounds of two each."""
+    """Return both sides as arrays; ValueError unless finite rounds of two each."""
     one, other = np.asarray(a, float), np.asarray(b, float)
     if one.ndim < 2 or one.shape != other.shape or one.shape[-1] != 2:
-        raise ValueError(f"not rounds of two and two: {one.shape}, {other.shape}")
+        raise ValueError(f"expected rounds of 2 + 2: {one.shape}, {other.shape}")
     if not one.shape[-2]:
         raise ValueError("no rounds")
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
-        raise ValueError("a log of a time is not finite")
+        raise ValueError("log of a time is not finite")
     return one, other
 
 
 def p_slower(a: Any, b: Any) -> Floats:
-    """One-sided p of "b is slower than a"; small if the times of b are long.
+    """Return the one-sided p of "b is slower than a": small if b takes longer.
 
-    Exact for at most EXACT_ROUNDS rounds, else by the normal approximation.
-    p_slower(b, a) is that of "b is faster".
+    It is exact for up to EXACT_ROUNDS rounds, otherwise by normal approximation.
+    p_slower(b, a) is the p of "b is faster".
     """
     one, other = logs_of_rounds(a, b)
     ranks = _aligned_ranks(one, other)
@@ -63,7 +62,7 @@ def p_slower(a: Any, b: Any) -> Floats:
 
 
 def _aligned_ranks(a: Floats, b: Floats) -> Floats:
-    """Ranks (..., rounds, 4), a's two first."""
+    """Return the ranks (..., rounds, 4), with the two of a first."""
     values = np.concatenate([a, b], axis=-1)
     aligned = values - np.median(values, axis=-1, keepdims=True)
     flat = np.round(aligned, _DECIMALS).reshape(*values.shape[:-2], -1)
@@ -74,7 +73,7 @@ def _approximate(ranks: Floats) -> Floats:
     observed = ranks[..., 2:].sum(axis=(-2, -1))
     mean = ranks.sum(axis=(-2, -1)) / 2
     variance = ranks.var(axis=-1, ddof=1).sum(axis=-1)
-    # Without variance every labelling gives the same sum.
+    # Without variance all labellings have the same sum, and p is 1.
     deviation = np.sqrt(np.where(variance > 0, variance, np.inf))
     z = (observed - mean - _CONTINUITY) / deviation
     p = np.asarray(norm.sf(z))
@@ -82,9 +81,9 @@ def _approximate(ranks: Floats) -> Floats:
 
 
 def _exact(ranks: Floats) -> Floats:
-    """The share of all labellings whose sum reaches the observed one."""
+    """Return the share of all labellings with at least the observed sum."""
     rounds = ranks.shape[-2]
-    # Mean ranks are halves, so that doubled they are whole and sums are exact.
+    # Mean ranks are multiples of 1/2: doubled, they are integers and sums are exact.
     doubled = np.rint(2 * ranks).astype(np.int16).reshape(-1, rounds, 4)
     shares = np.empty(len(doubled))
     for start in range(0, len(doubled), _ROWS):

@@ -1,14 +1,14 @@
-"""Where a series of figures changes its level: a despiked scan with t statistics.
+"""Steps in the level of a series: a despiked scan with t statistics.
 
-On logarithms, in windows of at most 100 points: points far from the running median
-of 7 are drawn in, and T is the largest two-sample t over all places where the
-window could be split in two parts of two points or more.  A split counts if T is
-beyond what one window in a thousand of plain Gaussian noise reaches, and if the
-levels are 2 % apart; then both parts are looked at in the same way.
+The scan works on logarithms, in windows of at most 100 points.  Points far from the
+running median of 7 are clipped, and T is the largest two-sample t over all splits of
+the window into two parts of at least two points.  A split is a step if T exceeds what
+one window in a thousand of Gaussian noise reaches and if the levels differ by 2 %;
+then both parts are split in the same way.
 
-The search over all places is part of that null, unlike the p-values of E-divisive
-as Apache Otava 0.8 computes them (otava/significance_test.py).  What this finds and
-what it raises falsely is measured in REGRESSIONS.md.
+The null distribution includes the search over all positions, unlike the p-values of
+E-divisive in Apache Otava 0.8 (otava/significance_test.py).  REGRESSIONS.md has the
+measured rates of detection and of false alarms.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ LEAST_POINTS = 2  # on each side of a step
 LEAST_SHIFT = 0.02  # of the time per operation, as a share
 MEDIAN_OF = 7
 CLIP = 3 * 1.4826  # median absolute deviations: 3 standard deviations of a Gaussian
-# Shorter series are left as they are: in them one wild point is too few for a T
-# beyond the limit, and the deviation is too unsure to draw points in by it.
+# Shorter series are not despiked: one outlier in them does not push T beyond the limit,
+# and the estimated deviation is too uncertain to clip by.
 DESPIKED_FROM = 25
 _LIMITS = np.array(sorted(CRITICAL))
-_NOTHING = 1e-300  # variances below are none
+_NOTHING = 1e-300  # smallest variance: avoids division by 0
 
 
 @dataclass(frozen=True)
 class Step:
     """A change of level between points `index` - 1 and `index`.
 
-    `log_shift` is the logarithm of the ratio of times, after over before: above 0
-    is slower.  `strength` is t over its limit, 1 or more.
+    `log_shift` is the log of the ratio of times, after over before: above 0 is slower.
+    `strength` is t divided by its limit, at least 1.
     """
 
     index: int
@@ -52,20 +52,20 @@ class Step:
 
     @property
     def is_slower(self) -> bool:
-        """Whether it is a nomination for a regression."""
+        """True if it may be a regression."""
         return self.log_shift > 0
 
     @property
     def rate_change(self) -> float:
-        """Change of the rate as a share: -0.05 is 5 % slower."""
+        """The change of the rate as a share: -0.05 is 5 % slower."""
         return math.expm1(-self.log_shift)
 
 
 def change_points(values: Sequence[float]) -> tuple[Step, ...]:
-    """The steps of a series of rates or ratios (above 0), in order of place."""
+    """Return the steps of a series of rates or ratios (above 0), in order."""
     logs = -np.log(np.asarray(values, dtype=np.float64))  # of times: up is slower
     if not np.all(np.isfinite(logs)):
-        raise ValueError("a series holds figures above 0 alone")
+        raise ValueError("a series must have positive values")
     cuts: set[int] = set()
     last = max(0, len(logs) - WINDOW)
     for start in [*range(0, last, STRIDE), last]:
@@ -78,7 +78,7 @@ def change_points(values: Sequence[float]) -> tuple[Step, ...]:
 
 
 def critical(length: int) -> float:
-    """What T of `length` points of noise exceeds once in a thousand windows."""
+    """Return the limit that T exceeds in 0.1 % of windows of `length` noise points."""
     if length < 2 * LEAST_POINTS:
         return math.inf
     known = np.log([CRITICAL[int(n)] for n in _LIMITS])
@@ -86,7 +86,7 @@ def critical(length: int) -> float:
 
 
 def despiked(logs: Array) -> Array:
-    """Points far from the running median, drawn in; axes before the last are kept."""
+    """Clip points far from the running median, along the last axis."""
     count = logs.shape[-1]
     if count < DESPIKED_FROM:
         return logs
@@ -94,7 +94,7 @@ def despiked(logs: Array) -> Array:
     medians = np.empty_like(logs)
     windows = sliding_window_view(logs, MEDIAN_OF, axis=-1)
     medians[..., reach : count - reach] = np.sort(windows, axis=-1)[..., reach]
-    for place in range(reach):  # towards the ends the window is cut off
+    for place in range(reach):  # at the ends the window is truncated
         near = reach + place + 1
         medians[..., place] = np.median(logs[..., :near], axis=-1)
         medians[..., count - 1 - place] = np.median(logs[..., count - near :], axis=-1)
@@ -104,7 +104,7 @@ def despiked(logs: Array) -> Array:
 
 
 def largest_t(points: Array) -> tuple[Array, NDArray[np.int64]]:
-    """T over the last axis, and the place of its split."""
+    """Return T over the last axis and the position of its split."""
     count = points.shape[-1]
     centred = points - points.mean(axis=-1, keepdims=True)
     sums = np.cumsum(centred, axis=-1)
@@ -118,32 +118,32 @@ def largest_t(points: Array) -> tuple[Array, NDArray[np.int64]]:
 
 
 def _splits(points: Array) -> list[int]:
-    """Where a part of a window is split, and its parts in turn."""
+    """Return the positions of the splits of a part of a window, recursively."""
     if len(points) < 2 * LEAST_POINTS:
         return []
-    found, place = largest_t(points)
+    largest, place = largest_t(points)
     cut = int(place)
     shift = abs(float(points[cut:].mean() - points[:cut].mean()))
-    if found < critical(len(points)) or shift < math.log1p(LEAST_SHIFT):
+    if largest < critical(len(points)) or shift < math.log1p(LEAST_SHIFT):
         return []
     after = [cut + further for further in _splits(points[cut:])]
     return [*_splits(points[:cut]), cut, *after]
 
 
 def _upheld(logs: Array, cuts: Iterable[int]) -> tuple[Step, ...]:
-    """The cuts that count between their neighbours as well.
+    """Return the steps that remain significant between their neighbours.
 
-    Overlapping windows can place one step twice, and what is split first can be
-    split in the wrong place; the weakest goes until all that are left count.
+    Overlapping windows can find one step at two positions, and a first split can be
+    misplaced, so the weakest is removed until all of them are significant.
     """
-    kept = sorted(cuts)
+    remaining = sorted(cuts)
     while True:
-        edges = [0, *kept, len(logs)]
-        steps = [_step(logs, *edges[i : i + 3]) for i in range(len(kept))]
+        edges = [0, *remaining, len(logs)]
+        steps = [_step(logs, *edges[i : i + 3]) for i in range(len(remaining))]
         weak = [s for s in steps if s.strength < 1 or not _is_large(s)]
         if not weak:
             return tuple(steps)
-        kept.remove(min(weak, key=lambda step: step.strength).index)
+        remaining.remove(min(weak, key=lambda step: step.strength).index)
 
 
 def _is_large(step: Step) -> bool:
@@ -151,7 +151,7 @@ def _is_large(step: Step) -> bool:
 
 
 def _step(logs: Array, left: int, cut: int, right: int) -> Step:
-    """The step at a cut, by the points up to its neighbours, at most a window."""
+    """Return the step at a cut, from the points up to its neighbours or a window."""
     right = min(right, cut + WINDOW // 2)
     left = max(left, right - WINDOW)
     right = min(right, left + WINDOW)
@@ -161,7 +161,7 @@ def _step(logs: Array, left: int, cut: int, right: int) -> Step:
 
 
 def _t(points: Array, place: int) -> float:
-    """The two-sample t of the parts before and after a place; 0 of too few."""
+    """Return the two-sample t of the parts around a position; 0 if one is too short."""
     count = len(points)
     if min(place, count - place) < LEAST_POINTS:
         return 0.0

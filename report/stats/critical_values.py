@@ -1,7 +1,7 @@
-"""What T of change_points.py exceeds in one of a thousand windows of noise, by length.
+"""Limits of T in change_points.py by length: 0.1 % of windows of noise exceed them.
 
-Made by `python -m tests.statistics.change_point_limits` from simulated Gaussian noise;
-a test makes a part of it again.
+`python -m tests.statistics.change_point_limits` computes them from simulated Gaussian
+noise; a test recomputes some of them.
 """
 
 DRAWS, SEED = 2_000_000, 1

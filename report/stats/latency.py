@@ -1,8 +1,8 @@
 """Latencies of one repetition, from the histogram of its result line.
 
-The executable's histogram is log-linear: 128 buckets to each power of two.  A
-percentile is the upper edge of its bucket, or the maximum if that is smaller, as
-recording/histogram.cc has it.  Everything is None or "" of a line without latencies.
+The executable's histogram is log-linear, with 128 buckets per power of two.  A
+percentile is the upper edge of its bucket, or the maximum if that is smaller, as in
+recording/histogram.cc.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from report.model.record import Histogram
 
-# Name and share in parts of ten thousand: whole numbers, since 100,000 * (1 -
-# 0.9999) is less than 10 in floating point.
+# Names, and shares in parts of ten thousand.  They are integers because in floating
+# point 100,000 * (1 - 0.9999) is less than 10.
 PERCENTILES = (
     ("p50", 5000),
     ("p90", 9000),
@@ -23,14 +23,14 @@ PERCENTILES = (
 )
 NAMES = tuple(name for name, _ in PERCENTILES)
 _WHOLE = 10000
-# Fewer samples than this above a percentile say nothing of where it lies.
+# With fewer samples above it, the position of a percentile is meaningless.
 LEAST_ABOVE = 10
 _SUB_BITS = 7  # kSubBits of common/recording/histogram.h
 
 
 @dataclass(frozen=True)
 class Percentiles:
-    """Figures of one histogram; `at` is by name, None where suppressed."""
+    """Statistics of one histogram; `at` is by name, None if suppressed."""
 
     count: int
     min_ns: int
@@ -39,7 +39,7 @@ class Percentiles:
 
 
 def percentiles(latency: Histogram | None) -> Percentiles | None:
-    """The figures of a line's latency_ns or service_ns; None of no samples."""
+    """Return the statistics of latency_ns or service_ns; None without samples."""
     if not latency or not latency["count"]:
         return None
     count = latency["count"]
@@ -55,7 +55,7 @@ def percentiles(latency: Histogram | None) -> Percentiles | None:
 
 
 def is_suppressed(count: int, share: int) -> bool:
-    """Whether fewer than ten of `count` samples lie above the percentile.
+    """Return True if fewer than ten of `count` samples are above a percentile.
 
     `share` is in parts of ten thousand.
     """
@@ -63,13 +63,13 @@ def is_suppressed(count: int, share: int) -> bool:
 
 
 def lower_edge_ns(latency_ns: int) -> int:
-    """Where the bucket begins that counts this latency."""
+    """Return the lower edge of the bucket of a latency."""
     shift = max(0, latency_ns.bit_length() - _SUB_BITS - 1)
     return latency_ns >> shift << shift
 
 
 def upper_edge_ns(lower_ns: int) -> int:
-    """The largest latency that is counted in the bucket that begins here."""
+    """Return the largest latency in the bucket with this lower edge."""
     shift = max(0, lower_ns.bit_length() - _SUB_BITS - 1)
     return lower_ns + (1 << shift) - 1
 

@@ -1,6 +1,6 @@
 """Statistics of repetitions: medians, intervals, verdicts and ratios.
 
-Rates are in operations a second, so that more is better everywhere.
+Rates are in operations per second: more is better.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import Enum
 
 @dataclass(frozen=True)
 class Summary:
-    """The repetitions of one cell: median, extremes and how many there were."""
+    """The rates of one cell's repetitions: median, extremes and count."""
 
     median: float
     low: float
@@ -23,11 +23,11 @@ class Summary:
 
     @property
     def spread(self) -> float:
-        """(high - low) / median: 0.05 is a spread of 5 %."""
+        """The spread (high - low) / median: 0.05 is 5 %."""
         return (self.high - self.low) / self.median
 
     def overlaps(self, other: Summary) -> bool:
-        """Whether the two intervals share a point."""
+        """Return True if the two intervals have a point in common."""
         return self.low <= other.high and other.low <= self.high
 
 
@@ -58,10 +58,10 @@ class ChartVerdict:
 
 @dataclass(frozen=True)
 class Noise:
-    """How far apart one engine lies from itself, measured twice in one run.
+    """The difference between an engine and itself, measured twice in one run.
 
-    `share` is the difference that nine tenths of the charts do not exceed, and
-    `largest` that of the worst of them; 0.03 is 3 %.  `charts` were counted.
+    Nine tenths of the charts do not exceed `share`; `largest` is that of the worst
+    chart; 0.03 is 3 %.  `charts` is the number of charts.
     """
 
     share: float
@@ -71,26 +71,26 @@ class Noise:
 
 
 def median(numbers: Iterable[float | None]) -> float | None:
-    """The median of those numbers that are known; None if none of them is."""
+    """Return the median of the known numbers; None if all are unknown."""
     known = [number for number in numbers if number is not None]
     return statistics.median(known) if known else None
 
 
 def summarize(rates: Sequence[float]) -> Summary | None:
-    """The summary of a cell's repetitions; None if there are none."""
+    """Return the summary of a cell's repetitions; None without any."""
     if not rates:
         return None
     return Summary(statistics.median(rates), min(rates), max(rates), len(rates))
 
 
 def verdict(summaries: Mapping[str, Summary], noise_share: float = 0.0) -> ChartVerdict:
-    """Who wins: the best median, if nobody else can be told from it.
+    """Return the winner: the engine with the best median, unless others tie with it.
 
-    A rival ties whose interval reaches the interval of the best, or whose median
-    is no further away than `noise_share`, by which one engine differs from itself
-    in this run.  Two medians of three repetitions of one binary differ by chance
-    alone; three repetitions that all lie beyond all others of another engine
-    rarely do, unless the machine was slower for one of them than for the other.
+    A rival ties if its interval overlaps that of the best, or if its median differs by
+    at most `noise_share`, the difference between an engine and itself in this run.
+    The medians of three repetitions of one binary always differ by chance.  It rarely
+    happens by chance that all three repetitions are beyond all those of another
+    engine, unless the machine was slower for one of the two.
     """
     if not summaries:
         return ChartVerdict(ChartOutcome.NONE, ())
@@ -111,15 +111,14 @@ def verdict(summaries: Mapping[str, Summary], noise_share: float = 0.0) -> Chart
 
 
 def difference(one: Summary, other: Summary) -> float:
-    """How much faster the faster median is: 0.03 is 3 %, whoever comes first."""
+    """Return how much faster the faster median is: 0.03 is 3 %.  It is symmetric."""
     return max(one.median, other.median) / min(one.median, other.median) - 1
 
 
 def noise(differences: Sequence[float], engine: str) -> Noise | None:
-    """Of an engine's differences from itself, one for each chart.
+    """Return the noise from an engine's differences from itself, one per chart.
 
-    The 90th percentile is the nearest rank: of nine charts and fewer it is the
-    largest.
+    The 90th percentile is by nearest rank: with up to nine charts it is the largest.
     """
     if not differences:
         return None
@@ -129,17 +128,17 @@ def noise(differences: Sequence[float], engine: str) -> Noise | None:
 
 
 def geometric_mean(ratios: Sequence[float]) -> float | None:
-    """None of no ratios."""
+    """Return the geometric mean; None without ratios."""
     if not ratios:
         return None
     return math.exp(math.fsum(math.log(r) for r in ratios) / len(ratios))
 
 
 def shared_charts(rated: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The charts in which every engine that has any rate has one.
+    """Return the charts in which every engine with any rate has a rate.
 
-    `rated` gives the charts of each engine.  A mean over different charts for
-    different engines would reward leaving out the slow ones.
+    `rated` has the charts of each engine.  A mean over different charts for different
+    engines would reward an engine for missing the charts where it is slow.
     """
     sets = [charts for charts in rated.values() if charts]
     return frozenset.intersection(*sets) if sets else frozenset()

@@ -1,8 +1,8 @@
-"""What a repetition used: processors, memory, bytes, disk; from its result line.
+"""The resources of a repetition (processors, memory, bytes, disk), from its line.
 
-CPU, faults, switches and bytes of a line of schema 2 cover the loop and the flush,
-as the rate does; `deferred` is what came after.  Lines of schema 1 counted until
-the database was closed, and are None here: the two must not stand side by side.
+CPU, faults, switches and bytes cover the loop and the flush, as the rate does;
+`deferred` is what came after.  In schema 1 they also covered closing the database, so
+for its lines they are None here: the two are not comparable.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from dataclasses import dataclass
 from report.model.record import Record, count_of
 from report.stats import repetition_stats
 
-_FIRST_SCHEMA = 2  # in which the counters cover the headline's window
+_FIRST_SCHEMA = 2  # whose counters cover the same period as the rate
 
 
 @dataclass(frozen=True)
 class Resources:
-    """Of one repetition, or the medians of several; None is unknown."""
+    """The resources of one repetition, or medians of several; None is unknown."""
 
     cpu_user_ns_per_op: float | None
     cpu_system_ns_per_op: float | None
-    processors: float | None  # CPU time by the time of loop and flush
+    processors: float | None  # CPU time / time of loop and flush
     minor_faults_per_op: float | None
     major_faults_per_op: float | None
     switches_per_op: float | None
     peak_rss_bytes: float | None
     anonymous_bytes: float | None
     file_bytes: float | None
-    read_per_byte: float | None  # bytes read by calls by bytes of user entries
+    read_per_byte: float | None  # bytes read by calls / bytes of user entries
     storage_read_per_byte: float | None
     written_per_byte: float | None
     storage_written_per_byte: float | None
     disk_bytes: float | None
     peak_disk_bytes: float | None
-    space_amplification: float | None  # bytes on disk by bytes of live entries
+    space_amplification: float | None  # bytes on disk / bytes of live entries
     peak_space_amplification: float | None
     deferred_cpu_ns: float | None
     deferred_written_bytes: float | None
@@ -44,7 +44,7 @@ class Resources:
 
 
 def resources(record: Record) -> Resources:
-    """What one line tells."""
+    """Return the resources in one line."""
     ops, user_bytes = record.get("ops"), record.get("bytes")
     watch = record.get("watch") or {}
     disk, live = record.get("disk_bytes"), record.get("live_bytes")
@@ -92,7 +92,7 @@ def resources(record: Record) -> Resources:
 
 
 def medians(records: Sequence[Record]) -> Resources:
-    """The median of each figure over the lines that tell it."""
+    """Return the median of each resource over the lines that have it."""
     each = [resources(record) for record in records]
     names = [field.name for field in dataclasses.fields(Resources)]
     return Resources(
@@ -101,10 +101,10 @@ def medians(records: Sequence[Record]) -> Resources:
 
 
 def _sum(record: Record, *names: str) -> float | None:
-    """The sum of the keys; None if one of them is unknown."""
-    found = [count_of(record, name) for name in names]
-    known = [number for number in found if number is not None]
-    return sum(known) if len(known) == len(found) else None
+    """Return the sum of several keys; None if one of them is unknown."""
+    counts = [count_of(record, name) for name in names]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _largest(*numbers: float | None) -> float | None:

@@ -1,11 +1,10 @@
-"""What a cell takes at a size that nobody has measured: a power law, extrapolated.
+"""The cost of a cell at a size that was not measured: an extrapolated power law.
 
-ln v = a + b ln n, fitted to the sizes that were measured; SCALING.md says how well
-it predicts.  The largest sizes weigh most: in the small ones a part that does not
-grow, such as the start of a process, hides what does.  The exponent b is drawn to
-what is known of such figures, and the interval is Student's for one more measurement
-(Bayesian linear regression with a conjugate prior: Gelman et al., Bayesian Data
-Analysis, 3rd edition, 14.8).
+ln v = a + b ln n is fitted to the measured sizes; SCALING.md shows how well it
+predicts.  Larger sizes have more weight, because at small sizes constant costs, such
+as starting a process, hide those that grow.  The exponent b has a prior, and the
+interval is Student's for one more measurement (Bayesian linear regression with a
+conjugate prior: Gelman et al., Bayesian Data Analysis, 3rd edition, 14.8).
 """
 
 from __future__ import annotations
@@ -15,28 +14,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 LEAST_SIZES = 3
-LEVEL = 0.9  # of an interval: a true value lies above it, or below, once in twenty
-_NOISE = 0.15  # of a measurement about the law, until the data tell
-_NOISE_WEIGHT = 4.0  # measurements that this is worth
-_MOST_CONSTANT = 0.9  # of the least figure
-_LEAST_S = 1e-3  # what is faster is noise, and nothing to a prediction
+LEVEL = 0.9  # of an interval: a true value is above it in 5 % of cases, below in 5 %
+_NOISE = 0.15  # prior standard deviation of a measurement from the law
+_NOISE_WEIGHT = 4.0  # weight of that prior, in measurements
+_MOST_CONSTANT = 0.9  # largest constant part, as a share of the smallest value
+_LEAST_S = 1e-3  # shorter times are noise and do not matter for a prediction
 _LEAST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class ExponentPrior:
-    """What is known of an exponent before anything is measured.
-
-    With `constant`, a part of the figure may not grow at all.
-    """
+    """The prior of an exponent; with `constant`, a part of the value may not grow."""
 
     exponent: float
     sd: float
     constant: bool = False
 
 
-# What a repetition's wall time is made of.  Work grows as n log n does (1 / ln n more
-# than n, between a million and a billion), more or less; starting processes hardly.
+# The parts of a repetition's wall time.  Work grows about as n log n: between a million
+# and a billion entries its exponent is 1 + 1 / ln n.  Starting processes hardly grows.
 _WORK = ExponentPrior(1.05, 0.1)
 PARTS: Mapping[str, ExponentPrior] = {
     "prepare": _WORK,
@@ -45,15 +41,13 @@ PARTS: Mapping[str, ExponentPrior] = {
     "audit": _WORK,
     "rest": ExponentPrior(0.7, 0.4),
 }
-DISK = ExponentPrior(
-    1.0, 0.05, constant=True
-)  # logs and files that are made beforehand
+DISK = ExponentPrior(1.0, 0.05, constant=True)  # constant: preallocated files and logs
 MEMORY = ExponentPrior(0.5, 1.0)  # a fixed cache, or an index of all keys
 
 
 @dataclass(frozen=True)
 class SizePoint:
-    """One measurement."""
+    """One measured value at one size."""
 
     num: int
     value: float  # above 0
@@ -61,25 +55,25 @@ class SizePoint:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The median of what is to be expected, and the interval of LEVEL about it."""
+    """The predicted median and the interval of LEVEL around it."""
 
     middle: float
     low: float
     high: float
 
     def __add__(self, other: Prediction) -> Prediction:
-        """Bounds add up: parts of one run go wrong together."""
+        """Add all bounds: errors in the parts of one run are correlated."""
         return Prediction(
             self.middle + other.middle, self.low + other.low, self.high + other.high
         )
 
     def __mul__(self, factor: float) -> Prediction:
-        """So many times the same."""
+        """Scale the median and the bounds."""
         return Prediction(self.middle * factor, self.low * factor, self.high * factor)
 
 
 def exactly(value: float) -> Prediction:
-    """Return a prediction without any doubt."""
+    """Return a prediction without uncertainty."""
     return Prediction(value, value, value)
 
 
@@ -90,8 +84,8 @@ NOTHING = exactly(0.0)
 class SizeSample:
     """One repetition of a cell, measured.
 
-    `work` is what its loop's time is in proportion to: its operations, or entries
-    where all of it is one operation.  `seconds` are by PARTS; "prepare" only of the
+    The time of the loop is proportional to `work`: its operations, or its entries if
+    the loop is one operation.  `seconds` are by PARTS, with "prepare" only for the
     repetition that filled the database.  `memory_bytes` is the engine's share.
     """
 
@@ -104,39 +98,40 @@ class SizeSample:
 
 @dataclass(frozen=True)
 class RepetitionEstimate:
-    """What one repetition of a cell will take; seconds by PARTS."""
+    """The predicted cost of one repetition of a cell; `seconds` are by PARTS."""
 
     seconds: Mapping[str, Prediction]
     memory_bytes: Prediction | None
     disk_bytes: Prediction | None
-    sizes: tuple[int, ...]  # that were measured
+    sizes: tuple[int, ...]  # measured sizes, in entries
 
     @property
     def wall_s(self) -> Prediction:
-        """All of one repetition but the filling of its database."""
+        """The wall time of one repetition without the fill of its database."""
         parts = (p for part, p in self.seconds.items() if part != "prepare")
         return sum(parts, NOTHING)
 
     @property
     def fill_s(self) -> Prediction:
-        """The filling of its database; NOTHING if it starts from none."""
+        """The time to fill its database; NOTHING if it starts without one."""
         return self.seconds.get("prepare", NOTHING)
 
 
 class TooFew(Exception):
-    """Too few sizes were measured; says which there are."""
+    """Too few sizes were measured; str() lists them."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
-        told = ", ".join(f"{size:,}" for size in sizes) or "none"
-        super().__init__(f"needs at least {LEAST_SIZES} sizes, measured: {told}")
+        measured = ", ".join(f"{size:,}" for size in sizes) or "none"
+        super().__init__(f"needs at least {LEAST_SIZES} sizes, measured: {measured}")
 
 
 def estimate_repetition(
     samples: Sequence[SizeSample], prepared: Sequence[SizePoint], num: int, work: int
 ) -> RepetitionEstimate:
-    """Return what `work` operations on `num` entries take; prepared: fills' seconds.
+    """Return the predicted cost of `work` operations on `num` entries.
 
-    Only smaller sizes count: this is no interpolation.  Raises TooFew.
+    `prepared` has the seconds of fills.  Only samples of at most `num` entries are
+    used.  Raises TooFew.
     """
     below = [sample for sample in samples if sample.num <= num]
     sizes = tuple(sorted({sample.num for sample in below}))
@@ -148,9 +143,9 @@ def estimate_repetition(
         return [SizePoint(n, value) for n, value in figures if value is not None]
 
     seconds = {
-        part: found
+        part: predicted
         for part, growth in PARTS.items()
-        if (found := _seconds(below, prepared, part, growth, num, work))
+        if (predicted := _seconds(below, prepared, part, growth, num, work))
     }
     return RepetitionEstimate(
         seconds,
@@ -161,18 +156,17 @@ def estimate_repetition(
 
 
 def predict(points: Sequence[SizePoint], num: int, growth: ExponentPrior) -> Prediction:
-    """Return the figure at `num` entries.
+    """Return the predicted value at `num` entries.
 
-    Raises ValueError for fewer than LEAST_SIZES sizes or a value that is not
-    above 0: nothing can be said then.
+    Raises ValueError for fewer than LEAST_SIZES sizes or a value that is not positive.
     """
-    from scipy.special import stdtrit  # takes a while to load
+    from scipy.special import stdtrit  # slow to import
 
     sizes = {point.num for point in points}
     if len(sizes) < LEAST_SIZES:
-        raise ValueError(f"{len(sizes)} sizes are measured, {LEAST_SIZES} are needed")
+        raise ValueError(f"{len(sizes)} sizes measured, at least {LEAST_SIZES} needed")
     if min(point.value for point in points) <= 0:
-        raise ValueError("a figure that grows is above 0")
+        raise ValueError("a value that grows must be positive")
     constant = _constant(points) if growth.constant else 0.0
     weights = [point.num / max(sizes) for point in points]
     total = sum(weights)
@@ -204,13 +198,13 @@ def predict(points: Sequence[SizePoint], num: int, growth: ExponentPrior) -> Pre
 
 
 def _constant(points: Sequence[SizePoint]) -> float:
-    """Return c of the line c + k n that fits best, in shares of each figure."""
+    """Return c of the line c + k n with the least squares of relative errors."""
     ones = sum(1 / p.value**2 for p in points)
     cross = sum(p.num / p.value**2 for p in points)
     squares = sum((p.num / p.value) ** 2 for p in points)
     right = sum(1 / p.value for p in points), sum(p.num / p.value for p in points)
-    found = (right[0] * squares - right[1] * cross) / (ones * squares - cross**2)
-    return min(max(found, 0.0), _MOST_CONSTANT * min(p.value for p in points))
+    constant = (right[0] * squares - right[1] * cross) / (ones * squares - cross**2)
+    return min(max(constant, 0.0), _MOST_CONSTANT * min(p.value for p in points))
 
 
 def _seconds(
@@ -221,9 +215,9 @@ def _seconds(
     num: int,
     work: int,
 ) -> Prediction | None:
-    """One part of the wall time; None if the cell has no such part.
+    """Return one part of the wall time; None if the cell does not have it.
 
-    A loop's time is per operation.
+    The time of a loop is extrapolated per operation.
     """
     if part == "prepare":
         points = [point for point in prepared if point.num <= num]
@@ -236,14 +230,14 @@ def _seconds(
         SizePoint(s.num, max(s.seconds[part], _LEAST_S) * (s.num / s.work))
         for s in timed
     ]
-    found = _extrapolated(points, num, growth, 0.0)
-    return found * (work / num) if found else None
+    predicted = _extrapolated(points, num, growth, 0.0)
+    return predicted * (work / num) if predicted else None
 
 
 def _extrapolated(
     points: Sequence[SizePoint], num: int, growth: ExponentPrior, least: float
 ) -> Prediction | None:
-    """The prediction; None of too few sizes."""
+    """Return the prediction; None for too few sizes."""
     if len({point.num for point in points}) < LEAST_SIZES:
         return None
     raised = [SizePoint(point.num, max(point.value, least)) for point in points]

@@ -1,7 +1,7 @@
-"""How large a change is, how sure that is, and how many pairs a size needs.
+"""The size of a change, its interval, and the pairs needed to detect it.
 
 A shift is the log of the ratio of times per operation, b over a: above 0 is slower.
-Arrays are those of aligned_ranks: (..., rounds, 2).
+Arrays have the shape of aligned_ranks: (..., rounds, 2).
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ from scipy.stats import norm
 
 from report.stats.aligned_ranks import Floats, logs_of_rounds, p_slower
 
-# Found with this probability is what the figures of planning call found.
+# The probability with which an effect must be detected, for planning.
 POWER = 0.95
-# Pairs that a rank test among drift and outliers needs beyond the ideal ones: a
-# share of them, and some that make up for outliers, more for a stricter test.
+# With drift and outliers a rank test needs more pairs than ideal: a multiple of them,
+# and some that make up for outliers, which are more for a stricter test.
 # Source: simulation, ERROR_RATES.md, "Pairs needed".
 _MORE = 1.2
 _LOST, _LOST_PER_LOG = 1.5, 1.5
-_STEPS = 40  # of a bisection: to the precision of the ranks' rounding
-_MAD = 1.4826  # a median absolute deviation as a standard deviation, if normal
+_STEPS = 40  # of a bisection, down to the rounding of the ranks
+_MAD = 1.4826  # median absolute deviation to standard deviation, if normal
 
 
 def as_log(share: float) -> float:
-    """A change of the time per operation, as a share, as a shift; 0.05 is slower."""
+    """Return a change of the time per operation (a share) as a shift."""
     return math.log1p(share)
 
 
 def as_share(log: float) -> float:
-    """A shift as a share of the time per operation: the inverse of as_log."""
+    """Return a shift as a share of the time per operation: the inverse of as_log."""
     return math.expm1(log)
 
 
 def shift(a: Any, b: Any) -> Floats:
-    """The median of all differences b - a within the rounds, four of each round.
+    """Return the median of all differences b - a within rounds, four per round.
 
-    Hodges and Lehmann's estimate, kept inside the blocks.
+    This is Hodges and Lehmann's estimate, within blocks.
     """
     return np.asarray(np.median(_differences(a, b), axis=-1))
 
 
 def interval(a: Any, b: Any, confidence: float) -> tuple[Floats, Floats]:
-    """The shifts that the test does not reject, two-sided: low and high.
+    """Return the two-sided interval of shifts that the test does not reject.
 
-    Both are nan where there are too few rounds for the test to reject anything at
-    this confidence (a share: 0.95 needs 3).
+    Both ends are nan with too few rounds for the test to reject anything at this
+    confidence (a share: 0.95 needs 3 rounds).
     """
     one, other = logs_of_rounds(a, b)
     limit = (1 - confidence) / 2
@@ -59,10 +59,11 @@ def interval(a: Any, b: Any, confidence: float) -> tuple[Floats, Floats]:
 
 
 def sigma_log(a: Any, b: Any) -> Floats:
-    """A robust standard deviation of one pair's log ratio; nan of fewer than 3 pairs.
+    """Return a robust standard deviation of one pair's log ratio.
 
-    1.4826 times the median absolute deviation about the median.  A pair is the
-    first process of each side in a round, and the second of each.
+    It is 1.4826 times the median absolute deviation about the median; nan for fewer
+    than 3 pairs.  The first process of each side in a round form a pair, and so do the
+    second ones.
     """
     one, other = logs_of_rounds(a, b)
     pairs = (other - one).reshape(*one.shape[:-2], -1)
@@ -73,10 +74,10 @@ def sigma_log(a: Any, b: Any) -> Floats:
 
 
 def pairs_for(sigma: float, effect: float, alpha: float = 0.01) -> int:
-    """The pairs that find a slowdown of `effect` (a share) with probability POWER.
+    """Return the pairs needed to detect a slowdown of `effect` with probability POWER.
 
-    By a one-sided test at `alpha`.  The ideal number is that of a normal test:
-    (deviations * sigma / ln(1 + effect))^2.
+    `effect` is a share; the test is one-sided at `alpha`.  The ideal number is that of
+    a normal test: (deviations * sigma / ln(1 + effect))^2.
     """
     ideal = (_deviations(alpha) * sigma / as_log(effect)) ** 2
     return math.ceil(_MORE * ideal + _lost(alpha))
@@ -85,10 +86,10 @@ def pairs_for(sigma: float, effect: float, alpha: float = 0.01) -> int:
 def smallest_effect(
     sigma: float, pairs: int, alpha: float = 0.01, least: float = 0.0
 ) -> float | None:
-    """The slowdown, as a share, that so many pairs find with probability POWER.
+    """Return the slowdown (a share) that `pairs` pairs detect with probability POWER.
 
-    The inverse of pairs_for(), where the estimate must also reach `least` (a
-    share); None where outliers alone can hide any.
+    This is the inverse of pairs_for(), except that the estimate must also reach
+    `least` (a share).  None if outliers alone can hide any slowdown.
     """
     left = pairs - _lost(alpha)
     if left < 1:
@@ -99,7 +100,7 @@ def smallest_effect(
 
 
 def _deviations(alpha: float) -> float:
-    """How many standard errors away an effect is found; 3.97 at 1 %."""
+    """Return the standard errors from 0 to a detectable effect; 3.97 at 1 %."""
     return max(0.0, float(norm.isf(alpha) + norm.ppf(POWER)))
 
 
@@ -114,16 +115,16 @@ def _differences(a: Any, b: Any) -> Floats:
 
 
 def _least_rounds(limit: float) -> int:
-    """One labelling of 6**rounds is the most extreme of all."""
+    """Return the rounds needed to reject: the smallest p is 1 / 6**rounds."""
     return math.ceil(-math.log(limit) / math.log(6) - 1e-9)
 
 
 def _boundary(a: Floats, b: Floats, limit: float) -> Floats:
-    """The shift above which the test stops saying that b is slower than that.
+    """Return the largest shift by which the test still finds b slower.
 
-    Taking a shift from b lowers its aligned ranks, so that the statistic falls as
-    the shift grows: below the least difference all b are the slower ones, above
-    the largest none is.
+    Bisection works because subtracting a shift from b lowers its aligned ranks, so
+    the statistic falls as the shift grows.  Below the smallest difference every b is
+    slower than every a, and above the largest difference none is.
     """
     differences = _differences(a, b)
     low, high = differences.min(axis=-1), differences.max(axis=-1)

@@ -1,7 +1,7 @@
 """Throughput over the time of one repetition, from its result line.
 
-A line's timeline is cumulative: [elapsed_ns, ops] at the end of each interval.
-Nothing here fails on a line of schema 1, which has no timeline.
+A line's timeline is cumulative: [elapsed_ns, ops] at the end of each interval.  Lines
+of schema 1 have no timeline, which is not an error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from report.model.record import Record
 
 @dataclass(frozen=True)
 class Interval:
-    """A piece of the loop and the rate in it."""
+    """A part of the loop, with its operations."""
 
     start_ns: int
     end_ns: int
@@ -23,13 +23,13 @@ class Interval:
 
     @property
     def ops_per_sec(self) -> float:
-        """The rate of this piece."""
+        """The rate in this interval."""
         return self.ops * 1e9 / (self.end_ns - self.start_ns)
 
 
 @dataclass(frozen=True)
 class Stall:
-    """A gap in which no operation finished; `at_ns` is from the loop's start."""
+    """A period without finished operations; `at_ns` is from the loop's start."""
 
     at_ns: int
     lasted_ns: int
@@ -37,7 +37,7 @@ class Stall:
 
 @dataclass(frozen=True)
 class Stalls:
-    """`longest` is of the first hundred that are listed, longest first."""
+    """All stalls of a loop; `longest` has the first 100 of them, longest first."""
 
     count: int
     stalled_ns: int
@@ -46,39 +46,39 @@ class Stalls:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The intervals of one loop, without a gap between them."""
+    """The intervals of one loop, without gaps."""
 
     intervals: tuple[Interval, ...]
 
     @property
     def loop_ns(self) -> int:
-        """The length of the loop."""
+        """The duration of the loop."""
         return self.intervals[-1].end_ns
 
     @property
     def median_ops_per_sec(self) -> float:
-        """The rate of the interval in the middle."""
+        """The median of the intervals' rates."""
         return statistics.median(i.ops_per_sec for i in self.intervals)
 
     @property
     def fastest(self) -> Interval:
-        """The interval of the highest rate, the first of equals."""
+        """The interval with the highest rate, the first of equals."""
         return max(self.intervals, key=lambda i: i.ops_per_sec)
 
     @property
     def slowest(self) -> Interval:
-        """The interval of the lowest rate, the first of equals."""
+        """The interval with the lowest rate, the first of equals."""
         return min(self.intervals, key=lambda i: i.ops_per_sec)
 
     @property
     def slowest_share(self) -> float:
-        """The slowest interval as a share of the median: 1 is steady."""
+        """The rate of the slowest interval over the median rate: 1 is steady."""
         return self.slowest.ops_per_sec / self.median_ops_per_sec
 
     def resampled(self, columns: int) -> list[float]:
-        """ops/s in `columns` equal parts of the loop's time.
+        """Return the ops/s in `columns` equal parts of the loop's time.
 
-        Operations are spread evenly over their interval, so none is lost.
+        Operations are spread evenly over their interval, so the total is unchanged.
         """
         width_ns = self.loop_ns / columns
         ops = [0.0] * columns
@@ -94,7 +94,7 @@ class Timeline:
 
 
 def timeline(record: Record) -> Timeline | None:
-    """None of a line without a timeline."""
+    """Return the timeline of a line; None if it does not have one."""
     points: Sequence[Sequence[int]] = record.get("timeline") or ()
     if not points:
         return None
@@ -108,10 +108,10 @@ def timeline(record: Record) -> Timeline | None:
 
 
 def stalls(record: Record) -> Stalls | None:
-    """None of a line that does not tell."""
+    """Return the stalls of a line; None if it does not record them."""
     count = record.get("stall_count")
     if count is None:
         return None
-    found = [Stall(s["at_ns"], s["lasted_ns"]) for s in record.get("stalls") or ()]
-    longest = sorted(found, key=lambda s: (-s.lasted_ns, s.at_ns))
+    listed = [Stall(s["at_ns"], s["lasted_ns"]) for s in record.get("stalls") or ()]
+    longest = sorted(listed, key=lambda s: (-s.lasted_ns, s.at_ns))
     return Stalls(count, record.get("stalled_ns") or 0, tuple(longest))

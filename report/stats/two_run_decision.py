@@ -1,7 +1,7 @@
 """The verdict on one cell of two runs: the rule of `kvmatrix compare`.
 
-Shifts are logs of the ratio of times per operation, new over base; shares are of the
-time per operation: 5 % slower is 4.8 % fewer operations a second.
+Shifts are logs of the ratio of times per operation, new over base.  Shares are of the
+time per operation: 5 % slower means 4.8 % fewer operations per second.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from report.stats.unpaired import Unpaired, highest_confidence, unpaired
 from report.terms.numbers import limit, percent
 
 _ROUNDING = 1e-9
-_MANY = 100  # repetitions; beyond it another machine is the better advice
-# Fewer cells of unchanged executables say nothing of the machine.
+_MANY = 100  # repetitions; if more are needed, a quieter machine is better advice
+# Fewer cells of unchanged executables are not evidence about the machine.
 _LEAST_UNCHANGED = 3
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What makes a verdict; shares.
+    """The limits of a verdict, as shares.
 
-    A change is one of at least `threshold` whose interval lies beyond `beyond` (or
-    the threshold, if that is less) on the same side.  Intervals are of `confidence`,
-    or of what the repetitions allow; below `least_confidence` there is no verdict.
+    A change is at least `threshold`, with an interval entirely beyond `beyond` (or the
+    threshold, if that is less) on the same side.  Intervals have `confidence`, or less
+    if there are few repetitions; below `least_confidence` there is no verdict.
     """
 
     threshold: float = 0.05
@@ -38,11 +38,11 @@ class Limits:
 
     @property
     def margin(self) -> float:
-        """What the interval must exclude."""
+        """The size of change that the interval must exclude."""
         return min(self.beyond, self.threshold)
 
     def suffices(self, confidence: float) -> bool:
-        """Whether a verdict may rest on an interval of this level."""
+        """Return True if an interval of this level allows a verdict."""
         return confidence >= self.least_confidence - _ROUNDING
 
 
@@ -52,33 +52,33 @@ def judge(
     noise: float | None = None,
     limits: Limits | None = None,
 ) -> Judgement:
-    """Judges rates (operations per second, at least one of each, above 0).
+    """Judge rates (operations per second, above 0; at least one of each run).
 
-    `noise` is by how much one engine differs from itself in these runs, None if
-    that was not measured.
+    `noise` is the difference between an engine and itself in these runs (a share),
+    None if it was not measured.
     """
     limits = limits or Limits()
-    found = unpaired(_times(base), _times(new), limits.confidence)
+    change = unpaired(_times(base), _times(new), limits.confidence)
     sigma = _sigma(base, new)
     fewest = min(len(base), len(new))
     needed = None
     if sigma is not None:
         enough = repetitions_for(limits.confidence)
         needed = max(enough, pairs_for(sigma, limits.threshold))
-    verdict, reason = _verdict(found, (len(base), len(new)), noise, limits)
+    verdict, reason = _verdict(change, (len(base), len(new)), noise, limits)
     if verdict is Verdict.INCONCLUSIVE and not reason:
         reason = f"interval wider than ±{limit(limits.threshold)}"
         if needed is not None and needed > fewest:
             number = f"about {needed}" if needed <= _MANY else f"more than {_MANY}"
-            reason += f": {number} repetitions of each would tell"
+            reason += f": {number} repetitions of each are needed"
     return Judgement(
         verdict=verdict,
-        log_shift=found.log_shift,
-        log_low=found.log_low,
-        log_high=found.log_high,
-        confidence=found.confidence,
-        p_slower=found.p_slower,
-        p_faster=found.p_faster,
+        log_shift=change.log_shift,
+        log_low=change.log_low,
+        log_high=change.log_high,
+        confidence=change.confidence,
+        p_slower=change.p_slower,
+        p_faster=change.p_faster,
         pairs=fewest,
         sigma_log=sigma,
         smallest_effect=None if sigma is None else smallest_effect(sigma, fewest),
@@ -88,11 +88,11 @@ def judge(
 
 
 def beyond_unchanged(judgement: Judgement, moved: Sequence[float]) -> Judgement:
-    """The same, unless other cells moved as far for no reason of their own.
+    """Return the judgement, but inconclusive if unchanged cells moved as much.
 
-    `moved` are by how much other cells of unchanged executables differ between the
-    two runs (0.03 is 3 %, whichever is faster).  A change is one only if it exceeds
-    that of nine tenths of them; the largest of few is left out too, being chance.
+    `moved` has the differences of other cells between the two runs, whose executables
+    are the same (0.03 is 3 %, in either direction).  A change must exceed nine tenths
+    of them; of few, the largest is ignored as chance.
     """
     changed = judgement.verdict in (Verdict.REGRESSED, Verdict.IMPROVED)
     if len(moved) < _LEAST_UNCHANGED or not changed:
@@ -101,12 +101,12 @@ def beyond_unchanged(judgement: Judgement, moved: Sequence[float]) -> Judgement:
     noise = sorted(moved)[rank - 1]
     if as_share(abs(judgement.log_shift)) > noise:
         return judgement
-    told = f"unchanged executables moved by {percent(noise)} and more as well"
-    return replace(judgement, verdict=Verdict.INCONCLUSIVE, reason=told)
+    reason = f"unchanged executables moved by {percent(noise)} or more as well"
+    return replace(judgement, verdict=Verdict.INCONCLUSIVE, reason=reason)
 
 
 def repetitions_for(confidence: float) -> int:
-    """The fewest repetitions in each of two runs that allow this level: 4 for 95 %."""
+    """Return the least repetitions per run that allow this level: 4 for 95 %."""
     count = 1
     while highest_confidence(count, count) < confidence - _ROUNDING:
         count += 1
@@ -114,29 +114,29 @@ def repetitions_for(confidence: float) -> int:
 
 
 def _verdict(
-    found: Unpaired, counts: tuple[int, int], noise: float | None, limits: Limits
+    change: Unpaired, counts: tuple[int, int], noise: float | None, limits: Limits
 ) -> tuple[Verdict, str]:
-    """The verdict, and why it is inconclusive; "" where the interval is too wide."""
-    if not limits.suffices(found.confidence):
+    """Return the verdict and why it is inconclusive, "" if the interval is too wide."""
+    if not limits.suffices(change.confidence):
         enough = repetitions_for(limits.least_confidence)
-        allowed = f"{counts[0]} and {counts[1]} repetitions allow no interval of"
+        allowed = f"{counts[0]} and {counts[1]} repetitions do not allow an interval of"
         level = limit(limits.least_confidence)
-        told = f"{allowed} {level}; {enough} and {enough} do"
-        return Verdict.INCONCLUSIVE, told
+        reason = f"{allowed} {level}; {enough} and {enough} do"
+        return Verdict.INCONCLUSIVE, reason
     threshold, margin = as_log(limits.threshold), as_log(limits.margin)
-    slower = found.log_shift > 0
-    nearest = found.log_low if slower else -found.log_high
-    large = abs(found.log_shift) >= threshold - _ROUNDING
+    slower = change.log_shift > 0
+    nearest = change.log_low if slower else -change.log_high
+    large = abs(change.log_shift) >= threshold - _ROUNDING
     if large and nearest > margin:
-        if noise is not None and as_share(abs(found.log_shift)) <= noise:
-            told = f"within the noise of these runs: {percent(noise)}"
-            return Verdict.INCONCLUSIVE, f"{told} between one engine and itself"
+        if noise is not None and as_share(abs(change.log_shift)) <= noise:
+            reason = f"within the noise of these runs: {percent(noise)}"
+            return Verdict.INCONCLUSIVE, f"{reason} between one engine and itself"
         return Verdict.REGRESSED if slower else Verdict.IMPROVED, ""
-    if max(abs(found.log_low), abs(found.log_high)) <= threshold:
+    if max(abs(change.log_low), abs(change.log_high)) <= threshold:
         return Verdict.UNCHANGED, ""
     if nearest > margin:
-        told = "slower" if slower else "faster"
-        return Verdict.INCONCLUSIVE, f"{told}, and not by {limit(limits.threshold)}"
+        side = "slower" if slower else "faster"
+        return Verdict.INCONCLUSIVE, f"{side}, but not by {limit(limits.threshold)}"
     return Verdict.INCONCLUSIVE, ""
 
 
@@ -145,7 +145,7 @@ def _times(rates: Sequence[float]) -> list[float]:
 
 
 def _sigma(base: Sequence[float], new: Sequence[float]) -> float | None:
-    """The standard deviation of one pair's log ratio; None of single repetitions."""
+    """Return the standard deviation of one pair's log ratio; None if it is unknown."""
     samples = [sample for sample in (base, new) if len(sample) > 1]
     if not samples:
         return None

@@ -1,7 +1,7 @@
-"""Two independent samples: repetitions of two runs made at different times.
+"""Two independent samples: repetitions of two runs at different times.
 
-Weaker than the aligned ranks of an A/B run: what the machine did between the two
-runs is part of the difference.
+This is weaker than the aligned ranks of an A/B run, because changes of the machine
+between the two runs are part of the difference.
 
 Sources: M. Hollander and D. A. Wolfe, Nonparametric Statistical Methods, 4.1-4.3
 (Mann-Whitney test, Hodges-Lehmann estimate and its interval).  benchstat's p is the
@@ -21,8 +21,8 @@ from scipy.stats import mannwhitneyu, norm, rankdata
 from report.stats.aligned_ranks import Floats
 
 CONFIDENCE = 0.95
-_EXACT_VALUES = 40  # on each side; more take the normal approximation
-_DECIMALS = 11  # logs nearer to each other than their own error are ties
+_EXACT_VALUES = 40  # on each side; with more, the normal approximation
+_DECIMALS = 11  # logs that differ less than their rounding errors are ties
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Unpaired:
     """The change from the first sample to the second, and the evidence for it.
 
     Shifts are logs of the ratio of times per operation, above 0 is slower.
-    `confidence` is the level that `log_low` to `log_high` really has: the smallest
-    that reaches what was asked for, or the highest that so few values allow.
+    `confidence` is the actual level of `log_low` to `log_high`: the smallest that
+    reaches the requested one, or the highest that so few values allow.
     """
 
     log_shift: float
@@ -60,23 +60,23 @@ def unpaired(
 
 
 def highest_confidence(base: int, new: int) -> float:
-    """The level between the extremes of all differences; 0.9 of 3 and 3."""
+    """Return the level of the widest interval: 0.9 for 3 and 3 values."""
     return 1 - 2 / math.comb(base + new, base)
 
 
 def _logs(times: Sequence[float]) -> Floats:
     values = np.asarray(times, float)
     if values.ndim != 1 or not len(values):
-        raise ValueError("a sample needs values")
+        raise ValueError("a sample must have values")
     if not (np.isfinite(values).all() and (values > 0).all()):
-        raise ValueError("a time per operation is not positive and finite")
+        raise ValueError("a time per operation must be positive and finite")
     return np.asarray(np.log(values))
 
 
 def _p_greater(one: Floats, other: Floats) -> float:
-    """One-sided p of the Mann-Whitney test that `one` lies above `other`.
+    """Return the one-sided p of the Mann-Whitney test that `one` is above `other`.
 
-    Exact with ties too: the share of all ways to deal out the pooled mean ranks.
+    It is exact even with ties: the share of all assignments of the pooled mean ranks.
     """
     if max(len(one), len(other)) > _EXACT_VALUES:
         tested = mannwhitneyu(one, other, alternative="greater", method="asymptotic")
@@ -89,7 +89,7 @@ def _p_greater(one: Floats, other: Floats) -> float:
 
 @functools.lru_cache(maxsize=256)
 def _sum_shares(ranks: tuple[int, ...], drawn: int) -> Floats:
-    """By sum: the share of all draws of so many of the ranks that have that sum."""
+    """Return, by sum, the share of all draws of `drawn` ranks with that sum."""
     ways = np.zeros((drawn + 1, sum(ranks) + 1))
     ways[0, 0] = 1
     for rank in ranks:
@@ -98,7 +98,7 @@ def _sum_shares(ranks: tuple[int, ...], drawn: int) -> Floats:
 
 
 def _left_out(base: int, new: int, confidence: float) -> tuple[int, float]:
-    """How many differences lie outside at each end, and the level that leaves."""
+    """Return the differences to exclude at each end, and the resulting level."""
     tails = _tails_of_u(base, new)
     most = (base * new - 1) // 2
     fitting = [k for k in range(1, most + 1) if 1 - 2 * tails[k] >= confidence]
@@ -107,7 +107,7 @@ def _left_out(base: int, new: int, confidence: float) -> tuple[int, float]:
 
 
 def _tails_of_u(base: int, new: int) -> Floats:
-    """P(U <= u) of the null distribution, for u from 0 to base * new."""
+    """Return P(U <= u) under the null hypothesis, for u from 0 to base * new."""
     if max(base, new) > _EXACT_VALUES:
         deviation = math.sqrt(base * new * (base + new + 1) / 12)
         u = np.arange(base * new + 1)

@@ -1,1 +1,1 @@
-"""Names, numbers and units: what things are called and how they are written."""
+"""Names, numbers and units, and how they are written."""

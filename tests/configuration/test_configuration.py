@@ -175,7 +175,7 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
         ("engine", 'role = "flor"', "engines.toml", "engine[one].role", "'floor'"),
         ("engine", 'sources_of = "tow"', "engines.toml", "engine[one].sources_of",
          "expected one"),
-        ("engine", "versoin = 1", "engines.toml", "engine[one].versoin", "expected name, title"),
+        ("engine", "versoin = 1", "engines.toml", "engine[one].versoin", "expected"),
         ("engine", '[[engine]]\nname = "one"\ntitle = "x"\nsummary = "x"',
          "engines.toml", "engine[one].name", "twice"),
     ],

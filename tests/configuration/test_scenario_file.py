@@ -214,7 +214,8 @@ def test_a_suite_s_engines_are_in_report_order(tmp_path: Path) -> None:
     [
         (('variant_of = "one"', 'variant_of = "ome"'), "engine[one-plain].variant_of",
          "did you mean 'one'"),
-        (('variant_of = "one"', ""), "engine[one-plain].variant_of", "expected one or two"),
+        (('variant_of = "one"', ""), "engine[one-plain].variant_of",
+         "expected one or two"),
         (('variant_of = "one"', 'variant_of = "one"\nsources_of = "one"'),
          "engine[one-plain].variant_of", "remove source and sources_of"),
         (('name = "two"', 'name = "two"\nvariant_of = "one-plain"'),

@@ -93,7 +93,7 @@ def test_a_run_whose_point_is_elsewhere_is_not_read(lab: Lab) -> None:
     plan = json.loads((folder / "run.json").read_text())
     plan["scenarios"][0]["flags"]["alpha"]["value_size"] = 100
     (folder / "run.json").write_text(json.dumps(plan))
-    with pytest.raises(ResultsError, match="sweeps value_size at 4, and has another"):
+    with pytest.raises(ResultsError, match="swept value_size is 4, but its flags have"):
         load_run(folder)
 
 

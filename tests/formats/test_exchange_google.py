@@ -266,7 +266,10 @@ HOSTILE: dict[str, tuple[Callable[[Document], None], str]] = {
     "unit a list": (entry_with(time_unit=["ns"]), "benchmarks.0.time_unit"),
     "run type unknown": (entry_with(run_type="x"), "benchmarks.0.run_type"),
     "run type a list": (entry_with(run_type=[]), "benchmarks.0.run_type"),
-    "aggregate in disguise": (entry_with(aggregate_name="mean"), "an aggregate that"),
+    "aggregate in disguise": (
+        entry_with(aggregate_name="mean"),
+        "an aggregate with the run_type",
+    ),
     "index text": (entry_with(repetition_index="0"), "repetition_index"),
     "index below 0": (entry_with(repetition_index=-1), "repetition_index"),
     "index too high": (entry_with(repetition_index=2), "repetition_index: 2 of 2"),
@@ -274,7 +277,7 @@ HOSTILE: dict[str, tuple[Callable[[Document], None], str]] = {
     "no iterations": (entry_with(iterations=0), "iterations"),
     "no threads": (entry_with(threads=0), "threads"),
     "error a text": (entry_with(error_occurred="no"), "error_occurred"),
-    "a name twice": (twice, "BM_x/8: a repetition is given twice"),
+    "a name twice": (twice, "BM_x/8: duplicate repetition_index"),
     "partly numbered": (partly_numbered, "only some of its repetitions"),
 }
 

@@ -61,7 +61,7 @@ CELLS = [CellName(**CELL)]
     [
         ({"schema": 2}, "schema"),
         ({"run": "other"}, "belongs to run other"),
-        ({"benchmark": "fillrandom"}, "is not of this run"),
+        ({"benchmark": "fillrandom"}, "is not in the plan"),
         ({"side": "c"}, "side"),
         ({"number": 0}, "number"),
         ({"instructions": -1}, "instructions"),
@@ -69,9 +69,9 @@ CELLS = [CellName(**CELL)]
         ({"write_calls": True}, "write_calls"),
         ({"status": "fine"}, "status"),
         ({"loop_ns": 5}, "loop_ns"),
-        ({"ops": 0}, "ok without an operation"),
-        ({"ops": None}, "ok without an operation"),
-        ({"status": "error"}, "error without a reason"),
+        ({"ops": 0}, "status ok, but no operations"),
+        ({"ops": None}, "status ok, but no operations"),
+        ({"status": "error"}, "status error, but no reason"),
         ({"ops": 10**300}, "ops"),
     ],
 )
@@ -101,7 +101,7 @@ def test_what_is_no_line_is_named_or_torn(tmp_path: Path, text: str) -> None:
 def test_a_line_twice_is_named(tmp_path: Path) -> None:
     path = tmp_path / "counts.jsonl"
     path.write_text((json.dumps(LINE) + "\n") * 2)
-    with pytest.raises(ResultsError, match=r":2: .*number 1 of side a is there twice"):
+    with pytest.raises(ResultsError, match=r":2: .*duplicate number 1 of side a"):
         read_count_lines(path, "r", CELLS)
 
 

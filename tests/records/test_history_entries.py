@@ -140,7 +140,7 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
     "no machine": (lambda d: d.pop("machine"), "'machine' is missing"),
     "one key more": (lambda d: d.update(colour="red"), "unknown key 'colour'"),
     "a way out": (lambda d: d.update(run="../../etc"), "run: '../../etc'"),
-    "a run folder": (lambda d: d.update(run="run"), "no name for a run"),
+    "a run folder": (lambda d: d.update(run="run"), "not a valid name"),
     "a kind of its own": (lambda d: d.update(kind="AB"), "kind: 'AB'"),
     "a run with a reference": (lambda d: d.update(kind="run"), "reference"),
     "no reference": (lambda d: d.update(reference=None), "reference"),
@@ -159,7 +159,7 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
     ),
     "cells in an object": (lambda d: d.update(cells={}), "cells: {} must be array"),
     "a cell twice": (lambda d: d.update(cells=d["cells"] * 2), "listed twice"),
-    "a cell of no engine": (lambda d: cell(d).update(engine="nobody"), "no engine"),
+    "a cell of no engine": (lambda d: cell(d).update(engine="nobody"), "unknown"),
     "a cell's key missing": (lambda d: cell(d).pop("n"), "cells.0: 'n' is missing"),
     "a cell's key too many": (
         lambda d: cell(d).update(p=1),
@@ -170,25 +170,25 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
     "a failed cell's rate": (lambda d: cell(d).update(status="error"), "status error"),
     "an ok cell without": (lambda d: cell(d).update(ops_per_sec=None), "status ok"),
     "a negative rate": (bands(low=-1.0), "-1.0 must be at least 1e-09"),
-    "a band upside down": (bands(low=2e5), "not low <= median"),
-    "a median above": (bands(median=2e5), "not low <= median"),
+    "a band upside down": (bands(low=2e5), "expected low <= median"),
+    "a median above": (bands(median=2e5), "expected low <= median"),
     "a rate of many digits": (bands(high=10**400), "too large must be at most"),
     "a ratio to nothing": (
         lambda d: d.update(kind="run", reference=None),
-        "a ratio, and no reference",
+        "ratio without a reference",
     ),
     "a verdict of no A/B run": (
         lambda d: (d.update(kind="run", reference=None), cell(d).update(ratio=None)),
-        "a verdict, and no A/B run",
+        "verdict in a run that is not an A/B run",
     ),
     "a verdict of its own": (lambda d: cell(d).update(verdict="slow"), "'slow'"),
     "a verdict against its ratio": (
         lambda d: cell(d).update(verdict="improved"),
-        "improved, and a ratio of 0.95",
+        "improved, but the ratio is 0.95",
     ),
     "a failed cell's verdict": (
         lambda d: cell(d).update(status="error", ops_per_sec=None, ratio=None),
-        "of a cell that is not ok",
+        "but the status is",
     ),
 }
 
@@ -264,7 +264,7 @@ def test_a_cut_off_entry_is_refused(tmp_path: Path) -> None:
 
 def test_an_entry_under_another_name_is_refused(tmp_path: Path) -> None:
     path = put(tmp_path, ab_document(), "20260101-000000-other")
-    with pytest.raises(ResultsError, match="holds the entry of run"):
+    with pytest.raises(ResultsError, match="holds run"):
         read_entry(path)
 
 

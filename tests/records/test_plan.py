@@ -90,7 +90,7 @@ def test_a_missing_engine_and_an_unknown_benchmark_are_named() -> None:
     made = plan([engine("a"), engine("b", "not built")], benchmarks=("fillnew",))
     assert made.obstacle(made.cells[1]) == ("missing", "not built")
     status, reason = made.obstacle(made.cells[0]) or ("", "")
-    assert status == "unsupported" and "does not know" in reason
+    assert status == "unsupported" and "does not have" in reason
 
 
 def test_run_json_passes_its_schema_and_reads_back_the_same() -> None:

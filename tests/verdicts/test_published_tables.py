@@ -156,7 +156,7 @@ def test_a_table_without_what_it_needs_is_an_error(tmp_path: Path) -> None:
     )
     with pytest.raises(ResultsError, match=r"odd\.toml: 'titles' is missing"):
         published_tables.load("odd", tmp_path)
-    with pytest.raises(ResultsError, match="are no rates"):
+    with pytest.raises(ResultsError, match="kind is 'tests', expected 'rates'"):
         published_figures.load("odd", tmp_path)
     with pytest.raises(ResultsError, match="no table"):
         published_tables.load("leveldb-2011")
