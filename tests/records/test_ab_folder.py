@@ -119,7 +119,7 @@ def test_counts_that_do_not_end_as_they_say_are_refused(tmp_path: Path) -> None:
     line, end = file.read_text().splitlines(keepends=True)
     for text, told in (
         (end, "counts.jsonl:1: 0 lines, but 1 were counted"),
-        (line + end + end, "counts.jsonl:3: a line after the one that ends"),
+        (line + end + end, "counts.jsonl:3: a line follows the one that ends"),
         (line + end.replace(AB_RUN_ID, "other"), "counts.jsonl:2: belongs to run"),
         (line + end.replace('"tools"', '"fools"'), "counts.jsonl:2: end: "),
     ):

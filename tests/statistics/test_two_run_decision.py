@@ -56,7 +56,7 @@ def test_too_few_repetitions_are_no_verdict_however_far_apart(
     told = judge(scaled(1, count=counts[0]), scaled(0.5, count=counts[1]))
     assert told.verdict is Verdict.INCONCLUSIVE
     assert told.confidence == pytest.approx(level)
-    assert "allow no interval of 90 %; 3 and 3 do" in told.reason
+    assert "do not allow an interval of 90 %; 3 and 3 do" in told.reason
 
 
 def test_three_repetitions_allow_90_percent_and_four_allow_95() -> None:

@@ -158,5 +158,5 @@ def test_a_table_without_what_it_needs_is_an_error(tmp_path: Path) -> None:
         published_tables.load("odd", tmp_path)
     with pytest.raises(ResultsError, match="kind is 'tests', expected 'rates'"):
         published_figures.load("odd", tmp_path)
-    with pytest.raises(ResultsError, match="no table"):
+    with pytest.raises(ResultsError, match="kind is 'rates', expected 'tests'"):
         published_tables.load("leveldb-2011")
