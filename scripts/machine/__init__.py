@@ -1,1 +1,1 @@
-"""The machine, and the processes on it: looked at, started and watched."""
+"""Reading the machine, and starting and watching processes on it."""

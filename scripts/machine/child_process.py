@@ -1,8 +1,9 @@
-"""One child process: started with a fixed environment, watched, and never left behind.
+"""Child processes: a fixed environment, a time limit, and no survivors.
 
-A child runs in its own session, so that Ctrl-C on the terminal reaches the runner
-alone, and dies with the runner even if that is killed by signal 9.  What a child
-leaves running when it ends becomes a child of the runner, which kills it.
+A child runs in its own session, so that Ctrl-C on the terminal reaches only the
+runner.  It dies with the runner, even if the runner is killed by signal 9.  Processes
+that a child leaves running become children of the runner (a subreaper), which kills
+them.
 """
 
 import collections
@@ -23,7 +24,7 @@ from typing import IO, Protocol
 
 STDERR_TAIL_BYTES = 4096
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-TICK_S = 0.25  # the least time between two looks that people are shown
+TICK_S = 0.25  # the period of calls that update a display
 
 
 class Interrupted(Exception):
@@ -35,35 +36,38 @@ class Interrupted(Exception):
 
     @property
     def exit_code(self) -> int:
-        """128 + the signal, as a shell would report it."""
+        """128 + the signal number, as a shell reports it."""
         return 128 + self.signum
 
 
 class Stop:
-    """A stop request: set by SIGINT or SIGTERM, seen by every wait."""
+    """A stop request: set by SIGINT or SIGTERM, and noticed by every wait.
+
+    `fd` becomes readable once a stop is requested, and stays readable.
+    """
 
     def __init__(self) -> None:
         self.signum = 0
         self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
 
     def request(self, signum: int, _frame: FrameType | None = None) -> None:
-        """Asks for a stop; safe in a signal handler."""
+        """Request a stop; safe in a signal handler."""
         self.signum = signum
         os.eventfd_write(self.fd, 1)
 
     def check(self) -> None:
-        """Raises Interrupted once a stop was requested."""
+        """Raise Interrupted if a stop was requested."""
         if self.signum:
             raise Interrupted(self.signum)
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Within the block, SIGINT and SIGTERM request a stop."""
-        kept = {s: signal.signal(s, self.request) for s in _STOP_SIGNALS}
+        """Make SIGINT and SIGTERM request a stop within the block."""
+        previous = {s: signal.signal(s, self.request) for s in _STOP_SIGNALS}
         try:
             yield
         finally:
-            for signum, handler in kept.items():
+            for signum, handler in previous.items():
                 signal.signal(signum, handler)
 
 
@@ -72,22 +76,22 @@ _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @dataclass(frozen=True)
 class ProcessResult:
-    """How a child ended."""
+    """The end of a child."""
 
     exit: str  # "0", "1", "signal 9" or "timeout"
     wall_ns: int
     stderr_tail: str
-    left_behind: int = 0  # processes of its that still ran when it had ended
+    left_behind: int = 0  # processes it started that were still running at its end
 
     @property
     def timed_out(self) -> bool:
-        """Whether it was killed at its time limit."""
+        """True if it was killed at its time limit."""
         return self.exit == "timeout"
 
 
 @dataclass(frozen=True)
 class PeriodicCall:
-    """A call to make each `period_s` while a child runs, with the child's pid."""
+    """A call made every `period_s` while a child runs; its argument is the pid."""
 
     call: Callable[[int], None]
     period_s: float
@@ -98,14 +102,14 @@ class Executor(Protocol):
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables of every program."""
+        """The environment variables of every program."""
 
     @property
     def stop(self) -> Stop:
-        """The stop request that ends a program and refuses the next."""
+        """The stop request, which ends the program and prevents the next one."""
 
     def with_environment(self, environment: Mapping[str, str]) -> "Executor":
-        """Return the same, with other variables."""
+        """Return an executor with other variables and the same stop request."""
 
     def run(
         self,
@@ -114,27 +118,27 @@ class Executor(Protocol):
         ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
     ) -> ProcessResult:
-        """Run a command to its end, or end it at the timeout.
+        """Run a command to its end, or kill it at the timeout.
 
-        Raises Interrupted when a stop is requested; OSError if it cannot start.
+        Raises Interrupted if a stop is requested; OSError if it cannot start.
         """
 
 
 @dataclass(frozen=True)
 class Spawner:
-    """The executor of real programs, each a child process that nothing outlives."""
+    """The executor of real programs: child processes without survivors."""
 
     environment: Mapping[str, str]
     stop: Stop = field(default_factory=Stop)
 
     def __post_init__(self) -> None:
-        """Makes the runner the parent of whatever its children leave behind."""
+        """Make the runner the parent of every process that its children leave."""
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
     def with_environment(self, environment: Mapping[str, str]) -> "Spawner":
-        """Return the same, with other variables."""
+        """Return a spawner with other variables and the same stop request."""
         return replace(self, environment=environment)
 
     def run(
@@ -144,10 +148,10 @@ class Spawner:
         ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
     ) -> ProcessResult:
-        """Runs a command to its end, or kills it at the timeout; nothing outlives it.
+        """Run a command to its end, or kill it at the timeout.
 
-        Raises Interrupted, with the child dead, when a stop is requested; OSError if
-        the child cannot start.
+        On return, the child and all its descendants are dead.  Raises Interrupted,
+        with the child dead too, if a stop is requested; OSError if it cannot start.
         """
         self.stop.check()
         known = frozenset(_children_elsewhere())
@@ -167,7 +171,7 @@ class Spawner:
         finally:
             left_behind = _kill_orphans({*known, child.pid})
             _kill_group(child)
-            _kill_orphans(known)  # that the group or a killed child had
+            _kill_orphans(known)  # children of the processes killed just now
         stderr = tail.text()
         self.stop.check()
         return ProcessResult(
@@ -180,7 +184,7 @@ class Spawner:
         deadline_ns: int,
         ticks: Sequence[PeriodicCall],
     ) -> bool:
-        """True once the child has ended; false at the deadline or a stop."""
+        """Return True once the child has ended, False at the deadline or a stop."""
         pidfd = os.pidfd_open(child.pid)
         try:
             poll = select.poll()
@@ -202,18 +206,18 @@ class Spawner:
 
 
 class _Schedule:
-    """When each of the ticks is due."""
+    """The times at which the ticks are due."""
 
     def __init__(self, ticks: Sequence[PeriodicCall]) -> None:
         now_ns = time.monotonic_ns()
         self._due_ns = {tick: now_ns + int(tick.period_s * 1e9) for tick in ticks}
 
     def next_ns(self, otherwise_ns: int) -> int:
-        """The moment of the next one."""
+        """Return the time of the next tick; `otherwise_ns` if there are no ticks."""
         return min(self._due_ns.values(), default=otherwise_ns)
 
     def call_due(self, pid: int) -> None:
-        """Makes the calls whose time has come."""
+        """Make the calls that are due."""
         for tick, due_ns in self._due_ns.items():
             if time.monotonic_ns() >= due_ns:
                 tick.call(pid)
@@ -221,7 +225,10 @@ class _Schedule:
 
 
 def tied_to_parent() -> list[str]:
-    """A prefix that makes a command die with the process that started it."""
+    """Return a prefix that makes a command die with the process that starts it.
+
+    Raises FileNotFoundError without setpriv.
+    """
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise FileNotFoundError("setpriv is not installed (package util-linux)")
@@ -229,33 +236,36 @@ def tied_to_parent() -> list[str]:
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
-    """Kills what is left of the child's group, and reaps the child."""
+    """Kill the rest of the child's process group, and reap the child."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
 def _children_elsewhere() -> dict[int, str]:
-    """Children of the runner in sessions other than its own: pid -> state.
+    """Return the runner's children in sessions other than its own, as pid -> state.
 
-    Every process that a Spawner has started is in another session, and so are its
-    descendants, which cannot come back; what else the runner starts is in its own.
+    The children of a Spawner and their descendants are in other sessions, and cannot
+    join the runner's.  Every other process that the runner starts is in its session.
     """
-    found = {}
+    states = {}
     parent, session = str(os.getpid()), str(os.getsid(0))
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the process has ended
             stat = (folder / "stat").read_text(errors="replace")
             fields = stat.rpartition(")")[2].split()
             if fields[1] == parent and fields[3] != session:
-                found[int(folder.name)] = fields[0]
-    return found
+                states[int(folder.name)] = fields[0]
+    return states
 
 
 def _kill_orphans(known: Collection[int]) -> int:
-    """Kills and reaps all that became the runner's; how many were still alive."""
+    """Kill and reap the runner's new children; return how many were still alive.
+
+    Repeats until none is left: children of a killed process become the runner's.
+    """
     alive = 0
     while orphans := {
         pid: state for pid, state in _children_elsewhere().items() if pid not in known
@@ -276,7 +286,10 @@ def _exit_text(returncode: int, ended: bool) -> str:
 
 
 class _Tail:
-    """The last bytes a child wrote to stderr, however much it wrote."""
+    """The last STDERR_TAIL_BYTES that a child wrote to stderr.
+
+    A thread reads all of it, so that the pipe never fills up and blocks the child.
+    """
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
         assert child.stderr is not None
@@ -295,7 +308,7 @@ class _Tail:
                     self._bytes -= len(self._last.popleft())
 
     def text(self) -> str:
-        """The tail; call once the child is dead."""
-        self._thread.join(timeout=10)  # a process that left the group may hold it
+        """Return the tail.  REQUIRES: the child is dead."""
+        self._thread.join(timeout=10)  # a process outside the group may hold the pipe
         last = b"".join(self._last)[-STDERR_TAIL_BYTES:]
         return last.decode("utf-8", "replace").strip()

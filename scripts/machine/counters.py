@@ -1,7 +1,7 @@
-"""Single counters of the machine and of its processes.
+"""Counters of the machine and of its processes.
 
-Sources: proc(5), Documentation/block/stat.rst and Documentation/accounting/psi.rst of
-Linux.  What cannot be read is None; it is never taken for nothing.
+Sources: proc(5), and Documentation/block/stat.rst and Documentation/accounting/psi.rst
+of Linux.  A counter that cannot be read is None, not 0.
 """
 
 import os
@@ -13,36 +13,37 @@ from scripts.machine.reader import Reader
 
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 PRESSURES = ("cpu", "io", "memory")
-_SECTOR_BYTES = 512  # of every block device's stat file, whatever its sectors
+_SECTOR_BYTES = 512  # the unit of every block device's stat file
 _PF_KTHREAD = 0x00200000  # include/linux/sched.h
-_STEAL = 7  # of /proc/stat's numbers: user nice system idle iowait irq softirq steal
+# Positions in a line of /proc/stat: user nice system idle iowait irq softirq steal.
+_STEAL = 7
 _IDLE = (3, 4, _STEAL)
 
 
 @dataclass(frozen=True)
 class Process:
-    """What one user process, with the children it has reaped, has used so far."""
+    """What a user process and the children that it reaped have used so far."""
 
     parent: int
-    start_ticks: int  # when it started: tells it from a later one of the same number
+    start_ticks: int  # its start time: distinguishes processes with the same pid
     cpu_ticks: int
     read_bytes: int | None
     written_bytes: int | None
 
 
 def cpu_ticks(reader: Reader) -> tuple[int | None, int | None, int | None]:
-    """Online processors, their busy ticks and their stolen ticks."""
+    """Return the number of online processors, their busy ticks and stolen ticks."""
     text = reader.file("/proc/stat") or ""
     lines = [line.split() for line in text.splitlines() if line.startswith("cpu")]
     if not lines or len(lines[0]) < 9:
         return None, None, None
-    ticks = [int(word) for word in lines[0][1:9]]  # guest time is in user
-    busy = sum(count for place, count in enumerate(ticks) if place not in _IDLE)
+    ticks = [int(word) for word in lines[0][1:9]]  # user includes guest time
+    busy = sum(count for index, count in enumerate(ticks) if index not in _IDLE)
     return len(lines) - 1, busy, ticks[_STEAL]
 
 
 def pressure_us(reader: Reader, kind: str) -> int | None:
-    """Microseconds in which some task waited for cpu, io or memory."""
+    """Return the microseconds in which some task waited for cpu, io or memory."""
     for line in (reader.file(f"/proc/pressure/{kind}") or "").splitlines():
         if line.startswith("some "):
             return int(line.rpartition("total=")[2])
@@ -50,7 +51,10 @@ def pressure_us(reader: Reader, kind: str) -> int | None:
 
 
 def device_bytes(reader: Reader, data_dir: Path) -> tuple[int | None, int | None]:
-    """Read and written so far by the whole disk that holds the folder."""
+    """Return the bytes read and written so far by the disk that holds the folder.
+
+    For a folder on a partition, this is the whole disk.
+    """
     entry = f"/sys/dev/block/{reader.device_of(data_dir)}"
     if reader.file(f"{entry}/partition") is not None:
         entry = f"{entry}/.."
@@ -61,12 +65,12 @@ def device_bytes(reader: Reader, data_dir: Path) -> tuple[int | None, int | None
 
 
 def user_processes(reader: Reader) -> tuple[dict[int, Process], bool]:
-    """The user processes, and whether all of the machine's could be read.
+    """Return the user processes, and True if none of the machine's is hidden.
 
-    A machine on which no kernel thread is seen is seen in part: a container, or
-    hidepid.  A process that ended while this looked is no loss.
+    If no kernel thread is visible, other processes are hidden too: in a container, or
+    by the mount option hidepid.  A process that ends during the call is not hidden.
     """
-    found: dict[int, Process] = {}
+    processes: dict[int, Process] = {}
     unread, kernel_threads = set(), 0
     for pid in reader.processes():
         stat = _stat_words(reader, pid)
@@ -75,16 +79,20 @@ def user_processes(reader: Reader) -> tuple[dict[int, Process], bool]:
         elif int(stat[6]) & _PF_KTHREAD:
             kernel_threads += 1
         else:
-            found[pid] = _process(reader, pid, stat)
-    doubtful = unread | {pid for pid, p in found.items() if p.read_bytes is None}
+            processes[pid] = _process(reader, pid, stat)
+    # /proc/PID/stat and /proc/PID/io are also unreadable if the process has just ended.
+    doubtful = unread | {pid for pid, p in processes.items() if p.read_bytes is None}
     listed = set(reader.processes()) if doubtful else set()
     for pid in doubtful - listed:
-        found.pop(pid, None)
-    return found, kernel_threads > 0 and not unread & listed
+        processes.pop(pid, None)
+    return processes, kernel_threads > 0 and not unread & listed
 
 
 def _stat_words(reader: Reader, pid: int) -> list[str] | None:
-    """The words of /proc/PID/stat from the third on: a name may hold anything."""
+    """Return the words of /proc/PID/stat from the third on.
+
+    The second is the program's name, in brackets; it may contain spaces and brackets.
+    """
     words = (reader.file(f"/proc/{pid}/stat") or "").rpartition(") ")[2].split()
     return words if len(words) > 19 else None
 
@@ -109,7 +117,7 @@ def _pairs(text: str) -> Iterator[tuple[str, int]]:
 def descends(
     pid: int, ancestors: Collection[int], processes: Mapping[int, Process]
 ) -> bool:
-    """Whether a process is one of the ancestors or below one."""
+    """Return True if a process is one of the ancestors or a descendant of one."""
     seen: set[int] = set()
     while pid in processes and pid not in seen:
         if pid in ancestors:

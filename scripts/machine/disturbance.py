@@ -1,8 +1,8 @@
-"""What else went on while a repetition was measured, and whether it was too much.
+"""Other activity on the machine while a repetition was measured.
 
-Two snapshots, right before and right after the measured process and never within its
-life, are compared.  A figure that cannot be known is null.  Any mark means that the
-repetition was disturbed.
+Two snapshots are compared: one is taken right before the measured process starts, the
+other right after it has ended, so that taking them cannot slow it down.  A value that
+cannot be determined is null.  A repetition with any mark was disturbed.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -26,20 +26,21 @@ from scripts.machine.reader import Reader
 
 @dataclass(frozen=True)
 class Limit:
-    """What is too much: a share, but only above a least amount."""
+    """An amount is marked above `share` of the whole if it is at least `least`."""
 
     share: float
-    least: int  # of the unit that the share is taken of
+    least: int  # in the unit of the whole
 
 
-# Shares of wall time x CPUs and bytes: the research's requirement R54.  The least
-# amounts keep a tick of the clock (10 ms) or one page from marking a short repetition.
+# Shares of wall time x CPUs, or of the bytes moved by the measured process (R54).  The
+# least amounts keep a tick of the clock (10 ms) or a page from marking a short
+# repetition.
 STEAL_NS = Limit(0.02, 20_000_000)
 FOREIGN_CPU_NS = Limit(0.05, 50_000_000)
-UNSEEN_CPU_NS = Limit(0.20, 50_000_000)  # holds the kernel's own work for the engine
+UNSEEN_CPU_NS = Limit(0.20, 50_000_000)  # includes the kernel's work for the engine
 FOREIGN_BYTES = Limit(0.05, 8 << 20)
 MEMORY_PRESSURE_SHARE = 0.01
-_INIT = 1  # becomes the parent of those whose own has ended
+_INIT = 1  # becomes the parent of orphans
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,12 @@ class Snapshot:
     device_read_bytes: int | None
     device_written_bytes: int | None
     processes: Mapping[int, Process]  # user processes only
-    own: frozenset[int]  # those of `processes` that are not foreign
-    complete: bool  # whether every process of the machine could be read
+    own_pids: frozenset[int]  # the processes of the measurement; others are foreign
+    complete: bool  # True if no process of the machine is hidden
 
 
-def snapshot(reader: Reader, data_dir: Path, own: Collection[int]) -> Snapshot:
-    """Reads the counters now; `own` and their descendants are not foreign."""
+def snapshot(reader: Reader, data_dir: Path, roots: Collection[int]) -> Snapshot:
+    """Read the counters; processes other than `roots` and descendants are foreign."""
     clock_ns = reader.clock_ns()
     cpus, busy, steal = cpu_ticks(reader)
     pressure = {kind: pressure_us(reader, kind) for kind in PRESSURES}
@@ -74,7 +75,7 @@ def snapshot(reader: Reader, data_dir: Path, own: Collection[int]) -> Snapshot:
         device_read_bytes=read_bytes,
         device_written_bytes=written_bytes,
         processes=processes,
-        own=frozenset(pid for pid in processes if descends(pid, own, processes)),
+        own_pids=frozenset(pid for pid in processes if descends(pid, roots, processes)),
         complete=complete,
     )
 
@@ -82,13 +83,13 @@ def snapshot(reader: Reader, data_dir: Path, own: Collection[int]) -> Snapshot:
 def disturbance(
     before: Snapshot, after: Snapshot, own_storage_bytes: int
 ) -> dict[str, Any]:
-    """The line's "disturbance".
+    """Return the "disturbance" object of the result line.
 
-    `own_storage_bytes` is what the measured process itself read and wrote.  It ran
-    between the snapshots and is in neither: what it used is found in its parent.
+    `own_storage_bytes` is what the measured process itself read and wrote.  That
+    process is in neither snapshot; the kernel adds its usage to its parent's.
     """
     wall_ns = max(1, after.clock_ns - before.clock_ns)
-    room_ns = wall_ns * before.cpus if before.cpus else None
+    capacity_ns = wall_ns * before.cpus if before.cpus else None
     cpu_ns = _cpu_ns(before, after)
     moved_bytes = {
         "read": _foreign(before, after, lambda p: p.read_bytes),
@@ -96,7 +97,7 @@ def disturbance(
     }
     pressure = {kind: _pressure(before, after, kind, wall_ns) for kind in PRESSURES}
     marks = [
-        *_cpu_marks(cpu_ns, room_ns),
+        *_cpu_marks(cpu_ns, capacity_ns),
         *_byte_marks(moved_bytes, own_storage_bytes),
         *_memory_marks(pressure["memory"]),
     ]
@@ -104,7 +105,7 @@ def disturbance(
     written_bytes = _difference(before.device_written_bytes, after.device_written_bytes)
     return {
         "wall_ns": wall_ns,
-        **{f"{name}_share": _ratio(t.exact, room_ns) for name, t in cpu_ns.items()},
+        **{f"{name}_share": _ratio(t.exact, capacity_ns) for name, t in cpu_ns.items()},
         **{f"pressure_{kind}_share": share for kind, share in pressure.items()},
         **{f"foreign_{name}_bytes": t.exact for name, t in moved_bytes.items()},
         "device_read_bytes": read_bytes,
@@ -115,29 +116,29 @@ def disturbance(
 
 @dataclass(frozen=True)
 class Tally:
-    """A sum, or the part of it that could be seen."""
+    """A sum, or a lower bound of it if some of the processes are hidden."""
 
     seen: int
     whole: bool
 
     @property
     def exact(self) -> int | None:
-        """The sum; None if it may be more than was seen."""
+        """The sum; None if only a lower bound is known."""
         return self.seen if self.whole else None
 
     def text(self, shown: str) -> str:
-        """The sum for people."""
+        """Return the formatted sum, marked if it is a lower bound."""
         return shown if self.whole else f"at least {shown}"
 
 
 def _cpu_ns(before: Snapshot, after: Snapshot) -> dict[str, Tally]:
-    """CPU time that did not go to the measured work, by whom it went to."""
+    """Return the CPU time that did not go to the measured work, by where it went."""
     steal = _difference(before.steal_ticks, after.steal_ticks)
     busy = _difference(before.busy_ticks, after.busy_ticks)
     used = _growth(before, after, lambda p: p.cpu_ticks, after.processes).seen
     unseen = None if busy is None else max(0, busy - used)
     foreign = _foreign(before, after, lambda p: p.cpu_ticks)
-    if busy is not None:  # all of the processors' time bounds that of some processes
+    if busy is not None:  # some processes cannot use more than all of them did
         foreign = Tally(min(foreign.seen, busy), foreign.whole)
     return {
         "steal": Tally((steal or 0) * TICK_NS, steal is not None),
@@ -146,60 +147,61 @@ def _cpu_ns(before: Snapshot, after: Snapshot) -> dict[str, Tally]:
     }
 
 
-Figure = Callable[[Process], int | None]
+Usage = Callable[[Process], int | None]
 
 
-def _foreign(before: Snapshot, after: Snapshot, figure: Figure) -> Tally:
-    """What foreign processes used."""
-    foreign = after.processes.keys() - after.own
-    tally = _growth(before, after, figure, foreign)
+def _foreign(before: Snapshot, after: Snapshot, usage: Usage) -> Tally:
+    """Return what foreign processes used."""
+    foreign = after.processes.keys() - after.own_pids
+    tally = _growth(before, after, usage, foreign)
     return Tally(tally.seen, tally.whole and before.complete and after.complete)
 
 
 def _growth(
-    before: Snapshot, after: Snapshot, figure: Figure, pids: Collection[int]
+    before: Snapshot, after: Snapshot, usage: Usage, pids: Collection[int]
 ) -> Tally:
-    """What these processes of `after` used since `before`.
+    """Return what these processes of `after` used since `before`.
 
-    A process that has ended is found in the one that reaped it, with all that it had
-    used before: that part is taken off again.
+    The usage of a process that ended is added to the process that reaped it, including
+    what it had used by `before`.  That part is subtracted.
     """
     grown: dict[int, int] = {}
     whole = True
     for pid in pids:
-        now, then = figure(after.processes[pid]), 0
-        if _lived_on(pid, before, after):
-            earlier = figure(before.processes[pid])
+        now, then = usage(after.processes[pid]), 0
+        if _survived(pid, before, after):
+            earlier = usage(before.processes[pid])
             now, then = (None, 0) if earlier is None else (now, earlier)
         whole = whole and now is not None
         grown[pid] = max(0, (now or 0) - then)
     for process in _ended(before, after):
-        owed = figure(process) or 0
-        for heir in _heirs(process, before, after):
-            taken = min(owed, grown.get(heir, 0))
-            grown[heir] = grown.get(heir, 0) - taken
-            owed -= taken
+        # Which ancestor reaped it is unknown: subtract from the nearest ones first.
+        excess = usage(process) or 0
+        for reaper in _reapers(process, before, after):
+            part = min(excess, grown.get(reaper, 0))
+            grown[reaper] = grown.get(reaper, 0) - part
+            excess -= part
     return Tally(sum(grown.values()), whole)
 
 
-def _lived_on(pid: int, before: Snapshot, after: Snapshot) -> bool:
+def _survived(pid: int, before: Snapshot, after: Snapshot) -> bool:
     then, now = before.processes.get(pid), after.processes.get(pid)
     return bool(then and now and then.start_ticks == now.start_ticks)
 
 
 def _ended(before: Snapshot, after: Snapshot) -> Iterator[Process]:
     for pid, process in before.processes.items():
-        if not _lived_on(pid, before, after):
+        if not _survived(pid, before, after):
             yield process
 
 
-def _heirs(process: Process, before: Snapshot, after: Snapshot) -> Iterator[int]:
-    """Who may have reaped it: ancestors that lived on, nearest first, and init."""
+def _reapers(process: Process, before: Snapshot, after: Snapshot) -> Iterator[int]:
+    """Yield who may have reaped it: surviving ancestors, nearest first, then init."""
     pid = process.parent
-    for _ in before.processes:  # no way up is longer
+    for _ in before.processes:  # bounded: a pid reused meanwhile can close a cycle
         if pid in (0, _INIT) or pid not in before.processes:
             break
-        if _lived_on(pid, before, after):
+        if _survived(pid, before, after):
             yield pid
         pid = before.processes[pid].parent
     yield _INIT
@@ -207,7 +209,7 @@ def _heirs(process: Process, before: Snapshot, after: Snapshot) -> Iterator[int]
 
 def _difference(before: int | None, after: int | None) -> int | None:
     if before is None or after is None or after < before:
-        return None  # a counter that was set back tells nothing
+        return None  # a counter that was reset
     return after - before
 
 
@@ -222,7 +224,7 @@ def _pressure(
     return _ratio(None if waited_us is None else waited_us * 1000, wall_ns)
 
 
-def _cpu_marks(cpu_ns: Mapping[str, Tally], room_ns: int | None) -> Iterator[str]:
+def _cpu_marks(cpu_ns: Mapping[str, Tally], capacity_ns: int | None) -> Iterator[str]:
     texts = {
         "steal": (STEAL_NS, "steal {}"),
         "foreign_cpu": (FOREIGN_CPU_NS, "other processes {} of the CPUs"),
@@ -230,8 +232,8 @@ def _cpu_marks(cpu_ns: Mapping[str, Tally], room_ns: int | None) -> Iterator[str
     }
     for name, (limit, text) in texts.items():
         lost = cpu_ns[name]
-        if room_ns and limit.least <= lost.seen > limit.share * room_ns:
-            yield text.format(lost.text(numbers.percent(lost.seen / room_ns)))
+        if capacity_ns and limit.least <= lost.seen > limit.share * capacity_ns:
+            yield text.format(lost.text(numbers.percent(lost.seen / capacity_ns)))
 
 
 def _byte_marks(moved: Mapping[str, Tally], own_storage_bytes: int) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""The machine a run is made on: its environment document and its identity.
+"""The machine of a run: its environment document and its identity.
 
-Everything is read through a Reader, so that tests need no particular machine.  What
-cannot be read is the text "unknown".  Names of hosts and users are never read.
+Everything is read through a Reader, so that tests need no particular machine.  A value
+that cannot be read is the text "unknown".  Names of hosts and users are never read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,46 +18,46 @@ Entry = dict[str, str | int | float | bool]
 
 @dataclass(frozen=True)
 class Machine:
-    """Texts of a machine, read once."""
+    """A machine and the folder of its databases."""
 
     reader: Reader
-    data_dir: Path  # where databases go; must exist
+    data_dir: Path  # where databases are created; must exist
 
     def text(self, path: str) -> str:
-        """A file's text without its end, or "unknown"."""
+        """Return a file's text, stripped; "unknown" if empty or unreadable."""
         content = self.reader.file(path)
         return content.strip() if content and content.strip() else UNKNOWN
 
     def number(self, path: str, factor: int = 1) -> int | str:
-        """A file's number times a factor, or "unknown"."""
+        """Return a file's integer times a factor; "unknown" if it is not an integer."""
         content = self.text(path)
         return int(content) * factor if content.lstrip("-").isdigit() else UNKNOWN
 
     def command(self, *words: str) -> str:
-        """What a command prints, or "unknown"."""
+        """Return what a command prints, stripped; "unknown" if nothing."""
         content = self.reader.command(words)
         return content.strip() if content and content.strip() else UNKNOWN
 
     @property
     def mountinfo(self) -> str:
-        """The mounts of this machine; "" if they are not told."""
+        """The text of /proc/self/mountinfo; "" if it cannot be read."""
         return self.reader.file("/proc/self/mountinfo") or ""
 
     @property
     def device(self) -> str:
-        """major:minor of the device databases are made on."""
+        """The device that holds the databases, as major:minor."""
         return self.reader.device_of(self.data_dir)
 
     @property
     def mount(self) -> Mount:
-        """The file system databases are made on."""
+        """The file system that holds the databases."""
         return mount_of(self.mountinfo, self.data_dir, self.device)
 
 
 def environment_document(
     machine: Machine, compilers: Sequence[str], child_environment: Mapping[str, str]
 ) -> dict[str, Any]:
-    """environment.json."""
+    """Return the content of environment.json."""
     return {
         "schema": 1,
         "cpu": _cpu(machine),
@@ -74,7 +74,7 @@ def environment_document(
 
 
 def identity(machine: Machine) -> dict[str, Any]:
-    """What must be the same for two sessions to be one run."""
+    """Return the facts that must be equal in all sessions of a run."""
     cpu, memory, mount = _cpu(machine), _memory(machine), machine.mount
     total = memory["total_bytes"]
     return {
@@ -90,7 +90,7 @@ def identity(machine: Machine) -> dict[str, Any]:
 
 
 def machine_line(identity: Mapping[str, Any]) -> str:
-    """One line for people."""
+    """Return a one-line description of a machine."""
     return (
         f"{identity['cpu_model']} · {identity['logical_cpus']} CPUs ·"
         f" {identity['memory_gib']} GiB · {identity['file_system']} on"
@@ -99,7 +99,7 @@ def machine_line(identity: Mapping[str, Any]) -> str:
 
 
 def _cpuinfo(machine: Machine) -> dict[str, str]:
-    """The first processor's entries of /proc/cpuinfo."""
+    """Return the first processor's entries of /proc/cpuinfo."""
     first = machine.text("/proc/cpuinfo").split("\n\n")[0]
     pairs = (line.partition(":") for line in first.splitlines())
     return {key.strip(): value.strip() for key, _, value in pairs}
@@ -127,7 +127,7 @@ def _cpu(machine: Machine) -> Entry:
 
 
 def _allowed_cpus(machine: Machine) -> str:
-    """The processors that the runner, and so every child, may use: "0-2"."""
+    """Return the processors that the runner and its children may use: "0-2"."""
     for line in machine.text("/proc/self/status").splitlines():
         name, _, value = line.partition(":")
         if name == "Cpus_allowed_list":
@@ -136,19 +136,19 @@ def _allowed_cpus(machine: Machine) -> str:
 
 
 def _decimal(text: str) -> float | str:
-    """A decimal number, or "unknown"."""
+    """Return a decimal number, or "unknown"."""
     try:
         return float(text)
     except ValueError:
         return UNKNOWN
 
 
-_MOST_CACHES = 10  # kernel ABI: index0, index1 ... without a gap
+_MOST_CACHES = 10  # Linux numbers them index0, index1 ... without a gap
 
 
 def _caches(machine: Machine) -> str:
-    """Those that the first processor uses: "L1 Data 48K (cpu 0); ..."."""
-    found = []
+    """Return the caches of the first processor: "L1 Data 48K (cpu 0); ..."."""
+    caches = []
     for index in range(_MOST_CACHES):
         folder = f"/sys/devices/system/cpu/cpu0/cache/index{index}"
         level, kind, size, shared = (
@@ -157,8 +157,8 @@ def _caches(machine: Machine) -> str:
         )
         if UNKNOWN in (level, kind, size, shared):
             break
-        found.append(f"L{level} {kind} {size} (cpu {shared})")
-    return "; ".join(found) or UNKNOWN
+        caches.append(f"L{level} {kind} {size} (cpu {shared})")
+    return "; ".join(caches) or UNKNOWN
 
 
 def _turbo(machine: Machine) -> str:
@@ -202,7 +202,8 @@ def _kernel(machine: Machine) -> Entry:
     }
 
 
-# Of Documentation/admin-guide/hw-vuln: those whose mitigation costs system calls.
+# From Linux's Documentation/admin-guide/hw-vuln: those with mitigations that slow
+# system calls down.
 _VULNERABILITIES = (
     *("itlb_multihit", "l1tf", "mds", "meltdown", "mmio_stale_data", "retbleed"),
     *("spec_rstack_overflow", "spec_store_bypass", "spectre_v1", "spectre_v2", "srbds"),
@@ -210,7 +211,7 @@ _VULNERABILITIES = (
 
 
 def _mitigations(machine: Machine) -> str:
-    """What the kernel does against each weakness of the processor that it knows."""
+    """Return the kernel's mitigations: "meltdown: Mitigation: PTI; ...", or "none"."""
     folder = "/sys/devices/system/cpu/vulnerabilities"
     states = {name: machine.text(f"{folder}/{name}") for name in _VULNERABILITIES}
     known = {n: s for n, s in states.items() if s not in (UNKNOWN, "Not affected")}
@@ -237,18 +238,18 @@ def _file_system(machine: Machine) -> Entry:
 
 def _block_device(machine: Machine) -> Entry:
     entry = f"/sys/dev/block/{machine.device}"
-    whole = entry  # a partition's queue belongs to the disk around it
+    disk = entry
     if machine.reader.file(f"{entry}/queue/rotational") is None:
-        whole = f"{entry}/.."
-    rotational = machine.text(f"{whole}/queue/rotational")
+        disk = f"{entry}/.."  # a partition has no queue; its disk has
+    rotational = machine.text(f"{disk}/queue/rotational")
     return {
-        "model": machine.text(f"{whole}/device/model"),
+        "model": machine.text(f"{disk}/device/model"),
         "rotational": {"0": False, "1": True}.get(rotational, UNKNOWN),
-        "write_cache": machine.text(f"{whole}/queue/write_cache"),
-        "read_ahead_bytes": machine.number(f"{whole}/queue/read_ahead_kb", 1024),
-        "scheduler": machine.text(f"{whole}/queue/scheduler"),
-        "logical_block_bytes": machine.number(f"{whole}/queue/logical_block_size"),
-        "size_bytes": machine.number(f"{whole}/size", 512),
+        "write_cache": machine.text(f"{disk}/queue/write_cache"),
+        "read_ahead_bytes": machine.number(f"{disk}/queue/read_ahead_kb", 1024),
+        "scheduler": machine.text(f"{disk}/queue/scheduler"),
+        "logical_block_bytes": machine.number(f"{disk}/queue/logical_block_size"),
+        "size_bytes": machine.number(f"{disk}/size", 512),
     }
 
 
@@ -260,11 +261,11 @@ def _load(machine: Machine) -> Entry:
 
 
 def _steal(machine: Machine) -> float | str:
-    """Share of CPU time that the hypervisor took since the machine started."""
+    """Return the share of CPU time that the hypervisor took since boot."""
     words = machine.text("/proc/stat").splitlines()[0].split()
     if words[0] != "cpu" or len(words) < 9:
         return UNKNOWN
-    ticks = [int(word) for word in words[1:9]]  # user ... steal; guest is in user
+    ticks = [int(word) for word in words[1:9]]  # user to steal; user includes guest
     return round(ticks[7] / sum(ticks), 4) if sum(ticks) else UNKNOWN
 
 
@@ -278,7 +279,7 @@ def _hypervisor(machine: Machine) -> str:
 
 
 def _allocator(child_environment: Mapping[str, str]) -> str:
-    """The variables that steer malloc and reach an engine."""
+    """Return the variables that affect malloc in an engine: "NAME=VALUE, ..."."""
     prefixes = ("MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
-    found = [k for k in sorted(child_environment) if k.startswith(prefixes)]
-    return ", ".join(f"{k}={child_environment[k]}" for k in found) or "none"
+    names = [k for k in sorted(child_environment) if k.startswith(prefixes)]
+    return ", ".join(f"{k}={child_environment[k]}" for k in names) or "none"

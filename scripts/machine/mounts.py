@@ -1,4 +1,4 @@
-"""Which file system a folder is on, from /proc/self/mountinfo."""
+"""The file system that holds a folder, from /proc/self/mountinfo."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,34 +9,41 @@ _PRIVATE = ("addr", "clientaddr", "mountaddr", "username", "user", "domain", "ip
 
 @dataclass(frozen=True)
 class Mount:
-    """One file system as it is mounted; no field names a host or a user."""
+    """A mounted file system; no field names a host or a user."""
 
     type: str
     options: str
-    device: str  # "/dev/..." or the kind of thing that stands for one
+    device: str  # "/dev/..."; the type again if the source is not a device
 
 
 def mount_of(mountinfo: str, folder: Path, device: str) -> Mount:
-    """The mount that holds an absolute folder on the device major:minor."""
-    found = _innermost(mountinfo, folder, device)
-    return _mount(*found) if found else Mount(UNKNOWN, UNKNOWN, UNKNOWN)
+    """Return the mount that holds an absolute folder on the device major:minor."""
+    halves = _innermost(mountinfo, folder, device)
+    return _mount(*halves) if halves else Mount(UNKNOWN, UNKNOWN, UNKNOWN)
 
 
 def upper_type(mountinfo: str, folder: Path) -> str:
-    """The file system under the overlay that holds a folder, or "unknown"."""
+    """Return the type of the file system below an overlay, or "unknown".
+
+    It is the one that holds the overlay's upperdir, where files are written.
+    """
     _, rest = _innermost(mountinfo, folder, None) or ([], ["", "", ""])
     for option in rest[2].split(","):
         name, _, value = option.partition("=")
-        found = _innermost(mountinfo, Path(value), None) if name == "upperdir" else None
-        if found:
-            return found[1][0]
+        upper = _innermost(mountinfo, Path(value), None) if name == "upperdir" else None
+        if upper:
+            return upper[1][0]
     return UNKNOWN
 
 
 def _innermost(
     mountinfo: str, folder: Path, device: str | None
 ) -> tuple[list[str], list[str]] | None:
-    """Both halves of the line of the mount that holds a folder, of any device."""
+    """Return both halves of the line of the innermost mount that holds a folder.
+
+    They are the words before and after " - "; see proc(5).  `device` is major:minor,
+    or None for any.
+    """
     best, best_depth = None, -1
     for line in mountinfo.splitlines():
         left, _, right = line.partition(" - ")
@@ -45,9 +52,10 @@ def _innermost(
             continue
         point = Path(words[4].replace("\\040", " "))
         holds = folder == point or point in folder.parents
-        same = device in (None, words[2]) or rest[0] in ("btrfs", "overlay")
+        # stat() reports another device than mountinfo for files on btrfs and overlay.
+        matches = device in (None, words[2]) or rest[0] in ("btrfs", "overlay")
         depth = len(point.parts)
-        if holds and same and depth >= best_depth:  # a later mount hides an earlier
+        if holds and matches and depth >= best_depth:  # later mounts hide earlier ones
             best, best_depth = (words, rest), depth
     return best
 
@@ -59,6 +67,6 @@ def _mount(words: list[str], rest: list[str]) -> Mount:
 
 
 def _public(option: str) -> str:
-    """An option whose value is a path, an address or a user: keep only its name."""
+    """Return an option without its value if that is a path, an address or a user."""
     name, _, value = option.partition("=")
     return name if "/" in value or name in _PRIVATE else option

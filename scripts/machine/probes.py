@@ -1,6 +1,6 @@
-"""What the doctor measures: small work on one processor, and 4 KiB on the disk.
+"""The doctor's measurements: small work on one processor, and 4 KiB disk accesses.
 
-A probe only takes times; what they mean is judged elsewhere, without a clock.
+A probe only measures durations.  scripts/doctor judges them.
 """
 
 import array
@@ -19,7 +19,7 @@ from typing import Protocol
 NOISE_S = 5
 SAMPLES = 100
 PAGE_BYTES = 4096
-_UNIT_NS = 50_000  # of the fixed piece of work: five gaps of 10 µs
+_UNIT_NS = 50_000  # least duration of a unit of work: five gaps of 10 µs
 _MOST_UNITS = 1_000_000
 _FILE_PAGES = 4096  # 16 MiB
 _WARM_UP = 5
@@ -28,108 +28,111 @@ Progress = Callable[[str], None]
 
 
 class Probes(Protocol):
-    """Measures a machine; an empty answer is: it cannot be measured here."""
+    """Measurements of a machine; an empty result means that it cannot be measured."""
 
     def overwrites_ns(self) -> Sequence[int]:
-        """Each: 4 KiB written over old ones, and fdatasync."""
+        """Time overwrites of 4 KiB, each followed by fdatasync."""
 
     def reads_ns(self) -> Sequence[int]:
-        """Each: 4 KiB read from the disk itself, at random."""
+        """Time random reads of 4 KiB that bypass the page cache."""
 
     def work_ns(self, progress: Progress) -> Sequence[int]:
-        """Each: the same piece of work again, without a pause, on one processor."""
+        """Time repetitions of a unit of work, without pauses, on one processor."""
 
 
 @dataclass(frozen=True)
 class SystemProbes:
-    """Measures this machine, the disk with a file in a folder that exists."""
+    """Measurements of this machine; for the disk, with a file in `folder`."""
 
-    folder: Path
+    folder: Path  # must exist
     seconds: int = NOISE_S  # of work
 
     def overwrites_ns(self) -> Sequence[int]:
-        """Overwrites of a file that is all on the disk already."""
-        page = os.urandom(PAGE_BYTES)
+        """Time overwrites of pages that are already allocated on the disk."""
+        content = os.urandom(PAGE_BYTES)
 
-        def overwrite(fd: int, place: int) -> None:
-            os.pwrite(fd, page, place * PAGE_BYTES)
+        def overwrite(fd: int, page: int) -> None:
+            os.pwrite(fd, content, page * PAGE_BYTES)
             os.fdatasync(fd)
 
         return self._on_disk(os.O_WRONLY, range(SAMPLES + _WARM_UP), overwrite)
 
     def reads_ns(self) -> Sequence[int]:
-        """Reads past the page cache; none where the file system has no such thing."""
-        buffer = mmap.mmap(-1, PAGE_BYTES)  # aligned, as O_DIRECT wants it
+        """Time reads with O_DIRECT; empty if the file system does not support it."""
+        buffer = mmap.mmap(-1, PAGE_BYTES)  # aligned, as O_DIRECT requires
 
-        def read(fd: int, place: int) -> None:
-            os.preadv(fd, [buffer], place * PAGE_BYTES)
+        def read(fd: int, page: int) -> None:
+            os.preadv(fd, [buffer], page * PAGE_BYTES)
 
-        places = random.Random(1).sample(range(_FILE_PAGES), SAMPLES + _WARM_UP)
-        return self._on_disk(os.O_RDONLY | os.O_DIRECT, places, read)
+        pages = random.Random(1).sample(range(_FILE_PAGES), SAMPLES + _WARM_UP)
+        return self._on_disk(os.O_RDONLY | os.O_DIRECT, pages, read)
 
     def _on_disk(
-        self, flags: int, places: Sequence[int], use: Callable[[int, int], None]
+        self, flags: int, pages: Sequence[int], use: Callable[[int, int], None]
     ) -> Sequence[int]:
-        """The time of each use of a place; the first ones are left out."""
-        found: list[int] = []
+        """Time each use of a page, except the first _WARM_UP; empty on an OSError."""
+        durations_ns: list[int] = []
         try:
             with _file(self.folder / "doctor-probe") as path:
                 fd = os.open(path, flags | os.O_CLOEXEC)
                 try:
-                    for place in places:
+                    for page in pages:
                         started_ns = time.perf_counter_ns()
-                        use(fd, place)
-                        found.append(time.perf_counter_ns() - started_ns)
+                        use(fd, page)
+                        durations_ns.append(time.perf_counter_ns() - started_ns)
                 finally:
                     os.close(fd)
         except OSError:
             return ()
-        return found[_WARM_UP:]
+        return durations_ns[_WARM_UP:]
 
     def work_ns(self, progress: Progress) -> Sequence[int]:
-        """CRC-32 of one buffer, for seconds, on the last processor allowed.
+        """Time the CRC-32 of a buffer, for `seconds`, on the last allowed processor.
 
-        No pure Python in the piece of work: the interpreter is noise of its own.
+        A unit of work is one call into C, because the interpreter adds its own noise.
         """
-        with _alone_on_one_processor():
-            content = _work_of(_UNIT_NS)
-            found = array.array("q", bytes(8 * _MOST_UNITS))
+        with _pinned_without_gc():
+            content = _buffer_of(_UNIT_NS)
+            durations_ns = array.array("q", bytes(8 * _MOST_UNITS))
             count = 0
             for second in range(self.seconds):
                 progress(f"noise floor, {self.seconds - second} s to go")
-                count = _work(content, found, count)
-        return found[:count]
+                count = _work(content, durations_ns, count)
+        return durations_ns[:count]
 
 
-def _work(content: bytes, found: "array.array[int]", count: int) -> int:
-    """Works for one second from found[count] on; the new count."""
+def _work(content: bytes, durations_ns: "array.array[int]", count: int) -> int:
+    """Work for one second, storing durations from index `count`; return their end."""
     now_ns = time.perf_counter_ns()
     end_ns = now_ns + 10**9
     while now_ns < end_ns and count < _MOST_UNITS:
         before_ns = now_ns
         zlib.crc32(content)
         now_ns = time.perf_counter_ns()
-        found[count] = now_ns - before_ns
+        durations_ns[count] = now_ns - before_ns
         count += 1
     return count
 
 
-def _work_of(wanted_ns: int) -> bytes:
-    """A buffer whose checksum takes about so long here."""
+def _buffer_of(unit_ns: int) -> bytes:
+    """Return a buffer with a checksum that takes `unit_ns` or more here.
+
+    The size doubles from one page, up to 16 MiB.
+    """
     content = bytes(PAGE_BYTES)
     while len(content) < 16 << 20:
         started_ns = time.perf_counter_ns()
         for _ in range(5):
             zlib.crc32(content)
-        if time.perf_counter_ns() - started_ns >= 5 * wanted_ns:
+        if time.perf_counter_ns() - started_ns >= 5 * unit_ns:
             break
         content *= 2
     return content
 
 
 @contextmanager
-def _alone_on_one_processor() -> Iterator[None]:
-    """Within the block: pinned, and no garbage collection."""
+def _pinned_without_gc() -> Iterator[None]:
+    """Pin the process to one processor and stop garbage collection in the block."""
     allowed = os.sched_getaffinity(0)
     collects = gc.isenabled()
     os.sched_setaffinity(0, {max(allowed)})
@@ -144,7 +147,10 @@ def _alone_on_one_processor() -> Iterator[None]:
 
 @contextmanager
 def _file(path: Path) -> Iterator[Path]:
-    """A file of pages that no two share their content, and that the disk has."""
+    """Provide a file of random pages, all written to the disk; remove it afterwards.
+
+    No two pages are equal, so that the disk can neither compress nor deduplicate them.
+    """
     try:
         with path.open("wb") as file:
             for _ in range(_FILE_PAGES // 256):

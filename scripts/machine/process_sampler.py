@@ -1,18 +1,19 @@
-"""Watches one measured process from outside: its memory, and its database's size."""
+"""Samples of one measured process: its memory, and the size of its database."""
 
 from pathlib import Path
 from typing import Any
 
 from scripts.machine.reader import Reader, SystemReader
 
-# The walk over a database's files may take this share of one processor.  It is due
-# at every sample as long as that allows: up to some hundred files.
+# The largest share of one processor that walking over the database's files may use.
+# Up to about a hundred files, that allows a walk at every sample; with more files,
+# walks are less frequent.
 WALK_SHARE = 0.01
 _FILE_MEMORY = ("RssFile", "RssShmem")
 
 
 class ProcessPeaks:
-    """The largest figures that its samples saw; call sample() ten times a second."""
+    """The largest values among the samples; call sample() ten times a second."""
 
     def __init__(self, pid: int, database: Path, reader: Reader | None = None) -> None:
         self._pid, self._database = pid, database
@@ -23,12 +24,12 @@ class ProcessPeaks:
         self._file_bytes: int | None = None
 
     def sample(self) -> None:
-        """Looks once."""
+        """Take one sample."""
         started_ns = self._reader.cpu_ns()
         if self._reader.clock_ns() >= self._walk_due_ns:
             self._walk(started_ns)
         memory = _memory_bytes(self._reader.file(f"/proc/{self._pid}/status") or "")
-        if "RssAnon" in memory:  # a process that has ended has none
+        if "RssAnon" in memory:  # absent once the process has ended
             files = sum(memory.get(name, 0) for name in _FILE_MEMORY)
             self._anonymous_bytes = max(self._anonymous_bytes or 0, memory["RssAnon"])
             self._file_bytes = max(self._file_bytes or 0, files)
@@ -42,9 +43,9 @@ class ProcessPeaks:
         self._walk_due_ns = self._reader.clock_ns() + round(cost_ns / WALK_SHARE)
 
     def document(self) -> dict[str, Any]:
-        """The line's "watch"; a figure that no sample saw is null.
+        """Return the "watch" object of the result line; a value never seen is null.
 
-        `runner_cpu_ns` is what the samples themselves cost the runner.
+        `runner_cpu_ns` is the CPU time that the sampling itself cost the runner.
         """
         return {
             "samples": self._samples,
@@ -56,6 +57,6 @@ class ProcessPeaks:
 
 
 def _memory_bytes(status: str) -> dict[str, int]:
-    """The Rss entries of /proc/PID/status."""
+    """Return the Rss entries of /proc/PID/status, in bytes."""
     words = [line.split() for line in status.splitlines() if line.startswith("Rss")]
     return {name.rstrip(":"): int(kib) * 1024 for name, kib, _ in words}

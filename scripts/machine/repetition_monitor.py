@@ -1,4 +1,4 @@
-"""What is seen of a measured process and of the machine around it, from outside."""
+"""Observation of a measured process and of the machine, from outside the process."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,28 +16,28 @@ _OWN_STORAGE = ("storage_read_bytes", "storage_written_bytes")
 
 
 class ProcessSampler(Protocol):
-    """Samples one process and its database."""
+    """Samples of one process and its database."""
 
     def sample(self) -> None:
-        """Looks once."""
+        """Take one sample."""
 
     def document(self) -> dict[str, Any]:
-        """What was seen: the line's "watch"."""
+        """Return the "watch" object of the result line."""
 
 
 class MachineMonitor(Protocol):
-    """The machine that is measured on, as far as it can disturb."""
+    """The machine as a possible source of disturbance."""
 
     def snapshot(self) -> Any:
-        """Its counters now."""
+        """Read the machine's counters."""
 
     def disturbance(
         self, before: Any, after: Any, own_storage_bytes: int
     ) -> dict[str, Any]:
-        """The line's "disturbance", from two snapshots."""
+        """Return the "disturbance" object of the result line, from two snapshots."""
 
     def watch(self, pid: int, database: Path) -> ProcessSampler:
-        """Begins to watch a process."""
+        """Return a sampler of a process and its database."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class SystemMonitor:
 
     reader: Reader
     data_dir: Path
-    own: Collection[int]  # processes that belong to the measuring
+    own_pids: Collection[int]  # these processes and their descendants do not disturb
 
     def snapshot(self) -> disturbance.Snapshot:
-        """Its counters now."""
-        return disturbance.snapshot(self.reader, self.data_dir, self.own)
+        """Read the machine's counters."""
+        return disturbance.snapshot(self.reader, self.data_dir, self.own_pids)
 
     def disturbance(
         self,
@@ -58,53 +58,57 @@ class SystemMonitor:
         after: disturbance.Snapshot,
         own_storage_bytes: int,
     ) -> dict[str, Any]:
-        """The line's "disturbance", from two snapshots."""
+        """Return the "disturbance" object of the result line, from two snapshots."""
         return disturbance.disturbance(before, after, own_storage_bytes)
 
     def watch(self, pid: int, database: Path) -> ProcessSampler:
-        """Begins to watch a process."""
+        """Return a sampler of a process and its database."""
         return ProcessPeaks(pid, database, self.reader)
 
 
 class RepetitionMonitor:
-    """Observes one measured process from its start to its end."""
+    """The observation of one measured process, from its start to its end.
+
+    Call begin(), run the process with `tick`, then call end() and fields().
+    """
 
     def __init__(self, surroundings: MachineMonitor, database: Path) -> None:
         self._surroundings, self._database = surroundings, database
         self._before: Any = None
         self._after: Any = None
-        self._watcher: ProcessSampler | None = None
-        self.tick = PeriodicCall(self._look, SAMPLE_PERIOD_S)
+        self._sampler: ProcessSampler | None = None
+        self.tick = PeriodicCall(self._sample, SAMPLE_PERIOD_S)
 
     def begin(self) -> None:
-        """The process is about to start."""
+        """Take the first snapshot; call right before the process starts."""
         self._before = self._surroundings.snapshot()
 
     def end(self) -> None:
-        """The process has ended, and its parent has reaped it."""
+        """Take the second snapshot; call once the parent has reaped the process."""
         self._after = self._surroundings.snapshot()
 
-    def _look(self, pid: int) -> None:
-        if self._watcher is None:
-            self._watcher = self._surroundings.watch(pid, self._database)
-        self._watcher.sample()
+    def _sample(self, pid: int) -> None:
+        if self._sampler is None:
+            self._sampler = self._surroundings.watch(pid, self._database)
+        self._sampler.sample()
 
     def fields(self, record: Record) -> dict[str, Any]:
-        """The line's own keys, given what the process says of itself.
+        """Return the "disturbance" and "watch" objects of the result line.
 
-        A process that ended before the first sample was not watched.
+        `record` is the answer of the process, which contains its own I/O.  "watch" is
+        null if the process ended before the first sample.
         """
         disturbed = self._surroundings.disturbance(
             self._before, self._after, _own_storage_bytes(record)
         )
-        watched = self._watcher.document() if self._watcher else None
-        return {"disturbance": disturbed, "watch": watched}
+        watch = self._sampler.document() if self._sampler else None
+        return {"disturbance": disturbed, "watch": watch}
 
 
 def _own_storage_bytes(record: Record) -> int:
-    """What the measured process read from storage and wrote there, as it says."""
-    found = [record.get(key) for key in _OWN_STORAGE]
+    """Return the bytes that the process reports to have read and written."""
+    counts = [record.get(key) for key in _OWN_STORAGE]
     deferred = record.get("deferred")
     if isinstance(deferred, dict):  # a failed answer may have anything in its place
-        found.append(deferred.get("storage_written_bytes"))
-    return sum(number for number in found if type(number) is int)
+        counts.append(deferred.get("storage_written_bytes"))
+    return sum(count for count in counts if type(count) is int)

@@ -1,6 +1,6 @@
-"""What a command reaches beyond its own process: other processes and the machine.
+"""Access of a command to other processes and to the machine.
 
-One object stands for all of it, so that tests can run whole commands in one process.
+It is one object, so that tests can run whole commands within their own process.
 """
 
 import os
@@ -15,14 +15,14 @@ from scripts.machine.repetition_monitor import MachineMonitor, SystemMonitor
 
 
 def surroundings_of(machine: Machine) -> MachineMonitor:
-    """Return what can disturb a measurement here: all but this very process."""
+    """Return a monitor for which all processes except this one and its own disturb."""
     return SystemMonitor(machine.reader, machine.data_dir, (os.getpid(),))
 
 
 @dataclass(frozen=True)
 class SystemAccess:
-    """Makes what commands run programs with and watch the machine with."""
+    """Factories of the objects that run programs and observe the machine."""
 
-    executor: Callable[[Mapping[str, str]], Executor] = Spawner  # of an environment
+    executor: Callable[[Mapping[str, str]], Executor] = Spawner  # from an environment
     surroundings: Callable[[Machine], MachineMonitor] = surroundings_of
-    probes: Callable[[Path], Probes] = SystemProbes  # of a folder on the measured disk
+    probes: Callable[[Path], Probes] = SystemProbes  # from a folder on the disk

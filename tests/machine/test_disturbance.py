@@ -324,5 +324,5 @@ def test_every_share_is_of_wall_time_and_all_processors(machine: Busy) -> None:
 def test_the_snapshot_distinguishes_own_from_foreign(machine: Busy) -> None:
     machine.process(60, RUNNER)
     taken = machine.take()
-    assert sorted(taken.own) == [RUNNER, 60]
+    assert sorted(taken.own_pids) == [RUNNER, 60]
     assert sorted(taken.processes) == [INIT, RUNNER, 60]
