@@ -1,5 +1,5 @@
-"""The set-up: packages, Python environment, engine sources, build, tests.
+"""The set-up: packages, Python environment, engine libraries, build.
 
-Runs before anything is installed, so this package uses the standard library
-only and Python 3.11.
+It runs before anything is installed, and so needs only Python 3.11 and its standard
+library.
 """

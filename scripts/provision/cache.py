@@ -1,4 +1,4 @@
-"""The cache that every checkout of a user shares: downloads, prefixes, logs."""
+"""The cache that a user's checkouts share: downloads, compiled engines, logs."""
 
 import fcntl
 import hashlib
@@ -10,9 +10,9 @@ from pathlib import Path
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
     """Return $KVMATRIX_CACHE, else kvmatrix in the user's cache directory."""
-    chosen = environ.get("KVMATRIX_CACHE")
-    if chosen:
-        return Path(chosen).absolute()
+    folder = environ.get("KVMATRIX_CACHE")
+    if folder:
+        return Path(folder).absolute()
     home = Path(environ.get("HOME", "~")).expanduser()
     base = environ.get("XDG_CACHE_HOME") or home / ".cache"
     return Path(base).absolute() / "kvmatrix"
@@ -26,9 +26,10 @@ def sha256_of(path: Path) -> str:
 
 @contextmanager
 def locked(path: Path, when_waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file `path`, which the end of the process releases too.
+    """Hold the lock file `path` within the block; wait for it if necessary.
 
-    `when_waiting` is called once if another process holds it.
+    `when_waiting` is called once if another process holds the lock.  The kernel
+    releases it when the process ends, however it ends.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

@@ -1,4 +1,4 @@
-"""Running programs to their end, with their output kept in a log if need be."""
+"""Running programs to their end, optionally with their output in a log."""
 
 import os
 import re
@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 from scripts.provision.problem import SetupError
 
 _EXCERPT_LINES = 15
-_PATIENCE_S = 20.0  # with an interrupted program that tidies up
+_PATIENCE_S = 20.0  # for the cleanup of an interrupted program
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_EXIT_INTERRUPTED = 130  # as shells have it: 128 and SIGINT
-_TELLING = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |^Could not fetch |\*\*\* ")
+_EXIT_INTERRUPTED = 130  # as shells report it: 128 + SIGINT
+_ERROR = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |^Could not fetch |\*\*\* ")
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Heartbeat:
 def call(
     command: Sequence[str], heartbeat: Heartbeat | None = None, **options: Any
 ) -> int:
-    """Run `command` without input and return its exit status, as Popen has it.
+    """Run `command` without input; return its exit status, -N if killed by signal N.
 
-    `options` are those of Popen.  If this is interrupted, the command and all that it
-    started in its process group are interrupted too, and end before this raises.
+    `options` are those of Popen.  An interrupt is passed on to the command and its
+    process group; all of them have ended, or are killed, before this raises.
     """
     with _interrupts_held() as held:
         child = subprocess.Popen(
@@ -62,19 +62,19 @@ def _status_of(child: subprocess.Popen[bytes], heartbeat: Heartbeat | None) -> i
 
 @contextmanager
 def _interrupts_held() -> Iterator[list[int]]:
-    """Collect the signals that would interrupt, until the block has ended.
+    """Collect interrupting signals within the block instead of handling them.
 
-    An interrupt inside of Popen would leave a child behind that nobody knows.
+    An interrupt inside Popen would leave a running child without a reference to it.
     """
     held: list[int] = []
-    kept = {n: signal.getsignal(n) for n in _INTERRUPTS}
+    handlers = {n: signal.getsignal(n) for n in _INTERRUPTS}
     try:
-        for number, handler in kept.items():
+        for number, handler in handlers.items():
             if callable(handler):
                 signal.signal(number, lambda number, _frame: held.append(number))
         yield held
     finally:
-        for number, handler in kept.items():
+        for number, handler in handlers.items():
             if callable(handler):
                 signal.signal(number, handler)
 
@@ -91,12 +91,12 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def run_program(name: str, main: Callable[[], int]) -> NoReturn:
-    """Run `main` as the program `name`, and exit with the status it returns.
+    """Run `main` as the program `name`, and exit with the status that it returns.
 
-    Ctrl-C, SIGTERM and SIGHUP end it alike, with one line and status 130.
+    Ctrl-C, SIGTERM and SIGHUP all end it with a one-line message and status 130.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # nohup stays in force
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup sets that
             signal.signal(number, signal.default_int_handler)
     try:
         status = main()
@@ -116,7 +116,7 @@ def run_logged(
 ) -> None:
     """Run `command`, appending what it prints to `log`.
 
-    Raises SetupError with an excerpt when it fails, or when it is not there.
+    Raises SetupError, with an excerpt of the log, if it fails or is not installed.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
@@ -125,24 +125,24 @@ def run_logged(
         try:
             status = call(command, heartbeat, cwd=cwd, env=env, stdout=out, stderr=out)
         except FileNotFoundError as error:
-            raise SetupError(f"{command[0]}: no such program") from error
+            raise SetupError(f"{command[0]} is not installed") from error
     if status != 0:
         raise SetupError(
             f"'{' '.join(command)}' failed with status {status}.\n"
-            f"{excerpt(log)}\nThe whole log is {log}"
+            f"{excerpt(log)}\nThe complete log is {log}"
         )
 
 
 def excerpt(log: Path) -> str:
-    """Return the lines of a log that say what went wrong, else its last lines."""
+    """Return the first error messages in a log, or else its last lines."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    telling = [line for line in lines if _TELLING.search(line)]
-    chosen = telling[:_EXCERPT_LINES] or lines[-_EXCERPT_LINES:]
-    return "\n".join(f"  | {line}" for line in chosen)
+    errors = [line for line in lines if _ERROR.search(line)]
+    selected = errors[:_EXCERPT_LINES] or lines[-_EXCERPT_LINES:]
+    return "\n".join(f"  | {line}" for line in selected)
 
 
 def output_of(command: Sequence[str]) -> str:
-    """Return what `command` prints, stripped; "" when it fails or is absent."""
+    """Return what `command` prints, stripped; "" if it fails or is not installed."""
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:

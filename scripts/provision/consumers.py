@@ -1,10 +1,10 @@
-"""Programs of others that read our files, for tests: build/consumers.
+"""Other programs that read our files, installed in build/consumers for tests.
 
   bin/benchstat, bin/actionlint   compiled by Go, pinned in scripts/consumers/go.sum
   otava/                          a Python path, pinned in scripts/consumers/otava.txt
 
-Nothing of the project needs them but tests, which are skipped without them.  So a
-machine without Go, or without a network, is told and goes on.
+Only tests use them, and a test is skipped if its program is absent.  A failure to
+install one, such as without Go or without a network, is therefore only a warning.
 """
 
 import hashlib
@@ -23,37 +23,32 @@ GO_PROGRAMS = (
     "golang.org/x/perf/cmd/benchstat",
     "github.com/rhysd/actionlint/cmd/actionlint",
 )
-# Of one part, in seconds: a proxy that does not answer must not hold up the rest.
-_LIMIT_S = 240
+_LIMIT_S = 240  # for each tool: a proxy may never answer
 _STAMP = ".made-from"
 
 
 @dataclass(frozen=True)
 class ConsumerTool:
-    """What is made by one command into one folder of build/consumers.
+    """Programs that one command installs into one folder of build/consumers."""
 
-    `pins` are the files that say what it is made of, `maker` the version of what
-    makes it ("" if that is not there); `command` is given the folder.
-    """
-
-    name: str
-    what: str
-    pins: tuple[Path, ...]
-    maker: str
-    absent: str  # what is said without a maker
-    command: Callable[[Path], Sequence[str]]
+    name: str  # of the folder
+    title: str
+    pins: tuple[Path, ...]  # files with versions and checksums
+    installer: str  # the version of the program that installs it; "" if absent
+    absent: str  # the warning if the installer is absent
+    command: Callable[[Path], Sequence[str]]  # to install it into the folder
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the pins and with what makes the part."""
-        digest = hashlib.sha256(self.maker.encode())
+        """A hash of everything that the installed programs depend on."""
+        digest = hashlib.sha256(self.installer.encode())
         for pin in self.pins:
             digest.update(pin.read_bytes())
         return digest.hexdigest()
 
 
 def parts(pins: Path, python: Path) -> tuple[ConsumerTool, ...]:
-    """The parts; `pins` is scripts/consumers, `python` that of build/venv."""
+    """Return all tools; `pins` is scripts/consumers, `python` that of build/venv."""
     requirements = pins / "otava.txt"
     pip = (str(python), "-m", "pip", "--disable-pip-version-check", "install")
     return (
@@ -62,7 +57,7 @@ def parts(pins: Path, python: Path) -> tuple[ConsumerTool, ...]:
             "benchstat and actionlint",
             (pins / "go.mod", pins / "go.sum"),
             output_of(["go", "version"]),
-            "there is no Go",
+            "Go is not installed",
             lambda folder: (
                 *("go", "build", "-C", str(pins), "-mod=readonly", "-trimpath"),
                 *("-o", f"{folder}/", *GO_PROGRAMS),
@@ -73,7 +68,7 @@ def parts(pins: Path, python: Path) -> tuple[ConsumerTool, ...]:
             "Apache Otava",
             (requirements,),
             output_of([str(python), "--version"]),
-            f"there is no {python}",
+            f"{python} does not exist",
             lambda folder: (
                 *(*pip, "--no-input", "--retries", "1", "--timeout", "15"),
                 *("--require-hashes", "--only-binary=:all:", "--no-deps", "--quiet"),
@@ -84,42 +79,42 @@ def parts(pins: Path, python: Path) -> tuple[ConsumerTool, ...]:
 
 
 def ensure(
-    wanted: Sequence[ConsumerTool], folder: Path, log: Path, screen: Screen
+    tools: Sequence[ConsumerTool], folder: Path, log: Path, screen: Screen
 ) -> None:
-    """Makes the parts that are not there; says which cannot be made, and why."""
+    """Install the tools that are missing or outdated; warn if one fails."""
     log.unlink(missing_ok=True)
-    for part in wanted:
+    for tool in tools:
         try:
-            _ensure(part, folder / part.name, log, screen)
+            _ensure(tool, folder / tool.name, log, screen)
         except SetupError as error:
-            screen.warn(f"Left out: {part.what}, for tests only: {error}")
+            screen.warn(f"Skipped {tool.title}, which only tests use: {error}")
 
 
-def _ensure(part: ConsumerTool, folder: Path, log: Path, screen: Screen) -> None:
+def _ensure(tool: ConsumerTool, folder: Path, log: Path, screen: Screen) -> None:
     stamp = folder / _STAMP
-    if not part.maker:
-        raise SetupError(part.absent)
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == part.fingerprint:
+    if not tool.installer:
+        raise SetupError(tool.absent)
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == tool.fingerprint:
         return
     building = folder.with_name(f"{folder.name}.unfinished")
     for old in (building, folder):
         shutil.rmtree(old, ignore_errors=True)
     building.mkdir(parents=True)
-    # Only the Go that is there: no download of another.
+    # GOTOOLCHAIN: use the installed Go, rather than download the one that go.mod names.
     env = os.environ | {"GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
-    command = ["timeout", str(_LIMIT_S), *part.command(building)]
-    with screen.step(f"Making {part.what}, for tests"):
+    command = ["timeout", str(_LIMIT_S), *tool.command(building)]
+    with screen.step(f"Installing {tool.title}, for tests"):
         run_logged(command, log, cwd=building, env=env)
-    (building / _STAMP).write_text(part.fingerprint, encoding="utf-8")
+    (building / _STAMP).write_text(tool.fingerprint, encoding="utf-8")
     building.replace(folder)
 
 
 def main() -> int:
-    """Makes all of them for this checkout."""
+    """Install all of them for this checkout."""
     root = Path(__file__).resolve().parents[2]
-    wanted = parts(root / "scripts/consumers", root / "build/venv/bin/python")
+    tools = parts(root / "scripts/consumers", root / "build/venv/bin/python")
     log = root / "build/logs/consumers.log"
-    ensure(wanted, root / "build/consumers", log, Screen())
+    ensure(tools, root / "build/consumers", log, Screen())
     return 0
 
 

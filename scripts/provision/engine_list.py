@@ -1,4 +1,4 @@
-"""The file that tells CMake where each engine library is and what it is."""
+"""The file from which CMake reads the location and origin of each engine library."""
 
 import os
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from scripts.provision.prefixes import Prefix
 
 @dataclass(frozen=True)
 class EngineLibrary:
-    """One library as CMake needs to know it; unknown texts are empty."""
+    """What CMake must know of one library; an unknown text is empty."""
 
     package: str
     version: str
@@ -38,18 +38,18 @@ def bundled(prefixes: Iterable[Prefix], flags: str) -> list[EngineLibrary]:
 
 
 def development_package(source: PinnedSource) -> str:
-    """Return the distribution's package with the library's headers."""
+    """Return the name of the distribution's package with the library's headers."""
     return f"lib{source.package}-dev"
 
 
 def installed_version(source: PinnedSource) -> str:
-    """Return the version of the distribution's library, "" if it is not there."""
+    """Return the version of the distribution's library; "" if it is not installed."""
     name = development_package(source)
     return output_of(["dpkg-query", "-W", "-f", "${Version}", name])
 
 
 def system(sources: Iterable[PinnedSource]) -> list[EngineLibrary]:
-    """Return the distribution's libraries, with the versions installed."""
+    """Return the distribution's libraries, with the installed versions."""
     libraries = []
     for source in sources:
         name = development_package(source)
@@ -72,7 +72,7 @@ def cmake_text(libraries: Iterable[EngineLibrary]) -> str:
     libraries = list(libraries)
     names = " ".join(library.package for library in libraries)
     lines = [
-        "# Written by scripts/setup: the engine libraries, and what they are.",
+        "# Written by scripts/setup: the engine libraries and their origins.",
         f"set(KVM_ENGINE_PACKAGES {names})",
     ]
     for library in libraries:
@@ -83,7 +83,7 @@ def cmake_text(libraries: Iterable[EngineLibrary]) -> str:
 
 
 def write_if_changed(path: Path, text: str) -> bool:
-    """Write a file atomically unless it already says `text`; tell if written."""
+    """Write a file atomically, unless it already contains `text`; True if written."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Fetching pinned source packages with the distribution's own client."""
+"""Fetching pinned source packages with apt-get."""
 
 import os
 import shutil
@@ -15,19 +15,20 @@ APT_CONFIGURATION = Path("/etc/apt")
 
 
 def check_files(source: PinnedSource, folder: Path) -> None:
-    """Refuse a source package one of whose files is not the pinned one."""
+    """Raise SetupError if a file of a source package is not the pinned one."""
     for name, pinned in source.sha256.items():
-        found = sha256_of(folder / name)
-        if found != pinned:
+        actual = sha256_of(folder / name)
+        if actual != pinned:
             raise SetupError(
-                f"{folder / name}: the checksum is wrong, the file is refused\n"
-                f"  pinned  sha256 {pinned}\n"
-                f"  found   sha256 {found}"
+                f"{folder / name}: wrong checksum; the file is refused\n"
+                f"  expected sha256 {pinned}\n"
+                f"  actual   sha256 {actual}\n"
+                "Delete the file and run the same command again to download it again"
             )
 
 
 def is_downloaded(source: PinnedSource, downloads: Path) -> bool:
-    """Tell whether every file of the source package is there, unchecked."""
+    """Return True if every file of the source package exists; checks no checksum."""
     return all((downloads / name).is_file() for name in source.sha256)
 
 
@@ -39,15 +40,16 @@ def _apt_options(private: Path) -> list[str]:
         "Dir::Cache": private / "cache",
         "Acquire::Retries": "3",
     }
-    if os.geteuid() == 0:  # apt's own user cannot read our cache
+    if os.geteuid() == 0:  # the user _apt, which apt switches to, cannot read our cache
         options["APT::Sandbox::User"] = "root"
     return [word for k, v in options.items() for word in ("-o", f"{k}={v}")]
 
 
 def download(sources: Sequence[PinnedSource], cache: Path) -> None:
-    """Fetch the source packages into cache/downloads and check every file.
+    """Fetch the source packages into cache/downloads.
 
-    A file that is not the pinned one never gets there.  Raises SetupError.
+    A file gets there only if its checksum is the pinned one.  Raises SetupError if one
+    is not, or cannot be fetched.
     """
     private, log = cache / "apt", cache / "logs" / "fetch.log"
     incoming = cache / "work" / "incoming"
@@ -65,8 +67,8 @@ def download(sources: Sequence[PinnedSource], cache: Path) -> None:
         run_logged([*apt, "source", "--download-only", *names], log, cwd=incoming)
     except SetupError as error:
         raise SetupError(
-            f"{error}\nThe package sources of this machine do not offer "
-            f"{', '.join(names)}, which configs/engines.toml pins."
+            f"{error}\nCheck the network, and whether the package sources of this "
+            f"machine offer {', '.join(names)}, which configs/engines.toml pins"
         ) from error
     downloads = cache / "downloads"
     downloads.mkdir(exist_ok=True)

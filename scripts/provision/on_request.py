@@ -1,7 +1,7 @@
-"""Engines that are compiled when asked for only, because that takes long.
+"""Engines that are compiled only on request, because compiling them takes long.
 
-Until then the distribution's library serves, where it is installed or can be.
-Once compiled, they are used by every set-up that shares the cache.
+Until then the distribution's library is used, if it is or can be installed.  Once one
+is compiled, every set-up that shares the cache uses it.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,32 +13,38 @@ from scripts.provision.problem import SetupError
 from scripts.provision.setup_screen import Screen
 
 
-def check(sources: Sequence[PinnedSource], asked: Collection[str]) -> None:
-    """Refuse `--with` an engine for which it means nothing."""
+def check(sources: Sequence[PinnedSource], requested: Collection[str]) -> None:
+    """Raise SetupError if `--with` names an engine that is not compiled on request."""
     known = sorted({s.engine for s in sources if s.on_request})
-    for name in sorted(set(asked) - set(known)):
-        raise SetupError(f"--with {name}: one of {', '.join(known)} is accepted")
+    for name in sorted(set(requested) - set(known)):
+        raise SetupError(
+            f"--with {name}: expected {' or '.join(known)}; "
+            "no other engine is compiled on request"
+        )
 
 
-def compiled(planned: Sequence[Prefix], asked: Collection[str]) -> list[Prefix]:
-    """Return what is compiled: always, asked for, or compiled before."""
+def compiled(planned: Sequence[Prefix], requested: Collection[str]) -> list[Prefix]:
+    """Return the prefixes to compile and use.
+
+    They are those that are always compiled, requested, or already in the cache.
+    """
     return [
         prefix
         for prefix in planned
         if not prefix.source.on_request
-        or prefix.source.engine in asked
+        or prefix.source.engine in requested
         or prefix.is_built
     ]
 
 
-def others(planned: Sequence[Prefix], asked: Collection[str]) -> list[PinnedSource]:
-    """Return the sources of which the distribution's library is used."""
-    own = {prefix.source.package for prefix in compiled(planned, asked)}
-    return [p.source for p in planned if p.source.package not in own]
+def others(planned: Sequence[Prefix], requested: Collection[str]) -> list[PinnedSource]:
+    """Return the sources for which the distribution's library is used instead."""
+    packages_compiled = {p.source.package for p in compiled(planned, requested)}
+    return [p.source for p in planned if p.source.package not in packages_compiled]
 
 
-def tell_costs(prefixes: Sequence[Prefix], screen: Screen) -> None:
-    """Say what compiling costs of each that was asked for and is not there."""
+def print_costs(prefixes: Sequence[Prefix], screen: Screen) -> None:
+    """Print what compiling will cost, for each requested engine not yet compiled."""
     for prefix in prefixes:
         source = prefix.source
         if source.on_request and not prefix.is_built:
@@ -48,7 +54,10 @@ def tell_costs(prefixes: Sequence[Prefix], screen: Screen) -> None:
 def installable(
     sources: Sequence[PinnedSource], screen: Screen
 ) -> list[packages.Requirement]:
-    """Return what to install of the distribution's; warn of what cannot be."""
+    """Return the libraries to install from the distribution.
+
+    If none can be installed from here, warn about each and return [].
+    """
     names = [engine_list.development_package(source) for source in sources]
     absent = packages.missing(packages.development_packages(names))
     why = packages.why_not_installable() if absent else ""
@@ -56,7 +65,7 @@ def installable(
         return absent
     for requirement in absent:
         screen.warn(
-            f"Left out: the engine of {requirement.package}, which is not there "
-            f"({why}); install it, or see scripts/setup --help, --with"
+            f"Skipped the engine that needs {requirement.package}, which is not "
+            f"installed ({why}); install it, or see --with in scripts/setup --help"
         )
     return []

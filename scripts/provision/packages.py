@@ -1,8 +1,7 @@
-"""The distribution's packages that must be there, and why each one.
+"""The distribution's packages that must be installed, and the reason for each.
 
-A machine needs git, a C++ compiler and Python 3.11; what else is needed is
-listed here.  A package counts as present when what it is wanted for is there,
-whoever installed it.
+They are needed in addition to git and Python 3.11.  A package counts as present if
+what it is needed for is present, from whatever source.
 """
 
 import importlib.util
@@ -16,8 +15,7 @@ from scripts.provision.commands import run_logged
 from scripts.provision.problem import SetupError
 from scripts.provision.setup_screen import Screen
 
-# Another apt may be at work on the machine: wait for it this long, in seconds.
-_LOCK_TIMEOUT_S = 400
+_LOCK_TIMEOUT_S = 400  # for another apt that is running on the machine
 
 
 def _program(name: str) -> Callable[[], bool]:
@@ -25,12 +23,12 @@ def _program(name: str) -> Callable[[], bool]:
 
 
 def _header(name: str) -> Callable[[], bool]:
-    def found() -> bool:
+    def is_installed() -> bool:
         include = Path("/usr/include")
         folders = [include, Path("/usr/local/include"), *include.glob("*-linux-gnu*")]
         return any((folder / name).exists() for folder in folders)
 
-    return found
+    return is_installed
 
 
 def _ensurepip() -> bool:
@@ -39,7 +37,7 @@ def _ensurepip() -> bool:
 
 @dataclass(frozen=True)
 class Requirement:
-    """One package, the reason for it, and how to see that it is not needed."""
+    """One package, the reason for it, and a test of whether it is already met."""
 
     package: str
     reason: str
@@ -67,17 +65,17 @@ TESTING = (
     Requirement("chromium", "opens the report in a real browser", _program("chromium")),
     Requirement(
         "libbenchmark-tools",
-        "Google's compare.py reads what we write",
+        "its compare.py reads our files",
         Path("/usr/share/benchmark/compare.py").is_file,
     ),
     Requirement(
         "fonts-dejavu-core",
-        "the wide font that the pages are laid out in",
+        "the wider font in which page layouts are tested",
         Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf").is_file,
     ),
     Requirement(
         "fonts-liberation",
-        "the narrow one",
+        "the narrower font",
         Path(
             "/usr/share/fonts/truetype/liberation/LiberationSansNarrow-Regular.ttf"
         ).is_file,
@@ -105,21 +103,21 @@ def missing(requirements: Iterable[Requirement]) -> list[Requirement]:
 
 
 def why_not_installable(etc: Path = Path("/etc")) -> str:
-    """Say why packages cannot be installed from here; "" when they can."""
+    """Return why packages cannot be installed from here; "" if they can."""
     release = etc / "os-release"
     text = release.read_text(encoding="utf-8") if release.is_file() else ""
     facts = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
     name, version = (facts.get(k, "").strip('"') for k in ("ID", "VERSION_ID"))
     if (name, version) != ("debian", "12"):
-        found = facts.get("PRETTY_NAME", "unknown").strip('"')
-        return f"this is not Debian 12 but {found}; the names there may differ"
+        title = facts.get("PRETTY_NAME", "unknown").strip('"')
+        return f"this is {title}, not Debian 12; package names may differ"
     if os.geteuid() != 0:
         return "installing packages needs root"
     return ""
 
 
 def missing_text(requirements: Sequence[Requirement], why: str) -> str:
-    """Return what a person is told when packages must be installed by hand."""
+    """Return the error message for packages that must be installed by hand."""
     width = max(len(requirement.package) for requirement in requirements)
     names = " ".join(requirement.package for requirement in requirements)
     lines = [f"Missing packages ({why}):"]
@@ -141,7 +139,10 @@ def _install(requirements: Sequence[Requirement], log: Path) -> None:
 
 
 def ensure(requirements: Sequence[Requirement], log: Path, screen: Screen) -> None:
-    """Install what is missing; raise SetupError naming it where that cannot be."""
+    """Install what is missing.
+
+    Raises SetupError, with the names of the packages, if they cannot be installed.
+    """
     absent = missing(requirements)
     if not absent:
         return
@@ -151,6 +152,6 @@ def ensure(requirements: Sequence[Requirement], log: Path, screen: Screen) -> No
     names = ", ".join(requirement.package for requirement in absent)
     with screen.step(f"Installing packages: {names}"):
         _install(absent, log)
-    still = missing(absent)
-    if still:
-        raise SetupError(missing_text(still, "apt-get installed them to no effect"))
+    if remaining := missing(absent):
+        why = "apt-get succeeded, but what they provide was not found"
+        raise SetupError(missing_text(remaining, why))

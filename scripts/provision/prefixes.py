@@ -1,7 +1,7 @@
-"""Engine libraries in the cache: one finished folder per pin, flags, compiler.
+"""Engine libraries in the cache: one folder per pin, flags and compiler.
 
-A prefix appears under its name by one rename, with its manifest inside, after
-everything else was done: what is there is whole.
+A prefix gets its name by a single rename, as the last step and with its manifest
+inside.  So one that exists is complete.
 """
 
 import hashlib
@@ -34,14 +34,14 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class Prefix:
-    """One pinned source and the folder that its compiled form has or will have."""
+    """A pinned source and the folder of its compiled library."""
 
     source: PinnedSource
     path: Path
 
     @property
     def is_built(self) -> bool:
-        """Whether the library is there, whole."""
+        """True if the library is in the cache, complete."""
         return (self.path / MANIFEST).is_file()
 
 
@@ -50,7 +50,7 @@ def key_of(
 ) -> str:
     """Return a short hash of everything that the compiled library depends on."""
     pinned = asdict(source)
-    del pinned["on_request"]  # changes when, not what, is compiled
+    del pinned["on_request"]  # decides when it is compiled, not what
     facts = {
         "recipe": RECIPE,
         "source": pinned,
@@ -66,7 +66,7 @@ def key_of(
 def plan(
     sources: Sequence[PinnedSource], flags: str, compiler: Compiler, cache: Path
 ) -> list[Prefix]:
-    """Return where each source's library is, or will be."""
+    """Return the prefix of each source, compiled or not."""
     prefixes: dict[str, Prefix] = {}
     for source in sources:
         needed = [prefixes[name].path.name for name in source.needs]
@@ -99,7 +99,7 @@ def _compile(job: Job, log: Path, environ: Mapping[str, str]) -> None:
     if foreign:
         raise SetupError(
             f"{job.source.package} was compiled with {' '.join(foreign)}; "
-            f"every engine gets {job.flags!r} alone.  The log is {log}"
+            f"every engine must get {job.flags!r} only.  The log is {log}"
         )
 
 
@@ -127,17 +127,20 @@ def build_all(
     environ: Mapping[str, str],
     screen: Screen,
 ) -> None:
-    """Fetch and compile what is not there.  The caller holds the cache's lock."""
+    """Fetch and compile what is not in the cache.
+
+    REQUIRES: the caller holds the lock of the cache.
+    """
     todo = [prefix for prefix in prefixes if not prefix.is_built]
     if not todo:
         return
     work = cache / "work"
-    shutil.rmtree(work, ignore_errors=True)  # what an interrupted set-up left
-    there = cache / "downloads"
-    wanted = [p.source for p in todo if not is_downloaded(p.source, there)]
-    if wanted:
-        with screen.step(f"Fetching sources: {', '.join(s.package for s in wanted)}"):
-            download(wanted, cache)
+    shutil.rmtree(work, ignore_errors=True)  # leftovers of an interrupted set-up
+    downloads = cache / "downloads"
+    sources = [p.source for p in todo if not is_downloaded(p.source, downloads)]
+    if sources:
+        with screen.step(f"Fetching sources: {', '.join(s.package for s in sources)}"):
+            download(sources, cache)
     paths = {prefix.source.package: prefix.path for prefix in prefixes}
     for prefix in todo:
         source = prefix.source

@@ -1,5 +1,5 @@
-"""The one error a person is shown without a traceback."""
+"""The error that is shown without a traceback."""
 
 
 class SetupError(Exception):
-    """The set-up cannot go on; the message says why and what to do."""
+    """The set-up cannot continue; the message says why and what to do."""

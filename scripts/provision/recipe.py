@@ -1,4 +1,4 @@
-"""How a source package becomes a static library: the commands, no more."""
+"""The commands that make a static library of a source package."""
 
 import os
 import re
@@ -9,31 +9,31 @@ from pathlib import Path
 from report.config.pinned_source import PinnedSource
 from scripts.provision.commands import output_of
 
-# Raised whenever a change here must make every engine be compiled again.
+# Increase this when a change in this file requires every engine to be recompiled.
 RECIPE = 1
 
-# What of the caller's environment a build may see: nothing that adds flags.
-_KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "USER", "LOGNAME")
+# The caller's variables that a build gets: none that can add flags.
+_INHERITED_VARIABLES = ("PATH", "HOME", "TMPDIR", "USER", "LOGNAME")
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """The C and C++ compilers and what they call themselves."""
+    """The C and C++ compilers and their version."""
 
     cc: str
     cxx: str
-    banner: str  # the first line of --version: what the cache key depends on
+    banner: str  # the first line of --version; part of the cache key
 
     @property
     def title(self) -> str:
-        """Name and version as CMake has them, such as "GNU 12.2.0"."""
+        """The name and version in CMake's terms, such as "GNU 12.2.0"."""
         name = "Clang" if "clang" in self.banner.lower() else "GNU"
         versions = re.findall(r"\b\d+\.\d+(?:\.\d+)?\b", self.banner)
         return f"{name} {versions[-1] if versions else 'unknown'}"
 
 
 def find_compiler(environ: Mapping[str, str]) -> Compiler:
-    """Return the compilers of $CC and $CXX, else the system's."""
+    """Return the compilers named by $CC and $CXX, by default cc and c++."""
     cc, cxx = environ.get("CC", "cc"), environ.get("CXX", "c++")
     banner = output_of([cxx, "--version"]).partition("\n")[0]
     return Compiler(cc, cxx, banner)
@@ -41,29 +41,29 @@ def find_compiler(environ: Mapping[str, str]) -> Compiler:
 
 @dataclass(frozen=True)
 class Job:
-    """One source package to compile: from where, to where, and with what."""
+    """One source package to compile: its folders, compiler and flags."""
 
     source: PinnedSource
     flags: str
     compiler: Compiler
     tree: Path  # the unpacked source
     prefix: Path  # where the result will live
-    stage: Path  # where it is installed first, under its full path
+    stage: Path  # DESTDIR: `prefix` is installed below it first
     dependencies: Sequence[Path]  # prefixes of the packages it needs
     jobs: int
 
 
 def environment(job: Job, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the build: our flags and nobody else's."""
+    """Return the environment of the build, with our flags and no others."""
     headers = " ".join(f"-I{path}/include" for path in job.dependencies)
     libraries = " ".join(f"-L{path}/lib" for path in job.dependencies)
     cmake = job.source.build == "cmake"
-    kept = {k: environ[k] for k in _KEPT_VARIABLES if k in environ}
-    return kept | {
+    inherited = {k: environ[k] for k in _INHERITED_VARIABLES if k in environ}
+    return inherited | {
         "LC_ALL": "C",
         "CC": job.compiler.cc,
         "CXX": job.compiler.cxx,
-        # CMake has no variable for headers alone and adds its flags itself.
+        # CMake adds CMAKE_*_FLAGS_RELEASE itself, and does not read CPPFLAGS.
         "CFLAGS": headers if cmake else job.flags,
         "CXXFLAGS": headers if cmake else job.flags,
         "CPPFLAGS": headers,
@@ -102,10 +102,13 @@ def _autotools(job: Job) -> list[list[str]]:
 
 
 def _make(job: Job) -> list[list[str]]:
-    """A makefile without configure: `{flags}` in an option becomes ours."""
-    places = [f"prefix={job.prefix}", f"DESTDIR={job.stage}"]
+    """Return the commands for a makefile without configure.
+
+    `{flags}` in an option stands for our flags.
+    """
+    folders = [f"prefix={job.prefix}", f"DESTDIR={job.stage}"]
     options = [option.replace("{flags}", job.flags) for option in job.source.options]
-    make = ["make", f"-j{job.jobs}", f"CC={job.compiler.cc}", *places, *options]
+    make = ["make", f"-j{job.jobs}", f"CC={job.compiler.cc}", *folders, *options]
     return [[*make, "install"]]
 
 
@@ -118,24 +121,24 @@ def commands(job: Job) -> list[list[str]]:
 
 
 def foreign_flags(log: str, flags: str) -> list[str]:
-    """Return optimisation flags in force in a build's log that are not ours.
+    """Return the effective optimisation flags in a build's log that are not ours.
 
-    The last -O of a command line wins; any -march, -mtune, -mcpu or -flto is
-    foreign, and so is an NDEBUG taken back.
+    The last -O of a command line takes effect.  -march, -mtune, -mcpu, -flto and
+    -UNDEBUG are always foreign.
     """
     ours = [flag for flag in flags.split() if flag.startswith("-O")][-1]
-    found = set()
+    foreign = set()
     for line in log.splitlines():
         words = line.split()
         if "-c" not in words or not any(w.endswith((".c", ".cc")) for w in words):
             continue
         levels = [word for word in words if re.fullmatch(r"-O[0-9sgz]?|-Ofast", word)]
-        found |= {*levels[-1:]} - {ours} if levels else {"no -O"}
-        found |= {w for w in words if re.match(r"-m(arch|tune|cpu)=|-flto", w)}
-        found |= {"-UNDEBUG"} & set(words)
-    return sorted(found)
+        foreign |= {*levels[-1:]} - {ours} if levels else {"no -O"}
+        foreign |= {w for w in words if re.match(r"-m(arch|tune|cpu)=|-flto", w)}
+        foreign |= {"-UNDEBUG"} & set(words)
+    return sorted(foreign)
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))

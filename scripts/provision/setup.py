@@ -1,4 +1,4 @@
-"""`scripts/setup`: makes a machine and a checkout ready, and builds."""
+"""`scripts/setup`: prepare a machine and a checkout, and build."""
 
 import argparse
 import os
@@ -26,21 +26,26 @@ ROOT = Path(__file__).resolve().parents[2]
 EXIT_UNFIT = 2
 
 _DESCRIPTION = """\
-Makes this machine and this checkout ready, then builds every db_bench_<engine>:
-  1. packages of the distribution (installed when root on Debian 12, else listed)
-  2. a Python environment in build/venv, from scripts/requirements.txt
-  3. engine sources pinned in configs/engines.toml: fetched, checked, compiled
-     once with the flags of CMakePresets.json, and kept in the cache
-  4. the harness and its drivers, in build/release (or build/system)
-Safe to repeat: what is done already is not done again."""
+Prepare this machine and this checkout, then build every db_bench_<engine>:
+  1. Install the distribution's packages (as root on Debian 12), or list them.
+  2. Create a Python environment in build/venv, from scripts/requirements.txt.
+  3. Fetch the engine sources pinned in configs/engines.toml, verify their
+     checksums, and compile them into the cache with the flags of
+     CMakePresets.json.
+  4. Build the harness and its drivers in build/release (or build/system).
+Safe to repeat: completed work is not redone."""
 
 _EPILOGUE = """\
 environment:
-  KVMATRIX_CACHE   where downloads, compiled engines and logs are kept
+  KVMATRIX_CACHE   folder of downloads, compiled engines and logs
                    (default: kvmatrix in $XDG_CACHE_HOME or ~/.cache)
-  CC, CXX          the compilers (default: cc and c++)
-exit status: 0 ready; 2 something is missing or failed, and stderr says what;
-130 interrupted"""
+  KVMATRIX_PYTHON  Python 3.11 or newer (default: the first one found)
+  CC, CXX          compilers (default: cc and c++)
+
+exit status:
+  0    ready
+  2    something is missing or failed; stderr says what
+  130  interrupted"""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -56,28 +61,31 @@ def parser() -> argparse.ArgumentParser:
         "--engines",
         choices=("bundled", "system"),
         default="bundled",
-        help="compile the engines (default) or use the distribution's libraries",
+        help="compile the engines, or use the distribution's libraries "
+        "(default: bundled)",
     )
     result.add_argument(
         "--with",
-        dest="asked",
+        dest="requested",
         metavar="ENGINE",
         action="append",
         default=[],
-        help="compile this engine too, which otherwise is the distribution's: "
-        "rocksdb (what it costs is said first; repeat for several)",
+        help="also compile ENGINE (rocksdb), instead of using the distribution's "
+        "library; prints the cost first; repeatable",
     )
     result.add_argument(
-        "--test", action="store_true", help="install what scripts/test needs as well"
+        "--test", action="store_true", help="also install what scripts/test needs"
     )
     result.add_argument(
-        "--python-only", action="store_true", help="only the Python environment"
+        "--python-only",
+        action="store_true",
+        help="set up only the Python environment",
     )
     result.add_argument(
         "--no-build", action="store_true", help="stop before building the harness"
     )
     result.add_argument(
-        "-q", "--quiet", action="store_true", help="say only what needs attention"
+        "-q", "--quiet", action="store_true", help="print only warnings and errors"
     )
     return result
 
@@ -85,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
 def _plan(
     sources: Sequence[PinnedSource], cache: Path
 ) -> tuple[list[prefixes.Prefix], str]:
-    """The folder of each engine library, and the flags they are compiled with."""
+    """Return the prefix of each engine library, and the compiler flags."""
     flags = read_flags(ROOT / "CMakePresets.json")
     compiler = recipe.find_compiler(os.environ)
     return prefixes.plan(sources, flags, compiler, cache), flags
@@ -97,32 +105,32 @@ def _requirements(
     cache: Path,
     screen: Screen,
 ) -> list[packages.Requirement]:
-    wanted = list(packages.BUILDING)
+    required = list(packages.BUILDING)
     if options.engines == "system":
         names = [engine_list.development_package(source) for source in sources]
-        wanted += packages.development_packages(names)
+        required += packages.development_packages(names)
     else:
-        wanted += packages.COMPILING_ENGINES
+        required += packages.COMPILING_ENGINES
         planned, _ = _plan(sources, cache)
-        theirs = on_request.others(planned, options.asked)
-        wanted += on_request.installable(theirs, screen)
-    return wanted + (list(packages.TESTING) if options.test else [])
+        others = on_request.others(planned, options.requested)
+        required += on_request.installable(others, screen)
+    return required + (list(packages.TESTING) if options.test else [])
 
 
 def _python(options: argparse.Namespace, screen: Screen) -> None:
     build_dir = ROOT / "build"
-    every = ROOT / "scripts/requirements-dev.txt"
-    wanted = every if options.test else ROOT / "scripts/requirements.txt"
+    superset = ROOT / "scripts/requirements-dev.txt"
+    file = superset if options.test else ROOT / "scripts/requirements.txt"
     venv.ensure(
-        build_dir / "venv", wanted, every, build_dir / "logs" / "venv.log", screen
+        build_dir / "venv", file, superset, build_dir / "logs" / "venv.log", screen
     )
 
 
 def _consumers(screen: Screen) -> None:
     build_dir = ROOT / "build"
-    wanted = consumers.parts(ROOT / "scripts/consumers", build_dir / "venv/bin/python")
+    tools = consumers.parts(ROOT / "scripts/consumers", build_dir / "venv/bin/python")
     log = build_dir / "logs" / "consumers.log"
-    consumers.ensure(wanted, build_dir / "consumers", log, screen)
+    consumers.ensure(tools, build_dir / "consumers", log, screen)
 
 
 def _libraries(
@@ -134,20 +142,20 @@ def _libraries(
     if options.engines == "system":
         return engine_list.system(sources)
     planned, flags = _plan(sources, cache)
-    ours = on_request.compiled(planned, options.asked)
-    theirs = on_request.others(planned, options.asked)
-    if not all(prefix.is_built for prefix in ours):
-        on_request.tell_costs(ours, screen)
+    compiled = on_request.compiled(planned, options.requested)
+    others = on_request.others(planned, options.requested)
+    if not all(prefix.is_built for prefix in compiled):
+        on_request.print_costs(compiled, screen)
         compiler = recipe.find_compiler(os.environ)
         waiting = "Waiting for another set-up that uses the same cache ..."
         with locked(cache / "lock", lambda: screen.warn(waiting)):
-            prefixes.build_all(ours, flags, compiler, cache, os.environ, screen)
-    installed = [source for source in theirs if engine_list.installed_version(source)]
-    return engine_list.bundled(ours, flags) + engine_list.system(installed)
+            prefixes.build_all(compiled, flags, compiler, cache, os.environ, screen)
+    installed = [source for source in others if engine_list.installed_version(source)]
+    return engine_list.bundled(compiled, flags) + engine_list.system(installed)
 
 
 def build(preset: str, log: Path, reconfigure: bool, screen: Screen) -> None:
-    """Configure if need be, and build a preset; SetupError if that fails."""
+    """Configure a preset if necessary, and build it.  Raises SetupError."""
     log.unlink(missing_ok=True)
     if reconfigure or not (ROOT / "build" / preset / "build.ninja").is_file():
         with screen.step(f"Configuring build/{preset}"):
@@ -161,20 +169,20 @@ def build(preset: str, log: Path, reconfigure: bool, screen: Screen) -> None:
 
 
 def run(options: argparse.Namespace, screen: Screen) -> None:
-    """Do what the options ask for; SetupError says why it cannot be done."""
+    """Carry out the steps that the options select.  Raises SetupError."""
     cache = cache_dir(os.environ)
     logs = ROOT / "build" / "logs"
     waiting = "Waiting for another set-up of this checkout ..."
     with locked(ROOT / "build" / "lock", lambda: screen.warn(waiting)):
         if options.python_only:
-            wanted = [r for r in packages.BUILDING if r.package == "python3-venv"]
-            packages.ensure(wanted, logs / "packages.log", screen)
+            required = [r for r in packages.BUILDING if r.package == "python3-venv"]
+            packages.ensure(required, logs / "packages.log", screen)
             _python(options, screen)
             return
         sources = read_sources(ROOT / "configs/engines.toml")
-        on_request.check(sources, options.asked)
-        wanted = _requirements(options, sources, cache, screen)
-        packages.ensure(wanted, logs / "packages.log", screen)
+        on_request.check(sources, options.requested)
+        required = _requirements(options, sources, cache, screen)
+        packages.ensure(required, logs / "packages.log", screen)
         _python(options, screen)
         if options.test:
             _consumers(screen)
@@ -187,11 +195,11 @@ def run(options: argparse.Namespace, screen: Screen) -> None:
             build(preset, logs / f"{preset}.log", changed, screen)
 
 
-def _forbidden(error: PermissionError) -> str:
-    """What to do about a place that this user may not use."""
+def _permission_text(error: PermissionError) -> str:
+    """Return the message for a file or folder that this user may not use."""
     path = Path(os.fsdecode(error.filename or "")).absolute()
     if path.is_relative_to(ROOT):
-        remedy = "set up as the user who owns this checkout, or clone it anew"
+        remedy = "run as the user who owns this checkout, or clone it again"
     else:
         remedy = "set KVMATRIX_CACHE to a folder that this user can write"
     return f"permission denied: {path}; {remedy}"
@@ -207,7 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"scripts/setup: {error}", file=sys.stderr)
         return EXIT_UNFIT
     except PermissionError as error:
-        print(f"scripts/setup: {_forbidden(error)}", file=sys.stderr)
+        print(f"scripts/setup: {_permission_text(error)}", file=sys.stderr)
         return EXIT_UNFIT
     screen.say("Ready.")
     return 0

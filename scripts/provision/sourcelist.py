@@ -1,15 +1,15 @@
-"""The machine's own package sources, turned into sources of source packages.
+"""The machine's package sources, converted into sources of source packages.
 
-apt knows two formats: one line per source (*.list) and stanzas (*.sources).
-Both become stanzas of `Types: deb-src`, in a file of our own: the machine's
-configuration is read and never changed.
+apt has two formats: one line per source (*.list) and stanzas (*.sources).  Both are
+converted to stanzas with `Types: deb-src` in a separate file, so that the machine's
+configuration is never changed.
 """
 
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
-# Fields of a stanza that say where to look and whom to trust, in apt's words.
+# Options of the one-line format to keep, and their names as fields of a stanza.
 _ONE_LINE_OPTIONS = {
     "signed-by": "Signed-By",
     "trusted": "Trusted",
@@ -34,24 +34,24 @@ def _fields(paragraph: str) -> Stanza:
     return fields
 
 
-def _is_off(fields: Stanza) -> bool:
+def _is_disabled(fields: Stanza) -> bool:
     return {k.lower(): v.lower() for k, v in fields.items()}.get("enabled") == "no"
 
 
 def from_stanzas(text: str) -> list[Stanza]:
-    """Return the deb-src stanzas of the text of a *.sources file."""
+    """Return deb-src stanzas for the text of a *.sources file."""
     text = re.sub(r"(?m)^#.*\n?", "", text)
     stanzas = []
     for paragraph in re.split(r"\n[ \t]*\n", text):
         fields = _fields(paragraph)
-        if any(key.lower() == "uris" for key in fields) and not _is_off(fields):
-            kept = {k: v for k, v in fields.items() if k.lower() not in _DROPPED_FIELDS}
-            stanzas.append({"Types": "deb-src"} | kept)
+        if any(key.lower() == "uris" for key in fields) and not _is_disabled(fields):
+            rest = {k: v for k, v in fields.items() if k.lower() not in _DROPPED_FIELDS}
+            stanzas.append({"Types": "deb-src"} | rest)
     return stanzas
 
 
 def from_lines(text: str) -> list[Stanza]:
-    """Return the deb-src stanzas of the text of a *.list file."""
+    """Return deb-src stanzas for the text of a *.list file."""
     stanzas = []
     pattern = re.compile(r"^deb(?:-src)?\s+(?:\[([^]]*)\]\s+)?(\S+)\s+(\S+)\s*(.*)$")
     for line in text.splitlines():
@@ -71,19 +71,22 @@ def from_lines(text: str) -> list[Stanza]:
 
 
 def source_files(etc: Path) -> list[Path]:
-    """Return the files of the apt configuration directory that name sources."""
+    """Return the files in apt's configuration directory that list sources."""
     parts = etc / "sources.list.d"
     files = [etc / "sources.list", *parts.glob("*.list"), *parts.glob("*.sources")]
     return sorted(file for file in files if file.is_file())
 
 
 def private_list(files: Iterable[Path]) -> str:
-    """Return the text of one *.sources file equivalent to `files`, deb-src only."""
+    """Return the text of one *.sources file, with deb-src stanzas for all of `files`.
+
+    Duplicates are dropped.
+    """
     stanzas: list[Stanza] = []
     for file in files:
         text = file.read_text(encoding="utf-8")
-        found = from_stanzas(text) if file.suffix == ".sources" else from_lines(text)
-        stanzas += [stanza for stanza in found if stanza not in stanzas]
+        more = from_stanzas(text) if file.suffix == ".sources" else from_lines(text)
+        stanzas += [stanza for stanza in more if stanza not in stanzas]
     return "\n".join(
         "".join(f"{name}: {value}\n" for name, value in stanza.items())
         for stanza in stanzas

@@ -1,4 +1,4 @@
-"""The Python environment in build/venv, from pinned and hashed requirements."""
+"""The Python environment in build/venv, from requirements with versions and hashes."""
 
 import hashlib
 import shutil
@@ -8,19 +8,19 @@ from pathlib import Path
 from scripts.provision.commands import run_logged
 from scripts.provision.setup_screen import Screen
 
-# Each is what one file of requirements leaves when all of it is installed.
+# A folder with one stamp for each requirements file that is completely installed.
 _STAMPS = "kvmatrix"
 
 
 def fingerprint(requirements: Path) -> str:
-    """Return what an environment depends on: the pins and the interpreter."""
+    """Return a hash of what an environment depends on: the pins and the interpreter."""
     digest = hashlib.sha256(requirements.read_bytes())
     digest.update(f"{sys.version}\0{sys.base_prefix}".encode())
     return digest.hexdigest()
 
 
 def is_current(venv: Path, requirements: Path) -> bool:
-    """Tell whether everything in `requirements` was installed, to the end."""
+    """Return True if everything in `requirements` is installed."""
     return (venv / _STAMPS / fingerprint(requirements)).is_file()
 
 
@@ -30,21 +30,22 @@ def _create(venv: Path, log: Path) -> None:
     (venv / _STAMPS).mkdir()
 
 
-def ensure(venv: Path, wanted: Path, every: Path, log: Path, screen: Screen) -> None:
-    """Make the environment anew unless it has what is wanted; else SetupError.
+def ensure(
+    venv: Path, requirements: Path, superset: Path, log: Path, screen: Screen
+) -> None:
+    """Recreate the environment, unless `requirements` or `superset` is installed.
 
-    `every` is a file that holds all of `wanted` and more; an environment made
-    from it will do.  The stamp is written last, so an interrupted environment
-    is made again.
+    `superset` is a file with all of `requirements` and more.  The stamp is written
+    last, so that an interrupted environment is recreated.  Raises SetupError.
     """
-    if is_current(venv, every) or is_current(venv, wanted):
+    if is_current(venv, superset) or is_current(venv, requirements):
         return
-    with screen.step(f"Making the Python environment ({wanted.name})"):
+    with screen.step(f"Creating the Python environment ({requirements.name})"):
         log.unlink(missing_ok=True)
         venv.parent.mkdir(parents=True, exist_ok=True)
         _create(venv, log)
         pip = [str(venv / "bin/python"), "-m", "pip", "--disable-pip-version-check"]
         install = ["install", "--no-input", "--require-hashes", "--only-binary=:all:"]
-        command = [*pip, *install, "-r", str(wanted)]
+        command = [*pip, *install, "-r", str(requirements)]
         run_logged(command, log, cwd=venv.parent)
-        (venv / _STAMPS / fingerprint(wanted)).touch()
+        (venv / _STAMPS / fingerprint(requirements)).touch()

@@ -48,7 +48,7 @@ def calls(tmp_path: Path) -> list[str]:
 def test_consumers_are_made_once(
     wanted: tuple[ConsumerTool, ...], tmp_path: Path
 ) -> None:
-    assert "Making benchstat and actionlint" in make(wanted, tmp_path)
+    assert "Installing benchstat and actionlint" in make(wanted, tmp_path)
     assert (tmp_path / "to/bin/made").exists()
     assert (tmp_path / "to/otava/made").exists()
     assert make(wanted, tmp_path) == ""
@@ -91,7 +91,7 @@ def test_a_machine_without_go_is_reported_and_no_failure(
     monkeypatch.setenv("PATH", str(tmp_path / "programs") + ":/usr/bin:/bin")
     parts = consumers.parts(tmp_path / "pins", tmp_path / "programs/python")
     said = make(parts, tmp_path)
-    assert "Left out: benchstat and actionlint, for tests only: there is no Go" in said
+    assert "Skipped benchstat and actionlint, which only tests use: Go is not" in said
     assert (tmp_path / "to/otava/made").exists()
 
 
@@ -100,7 +100,7 @@ def test_a_failed_download_is_reported_and_leaves_nothing_half_made(
 ) -> None:
     monkeypatch.setenv("MAKER_STATUS", "1")
     said = make(wanted, tmp_path)
-    assert said.count("Left out: ") == 2
+    assert said.count("Skipped ") == 2
     assert "failed with status 1" in said
     assert not (tmp_path / "to/bin").exists()
     monkeypatch.setenv("MAKER_STATUS", "0")

@@ -48,13 +48,13 @@ def test_it_is_compiled_on_request_and_used_from_then_on(
 
 def test_what_it_costs_is_said_before(planned: list[prefixes.Prefix]) -> None:
     out = io.StringIO()
-    on_request.tell_costs(on_request.compiled(planned, ["huge"]), Screen(out))
+    on_request.print_costs(on_request.compiled(planned, ["huge"]), Screen(out))
     assert out.getvalue() == f"large 1-1: {COST}\n"
 
 
 def test_an_engine_that_is_always_compiled_cannot_be_requested() -> None:
     on_request.check(two_sources(), ["huge"])
-    with pytest.raises(SetupError, match="--with engine: one of huge is accepted"):
+    with pytest.raises(SetupError, match="--with engine: expected huge; no other"):
         on_request.check(two_sources(), ["engine"])
 
 
