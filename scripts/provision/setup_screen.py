@@ -17,10 +17,10 @@ _TAIL_BYTES = 1 << 16
 
 
 class Screen:
-    """Says what is being done and how long it took."""
+    """The output of the set-up: its steps and how long each took."""
 
     def __init__(self, out: TextIO = sys.stderr, quiet: bool = False) -> None:
-        """Write to `out`; when quiet, only what needs a person's attention."""
+        """Write to `out`; only warnings if quiet."""
         self._out = out
         self._quiet = quiet
         self._clear = ""  # what removes an unfinished line of progress

@@ -1,1 +1,1 @@
-"""What scripts/check and scripts/test run."""
+"""The programs behind scripts/check and scripts/test."""

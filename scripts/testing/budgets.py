@@ -10,7 +10,7 @@ FUNCTION_LINES = 60
 
 
 def over_budget(path: Path) -> list[str]:
-    """Return a finding, as file:line and the figure, for each budget broken."""
+    """Return a message with file, line and size for each budget that is exceeded."""
     text = path.read_text(encoding="utf-8")
     lines = text.count("\n")
     findings = []
@@ -27,5 +27,5 @@ def over_budget(path: Path) -> list[str]:
 
 
 def all_over_budget(paths: Iterable[Path]) -> list[str]:
-    """Return the findings of every file."""
+    """Return the messages for all files."""
     return [finding for path in paths for finding in over_budget(path)]

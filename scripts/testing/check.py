@@ -1,4 +1,4 @@
-"""`scripts/check`: format, lint, types and size budgets of the whole tree."""
+"""`scripts/check`: check format, lint, types and size budgets of the whole tree."""
 
 import argparse
 import subprocess
@@ -15,23 +15,22 @@ _BIN = Path(sys.executable).parent
 
 
 def _files(folders: Sequence[str], *suffixes: str) -> list[Path]:
-    found = [path for folder in folders for path in (ROOT / folder).rglob("*")]
-    relative = [path.relative_to(ROOT) for path in found if path.suffix in suffixes]
-    return sorted(relative)
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*")]
+    return sorted(path.relative_to(ROOT) for path in paths if path.suffix in suffixes)
 
 
 def cpp_files() -> list[Path]:
-    """Return every C++ file, relative to the repository."""
+    """Return the paths of all C++ files, relative to the repository."""
     return _files(("common", "drivers", "tests"), ".h", ".cc")
 
 
 def python_files() -> list[Path]:
-    """Return every Python file, relative to the repository."""
+    """Return the paths of all Python files, relative to the repository."""
     return _files(("scripts", "report", "tests"), ".py")
 
 
 def shell_files() -> list[Path]:
-    """Return every shell script, relative to the repository."""
+    """Return the paths of all bash scripts, relative to the repository."""
     candidates = [*(ROOT / "scripts").rglob("*"), ROOT / ".ci" / "run"]
     return sorted(
         path.relative_to(ROOT)
@@ -41,26 +40,26 @@ def shell_files() -> list[Path]:
 
 
 def _run(program: str, *arguments: str | Path) -> list[str]:
-    """Run a program of the environment; return what it said if it failed."""
+    """Run a program, from build/venv if it is there; return its output if it fails."""
     in_venv = _BIN / program
     command = [str(in_venv if in_venv.exists() else program), *map(str, arguments)]
     result = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False
     )
-    said = (result.stdout + result.stderr).strip()
-    return [said or f"{program} failed"] if result.returncode else []
+    output = (result.stdout + result.stderr).strip()
+    return [output or f"{program} failed"] if result.returncode else []
 
 
 def _shell() -> list[str]:
-    return [said for path in shell_files() for said in _run("bash", "-n", path)]
+    return [error for path in shell_files() for error in _run("bash", "-n", path)]
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that is checked: findings are texts for people, none when fine."""
+    """One check of the tree."""
 
     name: str
-    findings: Callable[[], list[str]]
+    findings: Callable[[], list[str]]  # messages; empty if the check passes
 
 
 CHECKS = (
@@ -77,24 +76,30 @@ CHECKS = (
 
 
 def fix() -> None:
-    """Rewrite files into their format, and what else is safe to mend."""
-    for said in (
+    """Format all files, and apply ruff's safe fixes."""
+    for error in (
         *_run("clang-format", "-i", *cpp_files()),
         *_run("ruff", "check", "--fix-only", "--quiet"),
         *_run("ruff", "format", "--quiet"),
     ):
-        print(said)
+        print(error)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run scripts/check; return 0 when there is nothing to say, else 1."""
+    """Run scripts/check; return 0 if all checks pass, else 1."""
     parser = argparse.ArgumentParser(
         prog="scripts/check",
-        description="Checks " + ", ".join(check.name for check in CHECKS) + ".",
-        epilog="exit status: 0 nothing to mend; 1 something is; 2 set-up failed",
+        description="Check format, lint, types and size budgets of the whole tree: "
+        + ", ".join(check.name for check in CHECKS)
+        + ".",
+        epilog="exit status: 0 all checks passed; 1 some failed; 2 the set-up failed",
         allow_abbrev=False,
     )
-    parser.add_argument("--fix", action="store_true", help="format the files first")
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="first format all files and apply ruff's safe fixes",
+    )
     if parser.parse_args(arguments).fix:
         fix()
     failed = 0

@@ -1,4 +1,4 @@
-"""What became of tests, from the JUnit files that test programs write."""
+"""Test results, read from the JUnit files that test programs write."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,22 +16,22 @@ class Case:
 
 
 def counts(cases: Iterable[Case]) -> str:
-    """Return the numbers of tests by their result, in the form of pytest."""
+    """Return the number of tests by result: "3 passed, 0 failed, 1 skipped"."""
     results = [case.result for case in cases]
     skipped = results.count("skipped")
-    end = f", {skipped} skipped" if skipped else ""
-    return f"{results.count('passed')} passed, {results.count('failed')} failed{end}"
+    tail = f", {skipped} skipped" if skipped else ""
+    return f"{results.count('passed')} passed, {results.count('failed')} failed{tail}"
 
 
 def slowest(cases: Iterable[Case], number: int) -> list[Case]:
-    """Return so many cases, the slowest first."""
+    """Return the `number` slowest cases, the slowest first."""
     return sorted(cases, key=lambda case: -case.seconds)[:number]
 
 
 def read_junit(path: Path) -> list[Case]:
-    """Return the cases of a JUnit file of pytest, GoogleTest or CTest; [] without one.
+    """Return the cases in a JUnit file of pytest, GoogleTest or CTest; [] without it.
 
-    Raises ValueError if the file is not one.
+    Raises ValueError if the file is not XML.
     """
     if not path.is_file():
         return []
@@ -44,34 +44,36 @@ def read_junit(path: Path) -> list[Case]:
 
 def _case(element: ElementTree.Element) -> Case:
     group, name = element.get("classname", ""), element.get("name", "")
-    bad = any(element.find(tag) is not None for tag in ("failure", "error"))
-    unrun = element.find("skipped") is not None or (
+    failed = any(element.find(tag) is not None for tag in ("failure", "error"))
+    skipped = element.find("skipped") is not None or (
         element.get("result") == "suppressed"  # GoogleTest's disabled tests
     )
-    result = "failed" if bad else "skipped" if unrun else "passed"
+    result = "failed" if failed else "skipped" if skipped else "passed"
     if group in ("", name):
-        shown = name
-    elif "." in group:  # a module: pytest's way to name one of its tests
-        shown = f"{group.replace('.', '/')}.py::{name}"
+        title = name
+    elif "." in group:  # a module of pytest; make it what pytest accepts as argument
+        title = f"{group.replace('.', '/')}.py::{name}"
     else:
-        shown = f"{group}.{name}"
-    return Case(shown, result, float(element.get("time") or 0))
+        title = f"{group}.{name}"
+    return Case(title, result, float(element.get("time") or 0))
 
 
 def read_ctest(path: Path, folder: Path) -> list[Case]:
     """Return the cases of the executables that CTest ran.
 
-    `path` is what CTest wrote of executables.  `folder` has what GoogleTest wrote of
-    the tests in each of them; one that crashed has written nothing.
+    `path` is CTest's JUnit file, with one case for each executable.  `folder` has
+    GoogleTest's, one for each executable; an executable that crashed has none.  An
+    executable is a case itself if it has no tests, or if it failed and none of its
+    tests did (a leak that a sanitizer reports at exit).
     """
-    found: list[Case] = []
+    cases: list[Case] = []
     for executable in read_junit(path):
         tests = read_junit(folder / f"{executable.name}.xml")
-        known = any(test.result == "failed" for test in tests)
-        if not tests or (executable.result == "failed" and not known):
-            found.append(executable)
-        found += [
+        explained = any(test.result == "failed" for test in tests)
+        if not tests or (executable.result == "failed" and not explained):
+            cases.append(executable)
+        cases += [
             Case(f"{executable.name} {test.name}", test.result, test.seconds)
             for test in tests
         ]
-    return found
+    return cases

@@ -1,6 +1,6 @@
-"""`scripts/test`: the set-up, then the tests, one step after the other.
+"""`scripts/test`: run the set-up, then the test steps one after the other.
 
-A step that fails does not stop the others.
+The steps after a failed one still run.
 """
 
 import argparse
@@ -29,20 +29,27 @@ _EXIT_FAILED = 1
 _WAITING = "Waiting for another scripts/test of this checkout ..."
 
 _DESCRIPTION = """\
-Sets everything up, builds, and runs the tests.
+Set everything up, build, and run the tests.
   scripts/test             check, cpp and python: a few minutes on two cores
-  scripts/test --full      every step, as continuous integration runs them
+  scripts/test --full      all steps, as in continuous integration
   scripts/test STEP ...    only these steps, such as: scripts/test browser
-At the end are the slowest tests, how to run each failed test again, and the counts."""
+Then print the slowest tests, a command to rerun each failed test, and the number of
+tests passed and failed."""
 
 _EPILOGUE = """\
-results: build/tests/STEP/junit.xml
+results:
+  build/tests/STEP/junit.xml
+
 environment:
-  TMPDIR              the folder in which tests write (default: /tmp)
-  KVMATRIX_CHROMIUM   the browser (default: the distribution's)
-  and those of scripts/setup
-exit status: 0 all tests passed; 1 some failed; 2 they could not be run, and stderr
-says why; 130 interrupted"""
+  TMPDIR              folder for temporary files of tests (default: /tmp)
+  KVMATRIX_CHROMIUM   browser (default: the distribution's)
+  and the variables of scripts/setup
+
+exit status:
+  0    all tests passed
+  1    some tests failed
+  2    the tests could not run; stderr says why
+  130  interrupted"""
 
 
 def _junit(name: str) -> Path:
@@ -51,31 +58,31 @@ def _junit(name: str) -> Path:
 
 @dataclass(frozen=True)
 class TestStep:
-    """A program that runs tests: its commands in order, the last one counts."""
+    """A step of scripts/test."""
 
     name: str
     what: str
-    commands: tuple[tuple[str, ...], ...]
-    full: bool = False  # only with --full, or by its name
+    commands: tuple[tuple[str, ...], ...]  # run in order; the last one runs the tests
+    full: bool = False  # run only with --full or by name
     preset: str = ""  # of a step that runs CTest
 
     @property
     def folder(self) -> Path:
-        """The folder of the results."""
+        """The folder of its results."""
         return _RESULTS / self.name
 
     @property
     def junit(self) -> Path:
-        """The results that the last command writes."""
+        """The JUnit file that the last command writes."""
         return _junit(self.name)
 
     @property
     def single(self) -> Path:
-        """The folder where executables of GoogleTest write of their single tests."""
+        """The folder of the JUnit files that GoogleTest executables write."""
         return self.folder / "executables"
 
     def again(self, case: Case) -> str:
-        """Return the command that runs one of its tests again, alone if it can."""
+        """Return the command that reruns a test, on its own if possible."""
         if "::" in case.name:
             return f"{_PYTHON} -m pytest {shlex.quote(case.name)}"
         if case.name == self.name or not self.preset:
@@ -87,7 +94,7 @@ class TestStep:
 
 @dataclass(frozen=True)
 class StepResult:
-    """The result of a step."""
+    """The result of a step; not `ok` if any of its commands failed."""
 
     step: TestStep
     cases: tuple[Case, ...]
@@ -116,30 +123,30 @@ def _pytest(name: str, expression: str, what: str, full: bool = False) -> TestSt
 STEPS = (
     TestStep(
         "check",
-        "format, lint, types, budgets",
+        "format, lint, types, size budgets",
         ((_PYTHON, "-m", "scripts.testing.check"),),
     ),
-    _ctest("cpp", "release", "the C++ tests"),
-    _pytest("python", "not slow and not browser", "the Python tests"),
+    _ctest("cpp", "release", "C++ tests"),
+    _pytest("python", "not slow and not browser", "Python tests"),
     _pytest(
         "slow",
         "slow and not browser",
-        "mutants, simulations, counts under valgrind, streams of a million entries",
+        "mutants, simulations, counts with valgrind, streams of a million entries",
         full=True,
     ),
-    _pytest("browser", "browser", "the pages in a real browser", full=True),
+    _pytest("browser", "browser", "HTML pages in a real browser", full=True),
     _ctest(
         "asan",
         "asan",
-        "the C++ tests, address and undefined-behaviour sanitizers",
+        "C++ tests with the address and undefined-behaviour sanitizers",
         full=True,
     ),
-    _ctest("tsan", "tsan", "the C++ tests of threads, thread sanitizer", full=True),
+    _ctest("tsan", "tsan", "C++ tests of threads with the thread sanitizer", full=True),
 )
 
 
 def run_step(step: TestStep) -> StepResult:
-    """Run a step's commands up to the first that fails."""
+    """Run a step's commands, up to the first that fails."""
     print(f"\n=== {step.name}: {step.what}", flush=True)
     if step.folder.exists():
         shutil.rmtree(step.folder)
@@ -150,7 +157,7 @@ def run_step(step: TestStep) -> StepResult:
     ) as scratch:
         env = {
             **os.environ,
-            "TMPDIR": scratch,  # what a test that crashes leaves there goes too
+            "TMPDIR": scratch,  # removed with the leftovers of tests that crash
             "KVMATRIX_REQUIRE_BROWSER": "1",
             "GTEST_OUTPUT": f"xml:{step.single}/",
         }
@@ -158,13 +165,13 @@ def run_step(step: TestStep) -> StepResult:
     cases = read_ctest(step.junit, step.single)
     elapsed_s = (time.monotonic_ns() - started_ns) / 1e9
     if not cases or (not ok and all(case.result != "failed" for case in cases)):
-        # The step is itself the test, or something other than a test has failed.
+        # The step has no separate tests, or it failed although none of them did.
         cases.append(Case(step.name, "passed" if ok else "failed", elapsed_s))
     return StepResult(step, tuple(cases), elapsed_s, ok)
 
 
 def summary(outcomes: Sequence[StepResult], left_out: Sequence[TestStep]) -> str:
-    """Return the closing lines: the slowest tests, what failed, and the counts."""
+    """Return the closing lines: slowest tests, how to rerun failed ones, counts."""
     tests = [case for outcome in outcomes for case in outcome.cases]
     lines = [f"{case.seconds:6.1f} s  {case.name}" for case in slowest(tests, _SLOWEST)]
     return "\n".join(
@@ -193,7 +200,7 @@ def _failures(outcomes: Sequence[StepResult]) -> list[str]:
         return []
     more = len(commands) - _SHOWN_FAILURES
     rest = [f"  and {more} more, in {_RESULTS}"] if more > 0 else []
-    title = "failed; to run one again, in the root of the repository:"
+    title = "failed; to rerun one, in the root of the repository:"
     return [title, *commands[:_SHOWN_FAILURES], *rest, ""]
 
 
@@ -212,24 +219,24 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def _chosen(arguments: Sequence[str] | None) -> list[TestStep]:
-    """The steps that the command line asks for."""
+def _selected(arguments: Sequence[str] | None) -> list[TestStep]:
+    """Return the steps that the command line selects."""
     options = parser().parse_args(arguments)
     names = [step.name for step in STEPS]
     if unknown := sorted(set(options.step) - set(names)):
         words = ", ".join(map(repr, unknown))
-        parser().error(f"no step {words}; the steps are {', '.join(names)}")
+        parser().error(f"unknown step {words}; expected one of {', '.join(names)}")
     if options.step and options.full:
-        parser().error("--full runs every step: leave out either it or the names")
+        parser().error("--full runs all steps; give either --full or step names")
     if options.step:
         return [step for step in STEPS if step.name in options.step]
     return [step for step in STEPS if options.full or not step.full]
 
 
-def _run(chosen: Sequence[TestStep]) -> int:
+def _run(steps: Sequence[TestStep]) -> int:
     outcomes: list[StepResult] = []
     try:
-        for step in chosen:
+        for step in steps:
             outcomes.append(run_step(step))
     finally:
         ran = [outcome.step for outcome in outcomes]
@@ -239,17 +246,17 @@ def _run(chosen: Sequence[TestStep]) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run scripts/test and return its exit status."""
-    chosen = _chosen(arguments)
+    """Run scripts/test; return its exit status."""
+    steps = _selected(arguments)
     if status := setup.main(["--test", "--no-build"]):
         return status
     try:
         with locked(_RESULTS / "lock", lambda: print(_WAITING, flush=True)):
-            return _run(chosen)
+            return _run(steps)
     except OSError as error:
         print(
             f"scripts/test: {error.filename}: {error.strerror}\n"
-            f"Results go to {_RESULTS}, which this user must be able to write",
+            f"Make {_RESULTS} writable for this user: test results are stored there",
             file=sys.stderr,
         )
         return setup.EXIT_UNFIT

@@ -147,7 +147,7 @@ def test_a_failed_test_is_named_with_the_command_that_runs_it_again(
     cases = (Case("sound", "passed", 9.0), Case(case, "failed", 0.0))
     told = testrun.summary([testrun.StepResult(chosen, cases, 1.0, False)], [])
     title, shown, empty, *_ = told.partition("failed; ")[2].splitlines()
-    assert title.startswith("to run one again")
+    assert title.startswith("to rerun one")
     assert (shown, empty) == (f"  {command}", "")
 
 
@@ -198,10 +198,10 @@ def test_a_person_waits_for_check_cpp_and_python_alone(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["brwoser"], "no step 'brwoser'; the steps are check, "),
-        ([""], "no step ''; "),
+        (["brwoser"], "unknown step 'brwoser'; expected one of check, "),
+        ([""], "unknown step ''; "),
         (["--ful"], "unrecognized arguments: --ful"),
-        (["--full", "cpp"], "--full runs every step"),
+        (["--full", "cpp"], "--full runs all steps"),
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_is_done(
