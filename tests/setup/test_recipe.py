@@ -75,7 +75,7 @@ def test_a_commit_against_itself_is_measured_as_one_build(
         ([], "two commits"),
         (["HEAD"], "two commits"),
         (["HEAD", "HEAD", "HEAD"], "two commits"),
-        (["HEAD", "nowhere"], "nowhere is no commit"),
+        (["HEAD", "nowhere"], "nowhere is not a commit"),
         (["HEAD", "--output=x"], "no option --output"),
         (["--suite"], "needs a value"),
         (["--format", "xml", "HEAD", "HEAD"], "--format xml"),
@@ -176,7 +176,7 @@ def gate_that_ends(
         (5, 5, 3, "NOISY a build against itself"),
         (0, 5, 3, "NOISY a build against itself"),
         (1, 1, 1, "FAIL  a build against itself"),
-        (3, 3, 2, "the gate could not be tried"),
+        (3, 3, 2, "the gate could not be tested"),
     ],
 )
 def test_a_machine_too_noisy_to_judge_is_not_a_gate_that_works(
