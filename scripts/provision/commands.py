@@ -22,7 +22,7 @@ _ERROR = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |^Could not fetch |\*\
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """What is called every so often while a program runs."""
+    """A call made every `interval_s` while a program runs."""
 
     interval_s: float
     beat: Callable[[], None]
@@ -51,7 +51,7 @@ def call(
 
 
 def _status_of(child: subprocess.Popen[bytes], heartbeat: Heartbeat | None) -> int:
-    """Wait for the end of a program; return its exit status."""
+    """Wait for a program to end, with heartbeats if given; return its exit status."""
     while heartbeat:
         try:
             return child.wait(heartbeat.interval_s)

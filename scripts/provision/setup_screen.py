@@ -1,4 +1,4 @@
-"""What the set-up prints while it works: one line per step, on stderr."""
+"""Progress of the set-up, on stderr."""
 
 import re
 import sys
@@ -10,8 +10,8 @@ from typing import TextIO
 
 from scripts.provision.commands import Heartbeat
 
-_CLEAR = "\r\x1b[2K"  # the line that the cursor is in
-_TERMINAL_S, _LOG_S = 0.5, 30.0
+_CLEAR = "\r\x1b[2K"  # erase the line of the cursor
+_TERMINAL_S, _LOG_S = 0.5, 30.0  # between updates on a terminal, or lines in a log
 _NINJA = re.compile(r"^\[(\d+)/(\d+)\] ", re.M)  # "[12/345] Building CXX object"
 _TAIL_BYTES = 1 << 16
 
@@ -23,22 +23,22 @@ class Screen:
         """Write to `out`; only warnings if quiet."""
         self._out = out
         self._quiet = quiet
-        self._clear = ""  # what removes an unfinished line of progress
+        self._clear = ""  # _CLEAR if the cursor is in an unfinished line of progress
 
     def say(self, text: str) -> None:
-        """Show one line, unless quiet."""
+        """Print a line, unless quiet."""
         if not self._quiet:
             self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Show one line, always."""
+        """Print a line, even if quiet."""
         print(f"{self._clear}{text}", file=self._out, flush=True)
         self._clear = ""
 
     def build_progress(self, text: str, log: Path) -> Heartbeat:
-        """Return what shows how far the build is whose output goes to this log.
+        """Return a heartbeat that shows the progress of a build, read from its log.
 
-        On a terminal it is a line that is rewritten; otherwise a line each 30 s.
+        On a terminal it rewrites one line; otherwise it prints a line every 30 s.
         """
         is_terminal = self._out.isatty()
         started_ns = time.monotonic_ns()
@@ -56,7 +56,7 @@ class Screen:
 
     @contextmanager
     def step(self, text: str) -> Iterator[None]:
-        """Show `text` before the work and its duration after."""
+        """Print `text` before the block, and its duration afterwards."""
         started_ns = time.monotonic_ns()
         self.say(f"{text} ...")
         yield
