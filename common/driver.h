@@ -13,7 +13,7 @@
 // of a conflict with another session, and its documentation says to try again,
 // the driver repeats the whole call with the same arguments until it succeeds.
 // Waiting and repeating are part of the call's time and are counted in
-// Database::Counters(). Nothing else is retried: any other error is thrown.
+// Database::Counters().  Nothing else is retried: any other error is thrown.
 //
 // Errors.  Unsupported means that the engine cannot do what is requested.  Only
 // Driver::open and Database::Compact() throw it.  Any other exception, from any
@@ -73,7 +73,7 @@ struct Limit {
 
 // What a Write() may contain.  The harness compares each benchmark with these
 // limits before it starts the clock; a benchmark that exceeds one is not run
-// and is "unsupported". They restrict writes only: a Get() or Scan() with a
+// and is "unsupported".  They restrict writes only: a Get() or Scan() with a
 // longer key must behave as with any other absent key.
 struct Limits {
   Limit key_size = {};    // bytes
@@ -146,7 +146,7 @@ class Session {
 
   // Returns the value of `key`, or nothing if the key is absent.  The view is
   // valid until the next call on this session, its destruction, or the next
-  // call on the database other than NewSession(). Calls on other sessions do
+  // call on the database other than NewSession().  Calls on other sessions do
   // not invalidate it.
   virtual std::optional<std::string_view> Get(std::string_view key) = 0;
 
@@ -191,7 +191,7 @@ class Database {
   // Hands everything written so far to the operating system, so that it
   // survives the death of this process.  It need not reach the disk.  Called
   // once after each benchmark that may have written, even if it wrote nothing,
-  // and after Compact(). May be called repeatedly.
+  // and after Compact().  May be called repeatedly.
   virtual void Flush() = 0;
 
   // Returns once no deferred work is left: compactions are finished, the log is
@@ -207,7 +207,7 @@ class Database {
 
   // Returns the settings in force, read back from the engine: name to value.  A
   // value that the engine cannot report is the requested one followed by " (as
-  // requested)". Not empty.  Called before the first Write(), and possibly
+  // requested)".  Not empty.  Called before the first Write(), and possibly
   // later.
   virtual std::map<std::string, std::string> EffectiveSettings() = 0;
 

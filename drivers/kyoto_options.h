@@ -42,7 +42,7 @@ std::map<std::string, int64_t> Tune(KyotoDb& db, const Options& options) {
   const auto scaled = static_cast<int64_t>(FLAGS_buckets_per_entry * entries);
   const auto buckets = static_cast<int64_t>(FLAGS_buckets) + scaled;
   if (buckets > 0) expected["bnum"] = buckets;
-  if (!kTree && buckets > INT16_MAX)  // TreeDB reports what was asked for
+  if (!kTree && buckets > INT16_MAX)  // TreeDB reports the requested number
     expected["bnum"] = kc::nearbyprime(buckets);
   db.tune_buckets(buckets);
   if constexpr (kTree) {  // a cache of 0 would mean Kyoto's 64 MiB

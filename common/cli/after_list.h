@@ -11,7 +11,7 @@
 
 namespace kvmatrix {
 
-// Returns the benchmark called `name`. Throws UsageError, which names `flag`
+// Returns the benchmark called `name`.  Throws UsageError, which names `flag`
 // and lists all benchmarks, if there is none.
 const Benchmark* RequireBenchmark(std::string_view flag, std::string_view name);
 
@@ -22,7 +22,7 @@ std::vector<AppliedBenchmark> ParseAfterList(std::string_view list,
                                              const Config& config);
 
 // Parses "overwrite", "overwrite:5000" (stopped after 5,000 operations) or
-// "overwrite:2500+2500" (by each of two threads). Without a number, one thread
+// "overwrite:2500+2500" (by each of two threads).  Without a number, one thread
 // has completed the benchmark.  Throws UsageError.
 AppliedBenchmark ParseAfterWord(std::string_view word, const Config& config);
 

@@ -172,7 +172,7 @@ void CheckEach(CommandLine& line) {
   for (const Flag& flag : AllFlags()) CheckConditions(flag, line);
 }
 
-// Returns the enumerator called `name`. REQUIRES: flag.choices has the
+// Returns the enumerator called `name`.  REQUIRES: flag.choices has the
 // enumerators in their order
 template <typename Enum>
 Enum EnumOf(const Flag& flag, const std::string& name) {

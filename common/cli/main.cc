@@ -20,7 +20,7 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-// Returns the position of a flag with one or two dashes, or 0. These few flags
+// Returns the position of a flag with one or two dashes, or 0.  These few flags
 // are handled before gflags, which would otherwise print its own --help.
 int Find(int argc, char** argv, const char* flag) {
   for (int i = 1; i < argc; ++i) {

@@ -16,7 +16,7 @@ namespace kvmatrix {
 inline constexpr size_t kPrimitiveBlock = 4096;
 
 // Functions of LevelDB's library that replace `output` by the result for
-// `input`. They throw Unsupported if this build of the library does not export
+// `input`.  They throw Unsupported if this build of the library does not export
 // them.
 struct LevelDbPrimitives {
   using Run = void (*)(std::string_view input, std::string& output);

@@ -16,10 +16,9 @@
 namespace kvmatrix {
 namespace {
 
-// One operation after another, each answer checked.
-template <typename Contention>
 // Performs one operation after another, each answer checked.  See contention.h
 // for the policy.
+template <typename Contention>
 class MixLoop {
  public:
   MixLoop(const ThreadContext& context, Session& session)
@@ -139,7 +138,7 @@ class MixLoop {
   }
 
   // Claims the key of a put and regenerates the value if another thread has
-  // written the key since Prepare(). The wait is the harness's and not part of
+  // written the key since Prepare().  The wait is the harness's and not part of
   // the call.
   void ClaimKey(const MixStep& step) {
     claim_.emplace(w_.oracle, step.key);

@@ -75,10 +75,9 @@ LoopResult RunGetsOfAbsent(const ThreadContext& w, Session& session) {
   return Finish(w, ReadKeys<Alone>(w, 1, get), 0, 0);
 }
 
-// One seek after another: what was there before each, and where it lands.
-template <typename Contention>
 // Performs seeks: each one records which entry was due before the call, and
 // where the call landed.
+template <typename Contention>
 class Seeker {
  public:
   explicit Seeker(const ThreadContext& context) : w_(context) {}

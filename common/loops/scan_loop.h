@@ -11,7 +11,7 @@ namespace kvmatrix {
 
 // Visits at most --reads entries from one end, each checked.  Unless a time
 // limit ended the scan, the result has a scan_limit and must be passed to
-// CheckComplete(). No other thread may write meanwhile.  REQUIRES: the access
+// CheckComplete().  No other thread may write meanwhile.  REQUIRES: the access
 // of context.benchmark is kForward or kBackward
 LoopResult RunScan(const ThreadContext& context, Session& session);
 

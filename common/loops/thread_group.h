@@ -21,7 +21,7 @@
 
 namespace kvmatrix {
 
-// The threads of one Run(). `measured` of them are timed, and the group is the
+// The threads of one Run().  `measured` of them are timed, and the group is the
 // start gate of their meters; `helpers` more run alongside until those are
 // done.
 //

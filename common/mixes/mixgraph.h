@@ -43,7 +43,7 @@ class KeyRanges {
   // Returns the sum of all shares.
   uint64_t total() const { return ends_.back(); }
 
-  // Returns the range that contains `share`. REQUIRES: share < total()
+  // Returns the range that contains `share`.  REQUIRES: share < total()
   uint64_t Of(uint64_t share) const;
 
   // Returns the number of shares of a range.

@@ -92,7 +92,7 @@ class YcsbChooser {
  public:
   // For a run that starts with `records` records and may insert `inserts` more.
   // `theta` is the exponent of the true laws; YCSB's generators always have
-  // 0.99. REQUIRES: records >= 3
+  // 0.99.  REQUIRES: records >= 3
   YcsbChooser(YcsbRequest request, uint64_t records, uint64_t inserts,
               double theta, uint64_t seed);
 
@@ -127,7 +127,8 @@ class YcsbChooser {
   const uint64_t items_;  // ordinals that a draw may give
   const double theta_;
   YcsbZipf ycsb_zipf_;
-  std::optional<ZipfRanks> zipf_;  // of items_, or kLatest: of what is there
+  std::optional<ZipfRanks>
+      zipf_;  // over items_; kLatest: over the records present
   const Permutation scatter_;
 
   // State of YCSB's "latest". zeta follows the newest ordinal, but the first

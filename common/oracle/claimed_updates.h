@@ -49,7 +49,7 @@ class ClaimedUpdates {
   ClaimedUpdates& operator=(const ClaimedUpdates&) = delete;
 
   // Claims `keys`, which may contain duplicates, and returns the updates that
-  // put or delete them, valid until the next Claim(). The keys are claimed in
+  // put or delete them, valid until the next Claim().  The keys are claimed in
   // ascending order, so that threads that wait for each other cannot form a
   // cycle.  REQUIRES: the previous batch is published
   std::span<const Update> Claim(std::span<const uint64_t> keys) {

@@ -10,14 +10,12 @@
 
 namespace kvmatrix {
 
-// Asks the kernel for huge pages: with small ones each access of a random key
-// would miss in the processor's table of pages, at the measured loop's cost.
-template <typename T>
 // A standard allocator that aligns memory to 2 MiB and asks the kernel for huge
-// pages (madvise(2), MADV_HUGEPAGE). With pages of 4 KiB nearly every access to
-// a large table misses the processor's TLB, and the harness would pay for that
-// inside the timed loop.  The request is advisory: if the kernel declines, the
-// memory works just the same.
+// pages (madvise(2), MADV_HUGEPAGE).  With pages of 4 KiB nearly every access
+// to a large table misses the processor's TLB, and the harness would pay for
+// that inside the timed loop.  The request is advisory: if the kernel declines,
+// the memory works just the same.
+template <typename T>
 struct HugePageAllocator {
   using value_type = T;
 

@@ -13,9 +13,9 @@
 namespace kvmatrix {
 
 // The version of a key is the number of puts it has received; the first put
-// gives version 1. A deleted key keeps its count.  While the present keys are a
-// prefix 0..n-1, all at version 1, the oracle is computed and needs no memory;
-// otherwise it has a table of four bytes per key of the key space.
+// gives version 1.  A deleted key keeps its count.  While the present keys are
+// a prefix 0..n-1, all at version 1, the oracle is computed and needs no
+// memory; otherwise it has a table of four bytes per key of the key space.
 //
 // Concurrency.  Claim(), Publish(), Observe(), Version() and NextPresent() may
 // be called by several threads at once; every other method needs exclusive
@@ -97,7 +97,7 @@ class Oracle {
   void Delete(uint64_t key) { versions_[key] |= kDeleted; }
 
   // Returns the raw entry of a key; Restore() sets it, to undo a Put() or
-  // Delete(). REQUIRES: UseTable() was called; key < key_space()
+  // Delete().  REQUIRES: UseTable() was called; key < key_space()
   uint32_t Record(uint64_t key) const { return versions_[key]; }
   void Restore(uint64_t key, uint32_t record) { versions_[key] = record; }
 

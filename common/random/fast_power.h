@@ -26,7 +26,7 @@ inline constexpr int kCells = 64;
 inline constexpr double kLn2 = 0.69314718055994530942;
 
 // log2(x) for x in [1, 2], by the series of the inverse hyperbolic tangent:
-// log(x) = 2 artanh((x - 1) / (x + 1)). For the tables only.
+// log(x) = 2 artanh((x - 1) / (x + 1)).  For the tables only.
 constexpr double SlowLog2(double x) {
   const double s = (x - 1) / (x + 1);
   double sum = 0;
@@ -68,9 +68,9 @@ inline constexpr PowerTables kPowerTables = MakePowerTables();
 // Returns log2(x) with an absolute error below 10^-13; near x = 1, where the
 // logarithm vanishes, the relative error is below 10^-10.
 //
-// Method: x = 2^e m with m in [1, 2). The nearest table entry c gives log2(x) =
-// e + log2(c) + log2(m / c), and m / c = 1 + r with |r| <= 2^-7, for which five
-// terms of the series of log(1 + r) are enough.
+// Method: x = 2^e m with m in [1, 2).  The nearest table entry c gives log2(x)
+// = e + log2(c) + log2(m / c), and m / c = 1 + r with |r| <= 2^-7, for which
+// five terms of the series of log(1 + r) are enough.
 //
 // REQUIRES: x is finite, normal and positive
 inline double FastLog2(double x) {

@@ -9,7 +9,7 @@ namespace kvmatrix {
 
 // A multiplicative congruential generator: seed * 16807 mod (2^31 - 1) (Park
 // and Miller, "Random number generators: good ones are hard to find", CACM
-// 31(10), 1988, the "minimal standard"). Same numbers as util/random.h of
+// 31(10), 1988, the "minimal standard").  Same numbers as util/random.h of
 // LevelDB 1.23.
 //
 // Its weaknesses, 31 bits of state and a biased Uniform(), are part of the

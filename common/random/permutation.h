@@ -15,7 +15,7 @@ namespace kvmatrix {
 // over the smallest even number of bits that can hold n.  Its result may be n
 // or more; the network is then applied again until the result is below n
 // ("cycle walking"; Black and Rogaway, "Ciphers with arbitrary finite domains",
-// CT-RSA 2002). On average at most four steps are needed, because the domain
+// CT-RSA 2002).  On average at most four steps are needed, because the domain
 // of the network is at most four times n.
 //
 // Used for orders in which every key occurs exactly once, and to scatter the

@@ -44,7 +44,7 @@ constexpr uint64_t StreamSeed(uint64_t master_seed, std::string_view name,
          Mix64(occurrence + 1);
 }
 
-// SplitMix64: 64 bits of state, period 2^64. Not thread-safe.
+// SplitMix64: 64 bits of state, period 2^64.  Not thread-safe.
 class Random {
  public:
   explicit constexpr Random(uint64_t seed) : state_(seed) {}
@@ -54,7 +54,7 @@ class Random {
 
   // Returns a number in [0, n), by multiplication (Lemire, "Fast random integer
   // generation in an interval", 2019) without the rejection step: the bias is
-  // below n / 2^64. REQUIRES: n > 0
+  // below n / 2^64.  REQUIRES: n > 0
   constexpr uint64_t Uniform(uint64_t n) {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(Next()) * n) >>
                                  64);

@@ -9,7 +9,7 @@
 
 namespace kvmatrix {
 
-// Thread number `thread` (from 0) of `threads`. A value type.
+// Thread number `thread` (from 0) of `threads`.  A value type.
 struct ThreadShare {
   uint64_t thread = 0;
   uint64_t threads = 1;

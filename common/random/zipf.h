@@ -96,9 +96,9 @@ class ZipfRanks {
 
 // YCSB's hash of an integer: FNV-1a over its eight bytes, lowest first
 // (Utils.fnvhash64, core/src/main/java/site/ycsb/Utils.java of
-// brianfrankcooper/YCSB; its Math.abs() is the sign handling here). The result
-// is below 2^63. For the one hash without a negative counterpart YCSB returns a
-// negative number; this returns 0.
+// brianfrankcooper/YCSB; its Math.abs() is the sign handling here).  The result
+// is below 2^63.  For the one hash without a negative counterpart YCSB returns
+// a negative number; this returns 0.
 constexpr uint64_t YcsbHash(uint64_t value) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (int i = 0; i < 8; ++i) {
@@ -147,7 +147,7 @@ class GrayZipf {
 // keys.  Hence the skew hardly depends on the number of keys, some keys collect
 // the draws of several ranks, and some keys have no frequent rank.
 // (ScrambledZipfianGenerator.java with its constants, commit cd1589ce, and
-// ZipfianGenerator.java, commit 781a8f52, of brianfrankcooper/YCSB. As there,
+// ZipfianGenerator.java, commit 781a8f52, of brianfrankcooper/YCSB.  As there,
 // the items are one more than ITEM_COUNT.)
 class YcsbZipf {
  public:
@@ -158,7 +158,7 @@ class YcsbZipf {
   // Returns a rank in [0, kItems).
   uint64_t Rank(Random& random) const { return ranks_(random); }
 
-  // Returns a key in [0, keys). REQUIRES: keys > 0
+  // Returns a key in [0, keys).  REQUIRES: keys > 0
   uint64_t operator()(Random& random, uint64_t keys) const {
     return KeyOf(ranks_(random), keys);
   }

@@ -48,10 +48,10 @@ Histogram::Histogram(const TickHistogram& ticks, double ns_per_tick)
 std::optional<uint64_t> Histogram::At(Percentile percentile) const {
   if (count_ * (kWhole - percentile) < kMinSamplesAbove * kWhole) return {};
   const uint64_t rank = (count_ * percentile + kWhole - 1) / kWhole;
-  uint64_t seen = 0;
+  uint64_t cumulative = 0;
   for (const Bucket& bucket : buckets_) {
-    seen += bucket.count;
-    if (seen >= rank) return std::min(bucket.upper_ns, max_ns_);
+    cumulative += bucket.count;
+    if (cumulative >= rank) return std::min(bucket.upper_ns, max_ns_);
   }
   return max_ns_;
 }

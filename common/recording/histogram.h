@@ -13,7 +13,7 @@
 
 namespace kvmatrix {
 
-// A percentile in units of 0.01 %: 9999 is p99.99. An integer, because 100,000
+// A percentile in units of 0.01 %: 9999 is p99.99.  An integer, because 100,000
 // * (1 - 0.9999) is less than 10 in floating point.
 using Percentile = uint64_t;
 inline constexpr Percentile kPercentiles[] = {5000, 9000, 9900, 9990, 9999};

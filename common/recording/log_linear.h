@@ -11,13 +11,10 @@
 namespace kvmatrix {
 
 // 2^kSubBits buckets to each power of two, over all of uint64_t (the design of
-// HdrHistogram).  Values below 2^(kSubBits + 1) have a bucket each; of the
-// others a bucket spans at most the 2^kSubBits-th part of its values.
-template <int kSubBits>
-// 2^kSubBits buckets to each power of two, over all of uint64_t (the design of
-// HdrHistogram). Each value below 2^(kSubBits + 1) has a bucket of its own;
+// HdrHistogram).  Each value below 2^(kSubBits + 1) has a bucket of its own;
 // every other bucket spans at most 1 / 2^kSubBits of its values.  Pure
 // functions.
+template <int kSubBits>
 struct LogLinear {
   static constexpr uint64_t kSub = uint64_t{1} << kSubBits;
   static constexpr size_t kBuckets = (64 - kSubBits + 1) * kSub;

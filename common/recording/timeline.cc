@@ -19,10 +19,10 @@ void Timeline::Append(Point point) {
 void Timeline::Thin() {
   while (points_.size() == kMaxPoints) {
     spacing_ns_ *= 2;
-    uint64_t kept_ns = 0;
+    uint64_t last_ns = 0;
     std::erase_if(points_, [&](const Point& point) {
-      if (point.elapsed_ns - kept_ns < spacing_ns_) return true;
-      kept_ns = point.elapsed_ns;
+      if (point.elapsed_ns - last_ns < spacing_ns_) return true;
+      last_ns = point.elapsed_ns;
       return false;
     });
   }
@@ -74,11 +74,11 @@ Timeline Sum(std::span<const Timeline* const> timelines) {
   return sum;
 }
 
-Stalls Overlap(const Stalls& one, const Stalls& other) {
+Stalls Overlap(const Stalls& first, const Stalls& second) {
   Stalls both;
-  auto a = one.all().begin();
-  auto b = other.all().begin();
-  while (a != one.all().end() && b != other.all().end()) {
+  auto a = first.all().begin();
+  auto b = second.all().begin();
+  while (a != first.all().end() && b != second.all().end()) {
     const uint64_t a_end = a->at_ns + a->lasted_ns;
     const uint64_t b_end = b->at_ns + b->lasted_ns;
     const uint64_t from = std::max(a->at_ns, b->at_ns);

@@ -89,7 +89,7 @@ class Stalls {
 };
 
 // Returns the periods in which both loops stalled.
-Stalls Overlap(const Stalls& one, const Stalls& other);
+Stalls Overlap(const Stalls& first, const Stalls& second);
 
 }  // namespace kvmatrix
 

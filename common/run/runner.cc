@@ -22,9 +22,8 @@ namespace {
 // Operations of a mix from which its shares are computed.
 constexpr uint64_t kMaxShareOperations = 200'000;
 
-// The time that `action` takes.
-template <typename Action>
 // Returns the duration of `action`.
+template <typename Action>
 uint64_t TimeNs(Clock& clock, Action action) {
   const uint64_t start_ns = clock.NowNs();
   action();
@@ -33,7 +32,6 @@ uint64_t TimeNs(Clock& clock, Action action) {
 
 // The same; adds what `action` uses to `used`.
 template <typename Action>
-// The same; adds what `action` uses to `used`.
 uint64_t TimeAndCount(Clock& clock, Resources& used, Action action) {
   const Resources before = Resources::Now();
   const uint64_t elapsed_ns = TimeNs(clock, action);

@@ -46,7 +46,7 @@ class Runner {
   Measurement Run(const Benchmark& benchmark, const Benchmark* next = nullptr);
 
   // Runs the last benchmark of this process and then kills the process with
-  // SIGKILL. Once the benchmark has flushed, its measurement is passed to
+  // SIGKILL.  Once the benchmark has flushed, its measurement is passed to
   // `report`, with the database open; after that nothing is settled or closed,
   // and no destructor runs.  Returns only if the benchmark, or `report`, failed
   // before that.

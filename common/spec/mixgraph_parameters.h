@@ -10,7 +10,7 @@ namespace kvmatrix {
 // Each field is the value of the flag of the same name.  The defaults are the
 // published ones; mixes/mixgraph.h names the sources and explains the model.
 struct MixgraphParameters {
-  // Hotness of key range x = 1, 2, ...: a exp(b x) + c exp(d x). All four 0:
+  // Hotness of key range x = 1, 2, ...: a exp(b x) + c exp(d x).  All four 0:
   // the key space is not divided into ranges.
   double keyrange_dist_a = 14.18;
   double keyrange_dist_b = -2.917;

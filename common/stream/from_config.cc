@@ -9,8 +9,8 @@ ValueSizes SizesOf(const Config& config, uint64_t value_size) {
   if (law == SizeLaw::kFixed || value_size != config.value_size) {
     return value_size;
   }
-  const auto or_else = [](uint64_t given, uint64_t usual) {
-    return given == 0 ? usual : given;
+  const auto or_else = [](uint64_t bound, uint64_t derived) {
+    return bound == 0 ? derived : bound;
   };
   const uint64_t min = config.value_size_min, max = config.value_size_max;
   if (law == SizeLaw::kUniform) {

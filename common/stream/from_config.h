@@ -13,8 +13,8 @@
 namespace kvmatrix {
 
 // Returns the distribution of the sizes of a benchmark's values, where
-// `value_size` is its ValueSizeOf(). Unset bounds (0) are derived from the mean
-// m = --value_size:
+// `value_size` is its ValueSizeOf().  Unset bounds (0) are derived from the
+// mean m = --value_size:
 //
 //   uniform  1 to 2m - 1
 //   normal   m/4 (rounded up) to 7m/4

@@ -27,7 +27,7 @@ namespace kvmatrix {
 // Not thread-safe: each thread has its own.
 class KeyStream {
  public:
-  // Draws keys from [0, key_space). The draw's replay, if any, outlives the
+  // Draws keys from [0, key_space).  The draw's replay, if any, outlives the
   // stream.  REQUIRES: 0 < key_space <= kMaxKeys
   KeyStream(const KeyDraw& draw, uint64_t key_space, uint64_t seed,
             const ThreadShare& thread_share = {})

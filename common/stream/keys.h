@@ -19,7 +19,7 @@ namespace internal {
 // Returns the eight ASCII digits of n, the first one in the lowest byte.
 // Splits n into halves, then quarters, then digits, all lanes of a level at
 // once: x * 10486 >> 20 is x / 100 for x < 10^4, and x * 103 >> 10 is x / 10
-// for x < 100. REQUIRES: n < 10^8
+// for x < 100.  REQUIRES: n < 10^8
 constexpr uint64_t EightDigits(uint64_t n) {
   uint64_t x = n / 10'000 | (n % 10'000) << 32;
   uint64_t quotient = ((x * 10'486) >> 20) & 0x0000007f'0000007f;
@@ -40,9 +40,9 @@ class KeyWriter {
 
   const KeyShape& shape() const { return shape_; }
 
-  // Writes the key of `index` to `key`. Only bytes that depend on the index are
-  // written.  REQUIRES: index < shape().capacity(); `key` has shape().size()
-  // bytes, which are all pad() or hold the key of another index
+  // Writes the key of `index` to `key`.  Only bytes that depend on the index
+  // are written.  REQUIRES: index < shape().capacity(); `key` has
+  // shape().size() bytes, which are all pad() or hold the key of another index
   void Write(uint64_t index, char* key) const {
     if (fast_) {
       WriteDigits(index, key + shape_.size() - kKeyDigits);

@@ -11,7 +11,7 @@ namespace kvmatrix {
 
 // About one mebibyte, made of fragments of 100 bytes.  A fragment consists of
 // printable random characters, 100 * compression_ratio of them and at least
-// one, repeated up to 100 bytes.  The generator starts with seed 301. The same
+// one, repeated up to 100 bytes.  The generator starts with seed 301.  The same
 // bytes as RandomGenerator of LevelDB 1.23's benchmarks/db_bench.cc and
 // CompressibleString of its util/testutil.cc.  Immutable.
 class LevelDbPool {

@@ -18,7 +18,7 @@ double Inside(uint64_t bits) {
 constexpr double kCentral = 0.425;
 
 // The quantile function of the standard normal distribution, to seven digits
-// (Wichura, "Algorithm AS 241", Applied Statistics 37, 1988, PPND7). The
+// (Wichura, "Algorithm AS 241", Applied Statistics 37, 1988, PPND7).  The
 // formula for the extreme tail is omitted, because sizes are bounded at three
 // standard deviations.
 double NormalQuantile(double p) {

@@ -36,7 +36,7 @@ class ValueSizes {
 
   // The generalised Pareto distribution with location 0, shape k and scale
   // sigma, rounded up, as mixgraph uses it.  If k < 1 its mean, before bounds
-  // are applied, is sigma / (1 - k). REQUIRES: k >= 0, sigma > 0
+  // are applied, is sigma / (1 - k).  REQUIRES: k >= 0, sigma > 0
   static ValueSizes Pareto(size_t min, size_t max, double k, double sigma);
 
   SizeLaw law() const { return law_; }
@@ -73,7 +73,7 @@ class ValueSizes {
   //
   // A size is a monotonic function of 64 random bits.  The range of these bits
   // is divided into 4,096 equal steps, and its last sixteenth, where the sizes
-  // of a Pareto distribution grow fastest, once more into 4,096. Within most
+  // of a Pareto distribution grow fastest, once more into 4,096.  Within most
   // steps at most two neighbouring sizes occur: `size` up to a boundary and
   // size + 1 beyond it.  The boundary is known to one of 65,536 cells of the
   // step.  Bits in that cell or next to it, and steps with more than two sizes

@@ -45,7 +45,7 @@ class Clock {
   const bool has_tsc_;
 };
 
-// CLOCK_MONOTONIC. If the kernel itself keeps that time by the time stamp
+// CLOCK_MONOTONIC.  If the kernel itself keeps that time by the time stamp
 // counter, Ticks() reads the counter.
 class SteadyClock final : public Clock {
  public:

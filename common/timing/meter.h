@@ -69,8 +69,8 @@ class Meter {
   // std::runtime_error if another thread fails before that.
   void Start();
 
-  // Called before a call of so many operations is prepared.  False if an open
-  // loop is due to make it only after the time limit; the limit has then
+  // Called before a call of `operations` operations is prepared.  False if an
+  // open loop is due to make it only after the time limit; the limit has then
   // passed, and the loop must end.
   bool IsInTime(uint64_t operations) {
     return !open_loop_ || duration_ns_ == 0 || IsDueInTime(operations);
@@ -81,8 +81,8 @@ class Meter {
     if (latency_) stamp_ = Stamped();
   }
 
-  // Called right before a call of so many operations; in an open loop, waits
-  // until it is due.  Throws std::runtime_error if another thread fails
+  // Called right before a call of `operations` operations; in an open loop,
+  // waits until it is due.  Throws std::runtime_error if another thread fails
   // meanwhile.
   void Begin(uint64_t operations) {
     if (open_loop_) Await(operations);

@@ -45,7 +45,7 @@ struct OpenLoopFigures {
 };
 
 // A rate that oscillates about its mean: after t seconds it is multiplied by 1
-// + amplitude sin(radians_per_s t + phase). The factor is held for an interval
+// + amplitude sin(radians_per_s t + phase).  The factor is held for an interval
 // at a time.
 struct Swing {
   double amplitude = 0;  // 0: a constant rate
@@ -81,7 +81,8 @@ class OpenLoop {
   // Starts the schedule at `start_ns` of the clock.
   void Start(uint64_t start_ns) { start_ns_ = ended_ns_ = start_ns; }
 
-  // Returns when the next call must start if it is of so many operations.
+  // Returns when the next call must start if it consists of `operations`
+  // operations.
   uint64_t DueNs(uint64_t operations) const {
     return start_ns_ + static_cast<uint64_t>(NextScheduleNs(operations));
   }
@@ -89,7 +90,7 @@ class OpenLoop {
   // No further call follows, and none was due before `ns`.
   void Idle(uint64_t ns) { idle_ns_ += ns > ended_ns_ ? ns - ended_ns_ : 0; }
 
-  // Waits until the next call, of so many operations, must start.
+  // Waits until the next call, of `operations` operations, must start.
   void Await(uint64_t operations);
 
   // Records that the call has ended.

@@ -14,9 +14,9 @@ namespace kvmatrix {
 // Counters of this process: all of its threads, and child processes that have
 // ended and been waited for.  Children that are still running are not included.
 //
-// CPU times, faults and context switches are those of getrusage(2). The sum of
+// CPU times, faults and context switches are those of getrusage(2).  The sum of
 // the CPU times is exact for the calling thread; a thread that is running at
-// the moment may be behind by a tick of the kernel (10 ms at most). The
+// the moment may be behind by a tick of the kernel (10 ms at most).  The
 // division into user and system time is sampled by that tick.
 //
 // Bytes are those of /proc/self/io.  read_bytes and written_bytes (rchar,
@@ -62,8 +62,8 @@ struct ResidentMemory {
   uint64_t file_bytes = 0;       // RssFile + RssShmem, now: mapped files,
                                  // including the program's own
 
-  // Costs about 5 us.  Throws like Resources::Now(). The peak is not ru_maxrss,
-  // which a process inherits from its parent.
+  // Costs about 5 us.  Throws like Resources::Now().  The peak is not
+  // ru_maxrss, which a process inherits from its parent.
   static ResidentMemory Now();
 };
 

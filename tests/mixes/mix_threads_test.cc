@@ -1,4 +1,4 @@
-// YCSB's workloads and mixgraph by several threads, or beside them.
+// YCSB's workloads and mixgraph run by several threads.
 
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST_F(YcsbRun, OfThreadsSeesAScanThatSkipsAnEntry) {
   EXPECT_EQ(m.status, Status::kWrong);
 }
 
-// What a get answers was true once, and no longer.
+// Gets return a value that was once right and has been overwritten.
 TEST_F(YcsbRun, OfThreadsSeesAReadOfAnOlderRecord) {
   std::mutex mutex;
   std::map<std::string, std::string, std::less<>> first;
@@ -90,8 +90,8 @@ TEST_F(YcsbRun, OfThreadsSeesAReadOfAnOlderRecord) {
   EXPECT_EQ(RunLoaded(Wrapped(behaviour), "ycsbb").status, Status::kWrong);
 }
 
-// The first write of the hottest record takes a second.  The other thread,
-// which has all of its own writes of it still to make, waits meanwhile for the
+// The first write of the hottest record takes a second.  The other thread still
+// has to make all of its own writes of that record, and meanwhile waits in the
 // harness.
 TEST_F(YcsbRun, OfThreadsDoesNotTimeTheWaitForARecord) {
   constexpr uint64_t kSecond = 1'000'000'000;
@@ -114,7 +114,7 @@ TEST_F(YcsbRun, OfThreadsDoesNotTimeTheWaitForARecord) {
       if (slow || key != hottest) return;
       slow = true;
     }
-    // The first may be of a wait that has just ended.
+    // The first call may belong to a wait that has just ended.
     AwaitYields(Yields() + 2);
     clock_.now_ns += kSecond;
   };
@@ -145,8 +145,8 @@ TEST_F(MixgraphRun, OfThreadsLeavesWhatAReplayKnows) {
   EXPECT_EQ(audit.status, Status::kOk) << audit.reason;
 }
 
-// Threads that write beside read what mixgraph has put, sizes and all; a writer
-// that went on would soon have put all of it again.
+// While one thread is held back, others read what mixgraph has put, including
+// its size; a writer that continued would soon have overwritten all of it.
 TEST_F(MixgraphRun, LeavesWhatIsRightBesideWriters) {
   Choose("mixgraph");
   config_.writes_per_second = 1;

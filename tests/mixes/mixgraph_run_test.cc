@@ -1,5 +1,5 @@
-// mixgraph and mixgraph-c on an engine: what is checked, and that what the
-// database holds afterwards can be told without it.
+// mixgraph and mixgraph-c on an engine: what is checked, and that the contents
+// of the database afterwards can be derived without the engine.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST_F(MixgraphRun, PutsValuesOfTheModelsSizes) {
     EXPECT_GT(sizes.size(), 40u) << name;
     EXPECT_EQ(*sizes.begin(), 10u);
     EXPECT_LE(*sizes.rbegin(), 1'024u);
-    // The number that chooses a put is never among the first 830, which would
+    // A number that selects a put is never among the first 830, which would
     // have the largest values.
     const double mean =
         name == "mixgraph"
@@ -96,7 +96,7 @@ TEST_F(MixgraphRun, KeepsThePaceOfASine) {
               4 * 4'500 / 95);
 }
 
-// The bytes are right, the length is that of another put.
+// The bytes are right, but the length is that of another put.
 TEST_F(MixgraphRun, SeesAValueOfAnotherSize) {
   for (const std::string_view name : kBoth) {
     uint64_t written = 0;
@@ -131,7 +131,7 @@ TEST_F(MixgraphRun, DrawsWhatTheModelPredicts) {
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
     ASSERT_GE(m.shares.size(), 5u);
     for (const Share& share : m.shares) {
-      // Of amounts the deviations are those of this many draws.
+      // The standard deviation of an amount depends on this many draws.
       const bool amount =
           share.what.ends_with("entries") || share.what.ends_with("bytes");
       const double error =

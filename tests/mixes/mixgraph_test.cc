@@ -1,4 +1,4 @@
-// mixgraph's model: RocksDB's way of drawing, number for number, and the
+// mixgraph's model: RocksDB's way of drawing, number by number, and the
 // corrected one, by its distributions.
 
 #include "common/mixes/mixgraph.h"
@@ -17,7 +17,7 @@ constexpr MixgraphParameters kPublished;
 constexpr uint64_t kKeys = 1'000'000;
 constexpr int kDraws = 400'000;
 
-// Four standard deviations of a share of so many draws.
+// Four standard deviations of a share over that many draws.
 double Tolerance(double share, double draws) {
   return 4 * std::sqrt(share * (1 - share) / draws);
 }
@@ -95,8 +95,8 @@ TEST(KeyRangesOfMixgraph, AreHotAsTheModelSays) {
   }
 }
 
-// One number for all is why: the types of two operations on a key are the same
-// if the number is the key.
+// Consequence of a single number for everything: if the number is the key, two
+// operations on a key have the same type.
 TEST(Mixgraph, NeverGetsAKeyThatItPutsWhereKeysAreUniform) {
   MixgraphParameters uniform = kPublished;
   uniform.key_dist_a = 0;
@@ -159,7 +159,7 @@ TEST(MeansOfMixgraph, AreThoseOfItsDraws) {
   }
   EXPECT_NEAR(entries / scans, means.scan_length, 4 * 1'500 / std::sqrt(scans));
   EXPECT_NEAR(bytes / puts, means.value_size, 4 * 50 / std::sqrt(puts));
-  // 34.46 bytes is the model's mean, without the least and the wrapping.
+  // 34.46 bytes is the mean of the model without the minimum and the wrapping.
   EXPECT_NEAR(means.value_size, 36.2, 0.3);
 }
 

@@ -53,14 +53,15 @@ TEST_F(ShapesRun, ValuesOfEverySizeAreRightAndCounted) {
     for (uint64_t key = 0; key < config_.num; ++key) {
       bytes += 16 + values.SizeOf(values.Root(key, 1));
     }
-    for (const Measurement& one : m) {
-      EXPECT_EQ(one.run.loop.bytes, bytes) << one.benchmark->name;
-      EXPECT_EQ(one.live_bytes, bytes) << one.benchmark->name;
+    for (const Measurement& measurement : m) {
+      EXPECT_EQ(measurement.run.loop.bytes, bytes)
+          << measurement.benchmark->name;
+      EXPECT_EQ(one.live_bytes, bytes) << measurement.benchmark->name;
     }
   }
 }
 
-// The value of another key has another size, most likely.
+// The value of another key most likely has another size.
 TEST_F(ShapesRun, AValueOfAnotherSizeIsWrong) {
   config_.value_size_law = SizeLaw::kUniform;
   Behaviour behaviour;

@@ -17,7 +17,7 @@ class YcsbRun : public RunnerFixture {
     config_.value_size = 1'000;
   }
 
-  // The measurement of `name` on a database that was loaded for it.
+  // Returns the measurement of `name` on a database that was loaded for it.
   Measurement RunLoaded(const Driver& driver, std::string_view name) {
     return Run(driver, {"ycsbload", name}).back();
   }

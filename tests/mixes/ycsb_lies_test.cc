@@ -1,4 +1,4 @@
-// What an engine gets wrong in YCSB's workloads, and that it is seen.
+// Wrong answers of an engine in YCSB's workloads are detected.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST_F(YcsbRun, SeesAnInsertThatIsNotKept) {
   }
 }
 
-// An insert that reads find and scans do not.
+// Inserted records are found by gets but not by scans.
 TEST_F(YcsbRun, SeesAScanThatSkipsAnInsert) {
   std::set<std::string, std::less<>> inserted;
   uint64_t written = 0;

@@ -1,5 +1,5 @@
-// YCSB's workloads on an engine: what is done, what is checked, and that what
-// the database holds afterwards can be told without it.
+// YCSB's workloads on an engine: what is done, what is checked, and that the
+// contents of the database afterwards can be derived without the engine.
 
 #include <gtest/gtest.h>
 
@@ -198,7 +198,7 @@ TEST_F(YcsbRun, SaysHowItAsks) {
   EXPECT_NE(m.digest, other.digest);
 }
 
-// Four standard deviations of a share of so many draws.
+// Four standard deviations of a share over that many draws.
 double Tolerance(double share, double draws) {
   return 4 * std::sqrt(share * (1 - share) / draws);
 }

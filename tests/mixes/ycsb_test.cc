@@ -1,4 +1,4 @@
-// YCSB's workloads: what is asked for, in which shares, and of which records.
+// YCSB's workloads: the records that operations refer to, and in which shares.
 
 #include "common/mixes/ycsb.h"
 
@@ -21,7 +21,7 @@ double Tolerance(double share) {
   return 4 * std::sqrt(share * (1 - share) / kDraws);
 }
 
-// Of each ordinal, its share of the draws.
+// The share of draws of each ordinal.
 std::vector<double> SharesOf(YcsbChooser chooser, uint64_t records,
                              uint64_t acknowledged) {
   Random random(5);
@@ -99,7 +99,7 @@ TEST(YcsbKeys, LoadAndOperationsAgreeUnlessInsertsNeedMoreRoom) {
   EXPECT_EQ(keys.size(), YcsbKeySpace(1'000, 0));
 }
 
-// The law: rank r has 1 / r^0.99 of the sum.
+// The law: rank r has the share (1 / r^0.99) / zeta.
 TEST(YcsbChooser, OfTrueZipfFollowsTheLawAndScattersIt) {
   constexpr uint64_t kRecords = 1'000;
   std::vector<double> shares =
@@ -115,8 +115,8 @@ TEST(YcsbChooser, OfTrueZipfFollowsTheLawAndScattersIt) {
   }
 }
 
-// YCSB's: the first of 10^10 items has 1 / 26.469 of the draws, whatever the
-// number of records, and who shares its hash more.
+// YCSB's variant: the first of 10^10 items has 1 / 26.469 of the draws for any
+// number of records; a record that shares its hash has more.
 TEST(YcsbChooser, OfYcsbZipfIsHashed) {
   constexpr uint64_t kRecords = 100'000;
   const std::vector<double> shares =
@@ -133,7 +133,8 @@ TEST(YcsbChooser, OfLatestAsksForTheNewestMost) {
        {YcsbRequest::kYcsbLatest, YcsbRequest::kLatest}) {
     const std::vector<double> shares = SharesOf(
         YcsbChooser(request, kRecords, 400, 0.99, 9), kRecords, kThere);
-    // YCSB counts one less: its last value, where there are as many plus one.
+    // YCSB's bound is one less: the last value of its reserve, where we pass
+    // the number of values plus one.
     const uint64_t items =
         request == YcsbRequest::kLatest ? kThere : kThere - 1;
     double zeta = 0;
@@ -144,7 +145,7 @@ TEST(YcsbChooser, OfLatestAsksForTheNewestMost) {
   }
 }
 
-// For all that is already there, where inserts are still to come.
+// Over all records present while inserts are still to come.
 TEST(YcsbChooser, AsksOnlyForWhatIsThere) {
   constexpr uint64_t kRecords = 100;
   for (const YcsbRequest request :
@@ -154,7 +155,7 @@ TEST(YcsbChooser, AsksOnlyForWhatIsThere) {
   }
 }
 
-// Beyond a thousand terms zeta is no longer summed one by one.
+// Beyond a thousand terms, zeta is no longer summed term by term.
 TEST(YcsbChooser, OfLatestKnowsTheSumOfManyTerms) {
   constexpr uint64_t kRecords = 1'000'000;
   YcsbChooser chooser(YcsbRequest::kYcsbLatest, kRecords, 0, 0.99, 9);

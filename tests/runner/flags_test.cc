@@ -1,4 +1,4 @@
-// What an executable makes of its command line, and what it tells of it.
+// How an executable parses its command line, and what it prints about it.
 
 #include "common/cli/flags.h"
 
@@ -24,7 +24,7 @@ Config Parse(const Flags& flags) {
   return ConfigFromFlags();
 }
 
-// What the complaint about these flags is; empty if there is none.
+// Returns the error message for these flags; empty if they are accepted.
 std::string Complaint(const Flags& flags) {
   try {
     Parse(flags);
@@ -114,7 +114,7 @@ TEST(Help, KeepsNamesAndTheirTextApart) {
   EXPECT_TRUE(Has(help, "rounded down"));  // --transactions
 }
 
-// Defaults can be typed as they are shown.
+// Defaults are printed as they can be typed.
 TEST(Help, ShowsDefaultsInFull) {
   const std::string help = HelpText();
   EXPECT_TRUE(Has(help, "--num=1000000\n"));
@@ -122,7 +122,7 @@ TEST(Help, ShowsDefaultsInFull) {
   EXPECT_TRUE(Has(help, "--sync=false\n"));
 }
 
-// With --json the document says it.
+// With --json the same facts are in the document.
 TEST(Differences, AreThoseOfTheBenchmarksThatAreRun) {
   const auto notes = [](const char* benchmarks) {
     return DifferenceNotes(Parse({{"benchmarks", benchmarks}}));
@@ -151,7 +151,7 @@ TEST_F(Told, AreMixgraphsFlagsThatWereGiven) {
         ToJsonLine(m.back(), config_, kDriver))["options"];
   };
   EXPECT_FALSE(options({}).contains("mix_get_ratio"));
-  const Flags given = {{"keyrange_dist_a", "15.5"},
+  const Flags flags = {{"keyrange_dist_a", "15.5"},
                        {"keyrange_dist_b", "-3.5"},
                        {"keyrange_dist_c", "0.5"},
                        {"keyrange_dist_d", "-0.5"},
@@ -175,10 +175,10 @@ TEST_F(Told, AreMixgraphsFlagsThatWereGiven) {
                        {"sine_c", "0.5"},
                        {"sine_d", "1000"},
                        {"sine_mix_rate_interval_milliseconds", "9"}};
-  const auto told = options(given);
-  for (const auto& [name, value] : given) {
-    ASSERT_TRUE(told.contains(name)) << name;
-    EXPECT_EQ(told[name], nlohmann::json::parse(value)) << name;
+  const auto reported = options(flags);
+  for (const auto& [name, value] : flags) {
+    ASSERT_TRUE(reported.contains(name)) << name;
+    EXPECT_EQ(reported[name], nlohmann::json::parse(value)) << name;
   }
 }
 
@@ -200,7 +200,7 @@ TEST_F(Told, IsThatAReplayDrawsNothingByOurSeed) {
   EXPECT_TRUE(Has(HeaderText(config_, kDriver), "--seed only determines"));
 }
 
-// A primitive is no fill: what was there before it still is.
+// A primitive does not fill the database: previous contents stay.
 TEST_F(Told, ThatAPrimitiveHasPassedChangesNothing) {
   config_.stream = StreamKind::kDbBench;
   Run(Wrapped({}), {"fillseq"});

@@ -1,4 +1,4 @@
-// db_bench's benchmarks that are no operations of a store.
+// db_bench's benchmarks that do not use a database.
 
 #include "common/loops/leveldb_primitives.h"
 
@@ -23,7 +23,7 @@ void Damage(std::string& output) {
   if (++calls == flipped_at) output[0] = static_cast<char>(output[0] ^ 1);
 }
 
-// A checksum that is right, and a codec that changes nothing.
+// A correct checksum, and a codec that changes nothing.
 void Checksum(std::string_view input, std::string& output) {
   if (unable) throw Unsupported("shows no checksum");
   static const uint32_t kCrc = Crc32c(input);
@@ -42,10 +42,11 @@ TEST(Crc32c, IsThatOfTheStandard) {  // RFC 3720, B.4
 
 TEST_F(PrimitiveLoopTest, DoesWhatDbBenchDoes) {
   const auto m = Run(Wrapped({}), {"crc32c", "snappycomp", "snappyuncomp"});
-  for (const Measurement& one : m) {
-    EXPECT_EQ(one.status, Status::kOk) << one.reason;
-    EXPECT_EQ(one.run.loop.operations, one.planned_operations);
-    EXPECT_EQ(one.run.loop.bytes, one.run.loop.operations * 4096);
+  for (const Measurement& measurement : m) {
+    EXPECT_EQ(measurement.status, Status::kOk) << measurement.reason;
+    EXPECT_EQ(measurement.run.loop.operations, measurement.planned_operations);
+    EXPECT_EQ(measurement.run.loop.bytes,
+              measurement.run.loop.operations * 4096);
   }
   EXPECT_EQ(m[0].run.loop.operations, 128'000u);
   EXPECT_EQ(m[0].run.loop.label, "4K per op");

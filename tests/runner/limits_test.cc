@@ -1,4 +1,4 @@
-// What an engine does not take is asked for before the first call.
+// Writes beyond an engine's limits are refused before the first call.
 
 #include "common/run/limits.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 class LimitsTest : public RunnerFixture {
  protected:
-  // The memory driver with these limits, whose writes are counted.
+  // The memory driver with these limits; counts writes.
   Driver Within(const Limits& limits) {
     Behaviour behaviour;
     behaviour.limits = limits;

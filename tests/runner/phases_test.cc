@@ -1,5 +1,5 @@
-// Which part of a benchmark what an engine uses is counted to, and how a
-// benchmark ends that crashes.
+// To which phase of a benchmark the resources of an engine are attributed, and
+// how a benchmark with --crash ends.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -65,9 +65,9 @@ class PhasesTest : public RunnerFixture {
     return Run(Wrapped(behaviour), {"fillseq"}).front();
   }
 
-  // The last of these benchmarks: a measurement of which that holds, or else
-  // one of many runs.  A busy machine charges a process for what it did not do,
-  // or leaves a thread no time.
+  // Returns the measurement of the last of these benchmarks: one that satisfies
+  // the condition, or the last of many attempts.  A busy machine may charge a
+  // process for work it did not do, or leave a thread no time.
   template <typename Holds>
   Measurement RunUntil(const Behaviour& behaviour, const Names& names,
                        Holds holds) {
@@ -262,7 +262,8 @@ TEST_F(PhasesTest, LiveBytesAreWhatTheAuditFinds) {
   EXPECT_EQ(m[6].live_bytes, 16u + 100'000);
 }
 
-// What happens is told on stderr, where the test of the killed process reads.
+// Events are printed on stderr, which the parent test of the killed process
+// reads.
 class CrashDeathTest : public RunnerFixture {
  protected:
   static Behaviour Telling() {

@@ -1,4 +1,4 @@
-// How long the runner keeps a database open, counted by a driver that says so.
+// How long the runner keeps a database open, recorded by a driver.
 
 #include <algorithm>
 #include <functional>
@@ -17,7 +17,7 @@ class ReplayOpenTest : public RunnerFixture {
     config_.settle = false;
   }
 
-  // Notes each event as its letter, and that it took a time of its own.
+  // Records each event as a letter, and that it took some time.
   Behaviour Noting() {
     const auto note = [this](char letter, uint64_t ns) {
       return [this, letter, ns] {
@@ -91,7 +91,7 @@ TEST_F(ReplayOpenTest, OpeningAndClosingAreOfTheOneThatDidThem) {
   for (const Measurement& m : last_) EXPECT_FALSE(m.settings.empty());
 }
 
-// A durable write is an Options field here.
+// Durable writes are requested by a field of Options.
 TEST_F(ReplayOpenTest, OtherOptionsOpenAnew) {
   config_.stream = StreamKind::kDbBenchOneSeed;
   EXPECT_EQ(Events({"fillseq", "readrandom"}), "owgc");
@@ -131,7 +131,7 @@ TEST_F(ReplayOpenTest, WhatIsUnsupportedLeavesItOpen) {
   EXPECT_EQ(events_, "owcowc");
 }
 
-// What the driver counted before is another benchmark's.
+// Counts from before a benchmark belong to the previous one.
 TEST_F(ReplayOpenTest, CountersAreOfOneBenchmark) {
   Driver driver = Wrapped(Noting());
   driver.open = [](const Options& options) -> std::unique_ptr<Database> {
@@ -154,7 +154,7 @@ TEST_F(ReplayOpenTest, CountersAreOfOneBenchmark) {
   EXPECT_EQ(m[2].counters.at("flushes"), 0u);
 }
 
-// Its values are windows of one pool: right bytes, of another put.
+// Values are windows of one pool: right bytes, but of another put.
 TEST_F(ReplayOpenTest, AValueOfAnotherPutIsSeen) {
   Behaviour behaviour;
   behaviour.get = [](Session& session, std::string_view) {

@@ -29,7 +29,7 @@ class RunnerFixture : public testing::Test {
   }
   ~RunnerFixture() override { std::filesystem::remove_all(config_.db); }
 
-  // The measurements of these benchmarks, run by one process.
+  // Returns the measurements of these benchmarks, run by one process.
   std::vector<Measurement> Run(const Driver& driver,
                                const std::vector<std::string_view>& names) {
     config_.use_existing_db = false;
@@ -37,13 +37,13 @@ class RunnerFixture : public testing::Test {
     return RunOn(driver, names);
   }
 
-  // A benchmark over a filled database.
+  // Runs a benchmark over a filled database.
   Measurement Over(const Behaviour& behaviour, std::string_view name) {
     return Run(Wrapped(behaviour), {"filluniquerandom", name})[1];
   }
 
-  // The measurement of one benchmark, run by the process that comes after one
-  // that has run `past`, with this many operations each if not all.
+  // Returns the measurement of one benchmark, run by a process that follows one
+  // that has run `past`, with `operations` operations each, or all of them.
   Measurement RunAfter(const Driver& driver,
                        const std::vector<AppliedBenchmark>& past,
                        std::string_view name) {

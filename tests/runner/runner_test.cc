@@ -146,7 +146,7 @@ TEST_F(RunnerTest, TheSameSeedGivesTheSameDigestAndAnotherAnother) {
   EXPECT_EQ(first[1].run.loop.found, again[1].run.loop.found);
 }
 
-// Reads that ask for the keys of the reads before find them in a cache.
+// Reads of the same keys as earlier reads would be cache hits.
 TEST_F(RunnerTest, TheSecondReadrandomAsksForOtherKeys) {
   const auto m = Run(Wrapped({}), {"fillseq", "readrandom", "readrandom"});
   EXPECT_NE(m[1].digest, m[2].digest);

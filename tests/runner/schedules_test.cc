@@ -1,5 +1,5 @@
-// When threads make their calls: the schedule of a writer beside readers, and
-// those of an open loop.
+// When threads make their calls: the schedule of a writer next to readers, and
+// the schedules of an open loop.
 
 #include <gtest/gtest.h>
 
@@ -53,8 +53,9 @@ TEST_F(Threads, AWriterKeepsToItsScheduleAndTheReadsAreCounted) {
   EXPECT_EQ(m.digest, std::nullopt);
 }
 
-// Each write begins when it is due, or when the one before has ended: after one
-// that lasts long the writer makes up for all that has become due meanwhile.
+// Each write begins when it is due or when the previous one has ended,
+// whichever is later: after a long write the writer catches up with all that
+// became due meanwhile.
 TEST_F(Threads, AWritersScheduleIsAbsolute) {
   constexpr uint64_t kWrites = 60, kLong = 20;
   config_.threads = 1;
@@ -108,8 +109,7 @@ TEST_F(Threads, ShareTheRateOfAnOpenLoop) {
   }
 }
 
-// Threads that had the same pauses would all call at once, the n-th call of
-// each together.
+// If all threads had the same gaps, their n-th calls would all start at once.
 TEST_F(Threads, HaveAScheduleEach) {
   config_.reads = 100;
   config_.rate_ops_per_sec = 1'000;
@@ -123,7 +123,8 @@ TEST_F(Threads, HaveAScheduleEach) {
   EXPECT_GE(instants.size(), 400u);
 }
 
-// Calls are due until long after a limit of 1 s, and nobody waits for them.
+// Calls are due until long after the limit of 1 s; the loop does not wait for
+// them.
 TEST_F(Threads, EndAtTheTimeLimitThoughNothingIsDue) {
   config_.num = 1'000;
   config_.reads = 1'000;

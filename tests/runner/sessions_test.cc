@@ -1,5 +1,5 @@
-// Threads beside others: what holds the readers back, when sessions end, and
-// what is known once one has failed.
+// What holds readers back, when sessions end, and what is known about a
+// database after a failure.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,8 @@ TEST_F(Sessions, OfThreadsEndWithTheDatabase) {
   behaviour.close = Note("close");
   const auto m =
       Run(Wrapped(behaviour), {"fillrandom", "readrandom", "readwhilewriting"});
-  for (const Measurement& one : m) EXPECT_EQ(one.status, Status::kOk);
+  for (const Measurement& measurement : m)
+    EXPECT_EQ(measurement.status, Status::kOk);
   EXPECT_EQ(events_,
             "flush settle end end end end close "
             "end end end end close "
@@ -49,9 +50,9 @@ TEST_F(Sessions, EndWithinTheTimeOfTheClose) {
   Behaviour behaviour;
   behaviour.end = [this] { clock_.now_ns += 1'000; };
   const auto m = Run(Wrapped(behaviour), {"fillrandom", "readrandom"});
-  for (const Measurement& one : m) {
-    EXPECT_EQ(one.close_ns, 4'000u);
-    EXPECT_EQ(one.run.loop.loop_ns + one.flush_ns, 0u);
+  for (const Measurement& measurement : m) {
+    EXPECT_EQ(measurement.close_ns, 4'000u);
+    EXPECT_EQ(measurement.run.loop.loop_ns + measurement.flush_ns, 0u);
   }
 }
 
@@ -76,7 +77,7 @@ TEST_F(Sessions, OfReadersWaitForTheFirstWrite) {
   std::atomic<bool> early = false;
   Behaviour behaviour;
   behaviour.write = [&](Session& session, std::span<const Update> batch) {
-    // By then the readers wait, or have come too early.
+    // By then the readers are waiting, or have arrived too early.
     if (writes == config_.num) AwaitOthersAsleep();
     session.Write(batch);
     ++writes;
@@ -104,7 +105,7 @@ Behaviour KeepsWhatIsDeleted() {
   return behaviour;
 }
 
-// A writer that went on would put all of the keys again.
+// A writer that continued would put all of the keys again.
 TEST_F(Sessions, SeeBesideAWriterThatADeleteWasLost) {
   config_.num = 2'000;
   config_.writes_per_second = 1;
@@ -121,7 +122,7 @@ TEST_F(Sessions, SeeBesideAWriterThatADeleteWasLost) {
   }
 }
 
-// The harness does not know what such an engine has kept.
+// The contents of the database are unknown after such a failure.
 TEST_F(Sessions, OfABrokenWriteLeaveNothingThatCanBeJudged) {
   for (const uint64_t threads : {1, 2}) {
     for (const bool unsupported : {true, false}) {

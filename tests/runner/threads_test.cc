@@ -1,5 +1,5 @@
-// Benchmarks run by several threads: what they do, what is recorded of it, and
-// which lies the checks see.  When they do it is schedules_test.cc's.
+// Benchmarks run by several threads: what they do, what is recorded, and which
+// lies are detected.  Their timing is tested in schedules_test.cc.
 
 #include <gtest/gtest.h>
 
@@ -133,12 +133,12 @@ TEST_F(Threads, AnAuditWithOneOperationLessIsWrong) {
   }
 }
 
-// The lies of an engine under concurrency: each in few lines, on the reference.
+// Lies of an engine under concurrency, each a few lines around the reference.
 class ConcurrentLies : public Threads {
  protected:
-  void ExpectWrong(const Measurement& m, std::string_view told) {
+  void ExpectWrong(const Measurement& m, std::string_view message) {
     EXPECT_EQ(m.status, Status::kWrong);
-    EXPECT_NE(m.reason.find(told), std::string::npos) << m.reason;
+    EXPECT_NE(m.reason.find(message), std::string::npos) << m.reason;
   }
 
   std::mutex mutex_;
@@ -146,7 +146,7 @@ class ConcurrentLies : public Threads {
   std::string answer_;
 };
 
-// A reader sees what was there before a write that had been acknowledged.
+// A reader sees the state before an acknowledged write.
 TEST_F(ConcurrentLies, AnOldValueIsSeen) {
   Behaviour behaviour;
   behaviour.write = [&](Session& session, std::span<const Update> batch) {
@@ -169,7 +169,7 @@ TEST_F(ConcurrentLies, AnOldValueIsSeen) {
   ExpectWrong(Over(behaviour, "readrandomwriterandom"), "an old value");
 }
 
-// Of two writers of a key the second is forgotten.
+// If two threads write a key, the second write is lost.
 TEST_F(ConcurrentLies, ALostUpdateIsSeen) {
   Behaviour behaviour;
   std::atomic<int> writes = 0;
@@ -212,7 +212,7 @@ TEST_F(ConcurrentLies, WritesOfOneThreadThatAreDroppedAreSeen) {
   ExpectWrong(m[2], "a value differs from version");
 }
 
-// What no one has begun to write: the engine makes values up.
+// The engine returns a version that no thread has begun to write.
 TEST_F(ConcurrentLies, AValueOfTheFutureIsSeen) {
   const Values values(config_.seed, config_.value_size,
                       config_.compression_ratio);
@@ -236,7 +236,7 @@ TEST_F(ConcurrentLies, AValueOfTheFutureIsSeen) {
     future.resize(values.Write(index, 900, future.data()));
     return future;
   };
-  // A writer that went on would come near that version.
+  // A writer that continued would come near that version.
   config_.writes_per_second = 1;
   clock_.skips_waits = false;
   ExpectWrong(Over(behaviour, "readwhilewriting"), "a future value");

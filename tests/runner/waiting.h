@@ -1,5 +1,5 @@
-// Tells when other threads of this process wait, so that a test can go on once
-// they do instead of after a while.
+// Detects that other threads of this process are waiting, so that a test can
+// continue at that moment instead of after some time.
 
 #ifndef TESTS_RUNNER_WAITING_H_
 #define TESTS_RUNNER_WAITING_H_
@@ -27,7 +27,7 @@ struct Yields {
 };
 inline Yields yields;
 
-// False too if one has ended meanwhile.
+// Also false if a thread has ended meanwhile.
 inline bool OthersSleep() {
   const std::string self = std::to_string(gettid());
   for (const auto& task :
@@ -45,22 +45,22 @@ inline bool OthersSleep() {
 
 }  // namespace internal
 
-// How often all threads together have called std::this_thread::yield(): that is
-// how Oracle::Claim() waits.
+// Number of calls of std::this_thread::yield() by all threads: Oracle::Claim()
+// waits by calling it.
 inline uint64_t Yields() {
   const std::lock_guard lock(internal::yields.mutex);
   return internal::yields.count;
 }
 
-// Returns once there have been so many.
+// Returns once there have been that many calls.
 inline void AwaitYields(uint64_t count) {
   std::unique_lock lock(internal::yields.mutex);
   internal::yields.more.wait(
       lock, [count] { return internal::yields.count >= count; });
 }
 
-// Returns once all other threads of the process sleep, each until somebody
-// wakes it.  They are looked at one by one, and therefore twice.
+// Returns once all other threads of the process sleep, each until another
+// thread wakes it.  Threads are examined one by one, and therefore twice.
 inline void AwaitOthersAsleep() {
   while (!internal::OthersSleep() || !internal::OthersSleep()) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -69,7 +69,7 @@ inline void AwaitOthersAsleep() {
 
 }  // namespace kvmatrix
 
-// In place of the C library's.
+// Replaces the C library's function.
 extern "C" [[gnu::used]] inline int sched_yield() noexcept {
   {
     const std::lock_guard lock(kvmatrix::internal::yields.mutex);

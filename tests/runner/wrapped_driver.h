@@ -10,7 +10,7 @@
 
 namespace kvmatrix {
 
-// What the wrapped driver does instead of passing a call on; empty: passes on.
+// Functions that replace calls of the wrapped driver; empty: passed on.
 struct Behaviour {
   using Write = std::function<void(Session&, std::span<const Update>)>;
   using Get = std::function<std::optional<std::string_view>(Session&,
@@ -29,7 +29,8 @@ struct Behaviour {
   LastWords last_words;  // before `close`, to the database that is closed
 };
 
-// The memory driver behaving so; `ordered` as in Driver.  One at a time.
+// The memory driver with this behaviour; `ordered` as in Driver.  Only one may
+// exist at a time.
 Driver Wrapped(Behaviour behaviour, bool ordered = true);
 
 namespace internal {

@@ -1,4 +1,4 @@
-// The tally of answers: what is counted, added up and told.
+// The tally of answers: what is counted, merged and reported.
 
 #include "common/oracle/check.h"
 
@@ -25,7 +25,8 @@ class CheckTest : public testing::Test {
   Check check_{oracle_, values_, kKeySize};
 };
 
-// With an exclusive or, an entry that is read twice more would not show.
+// With an exclusive or instead of a sum, an entry read twice more would not
+// change the digest.
 TEST_F(CheckTest, TheDigestIsASum) {
   for (int i = 0; i < 3; ++i)
     check_.ExpectValue(check_.ExpectedOf(7), ValueOf(7));

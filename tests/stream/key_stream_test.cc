@@ -101,7 +101,8 @@ TEST(KeyStream, ZipfIsRanksScatteredBySeed) {
   }
 }
 
-// Two threads or benchmarks draw unlike, but love the same keys.
+// Two threads or benchmarks draw different sequences with the same frequent
+// keys.
 TEST(KeyStream, ZipfHasTheSameHotKeysInEveryStream) {
   const auto hottest = [](uint64_t seed) {
     std::vector<int> counts(1000);

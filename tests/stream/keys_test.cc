@@ -100,7 +100,7 @@ TEST_P(KeysOfShape, AreAbsentOneByteShorterOrLonger) {
   EXPECT_EQ(ParseKey(text + text.back(), shape()), std::nullopt);
 }
 
-// One byte that differs is another key or none, never the same one.
+// A key with one changed byte is another key or not a key, never the same one.
 TEST_P(KeysOfShape, HaveNoByteThatDoesNotCount) {
   KeyBuffer key(shape());
   const std::string text(key.Set(12345678));

@@ -1,5 +1,5 @@
-// The generator and the value pool of LevelDB's db_bench, against figures that
-// its own sources give.
+// The generator and the value pool of LevelDB's db_bench, compared with numbers
+// computed by its own sources.
 
 #include "common/stream/leveldb_pool.h"
 
@@ -34,7 +34,7 @@ TEST(LevelDbRandom, LeavesNoSeedStuck) {
   }
 }
 
-// How many keys of a million a million draws give.
+// The number of different keys among a million draws from a million.
 size_t DistinctKeys(uint32_t seed) {
   constexpr uint32_t kKeys = 1'000'000;
   LevelDbRandom random(seed);

@@ -1,4 +1,4 @@
-// What a scan or a seek visits is compared in every byte.
+// Every byte that a scan or a seek visits is compared.
 
 #include "common/stream/leveldb_stream.h"
 #include "tests/runner/runner_fixture.h"

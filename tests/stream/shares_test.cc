@@ -42,7 +42,8 @@ struct Case {
 
 class Drawn : public testing::TestWithParam<Case> {};
 
-// Five standard deviations, and what is approximate about the tail of YCSB's.
+// Five standard deviations, plus the error of the approximated tail of YCSB's
+// distribution.
 TEST_P(Drawn, IsWhatTheoryPredicts) {
   const auto& [order, theta, keys] = GetParam();
   const KeyDraw draw(order, theta, 11);
@@ -57,8 +58,8 @@ TEST_P(Drawn, IsWhatTheoryPredicts) {
   }
 }
 
-// A stream by another exponent is not what is predicted by this one: the
-// comparison above can fail.
+// A stream with another exponent differs from this prediction: the comparison
+// above can fail.
 TEST_P(Drawn, IsNotWhatAnotherExponentPredicts) {
   const auto& [order, theta, keys] = GetParam();
   if (order != KeyOrder::kZipf && order != KeyOrder::kLatest) return;

@@ -1,4 +1,4 @@
-// Keys, values and arrivals come from streams that know nothing of each other.
+// Keys, values and arrivals come from independent streams.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ Series GapsOf(uint64_t stream_seed) {
   return series;
 }
 
-// The first bytes of the values of the keys that a stream draws.
+// The first bytes of the values of the drawn keys.
 Series ValuesOf(uint64_t seed, uint64_t stream_seed, KeyOrder order) {
   const Values values(seed, 100, 0.5);
   KeyStream keys(order, kKeys, stream_seed);
@@ -66,7 +66,7 @@ Series ValuesOf(uint64_t seed, uint64_t stream_seed, KeyOrder order) {
   return series;
 }
 
-// Every stream of two benchmarks, two occurrences and two seeds.
+// All streams of two benchmarks, two occurrences and two seeds.
 std::vector<std::pair<std::string, Series>> AllStreams() {
   std::vector<std::pair<std::string, Series>> all;
   for (const uint64_t seed : {301u, 302u}) {
@@ -115,7 +115,7 @@ TEST(Streams, DoNotFollowEachOtherAStepBehind) {
   }
 }
 
-// The loop itself, not the streams that it ought to take.
+// Tests the loop itself, not the streams that it should use.
 TEST_F(RunnerFixture, WhenACallIsDueSaysNothingOfItsKey) {
   config_.num = config_.reads = 20'000;
   config_.rate_ops_per_sec = 1'000;

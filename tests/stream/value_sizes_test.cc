@@ -34,7 +34,8 @@ class Sizes : public testing::TestWithParam<size_t> {
   const ValueSizes sizes_ = AllSizes()[GetParam()];
 };
 
-// The guide changes no size: anywhere, and around every change of size.
+// The guide changes no size: at random positions, and around every change of
+// size.
 TEST_P(Sizes, AreThoseOfTheLawAlone) {
   Random random(5);
   for (int i = 0; i < kDraws; ++i) {
@@ -43,7 +44,7 @@ TEST_P(Sizes, AreThoseOfTheLawAlone) {
   }
 }
 
-// Of as many values as there are draws, how many have at least so many bytes.
+// The number of values that have at least this many bytes.
 TEST_P(Sizes, FollowTheirLaw) {
   const std::vector<double> quantiles = {0.001, 0.01, 0.1,  0.25, 0.5,
                                          0.75,  0.9,  0.99, 0.999};
@@ -78,7 +79,8 @@ TEST_P(Sizes, HaveTheMeanThatIsSaid) {
   }
   const double mean = sum / kDraws;
   const double sigma = std::sqrt((squares / kDraws - mean * mean) / kDraws);
-  // The mean of a tail as heavy as 2.5 is not that of any sample.
+  // With a tail as heavy as k = 2.5, no sample has the mean of the
+  // distribution.
   if (sizes_.max() < (1 << 30)) {
     EXPECT_NEAR(mean, sizes_.Mean(), 5 * sigma + 0.001 * mean);
   }

@@ -77,7 +77,7 @@ TEST(Values, DifferInEveryKeyAndVersion) {
   }
 }
 
-// What is written past a value is within the buffer that it says it needs.
+// Bytes written past a value stay within the buffer size that Values reports.
 TEST(Values, KeepWithinTheBuffer) {
   const auto expect_within = [](const auto& write, size_t buffer_size) {
     std::string buffer(buffer_size + 1000, '?');
@@ -96,7 +96,8 @@ TEST(Values, KeepWithinTheBuffer) {
   }
 }
 
-// A value is the same, and is told from others, however its size was chosen.
+// A value is the same, and differs from all others, however its size was
+// chosen.
 TEST(Values, OfOneSizeAreTheSame) {
   for (const double ratio : {0.25, 0.5}) {
     for (size_t size = 1; size < 450; ++size) {
@@ -104,7 +105,8 @@ TEST(Values, OfOneSizeAreTheSame) {
       const Values any(301, ValueSizes::Uniform(size, size), ratio);
       std::string value = Value(fixed, 7, 1);
       ASSERT_EQ(value, Value(any, 7, 1)) << size;
-      // With not a byte behind it, which the address sanitizer sees to.
+      // With no byte behind it, so that the address sanitizer detects an
+      // overrun.
       const std::vector<char> exact(value.begin(), value.end());
       ASSERT_TRUE(any.IsValueOf(any.Root(7, 1), {exact.data(), size})) << size;
       value[size / 2] = static_cast<char>(value[size / 2] ^ 4);

@@ -16,7 +16,7 @@ constexpr uint64_t kKeys = 1000;
 
 const Benchmark& Named(std::string_view name) { return *FindBenchmark(name); }
 
-// The versions that a std::map would hold after the first `steps` steps.
+// The versions after the first `steps` steps, by a std::map.
 class Model {
  public:
   void Apply(Step step, uint32_t* put_version = nullptr) {
@@ -41,7 +41,7 @@ class Model {
   std::map<uint64_t, uint32_t> present_;
 };
 
-// Of one thread, in the benchmark's own order.
+// For one thread, in the benchmark's own order.
 void Finish(std::string_view name, uint64_t steps, Oracle& oracle) {
   WriteStream::Finish(Named(name), Named(name).key_order, 7, {&steps, 1},
                       oracle);
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values("overwrite", "deleteseq", "deleterandom"),
         testing::Values(uint64_t{0}, uint64_t{1}, uint64_t{400}, kKeys)));
 
-// Whatever draws the keys, the record is that of a model.
+// In every key order, the record equals that of a model.
 TEST(WriteStream, RecordsKeysOfEveryDistribution) {
   for (const KeyOrder order :
        {KeyOrder::kUniform, KeyOrder::kUnique, KeyOrder::kSequential,
@@ -174,14 +174,14 @@ TEST(Oracle, SumCountsPresentEntriesOnce) {
   EXPECT_EQ(oracle.Sum(values).digest, values.Fingerprint(3, 2));
 }
 
-// What a reader may be answered beside a write, before it, during it and after.
+// What a read may return before, during and after a write on another thread.
 TEST(Oracle, TellsWhichWritesAreUnderWay) {
   Oracle oracle;
   oracle.ResetToPrefix(10, 100, 5);
   oracle.UseTable();
   const auto observe = [&](uint64_t key) {
-    const Oracle::Observed seen = oracle.Observe(key);
-    return std::pair(seen.version, seen.newest);
+    const Oracle::Observed observed = oracle.Observe(key);
+    return std::pair(observed.version, observed.newest);
   };
   using Seen = std::pair<uint32_t, uint32_t>;
   for (const uint32_t before : {1, 0}) {

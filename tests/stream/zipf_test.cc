@@ -21,8 +21,9 @@ std::vector<double> LawOf(uint64_t n, double theta) {
   return shares;
 }
 
-// Pearson's sum over bins that expect at least 50 draws each, normalised: near
-// 0 in units of its standard deviation if the draws follow `shares`.
+// Pearson's statistic over bins with at least 50 expected draws each,
+// normalised: if the draws follow `shares`, it is near 0 in units of its
+// standard deviation.
 template <typename Draw>
 double ChiSquareSigmas(const std::vector<double>& shares, Draw draw) {
   std::vector<uint64_t> counts(shares.size());
@@ -57,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(0.01, 0.5, 0.99, 0.9999999, 1.0, 1.0000001,
                                      1.2, 3.0, 20.0)));
 
-// The statistic that sees no error sees this one: Gray's formula is not the
+// The statistic that accepts the law rejects Gray's formula, which is not the
 // law.
 TEST(ZipfRanks, DifferFromTheFormulaOfGray) {
   const std::vector<double> law = LawOf(1000, 0.99);

@@ -20,9 +20,9 @@ namespace {
 
 constexpr uint64_t kEvery = 10;
 
-// The only word in which the builds differ: code and data lie at the same
-// places, which alone can cost some per cent.  Volatile, so that no compiler
-// knows it.
+// The only word in which the builds differ.  Code and data have the same
+// addresses in all of them, because a difference of addresses alone can cost a
+// few per cent.  Volatile, so that the compiler cannot use the value.
 enum Operation { kNone, kGets, kWrites, kScans };
 const volatile Operation slower = SLOWER;
 
@@ -37,8 +37,8 @@ class SlowerSession final : public Session {
     if (slower == kWrites && ++calls_ % kEvery == 0) inner_->Write(batch);
   }
 
-  // Every tenth get is preceded by one of an old key, no longer in any cache
-  // because of the key itself.
+  // Every tenth get is preceded by a get of an old key, which is no longer in a
+  // cache.
   std::optional<std::string_view> Get(std::string_view key) override {
     if (slower == kGets) {
       std::string& old = keys_[++calls_ % keys_.size()];
@@ -48,7 +48,7 @@ class SlowerSession final : public Session {
     return inner_->Get(key);
   }
 
-  // A tenth of the entries is visited once more.
+  // A tenth of the entries is visited twice.
   void Scan(std::string_view start, Order order,
             const Visitor& visit) override {
     uint64_t visited = 0;

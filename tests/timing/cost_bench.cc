@@ -1,4 +1,4 @@
-// What each part of the harness costs, in nanoseconds for one operation of
+// The cost of each part of the harness, in nanoseconds per operation with
 // 16-byte keys and 100-byte values.  db_bench_null shows the sum.
 
 #include <benchmark/benchmark.h>
@@ -42,10 +42,10 @@ std::string ValueOf(uint64_t key) {
   return buffer;
 }
 
-// What a key of a permutation costs depends on how far the next power of four
-// lies above their number (a twentieth for 1,000,000, but almost four times for
-// 1,100,000 and 17,000,000), and on whether it is above 4^12, where it has no
-// table.
+// The cost of a key of a permutation depends on how far the next power of four
+// is above the number of keys (a twentieth for 1,000,000, but almost four times
+// for 1,100,000 and 17,000,000), and on whether it exceeds 4^12, beyond which
+// there is no table.
 void DrawKey(benchmark::State& state, const char* distribution) {
   const KeyDraw draw(FindKeyOrder(distribution).value(), 0.99, 3);
   KeyStream keys(draw, static_cast<uint64_t>(state.range(0)), 7);
@@ -98,7 +98,7 @@ void WriteValue(benchmark::State& state) {
 }
 BENCHMARK(WriteValue);
 
-// A value of 100 bytes on average, the choice of its size included.
+// A value of 100 bytes on average, including the choice of its size.
 void WriteValueOfSize(benchmark::State& state, const ValueSizes& sizes) {
   const Values values(301, sizes, 0.5);
   std::vector<char> buffer(values.buffer_size());
@@ -161,7 +161,7 @@ void CheckAbsent(benchmark::State& state) {
 }
 BENCHMARK(CheckAbsent);
 
-// Visits entries that lie one behind another, and looks for none.
+// Visits entries that are stored one after another, without a search.
 class PreparedSession final : public Session {
  public:
   explicit PreparedSession(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -180,7 +180,8 @@ class PreparedSession final : public Session {
   const std::string bytes_;
 };
 
-// One entry of readseq over what a fill has written, all in the second cache.
+// One entry of readseq over a filled database that fits into the second-level
+// cache.
 void VisitEntry(benchmark::State& state, StreamKind stream, const char* fill) {
   constexpr uint64_t kScanned = 4'000;
   Config config;
@@ -267,7 +268,7 @@ void ReadClock(benchmark::State& state) {
 }
 BENCHMARK(ReadClock);
 
-// after_all 1: once everything before has completed.
+// after_all 1: the reading waits until all earlier instructions have completed.
 void ReadTicks(benchmark::State& state) {
   SteadyClock clock;
   const bool after_all = state.range(0) != 0;
@@ -275,8 +276,9 @@ void ReadTicks(benchmark::State& state) {
 }
 BENCHMARK(ReadTicks)->ArgName("after_all")->Arg(0)->Arg(1);
 
-// Reads the real clock and says that a second has passed, so that a meter looks
-// after each operation; or says what it reads, and counts how often.
+// Either reads the real clock and reports that a second has passed, so that a
+// meter checks it after each operation; or reports the real time and counts the
+// readings.
 class CountingClock final : public Clock {
  public:
   explicit CountingClock(bool slow) : Clock(false), slow_(slow) {}
@@ -305,7 +307,7 @@ void OneLook(benchmark::State& state) {
 }
 BENCHMARK(OneLook);
 
-// What the meter asks for each operation, without ever looking.
+// The meter's work for each operation, without ever reading the clock.
 struct Blind {
   bool Continue(uint64_t operations) const {
     return !latency && !open_loop && operations < next_look;
@@ -315,7 +317,7 @@ struct Blind {
   uint64_t next_look = std::numeric_limits<uint64_t>::max();
 };
 
-// The time of so many updates that nobody writes.
+// The time of preparing that many updates, which are not written.
 template <typename AnyMeter>
 uint64_t LoopNs(Clock& clock, UpdateBlock& block, AnyMeter& meter,
                 uint64_t operations) {
@@ -331,8 +333,9 @@ uint64_t LoopNs(Clock& clock, UpdateBlock& block, AnyMeter& meter,
   return clock.NowNs() - start_ns;
 }
 
-// All looks of a short loop of the fastest operations, as a share of it: the
-// least of many loops with them against the least without.
+// The cost of all clock checks in a short loop of the fastest operations, as a
+// share of its time: the minimum over many loops with them against the minimum
+// without.
 void LookAtTheClock(benchmark::State& state) {
   constexpr uint64_t kOperations = 1'000'000;
   SteadyClock clock;
@@ -368,7 +371,8 @@ void AddToHistogram(benchmark::State& state) {
 }
 BENCHMARK(AddToHistogram);
 
-// The rest is paid a few times in a whole benchmark, outside of what is timed.
+// The remaining costs occur a few times per benchmark, outside of what is
+// timed.
 
 void CountResources(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(Resources::Now());

@@ -1,5 +1,5 @@
-// A clock that stands still between readings unless it is told otherwise, and
-// that skips the time for which somebody waits unless it is told not to.
+// A clock that stands still between readings unless a test says otherwise, and
+// that skips the time for which a loop waits unless a test says otherwise.
 
 #ifndef TESTS_TIMING_FAKE_CLOCK_H_
 #define TESTS_TIMING_FAKE_CLOCK_H_
@@ -40,8 +40,8 @@ class FakeClock final : public Clock {
   std::atomic<uint64_t> now_ns = 0;
   double ns_per_tick = 1;
   uint64_t step_ns = 0;  // by which each reading moves the time on
-  // False: only the test moves the time on, and who waits is told at once that
-  // it is too early, which no loop but that of the writer beside readers takes.
+  // False: only the test advances the time, and a wait returns too early at
+  // once, which only the loop of the writer next to readers accepts.
   bool skips_waits = true;
   std::function<void(uint64_t ns)> on_wait;  // of any thread; may be empty
   std::atomic<uint64_t> readings = 0;

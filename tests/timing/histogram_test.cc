@@ -23,7 +23,7 @@ TEST(Histogram, IsEmptyAtFirst) {
   EXPECT_EQ(histogram.ToString(), "Count: 0\n");
 }
 
-// To half a nanosecond, which is what rounding to whole ones costs.
+// To half a nanosecond, the error of rounding to whole ones.
 TEST(Histogram, HoldsEveryValueWithinAHundredth) {
   for (const double ns_per_tick : {1.0, 0.5, 0.3125, 0.385109}) {
     Random random(1);

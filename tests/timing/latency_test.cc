@@ -1,5 +1,5 @@
-// What the real loops record of stalls that an engine is made to have: exactly
-// those, and nothing of what the harness does between the calls.
+// The stalls that the real loops record of an engine that stalls on purpose:
+// exactly those, and no work that the harness does between calls.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ class LatencyTest : public RunnerFixture {
     config_.histogram = true;
   }
 
-  // An engine all of whose calls take cost_ns(i), i counting from 1.
+  // An engine whose i-th call lasts cost_ns(i), counting from 1.
   template <typename Cost>
   Behaviour Taking(Cost cost_ns) {
     Behaviour behaviour;
@@ -45,7 +45,7 @@ class LatencyTest : public RunnerFixture {
     return behaviour;
   }
 
-  // The last of `names`, measured on an engine that behaves so.
+  // Returns the measurement of the last of `names` on such an engine.
   Measurement Measure(const Behaviour& behaviour,
                       const std::vector<std::string_view>& names) {
     std::vector<Measurement> all;
@@ -121,7 +121,7 @@ TEST_F(LatencyTest, ABatchIsOneCall) {
 }
 
 // After each of the 40 batches is prepared, after each call, and after each
-// look that followed a call; and once at the start.
+// clock check that followed a call; and once at the start.
 TEST_F(LatencyTest, TimesACallFromWhenItsBatchIsPrepared) {
   const auto cost_ns = [](uint64_t) { return kMilli; };
   const uint64_t before = clock_.readings;
@@ -146,7 +146,8 @@ TEST_F(LatencyTest, AThroughputRepetitionDoesTheSameOperations) {
   }
 }
 
-// Ten milliseconds a write: the time is up in the middle of a block.
+// Ten milliseconds per write: the time limit is reached in the middle of a
+// block.
 TEST_F(LatencyTest, TheOracleHoldsWhatWasDoneWhenTheTimeIsUp) {
   config_.num = 500;
   config_.duration_ns = 1'000 * kMilli;

@@ -1,4 +1,4 @@
-// Open loop: the schedule, and what it shows of an engine that stalls.
+// The schedule of an open loop, and how it shows the stalls of an engine.
 
 #include "common/timing/open_loop.h"
 
@@ -45,7 +45,7 @@ TEST(Arrivals, AreAFunctionOfTheSeed) {
   EXPECT_NE(gap, other.NextGap());
 }
 
-// Calls that take service_ns(i), at `rate` per second.
+// Makes calls that last service_ns(i), at `rate` per second.
 template <typename Service>
 OpenLoop Loop(FakeClock& clock, double rate, int calls, Service service_ns) {
   OpenLoop loop(clock, rate, 7);
@@ -64,7 +64,8 @@ TEST(OpenLoop, KeepsToItsScheduleWhateverACallTakes) {
   const auto stalled = Loop(slow, 1e5, 10'000, [](int i) {
     return i == 5'000 ? 10 * kMilli : kMicro;
   });
-  // The last call is due at the same time, and the stall is caught up with.
+  // The last call is due at the same time, and the loop has caught up after the
+  // stall.
   EXPECT_EQ(quick.now_ns + kMicro, slow.now_ns);
   EXPECT_EQ(idle.Figures().offered_ops_per_sec,
             stalled.Figures().offered_ops_per_sec);
@@ -97,8 +98,8 @@ TEST(OpenLoop, ABatchComesAsSeldomAsItIsLarge) {
   EXPECT_EQ(loop.latency().count(), 10'000u);
 }
 
-// A call that waits for the one before starts late: its time from there is
-// short, and from when it was due it is long.
+// A call that waits for its predecessor starts late: its time from there is
+// short, and from its intended start it is long.
 TEST(OpenLoop, CountsFromTheIntendedStart) {
   FakeClock clock;
   const auto loop = Loop(
@@ -209,7 +210,7 @@ TEST_F(OpenLoopRuns, HaveNoFiguresIfNothingWasDue) {
       "no operation was due within --duration; raise --duration or --rate");
 }
 
-// What is not due within the limit has not been written either.
+// A call that is not due within the limit is not recorded in the oracle either.
 TEST_F(OpenLoopRuns, HoldAfterTheTimeLimitWhatWasWritten) {
   config_.num = 50;
   config_.rate_ops_per_sec = 10;
@@ -220,7 +221,7 @@ TEST_F(OpenLoopRuns, HoldAfterTheTimeLimitWhatWasWritten) {
   EXPECT_LT(all[0].run.loop.operations, 30u);
 }
 
-// A loop that has done all of its work does not wait for the limit.
+// A loop that has completed its work does not wait for the limit.
 TEST_F(OpenLoopRuns, EndWithTheirLastCallIfThatComesFirst) {
   config_.num = 2;
   config_.rate_ops_per_sec = 10;
@@ -265,7 +266,7 @@ TEST(Rate, IsFiniteAndOfARangeThatItsComplaintNames) {
   }
 }
 
-// A whole period in a second: the first half has more calls than the second.
+// One period per second: its first half has more calls than its second.
 TEST(OpenLoopTest, SwingsItsRate) {
   FakeClock clock;
   constexpr double kTurn = 6.283185307179586;

@@ -1,4 +1,4 @@
-// The kernel's counters, compared with other ways to know them.
+// The kernel's counters, compared with other sources of the same facts.
 
 #include "common/timing/resources.h"
 

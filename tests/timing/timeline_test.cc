@@ -23,8 +23,8 @@ struct Loop {
   uint64_t readings = 0;  // of the clock
 };
 
-// A loop of `calls` calls of `per_call` operations, the i-th of which takes
-// cost_ns(i).
+// Runs a loop of `calls` calls of `per_call` operations, the i-th of which
+// lasts cost_ns(i).
 Loop RunLoop(uint64_t calls, const std::function<uint64_t(uint64_t)>& cost_ns,
              uint64_t per_call = 1) {
   FakeClock clock;
@@ -173,7 +173,7 @@ TEST(Stalls, ASlowStretchIsNone) {
   EXPECT_EQ(RunLoop(101'000, cost_ns).stalls.count(), 0u);
 }
 
-// The one look that was meant for the fast stretch comes late, and no other.
+// Only the one check that was planned at the fast pace comes late.
 TEST(Stalls, AfterASlowStretchBeganLooksAreCloseAtOnce) {
   const auto cost_ns = [](uint64_t i) -> uint64_t {
     return i < 1'000'000 ? 15 : kMilli;

@@ -1,5 +1,5 @@
-// Lies of the executable itself: it changes a figure in the line it has
-// written, as it ends.
+// Lies of the executable itself: as it exits, it changes a number in the line
+// that it has written.
 
 #include <cstdlib>
 #include <fstream>

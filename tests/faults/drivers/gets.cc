@@ -1,4 +1,4 @@
-// Lies that are told when a key is asked for; what is stored is right.
+// Lies in the answer to a get; what is stored is right.
 
 #include "tests/faults/drivers/lies.h"
 
@@ -18,7 +18,7 @@ std::optional<std::string> FirstValue(Session& session, std::string_view start,
   return found;
 }
 
-// Answers what `change` makes of every N-th value.
+// Returns `change` applied to every N-th value.
 template <typename Make>
 Behaviour Garbles(Make change) {
   Behaviour lie;
@@ -33,15 +33,15 @@ Behaviour Garbles(Make change) {
   return lie;
 }
 
-// Answers an absent key with what `make(session, key)` finds for it.
+// Returns `make(session, key)` for an absent key.
 template <typename Make>
 Behaviour MakesUp(Make make) {
   Behaviour lie;
-  lie.get = [make, kept = std::optional<std::string>()](
+  lie.get = [make, buffer = std::optional<std::string>()](
                 Session& session, std::string_view key) mutable -> Answer {
     if (const Answer value = session.Get(key)) return value;
-    kept = make(session, key);
-    return kept;
+    buffer = make(session, key);
+    return buffer;
   };
   return lie;
 }
@@ -99,15 +99,15 @@ Behaviour FindsAbsent() {
       });
 }
 
-// Deleted entries live on under another name, which scans do not show.
+// Deleted entries remain under another name, which scans do not show.
 Behaviour FindsDeleted() {
   Behaviour lie;
   lie.write = [](Session& session, std::span<const Update> batch) {
     for (const Update& update : batch) {
       if (const auto value = session.Get(update.key); value && !update.value) {
         const std::string hidden = "~" + std::string(update.key);
-        const Update kept = {hidden, value};
-        session.Write({&kept, 1});
+        const Update copy = {hidden, value};
+        session.Write({&copy, 1});
       }
     }
     session.Write(batch);

@@ -1,7 +1,7 @@
 // The ways in which db_bench_lying can lie, one function each.
 //
-// A lie changes what the reference does and nothing else, so that whatever
-// catches it has caught that lie.
+// A lie changes one behaviour of the reference and nothing else, so that a
+// check that fails has caught that lie.
 
 #ifndef TESTS_FAULTS_DRIVERS_LIES_H_
 #define TESTS_FAULTS_DRIVERS_LIES_H_
@@ -16,7 +16,7 @@ DECLARE_uint64(lie_every);
 
 namespace kvmatrix {
 
-// A flag of the harness, which a liar reads as no honest driver does.
+// A flag of the harness.  Honest drivers do not read it.
 inline std::string FlagText(const char* name) {
   return gflags::GetCommandLineFlagInfoOrDie(name).current_value;
 }
@@ -24,7 +24,7 @@ inline uint64_t FlagNumber(const char* name) {
   return std::stoull(FlagText(name));
 }
 
-// One lie: its name as --lie takes it, and what an engine that tells it does.
+// One lie: its name for --lie, and what an engine with it does.
 struct Lie {
   const char* name;
   const char* does;

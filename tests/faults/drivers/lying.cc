@@ -1,4 +1,4 @@
-// db_bench_lying: the reference, which lies in the way that --lie says.
+// db_bench_lying: the reference with the lie that --lie names.
 //
 // Compiled with kDriver defined as kReference, so that the reference's driver
 // file links under that name; kDriver itself is defined here.
@@ -28,7 +28,7 @@ void ForEachLie(Visit visit) {
   }
 }
 
-// One lie on each line, for --help and for whoever reads --describe.
+// One line per lie, for --help and for readers of --describe.
 const char* ListOfLies() {
   static const std::string list = [] {
     std::string text = "the lie to tell:";
@@ -50,7 +50,8 @@ DEFINE_bool(lie_later, false, "tell no lie while a database is prepared");
 namespace kvmatrix {
 namespace {
 
-// The fill that reads start from, or its audit: neither counts its operations.
+// The fill that reads start from, or its audit: their operations are not
+// counted.
 bool Prepares() {
   constexpr char kFill[] = "filluniquerandom";
   return FlagText("progress").empty() &&

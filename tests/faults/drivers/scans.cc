@@ -1,4 +1,4 @@
-// Lies that are told by scans; what is stored is right.
+// Lies in a scan; what is stored is right.
 
 #include "tests/faults/drivers/lies.h"
 
@@ -12,7 +12,7 @@ struct Row {
   std::string value;
 };
 
-// A whole scan that lies so; a scan from a given key does not lie.
+// A whole scan with this lie; a scan from a given key does not lie.
 Behaviour WholeScans(Scan scan) {
   Behaviour lie;
   lie.scan = [scan](Session& session, std::string_view start, Order order,
@@ -23,8 +23,8 @@ Behaviour WholeScans(Scan scan) {
   return lie;
 }
 
-// What becomes of the N-th row of a whole scan, with the row before it.
-// Returns false to stop the scan.
+// Handles the N-th row of a whole scan, given the row before it.  Returns false
+// to stop the scan.
 using RowLie = bool (*)(const Row& before, const Row& row,
                         const Visitor& visit);
 
@@ -52,7 +52,7 @@ Behaviour GoesBackward() {
   });
 }
 
-// Holds back the N-th row until the one after it was visited.
+// Visits the N-th row after the one that follows it.
 Behaviour SwapsNeighbours() {
   return WholeScans([](Session& session, std::string_view start, Order order,
                        const Visitor& visit) {

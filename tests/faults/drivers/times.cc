@@ -1,5 +1,5 @@
-// Lies about when, where and how steadily the work is done; what is stored and
-// answered is right in the end.
+// Lies about when, where and how steadily the work is done; in the end, what is
+// stored and answered is right.
 
 #include <time.h>
 
@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// Work of this duration.
+// Works for this long.
 void Spin(std::chrono::nanoseconds duration) {
   const auto end = Clock::now() + duration;
   while (Clock::now() < end) continue;
@@ -85,8 +85,8 @@ Behaviour BuffersUntilClose() {
   return lie;
 }
 
-// Twice as long as the database was open, if that is longer: a busy machine may
-// have taken its time for the timed work.
+// At least twice as long as the database was open: a busy machine may have
+// taken its time for the timed work.
 Behaviour WorksInClose() {
   auto opened = std::make_shared<Clock::time_point>();
   Behaviour lie;
@@ -104,7 +104,7 @@ Behaviour WorksInOpen() {
   return lie;
 }
 
-// Takes so much processor time of the calling thread, however long that lasts.
+// Uses this much processor time of the calling thread, however long that takes.
 void Work(std::chrono::nanoseconds duration) {
   const auto used = [] {
     timespec time{};
@@ -138,7 +138,7 @@ Behaviour GoesOnAfterSettle() {
   return lie;
 }
 
-// Sleeps for so long whenever `when()` is true.
+// Sleeps for this long whenever `when()` is true.
 template <typename When>
 Behaviour Sleeps(milliseconds duration, When when) {
   auto pause = [duration, when]() mutable {

@@ -1,4 +1,4 @@
-// Lies that are told when something is written.
+// Lies in a write.
 
 #include <vector>
 
@@ -8,19 +8,19 @@
 namespace kvmatrix {
 namespace {
 
-// What is stored in place of an update; nothing: it is dropped.
+// Returns the update to store instead; nothing: the update is dropped.
 using Change = std::function<std::optional<Update>(Session&, const Update&)>;
 
 Behaviour Stores(Change change) {
   Behaviour lie;
   lie.write = [change](Session& session, std::span<const Update> batch) {
-    std::vector<Update> kept;
+    std::vector<Update> changed_batch;
     for (const Update& update : batch) {
       if (const auto changed = change(session, update)) {
-        kept.push_back(*changed);
+        changed_batch.push_back(*changed);
       }
     }
-    if (!kept.empty()) session.Write(kept);
+    if (!changed_batch.empty()) session.Write(changed_batch);
   };
   return lie;
 }
@@ -33,7 +33,7 @@ Behaviour Loses(Drops drops) {
   });
 }
 
-// Stores what `change` has made of the bytes of every N-th value.
+// Stores `change` applied to the bytes of every N-th value.
 template <typename Make>
 Behaviour Spoils(Make change) {
   return Stores([change, now = Now(), bytes = std::string()](
