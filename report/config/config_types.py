@@ -67,6 +67,7 @@ class ScenarioConfig:
     growth: tuple[FlagsBySize, ...] = ()  # ascending
     family: str = ""  # name of the file, for members of a sweep
     swept: Mapping[str, Flag] = field(default_factory=dict)  # flag -> value here
+    is_bare: bool = False  # neither extends nor [settings], not even an empty one
 
 
 @dataclass(frozen=True)
