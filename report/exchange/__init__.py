@@ -1,5 +1,5 @@
-"""Results in the formats of other tools: written for them, and read back from one.
+"""Results in the formats of other tools: all are written, one is read back.
 
-Pure, as all of report/.  What is kept of a run is raw lines; these are views of it.
-REGRESSIONS.md says which tool reads which format, and what it makes of it.
+All functions are pure.  REGRESSIONS.md says which tool reads which format, and what
+the tool concludes from it.
 """

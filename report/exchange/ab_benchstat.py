@@ -2,10 +2,10 @@
 
   Benchmark/engine=E/scenario=S/benchmark=B/stage=T/side=a  OPS  V ns/op
 
-`benchstat -col /side FILE` sets the sides beside each other.  Its U test takes all
-repetitions of a side for one sample: it does not know of rounds, nor that a cell is
-one of many, so its verdicts need not be ours.  Stages are kept apart, because the
-rounds that made a cell a suspect are no evidence against it.
+`benchstat -col /side FILE` shows the sides next to each other.  Its U test treats all
+repetitions of a side as one sample: it ignores rounds, and the number of cells that
+are tested, so its verdicts can differ from ours.  The stages are separate because the
+rounds that made a cell a suspect are not evidence against it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from report.verdict.ab_verdicts import AbResult
 
 
 def render(result: AbResult) -> str:
-    """The text: the complete rounds of every cell that has not failed."""
+    """Return the complete rounds of every cell that has not failed."""
     run = result.run
     lines = [f"# kvmatrix A/B run {run.plan.run}: a is {run.a.label}"]
     lines[0] += f", b is {run.b.label}"
@@ -28,24 +28,24 @@ def render(result: AbResult) -> str:
 
 
 def left_out(result: AbResult) -> tuple[str, ...]:
-    """Each cell of which there is no line, with the reason."""
-    found = []
+    """Return each cell that render() has no line for, with the reason."""
+    reasons = []
     for cell in result.run.cells:
         if failure := cell.failure:
             why = f"side {failure.side}: {failure.status}: {failure.reason}"
-            found.append(f"{cell.name}: {why}")
+            reasons.append(f"{cell.name}: {why}")
         elif not cell.screen and not cell.confirm:
-            found.append(f"{cell.name}: no round was finished")
-    return tuple(found)
+            reasons.append(f"{cell.name}: no round was finished")
+    return tuple(reasons)
 
 
 def _lines(cell: AbCell) -> Iterator[str]:
     for stage, rounds in ((SCREEN, cell.screen), (CONFIRM, cell.confirm)):
-        for found in rounds:
-            yield from _round(cell, stage, found)
+        for round_ in rounds:
+            yield from _round(cell, stage, round_)
 
 
-def _round(cell: AbCell, stage: str, found: Round) -> Iterator[str]:
-    for repetition in sorted((*found.a, *found.b), key=lambda r: r.slot):
+def _round(cell: AbCell, stage: str, round_: Round) -> Iterator[str]:
+    for repetition in sorted((*round_.a, *round_.b), key=lambda r: r.slot):
         name = benchmark_name(cell.name, stage=stage, side=repetition.side)
         yield f"{name} {repetition.record['ops']} {repetition.ns_per_op!r} ns/op"

@@ -1,9 +1,9 @@
 """Bencher Metric Format, version 0: benchmark, measure, value and its bounds.
 
 Measures are named by slugs.  `throughput` (operations per second) and `latency`
-(nanoseconds) are Bencher's own, the second being the mean time per operation;
-`latency-p50` and `latency-p99` are made where the first report has them.  Bounds are
-the extremes of the repetitions, not an interval of any confidence.
+(nanoseconds) are built into Bencher; `latency` is the mean time per operation.
+Bencher creates `latency-p50` and `latency-p99` if the first report contains them.
+Bounds are the extremes of the repetitions, not a confidence interval.
 
 Source: bencherdev/bencher, lib/bencher_adapter/src/adapters/json/v0.rs, and its
 documentation of the format.
@@ -19,16 +19,16 @@ from report.model.run import Run
 
 
 def render(run: Run) -> str:
-    """The document for `bencher run --adapter json`."""
+    """Return the document for `bencher run --adapter json`."""
     document = {str(sample.name): _measures(sample) for sample in samples(run)}
     return json.dumps(document, indent=1) + "\n"
 
 
 def _measures(sample: ExportedCell) -> dict[str, Any]:
-    found = {"throughput": _metric(sample.rate), "latency": _metric(sample.time_ns)}
+    measures = {"throughput": _metric(sample.rate), "latency": _metric(sample.time_ns)}
     for name, latency_ns in sample.latencies_ns:
-        found[f"latency-{name}"] = {"value": float(latency_ns)}
-    return found
+        measures[f"latency-{name}"] = {"value": float(latency_ns)}
+    return measures
 
 
 def _metric(band: MedianRange) -> dict[str, float]:

@@ -3,11 +3,11 @@
   Benchmark/engine=E/scenario=S/benchmark=B  OPS  V ns/op  V ops/s
 
 The parts of the name are keys that benchstat can filter, group and compare by:
-`-col /engine`, `-filter /benchmark:fillrandom`.  The file's own keys are the
-machine's identity, the method and the suite, because benchstat puts files whose
-keys differ into tables of their own, and those are what must not be compared.
+`-col /engine`, `-filter /benchmark:fillrandom`.  The keys of the file are the
+machine's identity, the method and the suite: benchstat puts files with different
+keys into separate tables, and runs that differ in these must not be compared.
 
-Source: golang/perf, benchfmt and cmd/benchstat, and the format's own description
+Source: golang/perf, benchfmt and cmd/benchstat, and the description of the format
 (golang/proposal, 14313-benchmark-format).
 """
 
@@ -20,13 +20,13 @@ from report.model.ab_plan import AbPlan
 from report.model.plan import CellName, Plan
 from report.model.run import Run
 
-# What the format takes for the end of a name or of a key.
+# Characters that end a name or a key in this format.
 _BREAKING = re.compile(r"[\s/=:]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 def render(run: Run) -> str:
-    """The text; benchstat takes file names, so write it to a file."""
+    """Return the text; benchstat reads only files, so write it to one."""
     lines = [f"# kvmatrix run {run.plan.run}", *keys(run.plan)]
     lines += ["Unit ops/s better=higher", ""]
     lines += [line for sample in samples(run) for line in _lines(sample)]
@@ -34,7 +34,7 @@ def render(run: Run) -> str:
 
 
 def keys(plan: Plan | AbPlan) -> list[str]:
-    """The file's own keys; files of other values are not compared with it."""
+    """Return the keys of the file; benchstat compares files with equal keys only."""
     facts = {f"machine-{key}": value for key, value in plan.machine.items()}
     facts |= {"method": plan.method, "suite": plan.suite.name}
     return [
@@ -44,15 +44,15 @@ def keys(plan: Plan | AbPlan) -> list[str]:
 
 
 def benchmark_name(name: CellName, **more: str) -> str:
-    """A cell as benchstat takes it apart; `more` are further keys."""
+    """Return a cell's name in a form that benchstat can split; `more` adds keys."""
     parts = {
         "engine": name.engine,
         "scenario": name.scenario,
         "benchmark": name.benchmark,
         **more,
     }
-    told = (f"/{key}={_BREAKING.sub('_', value)}" for key, value in parts.items())
-    return f"Benchmark{''.join(told)}"
+    pairs = (f"/{key}={_BREAKING.sub('_', value)}" for key, value in parts.items())
+    return f"Benchmark{''.join(pairs)}"
 
 
 def _one_line(value: object) -> str:
@@ -60,9 +60,9 @@ def _one_line(value: object) -> str:
 
 
 def _lines(sample: ExportedCell) -> list[str]:
-    told = benchmark_name(sample.name)
-    figures = zip(sample.repetitions, sample.times_ns, sample.rates, strict=True)
+    name = benchmark_name(sample.name)
+    values = zip(sample.repetitions, sample.times_ns, sample.rates, strict=True)
     return [
-        f"{told} {m.ops} {time_ns!r} ns/op {rate!r} ops/s"
-        for m, time_ns, rate in figures
+        f"{name} {m.ops} {time_ns!r} ns/op {rate!r} ops/s"
+        for m, time_ns, rate in values
     ]

@@ -1,6 +1,6 @@
-"""What every format is written from: the ok cells of a run, one sample each.
+"""The ok cells of a run, from which every format here is written.
 
-Cells without a rate are left out of all formats, since none has a place for them;
+Cells without a rate are left out because none of the formats can hold them;
 left_out() names them.
 """
 
@@ -15,12 +15,12 @@ from report.model.plan import CellName
 from report.model.run import Cell, Measurement, Run
 from report.stats import latency
 
-_TOLD_LATENCIES = ("p50", "p99")
+_PERCENTILES = ("p50", "p99")
 
 
 @dataclass(frozen=True)
 class MedianRange:
-    """The median of some repetitions, and their extremes."""
+    """The median and the extremes of some repetitions."""
 
     median: float
     low: float
@@ -28,7 +28,7 @@ class MedianRange:
 
     @property
     def reach(self) -> float:
-        """How far the extremes lie from the median, at most."""
+        """The larger distance of an extreme from the median."""
         return max(self.median - self.low, self.high - self.median)
 
 
@@ -36,8 +36,8 @@ class MedianRange:
 class ExportedCell:
     """The repetitions of one ok cell, in order, and its latencies if it has any.
 
-    `latencies_ns` is percentile to nanoseconds, of the one repetition that reads a
-    clock for each call; percentiles that too few calls lie above are not in it.
+    `latencies_ns` holds (percentile, nanoseconds) of the one repetition that reads
+    the clock for each call, without percentiles that too few calls lie above.
     """
 
     name: CellName
@@ -57,28 +57,28 @@ class ExportedCell:
 
     @property
     def rate(self) -> MedianRange:
-        """Of the rates."""
+        """The median and the extremes of the rates, in ops/s."""
         return band(self.rates)
 
     @property
     def time_ns(self) -> MedianRange:
-        """Of the times per operation."""
+        """The median and the extremes of the times per operation, in ns."""
         return band(self.times_ns)
 
     @property
     def threads(self) -> int:
-        """How many threads the workload had."""
+        """The number of threads of the workload."""
         options = self.repetitions[0].record.get("options") or {}
         return int(options.get("threads") or 1)
 
 
 def band(values: Sequence[float]) -> MedianRange:
-    """The band of at least one value."""
+    """Return the median and the extremes of one value or more."""
     return MedianRange(statistics.median(values), min(values), max(values))
 
 
 def samples(run: Run) -> tuple[ExportedCell, ...]:
-    """One for each cell that has rates, in the order of the run."""
+    """Return each cell that has a rate, in the order of the run."""
     versions = {engine.name: engine.version for engine in run.plan.engines}
     return tuple(
         ExportedCell(
@@ -93,7 +93,7 @@ def samples(run: Run) -> tuple[ExportedCell, ...]:
 
 
 def left_out(run: Run) -> tuple[str, ...]:
-    """Each cell that has no rate, with its status and reason."""
+    """Return each cell that has no rate, with its status and reason."""
     return tuple(
         f"{cell.name}: {cell.status}{': ' if cell.reason else ''}{cell.reason}"
         for cell in run.cells.values()
@@ -102,11 +102,11 @@ def left_out(run: Run) -> tuple[str, ...]:
 
 
 def _latencies(cell: Cell) -> tuple[tuple[str, int], ...]:
-    found = cell.latency
-    if found is None or found.status != "ok":
+    measurement = cell.latency
+    if measurement is None or measurement.status != "ok":
         return ()
-    figures = latency.percentiles(found.record.get("latency_ns"))
-    if figures is None:
+    summary = latency.percentiles(measurement.record.get("latency_ns"))
+    if summary is None:
         return ()
-    told = ((name, figures.at[name]) for name in _TOLD_LATENCIES)
-    return tuple((name, value) for name, value in told if value is not None)
+    pairs = ((name, summary.at[name]) for name in _PERCENTILES)
+    return tuple((name, value) for name, value in pairs if value is not None)

@@ -1,10 +1,10 @@
-"""The two documents of github-action-benchmark: more is better, and less is better.
+"""The two documents for github-action-benchmark, one for each direction.
 
-It knows one direction for each file: `tool: customBiggerIsBetter` is given the
+All values of a file have one direction: `tool: customBiggerIsBetter` reads the
 throughput, `customSmallerIsBetter` the time per operation and the latencies.  An
 entry has name, unit, value, and the texts range and extra.  The action compares a
-value with that of one commit before, by a limit of 200 % if nothing else is said,
-and does not look at the range: its charts are of use, its alerts are no verdict.
+value with that of the previous commit, by default with a limit of 200 %, and ignores
+the range: its charts are useful, its alerts are not verdicts.
 
 Source: benchmark-action/github-action-benchmark, src/extract.ts.
 """
@@ -19,18 +19,18 @@ from report.model.run import Run
 
 
 def render_bigger(run: Run) -> str:
-    """The document for customBiggerIsBetter: operations per second."""
+    """Return the document for customBiggerIsBetter: operations per second."""
     return _text([_entry(run, s, "", "ops/s", s.rate) for s in samples(run)])
 
 
 def render_smaller(run: Run) -> str:
-    """The document for customSmallerIsBetter: nanoseconds."""
-    found = []
+    """Return the document for customSmallerIsBetter: nanoseconds."""
+    entries = []
     for sample in samples(run):
-        found.append(_entry(run, sample, " time", "ns/op", sample.time_ns))
+        entries.append(_entry(run, sample, " time", "ns/op", sample.time_ns))
         for name, latency_ns in sample.latencies_ns:
-            found.append(_latency(run, sample, name, latency_ns))
-    return _text(found)
+            entries.append(_latency(run, sample, name, latency_ns))
+    return _text(entries)
 
 
 def _entry(

@@ -1,15 +1,15 @@
-"""The JSON document of Google Benchmark: written here; read() is google_reading's.
+"""Writes the JSON document of Google Benchmark; read() is in model/google_file.py.
 
-One entry for each repetition, all of a cell under one name, so that compare.py can
-make its U test of them.  `real_time` is the headline time per operation,
-`cpu_time` the CPU time per operation of all threads of the measured process (0 where
-it is unknown), `iterations` the operations.
+There is one entry for each repetition, and all entries of a cell have one name, so
+that compare.py can apply its U test to them.  `real_time` is the headline time per
+operation, `cpu_time` the CPU time per operation of all threads of the measured
+process (0 if unknown), `iterations` the number of operations.
 
-No host name is kept of a run: `host_name` stands for the machine's identity, and is
-the same for two runs that may be compared.  What is unknown is left out.
+A run does not record the host's name: `host_name` is a digest of the machine's
+identity, equal for two runs that may be compared.  Unknown values are left out.
 
-Source: google/benchmark, src/json_reporter.cc and tools/gbench; readers of others
-want more than compare.py does: Bencher asks for `context.caches`.
+Source: google/benchmark, src/json_reporter.cc and tools/gbench.  Other readers need
+more than compare.py does: Bencher requires `context.caches`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["GoogleFile", "read", "render", "started"]
 
 _STARTED = re.compile(r"(\d{8}-\d{6})-")
 _UNKNOWN = "unknown"
-# As the environment document tells them, and Linux before that.
+# The caches as environment.json has them, in the words of Linux.
 _CACHE = re.compile(
     r"L(\d) (Data|Instruction|Unified) (\d{1,9})([KM]) \(cpu (\d+(?:[-,]\d+)*)\)"
 )
@@ -37,7 +37,7 @@ _SHIFTS = {"K": 10, "M": 20}
 
 
 def render(run: Run) -> str:
-    """The document, for compare.py and whatever else reads it."""
+    """Return the document for compare.py and other readers of the format."""
     entries = [
         _entry(sample, family, index)
         for family, sample in enumerate(samples(run))
@@ -48,12 +48,12 @@ def render(run: Run) -> str:
 
 
 def started(run_id: str) -> datetime.datetime | None:
-    """When a run began, in UTC, from its name; None if that does not say it."""
-    found = _STARTED.match(run_id)
-    if found is None:
+    """Return the start time in a run's name, in UTC, or None if it has none."""
+    match = _STARTED.match(run_id)
+    if match is None:
         return None
     try:
-        began = datetime.datetime.strptime(found[1], "%Y%m%d-%H%M%S")
+        began = datetime.datetime.strptime(match[1], "%Y%m%d-%H%M%S")
     except ValueError:
         return None
     return began.replace(tzinfo=datetime.UTC)
@@ -79,7 +79,7 @@ def _context(run: Run) -> dict[str, Any]:
         "library_version": f"method {run.plan.method}",
         "library_build_type": "debug" if _is_debug(run) else "release",
         "json_schema_version": SCHEMA,
-        # Whatever else is in a context must be text.
+        # Additional context values must be strings.
         "run": run.plan.run,
         "suite": run.plan.suite.name,
         "seed": str(run.plan.seed),
@@ -90,7 +90,7 @@ def _context(run: Run) -> dict[str, Any]:
 
 
 def _caches(cpu: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The caches of the first processor, sizes in bytes; of older runs none."""
+    """Return the caches of the first processor; older runs do not record any."""
     return [
         {
             "type": kind,
@@ -105,7 +105,7 @@ def _caches(cpu: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _count(processors: str) -> int:
-    """How many processors a list like "0-3,8" names."""
+    """Count the processors in a list like "0-3,8"."""
     ranges = (part.partition("-") for part in processors.split(","))
     return sum(int(last or first) - int(first) + 1 for first, _, last in ranges)
 
@@ -115,13 +115,13 @@ def _is_debug(run: Run) -> bool:
 
 
 def _part(environment: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = environment.get(name)
-    return found if isinstance(found, Mapping) else {}
+    part = environment.get(name)
+    return part if isinstance(part, Mapping) else {}
 
 
-def _number(found: object) -> float | None:
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
-    return found if is_number else None  # type: ignore[return-value]
+def _number(value: object) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number else None  # type: ignore[return-value]
 
 
 def _entry(sample: ExportedCell, family: int, index: int) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """A history for Apache Otava: CSV files, and the otava.yaml that describes them.
 
-Otava reads one CSV file for each of its tests, wants a value in every row of every
-metric, and finds no step at all where one is "nan".  So series that have the same
-runs share a file, and every other has its own.  Give it the folder:
+Otava reads one CSV file for each of its tests, requires a value of every metric in
+every row, and finds no step in a metric that has a "nan".  Series with the same runs
+therefore share a file, and every other series has its own.  Run it in the folder:
 
   python -m otava.main analyze kvmatrix-1 --config-file otava.yaml
 
@@ -25,24 +25,24 @@ _TEST = "kvmatrix"
 _FACTS = ("time", "commit", "branch", "run")
 
 
-def files(found: Iterable[Series], branch: str = "main") -> dict[str, str]:
-    """File name to text: otava.yaml, and a CSV file for each of its tests.
+def files(series: Iterable[Series], branch: str = "main") -> dict[str, str]:
+    """Return the texts by file name: otava.yaml, and a CSV file for each test.
 
-    `commit` is the label of an entry, or its run where it has none.  All entries
-    are said to be of one `branch`, since a history knows of no other.  Raises
-    ResultsError for a run whose name does not begin with its time.
+    `commit` is the label of an entry, or its run if it has no label.  All entries get
+    the same `branch`, because a history does not record one.  Raises ResultsError if
+    the name of a run does not begin with its time.
     """
     groups: dict[tuple[str, ...], list[Series]] = {}
-    for one in found:
-        # A run is of one machine, method and kind, and so are series of one's runs.
-        runs = tuple(entry.run for entry in one.entries)
-        groups.setdefault(runs, []).append(one)
+    for item in series:
+        # A run has one machine, method and kind, so series of the same runs have too.
+        runs = tuple(entry.run for entry in item.entries)
+        groups.setdefault(runs, []).append(item)
     texts = {}
     tests = ["tests:" if groups else "tests: {}"]
     for number, group in enumerate(groups.values(), 1):
         name = f"{_TEST}-{number}"
         # A cell whose settings changed and changed back is two series of one name.
-        for index, columns in enumerate(_apart(group), 1):
+        for index, columns in enumerate(_distinct(group), 1):
             label = name if index == 1 else f"{name}-{index}"
             texts[f"{label}.csv"] = _table(columns, branch)
             tests += _test(label, columns)
@@ -50,17 +50,17 @@ def files(found: Iterable[Series], branch: str = "main") -> dict[str, str]:
     return texts
 
 
-def _apart(group: Sequence[Series]) -> list[list[Series]]:
-    """The same in lists in which no cell is twice."""
+def _distinct(group: Sequence[Series]) -> list[list[Series]]:
+    """Split the series into lists in which no column occurs twice."""
     lists: list[dict[str, Series]] = []
-    for one in group:
-        name = _column(one)
-        fitting = next((found for found in lists if name not in found), None)
-        if fitting is None:
-            lists.append({name: one})
+    for item in group:
+        name = _column(item)
+        free = next((columns for columns in lists if name not in columns), None)
+        if free is None:
+            lists.append({name: item})
         else:
-            fitting[name] = one
-    return [list(found.values()) for found in lists]
+            free[name] = item
+    return [list(columns.values()) for columns in lists]
 
 
 def _table(group: Sequence[Series], branch: str) -> str:
@@ -70,14 +70,17 @@ def _table(group: Sequence[Series], branch: str) -> str:
     for index, entry in enumerate(group[0].entries):
         began = started(entry.run)
         if began is None:
-            raise ResultsError(f"{entry.run}: the run's name does not say its time")
+            raise ResultsError(
+                f"{entry.run}: the name of the run does not begin with its time"
+                " (YYYYMMDD-HHMMSS-), which Otava needs"
+            )
         facts = (f"{began:%Y-%m-%d %H:%M:%S %z}", entry.title, branch, entry.run)
-        writer.writerow([*facts, *(repr(one.values[index]) for one in group)])
+        writer.writerow([*facts, *(repr(item.values[index]) for item in group)])
     return text.getvalue()
 
 
 def _test(name: str, group: Sequence[Series]) -> list[str]:
-    """Lines of YAML; its quoted texts are those of JSON."""
+    """Return lines of YAML, which accepts the quoted strings of JSON."""
     lines = [
         f"  {name}:",
         "    type: csv",
@@ -86,9 +89,9 @@ def _test(name: str, group: Sequence[Series]) -> list[str]:
         "    attributes: [commit, run]",
         "    metrics:",
     ]
-    for one in group:
-        column = json.dumps(_column(one))
-        unit = "ratio" if one.is_ratio else "ops/s"
+    for item in group:
+        column = json.dumps(_column(item))
+        unit = "ratio" if item.is_ratio else "ops/s"
         lines += [
             f"      {column}:",
             f"        column: {column}",
@@ -103,5 +106,5 @@ def _test(name: str, group: Sequence[Series]) -> list[str]:
     ]
 
 
-def _column(one: Series) -> str:
-    return f"{one.cell} ratio" if one.is_ratio else str(one.cell)
+def _column(series: Series) -> str:
+    return f"{series.cell} ratio" if series.is_ratio else str(series.cell)

@@ -1,4 +1,4 @@
-"""An A/B run as CSV: one row for each cell and each whole engine, units named."""
+"""An A/B run as CSV: one row for each cell and each whole engine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from report.formats import ab_text
 from report.terms.text_table import csv_text
 from report.verdict.ab_verdicts import AbResult
 
-# Of the document of ab_text: its key, and the name of the column.
+# (key in ab_text.ab_document(), name of the column, with its unit).
 _COLUMNS = (
     *(("engine", "engine"), ("scenario", "scenario"), ("benchmark", "benchmark")),
     *(("verdict", "verdict"), ("stage", "stage"), ("reason", "reason")),
@@ -21,7 +21,10 @@ _COLUMNS = (
 
 
 def render(result: AbResult) -> str:
-    """The CSV text: cells in the order of the run, then engines; empty if unknown."""
+    """Return the CSV: cells in the order of the run, then engines.
+
+    An unknown value is an empty field.
+    """
     document = ab_text.ab_document(result)
     labels = [side["label"] for side in document["sides"].values()]
     rows = (

@@ -1,4 +1,4 @@
-"""An A/B run as Markdown: what was found, in tables, and by which rule."""
+"""An A/B run as Markdown: the summary, tables of changes, and the rule."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from report.words.ab_counts import changed, count_rows, counts_table, counts_tol
 
 
 def render(result: AbResult) -> str:
-    """The result as the text of one Markdown file."""
+    """Return the result as the text of one Markdown file."""
     run = result.run
     title = f"{run.b.label} against {run.a.label}"
     if run.plan.same_build:
@@ -28,19 +28,19 @@ def render(result: AbResult) -> str:
         f"# {escaped(title)}",
         escaped(" · ".join(filter(None, (run.plan.run, machine)))),
         f"**{escaped(summary)}.**",
-        *(escaped(told) for told in ab_words.remarks(result)),
-        "\n".join(f"- {escaped(told)}" for told in badges),
+        *(escaped(remark) for remark in ab_words.remarks(result)),
+        "\n".join(f"- {escaped(badge)}" for badge in badges),
     ]
     for group in ab_words.groups(result):
         table = ab_text.rates_table(result, group.rows)
         blocks += [f"## {escaped(group.title)}", table.markdown()]
     if counts:
         blocks += ["## Work, not time", f"{counts_told(counts)}."]
-    # The counts that did not change are in the page.
-    if told := [*changed(counts), *(row for row in counts if row.alert)]:
-        blocks.append(counts_table(told).markdown())
+    # Only the HTML page lists the counts that did not change.
+    if rows := [*changed(counts), *(row for row in counts if row.alert)]:
+        blocks.append(counts_table(rows).markdown())
     blocks.append(
-        "Rates are in ops/s, changes of b against a;"
+        "Rates are in ops/s; changes are those of b relative to a;"
         f" {escaped(ab_words.rule_told(run.plan.rule))}."
     )
     if next_step := ab_text.next_step(result):

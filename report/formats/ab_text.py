@@ -1,4 +1,4 @@
-"""What an A/B run says, as lines for a terminal and as one document for programs."""
+"""An A/B result as lines for a terminal, and as one JSON document for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from report.words.verdict_words import FAILED, look, unseen
 _CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED, FAILED)
 _COUNTS_SHOWN = 12
 _LABEL = 14
-_MOST_ROUNDS = 200  # beyond it another machine is the better advice
+_MOST_ROUNDS = 200  # beyond this, a quieter machine is the better advice
 
 
 def lines(
@@ -31,9 +31,9 @@ def lines(
     quiet: bool = False,
     advice: bool = True,
 ) -> list[TextLine]:
-    """The result for a terminal; quiet: what regressed, and the verdict.
+    """Return the result for a terminal.
 
-    `advice`: with what to do next.
+    `quiet` keeps only what regressed and the summary; `advice` adds the next step.
     """
     every = [*ab_words.engine_rows(result), *ab_words.rows(result)]
     if quiet:
@@ -43,23 +43,23 @@ def lines(
         counts = counts_table([r for r in count_rows(result) if r.outcome == MORE])
         shown = [*table.lines(head=False), *counts.lines(head=False)]
         return [*shown, TextLine(_summary(result), "bold")]
-    found = [row for verdict in _CHANGED for row in every if row.outcome == verdict]
+    rows = [row for verdict in _CHANGED for row in every if row.outcome == verdict]
     if show_all:
-        found += [row for row in every if row.outcome not in _CHANGED]
+        rows += [row for row in every if row.outcome not in _CHANGED]
     shown = [TextLine(_title(result), "bold")]
-    if found:
-        shown += [TextLine(""), *rates_table(result, found).lines()]
-    shown += [TextLine(f"  {told}", "dim") for told in _rest(result, show_all)]
+    if rows:
+        shown += [TextLine(""), *rates_table(result, rows).lines()]
+    shown += [TextLine(f"  {line}", "dim") for line in _rest(result, show_all)]
     shown += [TextLine(""), TextLine(_summary(result), "bold")]
     shown += [TextLine(f"rule      {ab_words.rule_told(result.run.plan.rule)}", "dim")]
     shown += _counts(result)
-    if advice and (told := next_step(result)):
-        shown.append(TextLine(f"next      {told}"))
+    if advice and (step := next_step(result)):
+        shown.append(TextLine(f"next      {step}"))
     return shown
 
 
 def next_step(result: AbResult) -> str:
-    """What to do about what is not known or not good; "" if all is."""
+    """Return what to do about an unfinished, slower or inconclusive run, or ""."""
     run = result.run
     if run.unfinished:
         builds = "--a BUILD_A" if run.plan.same_build else "--a BUILD_A --b BUILD_B"
@@ -67,8 +67,8 @@ def next_step(result: AbResult) -> str:
     if result.regressed:
         cell = result.regressed[0].name
         return (
-            f"the same command with -k '{cell}', on another machine if there is one:"
-            " what is shared by a whole session cannot be told from the code"
+            f"the same command with -k '{cell}', on another machine if possible:"
+            " a disturbance that lasts a whole session looks like a change of the code"
         )
     needed = [
         cell.judgement.pairs_needed
@@ -79,15 +79,18 @@ def next_step(result: AbResult) -> str:
         return ""
     rounds = math.ceil(max(needed) / PAIRS_PER_ROUND)
     if rounds > _MOST_ROUNDS:
-        return "scripts/kvmatrix doctor: it is too noisy here to see 5 % in every cell"
+        return (
+            "scripts/kvmatrix doctor: this machine is too noisy to detect 5 % in every"
+            " cell"
+        )
     if rounds <= run.plan.rule.screen_rounds:
         return ""
-    return f"--screen-rounds {rounds} would see 5 % in every cell"
+    return f"--screen-rounds {rounds} would detect 5 % in every cell"
 
 
 def ab_document(result: AbResult) -> dict[str, Any]:
-    """The answer of `kvmatrix ab --json`; numbers that are none are null."""
-    run, found = result.run, ab_words.tally(result)
+    """Return the answer of `kvmatrix ab --json`; unknown values are null."""
+    run, tally = result.run, ab_words.tally(result)
     return {
         "run": run.plan.run,
         "kind": "ab",
@@ -99,7 +102,7 @@ def ab_document(result: AbResult) -> dict[str, Any]:
         "sides": {"a": _side(run.a), "b": _side(run.b)},
         "rule": dict(vars(run.plan.rule)),
         "summary": {
-            word: found[word] for word in (*(v.value for v in Verdict), FAILED)
+            word: tally[word] for word in (*(v.value for v in Verdict), FAILED)
         },
         "engines": [
             {"engine": e.engine, "cells": e.cells, **_judged(e.judgement)}
@@ -141,22 +144,22 @@ def rates_table(result: AbResult, rows: Sequence[VerdictRow]) -> TextTable:
 
 
 def _rest(result: AbResult, show_all: bool) -> list[str]:
-    """What is not in the table, in a line for each verdict."""
-    found = ab_words.tally(result)
-    told = []
-    if unsure := found[Verdict.INCONCLUSIVE]:
-        line = f"{look(Verdict.INCONCLUSIVE).glyph} {unsure} inconclusive"
+    """Return a line for each verdict whose rows the table leaves out."""
+    tally = ab_words.tally(result)
+    rest = []
+    if inconclusive := tally[Verdict.INCONCLUSIVE]:
+        line = f"{look(Verdict.INCONCLUSIVE).glyph} {inconclusive} inconclusive"
         if (worst := blindest(ab_words.rows(result))) and worst.unseen:
             line += f": {unseen(worst.unseen, worst.name)}"
-        told.append(line)
-    if same := found[Verdict.UNCHANGED]:
+        rest.append(line)
+    if unchanged := tally[Verdict.UNCHANGED]:
         within = numbers.limit(result.run.plan.rule.unchanged_within)
-        told.append(
-            f"{look(Verdict.UNCHANGED).glyph} {same} unchanged: within ±{within}"
+        rest.append(
+            f"{look(Verdict.UNCHANGED).glyph} {unchanged} unchanged: within ±{within}"
         )
-    if told and not show_all:
-        told[-1] += " (all cells: in the report)"
-    return told
+    if rest and not show_all:
+        rest[-1] += " (the report lists all cells)"
+    return rest
 
 
 def _summary(result: AbResult) -> str:
@@ -171,24 +174,24 @@ def _summary(result: AbResult) -> str:
 
 def _counts(result: AbResult) -> list[TextLine]:
     rows = count_rows(result)
-    problems = [told for told in (result.run.tools or {}).values() if told]
+    problems = [problem for problem in (result.run.tools or {}).values() if problem]
     if not rows and not problems:
         return []
-    found = changed(rows)
+    moved = changed(rows)
     shown = [TextLine(f"counts    {counts_told(rows)}")]
-    shown += [TextLine(f"  not counted: {told}", "dim") for told in problems]
-    shown += [TextLine(f"  {told}", FAILED) for told in _troubles(result)]
-    shown += counts_table(found[:_COUNTS_SHOWN]).lines()
-    if hidden := found[_COUNTS_SHOWN:]:
+    shown += [TextLine(f"  not counted: {problem}", "dim") for problem in problems]
+    shown += [TextLine(f"  {failure}", FAILED) for failure in _failures(result)]
+    shown += counts_table(moved[:_COUNTS_SHOWN]).lines()
+    if hidden := moved[_COUNTS_SHOWN:]:
         more = numbers.count(len(hidden), "changed count")
         shown.append(TextLine(f"  and {more} more in the report", "dim"))
     return shown
 
 
-def _troubles(result: AbResult) -> list[str]:
-    """What failed when it was counted, once for each cell and reason."""
-    found = (f"{c.cell}: {c.reason}" for c in result.counts if c.trouble)
-    return list(dict.fromkeys(found))
+def _failures(result: AbResult) -> list[str]:
+    """Return each cell whose counting failed, once for each reason."""
+    failures = (f"{c.cell}: {c.reason}" for c in result.counts if c.trouble)
+    return list(dict.fromkeys(failures))
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -204,7 +207,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _judged(judgement: Judgement) -> dict[str, Any]:
-    """Shares of the rate; nothing but the verdict where nothing was measured."""
+    """Return the judgement as shares of the rate, null where nothing was measured."""
     document: dict[str, Any] = {"verdict": judgement.verdict.value}
     document["reason"] = judgement.reason
     measured = bool(judgement.pairs)

@@ -1,7 +1,7 @@
 """A comparison of two runs for programs: one JSON document, or CSV.
 
 Both hold every cell of both runs.  Changes are shares of the rate: -0.05 is 5 %
-fewer operations a second.
+fewer operations per second.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COLUMNS = (
 
 
 def document(compared: ComparedRuns, exit_code: int) -> dict[str, Any]:
-    """The answer of `compare --format json`."""
+    """Return the answer of `compare --format json`."""
     return {
         "schema": SCHEMA,
         "base": _source(compared.base),
@@ -58,18 +58,18 @@ def document(compared: ComparedRuns, exit_code: int) -> dict[str, Any]:
 
 
 def refusal_document(refused: NotComparable, exit_code: int) -> dict[str, Any]:
-    """The answer where the runs cannot be compared."""
+    """Return the JSON answer if the runs cannot be compared."""
     return {
         "schema": SCHEMA,
         "base": {"name": refused.base},
         "new": {"name": refused.new},
-        "not_comparable": [asdict(found) for found in refused.differences],
+        "not_comparable": [asdict(difference) for difference in refused.differences],
         "exit": exit_code,
     }
 
 
 def csv_document(compared: ComparedRuns) -> str:
-    """One row for each cell; empty where there is nothing to tell."""
+    """Return one CSV row for each cell; unknown values are empty fields."""
     rows = (_flat(_cell(cell)) for cell in compared.cells)
     return csv_text(_COLUMNS, ([row.get(name) for name in _COLUMNS] for row in rows))
 
@@ -85,7 +85,7 @@ def _source(source: ComparableRun) -> dict[str, Any]:
 
 def _cell(cell: ComparedCell) -> dict[str, Any]:
     only = cell.new or cell.base
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "cell": cell.name,
         "unit": only.unit if only else None,
         "standing": cell.standing.value,
@@ -98,7 +98,7 @@ def _cell(cell: ComparedCell) -> dict[str, Any]:
     }
     if judgement := cell.judgement:
         interval = judgement.rate_interval
-        found |= {
+        document |= {
             "change": judgement.rate_change,
             "interval": list(interval) if interval else None,
             "confidence": judgement.confidence,
@@ -109,7 +109,7 @@ def _cell(cell: ComparedCell) -> dict[str, Any]:
             "smallest_effect": judgement.smallest_effect,
             "repetitions_needed": judgement.pairs_needed,
         }
-    return found
+    return document
 
 
 def _side(cell: SampledCell | None) -> dict[str, Any] | None:
@@ -128,11 +128,11 @@ def _side(cell: SampledCell | None) -> dict[str, Any] | None:
 def _flat(cell: Mapping[str, Any]) -> dict[str, Any]:
     flat = dict(cell)
     for side in ("base", "new"):
-        told = cell[side] or {}
-        flat[f"{side}_status"] = told.get("status")
-        flat[f"{side}_per_sec"] = told.get("per_sec")
-        flat[f"{side}_disturbed"] = told.get("disturbed")
-        rates = told.get("repetitions_per_sec")
+        values = cell[side] or {}
+        flat[f"{side}_status"] = values.get("status")
+        flat[f"{side}_per_sec"] = values.get("per_sec")
+        flat[f"{side}_disturbed"] = values.get("disturbed")
+        rates = values.get("repetitions_per_sec")
         flat[f"{side}_repetitions"] = None if rates is None else len(rates)
     low, high = cell.get("interval") or (None, None)
     return flat | {"change_low": low, "change_high": high}

@@ -1,6 +1,6 @@
 """A comparison of two runs as lines for a terminal and as Markdown.
 
-Meaning is never carried by a sign or a colour alone: each row has its word.
+No meaning depends on a sign or a colour alone: each row states its verdict in words.
 """
 
 from __future__ import annotations
@@ -25,43 +25,44 @@ from report.words.compare_rows import compared_row
 from report.words.verdict_rows import VerdictRow, verdict_table
 from report.words.verdict_words import counted
 
-_UNSURE_SHOWN = 10
+_INCONCLUSIVE_SHOWN = 10
 _NAMED_IN_COMMAND = 8
 _SHORT_SHA = 8
 _COLUMNS_MEAN = (
-    "base and new: median rates. change: how far the rate moved, the median of all"
-    " pairs of a repetition of base and one of new; below 0 is slower. interval:"
-    " where the change lies, at the confidence above."
+    "base and new: median rates. change: the change of the rate, as the median over"
+    " all pairs of a repetition of base and one of new; negative is slower. interval:"
+    " the confidence interval of the change, at the level above."
 )
 _Q_MEANS = (
-    "q: the share of false alarms to expect among all cells with a p as small"
-    " (Benjamini and Hochberg); 1 is no sign of a change, 0.05 or less is a clear one."
+    "q: the expected share of false alarms among the cells with a p this small or"
+    " smaller (Benjamini and Hochberg); 1 is no sign of a change, 0.05 or less is a"
+    " clear one."
 )
 
 
 def lines(compared: ComparedRuns, show_all: bool = False) -> list[TextLine]:
-    """The comparison for a terminal: header, table, summary, what to do next."""
+    """Return the comparison for a terminal: header, table, summary, next step."""
     title = f"kvmatrix compare  {compared.base.name} → {compared.new.name}"
     table, hidden = _table(compared, show_all)
-    found = [TextLine(title, "bold")]
-    found += [TextLine(f"{name:<9} {text}") for name, text in header(compared)]
-    found += [TextLine(""), *table.lines()]
+    shown = [TextLine(title, "bold")]
+    shown += [TextLine(f"{name:<9} {text}") for name, text in header(compared)]
+    shown += [TextLine(""), *table.lines()]
     if show_all:
-        found.append(TextLine(f"  {_Q_MEANS}", "dim"))
+        shown.append(TextLine(f"  {_Q_MEANS}", "dim"))
     if hidden:
-        found.append(TextLine(f"  {hidden} (--all shows them)", "dim"))
-    found += [TextLine(""), TextLine(summary(compared), "bold")]
+        shown.append(TextLine(f"  {hidden} (--all shows them)", "dim"))
+    shown += [TextLine(""), TextLine(summary(compared), "bold")]
     if command := confirming(compared):
-        found.append(TextLine(f"confirm   {command}"))
-    return [replace(line, text=visible(line.text)) for line in found]
+        shown.append(TextLine(f"confirm   {command}"))
+    return [replace(line, text=visible(line.text)) for line in shown]
 
 
 def markdown(compared: ComparedRuns, show_all: bool = False) -> str:
-    """The same as the text of one Markdown file."""
+    """Return the comparison as the text of one Markdown file."""
     table, hidden = _table(compared, show_all)
-    told = "\n".join(f"- {name}: {_marked(text)}" for name, text in header(compared))
+    head = "\n".join(f"- {name}: {_marked(text)}" for name, text in header(compared))
     title = f"# {_marked(f'{compared.base.name} → {compared.new.name}')}"
-    blocks = [title, f"**{_marked(summary(compared))}**", told, table.markdown()]
+    blocks = [title, f"**{_marked(summary(compared))}**", head, table.markdown()]
     columns = _COLUMNS_MEAN + (f" {_Q_MEANS}" if show_all else "")
     blocks.append(columns)
     if hidden:
@@ -76,56 +77,57 @@ def _marked(text: str) -> str:
 
 
 def refusal(refused: NotComparable) -> str:
-    """Why there is no comparison, each difference on its line."""
-    told = "".join(
+    """Return why the runs cannot be compared, each difference on its own line."""
+    differences = "".join(
         f"\n  {visible(str(difference))}" for difference in refused.differences
     )
     names = visible(f"{refused.base} and {refused.new}")
-    return f"{names} cannot be compared; their rates do not mean the same:{told}"
+    return f"{names} cannot be compared: their rates mean different things{differences}"
 
 
 def header(compared: ComparedRuns) -> list[tuple[str, str]]:
-    """What was compared, and what is not known of it: (name, text)."""
+    """Return what was compared, and what limits the comparison: (name, text)."""
     same = "the same, and so are settings, benchmarks and seed"
     if not compared.base.suite:
-        same = "the same; settings, disk and executables are not in such files"
-    found = [("machine", f"{compared.base.machine or 'not told'}: {same}")]
+        same = "the same; these files do not record settings, disk or executables"
+    rows = [("machine", f"{compared.base.machine or 'not recorded'}: {same}")]
     if compared.is_of_itself:
-        told = "both sides are the same measurements: a run compared with itself"
-        found.append(("note", told))
+        note = "both sides are the same measurements: a run compared with itself"
+        rows.append(("note", note))
     elif compared.base.name == compared.new.name:
-        found.append(("note", "both are the same run, by their names"))
-    found += [(c.engine, _build_change(c)) for c in compared.builds]
+        rows.append(("note", "both runs have the same name"))
+    rows += [(c.engine, _build_change(c)) for c in compared.builds]
     if drift := unchanged_builds_drift(compared):
         middle, most, cells = drift
         moved = (
             f"{cells} cells of unchanged executables moved by {numbers.signed(middle)}"
         )
-        told = (
-            f"{moved} (median), {numbers.signed(most)} at most: the machine, or chance"
-        )
-        found.append(("drift", told))
-    found.append(("sure", _confidence(compared)))
-    told = (
-        "two runs at different times: what the machine did between them is part of"
-        " every change. Of 100 unchanged cells this rule calls up to 6 regressed"
-        " by chance, and 6 to 19 if the machine became 3 % slower (simulated)"
+        drift_text = f"{moved} (median), by {numbers.signed(most)} at most"
+        rows.append(("drift", f"{drift_text}: the machine, or chance"))
+    rows.append(("certainty", _confidence(compared)))
+    caveat = (
+        "the runs were made at different times, so every change includes changes of"
+        " the machine. Of 100 unchanged cells this rule calls up to 6 regressed by"
+        " chance, and 6 to 19 if the machine became 3 % slower (simulated)"
     )
-    return [*found, ("unsure", told)]
+    return [*rows, ("caveat", caveat)]
 
 
 def summary(compared: ComparedRuns) -> str:
-    """How many cells of each kind, and by which rule."""
+    """Return how many cells there are of each verdict, and by which rule."""
     rows = (compared_row(cell, compared.limits) for cell in compared.cells)
     limits = compared.limits
     rule = f"{numbers.limit(limits.threshold)} of time per operation"
     beyond = f"interval beyond ±{numbers.limit(limits.margin)}"
-    found = counted(Counter(row.outcome for row in rows), Verdict)
-    return f"{found} · threshold {rule} and {beyond}"
+    verdicts = counted(Counter(row.outcome for row in rows), Verdict)
+    return f"{verdicts} · threshold {rule} and {beyond}"
 
 
 def confirming(compared: ComparedRuns) -> str:
-    """The command that measures both builds in turns; "" if nothing is slower."""
+    """Return the command that measures both builds alternately.
+
+    It is "" if no cell of a changed executable regressed.
+    """
     slower = [cell for cell in compared.of(Verdict.REGRESSED) if not cell.same_build]
     if not slower or not compared.new.suite:
         return ""
@@ -140,53 +142,55 @@ def confirming(compared: ComparedRuns) -> str:
 def _confidence(compared: ComparedRuns) -> str:
     levels = compared.confidences
     if not levels:
-        return "nothing: no cell has a rate in both runs"
-    wanted, low, high = compared.limits.confidence, levels[0], levels[-1]
-    told = f"intervals of {numbers.percent(low)}"
+        return "none: no cell has a rate in both runs"
+    requested, low, high = compared.limits.confidence, levels[0], levels[-1]
+    intervals = f"intervals of {numbers.percent(low)}"
     if numbers.percent(low) != numbers.percent(high):
-        told += f" to {numbers.percent(high)}"
-    if low >= wanted:
-        return told
-    enough = repetitions_for(wanted)
-    few = f"few repetitions allow no more; {enough} and {enough} allow"
-    return f"{told}: {few} {numbers.limit(wanted)}"
+        intervals += f" to {numbers.percent(high)}"
+    if low >= requested:
+        return intervals
+    enough = repetitions_for(requested)
+    few = f"too few repetitions for more; {enough} in each run allow"
+    return f"{intervals}: {few} {numbers.limit(requested)}"
 
 
 def _build_change(change: BuildChange) -> str:
-    told = []
+    differences = []
     for fact, base, new in change.facts:
         name = fact
         if fact.startswith("checksum of the "):
             base, new = base[:_SHORT_SHA], new[:_SHORT_SHA]
             name = fact.removeprefix("checksum of the ")
             name = "checksum of the origin" if name == "origin" else name
-        told.append(f"{name} {base} → {new}")
-    return ", ".join(told)
+        differences.append(f"{name} {base} → {new}")
+    return ", ".join(differences)
 
 
 _ALONE = (RatePresence.GAINED, RatePresence.ONLY_BASE, RatePresence.ONLY_NEW)
 
 
 def _table(compared: ComparedRuns, show_all: bool) -> tuple[TextTable, str]:
-    """The rows in order of weight, and how many of what are not among them."""
-    unsure = compared.of(Verdict.INCONCLUSIVE)
-    same = compared.of(Verdict.UNCHANGED)
+    """Return the rows, most important first, and the counts of those left out."""
+    inconclusive = compared.of(Verdict.INCONCLUSIVE)
+    unchanged = compared.of(Verdict.UNCHANGED)
     unrated = compared.standing(RatePresence.UNRATED)
     hidden: dict[str, int] = {}
     if not show_all:
         hidden = {
-            f"more {Verdict.INCONCLUSIVE}": max(0, len(unsure) - _UNSURE_SHOWN),
-            Verdict.UNCHANGED: len(same),
+            f"more {Verdict.INCONCLUSIVE}": max(
+                0, len(inconclusive) - _INCONCLUSIVE_SHOWN
+            ),
+            Verdict.UNCHANGED: len(unchanged),
             RatePresence.UNRATED: len(unrated),
         }
-        unsure, same, unrated = unsure[:_UNSURE_SHOWN], (), ()
+        inconclusive, unchanged, unrated = inconclusive[:_INCONCLUSIVE_SHOWN], (), ()
     cells = (
         *compared.lost,
         *compared.of(Verdict.REGRESSED),
         *compared.of(Verdict.IMPROVED),
-        *unsure,
+        *inconclusive,
         *(c for c in compared.standing(*_ALONE) if not c.is_lost),
-        *same,
+        *unchanged,
         *unrated,
     )
     rows = tuple(_row(compared, cell, show_all) for cell in cells)

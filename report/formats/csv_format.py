@@ -1,7 +1,7 @@
-"""The results as CSV: one row for each attempt at a repetition, units named.
+"""The results as CSV: one row for each attempt at a repetition.
 
-Every raw figure is there, but for timelines and histograms, which are no figures:
-of a histogram the percentiles are.
+The name of a column carries its unit.  Every raw value is included except timelines;
+a histogram is represented by its percentiles.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _LATER = (
     *("storage_read_bytes", "storage_written_bytes", "idle_cpu_ns"),
     *("stall_count", "stalled_ns"),
 )
-# Objects of a line: what their columns begin with, and their keys.
+# Objects of a line: (key, prefix of its columns, keys inside it).
 _OBJECTS = (
     (
         "deferred",
@@ -104,26 +104,26 @@ _OBJECTS = (
     ),
     ("writer", "writer_", ("ops", "loop_ns", "bytes", "rate_ops_per_sec")),
 )
-# Objects that have other keys in each line: in one column, "read=950; update=50".
+# Objects whose keys vary by line: one column each, such as "read=950; update=50".
 _OPEN = ("ops_by_thread", "ops_by_type", "counters", "shares")
 _HISTOGRAMS = ("latency", "service")
 
 
 def render(run: Run) -> str:
-    """The CSV text, in the order of the results file; empty where unknown."""
+    """Return the CSV in the order of the results file; unknown values are empty."""
     return csv_text(_header(), _rows(run))
 
 
 def _rows(run: Run) -> Iterator[list[Any]]:
     again = {m.line for cell in run.cells.values() for m in cell.superseded}
     for m in run.measurements:
-        # A line that cannot be believed has another status than it claims.
+        # The judged status: a line may claim "ok" and still break a rule.
         record = {**m.record, "status": m.status, "reason": m.reason}
         values = [record.get(name) for name in _COLUMNS] + _derived(m)
         values += [record.get(name) for name in _LATER] + [m.line in again]
         values += [v for name, _, keys in _OBJECTS for v in _values(m, name, keys)]
         values += [v for name in _HISTOGRAMS for v in _percentiles(m, name)]
-        yield values + [_told(m.record.get(name)) for name in _OPEN]
+        yield values + [_pairs(m.record.get(name)) for name in _OPEN]
 
 
 def _header() -> list[str]:
@@ -146,29 +146,29 @@ def _derived(m: Measurement) -> list[Any]:
 
 
 def _values(m: Measurement, name: str, keys: tuple[str, ...]) -> list[Any]:
-    found = m.record.get(name)
-    return [found.get(key) if isinstance(found, dict) else None for key in keys]
+    value = m.record.get(name)
+    return [value.get(key) if isinstance(value, dict) else None for key in keys]
 
 
-def _told(found: Any) -> list[str] | None:
-    """Keys with their figures; of shares what was drawn and what theory has."""
-    if not found:
+def _pairs(value: Any) -> list[str] | None:
+    """Return "key=value" texts; a share is followed by the expected share."""
+    if not value:
         return None
-    if isinstance(found, dict):
-        return [f"{key}={value}" for key, value in found.items()]
+    if isinstance(value, dict):
+        return [f"{key}={item}" for key, item in value.items()]
     return [
-        f"{one['what']}={one['share']} ({one['theory']})"
-        if isinstance(one, dict)
-        else str(one)
-        for one in found
+        f"{item['what']}={item['share']} ({item['theory']})"
+        if isinstance(item, dict)
+        else str(item)
+        for item in value
     ]
 
 
 def _percentiles(m: Measurement, name: str) -> list[Any]:
-    """Of an ok line: percentiles that too few samples lie above are empty."""
+    """Return the percentiles of an ok line; None where too few samples lie above."""
     histogram = histogram_of(m.record, f"{name}_ns") if m.status == "ok" else None
-    found = latency.percentiles(histogram)
-    if found is None or histogram is None:
+    summary = latency.percentiles(histogram)
+    if summary is None or histogram is None:
         return [None] * (len(latency.NAMES) + 4)
-    middle = (found.at[key] for key in latency.NAMES)
-    return [found.count, histogram["sum"], found.min_ns, *middle, found.max_ns]
+    middle = (summary.at[key] for key in latency.NAMES)
+    return [summary.count, histogram["sum"], summary.min_ns, *middle, summary.max_ns]

@@ -20,7 +20,7 @@ _COLUMNS = (
 
 
 def document(view: HistoryView) -> dict[str, Any]:
-    """The answer of `history --format json`; changes are shares of the rate."""
+    """Return the answer of `history --format json`; changes are shares of the rate."""
     return {
         "schema": SCHEMA,
         "runs": view.runs,
@@ -30,7 +30,10 @@ def document(view: HistoryView) -> dict[str, Any]:
 
 
 def csv_document(view: HistoryView) -> str:
-    """One line for each point of each series shown; a step stands at its first."""
+    """Return one CSV row for each point of each series shown.
+
+    The row of the first point after a step has the step's change and verdict.
+    """
     return csv_text(_COLUMNS, _rows(view))
 
 

@@ -1,4 +1,4 @@
-"""The history for a terminal: the last runs, what is open, and what was checked."""
+"""The history for a terminal: the last runs, the open steps and the closed ones."""
 
 from __future__ import annotations
 
@@ -27,35 +27,39 @@ _RUN_TIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-", re.ASCII)
 
 
 def lines(view: HistoryView) -> list[TextLine]:
-    """The whole view; a step that no A/B run has confirmed is never "regressed"."""
-    found = [TextLine(_title(view), "bold")]
+    """Return the whole view.
+
+    Only a step that an A/B run confirmed is called "regressed".
+    """
+    shown = [TextLine(_title(view), "bold")]
     for machine in view.machines:
-        found += [TextLine(""), *_machine(machine)]
+        shown += [TextLine(""), *_machine(machine)]
     if any(machine.nominated for machine in view.machines):
-        told = "nominated: a step in the history; the A/B run decides, not the history"
-        found += [TextLine(""), TextLine(told, "dim")]
-    return found
+        note = "nominated: a step in the history; only an A/B run can confirm it"
+        shown += [TextLine(""), TextLine(note, "dim")]
+    return shown
 
 
 def since(change: Change) -> str:
-    """Where a step is, for people."""
+    """Return the entries on both sides of a step, for people to read."""
     return f"since {_named(change.after)}, before it {_named(change.before)}"
 
 
 def summary(machine: MachineHistory) -> str:
-    """How many series there are, and what is open in them."""
-    told = f"{count(len(machine.judged), 'series', 'series')}: {opened(machine)}"
-    told += f"; {machine.steady} with nothing open"
+    """Return how many series there are, and what is open in them."""
+    text = f"{count(len(machine.judged), 'series', 'series')}: {opened(machine)}"
+    text += f"; {machine.steady} with nothing open"
     if machine.short:
-        told += f"; {machine.short} of fewer than {FEW} points, too few for small steps"
-    return told
+        text += f"; {machine.short} with fewer than {FEW} points"
+        text += ", too few to show small steps"
+    return text
 
 
 def _title(view: HistoryView) -> str:
-    told = f"kvmatrix history  {count(view.runs, 'run')}"
+    title = f"kvmatrix history  {count(view.runs, 'run')}"
     if view.runs < view.all_runs:
-        told = f"kvmatrix history  the last {view.runs} of {view.all_runs} runs"
-    return f"{told} · {count(len(view.machines), 'machine')}"
+        title = f"kvmatrix history  the last {view.runs} of {view.all_runs} runs"
+    return f"{title} · {count(len(view.machines), 'machine')}"
 
 
 def _machine(machine: MachineHistory) -> Iterator[TextLine]:
@@ -83,16 +87,16 @@ def _last_runs(runs: Sequence[HistoryEntry]) -> Iterator[TextLine]:
 
 
 def date_of(run: str) -> str:
-    """Return the day and time of a run, from its name; "–" of other names."""
-    found = _RUN_TIME.match(run)
-    return "{}-{}-{} {}:{} UTC".format(*found.groups()) if found else "–"
+    """Return the day and time in a run's name, or "–" if it has none."""
+    match = _RUN_TIME.match(run)
+    return "{}-{}-{} {}:{} UTC".format(*match.groups()) if match else "–"
 
 
 def _closed(machine: MachineHistory) -> Iterator[TextLine]:
     closed = [change for change in machine.changes if not change.is_open]
     for change in closed[:_CLOSED_SHOWN]:
-        told = f"{change.series.cell}  {figures_of(change)}  {since(change)}"
-        yield TextLine(f"  {change.verdict}: {told}", "dim")
+        step = f"{change.series.cell}  {figures_of(change)}  {since(change)}"
+        yield TextLine(f"  {change.verdict}: {step}", "dim")
     if len(closed) > _CLOSED_SHOWN:
         more = count(len(closed) - _CLOSED_SHOWN, "smaller one")
         yield TextLine(f"  and {more}", "dim")
@@ -100,11 +104,11 @@ def _closed(machine: MachineHistory) -> Iterator[TextLine]:
 
 def _change(change: Change) -> Iterator[TextLine]:
     kind = " of its reference" if change.series.is_ratio else ""
-    told = f"{glyph(change)} {change.verdict:<9}  {change.series.cell}"
-    yield TextLine(f"{told}  {figures_of(change)}{kind}", style(change))
+    verdict = f"{glyph(change)} {change.verdict:<9}  {change.series.cell}"
+    yield TextLine(f"{verdict}  {figures_of(change)}{kind}", style(change))
     yield TextLine(f"    {since(change)}")
-    if told := decided(change):
-        yield TextLine(f"    {told}")
+    if decision := decided(change):
+        yield TextLine(f"    {decision}")
     elif change.state is State.NOMINATED:
         yield TextLine(f"    to confirm: {confirming(change)}")
 

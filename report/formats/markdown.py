@@ -1,6 +1,6 @@
-"""The report as Markdown: the verdict, a table for each scenario, and the rest.
+"""The report as Markdown: the verdict, a table for each scenario, and the details.
 
-The rest are the tables that the HTML report has behind each chart.
+The details are the tables that the HTML report has under each chart.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from report.words.workloads import workload
 
 
 def render(run: Run) -> str:
-    """The report as the text of one Markdown file."""
+    """Return the report as the text of one Markdown file."""
     compared = comparison.compare(run)
     blocks = [
         f"# {escaped(run.plan.suite.title)}",
@@ -44,18 +44,18 @@ def render(run: Run) -> str:
     for scenario, charts in sweeps.single(compared):
         blocks += _section(scenario.title, scenario, charts)
     blocks += [
-        f"Rates are medians of {run.plan.repetitions}; in brackets how many times "
+        f"Rates are medians of {run.plan.repetitions}; in brackets: how many times "
         f"slower than the best. Bold {escaped(sentences.win_rule(compared))}."
-        + "".join(f" {sign} {said}." for sign, said in sentences.legend(compared)),
+        + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared)),
         *_space(compared),
-        *_beside(run, compared),
+        *_details(run, compared),
         *_settings_in_force(compared),
     ]
     return "\n\n".join(blocks) + "\n"
 
 
 def _section(title: str, scenario: Scenario, charts: list[Chart]) -> list[str]:
-    """A scenario, or a family of them: of each chart one row."""
+    """Return a scenario, or a family of scenarios, with one row for each chart."""
     return [
         f"## {escaped(title)}",
         escaped(" ".join(scenario.analysis.split())),
@@ -72,7 +72,7 @@ def _table(charts: list[Chart]) -> str:
         title = f"{chart.title} (`{chart.benchmark}`, {chart.unit})"
         for flag, value in chart.scenario.swept.items():
             title += f", {escaped(flag)} {escaped(titles.value(value, flag))}"
-        title += "".join(f"; {escaped(said)}" for said in workload(chart.rows))
+        title += "".join(f"; {escaped(text)}" for text in workload(chart.rows))
         cells = [_cell(chart, r) for r in (*chart.rows, *chart.unranked)]
         lines.append([title, *cells])
     return table.of_markdown(lines)
@@ -99,8 +99,8 @@ def _cell(chart: Chart, row: Row) -> str:
 
 
 def _remarks(charts: Iterable[Chart]) -> list[str]:
-    """Reasons of cells without a rate, and what to know of those with one."""
-    found = []
+    """Return the reasons of cells without a rate, and the notes on the others."""
+    remarks = []
     for chart in charts:
         for row in (*chart.rows, *chart.controls, *chart.references):
             if row.summary is None:
@@ -111,29 +111,29 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
             swept = chart.scenario.swept.items()
             at = "".join(f", {titles.value(v, flag)}" for flag, v in swept)
             name = f"{escaped(row.engine.title)}, {chart.benchmark}{escaped(at)}"
-            found.append(f"- {name}: {escaped(line)}")
-    return ["\n".join(found)] if found else []
+            remarks.append(f"- {name}: {escaped(line)}")
+    return ["\n".join(remarks)] if remarks else []
 
 
-def _beside(run: Run, compared: Comparison) -> list[str]:
-    """The tables behind the charts, all of one kind as one; what was disturbed."""
-    found = [(chart, chart_detail.behind(run, chart)) for chart in compared.charts]
+def _details(run: Run, compared: Comparison) -> list[str]:
+    """Return the tables of all charts, merged by kind, and the disturbances."""
+    details = [(chart, chart_detail.behind(run, chart)) for chart in compared.charts]
     tables = [
-        *((chart, behind.writer) for chart, behind in found if behind.writer),
-        *((chart, table) for chart, behind in found for table in behind.types),
-        *((chart, table) for chart, behind in found for table in behind.latency),
-        *((chart, table) for chart, behind in found for table in behind.work),
-        *((chart, table) for chart, behind in found for table in behind.resources),
-        *((chart, behind.shares) for chart, behind in found if behind.shares),
+        *((chart, detail.writer) for chart, detail in details if detail.writer),
+        *((chart, table) for chart, detail in details for table in detail.types),
+        *((chart, table) for chart, detail in details for table in detail.latency),
+        *((chart, table) for chart, detail in details for table in detail.work),
+        *((chart, table) for chart, detail in details for table in detail.resources),
+        *((chart, detail.shares) for chart, detail in details if detail.shares),
     ]
     blocks = []
     for caption in dict.fromkeys(table.caption for _, table in tables):
-        own = [(chart, table) for chart, table in tables if table.caption == caption]
-        blocks += [f"## {escaped(caption)}", _merged(own)]
+        alike = [(chart, table) for chart, table in tables if table.caption == caption]
+        blocks += [f"## {escaped(caption)}", _merged(alike)]
     disturbances = [
-        f"- {escaped(f'{chart.scenario.title}, {chart.benchmark}: {told}')}"
-        for chart, behind in found
-        for told in behind.disturbances
+        f"- {escaped(f'{chart.scenario.title}, {chart.benchmark}: {text}')}"
+        for chart, detail in details
+        for text in detail.disturbances
     ]
     if disturbances:
         blocks += ["## Disturbed repetitions", "\n".join(disturbances)]
@@ -141,9 +141,9 @@ def _beside(run: Run, compared: Comparison) -> list[str]:
 
 
 def _space(compared: Comparison) -> list[str]:
-    """Return the table of what is on disk, for each engine in each chart."""
-    found = overview.bytes_and_space(compared)
-    if found is None:
+    """Return the table of space on disk, for each engine in each chart."""
+    matrix = overview.bytes_and_space(compared)
+    if matrix is None:
         return []
     rows = [
         TableRow(
@@ -156,10 +156,10 @@ def _space(compared: Comparison) -> list[str]:
                 ),
             )
         )
-        for title, entries in found.groups
+        for title, entries in matrix.groups
         for entry in entries
     ]
-    titles = tuple(engine.title for engine in found.engines)
+    titles = tuple(engine.title for engine in matrix.engines)
     table = TextTable(("Scenario", "Benchmark"), titles, (), tuple(rows))
     return ["## On disk", escaped(overview.SPACE_MEANING), table.markdown()]
 
@@ -167,17 +167,18 @@ def _space(compared: Comparison) -> list[str]:
 def _settings_in_force(compared: Comparison) -> list[str]:
     """Return each engine's settings, once for all scenarios that share them.
 
-    Without the flag that a sweep varies, which the sweep's table has.
+    The flag that a sweep varies is left out: the sweep's table has it.
     """
     scenarios: dict[tuple[str, str, str], list[str]] = {}
     for scenario, charts in comparison.by_scenario(compared.charts):
-        for found in provenance.settings(scenario, charts):
-            asked = [pair for pair in found.asked if pair[0] not in scenario.swept]
-            key = (found.engine.title, _listed(found.read_back), _listed(asked))
+        for settings in provenance.settings(scenario, charts):
+            requested = [p for p in settings.asked if p[0] not in scenario.swept]
+            read_back = _listed(settings.read_back)
+            key = (settings.engine.title, read_back, _listed(requested))
             scenarios.setdefault(key, []).append(scenario.title)
     rows = tuple(
-        TableRow((engine, ", ".join(titles), read_back, asked))
-        for (engine, read_back, asked), titles in sorted(scenarios.items())
+        TableRow((engine, ", ".join(titles), read_back, requested))
+        for (engine, read_back, requested), titles in sorted(scenarios.items())
     )
     if not rows:
         return []
@@ -190,7 +191,7 @@ def _listed(settings: Sequence[tuple[str, str]]) -> str:
 
 
 def _merged(tables: list[tuple[Chart, DetailTable]]) -> str:
-    """Tables of several charts as one; a column that one of them lacks is empty."""
+    """Merge the tables of several charts; a column that a chart lacks is empty."""
     shared = union(table for _, table in tables)
     rows = []
     for chart, table in tables:
@@ -201,6 +202,6 @@ def _merged(tables: list[tuple[Chart, DetailTable]]) -> str:
             rows.append(TableRow((*cell, *texts)))
     titles = tuple(title for title, _ in shared)
     names = ("Scenario", "Benchmark", "Engine")
-    meanings = ". ".join(f"{title}: {said}" for title, said in shared if said)
+    meanings = ". ".join(f"{title}: {text}" for title, text in shared if text)
     text = TextTable(names, titles, (), tuple(rows)).markdown()
     return f"{text}\n\n{escaped(meanings)}." if meanings else text

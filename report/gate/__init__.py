@@ -1,1 +1,1 @@
-"""The verdict of `kvmatrix check`, and how it is written."""
+"""The verdict of `kvmatrix check`, and its formats."""

@@ -1,4 +1,4 @@
-"""A gate's evidence: an A/B run, or two runs; gate_history.py has the third."""
+"""A gate from an A/B run or from two runs; gate_history.py makes the third kind."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from report.words.ab_counts import count_row
 from report.words.compare_rows import compared_row
 from report.words.verdict_rows import Kind, VerdictRow
 
-LEAST_CONFIDENCE = 0.95  # of two runs; an A/B run has its own rule
-# What rows without a change of time are to a gate.
+LEAST_CONFIDENCE = 0.95  # for two runs; an A/B run has its own rule
+# The outcomes of rows without a change of time.
 _OUTCOMES: Mapping[str, GateOutcome] = {
     NOT_MEASURED: GateOutcome.NOT_GATED,
     MORE: GateOutcome.REGRESSED,
@@ -39,22 +39,22 @@ def _every(name: str) -> bool:
 
 
 def gate_from_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
-    """The verdict of an A/B run.
+    """Return the gate of an A/B run.
 
-    A choice of cells leaves the engines out: they are judged by all their cells.
-    The limits remain those of the whole run.
+    A choice of cells leaves out the rows of whole engines, which are judged on all
+    their cells.  The limits remain those of the whole run.
     """
     run = result.run
-    wanted = chosen or _every
-    rows = [_gated(row) for row in ab_words.rows(result) if wanted(row.name)]
+    is_chosen = chosen or _every
+    rows = [_gated(row) for row in ab_words.rows(result) if is_chosen(row.name)]
     if chosen is None:
         rows += map(_gated, ab_words.engine_rows(result))
-    rows += _of_counts(result, wanted)
+    rows += _count_rows(result, is_chosen)
     rule = run.plan.rule
     return Gate(
         run.plan.run,
         f"{run.a.label} (side a), with {run.b.label} (side b)",
-        f"A/B run: suspects of {count(rule.screen_rounds, 'round')}, judged on"
+        f"A/B run: suspects after {count(rule.screen_rounds, 'round')}, judged on"
         f" {count(rule.confirm_rounds, 'fresh round')}; a regression is"
         f" p ≤ {rule.alpha:g} over all suspects and {100 * rule.least_shift:g} % of"
         f" time or more; a cell whose smallest visible slowdown is above"
@@ -72,28 +72,28 @@ def _gated(row: VerdictRow, most_unseen: float = MOST_UNSEEN) -> VerdictRow:
     return gated(row, most_unseen) if row.outcome in tuple(Verdict) else row
 
 
-def _of_counts(result: AbResult, wanted: Chosen) -> Iterable[VerdictRow]:
-    """Every count; in the place of those that side b alone fails to make, a failure."""
+def _count_rows(result: AbResult, is_chosen: Chosen) -> Iterable[VerdictRow]:
+    """Yield every count; a failure replaces the counts that only side b lacks."""
     failed = _failed_counts(result)
     counted = {kind.name for kind in COUNTED}
     for name, reason in failed.items():
-        if wanted(str(name)):
+        if is_chosen(str(name)):
             yield VerdictRow(Kind.COUNT, f"{name} counts", GateOutcome.FAILED, reason)
-    for made in result.counts:
-        instead = made.cell in failed and made.name in counted
-        if wanted(str(made.cell)) and not instead:
-            yield _gated(count_row(made))
+    for count_result in result.counts:
+        is_replaced = count_result.cell in failed and count_result.name in counted
+        if is_chosen(str(count_result.cell)) and not is_replaced:
+            yield _gated(count_row(count_result))
 
 
 def _failed_counts(result: AbResult) -> dict[CellName, str]:
-    """Why side b could not be counted, of the cells of which side a could."""
+    """Return why counting failed on side b, for cells counted on side a."""
     sides = {"a": dict[CellName, str](), "b": dict[CellName, str]()}
     counted = set[CellName]()
     for line in result.run.counts:
         name, side = cell_of_count(line), line["side"]
         if line["status"] != "ok":
-            told = f"side {side}: {line['status']}: {line['reason']}"
-            sides[side].setdefault(name, " ".join(told.split()))
+            failure = f"side {side}: {line['status']}: {line['reason']}"
+            sides[side].setdefault(name, " ".join(failure.split()))
         elif side == "a":
             counted.add(name)
     good = counted - sides["a"].keys()
@@ -106,29 +106,30 @@ def gate_from_comparison(
     *,
     unfinished: bool = False,
 ) -> Gate:
-    """Two runs made at different times; `unfinished` is the new one.
+    """Return the gate of two runs made at different times.
 
-    They must be compared with LEAST_CONFIDENCE: below it a cell has no verdict.
+    They must have been compared with LEAST_CONFIDENCE: below it a cell has no
+    verdict.  `unfinished` is True if the new run is unfinished.
     """
     if isinstance(compared, NotComparable):
-        told = "; ".join(str(difference) for difference in compared.differences)
-        method = "two runs that do not mean the same"
-        return Gate(compared.new, compared.base, method, (), unfinished, nothing=told)
-    wanted = chosen or _every
+        why = "; ".join(str(difference) for difference in compared.differences)
+        method = "two runs that cannot be compared"
+        return Gate(compared.new, compared.base, method, (), unfinished, nothing=why)
+    is_chosen = chosen or _every
     limits = compared.limits
     most_unseen = max(MOST_UNSEEN, limits.threshold)
-    found = (compared_row(c, limits) for c in compared.cells if wanted(c.name))
+    candidates = (compared_row(c, limits) for c in compared.cells if is_chosen(c.name))
     rows = (
         _gated(row, most_unseen)
-        for row in found
+        for row in candidates
         if row.outcome not in (RatePresence.UNRATED, RatePresence.ONLY_BASE)
     )
     return Gate(
         compared.new.name,
         compared.base.name,
         f"two runs at different times: a regression is {100 * limits.threshold:g} % of"
-        f" time or more, with a 95 % interval beyond {100 * limits.margin:g} %; what"
-        " the machine did in between is part of every change",
+        f" time or more, with a 95 % interval beyond {100 * limits.margin:g} %; every"
+        " change includes changes of the machine between the runs",
         tuple(rows),
         unfinished,
         nothing="" if compared.confidences else "no cell has a rate in both runs",

@@ -2,7 +2,7 @@
 
 Commands and their escapes: docs.github.com, "Workflow commands for GitHub Actions",
 and escapeData and escapeProperty of actions/toolkit (packages/core/src/command.ts).
-GitHub shows ten annotations of each level of a step and takes 1 MiB of summary.
+For each step GitHub shows ten annotations of each level and accepts 1 MiB of summary.
 """
 
 from report.gate.gate_text import conclusion, sentence, shown, summary
@@ -22,34 +22,34 @@ _BAD = (
 
 
 def annotations(gate: Gate, code: int) -> list[str]:
-    """One ::error line for each regression and each failure, and ::warning lines.
+    """Return an ::error line for each regression and failure, and ::warning lines.
 
-    What does not fit into ten is counted in the last.
+    If there are more than ten, the tenth counts and names the rest.
     """
     bad = [row for outcome in _BAD for row in gate.of(outcome)]
     level = "error" if code != PASSED else "warning"
     shown_rows = bad if len(bad) <= MOST_ANNOTATIONS else bad[: MOST_ANNOTATIONS - 1]
-    found = [command(level, _title(row), sentence(row)) for row in shown_rows]
+    commands = [command(level, _title(row), sentence(row)) for row in shown_rows]
     if rest := bad[len(shown_rows) :]:
-        found.append(
+        commands.append(
             command(level, f"{len(rest)} more", "; ".join(row.label for row in rest))
         )
     if gate.slower:
-        found += [command("notice", "confirm", hint) for hint in gate.hints]
-    found += _warnings(gate)
+        commands += [command("notice", "confirm", hint) for hint in gate.hints]
+    commands += _warnings(gate)
     if code != PASSED and not bad:
-        found.append(command("error", "kvmatrix check", conclusion(gate, code)))
+        commands.append(command("error", "kvmatrix check", conclusion(gate, code)))
     elif not gate.can_pass:
-        found.append(command("warning", "kvmatrix check", conclusion(gate, code)))
-    return found
+        commands.append(command("warning", "kvmatrix check", conclusion(gate, code)))
+    return commands
 
 
 def _warnings(gate: Gate) -> list[str]:
-    """One for what is inconclusive, one for what is not gated, one for alerts."""
+    """Return a warning each for inconclusive rows, rows not gated, and alerts."""
     kinds = {
         "inconclusive": gate.of(GateOutcome.INCONCLUSIVE),
         "not gated": gate.timed(GateOutcome.NOT_GATED),
-        "to look at": tuple(row for row in gate.rows if row.alert),
+        "to check": tuple(row for row in gate.rows if row.alert),
     }
     return [
         command(
@@ -63,7 +63,7 @@ def _warnings(gate: Gate) -> list[str]:
 
 
 def step_summary(gate: Gate, code: int) -> str:
-    """The Markdown for $GITHUB_STEP_SUMMARY."""
+    """Return the Markdown for $GITHUB_STEP_SUMMARY."""
     rows = shown(gate)
     compared = escaped(one_line(f"{gate.run}, against {gate.against}"))
     blocks = [
@@ -83,18 +83,18 @@ def step_summary(gate: Gate, code: int) -> str:
 
 
 def command(level: str, title: str, message: str) -> str:
-    """One workflow command on one line."""
+    """Return a workflow command on one line."""
     return f"::{level} title={escaped_property(title)}::{escaped_data(message)}"
 
 
 def escaped_data(text: str) -> str:
-    """A command's message; line ends are kept, other control characters are not."""
+    """Escape a command's message; control characters except line ends become spaces."""
     text = "".join(c if c.isprintable() or c in "\r\n" else " " for c in text)
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def escaped_property(text: str) -> str:
-    """A command's property."""
+    """Escape a property of a command."""
     return escaped_data(text).replace(":", "%3A").replace(",", "%2C")
 
 

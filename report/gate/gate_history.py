@@ -1,7 +1,7 @@
-"""A gate's evidence: a run as the newest point of each of its series in the history.
+"""A gate from the history: a run as the newest point of each of its series.
 
-The detector is that of `kvmatrix history`.  It nominates a step; whether the code is
-slower is decided by an A/B run, and the gate says by which.
+The detector is that of `kvmatrix history`.  It nominates a step.  An A/B run decides
+whether the code is slower, and the gate prints the command for it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from report.verdict.history_steps import Change, SeriesSteps, State, judge
 from report.words.history_view import confirming
 from report.words.verdict_rows import Kind, VerdictRow
 
-RECENT = 20  # runs: what began before them is the new normal of the gate
-LEAST_EARLIER = 5  # runs of a cell; with fewer nothing is judged
-LATER = 8  # runs within which a slowdown that begins now has to be seen
-_SURELY = 1.645  # standard deviations: 95 times of 100
+RECENT = 20  # runs; an earlier step is the new normal, not a regression
+LEAST_EARLIER = 5  # runs of a cell; with fewer, the cell is not judged
+LATER = 8  # runs within which a slowdown that begins now must be detected
+_DEVIATIONS_95 = 1.645  # standard deviations: detected in 95 of 100 cases
 _RULE = (
-    "steps of the history, as `kvmatrix history` finds them, of {least} of time or"
-    f" more and in the last {RECENT} runs of a cell; a step is seen from its second run"
-    " on, and is a nomination: an A/B run confirms or rejects it"
+    "steps that `kvmatrix history` finds, of {least} of time or more and in the last"
+    f" {RECENT} runs of a cell; a step is detected from its second run on, and is only"
+    " a nomination: an A/B run confirms or rejects it"
 )
 
 
@@ -45,24 +45,24 @@ def gate_from_history(
 ) -> Gate:
     """Judge a run as if it were the last one of the history.
 
-    Runs of `entries` (oldest first) that are not older than it make no points; what
-    their A/B runs say of a step counts.  `threshold` is the least slowdown that
+    Of `entries` (oldest first), only those older than the run are points, but the A/B
+    runs among all of them decide on steps.  `threshold` is the smallest slowdown that
     fails, as a share of the time.
     """
-    wanted = chosen or (lambda name: True)
+    is_chosen = chosen or (lambda name: True)
     older = [entry for entry in entries if entry.run < new.run]
     before = [entry for entry in older if _comparable(entry, new)][-RECENT:]
     series = [
-        found
-        for found in judge((*older, new), entries)
-        if found.series.entries[-1] is new and wanted(str(found.series.cell))
+        judged
+        for judged in judge((*older, new), entries)
+        if judged.series.entries[-1] is new and is_chosen(str(judged.series.cell))
     ]
-    known = [found for found in series if len(found.series.points) > LEAST_EARLIER]
-    young = [found for found in series if len(found.series.points) <= LEAST_EARLIER]
-    steps = {found.series.cell: _step(found, threshold) for found in known}
-    rows = [_row(found, steps[found.series.cell], threshold) for found in known]
-    rows += [_young_row(found, new, before) for found in young]
-    rows += _lost(new, before, wanted)
+    known = [judged for judged in series if len(judged.series.points) > LEAST_EARLIER]
+    young = [judged for judged in series if len(judged.series.points) <= LEAST_EARLIER]
+    steps = {judged.series.cell: _step(judged, threshold) for judged in known}
+    rows = [_row(judged, steps[judged.series.cell], threshold) for judged in known]
+    rows += [_young_row(judged, new, before) for judged in young]
+    rows += _lost(new, before, is_chosen)
     nothing, no_base = _why_nothing(new, older, rated=bool(series))
     return Gate(
         new.run,
@@ -76,30 +76,30 @@ def gate_from_history(
     )
 
 
-def smallest_visible(found: SeriesSteps) -> float:
-    """Return the slowdown that LATER further runs would show, 95 times of 100.
+def smallest_visible(judged: SeriesSteps) -> float:
+    """Return the slowdown that LATER further runs would show in 95 of 100 cases.
 
-    A share of the time, by the spread of the points about their levels and by the
-    detector's limit for that many points.
+    It is a share of the time, from the spread of the points about their levels and
+    the detector's limit for that many points.
     """
-    logs = np.log(np.asarray(found.series.values, dtype=np.float64))
+    logs = np.log(np.asarray(judged.series.values, dtype=np.float64))
     start = max(0, len(logs) - WINDOW)
-    cuts = [change.step.index for change in found.changes if change.step.index > start]
+    cuts = [change.step.index for change in judged.changes if change.step.index > start]
     levels = np.split(logs[start:], [cut - start for cut in cuts])
     rest = despiked(np.concatenate([level - level.mean() for level in levels]))
     spread = math.sqrt(float(np.sum(rest**2)) / (len(rest) - len(levels)))
     points = len(levels[-1])
-    limit = critical(points + LATER) + _SURELY
+    limit = critical(points + LATER) + _DEVIATIONS_95
     share = math.expm1(limit * spread * math.sqrt(1 / LATER + 1 / points))
     return max(share, LEAST_SHIFT)
 
 
-def _step(found: SeriesSteps, threshold: float) -> Change | None:
-    """Return the largest recent step that is open, a slowdown before a speed-up."""
-    recent = len(found.series.points) - RECENT
+def _step(judged: SeriesSteps, threshold: float) -> Change | None:
+    """Return the largest recent open step; a slowdown comes before a speed-up."""
+    recent = len(judged.series.points) - RECENT
     steps = [
         change
-        for change in found.changes
+        for change in judged.changes
         if change.is_open
         and change.step.index >= recent
         and abs(change.step.log_shift) >= math.log1p(threshold)
@@ -107,9 +107,9 @@ def _step(found: SeriesSteps, threshold: float) -> Change | None:
     return max(steps, key=lambda change: change.step.log_shift, default=None)
 
 
-def _row(found: SeriesSteps, step: Change | None, threshold: float) -> VerdictRow:
+def _row(judged: SeriesSteps, step: Change | None, threshold: float) -> VerdictRow:
     if step is None:
-        return _steady_row(found, threshold)
+        return _steady_row(judged, threshold)
     outcome = GateOutcome.NOMINATED
     if not step.step.is_slower:
         outcome = GateOutcome.IMPROVED
@@ -117,64 +117,71 @@ def _row(found: SeriesSteps, step: Change | None, threshold: float) -> VerdictRo
         outcome = GateOutcome.REGRESSED
     by = f"; {step.state} by {step.decided_by.run}" if step.decided_by else ""
     return replace(
-        _plain(found.series.cell, outcome, f"{since(step)}{by}"),
+        _plain(judged.series.cell, outcome, f"{since(step)}{by}"),
         change=step.step.rate_change,
     )
 
 
-def _steady_row(found: SeriesSteps, threshold: float) -> VerdictRow:
-    """No step: what could go unseen decides whether that says anything."""
-    last = max((change.step.index for change in found.changes), default=0)
-    *level, newest = found.series.values[last:]
+def _steady_row(judged: SeriesSteps, threshold: float) -> VerdictRow:
+    """Return the row of a series without a step.
+
+    It is unchanged only if no slowdown above `threshold` could have gone unseen.
+    """
+    last = max((change.step.index for change in judged.changes), default=0)
+    *level, newest = judged.series.values[last:]
     slower = statistics.median(level) / newest - 1
-    visible = smallest_visible(found)
+    visible = smallest_visible(judged)
     unseen, reason = max(visible, slower), ""
     if slower > max(visible, threshold):
-        reason = f"this run is {percent(slower)} slower: one run is no step yet"
+        reason = f"this run is {percent(slower)} slower, but a step needs two runs"
     outcome = GateOutcome.INCONCLUSIVE
     if unseen <= threshold:
         outcome = GateOutcome.UNCHANGED
     elif unseen > max(MOST_UNSEEN, threshold):
         outcome = GateOutcome.NOT_GATED
     return replace(
-        _plain(found.series.cell, outcome, reason),
+        _plain(judged.series.cell, outcome, reason),
         unseen=None if outcome is GateOutcome.UNCHANGED else unseen,
     )
 
 
 def _young_row(
-    found: SeriesSteps, new: HistoryEntry, before: Sequence[HistoryEntry]
+    judged: SeriesSteps, new: HistoryEntry, before: Sequence[HistoryEntry]
 ) -> VerdictRow:
-    """A cell of too few runs; an alert if it had enough of other settings."""
-    cell, points = found.series.cell, len(found.series.points) - 1
+    """Return the row of a cell with too few runs.
+
+    It is an alert if the cell had enough runs with other settings.
+    """
+    cell, points = judged.series.cell, len(judged.series.points) - 1
     settings = new.by_name[cell].settings_sha256
     earlier = [entry.by_name.get(cell) for entry in before]
     other = [c for c in earlier if c and c.rate and c.settings_sha256 != settings]
-    few = f"{points} of at least {LEAST_EARLIER} earlier runs are there"
+    few = f"{count(points, 'earlier run')}, at least {LEAST_EARLIER} needed"
     if not other:
         return _plain(cell, GateOutcome.UNCOMPARED, few)
     gated = len(other) >= LEAST_EARLIER
-    was = ", it was gated before" if gated else ""
-    reason = f"its settings changed{was}: of these settings {few}"
+    was = " and it was gated before" if gated else ""
+    reason = f"its settings changed{was}; with these settings: {few}"
     return replace(_plain(cell, GateOutcome.UNCOMPARED, reason), alert=gated)
 
 
 def _lost(
-    new: HistoryEntry, before: Sequence[HistoryEntry], wanted: Chosen
+    new: HistoryEntry, before: Sequence[HistoryEntry], is_chosen: Chosen
 ) -> Iterable[VerdictRow]:
-    """Cells that any comparable recent entry rates, and the new run does not.
+    """Yield the cells with a rate in any comparable recent entry but not in the run.
 
-    The newest one only would forget what is lost as soon as that is in the history.
+    The newest entry alone is not enough: once a run that lost a cell is in the
+    history, the loss would be forgotten.
     """
     rated: dict[CellName, HistoryEntry] = {}
     for entry in reversed(before):
         for cell in entry.cells:
-            if cell.rate is not None and wanted(str(cell.name)):
+            if cell.rate is not None and is_chosen(str(cell.name)):
                 rated.setdefault(cell.name, entry)
     for name, base in rated.items():
         now = new.by_name.get(name)
         if now is None:
-            reason = f"in {base.title}, and not part of this run"
+            reason = f"in {base.title}, but not part of this run"
             yield _plain(name, GateOutcome.MISSING, reason)
         elif now.rate is None:
             yield _plain(name, GateOutcome.FAILED, f"{now.status}; ok in {base.title}")
@@ -185,7 +192,7 @@ def _plain(cell: CellName, outcome: GateOutcome, reason: str) -> VerdictRow:
 
 
 def _commands(steps: Iterable[Change]) -> tuple[str, ...]:
-    """Return the A/B runs that decide on the nominations, one a pair of builds."""
+    """Return the A/B commands that decide on nominations, one per pair of builds."""
 
     def builds(change: Change) -> tuple[str, str]:
         return change.before.run, change.after.run
@@ -206,21 +213,21 @@ def _comparable(entry: HistoryEntry, new: HistoryEntry) -> bool:
 def _why_nothing(
     new: HistoryEntry, older: Sequence[HistoryEntry], *, rated: bool
 ) -> tuple[str, bool]:
-    """Return why no cell was judged, and whether the history is not there yet.
+    """Return why no cell was judged, and True if the history is still too short.
 
-    A history of another machine is no young history: whoever lets that pass would
-    never compare anything where each run has another machine.
+    A history of other machines is not too short: if that could pass, a CI that uses
+    a new machine for each run would never compare anything.
     """
     if not rated:
         return "no cell of this run has a rate", False
     has = f"the history has {count(len(older), 'earlier run')}"
     if len(older) < LEAST_EARLIER:
-        return f"{has} of at least {LEAST_EARLIER}", True
+        return f"{has}, at least {LEAST_EARLIER} needed", True
     same = [entry for entry in older if _comparable(entry, new)]
     if not same:
-        return f"{has}, none of this machine, method, suite and kind of run", False
+        return f"{has}, none with this machine, method, suite and kind of run", False
     if len(same) < LEAST_EARLIER:
         runs = count(len(same), "earlier run")
-        wanted = f"of this machine and suite, of at least {LEAST_EARLIER}"
-        return f"the history has {runs} {wanted}", True
-    return "the cells' settings are not those of the earlier runs", False
+        needed = f"with this machine and suite, at least {LEAST_EARLIER} needed"
+        return f"the history has {runs} {needed}", True
+    return "the cells' settings differ from those of the earlier runs", False

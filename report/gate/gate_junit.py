@@ -1,9 +1,9 @@
 """A gate's result as JUnit XML, which most CI systems show as tests.
 
-One testcase for each row: what regressed or is nominated is a failure, a cell that
-failed or is missing an error, what is inconclusive, not gated or has no base is
-skipped.  There is no norm; the document keeps to what both the schema of Apache Ant's
-task (windyroad/JUnit-Schema, JUnit.xsd) and that of Jenkins (xunit-plugin,
+Each row is a testcase.  Regressed and nominated rows are failures, failed and missing
+cells are errors, and rows that are inconclusive, not gated or without a base are
+skipped.  There is no standard: the document uses only what both the schema of Apache
+Ant's task (windyroad/JUnit-Schema, JUnit.xsd) and that of Jenkins (xunit-plugin,
 junit-10.xsd) allow.
 """
 
@@ -27,18 +27,18 @@ _TAGS: Mapping[str, str] = {
     GateOutcome.NOT_GATED: "skipped",
     GateOutcome.UNCOMPARED: "skipped",
 }
-# What XML 1.0 allows (section 2.2); nothing can be written for the rest.
+# Characters that XML 1.0 (section 2.2) cannot hold, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_RUN_TIME = "%Y%m%d-%H%M%S"  # how the name of a run begins
+_RUN_TIME = "%Y%m%d-%H%M%S"  # the start of a run's name
 _TIME_CHARS = len("YYYYmmdd-HHMMSS")
 _UNKNOWN_TIME = "1970-01-01T00:00:00"
 
 
 def render(gate: Gate, code: int) -> str:
-    """The document; the time of the suite is that of the run's name.
+    """Return the document; its timestamp is the time in the run's name.
 
-    A gate that does not pass has at least one failure or error: where no row is
-    one, the gate itself is a testcase.
+    A gate that does not pass has at least one failure or error: if no row is one,
+    a testcase for the gate itself is added.
     """
     cases = [
         (_name(row), _tag(row), f"{row.outcome}: {sentence(row)}") for row in gate.rows
@@ -66,7 +66,7 @@ def render(gate: Gate, code: int) -> str:
         "rule": gate.method,
         "conclusion": conclusion(gate, code),
     }
-    found = [
+    parts = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         "<testsuites>",
         f"<testsuite{_attributes(attributes)}>",
@@ -77,21 +77,21 @@ def render(gate: Gate, code: int) -> str:
         ),
         "</properties>",
         *(_case(*case) for case in cases),
-        f"<system-out>{_text(_told(gate, code))}</system-out>",
+        f"<system-out>{_text(_output(gate, code))}</system-out>",
         "<system-err/>",
         "</testsuite>",
         "</testsuites>",
     ]
-    return "\n".join(found) + "\n"
+    return "\n".join(parts) + "\n"
 
 
-def _told(gate: Gate, code: int) -> str:
+def _output(gate: Gate, code: int) -> str:
     hints = [f"confirm: {hint}" for hint in gate.hints] if gate.slower else []
     return "\n".join([summary(gate), *hints, conclusion(gate, code)])
 
 
 def _name(row: VerdictRow) -> tuple[str, str]:
-    """The class and the name: engine.scenario and benchmark, where it is a cell."""
+    """Return (class, name): for a cell, engine.scenario and the benchmark."""
     if row.kind is Kind.ENGINE:
         return row.name, "all cells"
     *group, last = row.name.split("/")
@@ -102,24 +102,27 @@ def _tag(row: VerdictRow) -> str:
     return _TAGS.get(row.outcome, "")
 
 
-def _case(name: tuple[str, str], tag: str, told: str) -> str:
+def _case(name: tuple[str, str], tag: str, message: str) -> str:
     attributes = {"classname": name[0], "name": name[1], "time": "0"}
     if not tag:
         return f"<testcase{_attributes(attributes)}/>"
-    more = {"message": told} if tag == "skipped" else {"message": told, "type": tag}
-    return f"<testcase{_attributes(attributes)}><{tag}{_attributes(more)}/></testcase>"
+    detail = {"message": message} | ({"type": tag} if tag != "skipped" else {})
+    return (
+        f"<testcase{_attributes(attributes)}><{tag}{_attributes(detail)}/></testcase>"
+    )
 
 
-def _attributes(found: dict[str, str]) -> str:
-    return "".join(f" {key}={quoteattr(_shown(text))}" for key, text in found.items())
+def _attributes(values: dict[str, str]) -> str:
+    pairs = values.items()
+    return "".join(f" {key}={quoteattr(_allowed(text))}" for key, text in pairs)
 
 
 def _text(text: str) -> str:
-    return escape(_shown(text))
+    return escape(_allowed(text))
 
 
-def _shown(text: str) -> str:
-    """With a sign in the place of what XML cannot hold."""
+def _allowed(text: str) -> str:
+    """Replace each character that XML cannot hold by U+FFFD."""
     return _NOT_XML.sub("\ufffd", text)
 
 

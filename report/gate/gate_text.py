@@ -26,7 +26,7 @@ from report.words.verdict_rows import (
 from report.words.verdict_words import counted, unseen
 
 SCHEMA = 1
-# Outcomes whose rows are all shown; of the others so many.
+# Outcomes whose rows are all shown; the others are cut to _UNCERTAIN_SHOWN rows.
 _SHOWN = (
     GateOutcome.FAILED,
     GateOutcome.MISSING,
@@ -34,65 +34,64 @@ _SHOWN = (
     GateOutcome.NOMINATED,
     GateOutcome.IMPROVED,
 )
-_UNSURE_SHOWN = 10
+_UNCERTAIN_SHOWN = 10
 
 
 def lines(gate: Gate, code: int) -> list[TextLine]:
-    """The result for a terminal; `code` is the exit code it leads to."""
-    found = [
+    """Return the result for a terminal; `code` is the resulting exit code."""
+    head = [
         TextLine(f"kvmatrix check  {gate.run}", "bold"),
         TextLine(f"against   {gate.against}"),
         TextLine(f"rule      {gate.method}"),
         TextLine(""),
     ]
+    body: list[TextLine] = []
     if rows := shown(gate):
-        found += [*verdict_table(rows).lines(), TextLine("")]
-    found.append(TextLine(summary(gate)))
+        body += [*verdict_table(rows).lines(), TextLine("")]
+    body.append(TextLine(summary(gate)))
     if gate.slower:
-        found += [TextLine(f"confirm   {hint}") for hint in gate.hints]
-    return [*found, TextLine(conclusion(gate, code), "bold")]
+        body += [TextLine(f"confirm   {hint}") for hint in gate.hints]
+    return [*head, *body, TextLine(conclusion(gate, code), "bold")]
 
 
 def shown(gate: Gate) -> list[VerdictRow]:
-    """The rows that people see: what was found, and some of what is not known."""
+    """Return the rows for people: all findings, and the first uncertain rows."""
     rows = [row for outcome in _SHOWN for row in gate.of(outcome)]
     alerts = [row for row in gate.rows if row.alert]
     vague = [row for row in gate.of(GateOutcome.NOT_GATED) if not row.alert]
     return [
         *rows,
         *alerts,
-        *gate.of(GateOutcome.INCONCLUSIVE)[:_UNSURE_SHOWN],
-        *[row for row in vague if row.timed][:_UNSURE_SHOWN],
-        *[row for row in vague if not row.timed][:_UNSURE_SHOWN],
+        *gate.of(GateOutcome.INCONCLUSIVE)[:_UNCERTAIN_SHOWN],
+        *[row for row in vague if row.timed][:_UNCERTAIN_SHOWN],
+        *[row for row in vague if not row.timed][:_UNCERTAIN_SHOWN],
     ]
 
 
 def summary(gate: Gate) -> str:
-    """How many rows came out how, gravest first; counts apart."""
-    told = [_summed(gate, timed=True), _summed(gate, timed=False)]
-    if told[1]:
-        told[1] = f"counts: {told[1]}"
-    return "; ".join(filter(None, told)) or "nothing to look at"
+    """Return how many rows have each outcome, most severe first; counts separately."""
+    times, counts = _totals(gate, timed=True), _totals(gate, timed=False)
+    parts = (times, counts and f"counts: {counts}")
+    return "; ".join(filter(None, parts)) or "nothing to judge"
 
 
-def _summed(gate: Gate, *, timed: bool) -> str:
-    found = Counter(row.outcome for row in gate.rows if row.timed is timed)
-    return counted({outcome: found[outcome] for outcome in GateOutcome})
+def _totals(gate: Gate, *, timed: bool) -> str:
+    totals = Counter(row.outcome for row in gate.rows if row.timed is timed)
+    return counted({outcome: totals[outcome] for outcome in GateOutcome})
 
 
 def conclusion(gate: Gate, code: int) -> str:
-    """One sentence: passed or not, and why."""
+    """Return one sentence: passed or not, and why."""
     slower = len(gate.slower)
     unfinished = "; the run is unfinished" if gate.unfinished else ""
     if code == NOTHING:
         is_other = any(row.judged for row in gate.rows)  # a count, or a whole engine
-        told = "no cell's time is gated" if is_other else "nothing was judged"
-        return f"not passed: {told}: {gate.why_nothing}{unfinished}"
+        what = "no cell's time is gated" if is_other else "nothing was judged"
+        return f"not passed: {what}: {gate.why_nothing}{unfinished}"
     if code == REGRESSED and slower:
         return f"not passed: {_slower(gate)}{unfinished}"
     if code == REGRESSED:
-        told = f"inconclusive is not allowed: {verdicts(gate)}"
-        return f"not passed: {told}{unfinished}"
+        return f"not passed: inconclusive is not allowed: {verdicts(gate)}{unfinished}"
     if code == INCOMPLETE:
         rows = gate.of(GateOutcome.FAILED, GateOutcome.MISSING)
         failed = len({row.name.split(" ")[0] for row in rows})
@@ -107,32 +106,32 @@ def conclusion(gate: Gate, code: int) -> str:
 
 
 def _slower(gate: Gate) -> str:
-    """What regressed, and what is only nominated: an A/B run decides that."""
+    """Return the number of regressions and of nominations, which an A/B run decides."""
     regressed = len(gate.of(GateOutcome.REGRESSED))
     nominated = len(gate.of(GateOutcome.NOMINATED))
     parts = [numbers.count(regressed, "regression")] if regressed else []
     if nominated:
-        parts.append(f"{numbers.count(nominated, 'cell')} nominated, to be confirmed")
+        parts.append(f"{numbers.count(nominated, 'cell')} nominated, not yet confirmed")
     return ", ".join(parts)
 
 
 def verdicts(gate: Gate) -> str:
-    """How many of the rows about time came out how, and what could go unseen."""
-    unsure: str = GateOutcome.INCONCLUSIVE
+    """Return how many rows about time have each outcome, and what could go unseen."""
+    inconclusive: str = GateOutcome.INCONCLUSIVE
     if (worst := gate.blindest) is not None and worst.unseen is not None:
-        unsure += f" ({unseen(worst.unseen, worst.label)})"
-    found = {
+        inconclusive += f" ({unseen(worst.unseen, worst.label)})"
+    totals = {
         GateOutcome.UNCHANGED: len(gate.timed(GateOutcome.UNCHANGED)),
         GateOutcome.IMPROVED: len(gate.timed(GateOutcome.IMPROVED)),
-        unsure: len(gate.timed(GateOutcome.INCONCLUSIVE)),
+        inconclusive: len(gate.timed(GateOutcome.INCONCLUSIVE)),
         GateOutcome.NOT_GATED: len(gate.timed(GateOutcome.NOT_GATED)),
         GateOutcome.UNCOMPARED: len(gate.timed(GateOutcome.UNCOMPARED)),
     }
-    return counted(found, [GateOutcome.UNCHANGED])
+    return counted(totals, [GateOutcome.UNCHANGED])
 
 
 def sentence(row: VerdictRow) -> str:
-    """The row without its name, for a message of one line."""
+    """Return the row without its name, for a message of one line."""
     sides, change, interval = sides_of(row), change_of(row), interval_of(row)
     if sides and row.unit == OPS:
         sides += f" {OPS}"
@@ -141,13 +140,12 @@ def sentence(row: VerdictRow) -> str:
         if interval and row.confidence
         else ""
     )
-    found = " ".join(filter(None, (change, level, f"({sides})" if sides else "")))
-    told = "; ".join(filter(None, (found, row.remark)))
-    return told or str(row.outcome)
+    values = " ".join(filter(None, (change, level, f"({sides})" if sides else "")))
+    return "; ".join(filter(None, (values, row.remark))) or str(row.outcome)
 
 
 def document(gate: Gate, code: int) -> dict[str, Any]:
-    """The whole result; every row is in it."""
+    """Return the whole result with every row, as one JSON document."""
     return {
         "schema": SCHEMA,
         "run": gate.run,

@@ -1,7 +1,7 @@
-"""What a gate knows and how it decides, whatever the evidence came from.
+"""A gate: rows of evidence, and the decision on them.
 
 gate_evidence.py fills it from an A/B run or from two runs, gate_history.py from the
-history; the formats (gate_text, gate_github, gate_junit) show it.
+history; gate_text.py, gate_github.py and gate_junit.py print it.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from report.words.verdict_rows import Kind, VerdictRow, blindest
 
 REGRESSION, INCONCLUSIVE, NEVER = "regression", "inconclusive", "never"
 PASSED, REGRESSED, USAGE, INCOMPLETE, NOTHING = 0, 1, 2, 3, 5
-# A cell that could be so much slower unseen gates nothing (REGRESSIONS.md).
+# A cell in which a larger slowdown could go unseen is not gated (REGRESSIONS.md).
 MOST_UNSEEN = 0.10
-_UNKNOWN = "how large a slowdown could go unseen is not known"
-Chosen = Callable[[str], bool]  # whether a cell is, by its name
+_UNKNOWN = "the slowdown that could go unseen is unknown"
+Chosen = Callable[[str], bool]  # by the name of a cell
 
 
 class GateOutcome(StrEnum):
-    """What became of one row; the gravest first."""
+    """The outcome of one row, most severe first."""
 
     FAILED = "failed"  # ok in the base and not in the new, or failed in an A/B run
-    MISSING = "missing"  # ok in the base, and not part of the new run
+    MISSING = "missing"  # ok in the base, but not part of the new run
     REGRESSED = "regressed"
     NOMINATED = "nominated"  # a step of the history, not confirmed by an A/B run
     INCONCLUSIVE = "inconclusive"
     IMPROVED = "improved"
     UNCHANGED = "unchanged"
-    NOT_GATED = "not gated"  # it says too little, or is no evidence
+    NOT_GATED = "not gated"  # too uncertain, or not evidence
     UNCOMPARED = "not compared"  # no base to compare it with
 
 
@@ -38,43 +38,43 @@ class GateOutcome(StrEnum):
 class Gate:
     """All rows, and what was compared with what.
 
-    `nothing` tells why no row is judged, if that is known of all of them together;
-    `no_base` says that the reason is a history, or a base, that is not there yet.
+    `nothing` is the reason that no row is judged, if one reason holds for all rows;
+    `no_base` is True if that reason is a base, or a history, that does not exist yet.
     """
 
     run: str
     against: str
-    method: str  # one sentence: by which rule
+    method: str  # the rule, in one sentence
     rows: tuple[VerdictRow, ...]
     unfinished: bool = False
     nothing: str = ""
     no_base: bool = False
-    hints: tuple[str, ...] = ()  # commands that confirm what was found
+    hints: tuple[str, ...] = ()  # commands that confirm the findings
 
     def of(self, *outcomes: GateOutcome) -> tuple[VerdictRow, ...]:
-        """The rows that came out so, the largest change first."""
-        found = [row for row in self.rows if row.outcome in outcomes]
-        return tuple(sorted(found, key=lambda row: -abs(row.change or 0)))
+        """Return the rows with these outcomes, the largest change first."""
+        rows = [row for row in self.rows if row.outcome in outcomes]
+        return tuple(sorted(rows, key=lambda row: -abs(row.change or 0)))
 
     def timed(self, *outcomes: GateOutcome) -> tuple[VerdictRow, ...]:
-        """The rows about time that came out so."""
+        """Return the rows about time with these outcomes."""
         return tuple(row for row in self.of(*outcomes) if row.timed)
 
     @property
     def slower(self) -> tuple[VerdictRow, ...]:
-        """The rows that fail the gate: regressed, or nominated for it."""
+        """The rows that fail the gate: regressed or nominated."""
         return self.of(GateOutcome.REGRESSED, GateOutcome.NOMINATED)
 
     @property
     def judged(self) -> int:
-        """Rows about time in which a regression could have been found."""
+        """The number of rows about time that could have shown a regression."""
         return sum(row.judged and row.timed for row in self.rows)
 
     @property
     def can_pass(self) -> bool:
-        """Return True if a cell's time was judged; counts and engines are not enough.
+        """True if the time of a cell was judged; counts and engines are not enough.
 
-        All cells of an engine together can hide a slowdown of any one of them.
+        The judgement of a whole engine can hide a slowdown of one of its cells.
         """
         return any(row.judged and row.kind is Kind.CELL for row in self.rows)
 
@@ -85,18 +85,19 @@ class Gate:
 
     @property
     def why_nothing(self) -> str:
-        """Why nothing was judged: what is known of all rows, or of the first."""
+        """The reason that nothing was judged: that of all rows, or of the first."""
         if self.nothing:
             return self.nothing
         vague = self.timed(GateOutcome.NOT_GATED)
-        told = next((row for row in (*vague, *self.rows) if row.remark), None)
-        return f"{told.name}: {told.remark}" if told else "nothing was measured"
+        first = next((row for row in (*vague, *self.rows) if row.remark), None)
+        return f"{first.name}: {first.remark}" if first else "nothing was measured"
 
     def exit_code(self, fail_on: str = REGRESSION, allow_no_base: bool = False) -> int:
-        """0 passed; 1 slower; 3 a cell failed or is missing; 5 nothing judged.
+        """Return 0: passed, 1: slower, 3: incomplete, 5: nothing judged.
 
-        A gate that judged nothing never passes, unless there is no base yet, that is
-        allowed, and nothing failed, is missing or unfinished.
+        Incomplete is a failed or missing cell, or an unfinished run.  A gate that
+        judged nothing passes only if there is no base yet, `allow_no_base` is True,
+        and the run is complete.
         """
         incomplete = (
             bool(self.of(GateOutcome.FAILED, GateOutcome.MISSING)) or self.unfinished
@@ -107,17 +108,17 @@ class Gate:
             return INCOMPLETE if incomplete else PASSED
         if fail_on != NEVER and self.slower:
             return REGRESSED
-        unsure = self.timed(GateOutcome.INCONCLUSIVE, GateOutcome.NOT_GATED)
-        if fail_on == INCONCLUSIVE and unsure:
+        uncertain = self.timed(GateOutcome.INCONCLUSIVE, GateOutcome.NOT_GATED)
+        if fail_on == INCONCLUSIVE and uncertain:
             return REGRESSED
         return INCOMPLETE if incomplete else PASSED
 
 
 def gated(row: VerdictRow, most_unseen: float = MOST_UNSEEN) -> VerdictRow:
-    """Return a row about time as a gate takes it.
+    """Return a row about time with its outcome for a gate.
 
-    Without an interval it is not gated, nor if inconclusive and `unseen` is above
-    `most_unseen`.
+    It is not gated if it has no interval, or if it is inconclusive and `unseen` is
+    above `most_unseen`.
     """
     unseen, note = row.unseen if row.interval else None, row.note
     if row.interval and row.outcome != GateOutcome.INCONCLUSIVE:

@@ -53,7 +53,7 @@ def test_the_slower_cell_comes_first_with_its_interval_and_a_next_step(
         *("▼", "regressed", ALPHA, "100k", "85.0k", "−15.0", "%", "[−15.3,")
     ]
     assert table[first + 2].split()[:3] == ["▲", "improved", BETA]
-    assert "intervals of 90 %: few repetitions allow no more" in done.stdout
+    assert "intervals of 90 %: too few repetitions for more" in done.stdout
     assert "what the machine did between them is part of every change" in done.stdout
     command = table[-1]
     assert command.startswith("confirm   scripts/kvmatrix ab quick --a BUILD_OF_BASE")
@@ -123,7 +123,7 @@ def test_a_program_gets_every_cell(results: Path) -> None:
 
 def test_markdown_explains_its_columns(results: Path) -> None:
     text = compare(results, BASE, "@last", "--format", "md").stdout
-    assert "change: how far the rate moved, the median of all pairs" in text
+    assert "change: the change of the rate, as the median over all pairs" in text
     assert "q: the share of false alarms" not in text
     for kind in ("md", "table"):
         text = compare(results, BASE, "@last", "--all", "--format", kind).stdout
@@ -282,7 +282,7 @@ def test_two_files_of_google_benchmark_give_the_same_changes(results: Path) -> N
         assert cell["change"] == pytest.approx(expected["change"], rel=1e-6)
         assert not cell["same_executable"]
     table = compare(results, base, new).stdout
-    assert "disk and executables are not in such files" in table
+    assert "these files do not record settings, disk or executables" in table
     assert "kvmatrix ab" not in table
 
 

@@ -180,8 +180,8 @@ def test_two_machines_are_distinguished(tmp_path: Path) -> None:
     done = called(*at(made.write(tmp_path, [*runs, *moved])))
     assert "machine 1: Another CPU" in done.stdout
     assert "machine 2: Synthetic CPU" in done.stdout
-    assert "2 of fewer than 10 points" not in done.stdout
-    assert done.stdout.count("1 of fewer than 10 points") == 2
+    assert "2 with fewer than 10 points" not in done.stdout
+    assert done.stdout.count("1 with fewer than 10 points") == 2
 
 
 def test_no_history_is_not_a_quiet_one(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_ratios_to_a_pinned_reference_are_called_so() -> None:
 def test_a_run_without_a_time_in_its_name_is_refused() -> None:
     cell = synthetic_history.entry_cell(OTHER, 1e5)
     entry = synthetic_history.entry(0, [cell], name="20261340-000000-x")
-    with pytest.raises(ResultsError, match="20261340-000000-x: the run's name"):
+    with pytest.raises(ResultsError, match="20261340-000000-x: the name of the run"):
         otava.files(series([entry]))
 
 

@@ -100,7 +100,7 @@ def test_a_nomination_fails_without_being_called_a_regression() -> None:
     assert texts[-3:] == [
         "confirm   kvmatrix ab x",
         "confirm   kvmatrix ab y",
-        "not passed: 1 cell nominated, to be confirmed",
+        "not passed: 1 cell nominated, not yet confirmed",
     ]
     error, *notices = annotations(made, 1)
     assert notices == [f"::notice title=confirm::kvmatrix ab {x}" for x in "xy"]

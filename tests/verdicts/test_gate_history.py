@@ -58,7 +58,7 @@ def test_one_slow_run_is_no_step_yet_and_no_pass_either() -> None:
     found = against_history(history(13, CELLS, SLOW))
     [slow] = found.of(GateOutcome.NOT_GATED)
     assert slow.name == "alpha/baseline/fillseq"
-    assert "one run is no step yet" in slow.remark
+    assert "a step needs two runs" in slow.remark
     assert slow.unseen == pytest.approx(math.expm1(0.2), abs=0.03)
     assert found.exit_code() == 0
     assert found.exit_code("inconclusive") == 1
@@ -213,7 +213,7 @@ def test_a_cell_whose_settings_changed_is_reported() -> None:
     now = dataclasses.replace(entries[-1], cells=(changed, entries[-1].cells[1]))
     [told] = gate_from_history(now, entries[:-1], 0.05).of(GateOutcome.UNCOMPARED)
     assert told.alert
-    assert "settings changed, it was gated before" in told.remark
+    assert "settings changed and it was gated before" in told.remark
     [young] = gate_from_history(now, entries[:4], 0.05).rows[:1]
     assert not young.alert
 
@@ -224,5 +224,5 @@ def test_a_new_cell_has_no_base_and_fails_nothing() -> None:
     now = dataclasses.replace(entries[-1], cells=(*entries[-1].cells, extra))
     found = gate_from_history(now, entries[:-1], 0.05)
     [new] = found.of(GateOutcome.UNCOMPARED)
-    assert "0 of at least 5" in new.remark
+    assert "0 earlier runs, at least 5 needed" in new.remark
     assert found.exit_code() == 0

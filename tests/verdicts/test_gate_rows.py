@@ -95,7 +95,7 @@ def test_a_side_b_that_cannot_be_counted_any_more_has_failed(tmp_path: Path) -> 
     assert not gate.of(GateOutcome.FAILED)
     assert len([x for x in lines(gate, 0) if " instructions " in x.text]) == 1
     [warning] = annotations(gate, 0)
-    assert f"3 rows to look at::{CELL_A} instructions: side a: it ended" in warning
+    assert f"3 rows to check::{CELL_A} instructions: side a: it ended" in warning
 
 
 def test_an_ab_run_that_was_cut_is_incomplete(tmp_path: Path) -> None:
