@@ -106,9 +106,9 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
         rows.append(("drift", f"{drift_text}: the machine, or chance"))
     rows.append(("certainty", _confidence(compared)))
     caveat = (
-        "the runs were made at different times, so every change includes changes of"
-        " the machine. Of 100 unchanged cells this rule calls up to 6 regressed by"
-        " chance, and 6 to 19 if the machine became 3 % slower (simulated)"
+        "the runs were made at different times, so every change includes"
+        " changes of the machine. Of 100 unchanged cells this rule calls up to 6"
+        " regressed by chance, and 6 to 19 if the machine became 3 % slower (simulated)"
     )
     return [*rows, ("caveat", caveat)]
 

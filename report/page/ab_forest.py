@@ -1,4 +1,4 @@
-"""Where the marks of an A/B page lie: percentages across, pixels down."""
+"""The positions of the marks of an A/B page: percent across, pixels down."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from report.model.judgement import Judgement
 from report.page.axes import Dot, LevelLine, Scale, Tick
 from report.terms import numbers
 
-# Half widths of the axis, as losses of the rate; what lies beyond is an arrow.
+# Half widths of the axis, as losses of the rate; changes beyond it become arrows.
 _LIMITS = (0.06, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7)
 _ALWAYS_SHOWN = 0.3
 _COVERED = 0.9  # of all ends of intervals
@@ -21,19 +21,19 @@ _TICKS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 HEIGHT = 92  # of a cell's drawing, in pixels
 _EDGE = 8  # kept free above and below, in pixels
 _LEAST_RANGE = math.log(1.02)
-# Of the rate, up and down: so near to each other that the largest one that a drawing
-# reaches lies a line of text away from its middle.
+# Changes of the rate that can be labelled, up and down.  They are dense enough that the
+# largest one inside a drawing is at least a line of text away from its middle.
 _STEPS_UP = (99, 49, 19, 9, 4, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 _STEPS_DOWN = (0.99, 0.98, 0.95, 0.9, 0.8, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
-_GAP = 1.0  # between the stages, in places of a repetition
+_GAP = 1.0  # between the stages, in widths of a repetition
 
 
 @dataclass(frozen=True)
 class Mark:
     """A point with its whiskers; `beyond` is -1 or 1 if the point is off the axis.
 
-    `low` and `high` are None without an interval; `cut` tells which of them (-1, 1)
-    end at the edge of the drawing and not of the interval.
+    `low` and `high` are None without an interval; `cut` lists the sides (-1, 1) on
+    which the whisker ends at the edge of the drawing instead of the interval.
     """
 
     at: float
@@ -52,17 +52,17 @@ class Axis:
     ticks: tuple[Tick, ...]
 
     def at(self, log_change: float) -> float:
-        """The place of a change, kept inside the drawing."""
+        """Return the position of a change, clamped to the drawing."""
         return Scale(-self.limit, self.limit).percent(log_change)
 
     def side(self, log_change: float) -> int:
-        """-1 or 1 if a change lies beyond the axis, else 0."""
+        """Return -1 or 1 if a change lies beyond the axis, else 0."""
         if abs(log_change) <= self.limit:
             return 0
         return 1 if log_change > 0 else -1
 
     def mark(self, judgement: Judgement) -> Mark:
-        """The drawing of one judgement."""
+        """Return the drawing of one judgement."""
         at = -judgement.log_shift
         ends = _interval(judgement)
         if ends is None:
@@ -75,15 +75,15 @@ class Axis:
 
 
 def axis(rule: AbRule, judgements: Iterable[Judgement]) -> Axis:
-    """The narrowest axis that shows nearly every interval.
+    """Return the narrowest axis that shows nearly every interval.
 
-    No change within 30 % is off it; a larger one does not squeeze the rest.
+    Every change within 30 % is on it; a larger one does not compress the others.
     """
-    found = list(judgements)
-    ends = [_interval(j) or (-j.log_shift,) * 2 for j in found]
+    shown = list(judgements)
+    ends = [_interval(j) or (-j.log_shift,) * 2 for j in shown]
     reach = sorted(max(abs(low), abs(high)) for low, high in ends)
     needed = reach[math.ceil(_COVERED * len(reach)) - 1] if reach else 0.0
-    changes = (abs(j.log_shift) for j in found)
+    changes = (abs(j.log_shift) for j in shown)
     needed = max([needed, *(c for c in changes if c <= _reach(_ALWAYS_SHOWN))])
     limit = next((n for n in _LIMITS if _reach(n) >= needed), _LIMITS[-1])
     bare = Axis(_reach(limit), (0, 0), ())
@@ -91,20 +91,20 @@ def axis(rule: AbRule, judgements: Iterable[Judgement]) -> Axis:
     outer = max(n for n in _TICKS if n <= limit)
     inner = max(n for n in _TICKS if n <= outer / 2)
     steps = (inner, outer) if limit < _LIMITS[-1] else (outer,)
-    shown = (*(-n for n in reversed(steps)), 0.0, *steps)
-    ticks = tuple(Tick(bare.at(math.log1p(n)), _label(n)) for n in shown)
+    marks = (*(-n for n in reversed(steps)), 0.0, *steps)
+    ticks = tuple(Tick(bare.at(math.log1p(n)), _label(n)) for n in marks)
     return Axis(bare.limit, (bare.at(-edge), bare.at(edge)), ticks)
 
 
 def _interval(judgement: Judgement) -> tuple[float, float] | None:
-    """The interval in logarithms of the rate, low to high."""
+    """Return the interval in logarithms of the rate, low to high."""
     if judgement.log_low is None or judgement.log_high is None:
         return None
     return -judgement.log_high, -judgement.log_low
 
 
 def _reach(share: float) -> float:
-    """How far a loss of the rate lies from zero, in logarithms."""
+    """Return the distance of a loss of the rate from zero, in logarithms."""
     return -math.log1p(-share)
 
 
@@ -114,9 +114,9 @@ def _label(n: float) -> str:
 
 @dataclass(frozen=True)
 class Runs:
-    """Every repetition of a cell in the order in which it was made.
+    """Every repetition of a cell in the order of measuring.
 
-    `names` are (place, stage); `divider` is where the second stage begins.
+    `names` are (position, stage); `divider` is the start of the second stage.
     """
 
     dots: tuple[Dot, ...]
@@ -127,7 +127,7 @@ class Runs:
 
 
 def runs(cell: AbCell) -> Runs | None:
-    """The drawing of a cell; None if it has no complete round."""
+    """Return the drawing of a cell, or None if it has no complete round."""
     stages = [(SCREEN, in_order(cell, SCREEN)), (CONFIRM, in_order(cell, CONFIRM))]
     made = [repetition for _, own in stages for _, repetition in own]
     if not made:
@@ -167,14 +167,14 @@ def runs(cell: AbCell) -> Runs | None:
 
 
 def in_order(cell: AbCell, stage: str) -> list[tuple[int, Repetition]]:
-    """(round, repetition) of one stage in the order of measuring."""
+    """Return (round, repetition) of one stage in the order of measuring."""
     rounds = cell.screen if stage == SCREEN else cell.confirm
-    found = [(one.number, r) for one in rounds for r in (*one.a, *one.b)]
-    return sorted(found, key=lambda pair: pair[1].order)
+    pairs = [(round_.number, r) for round_ in rounds for r in (*round_.a, *round_.b)]
+    return sorted(pairs, key=lambda pair: pair[1].order)
 
 
 def rate(repetition: Repetition) -> float:
-    """Operations a second."""
+    """Return the rate in operations per second."""
     return 1e9 / repetition.ns_per_op
 
 
@@ -183,20 +183,20 @@ def _log_rate(repetition: Repetition) -> float:
 
 
 def _label_of(stage: str, number: int, repetition: Repetition) -> str:
-    told = f"{repetition.side}, {stage}, round {number}:"
-    told += f" {numbers.rounded(rate(repetition))} ops/s"
+    label = f"{repetition.side}, {stage}, round {number}:"
+    label += f" {numbers.rounded(rate(repetition))} ops/s"
     marks = ", ".join(repetition.disturbed)
-    return f"{told}; disturbed: {marks}" if marks else told
+    return f"{label}; disturbed: {marks}" if marks else label
 
 
 def _lines(
     reach: float, down: Callable[[float], float], middle: float
 ) -> tuple[Tick, ...]:
-    """The median of a, and how far up and down the drawing goes."""
+    """Return ticks at the median of a, and at the largest round change each way."""
     lines = [Tick(down(middle), "a")]
     for steps, sign in ((_STEPS_UP, 1), (_STEPS_DOWN, -1)):
         shares = (sign * n for n in steps)
-        found = next((n for n in shares if abs(math.log1p(n)) <= reach), None)
-        if found is not None:
-            lines.append(Tick(down(middle + math.log1p(found)), _label(found)))
+        largest = next((n for n in shares if abs(math.log1p(n)) <= reach), None)
+        if largest is not None:
+            lines.append(Tick(down(middle + math.log1p(largest)), _label(largest)))
     return tuple(lines)

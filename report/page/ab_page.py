@@ -1,4 +1,4 @@
-"""The page of an A/B run: what changed, by how much, and every repetition behind it.
+"""The page of an A/B run: every change, its size, and the repetitions behind it.
 
 render() is pure: the same files give the same bytes on every machine.
 """
@@ -51,7 +51,7 @@ class RoundText:
 
 
 def render(result: AbResult) -> str:
-    """The page as the text of one HTML file."""
+    """Return the page as the text of one HTML file."""
     run = result.run
     environment = frame.environment()
     environment.globals.update(
@@ -107,7 +107,7 @@ def render(result: AbResult) -> str:
 
 
 def facts(row: AbRow) -> list[tuple[str, str]]:
-    """The figures of one cell beside its drawing: (name, value)."""
+    """Return the values of one cell next to its drawing: (name, value)."""
     judged, cell = row.judgement, row.cell
     assert judged is not None and cell is not None
     sigma, smallest = judged.sigma_log, judged.smallest_effect
@@ -124,7 +124,7 @@ def facts(row: AbRow) -> list[tuple[str, str]]:
 
 
 def repetitions(cell: AbCell) -> list[RoundText]:
-    """Every complete round of a cell."""
+    """Return every complete round of a cell."""
     found = []
     for stage in (SCREEN, CONFIRM):
         rounds: dict[int, list[RepetitionText]] = {}
@@ -139,7 +139,7 @@ def repetitions(cell: AbCell) -> list[RoundText]:
 
 
 def disturbances(made: Sequence[RoundText]) -> list[str]:
-    """What else the machine did, for each repetition that it disturbed."""
+    """Return the other activity of the machine for each disturbed repetition."""
     return [
         f"{one.stage} {one.number}, {repetition.side}: {repetition.disturbed}"
         for one in made
@@ -160,7 +160,7 @@ def _by_engine(
 
 
 def _raw(run: AbRun) -> dict[str, Any] | None:
-    """The lines and documents to save from the page; None if they are too large."""
+    """Return the lines and documents inside the page, or None if they are too large."""
     if not run.lines:
         return None
     packed = raw_data.packed_lines(list(enumerate(run.lines, 1)))

@@ -1,10 +1,10 @@
-"""The axes of every drawing: scales, round numbers, marks, and labels with room.
+"""The axes of every drawing: scales, round numbers, marks, and labels that fit.
 
-Geometry only: templates draw the SVG.  Places across are percentages of a drawing's
-width, so that one drawing serves every screen and no text is stretched.  Widths of
-labels are in ch, the width of a "0" in the reader's font: a wide font shows fewer
-labels, and in no font does one meet another.  templates/style.css has a container
-query for each of STEPS.
+Geometry only: templates draw the SVG.  Horizontal positions are percentages of the
+drawing's width, so that one drawing suits every screen and no text is stretched.
+Widths of labels are in ch, the width of a "0" in the reader's font: a wide font shows
+fewer labels, and labels do not overlap in any font.  templates/style.css has a
+container query for each of STEPS.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 STEPS = (12, 16, 20, 26, 34, 46, 60, 80, 110)  # in ch
-_CH = 1.15  # of a letter: the mean of a label is less, in nearly every font
+_CH = 1.15  # width of a letter: more than the mean of a label in nearly every font
 _GAP_CH = 1.5
-_EDGE = 4.0  # percent: labels so near an end of the axis stay within it
+_EDGE = 4.0  # percent: labels this close to an end of the axis are set inside it
 
 
 @dataclass(frozen=True)
 class Scale:
     """Maps first..last, of which either may be the larger, to 0..1 or percent.
 
-    What lies beyond is kept at the end.
+    Numbers beyond an end are clamped to it.
     """
 
     first: float
@@ -41,7 +41,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class LogScale(Scale):
-    """The same by ratios, for numbers above zero."""
+    """A logarithmic scale, for numbers above zero."""
 
     def share(self, number: float) -> float:
         """Return the place of a number, from 0 to 1."""
@@ -89,7 +89,7 @@ def log_steps(low: float, high: float, digits: Sequence[int] = (1,)) -> list[flo
 
 
 def even_steps(low: float, high: float) -> list[float]:
-    """Return round numbers in low..high, three where there are so many."""
+    """Return round numbers in low..high, usually three."""
     half = (high - low) / 2
     power = 10.0 ** math.floor(math.log10(half))
     step = next(power * n for n in (5, 2, 1) if power * n <= half)
@@ -98,12 +98,12 @@ def even_steps(low: float, high: float) -> list[float]:
 
 
 def free_level(taken: Collection[int]) -> int:
-    """Return the lowest level that no mark nearby has."""
+    """Return the lowest level that is not taken by a mark nearby."""
     return next(level for level in itertools.count() if level not in taken)
 
 
 def edge(at_percent: float, within: float) -> str:
-    """Return the end of a drawing that a place is so near to: "first", "last" or ""."""
+    """Return "first" or "last" if a position is near that end of a drawing, or ""."""
     if at_percent < within:
         return "first"
     return "last" if at_percent > 100 - within else ""
@@ -114,9 +114,9 @@ def _kept(share: float) -> float:
 
 
 def shown(ticks: Iterable[Tick]) -> list[tuple[Tick, str]]:
-    """The labels along a width, each with its classes; `at` is in percent.
+    """Return the labels along an axis, each with its classes; `at` is in percent.
 
-    What has no room on any width is left out.
+    A label that does not fit at any width is left out.
     """
     found = [tick for tick in ticks if tick.label]
     least: dict[int, int] = {}  # the width from which on each one is shown
@@ -134,7 +134,7 @@ def shown(ticks: Iterable[Tick]) -> list[tuple[Tick, str]]:
 
 
 def _coarse_first(count: int) -> list[int]:
-    """The first and the last place, the middle, the middles of the halves, ..."""
+    """Return the first and last index, the middle, the middles of the halves, ..."""
     order = [0, count - 1] if count > 1 else list(range(count))
     spans: list[tuple[int, int]] = [(0, count - 1)]
     for first, last in spans:
@@ -146,7 +146,7 @@ def _coarse_first(count: int) -> list[int]:
 
 
 def _reach(tick: Tick, width_ch: float) -> tuple[float, float]:
-    """Where a label begins and ends, with half of the gap at each side, in ch."""
+    """Return the start and end of a label in ch, with half of the gap at each side."""
     at, wide = tick.at / 100 * width_ch, len(tick.label) * _CH + _GAP_CH
     if tick.at < _EDGE:
         return at, at + wide

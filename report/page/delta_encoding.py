@@ -1,9 +1,9 @@
 """Lists of pairs of whole numbers as short texts, for timelines and histograms.
 
-Each number is written as its difference from where a straight line through the
-two pairs before it leads, in the variable-length base 64 of source maps: five bits
-a character, lowest first, 32 is "more follows", the lowest bit of all is the sign.
-A timeline takes a third of the room it takes as JSON.  script.js reads it too.
+Each number is written as its difference from the linear extrapolation of the two
+pairs before it, in the variable-length base 64 of source maps: five bits a character,
+lowest first; 32 means "more follows"; the lowest bit of all is the sign.  A timeline
+needs a third of the space that it needs as JSON.  script.js decodes it too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LARGEST = 2**50 - 1
 
 
 def are_pairs(value: Any) -> bool:
-    """Whether a value of a result line can be written by encoded()."""
+    """Return True if encoded() can write a value of a result line."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -35,7 +35,7 @@ def are_pairs(value: Any) -> bool:
 
 
 def encoded(pairs: Sequence[Sequence[int]]) -> str:
-    """The text of the pairs."""
+    """Return the text of the pairs."""
     line = ((0, 0), (0, 0))
     digits: list[str] = []
     for first, second in pairs:
@@ -46,7 +46,7 @@ def encoded(pairs: Sequence[Sequence[int]]) -> str:
 
 
 def decoded(text: str) -> list[list[int]]:
-    """The pairs of encoded()."""
+    """Return the pairs that encoded() wrote."""
     found: list[list[int]] = []
     line = ((0, 0), (0, 0))
     differences = _numbers(text)

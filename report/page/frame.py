@@ -1,6 +1,6 @@
-"""What every HTML page shares: one file, complete without a network and scripts.
+"""The frame of every HTML page: one file, complete without a network and scripts.
 
-A page is a template that extends templates/frame.html.j2, which says what it must
+A page is a template that extends templates/frame.html.j2, which lists the blocks to
 fill.  rendered() is pure: the same arguments give the same bytes on every machine.
 """
 
@@ -26,7 +26,7 @@ _AFTER_PART = re.compile(r"(?<=\w)[/_.:=](?=[^\W\d])")
 
 
 def environment() -> jinja2.Environment:
-    """An environment for templates/, with the filters that numbers need."""
+    """Return an environment for templates/, with the filters that format numbers."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDERS),
         autoescape=True,
@@ -59,10 +59,10 @@ def rendered(
     styles: Sequence[str] = (),
     **context: Any,
 ) -> str:
-    """The page as the text of one HTML file.
+    """Return the page as the text of one HTML file.
 
-    `document` becomes the element "raw", as raw.packed() makes it; None leaves it
-    out.  `styles` are sheets of templates/ beside the one that all pages have.
+    `document` becomes the element "raw", in the form of raw_data.packed(); None
+    leaves it out.  `styles` are sheets of templates/ in addition to style.css.
     """
     script = _asset(SCRIPT)
     return template.render(
@@ -75,18 +75,18 @@ def rendered(
 
 
 def content_hash(script: str) -> str:
-    """What the page's content policy calls the only script that may run."""
+    """Return the hash by which the content policy allows the page's only script."""
     digest = hashlib.sha256(script.encode()).digest()
     return "sha256-" + base64.b64encode(digest).decode()
 
 
 def plain(number: float) -> str:
-    """A CSS or SVG number: at most two decimals, none if they are zero."""
+    """Format a CSS or SVG number: at most two decimals, without trailing zeros."""
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
 def breakable(text: object) -> Markup:
-    """A name that may go on in the next line after each of its parts."""
+    """Return a name that may be broken into lines after each of its parts."""
     return Markup(_AFTER_PART.sub(r"\g<0><wbr>", str(escape(str(text)))))
 
 

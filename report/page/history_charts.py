@@ -29,7 +29,7 @@ _EDGE = 10  # percent
 
 @dataclass(frozen=True)
 class DrawnPoint:
-    """One point as drawn: of several runs their median and the whole band."""
+    """One point as drawn; several runs become their median and their whole band."""
 
     points: tuple[SeriesPoint, ...]
     median: float
@@ -39,16 +39,16 @@ class DrawnPoint:
 
     @property
     def name(self) -> str:
-        """The run or its label; of several the last."""
+        """The label or the name of the run, or of the last of several runs."""
         return short(self.points[-1])
 
 
 @dataclass(frozen=True)
 class StepMark:
-    """A step: its place, and the number it has on the page.
+    """A step: its position, and its number on the page.
 
-    A number is written above those of its neighbours that it is too near to, so many
-    rows up as `level` says.
+    Numbers of steps that are close together are written in different rows, `level`
+    rows up.
     """
 
     at_percent: float
@@ -58,7 +58,7 @@ class StepMark:
 
     @property
     def side(self) -> str:
-        """How its number is set, so that it does not leave the drawing."""
+        """The alignment that keeps the number inside the drawing."""
         return edge(self.at_percent, _EDGE)
 
 
@@ -66,8 +66,8 @@ class StepMark:
 class SeriesChart:
     """One series drawn; `runs_per_point` is 1 unless there are too many.
 
-    `cut` is a path of short strokes at the edges that a band goes beyond, at so many
-    points as `cut_points` says.
+    `cut` is a path of short strokes where a band continues beyond an edge, which
+    happens at `cut_points` points.
     """
 
     judged: SeriesSteps
@@ -84,14 +84,14 @@ class SeriesChart:
 
     @property
     def heights(self) -> list[Tick]:
-        """The labels of the upright axis, in pixels from the top."""
+        """The labels of the vertical axis, in pixels from the top."""
         return [Tick(tick.at / 100 * HEIGHT_PX, tick.label) for tick in self.ticks]
 
 
 def chart(
     judged: SeriesSteps, runs: set[str], numbers: Numbers, most: int
 ) -> SeriesChart:
-    """The part of a series in these runs, as at most about so many points."""
+    """Return the part of a series in these runs, drawn as about `most` points."""
     found = judged.series
     points = [i for i, point in enumerate(found.points) if point.entry.run in runs]
     steps = {change.step.index: change for change in judged.changes}
@@ -121,7 +121,7 @@ def chart(
 
 
 def short(point: SeriesPoint) -> str:
-    """A run for narrow places: its label, cut, or its name."""
+    """Return the truncated label of a run, or its name, for narrow places."""
     label = point.entry.label
     if len(label) > _LABEL_CHARS:
         return label[: _LABEL_CHARS - 1] + "…"
@@ -129,7 +129,7 @@ def short(point: SeriesPoint) -> str:
 
 
 def figure(value: float, is_ratio: bool) -> str:
-    """A rate or a ratio: "94.2k" or "0.953×"."""
+    """Format a rate or a ratio: "94.2k" or "0.953×"."""
     return f"{value:.3f}×" if is_ratio else compact(value)
 
 
@@ -139,7 +139,7 @@ def _thinned(
     steps: dict[int, Change],
     most: int,
 ) -> tuple[tuple[DrawnPoint, ...], int]:
-    """Neighbours drawn as one, never across a step."""
+    """Merge neighbouring points, but not across a step."""
     per_point = max(1, math.ceil(len(shown) / most))
     groups: list[list[int]] = []
     for index in shown:
@@ -163,7 +163,7 @@ def _drawn(
 
 
 def _range(drawn: Sequence[DrawnPoint]) -> tuple[float, float]:
-    """What the axis spans; wide bands are cut at it."""
+    """Return the ends of the axis, at which wide bands are cut."""
     medians = [one.median for one in drawn]
     least, most = min(medians), max(medians)
     slack = max((most - least) * 0.4, statistics.median(medians) * _LEAST_SPAN / 2)
@@ -182,7 +182,7 @@ def _path(places: Iterable[tuple[int, int]]) -> str:
 
 
 def _cut(lefts: Sequence[int], beyond: Sequence[tuple[bool, bool]]) -> str:
-    """A stroke at the upper and the lower edge for each band that is cut there."""
+    """Return a stroke at each edge at which a band is cut."""
     found = []
     for left, (above, below) in zip(lefts, beyond, strict=True):
         found += [f"M{left} 0v{_STROKE}"] * above
@@ -226,7 +226,7 @@ def _levels(drawn: Sequence[DrawnPoint], scale: Scale) -> tuple[LevelLine, ...]:
 
 
 def _ticks(scale: Scale, is_ratio: bool) -> tuple[Tick, ...]:
-    """Three round figures where there are so many, the highest first."""
+    """Return ticks at round values, usually three, the highest first."""
     return tuple(
         Tick(_top(scale, n) / HIGH * 100, f"{n:.2f}×" if is_ratio else compact(n))
         for n in reversed(even_steps(scale.last, scale.first))

@@ -1,4 +1,4 @@
-"""The history as one HTML file: what is open first, then a chart for each series.
+"""The history as one HTML file: the open steps, then a chart for each series.
 
 render() is pure: the same entries give the same bytes on every machine.
 """
@@ -39,12 +39,12 @@ _STYLES = ("two_builds/regressions.css", "two_builds/history.css")
 _TEMPLATE = "history.html.j2"
 # Points drawn on the whole page, and in one chart: a page stays under 2 MB.
 _ALL_POINTS, _MOST_POINTS, _LEAST_POINTS = 12_000, 200, 20
-_WORTH_A_CHART = 4  # points, from which a step can be seen
+_WORTH_A_CHART = 4  # points, the fewest that can show a step
 
 
 @dataclass(frozen=True)
 class HistoryEngine:
-    """An engine of the history; it has no title of its own."""
+    """An engine of the history, which records no titles."""
 
     name: str
 
@@ -56,9 +56,10 @@ class HistoryEngine:
 
 @dataclass(frozen=True)
 class MachineSection:
-    """One machine with its charts, those with something open first.
+    """One machine with its charts, those with open steps first.
 
-    `left_out` series have too few points to be worth a chart, unless all have.
+    `left_out` is the number of series not drawn because they have too few points;
+    it is 0 if no series has enough.
     """
 
     machine: MachineHistory
@@ -67,7 +68,7 @@ class MachineSection:
 
 
 def render(view: HistoryView) -> str:
-    """The page as the text of one HTML file."""
+    """Return the page as the text of one HTML file."""
     environment = frame.environment()
     environment.globals.update(
         anchor=anchor,
@@ -107,7 +108,7 @@ def render(view: HistoryView) -> str:
 
 
 def chips(view: HistoryView, parts: list[MachineSection]) -> list[Badge]:
-    """How much there is, and every reason for care."""
+    """Return the badges: the size of the history, and every reason for caution."""
     runs = f"{numbers.count(view.runs, 'run')}"
     if view.runs < view.all_runs:
         runs = f"the last {view.runs} of {view.all_runs} runs"
@@ -120,15 +121,15 @@ def chips(view: HistoryView, parts: list[MachineSection]) -> list[Badge]:
     ]
     few = sum(part.machine.short for part in parts)
     if few:
-        found.append(Badge(f"{few} series of fewer than {FEW} points", warns=True))
+        found.append(Badge(f"{few} series with fewer than {FEW} points", warns=True))
     thinned = max((c.runs_per_point for part in parts for c in part.charts), default=1)
     if thinned > 1:
-        found.append(Badge(f"drawn thinner: up to {thinned} runs for each point"))
+        found.append(Badge(f"each point covers up to {thinned} runs"))
     return found
 
 
 def figures(chart: SeriesChart) -> TextTable:
-    """Return every point of a chart; the first after a step has its sign."""
+    """Return every point of a chart; the first after a step has the step's sign."""
     is_ratio = chart.judged.series.is_ratio
     titles = ("ratio", "from, to", "ops/s") if is_ratio else ("ops/s", "from, to")
     rows = []
@@ -147,7 +148,7 @@ def figures(chart: SeriesChart) -> TextTable:
 
 
 def anchor(numbers: Numbers, change: Change) -> str:
-    """The id of the mark of a step."""
+    """Return the HTML id of the mark of a step."""
     return f"step-{numbers[change.key]}"
 
 
@@ -162,7 +163,7 @@ def _part(machine: MachineHistory, numbers: Numbers, most: int) -> MachineSectio
 
 
 def _numbers(view: HistoryView) -> Numbers:
-    """Every step that is shown, numbered through the page: what is open first."""
+    """Number all steps of the page, the open ones first."""
     shown = [c for m in view.machines for c in m.open]
     shown += [c for m in view.machines for j in m.judged for c in j.changes]
     keys = dict.fromkeys(change.key for change in shown)

@@ -1,8 +1,8 @@
-"""How an engine looks: a colour, a shape and its title, whatever it is called.
+"""The look of an engine, independent of its name: a colour and a shape.
 
-Ranked engines take them in the order of the run, so nothing here knows a name.
-The colours are the tokens --e0 ... of templates/style.css, chosen to keep apart
-for the three kinds of colour blindness; tests/browser/contrast.py checks them.
+They are assigned to ranked engines in the order of the run.  The colours are the
+tokens --e0 ... of templates/style.css, chosen to stay distinguishable for the three
+kinds of colour blindness; tests/pages/test_contrast.py checks them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SHAPES = 9  # no divisor of COLOURS: the pairs repeat after 72 engines
 
 @dataclass(frozen=True)
 class EngineLook:
-    """CSS class of the colour, id of the shape's symbol."""
+    """The CSS class of the colour, and the id of the shape's symbol."""
 
     colour: str
     shape: str
@@ -28,7 +28,7 @@ NEUTRAL = EngineLook("en", "mn")
 
 
 def looks(engines: Iterable[Engine]) -> dict[str, EngineLook]:
-    """The look of each engine by name; unranked ones are neutral."""
+    """Return the look of each engine by name; unranked engines are neutral."""
     found = {}
     place = 0
     for engine in engines:
@@ -40,5 +40,5 @@ def looks(engines: Iterable[Engine]) -> dict[str, EngineLook]:
 
 
 def look(place: int) -> EngineLook:
-    """The look of the ranked engine of that place, which counts from 0."""
+    """Return the look of the ranked engine at this index."""
     return EngineLook(f"e{place % COLOURS}", f"m{place % SHAPES}")

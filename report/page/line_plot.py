@@ -1,4 +1,4 @@
-"""Lines on log axes: percentages from the left, pixels from the top."""
+"""Lines on log axes: percent from the left, pixels from the top."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from report.page.identity import EngineLook
 from report.terms import numbers, titles
 
 WIDE, HIGH_PX = 1000, 236  # units of the paths: parts of the width, pixels
-_TOP_PX, _BOTTOM_PX = 10, HIGH_PX - 10  # where the largest and the least lie
+_TOP_PX, _BOTTOM_PX = 10, HIGH_PX - 10  # positions of the largest and smallest value
 _LABEL_PX = 16
 _MOST_LABELS = 6  # of the axis of values
-_LEAST_RATIO = 8  # of the largest value to the least, for a log axis
+_LEAST_RATIO = 8  # of the largest to the smallest value, for a log axis
 
 
 @dataclass(frozen=True)
 class PlotPoint:
-    """One point: median and interval at a value; `value` is its place in the list."""
+    """One point: median and interval; `value` is the index of its value in the list."""
 
     value: int
     median: float
@@ -30,7 +30,7 @@ class PlotPoint:
 
 @dataclass(frozen=True)
 class PlotLine:
-    """One line; `engine` is what a switch of the page hides it by, or ""."""
+    """One line; `engine` is the name by which a switch hides it, or ""."""
 
     engine: str
     title: str
@@ -41,7 +41,7 @@ class PlotLine:
 
 @dataclass(frozen=True)
 class Curve:
-    """A drawn line with its points and the place of its label."""
+    """A drawn line with its points and the position of its label."""
 
     series: PlotLine
     path: str
@@ -51,7 +51,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Plot:
-    """A whole drawing; `told` is what it shows, in words."""
+    """A whole drawing; `told` describes it in words."""
 
     curves: tuple[Curve, ...]
     across: tuple[Tick, ...]
@@ -60,10 +60,10 @@ class Plot:
 
     @property
     def ends(self) -> list[tuple[Curve, float]]:
-        """The curves from the highest label down, each with the room down to the next.
+        """The curves from the highest label down, each with the pixels to the next.
 
-        Laid out so, one under the other, a label that takes two lines moves those
-        under it.
+        The labels are laid out one under the other, so that a label of two lines
+        moves those under it.
         """
         order = sorted(self.curves, key=lambda curve: curve.label_px)
         tops = [curve.label_px for curve in order]
@@ -72,16 +72,16 @@ class Plot:
 
     @property
     def ends_px(self) -> float:
-        """Where the highest label begins."""
+        """The top of the highest label."""
         return min(curve.label_px for curve in self.curves) - _LABEL_PX / 2
 
 
 def plot(
     series: Sequence[PlotLine], values: Sequence[object], flag: str = ""
 ) -> Plot | None:
-    """What can be on a log axis: figures above zero.  None if there are none.
+    """Return the drawing of all points above zero, or None if there are none.
 
-    `values` are those of `flag`, across.
+    `values` are those of `flag`, along the horizontal axis.
     """
     kept = [_above_zero(one) for one in series]
     kept = [one for one in kept if one.spots]
@@ -103,7 +103,7 @@ def plot(
 
 
 def places(values: Sequence[object]) -> list[float]:
-    """Where the values lie, in percent: on a log axis if they are far apart."""
+    """Return the positions of the values in percent, on a log axis if they are wide."""
     known = [v for v in values if isinstance(v, int | float) and v > 0]
     if len(known) == len(values) and max(known) >= _LEAST_RATIO * min(known):
         scale = LogScale(min(known), max(known))
@@ -116,7 +116,7 @@ def _above_zero(series: PlotLine) -> PlotLine:
 
 
 def _scale(low: float, high: float) -> LogScale:
-    """At least a factor of two, so that little noise does not fill the height."""
+    """Return a scale of at least a factor of two, so that noise does not fill it."""
     if high < 2 * low:
         middle = math.sqrt(low * high)
         return LogScale(middle / math.sqrt(2), middle * math.sqrt(2))
@@ -151,7 +151,7 @@ def _curve(
 
 
 def _label_places(tops: Sequence[float]) -> list[float]:
-    """Beside the ends of the lines, moved apart where they would overlap."""
+    """Return positions at the ends of the lines, moved so that no labels overlap."""
     gap = min(_LABEL_PX, HIGH_PX / max(len(tops), 1))
     order = sorted(range(len(tops)), key=lambda i: (tops[i], i))
     found = [0.0] * len(tops)
@@ -167,7 +167,7 @@ def _label_places(tops: Sequence[float]) -> list[float]:
 
 
 def _across(names: Sequence[str], lefts: Sequence[float]) -> tuple[Tick, ...]:
-    """A tick at each value; every so many have a label."""
+    """Return a tick at each value; at most _MOST_LABELS of them have a label."""
     step = math.ceil(len(names) / _MOST_LABELS)
     return tuple(
         Tick(left, "" if i % step else name)
@@ -176,7 +176,7 @@ def _across(names: Sequence[str], lefts: Sequence[float]) -> tuple[Tick, ...]:
 
 
 def _up(scale: LogScale) -> tuple[Tick, ...]:
-    """Powers of ten; 1, 2, 5 where they would be fewer than three."""
+    """Return ticks at powers of ten, or at 1, 2, 5 if there are fewer than three."""
     steps = log_steps(scale.first, scale.last)
     if len(steps) < 3:
         steps = log_steps(scale.first, scale.last, (1, 2, 5))

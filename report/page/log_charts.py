@@ -1,4 +1,4 @@
-"""Where marks go on a log scale, which carries dots and never bars."""
+"""The positions of marks on log scales, on which only dots are drawn, not bars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from report.terms import numbers
 from report.verdict.comparison import Chart, Comparison, Standing
 from report.words.sentences import chart_name
 
-# Marks nearer than this share of the lane are put on different levels.
+# Marks closer than this share of the lane are drawn on different levels.
 _CROWDED_PERCENT = 2.2
 _LEVELS = 5
 _LEVEL_PX = 7
@@ -29,7 +29,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Strip:
-    """How far from the best: one lane per engine, one mark per chart."""
+    """The distances from the best: one lane per engine, one mark per chart."""
 
     lanes: tuple[Lane, ...]
     ticks: tuple[Tick, ...]
@@ -48,13 +48,13 @@ class Pair:
 
     @property
     def ratio(self) -> float | None:
-        """Now as a multiple of what was published."""
+        """The rate of this run as a multiple of the published one."""
         return self.now / self.published if self.now and self.published else None
 
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """One chart beside its published twin."""
+    """One chart next to its published counterpart."""
 
     chart: Chart
     pairs: tuple[Pair, ...]
@@ -63,14 +63,14 @@ class Dumbbell:
 
 @dataclass(frozen=True)
 class Dumbbells:
-    """Every chart that has a published twin, on one scale."""
+    """Every chart that has a published counterpart, on one scale."""
 
     groups: tuple[Dumbbell, ...]
     ticks: tuple[Tick, ...]
 
 
 def strip(comparison: Comparison) -> Strip | None:
-    """None if no engine has a distance from the best."""
+    """Return the strip, or None if no engine has a distance from the best."""
     distances = [row.off_best for _, row in comparison.ranked_rows if row.off_best]
     if not distances:
         return None
@@ -82,7 +82,7 @@ def strip(comparison: Comparison) -> Strip | None:
 
 
 def dumbbells(comparison: Comparison, page: Page) -> Dumbbells | None:
-    """None if the run has no chart that the page has."""
+    """Return the dumbbells, or None if the run and the page share no chart."""
     found = []
     for chart in comparison.charts:
         pairs = [
@@ -139,13 +139,13 @@ def _lane(standing: Standing, comparison: Comparison, scale: LogScale) -> Lane:
 
 
 def _offset_px(level: int) -> int:
-    """Down from the middle of the lane: 0, 7, -7, 14, -14."""
+    """Return the offset down from the middle of the lane: 0, 7, -7, 14, -14."""
     steps = (level + 1) // 2
     return _LEVEL_PX * (steps if level % 2 else -steps)
 
 
 def _order(pairs: Sequence[Pair]) -> str:
-    """Whether the engines come in the same order in both."""
+    """Return a text that says if the engines have the same order in both, or ""."""
     both = [p for p in pairs if p.published and p.now]
     if len(both) < 2:
         return ""

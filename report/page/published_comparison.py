@@ -1,6 +1,6 @@
-"""Every published figure of a run's suite: beside ours, or marked as not reproduced.
+"""Every published figure of a run's suite, next to ours or marked as not reproduced.
 
-What a sweep or the comparison with a page of rates already shows is not shown twice.
+Figures that a sweep or the comparison with a page of rates shows are left out.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _COLUMNS = {
     "write_mb_per_s": "write, MB/s",
     "read_mb_per_s": "read, MB/s",
 }
-_NO_CELL = "no cell of this run stands beside it"
+_NO_CELL = "no matching cell in this run"
 
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A published row, or ours under it; `engine` is ours or None."""
+    """A published row (`engine` is None), or a row of this run under it."""
 
     label: str
     engine: Engine | None
@@ -77,7 +77,7 @@ class PublishedSource:
 
 
 def tables(run: Run) -> list[PublishedTable]:
-    """What the suite names and is not of rates, in the order it names them."""
+    """Return the suite's published tables except pages of rates, in its order."""
     known = [n for n in run.plan.suite.published if n in published_figures.names()]
     return [
         published_tables.load(name)
@@ -87,7 +87,7 @@ def tables(run: Run) -> list[PublishedTable]:
 
 
 def rates(run: Run) -> Page | None:
-    """The first that is of rates, which the charts are drawn beside."""
+    """Return the suite's first page of rates, with which the charts are compared."""
     for name in run.plan.suite.published:
         if (
             name in published_figures.names()
@@ -100,7 +100,7 @@ def rates(run: Run) -> Page | None:
 def sources_of(
     compared: Comparison, found: Sequence[PublishedTable], drawn: Sequence[Sweep]
 ) -> list[PublishedSource]:
-    """Each table with what is left of it; one of which nothing is left is not here."""
+    """Return each table with the rows that are not drawn elsewhere, if it has any."""
     made = [
         PublishedSource(
             table,
@@ -115,7 +115,7 @@ def sources_of(
 def unmatched(
     page: Page, drawn: Dumbbells | None
 ) -> list[published_figures.PublishedFigure]:
-    """The rows of a page of rates that no chart of the run stands beside."""
+    """Return the rows of a page of rates that no chart of the run matches."""
     shown = {
         (group.chart.scenario.name, group.chart.benchmark, pair.engine.name)
         for group in (drawn.groups if drawn else ())
@@ -152,7 +152,7 @@ def _lines(
 
 
 def _ours(compared: Comparison, row: PrintedRow) -> Iterable[tuple[Chart, Row]]:
-    """The cells of ours that a row is about, with a rate or without."""
+    """Yield the cells of this run that a row is about, with a rate or without."""
     if row.target is None:
         return
     for chart in compared.charts:

@@ -1,9 +1,9 @@
-"""The raw results inside the report: nothing lost, nothing repeated.
+"""The raw results inside the report, packed without loss.
 
-Lines of one kind share their keys, and every line of an engine repeats the
-same build, options and settings; both are written once.  Of objects that no two
-lines share the keys are written once, and timelines and histograms are written as
-delta_encoding.py has it.  script.js expands all of it to measurements.jsonl again.
+Lines of one kind share their keys, and every line of an engine repeats the same
+build, options and settings; both are written once.  For other objects only the keys
+are shared.  Timelines and histograms are encoded by delta_encoding.py.  script.js
+expands all of it to measurements.jsonl.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from report.model.run import Run
 from report.page import delta_encoding
 
 _OBJECT = "="
-_LONGEST_INLINE = 5  # of a text; a reference takes as much
+_LONGEST_INLINE = 5  # characters of a text; a reference needs as many
 
 
 def packed(run: Run) -> dict[str, Any]:
-    """run.json, environment.json and the lines."""
+    """Return run.json, environment.json and the lines as one document."""
     numbered = [(m.line, m.record) for m in run.measurements]
     documents = {"run": run.document, "environment": run.environment}
     return {**documents, **packed_lines(numbered)}
@@ -30,7 +30,7 @@ def packed(run: Run) -> dict[str, Any]:
 def packed_lines(
     numbered: Sequence[tuple[int, Mapping[str, Any]]],
 ) -> dict[str, Any]:
-    """Lines with their numbers as "tables" and "shared".
+    """Pack lines with their numbers into "tables" and "shared".
 
     A table is {"keys": [...], "rows": [[line, ...values]]}.  A value [n] is number
     n of "shared", {"=": [n, ...values]} an object whose keys are that number, and
@@ -50,7 +50,7 @@ def packed_lines(
 
 
 def unpacked(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The lines again, in their order."""
+    """Return the lines of a packed document, in their order."""
     shared = document["shared"]
     found: list[tuple[int, dict[str, Any]]] = []
     for table in document["tables"]:
@@ -61,7 +61,7 @@ def unpacked(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def script_json(document: Mapping[str, Any]) -> str:
-    """JSON that is safe inside a <script> element: no "<" at all."""
+    """Return JSON that is safe inside a <script> element: it contains no "<"."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return (
         text.replace("<", "\\u003c")

@@ -42,7 +42,7 @@ _HEAT_HALVINGS = 6  # a cell 2^6 times slower than the best has no colour left
 
 
 def render(run: Run) -> str:
-    """The report as the text of one HTML file."""
+    """Return the report as the text of one HTML file."""
     compared = comparison.compare(run)
     page, tables = published_comparison.rates(run), published_comparison.tables(run)
     swept = sweeps.sweeps(compared)
@@ -112,14 +112,14 @@ def _bar_percent(chart: Chart, rate: float) -> str:
 
 
 def _heat(row: Row) -> str:
-    """Strength of a matrix cell's colour: 1 for the best, 0 for none."""
+    """Return the strength of a matrix cell's colour: 1 for the best, 0 for none."""
     if row.off_best is None:
         return "0"
     return frame.plain(max(0.0, 1.0 - math.log2(row.off_best) / _HEAT_HALVINGS))
 
 
 def _floors(compared: comparison.Comparison) -> list[tuple[Chart, Row, Row | None]]:
-    """Chart, floor, and the ranked engine nearest to the floor."""
+    """Return (chart, floor, the ranked engine nearest to the floor)."""
     found = []
     for chart in compared.charts:
         rated = [row for row in chart.rows if row.summary]
@@ -131,7 +131,7 @@ def _floors(compared: comparison.Comparison) -> list[tuple[Chart, Row, Row | Non
 def _footnotes(
     page: published_figures.Page | None,
 ) -> dict[tuple[str, str, str], list[Any]]:
-    """(number, misprint) of each printed row that has a misprint."""
+    """Return (number, misprint) by the key of the printed row."""
     notes: dict[tuple[str, str, str], list[Any]] = {}
     for number, found in enumerate(
         published_figures.misprints(page) if page else (), 1

@@ -1,7 +1,7 @@
 """Rate over time as small drawings: geometry only, a template draws the SVG.
 
-Every lane runs over the whole loop of its repetition and from zero to its own
-fastest part, so that shapes can be compared whatever the rates are.
+Every lane spans the whole loop of its repetition, and from zero to its own fastest
+part, so that shapes can be compared whatever the rates are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LISTED = 3
 
 @dataclass(frozen=True)
 class Spark:
-    """One engine's lane; places of stalls are percentages of the loop."""
+    """One engine's lane; positions of stalls are percentages of the loop."""
 
     row: Row
     path: str
@@ -33,7 +33,7 @@ class Spark:
 
 
 def sparks(chart: Chart) -> list[Spark]:
-    """Of each engine's repetition of the median rate, where it has a timeline."""
+    """Return the lane of each engine whose median repetition has a timeline."""
     found = []
     for row in everyone(chart):
         m = median_repetition(row)
@@ -50,7 +50,7 @@ def sparks(chart: Chart) -> list[Spark]:
 
 
 def median_repetition(row: Row) -> Measurement | None:
-    """The repetition whose rate is the median, the slower of two."""
+    """Return the repetition with the median rate, the slower one of two."""
     rated = [m for m in row.repetitions if m.ops_per_sec]
     if not row.summary or not rated:
         return None
@@ -59,7 +59,7 @@ def median_repetition(row: Row) -> Measurement | None:
 
 
 def area(line: timeline.Timeline) -> str:
-    """An SVG path, COLUMNS wide and HEIGHT high: the area under the rate."""
+    """Return the area under the rate as an SVG path, COLUMNS wide and HEIGHT high."""
     rates = line.resampled(COLUMNS)
     scale = Scale(0, max(rates))
     tops = [HEIGHT - round(scale.share(rate) * HEIGHT) for rate in rates]

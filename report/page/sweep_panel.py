@@ -1,4 +1,4 @@
-"""What the report draws and tabulates of one sweep, published figures included.
+"""The drawings and tables of one sweep, published figures included.
 
 Every engine is a line of points, one for each value of the flag, and so is every
 engine of a published sweep of the same flag and family: the drawings and the table
@@ -26,8 +26,8 @@ from report.words.cell_text import EMPTY, CellText, as_printed, figure, merged
 from report.words.cell_text import DetailTable as Figures
 
 Interval = tuple[float, float, float]  # median, least, largest
-# The columns of the table that are of the database, and of published sweeps; those
-# of rates are by benchmark.
+# Columns about the database, with those of published sweeps; each benchmark adds
+# columns of rates.
 _DATABASE, _OVERHEAD = "database, bytes", "overhead, B/record"
 _STORED = {
     "transactions": "transactions",
@@ -38,12 +38,12 @@ _STORED = {
 }
 _SECONDS, _KOPS, _MB = "s", "kops/s", "MB/s"
 _RATES = {_SECONDS: "seconds", _KOPS: "kops", _MB: "mb_per_s"}
-_ROLES = ("write", "read")  # what the columns of a published sweep begin with
+_ROLES = ("write", "read")  # prefixes of the columns of a published sweep
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One figure of a point, as the table shows it and as it is drawn."""
+    """One value of a point, as the table shows it and as it is drawn."""
 
     figure: CellText = EMPTY
     drawn: Interval | None = None
@@ -51,9 +51,9 @@ class Quantity:
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """An engine at one value; `place` is that of the value among those of the sweep.
+    """An engine at one value; `place` is the value's index in the sweep, or None.
 
-    `source` is "" or what is said of a published figure, `cells` are by column.
+    `source` is "" or the remark on a published figure; `cells` are by column.
     """
 
     value: str
@@ -65,7 +65,7 @@ class SweepPoint:
 
 @dataclass(frozen=True)
 class Trace:
-    """All points of one engine; `engine` is ours, or None."""
+    """All points of one engine; `engine` is None if this run does not have it."""
 
     title: str
     engine: Engine | None
@@ -110,7 +110,7 @@ class Panel:
 
 
 def panel(run: Run, sweep: Sweep, tables: Iterable[PublishedTable]) -> Panel:
-    """Return a sweep with what was published of its flag and family."""
+    """Return a sweep with the published figures of its flag and family."""
     printed = tuple(table for table in tables if sweep.published(table))
     columns = _columns(sweep, [row for t in printed for row in sweep.published(t)])
     ours, theirs = _ours(run, sweep), _theirs(run, sweep, printed, columns)
@@ -129,7 +129,7 @@ def panel(run: Run, sweep: Sweep, tables: Iterable[PublishedTable]) -> Panel:
 
 
 def _columns(sweep: Sweep, printed: Iterable[PrintedRow]) -> dict[str, str]:
-    """Each column of the table with that of published sweeps, or ""."""
+    """Return each column of the table with that of published sweeps, or ""."""
     targets = [row.target.benchmarks for row in printed if row.target]
     roles = {t[role]: role for t in targets for role in _ROLES if role in t}
     rates = {
@@ -209,7 +209,7 @@ def _rate(row: Row | None, unit: str) -> Quantity:
 def _theirs(
     run: Run, sweep: Sweep, tables: Iterable[PublishedTable], columns: Mapping[str, str]
 ) -> list[Trace]:
-    """The published engines; one that is none of ours has a look of its own."""
+    """Return the published engines; one that is not in this run gets a new look."""
     ours = {engine.name: engine for engine in run.plan.engines}
     seen = looks(run.plan.engines)
     new = sum(engine.ranked for engine in run.plan.engines)
@@ -250,7 +250,7 @@ def _printed(
 
 
 def _alone(number: float | None) -> Interval | None:
-    """A figure without an interval."""
+    """Return a value without an interval."""
     return None if number is None else (number, number, number)
 
 
@@ -262,9 +262,9 @@ def _order(sweep: Sweep, value: str) -> float:
 
 
 def _groups(ours: Iterable[Trace], theirs: Sequence[Trace]) -> Iterable[Trace]:
-    """Ours, each with what was published of it, then those that are not ours.
+    """Yield our engines with their published points, then the other engines.
 
-    Of one value ours comes first.
+    At the same value our point comes first.
     """
     for line in ours:
         same = [
@@ -304,7 +304,7 @@ def _drawings(sweep: Sweep, lines: Sequence[Trace]) -> Iterable[Drawing]:
 
 
 def _series(line: Trace, column: str) -> PlotLine:
-    """The points of a line at values that the sweep has."""
+    """Return the points of a line at values that the sweep has."""
     spots = [
         PlotPoint(point.place, *drawn)
         for point in line.points
@@ -320,13 +320,13 @@ def _series(line: Trace, column: str) -> PlotLine:
 
 
 def _entries(rows: Iterable[Row]) -> Iterable[str]:
-    """How many entries there are, where all cells have as many."""
+    """Yield the number of entries if all cells have the same."""
     counts = {count for row in rows if (count := sweeps.entries(row))}
     return [f"{count:,} entries" for count in counts if len(counts) == 1]
 
 
 def _without(sweep: Sweep) -> Iterable[str]:
-    """Cells without a rate: the same reason once for all its values."""
+    """Yield the cells without a rate: each reason once, for all its values."""
     values: dict[tuple[str, str, str, str], list[str]] = {}
     for member in sweep.members:
         for benchmark, chart in member.charts.items():

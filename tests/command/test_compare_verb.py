@@ -54,7 +54,7 @@ def test_the_slower_cell_comes_first_with_its_interval_and_a_next_step(
     ]
     assert table[first + 2].split()[:3] == ["▲", "improved", BETA]
     assert "intervals of 90 %: too few repetitions for more" in done.stdout
-    assert "what the machine did between them is part of every change" in done.stdout
+    assert "every change includes changes of the machine" in done.stdout
     command = table[-1]
     assert command.startswith("confirm   scripts/kvmatrix ab quick --a BUILD_OF_BASE")
 
@@ -124,10 +124,10 @@ def test_a_program_gets_every_cell(results: Path) -> None:
 def test_markdown_explains_its_columns(results: Path) -> None:
     text = compare(results, BASE, "@last", "--format", "md").stdout
     assert "change: the change of the rate, as the median over all pairs" in text
-    assert "q: the share of false alarms" not in text
+    assert "q: the expected share of false alarms" not in text
     for kind in ("md", "table"):
         text = compare(results, BASE, "@last", "--all", "--format", kind).stdout
-        assert "q: the share of false alarms to expect" in text
+        assert "q: the expected share of false alarms" in text
 
 
 def test_markdown_is_one_table_with_equal_rows(results: Path) -> None:

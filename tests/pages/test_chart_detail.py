@@ -92,7 +92,7 @@ def test_a_percentile_of_few_samples_is_a_dash_with_its_reason(made: Made) -> No
     shown = made.tables.at("c-baseline-fillseq", "Latency").rows["Alpha"]
     why = "– fewer than 10 of 1,000 samples lie above"
     assert shown["p99.9"] == shown["p99.99"] == why
-    assert "has fewer than ten samples above it" in made.text
+    assert "marks a percentile with fewer than ten samples above it" in made.text
 
 
 def test_the_observer_s_cost_is_of_both_passes(made: Made) -> None:
@@ -258,8 +258,8 @@ def test_repeated_attempts_stay_visible(made: Made) -> None:
         if (m["engine"], m["benchmark"], m["repetition"])
         == ("beta-tree", "fillrandom", 2)
     }
-    assert shown["2"] == f"made again: {rate}made again: {rate}{rate}"
-    assert f'<s><span class="vh">made again: </span>{rate}</s>' in made.text
+    assert shown["2"] == f"repeated: {rate}repeated: {rate}{rate}"
+    assert f'<s><span class="vh">repeated: </span>{rate}</s>' in made.text
     for told in (
         "Beta Tree, repetition 2, attempt 1: steal 3.1 %; made again",
         "Gamma, repetition 1, attempt 2: other processes 7.9 % of the CPUs; made again",

@@ -72,8 +72,8 @@ def test_what_is_open_is_listed_by_how_grave_it_is() -> None:
         ("alpha/sync/fillsync", "nominated"),
     ]
     first, second, third = rows.values()
-    assert first["What is known"].startswith("confirmed by 20260105-040000-ab-quick")
-    assert second["What is known"].startswith("scripts/kvmatrix ab quick --a BUILD_OF_")
+    assert first["Decision"].startswith("confirmed by 20260105-040000-ab-quick")
+    assert second["Decision"].startswith("scripts/kvmatrix ab quick --a BUILD_OF_")
     assert (first["Change"][0], third["Change"][0]) == ("−", "+")
 
 
@@ -103,7 +103,7 @@ def test_every_series_has_a_chart_and_its_figures() -> None:
     figures = [t for t in Tables(html).found if t.caption.startswith("Rate in ops/s")]
     assert len(figures) == 4
     assert html.count('class="hl"') == html.count('class="hb"') == 4
-    assert "1 series of too few points are not drawn" in texts(html)
+    assert "1 series with too few points are not drawn" in texts(html)
 
 
 def test_series_of_few_points_are_drawn_if_there_are_no_others() -> None:
@@ -133,7 +133,7 @@ def test_every_line_of_a_chart_is_explained() -> None:
     told = texts(page(entries()))
     for line in ("A dashed line is a step", "the dotted line is the median of all"):
         assert line in told
-    assert "A thick stroke at an edge says that the band goes on" in told
+    assert "A thick stroke at an edge means that the band continues" in told
 
 
 def test_a_band_beyond_the_axis_is_marked_as_cut() -> None:
@@ -147,7 +147,7 @@ def test_a_band_beyond_the_axis_is_marked_as_cut() -> None:
     runs[7] = replace(runs[7], cells=(replace(cell, rate=wide),))
     runs[9] = replace(runs[9], cells=(replace(runs[9].cells[0], rate=upward),))
     html = page(runs)
-    assert "2 bands cut at the edge, whole in the figures" in texts(html)
+    assert "2 bands cut at the edge; the table has the full range" in texts(html)
     (path,) = re.findall(r'class="hx" d="([^"]+)"', html)
     strokes = re.findall(r"M\d+ (\d+)v(-?)\d+", path)
     assert strokes == [("0", ""), ("200", "-"), ("0", "")]
@@ -172,7 +172,7 @@ def test_more_runs_than_can_be_drawn_are_drawn_as_one(
 ) -> None:
     monkeypatch.setattr(history_page, "_MOST_POINTS", 20)
     html = page(made.history(100, effect=made.step_at(57, 0.06)))
-    assert "drawn thinner: up to 5 runs for each point" in html
+    assert "each point covers up to 5 runs" in html
     assert "up to 5 neighbouring runs" in html
     names = re.findall(r'<tr><th scope="row">(\w+)<td', html)
     assert len(names) == 21  # the step is not drawn across

@@ -120,7 +120,7 @@ def test_an_engine_alone_is_not_fastest(tmp_path: Path) -> None:
     plan = synthetic_run.plan((synthetic_run.ENGINES[0], synthetic_run.ENGINES[-1]))
     text = Page(report_page.render(made(tmp_path / "one", plan))).text
     assert "1 engine measured: Alpha, in 8 of 8 charts" in text
-    assert "8 charts with a rate Measured alone: there is nothing to rank" in text
+    assert "8 charts with a rate Measured alone, so there is no ranking" in text
     assert "fastest in" not in text and "off the best" not in text
     gone = dict.fromkeys(("beta-tree", "gamma"), "not built")
     run = made(tmp_path / "rest", synthetic_run.plan(missing=gone))
@@ -169,7 +169,7 @@ def test_a_missing_engine_is_shown_with_its_reason(tmp_path: Path) -> None:
     built = page.text.partition("Engines as built")[2].partition("Gamma")[0]
     assert built.count("codec none") == 1  # of Alpha; Beta Tree's is not known
     assert "Beta Tree no rate in any chart" in page.text
-    assert "the 8 charts all engines with a rate share" in page.text
+    assert "the 8 charts that all engines with a rate share" in page.text
 
 
 def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:

@@ -278,7 +278,7 @@ def test_the_chips_leave_out_what_is_swept(run: Run, tmp_path: Path) -> None:
 def test_what_is_published_is_not_said_to_be_missing_here(run: Run) -> None:
     text = tree(report_page.render(run)).at("w-kyoto-ceda").text
     assert "Dashed and hollow: published, as printed in" in text
-    assert "Nothing of the floor is drawn." in text
+    assert "The floor is not drawn." in text
 
 
 def test_without_a_floor_it_is_not_mentioned(tmp_path: Path) -> None:

@@ -46,6 +46,6 @@ def test_twice_the_runs_take_little_more_than_twice_the_work(tmp_path: Path) -> 
 def test_two_hundred_runs_are_drawn_one_by_one(reference: str) -> None:
     runs = made.history(200, CELLS, effect, reference=reference)
     page = render(view(runs))
-    assert "drawn thinner" not in page
+    assert "each point covers" not in page
     assert page.count('<tr><th scope="row">') == 200 * len(CELLS)
     assert len(page.encode()) < MOST_BYTES
