@@ -56,7 +56,7 @@ TEST_F(ShapesRun, ValuesOfEverySizeAreRightAndCounted) {
     for (const Measurement& measurement : m) {
       EXPECT_EQ(measurement.run.loop.bytes, bytes)
           << measurement.benchmark->name;
-      EXPECT_EQ(one.live_bytes, bytes) << measurement.benchmark->name;
+      EXPECT_EQ(measurement.live_bytes, bytes) << measurement.benchmark->name;
     }
   }
 }
