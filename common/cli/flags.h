@@ -79,7 +79,7 @@ struct Flag {
   std::vector<std::string_view> (*choices)() = nullptr;
   const char* unit = "";  // such as "bytes"; "": a plain number
   FlagCondition only_with = {};
-  // Why the flag must stay at its default with --stream=leveldb and its like;
+  // Why the flag must stay at its default if --stream replays another program;
   // null: it need not.
   const char* not_replayed = nullptr;
   const char* option = nullptr;  // its key in a result line; null: left out
