@@ -1,4 +1,4 @@
-"""kvmatrix ab: is build B slower than build A?  And its part of kvmatrix resume."""
+"""kvmatrix ab: is build B slower than build A?"""
 
 from __future__ import annotations
 
@@ -38,12 +38,13 @@ _LABEL_CHARS = 100
 
 
 def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
-    """The number; raises click.BadParameter if so few rounds decide nothing."""
+    """Return `rounds`.  Raises click.BadParameter if so few cannot confirm."""
     if rounds >= LEAST_CONFIRM_ROUNDS:
         return rounds
     raise click.BadParameter(
-        f"the least p of {rounds} is 6^-{rounds}, and p <= {_RULE.alpha:g} over all"
-        f" suspects confirms: give {LEAST_CONFIRM_ROUNDS} or more"
+        f"{rounds} rounds cannot confirm: their smallest p is 6^-{rounds}, and"
+        f" p <= {_RULE.alpha:g} over all suspects is needed; pass"
+        f" {LEAST_CONFIRM_ROUNDS} or more"
     )
 
 
@@ -54,7 +55,7 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
     "--aa",
     "same",
     is_flag=True,
-    help="Measure build A against itself: what is found then is the machine's noise.",
+    help="Measure build A against itself; any difference is the machine's noise.",
 )
 @options.stacked(
     *(options.ENGINES, options.SCENARIOS, options.CELLS),
@@ -65,7 +66,8 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
     type=click.IntRange(1, _MOST_ROUNDS),
     default=_RULE.screen_rounds,
     show_default=True,
-    help="Rounds of every cell, each of A B B A or B A A B: --screen-rounds 6.",
+    help="Screen every cell in this many rounds of A B B A or B A A B:"
+    " --screen-rounds 6.",
 )
 @click.option(
     "--confirm-rounds",
@@ -73,15 +75,20 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
     default=_RULE.confirm_rounds,
     show_default=True,
     callback=_enough_to_confirm,
-    help="Fresh rounds of the suspects, on which they are judged: --confirm-rounds 30.",
+    help="Judge each suspect on this many fresh rounds: --confirm-rounds 30.",
 )
-@click.option("--label-a", help="What to call A: --label-a v1.2.  [default: base]")
-@click.option("--label-b", help="What to call B: --label-b 1a2b3c4.  [default: new]")
+@click.option(
+    "--label-a", help="Label side A in the results: --label-a v1.2.  [default: base]"
+)
+@click.option(
+    "--label-b", help="Label side B in the results: --label-b 1a2b3c4.  [default: new]"
+)
 @click.option(
     "--counts/--no-counts",
     default=True,
     show_default=True,
-    help="Count instructions and system calls too, where strace and valgrind are.",
+    help="Count instructions and system calls too, if strace and valgrind are"
+    " installed.",
 )
 @options.stacked(options.DRY_RUN, options.STRICT)
 @options.stacked(options.DATA, options.RESULTS, options.CONFIGS, options.OUTPUT)
@@ -103,11 +110,11 @@ def ab(
     strict: bool,
     **given: Any,
 ) -> None:
-    """Measures two builds in turns, and tells whether B is slower than A.
+    """Measure two builds alternately and judge if B is slower.
 
     Every repetition is a fresh process on a fresh database.  All cells of SUITE are
-    screened; what looks different is measured again, and judged on the fresh
-    repetitions alone.  Ctrl-C keeps what is finished; `kvmatrix resume` goes on.
+    screened.  Cells that look different are measured again and judged on the new
+    repetitions alone.  Ctrl-C keeps finished repetitions; `kvmatrix resume` continues.
 
     \b
     Example:
@@ -116,9 +123,10 @@ def ab(
       scripts/kvmatrix ab quick --a build/old --b build/new -k '*/*/fill*' --dry-run
 
     \b
-    Exit codes: 0 nothing got slower; 1 something did; 2 usage or damaged files;
-    3 some cells failed or are missing; 4 --strict and the machine is unfit; 5 not
-    comparable, or nothing could be measured; 130 interrupted.
+    Exit codes: 0 nothing got slower; 1 a regression; 2 wrong usage, invalid
+    configuration or damaged files; 3 some cells failed or are missing (the rest is
+    saved), or the run is unfinished; 4 the machine is unfit (--strict); 5 nothing
+    could be measured, judged or compared; 130 interrupted.
     """
     output = Output.of(given)
 
@@ -159,7 +167,7 @@ def _dry_run(session: AbSession, plan: AbPlan, output: Output) -> int:
 def _request(
     suite: str, places: RunPlaces, asked: RunOptions, rule: AbRule, command: str
 ) -> Request:
-    """Return what is asked for; what an A/B run has no part of is left out."""
+    """Return the request, without the parts that an A/B run does not have."""
     config = read_config(places.configs)
     chosen = suite_of(config, suite)
     asked = replace(
@@ -173,12 +181,14 @@ def _request(
 
 
 def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:
-    """Return what the sides are called.  Raises click.UsageError for no real name."""
+    """Return the label of each side.  Raises click.UsageError if one is invalid."""
     for option, label in (("--label-a", label_a), ("--label-b", label_b)):
         if label is not None and (not label.strip() or len(label) > _LABEL_CHARS):
-            raise click.UsageError(f"{option} has 1 to {_LABEL_CHARS} characters")
+            raise click.UsageError(f"{option}: expected 1 to {_LABEL_CHARS} characters")
     a = label_a or "base"
     b = label_b or (f"{a} again" if same else "new")
     if a == b and not same:
-        raise click.UsageError(f"both sides are labelled {a!r}: --label-a, --label-b")
+        raise click.UsageError(
+            f"both sides are labelled {a!r}; pass different --label-a and --label-b"
+        )
     return {"a": a, "b": b}

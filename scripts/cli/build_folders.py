@@ -10,7 +10,7 @@ import click
 from scripts.cli import options as options
 
 _NEEDED = (
-    "needs a build directory, one that holds drivers/db_bench_*, such as"
+    "is missing: pass a build directory, which holds drivers/db_bench_*, such as"
     " --a build/base --b build/release"
 )
 
@@ -19,13 +19,13 @@ BUILDS = options.stacked(
         "--a",
         "a_dir",
         type=options.FOLDER,
-        help="The base: a build directory, or a built source tree: --a build/base.",
+        help="Use this build or built source tree as A, the base: --a build/base.",
     ),
     click.option(
         "--b",
         "b_dir",
         type=options.FOLDER,
-        help="The new build, that may have become slower: --b build/release.",
+        help="Use this build or built source tree as B, the new: --b build/release.",
     ),
 )
 
@@ -40,21 +40,23 @@ class BuildFolders:
 
     @property
     def options(self) -> dict[str, Path]:
-        """As `resume` wants to be told of them."""
+        """The options that name the builds to `resume`."""
         return {"--a": self.a} if self.same else {"--a": self.a, "--b": self.b}
 
 
 def builds_of(a: Path | None, b: Path | None, *, same: bool) -> BuildFolders:
-    """The builds that are asked for.  Raises click.UsageError or Refused."""
+    """Return the builds requested.  Raises click.UsageError or CannotStart."""
     from scripts.ab.ab_pairing import build_dir_of
 
     if a is None:
         raise click.UsageError(f"--a {_NEEDED}")
     if same:
         if b is not None:
-            raise click.UsageError("one build against itself (--aa) has no --b")
-        one = build_dir_of(a, "--a")
-        return BuildFolders(one, one, same=True)
+            raise click.UsageError("--aa measures A against itself; leave --b out")
+        folder = build_dir_of(a, "--a")
+        return BuildFolders(folder, folder, same=True)
     if b is None:
-        raise click.UsageError(f"--b {_NEEDED}; or --aa, to measure A against itself")
+        raise click.UsageError(
+            f"--b {_NEEDED}; or pass --aa to measure A against itself"
+        )
     return BuildFolders(build_dir_of(a, "--a"), build_dir_of(b, "--b"), same=False)

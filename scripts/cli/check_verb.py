@@ -1,4 +1,4 @@
-"""kvmatrix check: the gate of a CI job, whose exit code is the answer."""
+"""kvmatrix check: the gate of a CI job; its exit code is the verdict."""
 
 from __future__ import annotations
 
@@ -34,30 +34,29 @@ _THRESHOLD = 0.05
 @click.option(
     "--against",
     metavar="RUN|history",
-    help="What to compare an ordinary run with: another run (4 repetitions of each"
-    " are needed: run -n 4), or the history, in which it is taken for the last run."
-    "  An A/B run needs none.",
+    help="Compare an ordinary run with another run (each needs 4 repetitions:"
+    " run -n 4), or with the history, as its newest run: --against history.  An A/B"
+    " run does not need it.",
 )
 @click.option(
     "--threshold",
     type=ShareType(),
-    help="The least slowdown, of the time per operation, of what is compared by"
-    " --against: --threshold 10%.  [default: 5%]",
+    help="With --against, ignore smaller slowdowns in time per operation:"
+    " --threshold 10%.  [default: 5%]",
 )
 @click.option(
     "--fail-on",
     type=click.Choice(_FAIL_ON),
     default="regression",
     show_default=True,
-    help="What exits 1: regression is what regressed, or what the history nominates."
-    "  Failed cells exit 3 and a gate that judged nothing 5, always.",
+    help="Exit 1 on this verdict: --fail-on inconclusive.  A nominated cell is a"
+    " regression, too.  Failed cells always exit 3, and a gate that judged nothing 5.",
 )
 @click.option(
     "--allow-no-base",
     is_flag=True,
-    help="Exit 0, and say so, where there is no history or one too young, or"
-    " --against @-N no earlier run.  What failed, is missing or unfinished still"
-    " exits 3.",
+    help="Exit 0, with a note, if the history is empty or too short, or --against"
+    " @-N has no earlier run.  A failed, missing or unfinished cell still exits 3.",
 )
 @options.CELLS
 @click.option(
@@ -66,13 +65,14 @@ _THRESHOLD = 0.05
     type=click.Choice(_FORMATS),
     default="text",
     show_default=True,
-    help="github annotates, and appends a table to $GITHUB_STEP_SUMMARY.",
+    help="Print in this format: --format github.  github prints annotations and"
+    " appends a table to $GITHUB_STEP_SUMMARY.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    help="Where to: -o check.xml.  [default: stdout]",
+    help="Write to this file, - for stdout: -o check.xml.  [default: stdout]",
 )
 @options.stacked(options.COLOR, options.RESULTS, options.HISTORY)
 def check(
@@ -88,12 +88,13 @@ def check(
     results_dir: Path,
     history_dir: Path,
 ) -> None:
-    """Says by its exit code whether RUN (the last one, @last) got slower: for CI.
+    """Exit non-zero if RUN (default: @last) regressed.  For CI.
 
-    An A/B run is judged by its own rule, written into it.  An ordinary run is
-    compared with another, or with its history.  Both nominate only: an A/B run
-    decides, and its command is shown.  A step in the history shows from its second
-    run on.  A cell in which a slowdown above 10 % could go unseen is not gated.
+    An A/B run is judged by the rule recorded in it.  An ordinary run is compared
+    with another run or with the history.  That only nominates regressions; the A/B
+    run that confirms or rejects them is printed as a command.  A step in the history
+    is detected from its second run on.  Cells too noisy to detect a 10 % slowdown
+    are reported but not gated.
 
     \b
     Example:
@@ -102,10 +103,11 @@ def check(
       scripts/kvmatrix check @last --against history --allow-no-base
 
     \b
-    Exit codes: 0 passed; 1 a cell, an engine or a count regressed, or is nominated;
-    2 usage or damaged files; 3 a cell failed or is missing, or the run is unfinished;
-    5 nothing was judged, or no cell's time is gated, and why.  Of several 2, 5, 1, 3
-    is the order.
+    Exit codes: 0 nothing got slower; 1 a regression, confirmed or nominated, of a
+    cell, an engine or a count; 2 wrong usage, invalid configuration or damaged files;
+    3 some cells failed or are missing, or the run is unfinished; 5 nothing could be
+    judged or compared, or no cell's time is gated; 130 interrupted.  If several
+    apply, the first of 2, 5, 1, 3 is the exit code.
     """
 
     def work() -> int:
@@ -135,16 +137,16 @@ def _gate(
         return _against_history(path, history, share, globs)
     if against and against.startswith(_WINDOW):
         raise click.UsageError(
-            f"--against {against}: there is no window rule any more, it failed runs"
-            " because of outliers; --against history looks for steps instead"
+            f"--against {against}: the window rule was removed, since outliers made"
+            " it fail runs; pass --against history, which looks for steps"
         )
     if is_ab_run(path):
         _refuse_for_ab(path, against, threshold)
         return _own_verdict(path, globs)
     if against is None:
         raise click.UsageError(
-            f"{path.name} is a run of one build: say with what to compare it:"
-            " --against RUN, or --against history"
+            f"{path.name} is a run of one build; pass what to compare it with:"
+            " --against RUN or --against history"
         )
     return _against_run(path, against, share, globs, results)
 
@@ -153,8 +155,8 @@ def _refuse_for_ab(path: Path, against: str | None, threshold: float | None) -> 
     for option, given in (("--against", against), ("--threshold", threshold)):
         if given is not None:
             raise click.UsageError(
-                f"{path.name} is an A/B run: it has both sides and its own rule, and"
-                f" takes no {option} (but --against history)"
+                f"{option}: {path.name} is an A/B run, judged by the rule recorded in"
+                " it; leave the option out, or pass --against history"
             )
 
 
@@ -186,11 +188,11 @@ def _against_run(
     new = load_run(path)
     unfinished = new.is_unfinished
     if (back := _BACK.fullmatch(against)) and len(all_runs(results)) < int(back[1]):
-        told = f"there is no run {against}"
-        return Gate(new.plan.run, against, "", (), unfinished, told, no_base=True)
+        reason = f"there is no run {against}"
+        return Gate(new.plan.run, against, "", (), unfinished, reason, no_base=True)
     base_path = find_run(results, against)
     if base_path.resolve() == path.resolve():
-        raise click.UsageError(f"--against: {against} is the run itself")
+        raise click.UsageError(f"--against: {against} is the run itself; name another")
     base = load_run(base_path)
     names = [str(cell) for cell in {**base.cells, **new.cells}]
     limits = Limits(threshold=threshold, least_confidence=LEAST_CONFIDENCE)
@@ -207,8 +209,6 @@ def _against_history(
     path: Path, history: Path, threshold: float, globs: Sequence[str]
 ) -> Gate:
     from report.gate.gate_history import gate_from_history
-
-    pass
     from report.model.history_folder import load
     from scripts.store.history_store import read_entry
 
@@ -219,7 +219,7 @@ def _against_history(
 
 
 def _chosen(globs: Sequence[str], names: Sequence[str]) -> Callable[[str], bool] | None:
-    """Whether a cell is chosen; None without a choice.  Raises click.UsageError."""
+    """Return a test of cell names, None without globs.  Raises click.UsageError."""
     if not globs:
         return None
     check_globs(globs, names)
@@ -262,5 +262,5 @@ def _append_summary(gate: Gate, code: int, environ: Mapping[str, str]) -> None:
             with open(place, "a", encoding="utf-8") as file:
                 file.write(step_summary(gate, code))
         except OSError as error:
-            told = f"$GITHUB_STEP_SUMMARY: {place}: {error.strerror}"
-            raise ResultsError(told) from error
+            message = f"$GITHUB_STEP_SUMMARY: {place}: {error.strerror}"
+            raise ResultsError(message) from error

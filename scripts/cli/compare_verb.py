@@ -1,4 +1,4 @@
-"""kvmatrix compare: what changed between two runs made at different times."""
+"""kvmatrix compare: the changes between two runs made at different times."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _NOT_COMPARABLE = 5
 @click.command("compare")
 @click.argument("base")
 @click.argument("new")
-@click.option("--all", "show_all", is_flag=True, help="Show unchanged cells too.")
+@click.option("--all", "show_all", is_flag=True, help="Show unchanged cells, too.")
 @click.option(
     "--threshold",
     type=ShareType(),
     default="5%",
     show_default=True,
-    help="The least change of the time per operation: --threshold 10%.",
+    help="Ignore smaller changes in time per operation: --threshold 10%.",
 )
 @options.CELLS
 @click.option(
@@ -43,8 +43,8 @@ _NOT_COMPARABLE = 5
     type=click.Choice(_FAILURES),
     default="never",
     show_default=True,
-    help="Exit 1 on a regression, or on any change; 3 if a cell was lost: it failed in"
-    " NEW or is not in it.",
+    help="Exit 1 on a regression or on any change, and 3 if a cell was lost (it failed"
+    " in NEW or is not in it): --fail-on regression.",
 )
 @click.option(
     "--format",
@@ -52,13 +52,13 @@ _NOT_COMPARABLE = 5
     type=click.Choice(_FORMATS),
     default="table",
     show_default=True,
-    help="csv and json hold every cell: --format json.",
+    help="Print in this format: --format json.  csv and json have every cell.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    help="Where to: -o changes.md.  [default: stdout]",
+    help="Write to this file, - for stdout: -o changes.md.  [default: stdout]",
 )
 @options.stacked(options.COLOR, options.RESULTS)
 def compare(
@@ -73,11 +73,12 @@ def compare(
     color: str,
     results_dir: Path,
 ) -> None:
-    """Compares run NEW with run BASE, which were made at different times.
+    """Compare run NEW with run BASE, made at different times.
 
-    A run is a name, its beginning, a path or @last, @-2; both may also be JSON files
-    of Google Benchmark.  What the machine did between the two runs is part of every
-    change: `kvmatrix ab` measures two builds in turns and is the better evidence.
+    A run is a name, its beginning, a path, @last or @-2.  Each may also be a JSON
+    file of Google Benchmark.  Every change includes whatever changed on the machine
+    between the two runs: `kvmatrix ab` measures two builds alternately and is better
+    evidence.
 
     \b
     Example:
@@ -85,9 +86,9 @@ def compare(
       scripts/kvmatrix compare 20261121 @last --fail-on regression -k 'leveldb/*'
 
     \b
-    Exit codes: 0 compared; 1 changed, if --fail-on asks; 2 usage or damaged
-    files; 3 a cell was lost, if --fail-on asks; 5 the runs cannot be compared, or
-    nothing could be judged.
+    Exit codes: 0 done; 1 a regression or change that --fail-on names; 2 wrong usage,
+    invalid configuration or damaged files; 3 a cell was lost (with --fail-on);
+    5 nothing could be judged or compared; 130 interrupted.
     """
 
     def work() -> int:

@@ -1,4 +1,4 @@
-"""The verb `kvmatrix doctor`."""
+"""kvmatrix doctor: is this machine fit to measure on?"""
 
 import json
 import sys
@@ -40,7 +40,7 @@ _WIDTH = 100  # of lines, unless a terminal is narrower
 
 @click.command("doctor")
 @click.argument("suite", required=False)
-@click.option("--strict", is_flag=True, help="Exit 4 if anything failed, not 0.")
+@click.option("--strict", is_flag=True, help="Exit 4, not 0, if a check failed.")
 @options.stacked(
     options.DATA,
     options.BUILD,
@@ -51,24 +51,28 @@ _WIDTH = 100  # of lines, unless a terminal is narrower
 )
 @click.pass_obj
 def doctor(outside: SystemAccess, /, suite: str | None, **given: Any) -> None:
-    """Check whether this machine can give numbers worth keeping.
+    """Check whether this machine is fit to measure on.
 
-    Disk space and memory are judged by the largest cell of SUITE (default: quick).
+    Disk space and memory must suffice for the largest cell of SUITE (default: quick).
 
-    Examines processors, memory and the disk of the data directory, syncs 4 KiB a
-    hundred times and works for five seconds.  Changes nothing.  Each finding that is
-    not ok has a remedy; what cannot be found out is a warning.
+    Checks processors, memory and the disk of the data directory, syncs 4 KiB a
+    hundred times and computes for five seconds.  Changes nothing.  Each finding that
+    is not ok has a remedy; a check that cannot be made is a warning.
 
     \b
     ok    nothing to do
-    warn  numbers are worth less, or it could not be found out
-    FAIL  numbers are not worth keeping: `run --strict` does not start
+    warn  results are less reliable, or the check could not be made
+    FAIL  results are not worth keeping: `run --strict` does not start
 
     \b
     Example:
       scripts/kvmatrix doctor
       scripts/kvmatrix doctor leveldb-2011 --data-dir /mnt/ssd --strict
       scripts/kvmatrix run quick --strict
+
+    \b
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 4 the
+    machine is unfit (--strict); 130 interrupted.
     """
     output = Output.of(given)
     data_dir = given["data_dir"].resolve()
@@ -100,14 +104,14 @@ def _usual_suite(config: Config) -> str:
 
 @contextmanager
 def made_for_now(folder: Path) -> Iterator[None]:
-    """The folder exists during the block; what was made of its path goes after it."""
+    """Create the folder for the block, and remove the parts of its path created."""
     made = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     finally:
         for place in made:
-            with suppress(OSError):  # somebody else uses it by now
+            with suppress(OSError):  # in use by another process by now
                 place.rmdir()
 
 
@@ -118,7 +122,7 @@ def _subject(
     data_dir: Path,
     outside: SystemAccess,
 ) -> Subject:
-    """Return this machine, with what the suite needs."""
+    """Return this machine and the needs of the suite."""
     machine = Machine(SystemReader(), data_dir)
     with tempfile.TemporaryDirectory() as scratch:
         executor = outside.executor(child_environment(scratch))

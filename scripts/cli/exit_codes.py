@@ -1,4 +1,4 @@
-"""What can go wrong in any verb, as one message and an exit code."""
+"""Errors of any verb, as one message and an exit code."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from scripts.store.run_store import FolderLocked
 
 
 def exit_code_of(work: Callable[[], int]) -> int:
-    """Runs a verb; what can go wrong becomes one message and an exit code."""
+    """Run a verb; turn its errors into one message and an exit code."""
     try:
         return work()
     except (ConfigError, ResultsError, FolderLocked) as error:

@@ -1,4 +1,4 @@
-"""kvmatrix history: what many runs say together, and adding one to them."""
+"""kvmatrix history: changes over many runs, and adding a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOTHING = 5
 
 @dataclass(frozen=True)
 class _Folders:
-    """The folders of the verb itself, for its `add`."""
+    """The folders given before `add`."""
 
     results: Path
     history: Path
@@ -39,7 +39,7 @@ class _Folders:
 @click.option(
     "--last",
     type=click.IntRange(1),
-    help="Show the last so many runs; steps are still looked for in all: --last 40.",
+    help="Show only this many newest runs; steps are searched in all runs: --last 40.",
 )
 @click.option(
     "--format",
@@ -47,26 +47,26 @@ class _Folders:
     type=click.Choice(_FORMATS),
     default="text",
     show_default=True,
-    help="html is one self-contained file; otava is a folder of files for Apache"
-    " Otava: --format otava -o FOLDER.",
+    help="Print in this format: --format html.  html is one self-contained file; otava"
+    " is a folder of files for Apache Otava and needs -o FOLDER.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, allow_dash=True),
-    help="Where to: -o history.html, or -o - for stdout."
-    "  [default: report.html in the history's folder for html, else stdout]",
+    help="Write to this file, - for stdout: -o history.html."
+    "  [default: report.html in the history directory for html, else stdout]",
 )
-@click.option("--open", "open_it", is_flag=True, help="Open it in the browser.")
+@click.option("--open", "open_it", is_flag=True, help="Open the page in the browser.")
 @options.stacked(options.COLOR, options.RESULTS, options.HISTORY)
 @click.pass_context
 def history(
     ctx: click.Context, /, results_dir: Path, history_dir: Path, **given: Any
 ) -> None:
-    """Shows what changed over time, from the runs that were added to the history.
+    """Show how results changed over the runs in the history.
 
-    A step in a cell's figures is nominated.  An A/B run of a build before it and one
-    after it confirms or rejects it; only what was confirmed is called a regression.
+    A step in a cell's results is nominated.  An A/B run of a build before it and one
+    after it confirms or rejects it; only a confirmed step is called a regression.
     This verb never gates: `kvmatrix check --against history` does.
 
     \b
@@ -76,7 +76,8 @@ def history(
       scripts/kvmatrix history --format html --open -k 'leveldb/*'
 
     \b
-    Exit codes: 0 shown; 2 usage or damaged files; 5 there is no history yet.
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files;
+    5 nothing could be judged or compared (the history is empty); 130 interrupted.
     """
     chosen = ctx.get_parameter_source("history_dir") is not ParameterSource.DEFAULT
     ctx.obj = _Folders(results_dir, history_dir, is_history_chosen=chosen)
@@ -89,8 +90,8 @@ def history(
 @click.option(
     "--label",
     default="",
-    help="What people call the build that was measured: --label 1a2b3c4."
-    "  [default: none; of an A/B run that of side b]",
+    help="Label the build that was measured: --label 1a2b3c4."
+    "  [default: none; the label of side B for an A/B run]",
 )
 @options.stacked(options.RESULTS, options.HISTORY)
 @click.pass_context
@@ -101,17 +102,22 @@ def add(
     results_dir: Path,
     history_dir: Path,
 ) -> None:
-    """Adds each RUN to the history: a name, its beginning, a path or @last.
+    """Add each RUN to the history.
 
-    An ordinary run adds the rate of each cell.  An A/B run adds that of side b, and
-    its ratio to side a, which is the better figure where a is the same build each
-    time.  A run that is there already is left as it is.
+    RUN is a name, its beginning, a path, @last or @-2.  An ordinary run adds the rate
+    of each cell.  An A/B run adds the rate of side B and its ratio to side A; the
+    ratio is the better measure if A is the same build each time.  A run already in
+    the history is left unchanged.
 
     \b
     Example:
       scripts/kvmatrix history add @last --label 1a2b3c4
+
+    \b
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files;
+    130 interrupted.
     """
-    # What is not given after "add" may have been given before it.
+    # An option that does not follow "add" may precede it.
     before: _Folders = ctx.obj
     source = {name: ctx.get_parameter_source(name) for name in ctx.params}
     is_results_given = source["results_dir"] is ParameterSource.COMMANDLINE
@@ -130,7 +136,7 @@ def add(
         ]
         for entry in entries:
             path, is_new = add(history_dir, entry)
-            click.echo(f"{shown(path)}{'' if is_new else ' (was there)'}")
+            click.echo(f"{shown(path)}{'' if is_new else ' (already there)'}")
         return 0
 
     sys.exit(exit_code_of(work))
@@ -150,9 +156,10 @@ def _show(
 
     entries = load(folder)
     if not entries:
-        told = f"there is no history in {shown(folder)}"
         return print_error(
-            f"{told}; scripts/kvmatrix history add RUN begins one", _NOTHING
+            f"there is no history in {shown(folder)}; begin one with:"
+            " scripts/kvmatrix history add RUN",
+            _NOTHING,
         )
     cells = sorted({str(cell.name) for entry in entries for cell in entry.cells})
     check_globs(globs, cells)
@@ -162,7 +169,7 @@ def _show(
         output = folder / "report.html"
     is_file = output is not None and str(output) != "-"
     if open_it and not (is_file and kind == "html"):
-        raise click.UsageError("--open needs a page: --format html -o FILE")
+        raise click.UsageError("--open needs a page; add --format html -o FILE")
     if kind == "otava":
         from scripts.show import history_otava
 

@@ -1,4 +1,4 @@
-"""kvmatrix list: what there is to run."""
+"""kvmatrix list: engines, scenarios, suites, cells and runs."""
 
 import json
 import sys
@@ -20,9 +20,8 @@ _LISTS = ("engines", "scenarios", "suites", "cells", "runs")
 @click.command("list")
 @click.argument("what", required=False, metavar=f"[{'|'.join(_LISTS)}]")
 @click.argument("suite", required=False)
-@click.option("--all", "show_all", is_flag=True, help="Each scenario of a sweep.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@options.stacked(options.BUILD, options.CONFIGS, options.RESULTS)
+@click.option("--all", "show_all", is_flag=True, help="Show each scenario of a sweep.")
+@options.stacked(options.JSON, options.BUILD, options.CONFIGS, options.RESULTS)
 @click.pass_obj
 def list_command(
     outside: SystemAccess,
@@ -34,11 +33,12 @@ def list_command(
     configs_dir: Path,
     results_dir: Path,
 ) -> None:
-    """Show engines (with versions, or why missing), scenarios, suites, cells, runs.
+    """List engines, scenarios, suites, cells or runs.
 
-    A broken file is listed with its error; the exit code is then 2.  The scenarios
-    of a sweep are one line; --all and --json show each.  A run is a folder of the
-    results directory: to delete it, remove the folder.
+    Engines are listed with their versions, or the reason why they are missing.  A
+    broken file is listed with its error, and the exit code is 2.  The scenarios of a
+    sweep share a line; --all and --json show each.  A run is a folder in the results
+    directory: to delete it, remove the folder.
 
     \b
     Example:
@@ -46,6 +46,10 @@ def list_command(
       scripts/kvmatrix list scenarios --all
       scripts/kvmatrix list cells quick
       scripts/kvmatrix list runs
+
+    \b
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files;
+    130 interrupted.
     """
 
     def work() -> int:
@@ -57,7 +61,9 @@ def list_command(
             config = read_config(configs_dir)
             if what == "cells":
                 if suite is None:
-                    raise click.UsageError("list cells needs a suite: list cells quick")
+                    raise click.UsageError(
+                        "list cells: name a suite, such as: list cells quick"
+                    )
                 suite_of(config, suite)
             document = list_document(config, build_dir, what, suite, outside)
         if as_json:

@@ -1,6 +1,6 @@
-"""The entry of the kvmatrix command line: sound streams and a quiet Ctrl-C first.
+"""The entry point of kvmatrix: safe standard streams and a quiet Ctrl-C first.
 
-What takes time to import is imported under its guard.
+Slow imports happen inside main(), so that Ctrl-C is quiet during them, too.
 """
 
 import os
@@ -13,7 +13,7 @@ INTERRUPTED = 130  # as a shell reports SIGINT
 
 
 def main(outside: Any = None) -> None:
-    """Runs the command line, with the real outside unless another is given."""
+    """Run the command line, on the real system unless `outside` replaces it."""
     try:
         stdio.make_streams_safe()
         from scripts.cli.verbs import main as verbs

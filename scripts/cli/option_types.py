@@ -1,4 +1,4 @@
-"""What the command line accepts: lists, durations, names with a nearest match."""
+"""The values that options accept: lists, durations, names with a nearest match."""
 
 import fnmatch
 import importlib
@@ -15,7 +15,7 @@ from report.terms.rulebook import FLAGS
 from report.terms.units import UnitError, parse_duration
 
 MOST_ENTRIES = int(FLAGS["num"].most)
-_MOST_DIGITS = 20  # of what is looked at at all
+_MOST_DIGITS = 20  # of a number that is parsed
 _PERCENTAGE = re.compile(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*", re.ASCII)
 # Options whose value is a folder of this machine: not part of a recorded command.
 _PLACES = (
@@ -35,7 +35,7 @@ class DurationType(click.ParamType[float]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """Seconds of a text such as 30s."""
+        """Return the seconds of a text such as 30s."""
         if isinstance(value, float):
             return value
         try:
@@ -48,7 +48,7 @@ class DurationType(click.ParamType[float]):
 
 
 def _count(text: str) -> int | None:
-    """The whole number of 5000, 5_000 or 5e3; None if it is none."""
+    """Return the integer of 5000, 5_000 or 5e3; None if the text is not one."""
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -69,18 +69,18 @@ class CountType(click.ParamType[int]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> int:
-        """The number of a text such as 1e9."""
+        """Return the number of a text such as 1e9."""
         if isinstance(value, int):
             return value
         number = _count(value)
         if number is None or not 1 <= number <= MOST_ENTRIES:
-            told = f"{value!r} is not a count of 1 to 10^16, such as 5000 or 1e9"
-            self.fail(told, param, ctx)
+            expected = "expected 1 to 10^16, such as 5000 or 1e9"
+            self.fail(f"{value!r} is not a count; {expected}", param, ctx)
         return number
 
 
 class CountsType(click.ParamType[tuple[int, ...]]):
-    """A comma list of counts, each once, in order."""
+    """Counts separated by commas, each once, in ascending order."""
 
     name = "counts"
 
@@ -90,17 +90,17 @@ class CountsType(click.ParamType[tuple[int, ...]]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> tuple[int, ...]:
-        """The numbers of a text such as 30000,1e5."""
+        """Return the numbers of a text such as 30000,1e5."""
         if isinstance(value, tuple):
             return value
-        one = CountType()
+        count = CountType()
         return tuple(
-            sorted({one.convert(word, param, ctx) for word in value.split(",")})
+            sorted({count.convert(word, param, ctx) for word in value.split(",")})
         )
 
 
 class RateType(click.ParamType[float]):
-    """Operations per second, in the range that the executables take."""
+    """Operations per second, in the range that the executables accept."""
 
     name = "rate"
 
@@ -110,12 +110,12 @@ class RateType(click.ParamType[float]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """The number of a text such as 10000; "nan" is in no range."""
+        """Return the number of a text such as 10000; "nan" is out of range."""
         rate: float = click.FLOAT.convert(value, param, ctx)
         rule = FLAGS["rate"]
         if not rule.least <= rate <= rule.most:
-            accepted = f"from {rule.least:g} to {rule.most:g}"
-            self.fail(f"{value} is not a rate: {accepted} per second", param, ctx)
+            accepted = f"{rule.least:g} to {rule.most:g} per second"
+            self.fail(f"{value} is not a rate; expected {accepted}", param, ctx)
         return rate
 
 
@@ -130,22 +130,22 @@ class ShareType(click.ParamType[float]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """0.05 of the text 5%."""
+        """Return 0.05 for the text 5%."""
         if isinstance(value, float):
             return value
         match = _PERCENTAGE.fullmatch(value)
         share = float(match[1]) / 100 if match else 0.0
         if not 0 < share < 1:
-            told = f"{value!r} is not a percentage between 0 and 100, such as '5%'"
-            self.fail(told, param, ctx)
+            expected = "expected one between 0 and 100, such as '5%'"
+            self.fail(f"{value!r} is not a percentage; {expected}", param, ctx)
         return share
 
 
 class VerbGroup(click.Group):
     """A group that suggests the nearest verb, and remembers the command line.
 
-    `verbs` are the modules and functions of the verbs: a verb is imported when it is
-    called, since most need libraries that take long to load.
+    `verbs` are the modules and functions of the verbs.  A verb is imported when it is
+    called, since most need libraries that load slowly.
     """
 
     def __init__(self, *args: Any, verbs: Mapping[str, str], **kwargs: Any) -> None:
@@ -157,7 +157,7 @@ class VerbGroup(click.Group):
         return sorted(self._verbs)
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
-        """Import and return a verb; None if there is none of that name."""
+        """Import and return a verb; None if the name is unknown."""
         module, _, function = self._verbs.get(name, "").partition(":")
         if not module:
             return None
@@ -165,21 +165,21 @@ class VerbGroup(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parses the options before the verb."""
+        """Parse the options before the verb, and record the command line."""
         ctx.meta["command"] = recorded_command(args)
         return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb, or a complaint that names the nearest one."""
+        """Return the verb.  Raises click.UsageError that names the nearest one."""
         if args and self.get_command(ctx, args[0]) is None:
             ctx.fail(unknown("verb", args[0], self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
 
 
 def recorded_command(args: Sequence[str]) -> str:
-    """The command as it is recorded: without the places of this machine."""
+    """Return the command as it is recorded: without the folders of this machine."""
     kept: list[str] = []
     words = iter(args)
     for word in words:
@@ -193,7 +193,7 @@ def recorded_command(args: Sequence[str]) -> str:
 def names(
     given: Iterable[str], accepted: Iterable[str], kind: str, option: str
 ) -> tuple[str, ...]:
-    """The words of comma lists, each checked, each once.  Raises click.UsageError."""
+    """Return the words of comma lists, each once.  Raises click.UsageError."""
     words = [word.strip() for text in given for word in text.split(",")]
     known = list(accepted)
     for word in words:
@@ -203,26 +203,26 @@ def names(
 
 
 def suite_name(word: str, accepted: Iterable[str]) -> str:
-    """A suite's name, checked.  Raises click.UsageError."""
+    """Return `word` if it is a suite.  Raises click.UsageError."""
     if word not in accepted:
         raise click.UsageError(unknown("suite", word, accepted))
     return word
 
 
 def matching(globs: Sequence[str], cells: Iterable[str]) -> list[str]:
-    """The cells that match a pattern; all of them without one."""
+    """Return the cells that match a pattern; all of them without patterns."""
     if not globs:
         return list(cells)
     return [c for c in cells if any(fnmatch.fnmatch(c, glob) for glob in globs)]
 
 
 def check_globs(globs: Sequence[str], cells: Iterable[str]) -> None:
-    """Every pattern must match some cell.  Raises click.UsageError."""
+    """Raise click.UsageError unless every pattern matches a cell."""
     known = list(cells)
     for glob in globs:
         if not any(fnmatch.fnmatch(cell, glob) for cell in known):
             hint = nearest(glob, known)
             raise click.UsageError(
-                f"--cells: {glob!r} matches no cell{hint}; a cell is"
+                f"--cells: {glob!r} does not match a cell{hint}; cells are named"
                 " engine/scenario/benchmark, see: kvmatrix list cells SUITE"
             )

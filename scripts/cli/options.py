@@ -1,4 +1,4 @@
-"""The options of the command line's verbs, each with its help."""
+"""The options that verbs share, each with its help."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def stacked(*decorators: Decorator) -> Decorator:
-    """Several options as one decorator, shown in this order by --help."""
+    """Return several options as one decorator, in the order of --help."""
 
     def apply(function: Callable[..., Any]) -> Callable[..., Any]:
         for decorator in reversed(decorators):
@@ -41,13 +41,24 @@ def _place(
 
 
 CONFIGS = _place(
-    "--configs-dir", "configs", "KVMATRIX_CONFIGS_DIR", "Engines, scenarios, suites."
+    "--configs-dir",
+    "configs",
+    "KVMATRIX_CONFIGS_DIR",
+    "Read engines, scenarios and suites here: --configs-dir my-configs.",
 )
 BUILD = _place(
-    "--build-dir", "build/release", "KVMATRIX_BUILD_DIR", "Holds drivers/db_bench_*."
+    "--build-dir",
+    "build/release",
+    "KVMATRIX_BUILD_DIR",
+    "Run drivers/db_bench_* of this build: --build-dir build/debug.",
 )
 RESULTS = _place(  # eager: the history's default is below it
-    *("--results-dir", "results", "KVMATRIX_RESULTS_DIR", "Where runs are kept."),
+    *(
+        "--results-dir",
+        "results",
+        "KVMATRIX_RESULTS_DIR",
+        "Keep runs here: --results-dir /srv/runs.",
+    ),
     is_eager=True,
 )
 
@@ -55,7 +66,7 @@ RESULTS = _place(  # eager: the history's default is below it
 def _history_dir(
     ctx: click.Context, _parameter: click.Parameter, folder: Path | None
 ) -> Path:
-    """Return the folder given, or the one among the results."""
+    """Return the folder given, or `history` in the results directory."""
     results: Path | None = ctx.params.get("results_dir")
     if results is None:
         results = Path(os.environ.get("KVMATRIX_RESULTS_DIR") or ROOT / "results")
@@ -67,17 +78,17 @@ HISTORY = click.option(
     type=FOLDER,
     callback=_history_dir,
     envvar="KVMATRIX_HISTORY_DIR",
-    help="Where the history is kept, one small file for each run.  [default: history"
-    " in the results directory; environment: KVMATRIX_HISTORY_DIR]",
+    help="Keep the history here, one small file per run: --history-dir ci/history."
+    "  [default: history in the results directory; environment: KVMATRIX_HISTORY_DIR]",
 )
 DATA = _place(
     "--data-dir",
     "build/data",
     "KVMATRIX_DATA_DIR",
-    "Where databases are made: this is the disk that is measured.",
+    "Create databases here, on the disk to measure: --data-dir /mnt/ssd.",
 )
 QUIET = click.option(
-    "-q", "--quiet", is_flag=True, help="Print the result only, without progress."
+    "-q", "--quiet", is_flag=True, help="Print only the result, no progress."
 )
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
@@ -86,12 +97,12 @@ COLOR = click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
-    help="Colour on stdout; NO_COLOR=1 means never.  [default: auto]",
+    help="Use colour on stdout: --color never, or NO_COLOR=1.  [default: auto]",
 )
 STRICT = click.option(
     "--strict",
     is_flag=True,
-    help="Let the doctor look first, and stop (exit 4) if the machine is unfit.",
+    help="Run the doctor first, and exit 4 if the machine is unfit.",
 )
 OUTPUT = stacked(
     QUIET,
@@ -108,7 +119,7 @@ ENGINES = click.option(
     "engines",
     multiple=True,
     metavar="NAME[,NAME...]",
-    help="Only these engines, also ones that are left out otherwise: -e memory.",
+    help="Select engines, even ones not run by default: -e leveldb,memory.",
 )
 SCENARIOS = click.option(
     "-s",
@@ -116,7 +127,7 @@ SCENARIOS = click.option(
     "scenarios",
     multiple=True,
     metavar="NAME[,NAME...]",
-    help="Only these scenarios of the suite: -s baseline,sync.",
+    help="Select scenarios of the suite: -s baseline,sync.",
 )
 CELLS = click.option(
     "-k",
@@ -124,30 +135,31 @@ CELLS = click.option(
     "globs",
     multiple=True,
     metavar="GLOB",
-    help="Only cells engine/scenario/benchmark that match: -k '*/*/read*'.",
+    help="Select cells engine/scenario/benchmark by pattern: -k '*/*/read*'.",
 )
 REPETITIONS = click.option(
     "-n",
     "--repetitions",
     type=click.IntRange(1, 10000),
-    help="Repetitions of each cell: -n 9.  [default: the suite's]",
+    help="Measure each cell this many times: -n 9.  [default: the suite's]",
 )
 NUM = click.option(
     "--num",
     type=CountType(),
-    help="Entries of a database, instead of the suite's: --num 5000 or --num 1e6.",
+    help="Use databases of this many entries: --num 5000 or --num 1e6."
+    "  [default: the suite's]",
 )
 SEED = click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
     default=DEFAULT_SEED,
     show_default=True,
-    help="Of the order and of every workload: --seed 7.",
+    help="Seed the order and every workload: --seed 7.",
 )
 MAX_TIME = click.option(
     "--max-time",
     type=DurationType(),
-    help="End each measured loop after this long: --max-time 10s.",
+    help="Stop each measured loop after this long: --max-time 10s.",
 )
 TIMEOUT = click.option(
     "--timeout",
@@ -157,30 +169,29 @@ TIMEOUT = click.option(
 LATENCY = click.option(
     "--latency/--no-latency",
     default=None,
-    help="One more repetition of each cell, with a clock reading for each call."
-    "  [default: the suite's]",
+    help="Add a repetition of each cell that times every call.  [default: the suite's]",
 )
 RATE = click.option(
     "--rate",
     type=RateType(),
-    help="Offer so many operations per second in the latency repetitions, whether"
-    " or not the engine keeps up: --rate 10000.  [default: the scenario's, or as"
-    " fast as it goes]",
+    help="Make latency repetitions an open loop of this many operations per second,"
+    " whether or not the engine keeps up: --rate 10000.  [default: the scenario's,"
+    " else a closed loop]",
 )
 CONTROL = click.option(
     "--control/--no-control",
     default=None,
-    help="Measure the suite's control twice under two names: the noise of the"
-    " run.  [default: in a whole suite with 3 repetitions or more]",
+    help="Measure the suite's control engine under two names, for the noise of the"
+    " run.  [default: only for a whole suite with 3 or more repetitions]",
 )
 REPEAT_DISTURBED = click.option(
     "--repeat-disturbed",
     type=click.IntRange(0, MOST_REPEATS),
-    help="How often a repetition is made again that something else on the machine"
-    " disturbed: --repeat-disturbed 0.  [default: the suite's]",
+    help="Retry a repetition disturbed by other activity on the machine at most this"
+    " often: --repeat-disturbed 0.  [default: the suite's]",
 )
 DRY_RUN = click.option(
-    "--dry-run", is_flag=True, help="Show the plan with predicted time and disk."
+    "--dry-run", is_flag=True, help="Show the plan, its predicted time and disk space."
 )
 SELECTION = stacked(
     *(ENGINES, SCENARIOS, CELLS, REPETITIONS, NUM, SEED, MAX_TIME, TIMEOUT),

@@ -1,4 +1,4 @@
-"""The verb plan: what a suite will take at a size, predicted from smaller ones."""
+"""kvmatrix plan: the needs of a suite at a size, predicted from smaller sizes."""
 
 import json
 import sys
@@ -35,10 +35,10 @@ from scripts.show.run_output import view_for
 from scripts.store.run_places import CannotStart, RunPlaces
 from scripts.store.run_store import all_runs, find_run
 
-PLANS = "plans"  # of the results: the runs that --measure makes
+PLANS = "plans"  # in the results directory: the runs of --measure
 _UNFIT, _UNKNOWN = 4, 5  # exit codes
 _TENTH = 10
-_ORDINARY_RUNS = 20  # the newest ones are looked at
+_ORDINARY_RUNS = 20  # the newest ones are read
 
 
 @click.command("plan")
@@ -51,25 +51,25 @@ _ORDINARY_RUNS = 20  # the newest ones are looked at
     "runs",
     multiple=True,
     metavar="RUN",
-    help="Predict from these runs alone.  [default: what --measure made, and the"
-    " newest 20 runs]",
+    help="Predict only from this run; may be repeated: --from @last.  [default: the"
+    " runs of --measure and the newest 20 others]",
 )
 @click.option(
     "--measure",
     is_flag=True,
-    help="First measure what is missing at the smaller sizes, each cell once.",
+    help="Measure the missing smaller sizes first, each cell once.",
 )
 @click.option(
     "--sizes",
     type=CountsType(),
-    help="Sizes to measure: --sizes 30000,100000,300000.  [default: four, below"
+    help="Measure at these sizes: --sizes 30000,100000,300000.  [default: four, below"
     " --num and up to 300,000]",
 )
 @click.option(
     "--against",
     metavar="RUN",
-    help="Show what RUN measured at --num beside what sizes of at most a tenth of it"
-    " predict.",
+    help="Show what RUN measured at --num next to the prediction from sizes of at most"
+    " a tenth of it: --against @last.",
 )
 @options.stacked(options.PLACES, options.QUIET, options.JSON, options.COLOR)
 @click.pass_context
@@ -84,20 +84,24 @@ def plan(
     against: str | None,
     **given: Any,
 ) -> None:
-    """Predicts what SUITE will take at --num: time, memory and disk of each cell.
+    """Predict the time, memory and disk space of SUITE at --num.
 
-    Memory is anonymous: what no file backs, without the files that an engine maps.
-
-    Each figure is fitted to what was measured of the same cell at three or more
-    smaller sizes on this machine, with the settings of the size asked for; the
-    interval is told.  What cannot fit is refused (exit 4), naming cell, need and
-    what is free.  Too few sizes are no prediction (exit 5): add --measure.
+    Each cell is fitted to measurements of the same cell at three or more smaller
+    sizes, on this machine and with the settings of --num, and printed with a
+    prediction interval.  Memory is anonymous memory: files that an engine maps are
+    not in it.  Exits 4 if a cell will not fit, printing what it needs and what is
+    free.  Exits 5 if a cell was measured at too few sizes: add --measure.
 
     \b
     Example:
       scripts/kvmatrix plan rocksdb-scale --num 1e9 --measure
       scripts/kvmatrix plan quick --num 1e7 -e leveldb -s baseline --json
       scripts/kvmatrix plan quick --num 1e7 --from 20261121-0145 --against @last
+
+    \b
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 3 some
+    cells failed or are missing (--measure); 4 the size does not fit on the machine;
+    5 nothing could be measured, or a cell could not be predicted; 130 interrupted.
     """
     output, places = Output.of(given), RunPlaces.of(given)
     asked = replace(RunOptions.of(given), control=False)
@@ -116,12 +120,12 @@ def plan(
 
 @dataclass(frozen=True)
 class SampleOptions:
-    """What a prediction is to rest on, and to be compared with."""
+    """The runs that a prediction uses and is compared with."""
 
-    runs: tuple[str, ...]  # these alone; (): all that there are
-    sizes: Sequence[int] | None  # to be measured; None: the usual
-    measure: bool  # whether to measure what is missing at these sizes first
-    against: str | None  # the run that measured the size itself
+    runs: tuple[str, ...]  # only these; (): all runs
+    sizes: Sequence[int] | None  # to measure; None: the default sizes
+    measure: bool  # measure what is missing at these sizes first
+    against: str | None  # the run that measured --num itself
 
 
 def predict_suite(
@@ -131,9 +135,9 @@ def predict_suite(
     output: Output,
     outside: SystemAccess,
 ) -> int:
-    """Measures if asked to, predicts, and tells; returns the exit code.
+    """Measure if requested, predict and print; return the exit code.
 
-    Raises what scripts.cli.exit_codes turns into a message.
+    Raises the errors that scripts.cli.exit_codes turns into a message.
     """
     places = replace(asked, results=asked.results / PLANS)
     with open_runner(places, outside) as runner:
@@ -145,13 +149,14 @@ def predict_suite(
             ending = measure_sizes(session, made, sizes, samples)
             if ending:
                 return print_error(
-                    f"{ending.message}; what is done is kept", ending.exit_code
+                    f"{ending.message}; finished repetitions are kept",
+                    ending.exit_code,
                 )
         return _tell(runner, made, asked, learn, output)
 
 
 def _sources(places: RunPlaces, runs: Sequence[str]) -> list[Path]:
-    """The runs to learn from.  Raises ResultsError for one that is not there."""
+    """Return the runs to learn from.  Raises ResultsError if one does not exist."""
     ladder = all_runs(places.results / PLANS)
     if not runs:
         return [*all_runs(places.results)[-_ORDINARY_RUNS:], *ladder]
@@ -159,11 +164,11 @@ def _sources(places: RunPlaces, runs: Sequence[str]) -> list[Path]:
 
 
 def _sizes(sizes: Sequence[int] | None, made: Plan) -> Sequence[int]:
-    """The sizes to measure.  Raises click.UsageError."""
+    """Return the sizes to measure.  Raises click.UsageError."""
     num = min(_nums(made))
     chosen = sizes or default_sizes(num)
     if max(chosen, default=num) >= num:
-        raise click.UsageError(f"--sizes: only sizes below --num {num:,} tell of it")
+        raise click.UsageError(f"--sizes: expected only sizes below --num {num:,}")
     return chosen
 
 
@@ -184,19 +189,19 @@ def _tell(
         click.echo("\n".join(text(found, room, measured)))
     if found.unfit:
         listed = "\n  ".join(map(str, found.unfit))
-        return print_error(f"this run cannot fit:\n  {listed}", _UNFIT)
+        return print_error(f"this run does not fit:\n  {listed}", _UNFIT)
     if found.unknown:
-        told = numbers.count(len(found.unknown), "cell is", "cells are")
-        return print_error(f"{told} not predicted: add --measure", _UNKNOWN)
+        cells = numbers.count(len(found.unknown), "cell is", "cells are")
+        return print_error(f"{cells} not predicted; add --measure", _UNKNOWN)
     return 0
 
 
 def _against(
     places: RunPlaces, name: str, made: Plan, samples: Samples
 ) -> tuple[Samples, dict[CellName, float]]:
-    """What a tenth of the size tells, and what a run measured at that size.
+    """Return the samples of up to a tenth of the size, and the seconds of the run.
 
-    Raises Refused if the run has none of the cells.
+    Raises CannotStart if the run has none of the cells at --num.
     """
     run, skipped = collect([find_run(places.results, name)], made)
     measured = {
@@ -206,7 +211,7 @@ def _against(
     }
     if not measured:
         raise CannotStart(
-            "; ".join(skipped) or f"{name} has none of these cells at --num"
+            "; ".join(skipped) or f"--against {name}: has none of these cells at --num"
         )
     return samples.up_to(min(_nums(made)) // _TENTH), measured
 
@@ -216,7 +221,7 @@ def _nums(made: Plan) -> list[int]:
 
 
 def _room(runner: Runner) -> Room:
-    """What is free where databases are made, and in memory."""
+    """Return the free space in the data directory and in memory."""
     memory = environment_document(runner.machine, (), {})["memory"]
     available, total = memory["available_bytes"], memory["total_bytes"]
     return Room(

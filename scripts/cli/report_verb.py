@@ -1,4 +1,4 @@
-"""kvmatrix report: write the report of a run."""
+"""kvmatrix report: write the report of a run or A/B run."""
 
 import sys
 from pathlib import Path
@@ -20,29 +20,36 @@ from scripts.store.run_store import EVERY_KIND, find_run
     type=click.Choice(FORMATS),
     default="html",
     show_default=True,
-    help="html is one self-contained file; md and csv are ours too.  For other tools:"
-    " google (Google Benchmark, compare.py), benchstat (Go), bencher (Bencher's BMF),"
-    " github-bigger and github-smaller (github-action-benchmark): --format md.",
+    help="Write in this format: --format md.  html is one self-contained file.  For"
+    " other tools: google (Google Benchmark, compare.py), benchstat (Go), bencher"
+    " (Bencher's BMF), github-bigger and github-smaller (github-action-benchmark).",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    help="Where to: -o report.html, or -o - for stdout."
-    "  [default: the run's folder for html, else stdout]",
+    help="Write to this file, - for stdout: -o report.html."
+    "  [default: report.html in the run's folder for html, else stdout]",
 )
-@click.option("--open", "open_it", is_flag=True, help="Open it in the browser.")
+@click.option("--open", "open_it", is_flag=True, help="Open the report in the browser.")
 @options.RESULTS
 def report(
     name: str, kind: str, output: Path | None, open_it: bool, results_dir: Path
 ) -> None:
-    """Writes the report of RUN, also of an A/B run, from its files alone.
+    """Write the report of RUN, a run or an A/B run.
+
+    RUN is a name, its beginning, a path, @last or @-2.  The report is made from its
+    files alone.
 
     \b
     Example:
       scripts/kvmatrix report @last --open
       scripts/kvmatrix report 20261121-014500-quick --format csv -o figures.csv
       scripts/kvmatrix report @last --format benchstat -o new.txt
+
+    \b
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files;
+    5 nothing could be measured (the format needs a rate); 130 interrupted.
     """
 
     def work() -> int:
@@ -53,7 +60,7 @@ def report(
             if open_it:
                 click.launch(str(target))
         elif open_it:
-            raise click.UsageError("--open needs a file: add -o FILE")
+            raise click.UsageError("--open needs a file; add -o FILE")
         return 0
 
     sys.exit(exit_code_of(work))

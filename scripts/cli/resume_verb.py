@@ -1,4 +1,4 @@
-"""kvmatrix resume: finish what is missing of a run."""
+"""kvmatrix resume: finish an interrupted run."""
 
 from __future__ import annotations
 
@@ -40,16 +40,23 @@ def resume(
     b_dir: Path | None,
     **given: Any,
 ) -> None:
-    """Finishes what is missing of RUN: a name, its beginning, a path or @last.
+    """Finish RUN: measure its missing repetitions.
 
-    Refuses if the machine, an executable or the settings are not what they were.
-    An A/B run is told where its builds are: --a and --b.
+    RUN is a name, its beginning, a path, @last or @-2.  Refuses if the machine, an
+    executable or the settings have changed.  To resume an A/B run, pass its builds
+    with --a and --b.
 
     \b
     Example:
       scripts/kvmatrix resume @last
       scripts/kvmatrix resume 20261121-0145
       scripts/kvmatrix resume @last --a build/base --b build/release
+
+    \b
+    Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration
+    or damaged files; 3 some cells failed or are missing (the rest is saved), or the
+    run is unfinished; 5 nothing could be measured, judged or compared;
+    130 interrupted.
     """
     output, places = Output.of(given), RunPlaces.of(given)
 
@@ -58,8 +65,10 @@ def resume(
         if is_ab_run(path):
             return _resume_ab(path, a_dir, b_dir, places, output, outside)
         if a_dir or b_dir:
-            told = "is a run of one build: --build-dir names its build"
-            raise click.UsageError(f"--a, --b: {path.name} {told}")
+            remedy = "pass its build with --build-dir"
+            raise click.UsageError(
+                f"--a, --b: {path.name} is a run of one build; {remedy}"
+            )
         config = read_config(places.configs)
         with open_runner(places, outside) as runner:
             session = RunSession(runner, view_for(output, places))
@@ -78,10 +87,10 @@ def _resume_ab(
     output: Output,
     outside: SystemAccess,
 ) -> int:
-    """Go on with the A/B run in this folder; return the exit code.
+    """Continue the A/B run in this folder; return the exit code.
 
-    One that is finished is shown, whatever builds are given.  What it raises is what
-    guarded() knows.
+    A finished one is shown; its builds are not needed.  Raises the errors that
+    exit_code_of() handles.
     """
     from report.model.ab_folder import check_unaltered, load_ab
     from report.verdict.ab_judge import judge_ab
@@ -92,12 +101,12 @@ def _resume_ab(
     plan, run = recorded.plan, judge_ab(recorded)
     if not run.unfinished and not run.torn:
         if not output.quiet:
-            click.echo(f"note {plan.run} is finished: nothing is missing", err=True)
+            click.echo(f"note {plan.run} is finished; nothing is missing", err=True)
         return concluded_ab(SessionResult(plan, path, run.lines), output, places)
     if a_dir is None or (b_dir is None and not plan.same_build):
-        builds_told = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
+        needed = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
         raise click.UsageError(
-            f"{plan.run} is resumed with the builds that it measures: {builds_told}"
+            f"{plan.run} is an A/B run; pass the builds that it measures: {needed}"
         )
     builds = builds_of(a_dir, b_dir, same=plan.same_build)
     places = replace(places, build_dir=builds.a)

@@ -32,18 +32,24 @@ from scripts.store.run_places import RunPlaces
 def run(
     ctx: click.Context, /, suite: str, *, dry_run: bool, strict: bool, **given: Any
 ) -> None:
-    """Runs SUITE: engines x scenarios x benchmarks x repetitions.
+    """Measure SUITE: engines x scenarios x benchmarks x repetitions.
 
     Every repetition is a fresh process on a fresh database, in a random order that
-    is recorded.  One more of each cell takes latencies; where it writes it is killed
-    and audited.  What something else on the machine disturbed is marked and made
-    again.  Ctrl-C keeps what is finished; `kvmatrix resume` goes on.
+    is recorded.  One extra repetition of each cell times every call; if the cell
+    writes, it ends with kill -9 and an audit of the database.  A repetition disturbed
+    by other activity on the machine is flagged and retried.  Ctrl-C keeps finished
+    repetitions; `kvmatrix resume` continues.
 
     \b
     Example:
       scripts/kvmatrix run quick
       scripts/kvmatrix run quick -e leveldb,sqlite3 -s baseline -n 5
       scripts/kvmatrix run leveldb-2011 --data-dir /mnt/ssd --dry-run
+
+    \b
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 3 some
+    cells failed or are missing (the rest is saved), or the run is unfinished; 4 the
+    machine is unfit (--strict); 5 nothing could be measured; 130 interrupted.
     """
     output, places, asked = Output.of(given), RunPlaces.of(given), RunOptions.of(given)
 

@@ -1,4 +1,4 @@
-"""What a run is to measure, as the command line asks for it."""
+"""The selection that a run measures, from the options of the command line."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -21,7 +21,7 @@ _BASELINE = "baseline"
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The options that choose what is measured; None where one was not given."""
+    """The options that select what is measured; None for one not given."""
 
     engines: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
@@ -38,13 +38,13 @@ class RunOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "RunOptions":
-        """Return what a verb's options ask for; not every verb has all of them."""
+        """Return the options of a verb; not every verb has all of them."""
         known = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in given.items() if name in known})
 
     @property
     def chosen(self) -> dict[str, Flag]:
-        """Return the flags that hold for every engine and scenario."""
+        """The flags that hold for every engine and scenario."""
         flags = {"num": self.num, "duration": self.max_time, "rate": self.rate}
         return {name: value for name, value in flags.items() if value}
 
@@ -54,7 +54,7 @@ def read_config(folder: Path) -> Config:
     config = load_readable(folder)
     broken = (*config.broken_scenarios.values(), *config.broken_suites.values())
     for message in dict.fromkeys(map(str, broken)):
-        click.echo(f"kvmatrix: warning: broken and left out: {message}", err=True)
+        click.echo(f"kvmatrix: warning: skipped a broken file: {message}", err=True)
     return config
 
 
@@ -87,7 +87,9 @@ def selection_of(config: Config, suite: SuiteConfig, asked: RunOptions) -> Selec
     latency = suite.latency if asked.latency is None else asked.latency
     repeats = asked.repeat_disturbed
     if asked.rate and not latency:
-        raise click.UsageError("--rate is of the latency repetition: add --latency")
+        raise click.UsageError(
+            "--rate applies to the latency repetition; add --latency"
+        )
     return Selection(
         engines=tuple(name for name in config.engines if name in engines),
         scenarios=tuple(scenarios),
@@ -103,9 +105,9 @@ def selection_of(config: Config, suite: SuiteConfig, asked: RunOptions) -> Selec
 
 
 def note_own_defaults(config: Config, selection: Selection) -> None:
-    """Name on stderr each scenario that lost the settings of baseline by default.
+    """Name on stderr each scenario without the settings of baseline.
 
-    An empty [settings] says that the engines' own defaults are meant.
+    An empty [settings] selects the engines' own defaults, and is not named.
     """
     baseline = config.scenarios.get(_BASELINE)
     usual = baseline.settings if baseline else {}
@@ -116,7 +118,8 @@ def note_own_defaults(config: Config, selection: Selection) -> None:
         click.echo(
             f"kvmatrix: note: scenario {name} has neither extends nor [settings]:"
             f" {engines} use their own defaults; add extends = "
-            f'"{_BASELINE}" for the settings of {_BASELINE}, or an empty [settings]',
+            f'"{_BASELINE}" for the settings of {_BASELINE}, or an empty [settings] to'
+            " keep the defaults",
             err=True,
         )
 
@@ -124,7 +127,7 @@ def note_own_defaults(config: Config, selection: Selection) -> None:
 def _scenarios(
     config: Config, scenarios: Sequence[str], given: Iterable[str]
 ) -> tuple[str, ...]:
-    """Those that are named, in the suite's order; a sweep's name is all of its own."""
+    """Return those named, in the suite's order; a sweep's name stands for all of it."""
     families = {
         name: kept
         for name, members in config.families().items()
@@ -139,27 +142,32 @@ def _scenarios(
 def _check_sweeps(
     config: Config, scenarios: Iterable[str], chosen: Mapping[str, Flag]
 ) -> None:
-    """Raises click.UsageError for an option that a sweep decides."""
+    """Raise click.UsageError if an option sets a flag that a scenario sweeps."""
     for name in scenarios:
         scenario = config.scenarios[name]
         for flag in chosen.keys() & scenario.swept.keys():
             option = _OPTIONS[flag]
-            told = f"scenario {scenario.family} sweeps {flag}; leave the option out"
-            raise click.UsageError(f"{option}: {told}, or choose others with -s")
+            raise click.UsageError(
+                f"{option}: scenario {scenario.family} sweeps {flag}; leave the option"
+                " out, or choose other scenarios with -s"
+            )
 
 
 def _control(
     suite: SuiteConfig, asked: RunOptions, engines: Collection[str], repetitions: int
 ) -> str:
-    """The engine that is measured again, or "".  Raises click.UsageError."""
+    """Return the control engine, or "".  Raises click.UsageError."""
     if asked.control is None:
         whole = not (asked.engines or asked.scenarios or asked.globs)
         return control_of(suite, whole, engines, repetitions)
     if not asked.control:
         return ""
     if not suite.control:
-        raise click.UsageError(f"--control: suite {suite.name} names no control")
+        raise click.UsageError(
+            f"--control: suite {suite.name} does not name a control engine"
+        )
     if suite.control not in engines:
-        left_out = f"{suite.control} is not among the engines of this run"
-        raise click.UsageError(f"--control: {left_out}")
+        raise click.UsageError(
+            f"--control: {suite.control} is not an engine of this run; add it with -e"
+        )
     return suite.control

@@ -1,4 +1,4 @@
-"""The beginning and the end of every session: the doctor first, the result last."""
+"""The start and the end of every session: the doctor, then the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scripts.store.run_places import RunPlaces
 def run_with_progress(
     session: Session[P], plan: P, output: Output, *, strict: bool
 ) -> SessionResult[P]:
-    """Ask the doctor, and do all of a new run.  Raises Unfit or Refused."""
+    """Ask the doctor, then measure a new run.  Raises Unfit or CannotStart."""
     with progress_on(output.stderr(), output.quiet) as tell:
         environment = session.admit(plan, tell if strict else None)
     return session.start(plan, environment)
@@ -31,7 +31,7 @@ def run_with_progress(
 def conclude(
     ending: SessionResult[P], result: Result, output: Output, resume: str
 ) -> int:
-    """Print the result, write the report, and say how to go on; the exit code."""
+    """Print the result and how to continue, write the report; return the exit code."""
     code, report = ending.exit_code or result.exit_code, None
     if ending.lines and not output.no_report:
         report = written_report(ending.path)
@@ -47,18 +47,18 @@ def conclude(
             click.echo(f"report    {shown_places['report']}")
     if ending.exit_code and not result.is_whole:
         why = f"{ending.message}; " if ending.message else ""
-        print_error(f"{why}{result.kept} are kept; go on with:\n  {resume}", code)
+        print_error(f"{why}{result.kept} are kept; continue with:\n  {resume}", code)
     return code
 
 
 def written_report(path: Path) -> Path | None:
-    """The HTML report; a run is not lost because its report cannot be written."""
+    """Write the HTML report; return None if that fails: the run is still good."""
     try:
         return write_report(path, "html", None)
     except (Exception, KeyboardInterrupt) as error:
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        again = f"try again with: scripts/kvmatrix report {shlex.quote(path.name)}"
-        print_error(f"no report: {what}; {again}", 0)
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        retry = f"retry with: scripts/kvmatrix report {shlex.quote(path.name)}"
+        print_error(f"cannot write the report: {reason}; {retry}", 0)
         return None
 
 
@@ -68,7 +68,7 @@ def concluded_ab(
     places: RunPlaces,
     builds: BuildFolders | None = None,
 ) -> int:
-    """Judge the run and show what it came to; return the exit code."""
+    """Judge the A/B run and print the verdict; return the exit code."""
     from scripts.show.ab_outcome import AbOutcome
 
     command = resume_command(

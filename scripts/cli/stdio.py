@@ -1,6 +1,6 @@
 """Standard streams that cannot fail: closed ones are /dev/null, broken pipes are quiet.
 
-A run's exit code tells how the run ended, whoever stopped reading what it prints.
+The exit code says how the run ended, even if the reader of its output went away.
 """
 
 import io
@@ -10,13 +10,13 @@ from typing import Any, TextIO
 
 
 class _Quiet(io.FileIO):
-    """A descriptor of ours that swallows what nobody reads any more."""
+    """A file descriptor that discards output once its reader is gone."""
 
     def __init__(self, fd: int) -> None:
         super().__init__(fd, "w", closefd=False)
 
     def write(self, content: Any) -> int:
-        """Writes, or forgets it once the reader is gone."""
+        """Write `content`, or discard it once the reader is gone."""
         try:
             return super().write(content)
         except BrokenPipeError:
@@ -27,7 +27,7 @@ class _Quiet(io.FileIO):
 
 
 def make_streams_safe() -> None:
-    """Makes stdin, stdout and stderr usable; call before anything is opened."""
+    """Make stdin, stdout and stderr usable; call before anything is opened."""
     for fd in range(3):
         try:
             os.fstat(fd)
@@ -41,11 +41,11 @@ def make_streams_safe() -> None:
 
 
 def _stream(fd: int, old: TextIO | None) -> io.TextIOWrapper:
-    """A stream as Python made it, but with a quiet descriptor."""
+    """Return a stream like Python's own, on a quiet descriptor."""
     quiet = _Quiet(fd)
     return io.TextIOWrapper(
         io.BufferedWriter(quiet),
         encoding=old.encoding if old else "utf-8",
-        errors="backslashreplace",  # whatever the locale can show
+        errors="backslashreplace",  # in any locale
         line_buffering=fd == 2 or quiet.isatty(),
     )

@@ -27,7 +27,7 @@ _VERBS = {
 )
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Measures embedded storage engines, each against the same workloads.
+    """Benchmark embedded storage engines on identical workloads.
 
     \b
     Example:
@@ -35,8 +35,9 @@ def main(ctx: click.Context) -> None:
       scripts/kvmatrix report @last --open
 
     \b
-    Exit codes: 0 done; 1 a regression; 2 usage or configuration; 3 some cells
-    failed or are missing, the rest is saved; 4 the machine is unfit (run --strict) or
-    too small (plan); 5 nothing could be measured or compared; 130 interrupted.
+    Exit codes: 0 done; 1 a regression; 2 wrong usage, invalid configuration or
+    damaged files; 3 some cells failed or are missing (the rest is saved), or the run
+    is unfinished; 4 the machine is unfit (--strict), or the size does not fit on it
+    (plan); 5 nothing could be measured, judged or compared; 130 interrupted.
     """
     ctx.ensure_object(SystemAccess)

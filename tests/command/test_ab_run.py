@@ -214,18 +214,21 @@ def test_the_same_executables_are_warned_of(lab: Lab) -> None:
 
 
 USAGE = {
-    "no a": ((), "--a needs a build directory"),
-    "no b": (("--a", "BUILD"), "--b needs a build directory"),
-    "a b too many": (("--aa", "--a", "BUILD", "--b", "BUILD"), "has no --b"),
+    "no a": ((), "--a is missing: pass a build directory"),
+    "no b": (("--a", "BUILD"), "--b is missing: pass a build directory"),
+    "a b too many": (("--aa", "--a", "BUILD", "--b", "BUILD"), "leave --b out"),
     "an empty folder": (("--aa", "--a", "DATA"), "looked for drivers/db_bench_* or"),
     "no folder": (("--aa", "--a", "DATA/none"), "contains no executables"),
     "no round": (("--screen-rounds", "0"), "0 is not in the range"),
-    "no label": (("--aa", "--a", "BUILD", "--label-a", " "), "--label-a has 1 to 100"),
+    "no label": (
+        ("--aa", "--a", "BUILD", "--label-a", " "),
+        "--label-a: expected 1 to 100",
+    ),
     "one label": (
         ("--a", "BUILD", "--b", "BUILD", "--label-a", "x", "--label-b", "x"),
         "both sides are labelled 'x'",
     ),
-    "too few rounds": (("--confirm-rounds", "3"), "give 4 or more"),
+    "too few rounds": (("--confirm-rounds", "3"), "pass 4 or more"),
 }
 
 
@@ -314,7 +317,7 @@ def test_a_torn_line_is_done_again(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == "", "a note is not the result"
     assert "\n0 regressed" in done.stdout and "rule  " in done.stdout
-    assert "is finished: nothing is missing" in lab.call("resume", "@last").stderr
+    assert "is finished; nothing is missing" in lab.call("resume", "@last").stderr
     lab.measurements.write_bytes(whole[:-50])
     done = lab.call("resume", "@last")
     assert done.returncode == 2

@@ -9,7 +9,7 @@ from report.config.configuration import load, load_readable
 from report.config.toml_table import ConfigError
 from tests.support.lab import Lab, make_lab
 
-_WARNING = "kvmatrix: warning: broken and left out: "
+_WARNING = "kvmatrix: warning: skipped a broken file: "
 
 
 @pytest.fixture

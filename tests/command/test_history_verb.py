@@ -137,7 +137,7 @@ def test_cells_can_be_chosen(folder: Path) -> None:
     assert "fillseq" not in done.stdout
     wrong = called(*at(folder), "-k", "gamma/*")
     assert wrong.exit_code == 2
-    assert "matches no cell" in wrong.stderr
+    assert "does not match a cell" in wrong.stderr
 
 
 def test_the_last_runs_are_shown_and_all_are_examined(folder: Path) -> None:
@@ -214,9 +214,9 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     (entry,) = load(tmp_path / "h")
     assert (entry.run, entry.label) == (synthetic_records.RUN_ID, "abc123")
     before = (tmp_path / "h" / f"{entry.run}.json").read_bytes()
-    again = added(tmp_path, synthetic_records.RUN_ID, "--label", "abc123")
-    assert (again.exit_code, "(was there)" in again.stdout) == (0, True)
-    other = added(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
+    again = added(tmp_path, records.RUN_ID, "--label", "abc123")
+    assert (again.exit_code, "(already there)" in again.stdout) == (0, True)
+    other = added(tmp_path, records.RUN_ID, "--label", "def456")
     assert other.exit_code == 2
     assert "different entry" in other.stderr
     assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before

@@ -278,7 +278,7 @@ def test_sizes_of_other_settings_are_reported(lab: Lab) -> None:
     told = lab.call("plan", "lab", "-e", "good", "--num", "3000")
     assert told.returncode == 5
     assert "measured: none; with other settings than of this size: 2,000" in told.stdout
-    assert "1 cell is not predicted: add --measure" in told.stderr
+    assert "1 cell is not predicted; add --measure" in told.stderr
     dry = lab.call("run", "lab", "-e", "good", "--dry-run").stdout
     assert "\n1 cell x 3, about " in dry
 
@@ -287,7 +287,7 @@ def test_the_ladder_is_measured_once_and_kept_separately(lab: Lab) -> None:
     words = ("lab", "--num", "2000", "--sizes", "20,60,200")
     blind = lab.call("plan", *words)
     assert blind.returncode == 5
-    assert "2 cells are not predicted: add --measure" in blind.stderr
+    assert "2 cells are not predicted; add --measure" in blind.stderr
     (line,) = blind.stdout.splitlines()
     assert line.startswith("good/base/readrandom and 1 cell more: not predicted:")
     assert line.endswith("needs at least 3 sizes, measured: none")
@@ -344,7 +344,7 @@ def test_what_cannot_fit_ends_with_4(lab: Lab) -> None:
     words = ("lab", "--num", "10000000000000000", "--sizes", "20,60,200")
     found = lab.call("plan", *words, "--measure")
     assert found.returncode == 4
-    assert "this run cannot fit" in found.stderr
+    assert "this run does not fit" in found.stderr
     assert "good/base/fillrandom needs memory" in found.stderr
 
 

@@ -69,10 +69,10 @@ def test_it_can_be_requested(lab: Lab) -> None:
 def test_it_cannot_be_requested_without_its_engine(lab: Lab) -> None:
     done = lab.call("run", "lab", "-e", "two", "--control")
     assert done.returncode == 2
-    assert "one is not among the engines" in done.stderr
+    assert "one is not an engine of this run" in done.stderr
     lab.suite()
     done = lab.call("run", "lab", "--control")
-    assert done.returncode == 2 and "names no control" in done.stderr
+    assert done.returncode == 2 and "does not name a control engine" in done.stderr
 
 
 def test_a_missing_control_is_not_missing_twice(lab: Lab) -> None:
