@@ -7,6 +7,12 @@ from collections.abc import Sequence
 from report.terms import numbers
 from report.terms.rulebook import BENCHMARKS, FLAGS
 
+DISTURBED, SUSPECT = "⚠", "¶"  # signs of a rate, in every format
+MEANINGS = {
+    DISTURBED: "disturbed by other work on the machine",
+    SUSPECT: "suspect: works outside the clock, or its size or speed does not fit",
+}
+
 
 def title(benchmark: str) -> str:
     """Return the title of a benchmark, or its name if that is unknown."""

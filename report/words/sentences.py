@@ -8,17 +8,13 @@ from report.model.run import Run
 from report.stats import repetition_stats
 from report.stats.repetition_stats import ChartOutcome
 from report.terms import numbers, titles
+from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
 
 NOISE_UNKNOWN = (
     "the noise of the run was not measured, so a win rests on these intervals alone"
 )
-DISTURBED, SUSPECT = "⚠", "¶"  # signs of a rate, in every format
-MEANINGS = {
-    DISTURBED: "disturbed by other work on the machine",
-    SUSPECT: "suspect: works outside the clock, or its size or speed does not fit",
-}
 
 
 def headline(comparison: Comparison) -> str:

@@ -21,7 +21,7 @@ _ERROR = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |^Could not fetch |\*\
 
 
 @dataclass(frozen=True)
-class Heartbeat:
+class CommandHeartbeat:
     """A call made every `interval_s` while a program runs."""
 
     interval_s: float
@@ -29,7 +29,7 @@ class Heartbeat:
 
 
 def call(
-    command: Sequence[str], heartbeat: Heartbeat | None = None, **options: Any
+    command: Sequence[str], heartbeat: CommandHeartbeat | None = None, **options: Any
 ) -> int:
     """Run `command` without input; return its exit status, -N if killed by signal N.
 
@@ -50,7 +50,9 @@ def call(
             raise
 
 
-def _status_of(child: subprocess.Popen[bytes], heartbeat: Heartbeat | None) -> int:
+def _status_of(
+    child: subprocess.Popen[bytes], heartbeat: CommandHeartbeat | None
+) -> int:
     """Wait for a program to end, with heartbeats if given; return its exit status."""
     while heartbeat:
         try:
@@ -112,7 +114,7 @@ def run_logged(
     *,
     cwd: Path,
     env: Mapping[str, str] | None = None,
-    heartbeat: Heartbeat | None = None,
+    heartbeat: CommandHeartbeat | None = None,
 ) -> None:
     """Run `command`, appending what it prints to `log`.
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from scripts.provision.commands import Heartbeat
+from scripts.provision.commands import CommandHeartbeat
 
 _CLEAR = "\r\x1b[2K"  # erase the line of the cursor
 _TERMINAL_S, _LOG_S = 0.5, 30.0  # between updates on a terminal, or lines in a log
@@ -35,7 +35,7 @@ class Screen:
         print(f"{self._clear}{text}", file=self._out, flush=True)
         self._clear = ""
 
-    def build_progress(self, text: str, log: Path) -> Heartbeat:
+    def build_progress(self, text: str, log: Path) -> CommandHeartbeat:
         """Return a heartbeat that shows the progress of a build, read from its log.
 
         On a terminal it rewrites one line; otherwise it prints a line every 30 s.
@@ -52,7 +52,7 @@ class Screen:
                 print(f"{_CLEAR}{line}", end="", file=self._out, flush=True)
                 self._clear = _CLEAR
 
-        return Heartbeat(_TERMINAL_S if is_terminal else _LOG_S, beat)
+        return CommandHeartbeat(_TERMINAL_S if is_terminal else _LOG_S, beat)
 
     @contextmanager
     def step(self, text: str) -> Iterator[None]:

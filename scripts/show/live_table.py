@@ -12,7 +12,7 @@ from report.model.plan import CellName, Engine, Plan
 from report.model.run import NOT_MEASURED
 from report.model.run import Cell as MeasuredCell
 from report.stats.repetition_stats import ChartOutcome, ChartVerdict, Summary
-from report.terms import numbers
+from report.terms import numbers, titles
 from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
 from report.verdict.comparison import (
     FAILURES,
@@ -21,7 +21,6 @@ from report.verdict.comparison import (
     contest_of,
 )
 from report.verdict.control import measured_twice
-from report.words import sentences
 from scripts.show.board import STATUS_WORDS, Board, made
 
 
@@ -40,7 +39,7 @@ class Glyphs:
     none: str = "–"
     dot: str = "·"
     disturbed: str = "!"
-    suspect: str = sentences.SUSPECT
+    suspect: str = titles.SUSPECT
 
 
 UNICODE = Glyphs()
@@ -92,11 +91,11 @@ def legend_line(board: Board, layout: Layout, glyphs: Glyphs) -> Text:
     if layout.ratio:
         parts.append(f"{glyphs.times} off the best")
     for glyph, sign in (
-        (glyphs.disturbed, sentences.DISTURBED),
-        (glyphs.suspect, sentences.SUSPECT),
+        (glyphs.disturbed, titles.DISTURBED),
+        (glyphs.suspect, titles.SUSPECT),
     ):
         if glyph in signs:
-            parts.append(f"{glyph} {sentences.MEANINGS[sign]}")
+            parts.append(f"{glyph} {titles.MEANINGS[sign]}")
     return Text(", ".join(parts), "dim")
 
 

@@ -214,9 +214,9 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     (entry,) = load(tmp_path / "h")
     assert (entry.run, entry.label) == (synthetic_records.RUN_ID, "abc123")
     before = (tmp_path / "h" / f"{entry.run}.json").read_bytes()
-    again = added(tmp_path, records.RUN_ID, "--label", "abc123")
+    again = added(tmp_path, synthetic_records.RUN_ID, "--label", "abc123")
     assert (again.exit_code, "(already there)" in again.stdout) == (0, True)
-    other = added(tmp_path, records.RUN_ID, "--label", "def456")
+    other = added(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
     assert other.exit_code == 2
     assert "different entry" in other.stderr
     assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before

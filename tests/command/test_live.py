@@ -184,7 +184,7 @@ def test_a_pipe_gets_one_line_per_repetition_and_no_escape() -> None:
     ]
     assert "4,029,999 ops/s" in lines[2]
     assert any("b/base/fillrandom  ERROR: synthetic failure" in x for x in lines)
-    assert lines[-1] == "done 6/12 repetitions, 1 cell failed, 90 s"
+    assert lines[-1] == "done 8/18 repetitions, 1 cell failed, 90 s"
 
 
 def test_the_heart_beats_each_minute_of_silence() -> None:
@@ -361,8 +361,10 @@ def test_the_summary_names_failures_and_shares() -> None:
     }
     text = [t.plain for t in summary_lines(board(), None, UNICODE, lines)]
     assert "ERROR     b/base/fillrandom: synthetic failure" in text
-    legend = "★ wins, = tie, ± spread: (max - min) / median, x off the best"
-    assert any(x.endswith(legend) for x in text)
+    (legend,) = (x for x in text if x.startswith("median operations per second"))
+    assert "★ wins (no overlap in 3 or more repetitions, not all disturbed;" in legend
+    assert "; the noise of the run was not measured), = tie, " in legend
+    assert legend.endswith("± spread: (max - min) / median, x off the best")
     shares = time_shares(made(), lines)
     assert shares is not None
     assert (shares.timed, shares.settle) == (0.5, 0.05)

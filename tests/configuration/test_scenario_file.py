@@ -147,7 +147,7 @@ def test_fill_and_state_are_what_databases_start_from(tmp_path: Path) -> None:
         ("[[from_num]]\nnum = 9\n[from_num.settings.one]\nnum = 3",
          "from_num[0].settings.one.num", "outside of from_num"),
         ('key_format = "bigg"', "key_format", "did you mean 'big'"),
-        ("key_format = 3", "key_format", '"decimal", "big", "little"'),
+        ("key_format = 3", "key_format", 'expected "decimal", "big" or "little"'),
         ('stream = "levelbd"', "stream", "expected kvmatrix, leveldb or leveldb-301"),
         ("zipf_theta = 0", "zipf_theta", "a number from 0.01"),
         ("zipf_theta = nan", "zipf_theta", "a number from 0.01"),

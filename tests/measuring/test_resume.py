@@ -167,7 +167,7 @@ def test_an_order_that_lacks_something_is_refused(
     path.write_text(json.dumps(document))
     done = lab.call("resume", "@last")
     assert done.returncode == 2
-    assert "order does not have each repetition of each cell once" in done.stderr
+    assert "order: expected each repetition of each cell exactly once" in done.stderr
 
 
 def test_a_plan_without_a_time_limit_is_refused(lab: Lab) -> None:

@@ -156,7 +156,7 @@ def test_disputed_charts_rank_nobody_and_say_so(tmp_path: Path) -> None:
     assert "Alpha wins 7 of 8 charts" in page.text
     assert "digests disagree in 1 chart: not ranked" in page.text
     assert "The digests disagree: no engine is ranked" in page.text
-    assert "ffffffffffffffff of gamma" in page.text
+    assert "ffffffffffffffff from gamma" in page.text
     assert "disputed" in markdown.render(run)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scripts.provision.commands import Heartbeat, call, run_logged
+from scripts.provision.commands import CommandHeartbeat, call, run_logged
 from scripts.provision.setup_screen import Screen
 from tests.places import PATIENCE_S, ROOT
 from tests.support.lab import is_alive, wait_for_number
@@ -116,7 +116,7 @@ def test_a_build_shows_how_far_it_is(
 
         assert progress.interval_s == interval_s
         run_logged(
-            ["sh", "-c", _NINJA], log, cwd=tmp_path, heartbeat=Heartbeat(0, beat)
+            ["sh", "-c", _NINJA], log, cwd=tmp_path, heartbeat=CommandHeartbeat(0, beat)
         )
     shown = re.sub(r"\d+ s so far", "0 s so far", out.getvalue())
     first, rest = shown.split("\n", 1)
