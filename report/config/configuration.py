@@ -83,7 +83,7 @@ def _scenarios(
             by_file[stem] = _of_file(stem, raw, broken, engines)
         except ConfigError as error:
             broken[stem] = error
-    for stem, table in raw.items():  # a base that was found broken only after them
+    for stem, table in raw.items():  # if the base turned out to be broken later
         if stem in by_file and (base := table.values.get("extends")) in broken:
             broken[stem] = broken[base]
     scenarios: dict[str, ScenarioConfig] = {}
@@ -115,11 +115,12 @@ def _check_names(
     files: Container[str],
     scenarios: Container[str],
 ) -> None:
-    """Raise ConfigError if another file makes a scenario of the same name."""
+    """Raise ConfigError if another file has a scenario of the same name."""
     for scenario in members:
         name = scenario.name
         if name in scenarios or (name != stem and name in files):
-            problem = f"makes {name!r}, which another file makes"
+            problem = f"creates the scenario {name!r}, which another file has too"
+            problem += "; rename one of the files"
             raise ConfigError(scenario.file, "sweep", problem)
 
 
@@ -253,8 +254,8 @@ def _members(
 
 def _published(table: TomlTable) -> tuple[str, ...]:
     value = table.values.get("published", "")
-    one = (value,) if value and isinstance(value, str) else ()
-    names = one or (() if value == "" else table.texts("published", ()))
+    single = (value,) if value and isinstance(value, str) else ()
+    names = single or (() if value == "" else table.texts("published", ()))
     for name in names:
         known(table, "published", name, published_names(), "published figures")
     return names

@@ -116,8 +116,8 @@ def _fill(table: TomlTable) -> tuple[str, ...]:
 def _settings(parts: Iterable[TomlTable]) -> dict[str, dict[str, Flag]]:
     settings: dict[str, dict[str, Flag]] = {}
     for part in parts:
-        for engine, own in part.table("settings").tables_by_name():
-            settings.setdefault(engine, {}).update(read_flags(own))
+        for engine, overrides in part.table("settings").tables_by_name():
+            settings.setdefault(engine, {}).update(read_flags(overrides))
     return settings
 
 
@@ -138,8 +138,8 @@ def _growth(parts: Iterable[TomlTable]) -> tuple[FlagsBySize, ...]:
             if "num" not in flags:
                 raise table.wrong("num", "the entries from which these flags apply")
             settings = _settings((table,))
-            for engine, own in settings.items():
-                if "num" in own:
+            for engine, overrides in settings.items():
+                if "num" in overrides:
                     problem = "num cannot depend on num; set it outside of from_num"
                     key = table.at(f"settings.{engine}.num")
                     raise ConfigError(table.file, key, problem)

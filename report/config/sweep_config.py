@@ -70,7 +70,8 @@ def _check_free(
         growths = part.tables("from_num")
         tables += growths
         for owner in (part, *growths):
-            tables += [own for _, own in owner.table("settings").tables_by_name()]
+            settings = owner.table("settings")
+            tables += [engine for _, engine in settings.tables_by_name()]
     for table in tables:
         # There num is the size from which the table applies, and sets nothing.
         is_threshold = flag == "num" and table.path.startswith("from_num[")

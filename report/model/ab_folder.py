@@ -90,8 +90,8 @@ def _check_membership(m: Measurement, run: str, place: str) -> None:
     record = m.record
     if record["run"] != run:
         raise ResultsError(f"{place}: belongs to run {record['run']}, not {run}")
-    known = range(_FIRST_SCHEMA, SCHEMA + 1)
-    if record["schema"] not in known or record["method"] != METHOD:
+    schemas = range(_FIRST_SCHEMA, SCHEMA + 1)
+    if record["schema"] not in schemas or record["method"] != METHOD:
         versions = f"schema {record['schema']} and method {record['method']}"
         raise ResultsError(f"{place}: {versions} cannot be read as an A/B run")
     if "ab" not in record:

@@ -51,8 +51,10 @@ class RoundLines:
 
     def due(self) -> list[int]:
         """Return the slots still to be measured, without those of a failed side."""
-        left = range(slot_of(self.lines[-1]) + 1, SLOTS)
-        return [slot for slot in left if side_at(self.lead, slot) not in self.failed]
+        remaining = range(slot_of(self.lines[-1]) + 1, SLOTS)
+        return [
+            slot for slot in remaining if side_at(self.lead, slot) not in self.failed
+        ]
 
 
 def side_of(m: Measurement) -> str:
@@ -83,9 +85,11 @@ def rounds_of(
         if seeds.setdefault(m.repetition, seed) != seed:
             earlier = f"round {m.repetition} has seed {seeds[m.repetition]}"
             raise ResultsError(f"{place}: seed {seed}, but {earlier}")
-        if (other := of_seed.setdefault(seed, m.repetition)) != m.repetition:
+        if (first_round := of_seed.setdefault(seed, m.repetition)) != m.repetition:
             reused = f"seed {seed} in round {m.repetition}"
-            raise ResultsError(f"{place}: {reused}, which is that of round {other}")
+            raise ResultsError(
+                f"{place}: {reused}, which is that of round {first_round}"
+            )
         if last is None or (last.cell, last.number) != (m.cell, m.repetition):
             _check_next_round(m, last, rounds[m.cell], place)
             _check_lead(m, rounds[m.cell], place)
@@ -124,8 +128,8 @@ def _check_next_round(
     m: Measurement, last: RoundLines | None, before: Sequence[RoundLines], place: str
 ) -> None:
     """Raise ResultsError unless a line may begin a round here."""
-    if last is not None and (left := last.due()):
-        gap = f"round {last.number} of {last.cell} lacks slot {left[0]}"
+    if last is not None and (due := last.due()):
+        gap = f"round {last.number} of {last.cell} lacks slot {due[0]}"
         raise ResultsError(f"{place}: {m.cell} begins a round, but {gap}")
     if last is not None and m.repetition < last.number:
         raise ResultsError(f"{place}: round {m.repetition} after {last.number}")

@@ -130,8 +130,8 @@ class AbPlan:
 
 def differences_of_work(a: Plan, b: Plan, cell: CellName) -> list[str]:
     """Return the differences in a cell's work; [] unless both sides describe it."""
-    one, other = a.benchmark(cell), b.benchmark(cell)
-    if one is None or other is None:
+    on_a, on_b = a.benchmark(cell), b.benchmark(cell)
+    if on_a is None or on_b is None:
         return []
-    values = [(key, getattr(one, key), getattr(other, key)) for key in WORK_KEYS]
+    values = [(key, getattr(on_a, key), getattr(on_b, key)) for key in WORK_KEYS]
     return [f"{key} is {x!r} on a, {y!r} on b" for key, x, y in values if x != y]

@@ -45,8 +45,8 @@ def build(engine: Engine) -> Build:
         ("assertions", compiled.get("assertions")),
         ("licence", described.licence),
     ]
-    known = [(name, text_of(value)) for name, value in facts if value]
-    return Build(engine, described.assertions_live, tuple(known))
+    texts = [(name, text_of(value)) for name, value in facts if value]
+    return Build(engine, described.assertions_live, tuple(texts))
 
 
 def _codec(described: Description) -> str:
@@ -75,8 +75,8 @@ def machine_words(machine: Mapping[str, object]) -> str:
         ("file_system", "{}"),
         ("kernel", "kernel {}"),
     )
-    known = [form.format(machine[name]) for name, form in facts if machine.get(name)]
-    return " · ".join(known)
+    texts = [form.format(machine[name]) for name, form in facts if machine.get(name)]
+    return " · ".join(texts)
 
 
 def text_of(value: Any) -> str:

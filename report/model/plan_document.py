@@ -45,7 +45,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "engines": engine_documents(plan.engines),
         "scenarios": scenario_documents(plan.scenarios),
         "cells": [asdict(cell) for cell in plan.cells],
-        "order": [[unit.repetition, list(unit.cells)] for unit in plan.order],
+        "order": [[group.repetition, list(group.cells)] for group in plan.order],
         "machine": dict(plan.machine),
         "settings_sha256": sha256_of_settings(plan.settings()),
     }
@@ -143,9 +143,9 @@ def plan_of(document: Document, place: Path) -> Plan:
 def check_versions(document: Document, place: str) -> None:
     """Raise ResultsError for a schema or a method that this version cannot read."""
     readable = (("schema", range(1, SCHEMA + 1)), ("method", (METHOD,)))
-    for key, known in readable:
-        if document.get(key, known[-1]) not in known:
-            expected = f"expected {'1 to ' if len(known) > 1 else ''}{known[-1]}"
+    for key, versions in readable:
+        if document.get(key, versions[-1]) not in versions:
+            expected = f"expected {'1 to ' if len(versions) > 1 else ''}{versions[-1]}"
             raise ResultsError(f"{place}: unknown {key} {document[key]}; {expected}")
 
 
@@ -309,7 +309,7 @@ def _check_families(scenarios: Iterable[Scenario], place: Path) -> None:
                 problem = f"family {scenario.family}: another flag or a duplicate value"
                 raise ResultsError(f"{place}: {scenario.name}: {problem}")
             values.add(point)
-            others = (own.get(flag, value) for own in scenario.flags.values())
-            if any(other != value for other in others):
+            others = (resolved.get(flag, value) for resolved in scenario.flags.values())
+            if any(setting != value for setting in others):
                 problem = f"swept {flag} is {value}, but its flags have another value"
                 raise ResultsError(f"{place}: {scenario.name}: {problem}")

@@ -143,10 +143,10 @@ class Cell:
 
     @property
     def _judged(self) -> tuple[Measurement, ...]:
-        found = (*self.repetitions, *self.superseded)
+        lines = (*self.repetitions, *self.superseded)
         if self.latency and not self._says_nothing(self.latency):
-            found = (*found, self.latency)
-        return found
+            lines = (*lines, self.latency)
+        return lines
 
     @staticmethod
     def _says_nothing(latency: Measurement) -> bool:

@@ -217,13 +217,13 @@ def _explain_ratio(page: Page, figure: PublishedFigure, base: PublishedFigure) -
         f"The page prints {figure.printed_ratio}×; its own figures give "
         f"{figure.printed_rate} / {base.printed_rate} = {numbers.multiplier(ratio)}."
     )
-    for other in page.figures.values():
-        if other.scenario != BASELINE or other.engine != figure.engine:
+    for row in page.figures.values():
+        if row.scenario != BASELINE or row.engine != figure.engine:
             continue
-        if other is not base and _follows(figure, other):
+        if row is not base and _follows(figure, row):
             text += (
                 f" What it prints is the ratio to the baseline's "
-                f"{inside(title(other.benchmark))}, {other.printed_rate}."
+                f"{inside(title(row.benchmark))}, {row.printed_rate}."
             )
     return text
 

@@ -38,14 +38,14 @@ _ROWS = 4096  # of 6**5 sums each, enumerated at once: bounds the memory
 
 def logs_of_rounds(a: Any, b: Any) -> tuple[Floats, Floats]:
     """Return both sides as arrays; ValueError unless finite rounds of two each."""
-    one, other = np.asarray(a, float), np.asarray(b, float)
-    if one.ndim < 2 or one.shape != other.shape or one.shape[-1] != 2:
-        raise ValueError(f"expected rounds of 2 + 2: {one.shape}, {other.shape}")
-    if not one.shape[-2]:
+    a_logs, b_logs = np.asarray(a, float), np.asarray(b, float)
+    if a_logs.ndim < 2 or a_logs.shape != b_logs.shape or a_logs.shape[-1] != 2:
+        raise ValueError(f"expected rounds of 2 + 2: {a_logs.shape}, {b_logs.shape}")
+    if not a_logs.shape[-2]:
         raise ValueError("no rounds")
-    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+    if not (np.isfinite(a_logs).all() and np.isfinite(b_logs).all()):
         raise ValueError("log of a time is not finite")
-    return one, other
+    return a_logs, b_logs
 
 
 def p_slower(a: Any, b: Any) -> Floats:
@@ -54,8 +54,8 @@ def p_slower(a: Any, b: Any) -> Floats:
     It is exact for up to EXACT_ROUNDS rounds, otherwise by normal approximation.
     p_slower(b, a) is the p of "b is faster".
     """
-    one, other = logs_of_rounds(a, b)
-    ranks = _aligned_ranks(one, other)
+    a_logs, b_logs = logs_of_rounds(a, b)
+    ranks = _aligned_ranks(a_logs, b_logs)
     if ranks.shape[-2] <= EXACT_ROUNDS:
         return _exact(ranks)
     return _approximate(ranks)

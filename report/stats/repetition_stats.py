@@ -32,22 +32,22 @@ class Summary:
 
 
 class ChartOutcome(Enum):
-    """What a chart says about who is fastest."""
+    """The outcome of a chart: whether one engine is the fastest."""
 
     WIN = "win"
     TIE = "tie"
-    SINGLE = "single"  # one repetition: fastest is known, a win is not
-    UNPROVEN = "unproven"  # a win by the rates, of repetitions that prove none
-    UNCONTESTED = "uncontested"  # one engine alone has a rate
+    SINGLE = "single"  # one repetition: too few for a win
+    UNPROVEN = "unproven"  # a win by the rates, but not a reliable one
+    UNCONTESTED = "uncontested"  # only one engine has a rate
     NONE = "none"
 
 
 @dataclass(frozen=True)
 class ChartVerdict:
-    """`leaders` are the best engine and all that tie with it, best first.
+    """The verdict of a chart; `leaders` are the best engine and its ties, best first.
 
-    `within_noise` says of a tie that it is one by the noise of the run alone:
-    no interval reaches that of the best.  `doubt` says why a win is unproven.
+    `within_noise` is true if engines tie only because of the noise of the run, without
+    overlapping intervals.  `doubt` is the reason why a win is unproven, or "".
     """
 
     outcome: ChartOutcome
@@ -72,8 +72,8 @@ class Noise:
 
 def median(numbers: Iterable[float | None]) -> float | None:
     """Return the median of the known numbers; None if all are unknown."""
-    known = [number for number in numbers if number is not None]
-    return statistics.median(known) if known else None
+    values = [number for number in numbers if number is not None]
+    return statistics.median(values) if values else None
 
 
 def summarize(rates: Sequence[float]) -> Summary | None:
@@ -110,9 +110,9 @@ def verdict(summaries: Mapping[str, Summary], noise_share: float = 0.0) -> Chart
     return ChartVerdict(outcome, (ranking[0], *rivals), bool(rivals) and not reaching)
 
 
-def difference(one: Summary, other: Summary) -> float:
+def difference(a: Summary, b: Summary) -> float:
     """Return how much faster the faster median is: 0.03 is 3 %.  It is symmetric."""
-    return max(one.median, other.median) / min(one.median, other.median) - 1
+    return max(a.median, b.median) / min(a.median, b.median) - 1
 
 
 def noise(differences: Sequence[float], engine: str) -> Noise | None:

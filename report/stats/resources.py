@@ -103,8 +103,8 @@ def medians(records: Sequence[Record]) -> Resources:
 def _sum(record: Record, *names: str) -> float | None:
     """Return the sum of several keys; None if one of them is unknown."""
     counts = [count_of(record, name) for name in names]
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if len(numbers) == len(counts) else None
 
 
 def _largest(*numbers: float | None) -> float | None:

@@ -178,9 +178,9 @@ def predict(points: Sequence[SizePoint], num: int, growth: ExponentPrior) -> Pre
     y = [math.log(point.value - constant) for point in points]
     x_mean, y_mean = mean(x), mean(y)
     prior = (_NOISE / growth.sd) ** 2
-    known = prior + total * mean([(a - x_mean) ** 2 for a in x])
+    precision = prior + total * mean([(a - x_mean) ** 2 for a in x])
     products = [(a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True)]
-    exponent = (prior * growth.exponent + total * mean(products)) / known
+    exponent = (prior * growth.exponent + total * mean(products)) / precision
     gaps = [b - y_mean - exponent * (a - x_mean) for a, b in zip(x, y, strict=True)]
     freedom = _NOISE_WEIGHT + total - 1
     variance = (
@@ -191,7 +191,7 @@ def predict(points: Sequence[SizePoint], num: int, growth: ExponentPrior) -> Pre
     away = math.log(num) - x_mean
     middle = y_mean + exponent * away
     reach = stdtrit(freedom, (1 + LEVEL) / 2) * math.sqrt(
-        variance * (1 + 1 / total + away**2 / known)
+        variance * (1 + 1 / total + away**2 / precision)
     )
     ends = (middle, middle - reach, middle + reach)
     return Prediction(*(constant + math.exp(end) for end in ends))

@@ -49,11 +49,11 @@ def interval(a: Any, b: Any, confidence: float) -> tuple[Floats, Floats]:
     Both ends are nan with too few rounds for the test to reject anything at this
     confidence (a share: 0.95 needs 3 rounds).
     """
-    one, other = logs_of_rounds(a, b)
+    a_logs, b_logs = logs_of_rounds(a, b)
     limit = (1 - confidence) / 2
-    bounds = _boundary(np.stack([one, other]), np.stack([other, one]), limit)
+    bounds = _boundary(np.stack([a_logs, b_logs]), np.stack([b_logs, a_logs]), limit)
     low, high = bounds[0], -bounds[1]
-    if one.shape[-2] < _least_rounds(limit):
+    if a_logs.shape[-2] < _least_rounds(limit):
         low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
     return low, high
 
@@ -65,8 +65,8 @@ def sigma_log(a: Any, b: Any) -> Floats:
     than 3 pairs.  The first process of each side in a round form a pair, and so do the
     second ones.
     """
-    one, other = logs_of_rounds(a, b)
-    pairs = (other - one).reshape(*one.shape[:-2], -1)
+    a_logs, b_logs = logs_of_rounds(a, b)
+    pairs = (b_logs - a_logs).reshape(*a_logs.shape[:-2], -1)
     if pairs.shape[-1] < 3:
         return np.full(pairs.shape[:-1], np.nan)
     centre = np.median(pairs, axis=-1, keepdims=True)
@@ -91,10 +91,10 @@ def smallest_effect(
     This is the inverse of pairs_for(), except that the estimate must also reach
     `least` (a share).  None if outliers alone can hide any slowdown.
     """
-    left = pairs - _lost(alpha)
-    if left < 1:
+    usable = pairs - _lost(alpha)
+    if usable < 1:
         return None
-    error = sigma * math.sqrt(_MORE / left)
+    error = sigma * math.sqrt(_MORE / usable)
     significant = _deviations(alpha) * error
     return as_share(max(significant, as_log(least) + float(norm.ppf(POWER)) * error))
 
@@ -109,9 +109,9 @@ def _lost(alpha: float) -> float:
 
 
 def _differences(a: Any, b: Any) -> Floats:
-    one, other = logs_of_rounds(a, b)
-    differences = other[..., None, :] - one[..., :, None]
-    return differences.reshape(*one.shape[:-2], -1)
+    a_logs, b_logs = logs_of_rounds(a, b)
+    differences = b_logs[..., None, :] - a_logs[..., :, None]
+    return differences.reshape(*a_logs.shape[:-2], -1)
 
 
 def _least_rounds(limit: float) -> int:

@@ -46,16 +46,16 @@ def unpaired(
     base: Sequence[float], new: Sequence[float], confidence: float = CONFIDENCE
 ) -> Unpaired:
     """Compare times per operation; ValueError unless all are positive and finite."""
-    one, other = _logs(base), _logs(new)
-    differences = np.sort((other[:, None] - one[None, :]).ravel())
-    outside, level = _left_out(len(one), len(other), confidence)
+    base_logs, new_logs = _logs(base), _logs(new)
+    differences = np.sort((new_logs[:, None] - base_logs[None, :]).ravel())
+    excluded, level = _left_out(len(base_logs), len(new_logs), confidence)
     return Unpaired(
         log_shift=float(np.median(differences)),
-        log_low=float(differences[outside]),
-        log_high=float(differences[-1 - outside]),
+        log_low=float(differences[excluded]),
+        log_high=float(differences[-1 - excluded]),
         confidence=level,
-        p_slower=_p_greater(other, one),
-        p_faster=_p_greater(one, other),
+        p_slower=_p_greater(new_logs, base_logs),
+        p_faster=_p_greater(base_logs, new_logs),
     )
 
 
@@ -73,18 +73,20 @@ def _logs(times: Sequence[float]) -> Floats:
     return np.asarray(np.log(values))
 
 
-def _p_greater(one: Floats, other: Floats) -> float:
-    """Return the one-sided p of the Mann-Whitney test that `one` is above `other`.
+def _p_greater(greater: Floats, lesser: Floats) -> float:
+    """Return the one-sided p of the Mann-Whitney test that `greater` is above `lesser`.
 
     It is exact even with ties: the share of all assignments of the pooled mean ranks.
     """
-    if max(len(one), len(other)) > _EXACT_VALUES:
-        tested = mannwhitneyu(one, other, alternative="greater", method="asymptotic")
+    if max(len(greater), len(lesser)) > _EXACT_VALUES:
+        tested = mannwhitneyu(
+            greater, lesser, alternative="greater", method="asymptotic"
+        )
         return float(tested.pvalue)
-    pooled = np.round(np.concatenate([one, other]), _DECIMALS)
+    pooled = np.round(np.concatenate([greater, lesser]), _DECIMALS)
     doubled = np.rint(2 * rankdata(pooled)).astype(int)
-    shares = _sum_shares(tuple(sorted(doubled.tolist())), len(one))
-    return min(1.0, float(shares[doubled[: len(one)].sum() :].sum()))
+    shares = _sum_shares(tuple(sorted(doubled.tolist())), len(greater))
+    return min(1.0, float(shares[doubled[: len(greater)].sum() :].sum()))
 
 
 @functools.lru_cache(maxsize=256)
@@ -102,8 +104,8 @@ def _left_out(base: int, new: int, confidence: float) -> tuple[int, float]:
     tails = _tails_of_u(base, new)
     most = (base * new - 1) // 2
     fitting = [k for k in range(1, most + 1) if 1 - 2 * tails[k] >= confidence]
-    outside = max(fitting, default=0)
-    return outside, float(1 - 2 * tails[outside])
+    excluded = max(fitting, default=0)
+    return excluded, float(1 - 2 * tails[excluded])
 
 
 def _tails_of_u(base: int, new: int) -> Floats:

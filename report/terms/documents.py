@@ -119,8 +119,8 @@ def _problem(error: JsonSchemaValueException) -> str:
         missing = next(key for key in accepted if key not in value)
         return f"{missing!r} is missing"
     if error.rule == "additionalProperties":
-        known = (error.definition or {}).get("properties", {})
-        odd = next(key for key in value if key not in known)
+        names = (error.definition or {}).get("properties", {})
+        odd = next(key for key in value if key not in names)
         return f"unknown key {shown(odd)}"
     if error.rule == "countPairs":
         pairs = enumerate(value)

@@ -2,7 +2,7 @@
 
 rulebook.json holds the part of --describe that is the same for every executable, so
 that a configuration can be read where nothing is built.
-`python -m tests.workbench.make_rulebook` writes it.  Whether an executable can run a
+`python -m tests.support.make_rulebook` writes it.  Whether an executable can run a
 given combination of flags is its own decision (--check).
 """
 
@@ -41,8 +41,8 @@ class FlagRule:
     def of(cls, entry: Mapping[str, Any]) -> "FlagRule":
         """Read one entry of `common_flags`."""
         names = {f.name for f in fields(cls)}
-        known = {key: value for key, value in entry.items() if key in names}
-        return cls(**{**known, "choices": tuple(entry.get("choices", ()))})
+        values = {key: value for key, value in entry.items() if key in names}
+        return cls(**{**values, "choices": tuple(entry.get("choices", ()))})
 
     @property
     def is_reported(self) -> bool:
@@ -204,8 +204,10 @@ class Benchmark:
             rule = FLAGS["readwritepercent"]
             reads = float(flags.get(rule.name, rule.default)) / 100
             return {"read": reads, "update": 1 - reads}
-        known = {kind: share for kind, share in self.types.items() if share is not None}
-        return known if len(known) == len(self.types) else {}
+        by_type = {
+            kind: share for kind, share in self.types.items() if share is not None
+        }
+        return by_type if len(by_type) == len(self.types) else {}
 
     def finds_after(self, fill: Sequence[str]) -> str:
         """Return which reads succeed after a fill: "all", "none", "some" or "any".

@@ -16,8 +16,8 @@ MEANINGS = {
 
 def title(benchmark: str) -> str:
     """Return the title of a benchmark, or its name if that is unknown."""
-    known = BENCHMARKS.get(benchmark)
-    return known.title if known else benchmark
+    entry = BENCHMARKS.get(benchmark)
+    return entry.title if entry else benchmark
 
 
 def inside(title: str) -> str:
@@ -58,8 +58,8 @@ def value(swept: object, flag: str = "") -> str:
 
 def unit(benchmark: str) -> str:
     """Return the unit of a rate; a batch benchmark counts entries, not batches."""
-    known = BENCHMARKS.get(benchmark)
-    return "entries/s" if known and known.batch_size > 1 else "ops/s"
+    entry = BENCHMARKS.get(benchmark)
+    return "entries/s" if entry and entry.batch_size > 1 else "ops/s"
 
 
 def baseline_twin(benchmark: str) -> str | None:
@@ -68,8 +68,8 @@ def baseline_twin(benchmark: str) -> str | None:
     None for benchmarks with a value size of their own: a ratio between entries of
     different sizes is meaningless, and the page of 2011 has none.
     """
-    known = BENCHMARKS.get(benchmark)
-    if known and (known.value_size or BENCHMARKS[known.fill].value_size):
+    entry = BENCHMARKS.get(benchmark)
+    if entry and (entry.value_size or BENCHMARKS[entry.fill].value_size):
         return None
     if benchmark.startswith("fillseq"):
         return "fillseq"

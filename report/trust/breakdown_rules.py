@@ -185,10 +185,10 @@ def _writer_rate(context: Context) -> int:
     return int(context.flags.get("writes_per_second", 0))
 
 
-def _samples(found: Histogram | None, ops: int) -> str:
+def _samples(histogram: Histogram | None, ops: int) -> str:
     """Return what is wrong if a histogram does not have `ops` samples, or ""."""
-    count = found["count"] if found else 0
-    if found and count == ops == sum(n for _, n in found["buckets"]):
+    count = histogram["count"] if histogram else 0
+    if histogram and count == ops == sum(n for _, n in histogram["buckets"]):
         return ""
     return f"{count:,} latencies for {ops:,} operations"
 

@@ -20,8 +20,8 @@ def context_of(
     """Return the context of a benchmark, UNKNOWN without a description."""
     if description is None:
         return Context(UNKNOWN, flags, fill, latency=latency)
-    known = description.benchmarks.get(benchmark, UNKNOWN)
-    return Context(known, flags, fill, description.stores, latency)
+    entry = description.benchmarks.get(benchmark, UNKNOWN)
+    return Context(entry, flags, fill, description.stores, latency)
 
 
 def context_of_cell(plan: Plan, cell: CellName, latency: bool) -> Context:

@@ -120,24 +120,26 @@ def _presence(record: Record, context: Context, key: str, is_due: bool) -> str:
 def histogram_count(record: Record, context: Context) -> str:
     """Check that a histogram has one latency for each call."""
     calls = context.calls(record)
-    for key, found in _histograms(record):
-        if found["count"] != calls:
-            return f"{key}: {found['count']:,} latencies for {calls:,} calls"
+    for key, histogram in _histograms(record):
+        if histogram["count"] != calls:
+            return f"{key}: {histogram['count']:,} latencies for {calls:,} calls"
     return ""
 
 
 def histogram_buckets(record: Record, context: Context) -> str:
     """Check that the buckets of a histogram add up to its count."""
-    for key, found in _histograms(record):
-        if sum(n for _, n in found["buckets"]) != found["count"]:
-            return f"{key}: the buckets do not add up to {found['count']:,}"
+    for key, histogram in _histograms(record):
+        if sum(n for _, n in histogram["buckets"]) != histogram["count"]:
+            return f"{key}: the buckets do not add up to {histogram['count']:,}"
     return ""
 
 
 def histogram_order(record: Record, context: Context) -> str:
     """Check that the buckets of a histogram are in ascending order."""
-    for key, found in _histograms(record):
-        if any(later[0] <= earlier[0] for earlier, later in pairwise(found["buckets"])):
+    for key, histogram in _histograms(record):
+        if any(
+            later[0] <= earlier[0] for earlier, later in pairwise(histogram["buckets"])
+        ):
             return f"{key}: the buckets are not in ascending order"
     return ""
 
@@ -148,8 +150,8 @@ def histogram_least(record: Record, context: Context) -> str:
     The smallest latency is exact.  Its bucket may be off by one, and both are rounded
     to a nanosecond, because the executable counts in ticks.
     """
-    for key, found in _histograms(record):
-        low, first_ns = found["min"], min(edge for edge, _ in found["buckets"])
+    for key, histogram in _histograms(record):
+        low, first_ns = histogram["min"], min(edge for edge, _ in histogram["buckets"])
         after_low = upper_edge_ns(lower_edge_ns(low)) + 1
         if not first_ns <= after_low or low > upper_edge_ns(first_ns):
             return f"{key}: the smallest latency, {low:,} ns, is outside the buckets"
@@ -158,8 +160,8 @@ def histogram_least(record: Record, context: Context) -> str:
 
 def histogram_largest(record: Record, context: Context) -> str:
     """Check that the largest latency is in the last bucket."""
-    for key, found in _histograms(record):
-        high, last_ns = found["max"], max(edge for edge, _ in found["buckets"])
+    for key, histogram in _histograms(record):
+        high, last_ns = histogram["max"], max(edge for edge, _ in histogram["buckets"])
         if not last_ns <= high <= upper_edge_ns(upper_edge_ns(last_ns) + 1):
             return f"{key}: the largest latency, {high:,} ns, is outside the buckets"
     return ""
@@ -167,16 +169,18 @@ def histogram_largest(record: Record, context: Context) -> str:
 
 def histogram_sum(record: Record, context: Context) -> str:
     """Check that the exact sum of the latencies is possible for their buckets."""
-    for key, found in _histograms(record):
+    for key, histogram in _histograms(record):
         least = largest = 0
-        for lower_ns, count in found["buckets"]:
+        for lower_ns, count in histogram["buckets"]:
             upper_ns = upper_edge_ns(lower_ns)
             low = lower_ns - -(-lower_ns // _MOST_MOVED)
             high = upper_ns - -upper_ns // _MOST_MOVED
-            least += count * (max(low, found["min"]) - 1)
-            largest += count * (min(high, found["max"]) + 1)
-        if not least <= found["sum"] <= largest:
-            return f"{key}: a sum of {found['sum']:,} ns is impossible for the buckets"
+            least += count * (max(low, histogram["min"]) - 1)
+            largest += count * (min(high, histogram["max"]) + 1)
+        if not least <= histogram["sum"] <= largest:
+            return (
+                f"{key}: a sum of {histogram['sum']:,} ns is impossible for the buckets"
+            )
     return ""
 
 

@@ -16,10 +16,10 @@ def bytes_of_entries(record: Record, context: Context) -> str:
     if kind not in ("read", "write", "delete", ONE_CALL_ALONE):
         return ""
     by_kind = {"write": record["ops"], "read": record["found"]}
-    own = benchmark.value_size or None
+    value_size = benchmark.value_size or None
     if kind == "read" and benchmark.fill in BENCHMARKS:
-        own = BENCHMARKS.get(benchmark.fill, UNKNOWN).value_size or None
-    return of_entries(record["bytes"], by_kind.get(kind, 0), context.flags, own)
+        value_size = BENCHMARKS.get(benchmark.fill, UNKNOWN).value_size or None
+    return of_entries(record["bytes"], by_kind.get(kind, 0), context.flags, value_size)
 
 
 def bytes_of_mix(record: Record, context: Context) -> str:

@@ -361,7 +361,7 @@ def test_a_changed_plan_is_not_resumed(lab: Lab) -> None:
     path.write_text(path.read_text().replace('"num": 64', '"num": 65'))
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
     assert done.returncode == 2
-    assert "ab.json: flags were altered" in done.stderr
+    assert "ab.json: flags were altered: settings_sha256 differs" in done.stderr
 
 
 def test_flags_that_are_gone_are_not_resumed(lab: Lab) -> None:

@@ -120,7 +120,7 @@ def test_a_sweep_may_not_make_another_s_name(tmp_path: Path) -> None:
     (tmp_path / "scenarios/base-64.toml").write_text(BASE)
     (tmp_path / "scenarios/base.toml").write_text(SWEEP)
     (tmp_path / "engines.toml").write_text(ENGINES)
-    with pytest.raises(ConfigError, match="'base-64', which another file makes"):
+    with pytest.raises(ConfigError, match="'base-64', which another file has"):
         load(tmp_path)
 
 
@@ -147,7 +147,7 @@ def test_fill_and_state_are_what_databases_start_from(tmp_path: Path) -> None:
         ("[[from_num]]\nnum = 9\n[from_num.settings.one]\nnum = 3",
          "from_num[0].settings.one.num", "outside of from_num"),
         ('key_format = "bigg"', "key_format", "did you mean 'big'"),
-        ("key_format = 3", "key_format", 'expected "decimal", "big" or "little"'),
+        ("key_format = 3", "key_format", '"decimal", "big" or "little"'),
         ('stream = "levelbd"', "stream", "expected kvmatrix, leveldb or leveldb-301"),
         ("zipf_theta = 0", "zipf_theta", "a number from 0.01"),
         ("zipf_theta = nan", "zipf_theta", "a number from 0.01"),
