@@ -1,1 +1,1 @@
-"""How long a run will take, and how much room it needs."""
+"""Predictions of the time, memory and disk space that a run needs."""

@@ -1,7 +1,7 @@
-"""A guess at the time of a repetition of which nothing has been measured.
+"""A guess at the time of a repetition whose cell has never been measured.
 
-The constants are those of no engine: single cells lie up to five times above and
-below.  They are the middle of LevelDB, LMDB, SQLite and TreeDB on a busy virtual
+The constants do not belong to one engine: a cell may need a fifth or five times as
+long.  They are the middle of LevelDB, LMDB, SQLite and TreeDB on a busy virtual
 machine with two processors.  A guess gives the order of magnitude of a run and
 weighs its cells.  A sync depends on the disk and the engine: 2 to 15 ms there.
 """
@@ -11,7 +11,7 @@ from report.terms.rulebook import Benchmark, Flags
 from scripts.planning.disk_room import value_bytes
 from scripts.planning.order import ScheduledRepetition
 
-# Starting, opening and closing, syncing the file system before, sampling.
+# Syncing the file system, then starting, opening, closing and sampling.
 _PROCESS_S = 0.13
 _SCAN_S = 3e-7  # an entry of a scan that is one call
 _OPERATION_S = {
@@ -22,7 +22,7 @@ _OPERATION_S = {
     "compact": 0.1,
     "verify": _SCAN_S,
 }
-# Of a mix: writes between reads, which most engines make one at a time.
+# In a mix: writes between reads, which most engines do one at a time.
 _TYPE_S = {
     **dict.fromkeys(("read", "get"), 1.8e-6),
     **dict.fromkeys(("update", "insert", "put"), 1.2e-5),

@@ -1,7 +1,7 @@
-"""How long each repetition will take: from an earlier run, from this one, or a guess.
+"""Predicted time of each repetition: from an earlier run, from this one, or a guess.
 
-Predictions weigh the progress bar and the estimate of what is left.  They never
-touch a result.
+Predictions weigh the progress bar and the estimate of the time left.  They never
+affect a result.
 """
 
 import statistics
@@ -26,22 +26,22 @@ class Forecast:
     plan: Plan
     history: Mapping[str, float]  # cell key -> seconds on this machine
     _seen: dict[str, list[float]] = field(default_factory=dict)
-    _guessed_s: float = 0.0  # what the model said about cells that it guessed
-    _took_s: float = 0.0  # and what those took
+    _guessed_s: float = 0.0  # the guesses for cells without a measurement
+    _took_s: float = 0.0  # and the times of those cells
     _sharers: Mapping[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self._sharers = sharers_of(self.plan)
 
     def learn(self, turn: ScheduledRepetition, seconds: float) -> None:
-        """An attempt took so long."""
+        """Record the time of an attempt."""
         if not self.known(turn):
             self._guessed_s += self._guess_s(turn)
             self._took_s += seconds
         self._seen.setdefault(self._key(turn), []).append(seconds)
 
     def seconds(self, turn: ScheduledRepetition) -> float:
-        """The prediction for one attempt."""
+        """Return the predicted seconds of one attempt."""
         found = self._measured(turn)
         if found is not None:
             return found
@@ -49,21 +49,21 @@ class Forecast:
         return self._guess_s(turn) * correction
 
     def left_s(self, remaining: Iterable[ScheduledRepetition]) -> float | None:
-        """Seconds for what remains; None while that would be a mere guess."""
+        """Return the seconds of the remaining repetitions; None if only a guess."""
         left = list(remaining)
         if not self._guessed_s and not all(self.known(turn) for turn in left):
             return None
         return sum(self.seconds(turn) for turn in left)
 
     def known(self, turn: ScheduledRepetition) -> bool:
-        """Whether the prediction rests on a measurement of this very cell."""
+        """Return True if this very cell has been measured."""
         return self._measured(turn) is not None
 
     def _guess_s(self, turn: ScheduledRepetition) -> float:
         return guess_seconds(self.plan, turn, self._sharers.get(turn.index, 1))
 
     def _measured(self, turn: ScheduledRepetition) -> float | None:
-        """What was measured; a closed loop takes as long with a clock in it."""
+        """Return the measured seconds; timing calls does not prolong a closed loop."""
         keys = [self._key(turn)]
         if self.plan.rate(self.plan.cells[turn.index]) is None:
             keys.append(self._key(turn, latency=False))
@@ -81,7 +81,7 @@ class Forecast:
 
 
 def cell_key(plan: Plan, cell: CellName, latency: bool) -> str:
-    """Equal for cells that do the same work with the same executable version."""
+    """Return a key, equal for the same work by the same executable version."""
     engine = plan.engine(cell.engine)
     version = engine.description.version if engine.description else ""
     flags = dict(plan.flags(cell))
@@ -89,12 +89,12 @@ def cell_key(plan: Plan, cell: CellName, latency: bool) -> str:
     paced = [plan.rate(cell)] if latency else []
     names = [engine.measures, version, cell.benchmark, latency]
     scenario, start = plan.scenario(cell.scenario), plan.start(cell)
-    told = [asdict(start)] if start and (scenario.fill or scenario.state) else []
-    return canonical([*names, flags, *paced, *told])
+    states = [asdict(start)] if start and (scenario.fill or scenario.state) else []
+    return canonical([*names, flags, *paced, *states])
 
 
 def load_history(results: Path, plan: Plan) -> dict[str, float]:
-    """Median seconds per cell of the newest runs on this machine that had the cell."""
+    """Return median seconds per cell, from the newest run on this machine with it."""
     history: dict[str, float] = {}
     passes = {plan.is_latency(repetition) for repetition in (1, plan.rounds)}
     wanted = {cell_key(plan, c, latency) for c in plan.cells for latency in passes}
@@ -113,8 +113,8 @@ def load_history(results: Path, plan: Plan) -> dict[str, float]:
 def _medians(plan: Plan, path: Path) -> dict[str, float]:
     """Return the seconds of each cell of a run.
 
-    They are the median without the fill, and the mean of the fill: one of the cells
-    that share a database makes it, in a random order.
+    They are the median without the fill plus the mean of the fill: of the cells that
+    share a database, the first in a random order fills it.
     """
     seconds: dict[str, list[float]] = {}
     fills: dict[str, list[float]] = {}

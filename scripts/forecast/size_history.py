@@ -1,8 +1,8 @@
-"""What earlier runs measured of the cells of a plan, at whatever size.
+"""Measurements of the cells of a plan in earlier runs, at any size.
 
-A run counts if it was made on this machine; a cell of it counts for a cell of the
-plan if engine, version, benchmark and every flag are the same, but for those that
-say how much: --num, --reads and --rate.
+A run is used if it was made on this machine.  A cell of it is used for a cell of the
+plan if engine, version, benchmark and every flag are the same, except the amounts:
+--num, --reads and --rate.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,16 +25,16 @@ _PARTS_NS = {"settle": ("settle_ns",), "loop": ("loop_ns", "flush_ns")}
 
 @dataclass
 class Samples:
-    """By growth_key()."""
+    """Measurements by growth_key()."""
 
     repetitions: dict[str, list[SizeSample]] = field(default_factory=dict)
     fills: dict[str, list[SizePoint]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)  # the newest reason
-    # By the cell's own name, whatever its settings: its sizes by growth_key().
+    # By cell name, for all settings: sizes, with their growth_key().
     sizes: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
 
     def add(self, plan: Plan, measurements: Iterable[Measurement]) -> None:
-        """Takes up what a run of this plan measured."""
+        """Add the measurements of a run of this plan."""
         cells = {str(cell): cell for cell in plan.cells}
         for measurement in measurements:
             cell = cells.get(str(measurement.cell))
@@ -51,7 +51,7 @@ class Samples:
                     self.fills.setdefault(key, []).append(fill)
 
     def up_to(self, num: int) -> "Samples":
-        """Those of sizes up to this one."""
+        """Return the samples of sizes up to `num`."""
         return Samples(
             {k: [s for s in v if s.num <= num] for k, v in self.repetitions.items()},
             {k: [p for p in v if p.num <= num] for k, v in self.fills.items()},
@@ -60,32 +60,32 @@ class Samples:
         )
 
     def wall_s(self, plan: Plan, cell: CellName) -> float | None:
-        """The median repetition of a cell at the plan's own size, without its fill."""
+        """Return the median seconds of a cell at the plan's size, without its fill."""
         num = plan.flags(cell)["num"]
         found = [sum(s.seconds.values()) for s in self.of(plan, cell) if s.num == num]
         return repetition_stats.median(found)
 
     def failure(self, plan: Plan, cell: CellName) -> str:
-        """Why a repetition of the cell failed, or ""."""
+        """Return why a repetition of the cell failed, or ""."""
         return self.failures.get(growth_key(plan, cell), "")
 
     def elsewhere(self, plan: Plan, cell: CellName) -> list[int]:
-        """The sizes at which the cell was measured with other settings alone."""
+        """Return the sizes at which the cell was measured only with other settings."""
         key, found = growth_key(plan, cell), self.sizes.get(str(cell), set())
         return sorted({num for other, num in found if other != key})
 
     def of(self, plan: Plan, cell: CellName) -> Sequence[SizeSample]:
-        """The repetitions of a cell."""
+        """Return the repetitions of a cell."""
         return self.repetitions.get(growth_key(plan, cell), ())
 
     def fills_of(self, plan: Plan, cells: Iterable[CellName]) -> list[SizePoint]:
-        """The fills, in seconds, of a database that these cells share."""
+        """Return the fills, in seconds, of a database that these cells share."""
         keys = [growth_key(plan, cell) for cell in cells]
         return [point for key in keys for point in self.fills.get(key, ())]
 
 
 def growth_key(plan: Plan, cell: CellName) -> str:
-    """Equal for cells that differ in nothing but the size and the operations."""
+    """Return a key, equal for cells that differ only in size and operations."""
     engine = plan.engine(cell.engine)
     version = engine.description.version if engine.description else ""
     flags = {k: v for k, v in plan.flags(cell).items() if k not in _AMOUNTS}
@@ -95,7 +95,7 @@ def growth_key(plan: Plan, cell: CellName) -> str:
 
 
 def work_of(plan: Plan, cell: CellName) -> int:
-    """What the time of the cell's loop is in proportion to."""
+    """Return the amount of work to which the loop's time is proportional."""
     benchmark, flags = plan.benchmark(cell), plan.flags(cell)
     assert benchmark is not None, "cells that cannot run are never predicted"
     if benchmark.kind == "compact":
@@ -104,7 +104,7 @@ def work_of(plan: Plan, cell: CellName) -> int:
 
 
 def collect(paths: Iterable[Path], plan: Plan) -> tuple[Samples, list[str]]:
-    """The samples of these runs, and why some of the runs do not count."""
+    """Return the samples of these runs, and why some runs were skipped."""
     samples, skipped = Samples(), []
     for path in paths:
         try:
@@ -130,7 +130,7 @@ def _counts(plan: Plan, measurement: Measurement) -> bool:
 def _sample(
     plan: Plan, cell: CellName, measurement: Measurement
 ) -> tuple[SizeSample, SizePoint | None]:
-    """One repetition, and its fill where it made one."""
+    """Return one repetition, and its fill if it filled a database."""
     num = int(plan.flags(cell)["num"])
     seconds = {
         part: sum(measurement.figure(key) or 0 for key in keys) / 1e9
@@ -155,7 +155,7 @@ def _sample(
 
 
 def _largest(measurement: Measurement, own: str, watched: str) -> int | None:
-    """What the process says of itself, or what was seen of it, if that is more."""
+    """Return the larger of the process's own value and the sampled one."""
     watch: Mapping[str, object] = measurement.record.get("watch") or {}
     found = (measurement.figure(own), watch.get(watched))
     return max((figure for figure in found if isinstance(figure, int)), default=None)

@@ -1,4 +1,4 @@
-"""What a run will take: each cell predicted from smaller sizes, and what cannot fit."""
+"""The needs of a run, predicted from smaller sizes, and the cells that do not fit."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from scripts.forecast.size_history import Samples, work_of
 from scripts.planning.disk_room import SPARE_BYTES
 from scripts.planning.oracle_memory import table_bytes
 
-# What an engine keeps in memory of a database; it shows how it goes on when it has
-# been filled a few times.
+# The parts of a database that an engine keeps in memory.  Growth beyond them can be
+# extrapolated only once they have been filled a few times.
 _MEMORIES = ("cache_size", "write_buffer_size")
 _FILLED = 4
 
 
 @dataclass(frozen=True)
 class Room:
-    """What the machine has left, in bytes; None: it does not say."""
+    """Free space on the machine, in bytes; None: unknown."""
 
     disk_bytes: int
     memory_bytes: int | None
@@ -34,21 +34,21 @@ class Room:
 
 @dataclass(frozen=True)
 class CellEstimate:
-    """One cell of the plan; where nothing is predicted, `reason` says why."""
+    """One cell of the plan; `reason` says why nothing is predicted."""
 
     cell: CellName
-    status: str  # planned, or why it is not
+    status: str  # planned, or the status of one that cannot run
     reason: str
     repetitions: int
     repetition: RepetitionEstimate | None = None
-    time_s: Prediction | None = None  # of all repetitions, without filling
-    memory_bytes: Prediction | None = None  # at once, with the table of the keys
-    disk_bytes: Prediction | None = None  # at once, with the prepared database
+    time_s: Prediction | None = None  # all repetitions, without filling
+    memory_bytes: Prediction | None = None  # the peak, with the table of keys
+    disk_bytes: Prediction | None = None  # the peak, with the prepared database
 
 
 @dataclass(frozen=True)
 class CellProblem:
-    """What is wrong with a cell, in words that follow its name."""
+    """A problem of a cell, in words that follow its name."""
 
     cell: CellName
     words: str
@@ -59,32 +59,32 @@ class CellProblem:
 
 @dataclass(frozen=True)
 class SuiteEstimate:
-    """All cells; `fills_s` are the databases that cells start from."""
+    """All cells; `fills_s` is for the databases that cells start from."""
 
     cells: tuple[CellEstimate, ...]
     fills_s: Prediction
-    unfit: tuple[CellProblem, ...]  # why the run cannot be
-    doubts: tuple[CellProblem, ...]  # what may go wrong
+    unfit: tuple[CellProblem, ...]  # cells that do not fit
+    doubts: tuple[CellProblem, ...]  # cells that may fail or exceed the prediction
 
     @property
     def known(self) -> list[CellEstimate]:
-        """The cells that are predicted."""
+        """The predicted cells."""
         return [cell for cell in self.cells if cell.repetition]
 
     @property
     def unknown(self) -> list[CellEstimate]:
-        """The cells that would run, and of which too little was measured."""
+        """The cells that would run but have too few measurements."""
         return [c for c in self.cells if c.status == "planned" and not c.repetition]
 
     @property
     def time_s(self) -> Prediction:
-        """Of the whole run, as far as it is known."""
+        """The time of the whole run, without the cells not predicted."""
         times = (cell.time_s for cell in self.known if cell.time_s)
         return sum(times, self.fills_s)
 
 
 def estimate_suite(plan: Plan, samples: Samples, room: Room) -> SuiteEstimate:
-    """What the plan will take, from what was measured of its cells."""
+    """Return the needs of the plan, from measurements of its cells."""
     cells = tuple(_estimate(plan, cell, samples) for cell in plan.cells)
     known = {found.cell: found.repetition for found in cells if found.repetition}
     unfit: list[CellProblem] = []
@@ -132,18 +132,18 @@ def _estimate(plan: Plan, cell: CellName, samples: Samples) -> CellEstimate:
 
 
 def _others(samples: Samples, plan: Plan, cell: CellName) -> str:
-    """What was measured of the cell and says nothing of it, or ""."""
+    """Return the sizes measured only with other settings, in words, or ""."""
     sizes = ", ".join(f"{num:,}" for num in samples.elsewhere(plan, cell))
-    return f"with other settings than of this size: {sizes}" if sizes else ""
+    return f"with other settings than at this size: {sizes}" if sizes else ""
 
 
 def _memory(
     plan: Plan, cell: CellName, found: RepetitionEstimate, samples: Samples
 ) -> Prediction | None:
-    """The engine's share and the table of the keys.
+    """Return the memory of the engine and of the table of keys.
 
-    An engine's memory grows with all it holds until its buffers are full, and then
-    no more: as long as none were, what was seen is the least, and the rest unknown.
+    An engine's memory grows until its buffers are full.  If no measurement filled
+    them, the largest value seen is a lower bound, and no more is known.
     """
     engine = found.memory_bytes
     if engine is None:
@@ -161,7 +161,7 @@ def _holds(plan: Plan, indexes: Iterable[int], cell: CellName) -> bool:
 def _all_repetitions(
     plan: Plan, cell: CellName, found: RepetitionEstimate, work: int
 ) -> Prediction:
-    """The wall time of every repetition; one that offers a rate takes its time."""
+    """Return the wall time of all repetitions; an open loop lasts as its rate says."""
     times, rate = found.wall_s * plan.repetitions, plan.rate(cell)
     if plan.rounds == plan.repetitions:
         return times
@@ -174,15 +174,15 @@ def _all_repetitions(
 def _fill_of(
     plan: Plan, indexes: Iterable[int], known: Mapping[CellName, RepetitionEstimate]
 ) -> Prediction:
-    """The database that a unit fills, counted once."""
+    """Return the time to fill the database of a unit, counted once."""
     of = [known[c] for index in indexes if (c := plan.cells[index]) in known]
     return next((once.fill_s for once in of if "prepare" in once.seconds), NOTHING)
 
 
 def _shortages(found: CellEstimate, room: Room) -> Iterable[tuple[bool, str]]:
-    """What the cell lacks; False: it cannot be, True: it may.
+    """Yield the shortages of the cell; False: it does not fit, True: it may fit.
 
-    Disk is lacking if its median does not fit, memory if nothing less is expected.
+    Disk is short if the median does not fit, memory if the low end does not.
     """
     disk, memory = found.disk_bytes, found.memory_bytes
     spare = room.disk_bytes - SPARE_BYTES
@@ -196,7 +196,7 @@ def _shortages(found: CellEstimate, room: Room) -> Iterable[tuple[bool, str]]:
 def _shortage(
     what: str, needed: Prediction, free: int, may_fit: bool
 ) -> tuple[bool, str]:
-    verb = f"may need more {what} than there is" if may_fit else f"needs {what}"
+    verb = f"may need more {what} than is free" if may_fit else f"needs {what}"
     where = " in --data-dir" if what == "disk" else ""
     room = f"{numbers.size(max(0, free))} are free{where}"
     return may_fit, f"{verb}: {_sized(needed)}; {room}"
@@ -205,9 +205,9 @@ def _shortage(
 def _doubts(
     plan: Plan, cell: CellName, once: RepetitionEstimate, samples: Samples, room: Room
 ) -> Iterable[str]:
-    """What the fit cannot see, or the runner would not wait for.
+    """Yield the doubts: a process past its time limit, or memory never exceeded.
 
-    The memories are those that no measured database has filled, and this one does.
+    The latter are caches that no measured database has filled and this one does.
     """
     own = sum((once.seconds.get(p, NOTHING) for p in ("loop", "settle")), NOTHING)
     longest = max(own.middle, once.fill_s.middle)
@@ -224,14 +224,14 @@ def _doubts(
         if once.disk_bytes and once.disk_bytes.middle > size:
             yield (
                 f"exceeds {name}, {numbers.size(size)}, as no size that was measured"
-                " does: its time and memory are the least"
+                " does: its time and memory are lower bounds"
             )
 
 
 def _unfilled(
     plan: Plan, cell: CellName, samples: Samples
 ) -> Iterable[tuple[str, int]]:
-    """The caches and buffers that no measured database has filled a few times."""
+    """Yield the caches and buffers no measured database has filled a few times."""
     for flag in _MEMORIES:
         size = plan.flags(cell).get(flag)
         if type(size) is int and _largest(plan, cell, samples) < _FILLED * size:
@@ -239,7 +239,7 @@ def _unfilled(
 
 
 def _largest(plan: Plan, cell: CellName, samples: Samples) -> float:
-    """Bytes of the largest database of the cell that was measured."""
+    """Return the bytes of the largest measured database of the cell."""
     return max((s.disk_bytes or 0 for s in samples.of(plan, cell)), default=0)
 
 

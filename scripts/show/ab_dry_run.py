@@ -1,4 +1,4 @@
-"""An A/B run before it is carried out: its cells, pairs, predicted time and disk."""
+"""The plan of an A/B run: cells, pairs, predicted time and disk space."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -18,7 +18,7 @@ from scripts.store.run_places import RunPlaces
 def dry_run_document(
     plan: AbPlan, forecast: AbForecast, places: RunPlaces
 ) -> dict[str, Any]:
-    """What an A/B run would do; seconds and bytes are predictions."""
+    """Return what an A/B run would do; seconds and bytes are predictions."""
     rule = plan.rule
     cells = []
     for index, cell in enumerate(plan.cells):
@@ -54,7 +54,7 @@ def dry_run_document(
 
 
 def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
-    """The same for people."""
+    """Return the lines of the document for people."""
     pairs, is_known = document["screen_pairs"], document["from_history"]
     about = "" if is_known else "~"
     screen, confirm = document["predicted_screen_s"], document["predicted_confirm_s"]
@@ -66,10 +66,10 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
     )
     lines += [
         "",
-        f"screen: {planned} cells x {pairs} pairs, about"
+        f"screen: {numbers.count(planned, 'cell')} x {pairs} pairs, about"
         f" {about}{numbers.duration(screen)}",
         f"confirm: {document['confirm_pairs']} pairs of each suspect, about"
-        f" {about}{numbers.duration(confirm)} if nothing has changed",
+        f" {about}{numbers.duration(confirm)} if nothing changed",
     ]
     if document["counted"]:
         count = numbers.duration(document["predicted_count_s"])

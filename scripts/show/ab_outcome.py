@@ -1,4 +1,4 @@
-"""What an A/B run has come to: the verdict on the files of its folder."""
+"""The result of an A/B run: the verdict on the files in its folder."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from scripts.show.print_lines import print_lines
 
 
 class AbOutcome(Result):
-    """The verdict, as people and programs are shown it."""
+    """The verdict, for people and programs."""
 
     def __init__(self, path: Path) -> None:
         self._judged = judge(load_ab_run(path))

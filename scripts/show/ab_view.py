@@ -1,4 +1,4 @@
-"""What people see while an A/B run goes on, on stderr."""
+"""The progress of an A/B run, on stderr."""
 
 import math
 from collections.abc import Sequence
@@ -64,21 +64,21 @@ class AbLines:
         return f"{self._pace.done}/{self._pace.planned} rounds"
 
     def _round_line(self, lines: Sequence[Record]) -> str:
-        """One finished round of one cell, with its number in its stage."""
+        """Return the line of a finished round of a cell, numbered within its stage."""
         ab, rule, pace = lines[-1]["ab"], self._plan.rule, self._pace
         number, rounds = ab["round"], rule.screen_rounds
         if ab["stage"] == CONFIRM:
             number, rounds = number - rounds, rule.confirm_rounds
         width = len(str(pace.planned))
         start = f"[{pace.done:>{width}}/{pace.planned}] {ab['stage']}"
-        told = f"{start} {number}/{rounds} {cell_of(lines[0])!s:<{_NAME_CHARS}}"
-        return told + _figures(lines)
+        name = f"{cell_of(lines[0])!s:<{_NAME_CHARS}}"
+        return f"{start} {number}/{rounds} {name}" + _figures(lines)
 
 
 class BarView(PlainView):
     """A bar with the lines above it.
 
-    Nothing is drawn by a thread, which would be in the measurement.
+    No thread draws it: that would disturb the measurement.
     """
 
     period_s = TICK_S
@@ -128,21 +128,21 @@ def _first_line(plan: AbPlan, done: int) -> str:
 
 
 def _figures(lines: Sequence[Record]) -> str:
-    """What both sides did in a round, or why one of them failed."""
+    """Return the rates of both sides in a round, or why one of them failed."""
     failed = next((line for line in lines if line["status"] != "ok"), None)
     if failed:
         word = STATUS_WORDS[failed["status"]]
         return f"  {failed['ab']['side']} {word}: {failed['reason']}"
     a, b = (_rate(lines, side) for side in "ab")
-    told = f"  a {a:>11,.0f}  b {b:>11,.0f} ops/s  {100 * (b / a - 1):>+6.1f} %"
+    rates = f"  a {a:>11,.0f}  b {b:>11,.0f} ops/s  {100 * (b / a - 1):>+6.1f} %"
     marks = [found for line in lines if (found := marks_of(line))]
     if not marks:
-        return told
-    return f"{told}  {len(marks)} of {len(lines)} disturbed, such as: {marks[0][0]}"
+        return rates
+    return f"{rates}  {len(marks)} of {len(lines)} disturbed, such as: {marks[0][0]}"
 
 
 def _rate(lines: Sequence[Record], side: str) -> float:
-    """The geometric mean of a side's two rates."""
+    """Return the geometric mean of a side's two rates."""
     rates = [
         Measurement.of(line).ops_per_sec for line in lines if line["ab"]["side"] == side
     ]

@@ -1,4 +1,4 @@
-"""The state of a run as its events tell it: what every view draws from."""
+"""The state of a run, from its events: what every view draws."""
 
 from dataclasses import dataclass, field, replace
 
@@ -33,18 +33,18 @@ FAILURES = ("wrong", "error", "timeout", "missing")
 
 @dataclass(frozen=True)
 class Running:
-    """The cell that is being measured now."""
+    """The cell being measured."""
 
     cell: CellName
     repetition: int
     planned_ops: int
     attempt: int = 1
     ops: int = 0
-    rate: float | None = None  # since the last look
+    rate: float | None = None  # since the previous progress event
     looked_at_s: float | None = None
 
     def after(self, event: CellProgress) -> "Running":
-        """The state after another look at the counter."""
+        """Return the state after the next progress event."""
         rate = self.rate
         if self.looked_at_s is not None and event.at_s > self.looked_at_s:
             rate = (event.ops - self.ops) / (event.at_s - self.looked_at_s)
@@ -53,7 +53,7 @@ class Running:
 
 @dataclass
 class Board:
-    """What a view needs of a run; apply() is the only way to change it."""
+    """The state of a run for a view; only apply() changes it."""
 
     plan: Plan
     machine_line: str = ""
@@ -68,7 +68,7 @@ class Board:
     )
 
     def apply(self, event: Event) -> None:
-        """Takes in one event."""
+        """Update the state by one event."""
         match event:
             case RunStarted(machine_line, done):
                 self.machine_line = machine_line
@@ -100,7 +100,7 @@ class Board:
 
     @property
     def planned(self) -> int:
-        """Repetitions of the whole run, as far as is known."""
+        """Repetitions of the whole run, without those found to be unsupported."""
         skipped = sum(
             self.plan.rounds - 1
             for cell in self.cells.values()
@@ -109,14 +109,14 @@ class Board:
         return sum(len(unit.cells) for unit in self.plan.order) - skipped
 
     def cell(self, engine: str, scenario: str, benchmark: str) -> MeasuredCell:
-        """What is known of a cell; blank before its first line."""
+        """Return the results of a cell; empty before its first line."""
         name = CellName(engine, scenario, benchmark)
         return self.cells.get(name, MeasuredCell(name, ()))
 
     def failures(self) -> list[Measurement]:
-        """The lines that say why a cell has no number, of those that should have one.
+        """Return a failed line of each cell that should have a rate and has none.
 
-        A latency that could not be measured is one too.
+        A failed latency repetition is included.
         """
         found = []
         for cell in self.cells.values():
@@ -125,11 +125,11 @@ class Board:
         return found
 
     def disturbed(self) -> list[tuple[MeasuredCell, list[Measurement]]]:
-        """The cells that stayed disturbed, however often they were made again."""
+        """Return the cells whose final attempts were still disturbed, with those."""
         found = [(c, [m for m in made(c) if m.disturbed]) for c in self.cells.values()]
         return [(cell, lines) for cell, lines in found if lines]
 
 
 def made(cell: MeasuredCell) -> list[Measurement]:
-    """The repetitions of both passes, each by its last attempt."""
+    """Return the last attempt at each repetition of both passes."""
     return [*cell.repetitions, *([cell.latency] if cell.latency else [])]

@@ -1,4 +1,4 @@
-"""The plan before it is carried out: predicted time and disk, per cell and in all."""
+"""The plan of a run: predicted time and disk space, per cell and in total."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from scripts.store.run_places import RunPlaces
 
 
 def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
-    """What a run would do; seconds and bytes are predictions."""
+    """Return what a run would do; seconds and bytes are predictions."""
     forecast = Forecast(plan, load_history(places.results, plan))
     turns: dict[int, list[ScheduledRepetition]] = {
         index: [] for index in range(len(plan.cells))
@@ -58,7 +58,7 @@ def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
 
 
 def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
-    """The same for people."""
+    """Return the lines of the document for people."""
 
     def figures(cell: Mapping[str, Any]) -> tuple[int, float, bool]:
         return cell["repetitions"], cell["predicted_s"], cell["from_history"]
@@ -67,7 +67,9 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
     guessed = sum(not cell["from_history"] for cell in planned)
     guesses = numbers.count(guessed, "cell is", "cells are")
     seconds, most = document["predicted_s"], document["predicted_most_s"]
-    retried = f"retries of disturbed repetitions: up to {numbers.duration(most)} in all"
+    retried = (
+        f"retries of disturbed repetitions: up to {numbers.duration(most)} in total"
+    )
     return [
         *cell_lines(document, ("times", "time"), figures),
         "",
@@ -114,7 +116,7 @@ def room(plan: Plan, places: RunPlaces) -> dict[str, int]:
 
 
 def room_line(document: Mapping[str, Any]) -> str:
-    """Return the same for people."""
+    """Return the line for people."""
     return (
         f"disk: {numbers.size(document['needed_bytes'])} needed at once,"
         f" {numbers.size(document['free_bytes'])} free in the data directory"

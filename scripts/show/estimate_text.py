@@ -1,4 +1,4 @@
-"""What a run will take, as it is shown: one JSON document, or lines for people."""
+"""The prediction of a run: one JSON document, or lines for people."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -19,9 +19,9 @@ from scripts.forecast.suite_estimate import (
 def document(
     found: SuiteEstimate, plan: Plan, room: Room, measured: Mapping[CellName, float]
 ) -> dict[str, Any]:
-    """All of it, for programs; predictions are median and interval.
+    """Return the prediction for programs: medians with their intervals.
 
-    `measured` has seconds of one repetition, to compare with.
+    `measured` has the seconds of one repetition, to compare with.
     """
     return {
         "suite": plan.suite.name,
@@ -67,7 +67,7 @@ def _cell_document(plan: Plan, found: CellEstimate) -> dict[str, Any]:
 def text(
     found: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
 ) -> list[str]:
-    """The same for people; of what is not predicted one line for each reason."""
+    """Return the lines for people; cells not predicted share a line per reason."""
     missing = (
         (cell.cell, _why_not(cell)) for cell in found.cells if not cell.repetition
     )
@@ -85,22 +85,22 @@ def _table(
     rows = tuple(_row(cell, measured) for cell in found.known)
     yield from (line.text for line in TextTable(("cell",), titles, (), rows).lines())
     known = f"{numbers.count(len(found.known), 'cell')} predicted"
-    filling = "nothing is filled"
+    filling = "no database is filled"
     if found.fills_s.middle:
         filling = f"{_timed(found.fills_s)} of it filling"
     elif found.unknown:
         filling = "filling unknown"
     yield ""
-    yield f"{known}; in all {_timed(found.time_s)}, {filling}"
+    yield f"{known}; total {_timed(found.time_s)}, {filling}"
     if found.unknown:
         others = numbers.count(len(found.unknown), "cell")
-        yield f"{others} not predicted: unknown, and not in the sum"
+        yield f"{others} not predicted and not in the total"
     yield (
         "anonymous memory: the engine's own and the harness's table of keys, without"
         " the mapped files that the report's resident memory includes"
     )
     level = numbers.limit(LEVEL)
-    yield f"the interval holds {level} of what is to be expected; {_free(room)}"
+    yield f"intervals are {level} prediction intervals; {_free(room)}"
 
 
 def _why_not(cell: CellEstimate) -> str:
@@ -108,7 +108,7 @@ def _why_not(cell: CellEstimate) -> str:
 
 
 def _grouped(head: str, words_of: Iterable[tuple[CellName, str]]) -> Iterable[str]:
-    """Each text once, with the cells that it is about."""
+    """Yield each text once, with the cells that it is about."""
     cells: dict[str, list[CellName]] = {}
     for cell, words in words_of:
         cells.setdefault(words, []).append(cell)
@@ -119,7 +119,7 @@ def _grouped(head: str, words_of: Iterable[tuple[CellName, str]]) -> Iterable[st
 
 
 def _row(found: CellEstimate, measured: Mapping[CellName, float]) -> TableRow:
-    assert found.repetition is not None, "only what is predicted has a row"
+    assert found.repetition is not None, "only predicted cells have a row"
     memory, disk = (
         numbers.size(p.middle) if p else "-"
         for p in (found.memory_bytes, found.disk_bytes)
@@ -140,7 +140,5 @@ def _timed(found: Prediction) -> str:
 
 def _free(room: Room) -> str:
     memory = room.memory_bytes
-    told = (
-        f"{numbers.size(memory)} of memory" if memory is not None else "memory unknown"
-    )
-    return f"free: {numbers.size(room.disk_bytes)} of disk, {told}"
+    free = f"{numbers.size(memory)} memory" if memory is not None else "memory unknown"
+    return f"free: {numbers.size(room.disk_bytes)} disk, {free}"

@@ -16,13 +16,13 @@ from scripts.store.whole_file import write_whole
 def write(
     folder: Path | None, entries: Sequence[HistoryEntry], cells: Container[str]
 ) -> Path:
-    """Writes the series of these cells; returns otava.yaml.
+    """Write the series of these cells; return the path of otava.yaml.
 
-    A file of the folder that is none of these is left as it is.  Raises UsageError
-    without a folder, ResultsError or OSError.
+    Other files in the folder are left unchanged.  Raises UsageError without a folder,
+    ResultsError or OSError.
     """
     if folder is None or str(folder) == "-":
-        raise click.UsageError("--format otava writes several files: add -o FOLDER")
+        raise click.UsageError("--format otava writes several files; add -o FOLDER")
     found = [one for one in series(entries) if str(one.cell) in cells]
     texts = otava.files(found)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What there is to run: engines with their versions, scenarios, suites, cells."""
+"""The lists of engines with their versions, scenarios, suites and cells."""
 
 import tempfile
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def list_document(
     suite: str | None,
     outside: SystemAccess,
 ) -> Document:
-    """The lists asked for; without `what`, engines, scenarios and suites."""
+    """Return the lists requested; without `what`, engines, scenarios and suites."""
     document: Document = {}
     engines: tuple[Engine, ...] = ()
     if what in (None, "engines", "cells"):
@@ -115,7 +115,7 @@ def suite_plan(
     engines: tuple[Engine, ...],
     refusal: Refusal,
 ) -> Plan:
-    """What a run of a whole suite would be; it has no name and no machine."""
+    """Return the plan of a run of a whole suite, without a name or a machine."""
     selection = Selection(
         engines=config.default_engines(suite),
         scenarios=suite.scenarios,
@@ -179,7 +179,7 @@ def _scenario_row(entry: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _without_members(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the scenarios, with one entry in the place of those of each sweep."""
+    """Return the scenarios, with one entry for those of each sweep."""
     families: dict[str, list[dict[str, Any]]] = {}
     for entry in entries:
         families.setdefault(entry.get("family") or entry["name"], []).append(entry)

@@ -1,6 +1,6 @@
-"""The views of a running run, on stderr: a live table, scrolling lines, plain lines.
+"""The views of a run in progress, on stderr: live table, scrolling or plain lines.
 
-A view is a listener of events.  Which one is used is decided once, by the terminal.
+A view receives events.  The terminal decides once which view is used.
 """
 
 import time
@@ -44,7 +44,7 @@ _NARROWEST = 60
 
 
 class SilentView(View):
-    """Shows warnings only."""
+    """Only warnings."""
 
     period_s = HEARTBEAT_S
 
@@ -52,7 +52,7 @@ class SilentView(View):
         self._console = console
 
     def show(self, event: Event) -> None:
-        """Takes one event."""
+        """Take one event."""
         if isinstance(event, Notice) and event.level == "warn":
             _print(self._console, f"warn {event.text}")
 
@@ -68,7 +68,7 @@ class Lines(Protocol):
 
 
 class PlainView(View):
-    """Lines as they come, and a heartbeat; for pipes and logs."""
+    """A line per event and a heartbeat; for pipes and logs."""
 
     period_s = 10.0
     heartbeats = True
@@ -79,7 +79,7 @@ class PlainView(View):
         self._elapsed_s = self._printed_at_s = 0.0
 
     def show(self, event: Event) -> None:
-        """Takes one event."""
+        """Take one event."""
         lines = self._lines.of(event)
         match event:
             case Notice(text, level):
@@ -135,7 +135,7 @@ class RunLines:
 
 
 def finished_line(board: Board, event: RepetitionFinished) -> str:
-    """One line about one finished repetition."""
+    """Return the line about a finished repetition."""
     line, plan = event.line, board.plan
     width = len(str(board.planned))
     name = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
@@ -146,8 +146,8 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
     if rate is None:
         return f"{start} {name}  {STATUS_WORDS[line['status']]}: {line['reason']}"
     if is_superseded(plan, line):
-        again = f"again ({line['attempt'] + 1} of {plan.attempts})"
-        return f"{start} {name}  disturbed: {marks}; {again}"
+        retry = f"retrying ({line['attempt'] + 1} of {plan.attempts})"
+        return f"{start} {name}  disturbed: {marks}; {retry}"
     took = numbers.duration(event.seconds)
     figures = f"{start} {name:<42} {numbers.whole(rate):>13} ops/s {took:>11}"
     return f"{figures}  disturbed: {marks}" if marks else figures
@@ -178,7 +178,7 @@ class TerminalView(View):
         self._live.start()
 
     def show(self, event: Event) -> None:
-        """Takes one event."""
+        """Take one event."""
         self._board.apply(event)
         if isinstance(event, RepetitionFinished) and not self._fits():
             _print(self._console, finished_line(self._board, event))
@@ -187,7 +187,7 @@ class TerminalView(View):
             self._draw()
 
     def close(self) -> None:
-        """Leaves the cursor visible, below the last table."""
+        """Leave the cursor visible, below the last table."""
         self._live.stop()
 
     def _fits(self) -> bool:
@@ -201,7 +201,7 @@ class TerminalView(View):
 
 
 def table_fits(board: Board, width: int, height: int) -> bool:
-    """Whether the terminal can show the whole table and the status lines."""
+    """Return True if the terminal fits the whole table and the status lines."""
     if width < _NARROWEST or height < TABLE_ROWS:
         return False
     rows = 1 + sum(1 + len(s.benchmarks) for s in board.plan.scenarios)
@@ -211,7 +211,7 @@ def table_fits(board: Board, width: int, height: int) -> bool:
 def screen(
     board: Board, width: int, height: int, glyphs: Glyphs, resume: str
 ) -> list[Text]:
-    """What a terminal shows: the table if it fits, and the status lines."""
+    """Return what a terminal shows: the table if it fits, and the status lines."""
     status = status_lines(board, width, glyphs, resume)
     layout = layout_for(board, width)
     if layout is None or not table_fits(board, width, height):
@@ -225,7 +225,7 @@ def screen(
 def make_view(
     console: Console, plan: Plan, quiet: bool, resume: str, transient: bool
 ) -> View:
-    """The view that fits where stderr goes."""
+    """Return the view that suits stderr."""
     if quiet:
         return SilentView(console)
     if console.is_terminal and not console.is_dumb_terminal:

@@ -1,7 +1,8 @@
 """The table of a run: scenarios and benchmarks down, engines across.
 
-Meaning is never carried by colour alone: the winner of a row has a star, who ties has
-another mark, what has no number has a word.  Who wins is decided as in the report.
+Colour never carries meaning alone: the winner of a row has a star, engines that tie
+have another mark, and a cell without a rate has a word.  The report decides in the
+same way who wins.
 """
 
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ ASCII = Glyphs("*", "=", "+-", ">", "#", "[", "]", "x", "-", "-", "!", "?")
 
 
 def glyphs_for(encoding: str) -> Glyphs:
-    """The set a stream of this encoding can show."""
+    """Return the glyphs that a stream of this encoding can show."""
     try:
         "".join(vars(UNICODE).values()).encode(encoding)
     except (UnicodeEncodeError, LookupError):
@@ -66,7 +67,7 @@ class Layout:
 
 
 def signs_of(cell: MeasuredCell, engine: Engine, glyphs: Glyphs) -> str:
-    """Return what weakens the rate of a cell, a character each."""
+    """Return one character for each reason to doubt the rate of a cell."""
     if not cell.rates:
         return ""
     is_disturbed = any(m.disturbed for m in made(cell))
@@ -75,7 +76,7 @@ def signs_of(cell: MeasuredCell, engine: Engine, glyphs: Glyphs) -> str:
 
 
 def legend_line(board: Board, layout: Layout, glyphs: Glyphs) -> Text:
-    """What the figures and marks of a table mean."""
+    """Return the meaning of the values and marks of a table."""
     signs = {
         sign
         for cell in board.cells.values()
@@ -89,7 +90,7 @@ def legend_line(board: Board, layout: Layout, glyphs: Glyphs) -> Text:
     if layout.spread:
         parts.append(f"{glyphs.spread} spread: (max - min) / median")
     if layout.ratio:
-        parts.append(f"{glyphs.times} off the best")
+        parts.append(f"{glyphs.times} slower than the best")
     for glyph, sign in (
         (glyphs.disturbed, titles.DISTURBED),
         (glyphs.suspect, titles.SUSPECT),
@@ -100,7 +101,7 @@ def legend_line(board: Board, layout: Layout, glyphs: Glyphs) -> Text:
 
 
 def layout_for(board: Board, width: int) -> Layout | None:
-    """The richest layout that fits, or None if the table does not."""
+    """Return the most detailed layout that fits, or None if no layout does."""
     names = [b for s in board.plan.scenarios for b in s.benchmarks]
     label = max([len(n) + 2 for n in names] + [12]) + 2
     engines = len(board.plan.engines)
@@ -115,7 +116,7 @@ def layout_for(board: Board, width: int) -> Layout | None:
 
 
 def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
-    """The whole table, a line each."""
+    """Return the lines of the whole table."""
     head = Text(" " * layout.label)
     for engine in board.plan.engines:
         head.append(f"  {engine.title}"[: layout.column].ljust(layout.column), "bold")
@@ -170,7 +171,7 @@ def _cell(
 
 
 def _mark(verdict: ChartVerdict, engine: str, glyphs: Glyphs) -> str:
-    """A star for a win, another mark for each of a tie, else a blank."""
+    """Return a star for a win, another mark for a tie, else a blank."""
     marks = {ChartOutcome.WIN: glyphs.star, ChartOutcome.TIE: glyphs.tie}
     return marks.get(verdict.outcome, " ") if engine in verdict.leaders else " "
 
@@ -191,7 +192,7 @@ def _spread(summary: Summary, glyphs: Glyphs) -> Text:
 
 
 def title_lines(board: Board, glyphs: Glyphs) -> list[Text]:
-    """Which run this is, and on which machine."""
+    """Return the name of the run, its size and its machine."""
     plan = board.plan
     title = (
         f"kvmatrix  {plan.run} · suite {plan.suite.name} ·"
@@ -202,11 +203,13 @@ def title_lines(board: Board, glyphs: Glyphs) -> list[Text]:
 
 
 def status_lines(board: Board, width: int, glyphs: Glyphs, resume: str) -> list[Text]:
-    """The bar, the running cell, the last note, and how to stop."""
+    """Return the bar, the running cell, the last note, and how to stop."""
     lines = [_bar(board, width, glyphs), _now(board)]
     if board.note:
         lines.append(Text(f"{board.note.level:<5} {board.note.text}"))
-    lines.append(Text(f"Ctrl-C keeps what is done; continue with: {resume}", "dim"))
+    lines.append(
+        Text(f"Ctrl-C keeps finished repetitions; continue with: {resume}", "dim")
+    )
     for line in lines:
         line.truncate(width)
     return lines
@@ -220,7 +223,7 @@ def _bar(board: Board, width: int, glyphs: Glyphs) -> Text:
     )
     tail = (
         f" {board.finished}/{board.planned}  {numbers.percent(board.pace.share_done)}"
-        f"  {numbers.clock(board.pace.elapsed_s)} gone  {left} left"
+        f"  {numbers.clock(board.pace.elapsed_s)} elapsed  {left} left"
     )
     room = max(5, min(60, width - len(tail) - 4))
     full = round(board.pace.share_done * room)
@@ -230,7 +233,7 @@ def _bar(board: Board, width: int, glyphs: Glyphs) -> Text:
 
 
 def round_name(plan: Plan, repetition: int) -> str:
-    """Which of the repetitions this is, for people."""
+    """Return the name of a repetition for people."""
     if plan.is_latency(repetition):
         return "latency"
     return f"round {repetition}/{plan.repetitions}"

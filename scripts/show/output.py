@@ -12,7 +12,7 @@ from rich.console import Console
 
 @dataclass(frozen=True)
 class Output:
-    """How results are shown."""
+    """The output options of a verb."""
 
     quiet: bool
     as_json: bool
@@ -21,12 +21,12 @@ class Output:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Output":
-        """Return what a verb's options ask for; one without reports writes none."""
+        """Return the options given; a verb without --no-report never writes one."""
         quiet, as_json, color = given["quiet"], given["as_json"], given["color"]
         return cls(quiet, as_json, given.get("no_report", True), color)
 
     def stdout(self) -> Console:
-        """The console for results."""
+        """Return the console for results."""
         return Console(
             no_color=True if self.color == "never" else None,
             force_terminal=True if self.color == "always" else None,
@@ -34,7 +34,7 @@ class Output:
         )
 
     def stderr(self) -> Console:
-        """The console for progress."""
+        """Return the console for progress."""
         return Console(
             stderr=True,
             no_color=True if self.color == "never" else None,
@@ -43,29 +43,29 @@ class Output:
 
 
 class Result(ABC):
-    """What a session has come to, as people and programs are shown it."""
+    """The result of a session, for people and programs."""
 
-    exit_code = 0  # what the result itself says, of a session that ended by itself
-    kept = ""  # how much of it is on disk, in words
-    is_whole = True  # whether nothing is left to be measured
+    exit_code = 0  # of the result, if the session was not interrupted
+    kept = ""  # how much is on disk, in words
+    is_whole = True  # nothing is left to measure
 
     @abstractmethod
     def document(self) -> dict[str, Any]:
-        """Return what --json prints of it."""
+        """Return the document for --json."""
 
     @abstractmethod
     def show(self, output: Output, *, is_ended: bool) -> None:
-        """Print it; with what to do next, if the session ended by itself."""
+        """Print it, with the next step if the session was not interrupted."""
 
 
 def print_error(message: str, exit_code: int) -> int:
-    """Tells people why a command ends so; returns the exit code."""
+    """Print an error on stderr; return the exit code."""
     click.echo(f"kvmatrix: {message}", err=True)
     return exit_code
 
 
 def shown(path: Path) -> str:
-    """A path for people: relative to where they are, if it is below."""
+    """Return a path for people: relative if it is below the current folder."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Lines of a comparison on stdout, in colour where it can show it."""
+"""Lines of a comparison on stdout, in colour if it supports that."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ _STYLES = {
 
 
 def print_lines(lines: Iterable[TextLine], output: Output) -> None:
-    """Prints them; in ASCII where the stream has no more."""
+    """Print the lines, in ASCII if the stream cannot encode more."""
     console = output.stdout()
     is_ascii = glyphs_for(console.encoding) is ASCII
     for line in lines:
@@ -27,7 +27,7 @@ def print_lines(lines: Iterable[TextLine], output: Output) -> None:
 
 
 def put(report: str | list[TextLine], output: Path | None, color: str) -> None:
-    """Writes a report into a file, or onto stdout where that is "-" or None."""
+    """Write a report to a file, or to stdout if `output` is "-" or None."""
     text = report
     if not isinstance(text, str):
         text = "".join(f"{line.text}\n" for line in text)

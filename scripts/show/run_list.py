@@ -1,4 +1,4 @@
-"""The runs of a results directory: what each is of, and how far it came."""
+"""The runs in a results directory, with their suites and states."""
 
 import datetime
 from collections.abc import Iterable
@@ -13,7 +13,10 @@ from report.verdict.ab_judge import judge_ab
 from scripts.planning.order import missing_turns
 from scripts.store.run_store import EVERY_KIND, all_runs, is_ab_run
 
-_UNSAID = {"attempt": 1, "disturbance": None}  # by lines of the first schema
+_UNSAID = {
+    "attempt": 1,
+    "disturbance": None,
+}  # keys that lines of the first schema lack
 _FAILED = ("wrong", "error", "timeout")
 
 

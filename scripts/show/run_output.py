@@ -1,4 +1,4 @@
-"""What a command shows of a run: its progress, its result, and how to go on."""
+"""The view of a run, and the command that resumes it."""
 
 import shlex
 import sys
@@ -13,7 +13,7 @@ from scripts.store.run_places import ROOT, RunPlaces
 
 
 def view_for(output: Output, places: RunPlaces) -> Callable[[Plan], View]:
-    """Makes the view of a plan that fits where stderr goes."""
+    """Return a function that makes the view of a plan that suits stderr."""
 
     def view_of(plan: Plan) -> View:
         transient = sys.stdout.isatty() and not output.as_json
@@ -26,7 +26,7 @@ def view_for(output: Output, places: RunPlaces) -> Callable[[Plan], View]:
 def resume_command(
     run_name: str, places: RunPlaces, builds: Mapping[str, Path] | None = None
 ) -> str:
-    """The command that goes on with a run; `builds` are those of an A/B run."""
+    """Return the command that resumes a run; `builds` are those of an A/B run."""
     words = ["scripts/kvmatrix", "resume", run_name]
     for option, path in (builds or {}).items():
         words += [option, str(path)]
@@ -37,7 +37,7 @@ def resume_command(
         "--configs-dir": (places.configs, "configs"),
     }
     for option, (path, default) in usual.items():
-        is_told = bool(builds) and option == "--build-dir"
-        if path.absolute() != ROOT / default and not is_told:
+        is_named = bool(builds) and option == "--build-dir"
+        if path.absolute() != ROOT / default and not is_named:
             words += [option, str(path)]
     return shlex.join(words)

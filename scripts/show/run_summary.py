@@ -1,4 +1,4 @@
-"""The end of a run, on stdout: the table, what failed, and where the time went."""
+"""The summary of a run, on stdout: table, failures, and how the time was spent."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -33,19 +33,19 @@ _DISTURBED_NAMED = 5
 
 @dataclass(frozen=True)
 class TimeShares:
-    """Where the wall time of the measured repetitions went; shares add up to 1."""
+    """How the wall time of the measured repetitions was spent; shares add up to 1."""
 
     wall_s: float
-    timed: float  # loop and flush: the headline, and what latencies are taken of
+    timed: float  # loop and flush: the time of the headline rate and of latencies
     settle: float
-    prepare: float  # filling and auditing the databases that reads start from
+    prepare: float  # filling and auditing databases that reads start from
     audit: float
-    again: float  # disturbed attempts that were made again
+    again: float  # disturbed attempts that were retried
     rest: float  # starting processes, opening, closing, copying, the runner
 
 
 def time_shares(plan: Plan, lines: Iterable[Record]) -> TimeShares | None:
-    """The shares over all lines with figures; None if there is none."""
+    """Return the shares over all measured lines; None without such a line."""
     parts = ("wall", "timed", "settle", "prepare", "audit", "again")
     sums = dict.fromkeys(parts, 0)
     for line in lines:
@@ -67,13 +67,13 @@ def time_shares(plan: Plan, lines: Iterable[Record]) -> TimeShares | None:
 
 
 def shares_line(shares: TimeShares) -> str:
-    """The shares for people."""
+    """Return the shares for people."""
     parts = {
         "timed": shares.timed,
         "settle": shares.settle,
         "prepare": shares.prepare,
         "audit": shares.audit,
-        "disturbed and made again": shares.again,
+        "disturbed and retried": shares.again,
         "rest": shares.rest,
     }
     text = ", ".join(f"{name} {numbers.percent(part)}" for name, part in parts.items())
@@ -83,7 +83,7 @@ def shares_line(shares: TimeShares) -> str:
 def summary_lines(
     board: Board, width: int | None, glyphs: Glyphs, lines: Iterable[Record]
 ) -> list[Text]:
-    """The table and what follows from it; `width` is None for a pipe."""
+    """Return the table, the failures and the notes; `width` is None for a pipe."""
     layout = layout_for(board, width or _PIPE_WIDTH) or layout_for(board, 10_000)
     assert layout is not None
     shown = [*table_lines(board, layout, glyphs), Text("")]
@@ -103,14 +103,14 @@ def summary_lines(
 
 
 def disturbed_lines(board: Board) -> list[str]:
-    """How many cells something else on the machine got in the way of, and what."""
+    """Return how many cells other activity on the machine disturbed, and by what."""
     repeated = sum(len(cell.superseded) for cell in board.cells.values())
     stayed = board.disturbed()
     if not repeated and not stayed:
         return []
     total = f"{len(stayed)} of {len(board.cells)} cells stayed disturbed"
-    again = numbers.count(repeated, "disturbed attempt")
-    lines = [f"disturbed {total}; {again} made again"]
+    retries = numbers.count(repeated, "disturbed attempt")
+    lines = [f"disturbed {total}; {retries} retried"]
     if repeated and len(stayed) * 2 >= len(board.cells):
         lines.append(_STAYS_BUSY)
     for cell, disturbed in stayed[:_DISTURBED_NAMED]:
@@ -124,7 +124,7 @@ def disturbed_lines(board: Board) -> list[str]:
 
 
 class RunResult(Result):
-    """What a session of one build has come to."""
+    """The result of a session of one build."""
 
     def __init__(self, ending: SessionResult[Plan]) -> None:
         self.board = Board(ending.plan)
@@ -135,7 +135,7 @@ class RunResult(Result):
         self.kept = f"{self.board.finished} of {self.board.planned} repetitions"
 
     def document(self) -> dict[str, Any]:
-        """Return the answer of `run --json` and `resume --json`."""
+        """Return the document of `run --json` and `resume --json`."""
         plan = self.board.plan
         return {
             "run": plan.run,
@@ -145,7 +145,7 @@ class RunResult(Result):
         }
 
     def show(self, output: Output, *, is_ended: bool) -> None:
-        """Print the table and what follows from it."""
+        """Print the table, the failures and the notes."""
         console = output.stdout()
         width = console.width if console.is_terminal else None
         glyphs = glyphs_for(console.encoding)

@@ -130,7 +130,7 @@ def test_a_failure_is_a_word_and_the_running_cell_is_marked() -> None:
 
 def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
     text = shown()
-    assert "8/18  25 %  61 s gone  ~30 s left" in text
+    assert "8/18  25 %  61 s elapsed  ~30 s left" in text
     assert "now   round 1/3  a/base/fillrandom   500 of 1.00k   600 ops/s" in text
     assert "note  something to know" in text
     assert "continue with: scripts/kvmatrix resume R" in text
@@ -138,7 +138,7 @@ def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
 
 def test_what_nobody_knows_yet_is_not_guessed() -> None:
     events = [*RECORDED[:2], Heartbeat(RunProgress(5.0))]
-    assert "5 s gone  – left" in shown(found=board(events))
+    assert "5 s elapsed  – left" in shown(found=board(events))
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
@@ -218,7 +218,7 @@ def test_a_superseded_attempt_is_not_counted() -> None:
     assert cell_a(found).rates == pytest.approx([4e6])
     assert len(cell_a(found).superseded) == 1 and not found.disturbed()
     told = [x for x in plain(events) if x.startswith("[")]
-    assert told[0].endswith("disturbed: steal 3.1 %; again (2 of 3)")
+    assert told[0].endswith("disturbed: steal 3.1 %; retrying (2 of 3)")
     assert "disturbed" not in told[1] and told[1].startswith("[ 1/18] round 1")
 
 
@@ -237,7 +237,7 @@ def test_many_disturbed_cells_are_counted_and_few_are_named() -> None:
     events += [finished(c, 1, attempt=3, marks=["steal 9 %"]) for c in busy.cells]
     lines = disturbed_lines(board(events, busy))
     assert lines[0] == "disturbed 7 of 7 cells stayed disturbed;" + (
-        " 0 disturbed attempts made again"
+        " 0 disturbed attempts retried"
     )
     assert lines[1] == "disturbed a/base/fillseq: 1 of 1, such as: steal 9 %"
     assert (len(lines), lines[-1]) == (7, "disturbed and 2 cells more")
@@ -372,7 +372,7 @@ def test_the_summary_names_failures_and_shares() -> None:
     assert shares.rest == pytest.approx(0.3)
     assert (
         text[-1] == "time      2.00 ms: timed 50 %, settle 5.0 %, prepare 10 %,"
-        " audit 5.0 %, disturbed and made again 0.0 %, rest 30 %"
+        " audit 5.0 %, disturbed and retried 0.0 %, rest 30 %"
     )
 
 

@@ -120,7 +120,7 @@ def test_what_may_not_fit_is_a_doubt() -> None:
     found = estimate_suite(plan, known(plan), room)
     assert not found.unfit
     (doubt,) = found.doubts
-    assert str(doubt).startswith("a/base/readrandom may need more disk than there is")
+    assert str(doubt).startswith("a/base/readrandom may need more disk than is free")
 
 
 def test_a_run_that_fits_only_perhaps_is_refused() -> None:
@@ -146,8 +146,8 @@ def test_what_is_not_predicted_is_unknown_and_not_zero() -> None:
     found = estimate_suite(plan, samples, AMPLE)
     assert [cell.cell for cell in found.unknown] == [read]
     told = "\n".join(text(found, AMPLE, {}))
-    assert "1 cell predicted; in all" in told and ", filling unknown\n" in told
-    assert "1 cell not predicted: unknown, and not in the sum" in told
+    assert "1 cell predicted; total" in told and ", filling unknown\n" in told
+    assert "1 cell not predicted and not in the total" in told
     assert "0 s (0 s to 0 s)" not in told
     assert document(found, plan, AMPLE, {})["fills_s"] is None
 
@@ -198,7 +198,7 @@ def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
     filling, filled = found(256 << 20), found(1 << 20)
     assert not filling.unfit and len(filled.unfit) == 2
     assert by_name(filling)["readrandom"].memory_bytes.high == 800 * max(SIZES)
-    assert "its time and memory are the least" in str(filling.doubts[0])
+    assert "its time and memory are lower bounds" in str(filling.doubts[0])
     assert "a/base/readrandom needs memory: 6" in str(filled.unfit[0])
 
 
@@ -277,7 +277,7 @@ def test_sizes_of_other_settings_are_reported(lab: Lab) -> None:
     assert lab.call("run", "lab", "-e", "good").returncode == 0
     told = lab.call("plan", "lab", "-e", "good", "--num", "3000")
     assert told.returncode == 5
-    assert "measured: none; with other settings than of this size: 2,000" in told.stdout
+    assert "measured: none; with other settings than at this size: 2,000" in told.stdout
     assert "1 cell is not predicted; add --measure" in told.stderr
     dry = lab.call("run", "lab", "-e", "good", "--dry-run").stdout
     assert "\n1 cell x 3, about " in dry
