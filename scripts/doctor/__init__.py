@@ -1,4 +1,4 @@
-"""`kvmatrix doctor`: can this machine give numbers worth keeping?
+"""`kvmatrix doctor`: is this machine fit to measure on?
 
-Checks are pure functions of what was read; probes measure; the screen prints.
+Checks are pure functions of values read before; probes measure; the screen prints.
 """

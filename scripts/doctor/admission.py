@@ -1,4 +1,4 @@
-"""Gathering what the doctor looks at, before a run and for its own verb."""
+"""The doctor before a run and in its own verb."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ _COUNTING_TOOLS = ("strace", "valgrind")
 
 
 class Unfit(Exception):
-    """A strict run does not start on this machine; says what is amiss."""
+    """A strict run does not start on this machine; the message has the reasons."""
 
     exit_code = EXIT_UNFIT
 
@@ -63,7 +63,7 @@ def _on_request() -> list[str]:
 
 
 def _gaps() -> list[str]:
-    """What the set-up has not brought, or not to its end."""
+    """Return what scripts/setup has not installed, or not completely."""
     gaps = [tool for tool in _TOOLS if shutil.which(tool) is None]
     wanted = ("requirements.txt", "requirements-dev.txt")
     prefix = Path(sys.prefix)
@@ -75,15 +75,15 @@ def _gaps() -> list[str]:
 def full(
     subject: Subject, probes: Probes, progress: Progress
 ) -> tuple[list[Finding], ProbeResults]:
-    """Every check and every probe."""
+    """Run every check and every probe."""
     probed = probe(subject.machine, probes, progress)
     return examine(subject, probed), probed
 
 
 def admit(subject: Subject, probes: Probes, tell: Progress | None) -> list[Finding]:
-    """What a run records of its machine.
+    """Return the findings that a run records.
 
-    Strict with `tell`: the probes measure too, and Unfit is raised if anything failed.
+    Strict with `tell`: run the probes, too, and raise Unfit if a check failed.
     """
     if tell is None:
         return examine(subject)

@@ -1,4 +1,4 @@
-"""What the doctor is at, on stderr: it takes seconds, and must not look dead."""
+"""Doctor progress on stderr: the probes need seconds."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,25 +10,26 @@ from scripts.machine.probes import Progress
 
 @contextmanager
 def progress_on(console: Console, quiet: bool) -> Iterator[Progress]:
-    """One line that is rewritten on a terminal; elsewhere a line for each new thing.
+    """Yield a function that shows progress: one line that a terminal rewrites.
 
-    No thread redraws it: that would be in the measurement.
+    Elsewhere each new step is a line.  No thread redraws it: that would disturb the
+    measurement.
     """
-    told = ""
+    shown = ""
 
     def tell(text: str) -> None:
-        nonlocal told
+        nonlocal shown
         what = text.partition(",")[0]
         if quiet:
             return
         if console.is_terminal:
             console.print(f"{f'doctor: {text}':<{console.width - 1}}", end="\r")
-        elif what != told:
+        elif what != shown:
             console.print(f"doctor: {text}", soft_wrap=True)
-        told = what
+        shown = what
 
     try:
         yield tell
     finally:
-        if told and console.is_terminal:
+        if shown and console.is_terminal:
             console.print(" " * (console.width - 1), end="\r")

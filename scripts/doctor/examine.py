@@ -1,4 +1,4 @@
-"""All checks in the order in which they are shown, and the probes around them."""
+"""All checks in the order in which they are shown, and the probes."""
 
 import os
 from collections.abc import Callable
@@ -40,7 +40,7 @@ ON_OUTFIT: tuple[Check, ...] = (
 
 
 def examine(subject: Subject, probed: ProbeResults | None = None) -> list[Finding]:
-    """Every finding; those that need a measurement if there is one."""
+    """Return every finding; those of the probes only if `probed` is given."""
     measured = judged(subject, probed) if probed else []
     return [
         *(check(subject) for check in ON_MACHINE),
@@ -50,7 +50,7 @@ def examine(subject: Subject, probed: ProbeResults | None = None) -> list[Findin
 
 
 def probe(machine: Machine, probes: Probes, progress: Progress) -> ProbeResults:
-    """Measures; takes some seconds, and the disk a moment."""
+    """Run the probes, which needs a few seconds and some disk writes."""
     progress("4 KiB writes and reads")
     overwrites_ns, reads_ns = probes.overwrites_ns(), probes.reads_ns()
     own = (os.getpid(),)

@@ -1,4 +1,4 @@
-"""What the doctor says of one thing: how bad it is, what was found, what to do."""
+"""The result of one check: its severity, what was found, and the remedy."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,7 +10,7 @@ UNKNOWN = "unknown"
 
 
 class Severity(StrEnum):
-    """How bad it is."""
+    """How severe a finding is."""
 
     OK = "ok"
     WARN = "warn"
@@ -19,7 +19,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at; what is not ok has a remedy."""
+    """The result of one check; one that is not ok has a remedy."""
 
     level: Severity
     name: str
@@ -27,43 +27,43 @@ class Finding:
     remedy: str = ""
 
     def document(self) -> dict[str, str]:
-        """As it is recorded."""
+        """Return the finding as it is recorded."""
         return {key: str(value) for key, value in asdict(self).items()}
 
     @classmethod
     def of(cls, document: Mapping[str, str]) -> "Finding":
-        """Reads what was recorded."""
-        told = {key: document[key] for key in ("name", "found", "remedy")}
-        return cls(Severity(document["level"]), **told)
+        """Read a recorded finding."""
+        texts = {key: document[key] for key in ("name", "found", "remedy")}
+        return cls(Severity(document["level"]), **texts)
 
 
 def ok(name: str, found: str) -> Finding:
-    """Nothing to do."""
+    """Return a finding without anything to do."""
     return Finding(Severity.OK, name, found)
 
 
 def warn(name: str, found: str, remedy: str) -> Finding:
-    """Numbers are worth less."""
+    """Return a finding that makes results less reliable."""
     return Finding(Severity.WARN, name, found, remedy)
 
 
 def fail(name: str, found: str, remedy: str) -> Finding:
-    """Numbers are not worth keeping."""
+    """Return a finding with which results are not worth keeping."""
     return Finding(Severity.FAIL, name, found, remedy)
 
 
 def unknown(name: str, why: str, remedy: str) -> Finding:
-    """It could not be found out: never ok."""
+    """Return the finding of a check that could not be made: never ok."""
     return warn(name, f"{UNKNOWN}: {why}", remedy)
 
 
 def count(findings: Sequence[Finding], level: Severity) -> int:
-    """How many are of a level."""
+    """Return how many findings are of a level."""
     return sum(finding.level is level for finding in findings)
 
 
 def verdict(findings: Sequence[Finding]) -> str:
-    """All of them in a few words: "1 failed, 2 warnings"."""
+    """Summarize the findings: "1 failed, 2 warnings"."""
     failed, warned = count(findings, Severity.FAIL), count(findings, Severity.WARN)
     parts = [f"{failed} failed"] if failed else []
     parts += [numbers.count(warned, "warning")] if warned else []

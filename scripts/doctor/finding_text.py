@@ -12,12 +12,12 @@ from scripts.doctor.probe_limits import ProbeResults
 
 _STYLES = {Severity.OK: "green", Severity.WARN: "yellow", Severity.FAIL: "bold red"}
 _WORDS = {Severity.OK: "ok", Severity.WARN: "warn", Severity.FAIL: "FAIL"}
-_TITLE = "kvmatrix doctor  can this machine give numbers worth keeping?"
+_TITLE = "kvmatrix doctor  is this machine fit to measure on?"
 EXIT_UNFIT = 4
 
 
 def lines(findings: Sequence[Finding], machine: str, width: int) -> Iterator[Text]:
-    """Each finding, then what would mend those that are not ok, then the verdict."""
+    """Yield each finding, then the remedies of those not ok, then the verdict."""
     room = width - len("  FAIL    ") - max(len(finding.name) for finding in findings)
     rows: list[TableRow] = []
     for finding in findings:
@@ -43,7 +43,7 @@ def lines(findings: Sequence[Finding], machine: str, width: int) -> Iterator[Tex
 def _rows(
     word: str, name: str, text: str, room: int, style: str = ""
 ) -> Iterator[TableRow]:
-    """One row for each line of a text."""
+    """Yield a row for each line of a text."""
     parts = textwrap.wrap(
         text, max(20, room), break_long_words=False, break_on_hyphens=False
     )
@@ -53,17 +53,17 @@ def _rows(
 
 
 def closing(findings: Sequence[Finding]) -> str:
-    """How many are amiss, and what follows from it."""
+    """Return how many are not ok, and what that means for a run."""
     if not count(findings, Severity.FAIL):
-        return f"{verdict(findings)}. run --strict would go on."
-    told = f"run goes on all the same; run --strict would stop (exit {EXIT_UNFIT})."
-    return f"{verdict(findings)}. {told}"
+        return f"{verdict(findings)}. run --strict would start."
+    effect = f"run starts anyway; run --strict would not (exit {EXIT_UNFIT})."
+    return f"{verdict(findings)}. {effect}"
 
 
 def document(
     findings: Sequence[Finding], machine: Mapping[str, Any], probed: ProbeResults
 ) -> dict[str, Any]:
-    """The same for programs, with the figures of the probes."""
+    """Return the findings for programs, with the times of the probes."""
     return {
         "schema": 1,
         "machine": dict(machine),
@@ -75,14 +75,14 @@ def document(
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """One line for a run: what failed is named."""
+    """Return one line for a run, which names the failed checks."""
     failed = [finding.name for finding in findings if finding.level is Severity.FAIL]
     named = f" ({', '.join(failed)})" if failed else ""
     return f"doctor: {verdict(findings)}{named}; see scripts/kvmatrix doctor"
 
 
 def refusal(findings: Sequence[Finding]) -> str:
-    """Why a strict run does not start."""
+    """Return why a strict run does not start."""
     failed = [finding for finding in findings if finding.level is Severity.FAIL]
     parts = [f"  {f.name}: {f.found}\n    fix: {f.remedy}" for f in failed]
-    return "\n".join(["this machine is not fit to measure, and --strict:", *parts])
+    return "\n".join(["this machine is unfit to measure on (--strict):", *parts])

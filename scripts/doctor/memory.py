@@ -1,4 +1,4 @@
-"""Memory: enough of it, none of it swapped, and in pages of which size."""
+"""Memory: how much is free, whether some is swapped, and huge pages."""
 
 import re
 
@@ -6,36 +6,36 @@ from report.terms import numbers
 from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
 
-# The largest cache that a scenario gives an engine is 128 MiB; beside it are the
-# engine's own buffers, the runner, and the page cache that makes a read a cached one.
+# The largest cache that a scenario gives an engine is 128 MiB.  The engine's own
+# buffers, the runner and the page cache that reads are served from come on top.
 LEAST_BYTES = 512 << 20
 
 
 def memory(subject: Subject) -> Finding:
-    """Whether the largest database and its copy stay in the page cache."""
+    """Check that the largest database and its copy fit in the page cache."""
     name, available = "memory", subject.fact("memory", "available_bytes")
     if not isinstance(available, int):
-        return unknown(name, "not told by /proc", "run where /proc is mounted")
+        return unknown(name, "not in /proc", "run where /proc is mounted")
     found = f"{numbers.size(available)} available"
     needed = subject.needed_bytes
     if available < LEAST_BYTES:
-        more = f"stop what else runs: at least {numbers.size(LEAST_BYTES)} are needed"
+        more = f"stop other programs; at least {numbers.size(LEAST_BYTES)} are needed"
         return fail(name, found, more)
     if needed is not None and available < needed:
         cell = f"the largest cell of suite {subject.suite}"
         found += f", less than the {numbers.size(needed)} of {cell}"
-        return warn(name, found, "stop what else runs, or run with a smaller --num")
+        return warn(name, found, "stop other programs, or run with a smaller --num")
     return ok(name, found)
 
 
 def swap(subject: Subject) -> Finding:
-    """Whether memory was so short that some went to the disk."""
+    """Check that memory was never so short that some was swapped."""
     total = subject.fact("memory", "swap_total_bytes")
     free = subject.fact("memory", "swap_free_bytes")
     if total == 0:
         return ok("swap", "none")
     if not isinstance(total, int) or not isinstance(free, int):
-        return unknown("swap", "not told by /proc", "run where /proc is mounted")
+        return unknown("swap", "not in /proc", "run where /proc is mounted")
     if free < total:
         found = f"{numbers.size(total - free)} in use"
         return warn("swap", found, "free some memory, then sudo swapoff -a")
@@ -43,7 +43,7 @@ def swap(subject: Subject) -> Finding:
 
 
 def huge_pages(subject: Subject) -> Finding:
-    """Whether the kernel changes the size of pages behind an engine's back."""
+    """Check that the kernel does not use huge pages unless an engine asks."""
     name, switch = "huge pages", "/sys/kernel/mm/transparent_hugepage/enabled"
     text = subject.fact("memory", "transparent_huge_pages")
     chosen = re.search(r"\[(\w+)\]", str(text))
@@ -51,5 +51,5 @@ def huge_pages(subject: Subject) -> Finding:
     if text == UNKNOWN or chosen is None:
         return unknown(name, f"no {switch}", "run where /sys is mounted")
     if chosen[1] == "always":
-        return warn(name, "always: memory and stalls depend on luck", remedy)
+        return warn(name, "always: memory and stalls vary at random", remedy)
     return ok(name, f"{chosen[1]}")

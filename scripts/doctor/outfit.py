@@ -1,4 +1,4 @@
-"""What the measurements are made with: engines, tools, and nothing slipped in."""
+"""The measuring software: engines, tools, and no preloaded library."""
 
 from collections.abc import Iterable
 
@@ -12,66 +12,67 @@ _BUILD = "build with scripts/setup"
 
 
 def engines(subject: Subject) -> Finding:
-    """Which engines are there, and whether they check themselves."""
+    """Check which engines are built, and that none has live assertions."""
     name = "engines"
     there = [e for e in subject.engines if e.description]
     missing = [f"{e.name} ({e.missing})" for e in subject.engines if e.missing]
     live = [e.name for e in there if e.description and e.description.assertions_live]
     if not any(e.role == "" for e in there):
-        return fail(name, f"none can be used: {'; '.join(missing[:1])}", _BUILD)
+        return fail(name, f"no engine is usable: {'; '.join(missing[:1])}", _BUILD)
     found = ", ".join(
         f"{e.name} {e.description.version}" for e in there if e.description
     )
     if live:
-        told = f"{found}; built with live assertions, and slower: {', '.join(live)}"
+        state = f"{found}; slower, with live assertions: {', '.join(live)}"
         remedy = _set_up_commands(subject, [e for e in there if e.name in live])
-        return fail(name, told, f"compile without: {remedy}")
+        return fail(name, state, f"compile without them: {remedy}")
     if missing:
         remedy = _set_up_commands(subject, [e for e in subject.engines if e.missing])
-        told = f"{found}; missing: {', '.join(missing)}"
-        return warn(name, told, f"build with {remedy}")
+        state = f"{found}; missing: {', '.join(missing)}"
+        return warn(name, state, f"build with {remedy}")
     return ok(name, found)
 
 
 def _set_up_commands(subject: Subject, engines: Iterable[Engine]) -> str:
-    """Return what compiles these engines from their pinned sources."""
+    """Return the command that compiles these engines from pinned sources."""
     names = {engine.executable for engine in engines}
     options = [f"--with {name}" for name in sorted(names & {*subject.on_request})]
     return " ".join(["scripts/setup", *options])
 
 
 def set_up(subject: Subject) -> Finding:
-    """Whether all that the runner uses is there."""
+    """Check that everything the runner uses is installed."""
     if subject.gaps:
-        return fail("set-up", f"missing: {', '.join(subject.gaps)}", "scripts/setup")
+        return fail(
+            "set-up", f"missing: {', '.join(subject.gaps)}", "run scripts/setup"
+        )
     return ok("set-up", "complete")
 
 
 def counting_tools(subject: Subject) -> Finding:
-    """Whether an A/B run can count; no time is worth less without."""
+    """Report whether an A/B run can count; times do not depend on it."""
     absent = " ".join(subject.uncounted)
     if absent:
-        told = f"absent, so that ab counts less: apt-get install {absent}"
-        return ok("counting tools", told)
+        effect = f"not installed, so ab counts less: apt-get install {absent}"
+        return ok("counting tools", effect)
     return ok("counting tools", "strace and valgrind")
 
 
 def preload(subject: Subject) -> Finding:
-    """Whether a library was slipped under the runner or the engines.
+    """Check that no library is preloaded into the runner or the engines.
 
-    The engines get an environment of their own, without LD_PRELOAD; the system's
-    list in /etc reaches them.
+    The engines run without LD_PRELOAD, but /etc/ld.so.preload applies to them.
     """
     name, maps = "preload", subject.machine.reader.file("/proc/self/maps")
     listed = subject.machine.reader.file("/etc/ld.so.preload") or ""
-    asked = subject.variables.get("LD_PRELOAD", "")
+    preloaded = subject.variables.get("LD_PRELOAD", "")
     remedy = "unset LD_PRELOAD, and empty /etc/ld.so.preload"
-    liars = [w for w in LIARS if w in f"{asked}\n{listed}\n{maps or ''}"]
+    liars = [w for w in LIARS if w in f"{preloaded}\n{listed}\n{maps or ''}"]
     if liars:
-        told = f"{liars[0]} is loaded: a sync, an error or the clock is a fake"
-        return fail(name, told, remedy)
-    if asked.strip() or listed.strip():
-        return warn(name, "a library is preloaded into what is measured", remedy)
+        effect = f"{liars[0]} is loaded: it fakes syncs, errors or the clock"
+        return fail(name, effect, remedy)
+    if preloaded.strip() or listed.strip():
+        return warn(name, "a library is preloaded into the measured process", remedy)
     if maps is None:
         return unknown(name, "/proc/self/maps cannot be read", remedy)
-    return ok(name, "no library is slipped in")
+    return ok(name, "no library is preloaded")

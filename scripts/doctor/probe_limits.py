@@ -1,4 +1,4 @@
-"""What the probes' times mean."""
+"""The limits by which the probes are judged."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ SYNC_WARN_NS = 50_000
 # A turn at 15,000 per minute is 4 ms; writing over a block and flushing takes one.
 TURN_NS = 2_000_000
 # Gaps above 10 µs, as in R54's spin: the reference machine lost 1.4 %, and R54 marks a
-# repetition at 2 % of steal.  Five times that and nothing is worth keeping.
+# repetition at 2 % of steal.  At five times that no result is worth keeping.
 GAP_NS = 10_000
 LOST_WARN, LOST_FAIL = 0.02, 0.10
 # R55: a canary that drifts by 5 % marks the run.
@@ -29,13 +29,13 @@ DRIFT_WARN, DRIFT_FAIL = 0.05, 0.20
 READ_TAIL = 5.0
 FOREIGN_FAIL = 0.25  # a whole processor of four
 _WINDOW_NS = 100_000_000
-_DISK = "choose a folder on a disk that keeps what it is told to, with --data-dir"
-_QUIET = "stop what else runs; in a guest, ask for a host with fewer neighbours"
+_DISK = "choose a folder on a disk that stores what is synced, with --data-dir"
+_QUIET = "stop other programs; in a virtual machine, use a host with fewer guests"
 
 
 @dataclass(frozen=True)
 class ProbeResults:
-    """What the probes took, and what else the machine did meanwhile."""
+    """The times of the probes, and other activity on the machine meanwhile."""
 
     overwrites_ns: Sequence[int]
     reads_ns: Sequence[int]
@@ -43,7 +43,7 @@ class ProbeResults:
     meanwhile: Mapping[str, Any]  # a "disturbance", over the work
 
     def document(self) -> dict[str, Any]:
-        """Their figures; null where nothing could be measured."""
+        """Return the summary of each probe; null if it could not measure."""
         return {
             "overwrite_fdatasync_ns": _quantiles(self.overwrites_ns),
             "disk_read_ns": _quantiles(self.reads_ns),
@@ -55,7 +55,7 @@ class ProbeResults:
 
 
 def judged(subject: Subject, probed: ProbeResults) -> list[Finding]:
-    """The findings that need a measurement."""
+    """Return the findings of the probes."""
     return [
         synced(subject, probed.overwrites_ns),
         disk_reads(probed.reads_ns),
@@ -65,7 +65,7 @@ def judged(subject: Subject, probed: ProbeResults) -> list[Finding]:
 
 
 def synced(subject: Subject, times_ns: Sequence[int]) -> Finding:
-    """Whether a sync takes as long as a disk needs."""
+    """Check that a sync takes as long as a disk needs."""
     name = "fsync"
     if not times_ns:
         return unknown(name, "no file could be synced in the data directory", _DISK)
@@ -78,33 +78,34 @@ def synced(subject: Subject, times_ns: Sequence[int]) -> Finding:
         return fail(name, f"{found}: this does not reach a disk", _DISK)
     if subject.fact("block_device", "rotational") is True and not subject.virtual:
         if least_ns < TURN_NS:
-            told = f"{found}: less than a turn of the disk, its cache answers"
-            return warn(name, told, "sudo hdparm -W 0 on the disk")
+            cause = f"{found}: less than one rotation, so the disk's cache answers"
+            return warn(name, cause, "run sudo hdparm -W 0 on the disk")
     elif least_ns < SYNC_WARN_NS:
-        told = f"{found}: only a drive with power-loss protection is so quick"
-        ask = "ask whether the host passes flushes on: a guest cannot see it"
-        return warn(name, told, ask if subject.virtual else "make sure that it has it")
+        cause = f"{found}: only a drive with power-loss protection is this fast"
+        ask = "ask whether the host forwards flushes, which a guest cannot see"
+        check = "make sure that the drive has it"
+        return warn(name, cause, ask if subject.virtual else check)
     if subject.virtual:
-        found += "; whether the host keeps it cannot be seen from here"
+        found += "; whether the host stores it cannot be checked from here"
     return ok(name, found)
 
 
 def disk_reads(times_ns: Sequence[int]) -> Finding:
-    """Whether the disk answers evenly."""
+    """Check that the disk answers evenly."""
     name = "disk reads"
     if not times_ns:
-        told = "the data directory has no reads past the page cache"
-        return unknown(name, told, "choose another folder with --data-dir")
+        cause = "the data directory does not support reads past the page cache"
+        return unknown(name, cause, "choose another folder with --data-dir")
     median_ns, tail_ns = statistics.median(times_ns), _rank(times_ns, 0.9)
     found = f"4 KiB in {numbers.seconds(median_ns)} in the median,"
     found += f" 90 % in {numbers.seconds(tail_ns)}"
     if tail_ns > READ_TAIL * median_ns:
-        return warn(name, f"{found}: uneven", "stop what else uses the disk")
+        return warn(name, f"{found}: uneven", "stop other programs that use the disk")
     return ok(name, found)
 
 
 def noise_floor(times_ns: Sequence[int]) -> Finding:
-    """How much of a processor's time and speed is somebody else's."""
+    """Check how much of a processor's time and speed is lost to others."""
     name = "noise floor"
     if not times_ns:
         return unknown(name, "nothing was measured", "run scripts/kvmatrix doctor")
@@ -121,15 +122,15 @@ def noise_floor(times_ns: Sequence[int]) -> Finding:
 
 
 def quiet(meanwhile: Mapping[str, Any]) -> Finding:
-    """Whether a repetition made just now would have been marked."""
+    """Check that a repetition made now would not be flagged as disturbed."""
     name, marks = "quiet", meanwhile["marks"]
     steal, foreign = meanwhile["steal_share"], meanwhile["foreign_cpu_share"]
     if marks:
-        told = f"a repetition would be marked now: {'; '.join(marks)}"
+        effect = f"a repetition would be disturbed now: {'; '.join(marks)}"
         much = (foreign or 0) > FOREIGN_FAIL
-        return fail(name, told, _QUIET) if much else warn(name, told, _QUIET)
+        return fail(name, effect, _QUIET) if much else warn(name, effect, _QUIET)
     if steal is None or foreign is None:
-        return unknown(name, "what else runs is hidden", "run outside of containers")
+        return unknown(name, "other processes are hidden", "run outside of containers")
     return ok(
         name,
         f"steal {numbers.percent(steal)}, other processes {numbers.percent(foreign)}",
@@ -137,16 +138,16 @@ def quiet(meanwhile: Mapping[str, Any]) -> Finding:
 
 
 def lost_share(times_ns: Sequence[int]) -> float:
-    """The part of the time that went by in gaps of more than GAP_NS."""
+    """Return the share of the time lost in gaps of more than GAP_NS."""
     usual_ns = statistics.median(times_ns)
     gaps_ns = (t - usual_ns for t in times_ns)
     return sum(gap for gap in gaps_ns if gap > GAP_NS) / sum(times_ns)
 
 
 def drift_share(times_ns: Sequence[int]) -> float:
-    """How far the speed of tenths of a second lies apart: their 90 % range.
+    """Return the 90 % range of the speeds of tenths of a second, relative.
 
-    The speed of a tenth is that of its median unit of work: gaps are counted apart.
+    The speed of a tenth is that of its median unit of work, so gaps do not affect it.
     """
     speeds = [1 / statistics.median(units) for units in _windows(times_ns)]
     spread = _rank(speeds, 0.95) - _rank(speeds, 0.05)
@@ -161,7 +162,7 @@ def _windows(times_ns: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _rank(values: Sequence[float], share: float) -> float:
-    """A quantile by nearest rank."""
+    """Return a quantile by nearest rank."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 

@@ -1,4 +1,4 @@
-"""Processors: their speed, their clock, and who else uses them."""
+"""Processors: speed, clock, and other users."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -9,20 +9,20 @@ from scripts.doctor.subject import Subject
 from scripts.machine.counters import user_processes
 
 # Twice the 5 % of foreign CPU at which a repetition is disturbed (requirement R54): a
-# load average counts the last minutes, and also who waits for a disk.
+# load average covers the last minutes, and includes waits for a disk.
 LOAD_PER_CPU = 0.10
-# A quarter of R54's 2 %: the share since the start holds all the idle time as well.
+# A quarter of R54's 2 %: the share since the start includes all idle time.
 STEAL_SINCE_START = 0.005
 # Read without a system call (the kernel's vdso_clock_mode); other sources cost about
 # a microsecond, as much as a read.
 QUICK_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
 _CPUS = "/sys/devices/system/cpu"
 _CLOCKS = "/sys/devices/system/clocksource/clocksource0"
-_ON_HOST = "a guest cannot set it: use a machine of your own for figures to publish"
+_ON_HOST = "a guest cannot set it; for results to publish, use a physical machine"
 
 
 def cpu_numbers(text: str) -> set[int]:
-    """The numbers of a list such as "0-2,5"; empty if it is none."""
+    """Return the numbers of a list such as "0-2,5"; empty if it is not one."""
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
@@ -32,7 +32,7 @@ def cpu_numbers(text: str) -> set[int]:
 
 
 def governor(subject: Subject) -> Finding:
-    """Whether every processor that may be used keeps its clock up."""
+    """Check that every allowed processor keeps its clock at the maximum."""
     name, set_it = "cpu governor", "sudo cpupower frequency-set -g performance"
     allowed = sorted(cpu_numbers(subject.fact("cpu", "allowed_cpus")))
     texts = {
@@ -49,10 +49,10 @@ def governor(subject: Subject) -> Finding:
 
 
 def turbo(subject: Subject) -> Finding:
-    """Whether the clock rises above its nominal rate while it is cool."""
+    """Check that the clock does not rise above its nominal rate."""
     name, state = "turbo", subject.fact("cpu", "turbo")
     if state == UNKNOWN:
-        why = "the guest does not see it" if subject.virtual else "not told by /sys"
+        why = "the guest does not see it" if subject.virtual else "not in /sys"
         remedy = "turn it off in the firmware"
         return unknown(name, why, _ON_HOST if subject.virtual else remedy)
     if state == "off":
@@ -64,27 +64,27 @@ def turbo(subject: Subject) -> Finding:
 
 
 def processors(subject: Subject) -> Finding:
-    """How many processors the runner and the engines may use."""
+    """Check how many processors the runner and the engines may use."""
     name = "processors"
     allowed = len(cpu_numbers(subject.fact("cpu", "allowed_cpus")))
     total = subject.fact("cpu", "logical_cpus")
     if not allowed or not isinstance(total, int):
-        return unknown(name, "not told by /proc", "run where /proc is mounted")
+        return unknown(name, "not in /proc", "run where /proc is mounted")
     found = f"{allowed} of {total} may be used"
     quota = _quota(subject)
     if quota:
         return warn(name, f"{found}, but a control group limits them: {quota}", _LIFT)
     if allowed < 2:
-        more = "give it a second one: the runner and an engine's threads share it"
+        more = "allow a second one: the runner and an engine's threads share it"
         return warn(name, found, more)
     return ok(name, found)
 
 
-_LIFT = "lift the limit: an engine is stopped for up to 0.1 s whenever it is used up"
+_LIFT = "lift the limit: each time it is reached, the engine stops for up to 0.1 s"
 
 
 def _quota(subject: Subject) -> str:
-    """The CPU limit of the runner's control group or of one above it, or ""."""
+    """Return the CPU limit of the runner's control group or its parents, or ""."""
     for folder in _groups(subject):
         text = subject.machine.text(f"{folder}/cpu.max")
         if text != UNKNOWN and not text.startswith("max"):
@@ -96,7 +96,7 @@ def _quota(subject: Subject) -> str:
 
 
 def _groups(subject: Subject) -> Iterator[str]:
-    """The runner's control groups that may limit CPU, inner ones first."""
+    """Yield the runner's control groups that may limit CPU, inner ones first."""
     for line in subject.machine.text("/proc/self/cgroup").splitlines():
         _, _, rest = line.partition(":")
         kinds, _, path = rest.partition(":")
@@ -109,23 +109,23 @@ def _groups(subject: Subject) -> Iterator[str]:
 
 
 def load(subject: Subject) -> Finding:
-    """How busy the processors that may be used were over the last minute."""
+    """Check how busy the allowed processors were over the last minute."""
     name, average = "load", subject.fact("load", "minutes_1")
     allowed = len(cpu_numbers(subject.fact("cpu", "allowed_cpus")))
     if not isinstance(average, float) or not allowed:
-        return unknown(name, "not told by /proc", "run where /proc is mounted")
+        return unknown(name, "not in /proc", "run where /proc is mounted")
     found = f"{average:.2f} over the last minute on {allowed} processors"
     if average > LOAD_PER_CPU * allowed:
-        return warn(name, found, "stop what else runs, and wait a minute")
+        return warn(name, found, "stop other programs, and wait a minute")
     return ok(name, found)
 
 
 def steal(subject: Subject) -> Finding:
-    """What the hypervisor gave to others since the machine started."""
+    """Check the time that the hypervisor gave to others since the start."""
     name, share = "steal", subject.fact("load", "steal_share")
-    elsewhere = "a host with fewer guests, or a dedicated one"
+    elsewhere = "use a host with fewer guests, or a dedicated one"
     if not isinstance(share, float):
-        return unknown(name, "not told by /proc/stat", elsewhere)
+        return unknown(name, "not in /proc/stat", elsewhere)
     found = f"{numbers.percent(share)} of the CPU time since the machine started"
     return (
         warn(name, found, elsewhere) if share > STEAL_SINCE_START else ok(name, found)
@@ -133,14 +133,14 @@ def steal(subject: Subject) -> Finding:
 
 
 def clock_source(subject: Subject) -> Finding:
-    """Whether reading the clock is cheap."""
+    """Check that reading the clock is cheap."""
     name, source = "clock", subject.fact("cpu", "clock_source")
     if source == UNKNOWN:
         return unknown(name, "no clock source in /sys", "run where /sys is mounted")
     if source in QUICK_CLOCKS:
         return ok(name, f"{source}: read without a system call")
     available = subject.machine.text(f"{_CLOCKS}/available_clocksource").split()
-    remedy = "use another machine: the kernel trusts no quicker clock of this one"
+    remedy = "use another machine: the kernel does not trust a faster clock here"
     quick = next((clock for clock in QUICK_CLOCKS if clock in available), None)
     if quick:
         remedy = f"echo {quick} | sudo tee {_CLOCKS}/current_clocksource"
@@ -148,35 +148,35 @@ def clock_source(subject: Subject) -> Finding:
 
 
 def hypervisor(subject: Subject) -> Finding:
-    """Whether this is a machine or a part of one."""
+    """Check whether this is a physical machine."""
     name, kind = "machine", subject.environment["hypervisor"]
-    own = "repeat figures to publish on a machine without a hypervisor"
+    own = "repeat results to publish on a machine without a hypervisor"
     if kind == UNKNOWN:
-        return unknown(name, "systemd-detect-virt is not there", own)
+        return unknown(name, "systemd-detect-virt is not installed", own)
     if kind == "none":
         return ok(name, "no hypervisor")
-    told = f"virtual ({kind}): other guests and the host's caches are out of sight"
-    return warn(name, told, own)
+    effect = f"virtual ({kind}): other guests and the host's caches are not visible"
+    return warn(name, effect, own)
 
 
 def onlookers(subject: Subject) -> Finding:
-    """Whether a repetition that others disturb would be noticed."""
+    """Check that a disturbed repetition would be detected."""
     name, reader = "watching", subject.machine.reader
     seen, complete = user_processes(reader)
     blind, remedies = [], []
     if not complete:
-        blind.append("processes of others are hidden")
-        remedies.append("run outside of containers, with a /proc without hidepid")
+        blind.append("other users' processes are hidden")
+        remedies.append("run outside of containers, with /proc mounted without hidepid")
     elif any(p.read_bytes is None for p in seen.values()):
-        blind.append("what some processes read and write is hidden")
+        blind.append("reads and writes of some processes are hidden")
         remedies.append(
-            "run outside of containers and with all capabilities of root"
+            "run outside of containers, with all capabilities of root"
             if subject.is_root
             else "run as root"
         )
     if reader.file("/proc/pressure/memory") is None:
-        blind.append("no pressure figures (PSI)")
+        blind.append("no pressure statistics (PSI)")
         remedies.append("boot the kernel with psi=1")
     if blind:
         return warn(name, "; ".join(blind), "; ".join(remedies))
-    return ok(name, f"{len(seen)} processes and the pressure on the machine seen")
+    return ok(name, f"{len(seen)} processes and the machine's pressure are visible")

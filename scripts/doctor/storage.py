@@ -1,4 +1,4 @@
-"""The data directory: which file system, which disk, and how much room."""
+"""The data directory: its file system, its disk, and the free space."""
 
 import re
 
@@ -15,26 +15,26 @@ DISK_TYPES = (
 )
 NO_BARRIER = ("nobarrier", "barrier=0")
 # The kernel's default (VM_READAHEAD_PAGES).  With 8 MiB one random read of an engine
-# that maps its files moved 2 MB: the engine's figure was the disk's.
+# that maps its files moved 2 MB: the disk was measured, not the engine.
 READ_AHEAD_BYTES = 128 << 10
 _OTHER_DISK = "choose a folder on a disk with --data-dir"
 _NO_DEVICE = "the data directory is not on a block device that /sys shows"
 
 
 def data_directory(subject: Subject) -> Finding:
-    """Whether databases are made on a disk of this machine."""
+    """Check that databases are on a disk of this machine."""
     name, kind = "data dir", subject.machine.mount.type
     found = f"{kind} on {subject.machine.mount.device}"
     if kind == UNKNOWN:
-        return unknown(name, "its mount is not told by /proc", _OTHER_DISK)
+        return unknown(name, "its mount is not in /proc", _OTHER_DISK)
     if kind in MEMORY_TYPES:
-        return fail(name, f"{kind}: in memory, nothing reaches a disk", _OTHER_DISK)
+        return fail(name, f"{kind}: in memory, so no write reaches a disk", _OTHER_DISK)
     if kind == "overlay":
         return _overlay(subject)
     if kind.startswith(REMOTE_TYPES):
-        return warn(name, f"{kind}: a server is measured with it", _OTHER_DISK)
+        return warn(name, f"{kind}: a server is measured, too", _OTHER_DISK)
     if kind not in DISK_TYPES:
-        return warn(name, f"{found}: a kind that this does not know", _OTHER_DISK)
+        return warn(name, f"{found}: an unknown file system", _OTHER_DISK)
     return ok(name, found)
 
 
@@ -43,75 +43,77 @@ def _overlay(subject: Subject) -> Finding:
     below = upper_type(machine.mountinfo, machine.data_dir)
     if below in MEMORY_TYPES:
         return fail(name, f"overlay on {below}: in memory", _OTHER_DISK)
-    told = f"overlay on {below}: what syncs cost is not the disk's alone"
+    effect = f"overlay on {below}: syncs cost more than the disk alone"
     if below in (UNKNOWN, "overlay"):
-        told = "overlay on a disk that cannot be seen from here"
-    return warn(name, told, "mount a volume of the host and give it as --data-dir")
+        effect = "overlay on a disk that cannot be seen from here"
+    return warn(name, effect, "mount a volume of the host and pass it as --data-dir")
 
 
 def barriers(subject: Subject) -> Finding:
-    """Whether the file system asks the disk to keep what is synced."""
+    """Check that the file system flushes the disk's cache on a sync."""
     name, mount = "barriers", subject.machine.mount
     for option in mount.options.split(","):
         if option in NO_BARRIER:
-            told = f"{option}: a sync does not wait for the disk's own cache"
-            return fail(name, told, f"mount it without {option}")
+            effect = f"{option}: a sync does not wait for the disk's own cache"
+            return fail(name, effect, f"mount it without {option}")
     if mount.type not in DISK_TYPES:
-        return unknown(name, "not a file system on a disk that this knows", _OTHER_DISK)
+        return unknown(name, "not a known file system on a disk", _OTHER_DISK)
     return ok(name, "the mount does not turn them off")
 
 
 def room(subject: Subject) -> Finding:
-    """Whether the largest cell of what is to be run fits."""
+    """Check that the largest cell of the suite fits on the disk."""
     free = subject.environment["file_system"]["free_bytes"]
     needed = subject.needed_bytes
     if needed is None:
-        told = f"{numbers.size(free)} free; no engine tells how much it needs"
-        return unknown("room", told, "build with scripts/setup")
+        reason = (
+            f"{numbers.size(free)} free; no engine is built, so the need is unknown"
+        )
+        return unknown("room", reason, "build with scripts/setup")
     cell = f"the largest cell of suite {subject.suite}"
     found = f"{numbers.size(free)} free, {cell} needs {numbers.size(needed)}"
-    remedy = "free some, or choose another with --data-dir"
+    remedy = "free some space, or choose another disk with --data-dir"
     return fail("room", found, remedy) if free < needed else ok("room", found)
 
 
 def write_cache(subject: Subject) -> Finding:
-    """Whether the kernel sends flushes to the disk."""
+    """Check that the kernel sends flushes to the disk."""
     name, state = "disk cache", subject.fact("block_device", "write_cache")
     if state == UNKNOWN:
         return unknown(name, _NO_DEVICE, _OTHER_DISK)
     if state == "write back":
         return ok(name, "write back: a sync sends a flush to the disk")
-    told = f"{state}: no flush is sent; a cache that the disk hides would not be kept"
+    effect = f"{state}: no flush is sent; a hidden cache of the disk would be lost"
     return warn(
-        name, told, f"echo 'write back' | sudo tee {_queue(subject)}/write_cache"
+        name, effect, f"echo 'write back' | sudo tee {_queue(subject)}/write_cache"
     )
 
 
 def read_ahead(subject: Subject) -> Finding:
-    """Whether one read of an engine is about one read of the disk."""
+    """Check that one read of an engine is about one read of the disk."""
     name, size = "read-ahead", subject.fact("block_device", "read_ahead_bytes")
     if not isinstance(size, int):
         return unknown(name, _NO_DEVICE, _OTHER_DISK)
     found = numbers.size(size)
     if size <= READ_AHEAD_BYTES:
         return ok(name, found)
-    told = f"{found}: random reads from the disk measure this, not the engine"
-    return warn(name, told, f"echo 128 | sudo tee {_queue(subject)}/read_ahead_kb")
+    effect = f"{found}: random reads from the disk measure this, not the engine"
+    return warn(name, effect, f"echo 128 | sudo tee {_queue(subject)}/read_ahead_kb")
 
 
 def disk(subject: Subject) -> Finding:
-    """What the disk says it is."""
+    """Report what kind of disk it is."""
     rotates = subject.fact("block_device", "rotational")
     scheduler = subject.fact("block_device", "scheduler")
     if rotates == UNKNOWN or scheduler == UNKNOWN:
         return unknown("disk", _NO_DEVICE, _OTHER_DISK)
-    kind = "says that it rotates" if rotates else "does not rotate"
+    kind = "rotational" if rotates else "not rotational"
     chosen = re.search(r"\[(\S+)\]", str(scheduler))
     return ok("disk", f"{kind}, scheduler {chosen[1] if chosen else scheduler}")
 
 
 def _queue(subject: Subject) -> str:
-    """The folder of the disk's settings."""
+    """Return the folder of the disk's settings."""
     entry = f"/sys/dev/block/{subject.machine.device}"
     whole = subject.machine.reader.file(f"{entry}/queue/rotational") is not None
     return f"{entry}/queue" if whole else f"{entry}/../queue"

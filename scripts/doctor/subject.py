@@ -1,4 +1,4 @@
-"""What the doctor looks at, read once."""
+"""The machine as the doctor sees it, read once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from scripts.machine.host import Machine
 
 @dataclass(frozen=True)
 class Subject:
-    """A machine, and what is to be run on it."""
+    """A machine, and the suite to run on it."""
 
     machine: Machine
     environment: Mapping[str, Any]  # the document of host.environment_document
     engines: tuple[Engine, ...]
-    needed_bytes: float | None  # free disk that the largest cell needs, if known
+    needed_bytes: float | None  # free disk space the largest cell needs; None: unknown
     variables: Mapping[str, str]  # the runner's own environment
-    gaps: tuple[str, ...]  # what is missing of the set-up
-    # Programs that `ab` counts with and that are absent.
+    gaps: tuple[str, ...]  # what scripts/setup has not installed
+    # Programs that `ab` counts with and that are not installed.
     uncounted: tuple[str, ...] = ()
     suite: str = ""  # which suite needed_bytes is for
     on_request: tuple[
@@ -27,10 +27,10 @@ class Subject:
     is_root: bool = False
 
     def fact(self, group: str, name: str) -> Any:
-        """An entry of the environment document; "unknown" if it is."""
+        """Return an entry of the environment document, which may be "unknown"."""
         return self.environment[group][name]
 
     @property
     def virtual(self) -> bool:
-        """Whether a hypervisor is known to be there."""
+        """True if a hypervisor was detected."""
         return self.environment["hypervisor"] not in ("none", "unknown")

@@ -48,7 +48,7 @@ def shown(findings: list[Finding], width: int = 100) -> list[str]:
 
 def test_the_screen() -> None:
     assert shown([FINE, DOUBTED, FAILED]) == [
-        "kvmatrix doctor  can this machine give numbers worth keeping?",
+        "kvmatrix doctor  is this machine fit to measure on?",
         "a machine",
         "",
         "  ok    clock     tsc",
@@ -58,8 +58,7 @@ def test_the_screen() -> None:
         "  fix   turbo     sudo turn it off",
         "        data dir  choose another",
         "",
-        "1 failed, 1 warning. run goes on all the same; run --strict would stop"
-        " (exit 4).",
+        "1 failed, 1 warning. run starts anyway; run --strict would not (exit 4).",
     ]
 
 
@@ -70,7 +69,7 @@ def test_lines_fit_and_lose_nothing() -> None:
 
 
 def test_closing_and_summary() -> None:
-    assert closing([FINE]) == "all ok. run --strict would go on."
+    assert closing([FINE]) == "all ok. run --strict would start."
     assert closing([DOUBTED, DOUBTED]).startswith("2 warnings. ")
     tells = "; see scripts/kvmatrix doctor"
     assert summary([FINE, DOUBTED]) == f"doctor: 1 warning{tells}"
@@ -228,7 +227,7 @@ def test_strict_fails_by_the_exit_code(lab: Lab) -> None:
     done = lab.call("doctor", "--strict", "-q", env=FOOLED)
     assert done.returncode == 4
     assert "FAIL  preload" in done.stdout
-    assert "run --strict would stop (exit 4)" in done.stdout
+    assert "run --strict would not (exit 4)" in done.stdout
 
 
 def test_a_strict_run_stops_before_anything_is_written(lab: Lab) -> None:

@@ -63,7 +63,7 @@ WORSE: list[tuple[str, str, Mapping[str, Any], str]] = [
     ("data dir", "fail", mounted("tmpfs"), "in memory"),
     ("data dir", "warn", mounted("nfs4"), "server"),
     ("data dir", "warn", mounted("fuse.sshfs"), "server"),
-    ("data dir", "warn", mounted("newfs"), "does not know"),
+    ("data dir", "warn", mounted("newfs"), "unknown file system"),
     ("data dir", "fail", on_overlay("tmpfs"), "in memory"),
     ("data dir", "warn", on_overlay("xfs"), "overlay on xfs"),
     ("data dir", "warn", mounted("overlay"), "cannot be seen"),
@@ -190,9 +190,9 @@ def test_an_engine_that_is_compiled_on_request_has_a_remedy_of_its_own() -> None
 
     assert remedy(without("tree")) == "build with scripts/setup --with tree"
     assert remedy(without("plain")) == "build with scripts/setup"
-    assert remedy(asserting()) == "compile without: scripts/setup"
+    assert remedy(asserting()) == "compile without them: scripts/setup"
     live = replace(asserting(), on_request=("plain",))
-    told = "compile without: scripts/setup --with plain"
+    told = "compile without them: scripts/setup --with plain"
     assert finding("engines", live).remedy == told
 
 
@@ -228,7 +228,7 @@ def test_an_absent_counting_tool_is_named_and_harms_no_time() -> None:
     found = finding("counting tools", subject())
     assert (found.level, found.found) == (Severity.OK, "strace and valgrind")
     found = finding("counting tools", subject(uncounted=("valgrind",)))
-    told = "absent, so that ab counts less: apt-get install valgrind"
+    told = "not installed, so ab counts less: apt-get install valgrind"
     assert (found.level, found.found) == (Severity.OK, told)
 
 
