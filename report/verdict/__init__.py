@@ -1,1 +1,1 @@
-"""What the figures of a run, or of two, mean: comparisons, findings, changes."""
+"""What the results of one run, or of two, mean: comparisons, findings, changes."""

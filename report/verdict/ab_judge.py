@@ -1,4 +1,4 @@
-"""What the lines of an A/B run are worth: which count, and what failed."""
+"""The judged form of a recorded A/B run: which lines are used, and what failed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from report.verdict.ab_verdicts import suspects
 
 
 def judge_ab(recorded: RecordedAbRun) -> AbRun:
-    """Return the run with what its lines are worth.
+    """Return the run with every line judged.
 
-    Raises ResultsError if a cell was confirmed that its lines do not make a suspect.
+    Raises ResultsError if a cell has confirm rounds but its screen is no suspect.
     """
     plan, rounds = recorded.plan, recorded.rounds
     believed = _believed(recorded.lines.measurements, plan)
@@ -54,42 +54,51 @@ def _check_confirmed(
     rounds: Mapping[CellName, Sequence[RoundLines]],
     lines: Path,
 ) -> None:
-    """Only suspects are confirmed; of a cell that failed later it is not known."""
+    """Raise ResultsError if a cell that is not a suspect has confirm rounds.
+
+    A cell that failed is skipped: it may have been a suspect before it failed.
+    """
     for cell in run.cells:
         if cell.confirm and cell.failure is None and cell.name not in due:
-            made = rounds[cell.name][run.plan.rule.screen_rounds]
-            place = f"{lines}:{made.lines[0].line}"
-            raise ResultsError(f"{place}: {cell.name} is confirmed, and no suspect")
+            confirming = rounds[cell.name][run.plan.rule.screen_rounds]
+            place = f"{lines}:{confirming.lines[0].line}"
+            raise ResultsError(
+                f"{place}: confirm round of {cell.name}, which is not a suspect"
+            )
 
 
 def _believed(
     measurements: Sequence[Measurement], plan: AbPlan
 ) -> dict[int, Measurement]:
-    """Return the lines by their number, with the status that each deserves.
+    """Return the lines by line number, each with the status that it deserves.
 
-    In a round both sides do the same work from the same seed, and are judged as the
-    lines of one engine: two digests of one work cost the cell its verdict.
+    In a round both sides do the same work from the same seed.  They are judged like
+    lines of one engine, so a cell with two digests for the same work has no verdict.
     """
-    shown = judged(measurements, lambda m: plan.sides[side_of(m)])
-    by_line = {m.line: m for m in shown}
+    by_line = {
+        m.line: m for m in judged(measurements, lambda m: plan.sides[side_of(m)])
+    }
     return {**by_line, **_disagreeing(by_line.values())}
 
 
 def _disagreeing(judged: Iterable[Measurement]) -> dict[int, Measurement]:
-    """The wrong lines of rounds in which each side agrees with none but itself."""
+    """Return the wrong lines of rounds in which each side agrees only with itself.
+
+    Their reason then names the sides, not one line that differs from another.
+    """
     rounds: dict[tuple[CellName, int], list[Measurement]] = {}
     for m in judged:
         if m.record["status"] == "ok":
             rounds.setdefault((m.cell, m.repetition), []).append(m)
-    found: dict[int, Measurement] = {}
+    disagreeing: dict[int, Measurement] = {}
     for lines in rounds.values():
         a, b = ({m.record["digest"] for m in lines if side_of(m) == s} for s in SIDES)
         if len(a) == len(b) == 1 and a != b:
-            told = f"the sides disagree: digest {min(a)} on a, {min(b)} on b"
-            reason = f"{told}, in round {lines[0].repetition}"
+            digests = f"digest {min(a)} on a, {min(b)} on b"
+            reason = f"the sides disagree in round {lines[0].repetition}: {digests}"
             wrong = [m for m in lines if m.status == "wrong"]
-            found |= {m.line: replace(m, reason=reason) for m in wrong}
-    return found
+            disagreeing |= {m.line: replace(m, reason=reason) for m in wrong}
+    return disagreeing
 
 
 def _cell(
@@ -98,20 +107,20 @@ def _cell(
     believed: Mapping[int, Measurement],
     plan: AbPlan,
 ) -> AbCell:
-    lines = [believed[m.line] for one in rounds for m in one.lines]
-    every = [_round(r.number, [believed[m.line] for m in r.lines]) for r in rounds]
-    complete = [one for one in every if one is not None]
+    lines = [believed[m.line] for r in rounds for m in r.lines]
+    candidates = [_round(r.number, [believed[m.line] for m in r.lines]) for r in rounds]
+    complete = [r for r in candidates if r is not None]
     screen = plan.rule.screen_rounds
     return AbCell(
         name,
         screen=tuple(r for r in complete if r.number <= screen),
         confirm=tuple(r for r in complete if r.number > screen),
-        failure=plan.obstacle(name) or _gravest(lines),
+        failure=plan.obstacle(name) or _worst_failure(lines),
     )
 
 
-def _gravest(lines: Iterable[Measurement]) -> Failure | None:
-    """The first line of the status that tells most against the cell, if any does."""
+def _worst_failure(lines: Iterable[Measurement]) -> Failure | None:
+    """Return the first line with the most severe status, None if all are ok."""
     failed = [m for m in lines if m.status != "ok"]
     if not failed:
         return None
@@ -120,14 +129,14 @@ def _gravest(lines: Iterable[Measurement]) -> Failure | None:
 
 
 def _round(number: int, lines: Sequence[Measurement]) -> Round | None:
-    """The round, if all four repetitions are ok."""
-    made: dict[str, list[Repetition]] = {side: [] for side in SIDES}
+    """Return the round, or None unless all four repetitions are ok."""
+    by_side: dict[str, list[Repetition]] = {side: [] for side in SIDES}
     for m in lines:
         if m.status == "ok":
-            made[side_of(m)].append(_repetition(m))
-    if any(len(found) != 2 for found in made.values()):
+            by_side[side_of(m)].append(_repetition(m))
+    if any(len(repetitions) != 2 for repetitions in by_side.values()):
         return None
-    a, b = made.values()
+    a, b = by_side.values()
     return Round(number, (a[0], a[1]), (b[0], b[1]))
 
 
@@ -144,13 +153,13 @@ def _repetition(m: Measurement) -> Repetition:
 
 
 def _is_unfinished(run: AbRun, due: Collection[CellName]) -> bool:
-    """Whether a cell that has not failed lacks rounds that are due, or the counts."""
+    """Return True if a cell that has not failed lacks rounds, or counts are missing."""
     if run.plan.counted and run.tools is None:
         return True
-    able = [cell for cell in run.cells if cell.failure is None]
-    if any(len(cell.screen) < run.plan.rule.screen_rounds for cell in able):
+    sound = [cell for cell in run.cells if cell.failure is None]
+    if any(len(cell.screen) < run.plan.rule.screen_rounds for cell in sound):
         return True
     return any(
         cell.name in due and len(cell.confirm) < run.plan.rule.confirm_rounds
-        for cell in able
+        for cell in sound
     )

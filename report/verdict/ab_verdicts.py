@@ -1,8 +1,8 @@
-"""What an A/B run says: of every cell, of every engine, and as a whole.
+"""The verdicts of an A/B run: for each cell, for each engine, and for the run.
 
-A cell is screened in a few rounds.  Suspects are measured again, and judged on those
-fresh rounds alone: what made a cell suspect may have been chance, and is no evidence
-twice.  ERROR_RATES.md gives the error rates of the whole.
+A cell is screened in a few rounds.  Suspects are measured again and judged only on
+those fresh rounds: a cell may be a suspect by chance, so the rounds that nominated it
+are not used as evidence a second time.  ERROR_RATES.md has the error rates.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from report.stats.aligned_ranks import Floats, p_slower
 from report.terms import numbers
 from report.verdict.count_verdicts import CountResult, count_results
 
-_WANTED_EFFECT = 0.05  # what pairs_needed would show
-# Of fewer cells a single one moves the median of all.
+_TARGET_EFFECT = 0.05  # the slowdown that pairs_needed would detect
+# With fewer cells, a single one can move the result of the engine.
 LEAST_CELLS_OF_AN_ENGINE = 4
 
 
@@ -37,17 +37,17 @@ class Suspects:
 
     @property
     def all(self) -> tuple[CellName, ...]:
-        """Both directions; no cell is in both."""
+        """The suspects of both directions, which have no cell in common."""
         return (*self.slower, *self.faster)
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """One cell: a judgement, or the failure that is in its place.
+    """The result of one cell: a judgement or a failure.
 
-    `stage` is that of the rounds it was judged on, "" if there are none.  The
-    medians are of that stage, `b_rates` all that were measured in complete rounds, in
-    the order of measuring.
+    `stage` is the stage of the rounds that were judged, "" without any.  The medians
+    are over that stage.  `b_rates` are all rates of side b in complete rounds, in
+    ops/s and in the order of measuring.
     """
 
     name: CellName
@@ -62,7 +62,7 @@ class CellResult:
 
 @dataclass(frozen=True)
 class EngineResult:
-    """All cells of an engine together, by their screen rounds."""
+    """The result of an engine over the screen rounds of all its cells."""
 
     engine: str
     judgement: Judgement
@@ -71,7 +71,7 @@ class EngineResult:
 
 @dataclass(frozen=True)
 class AbResult:
-    """Everything that is said of a run."""
+    """All results of an A/B run."""
 
     run: AbRun
     cells: tuple[CellResult, ...]
@@ -90,17 +90,17 @@ class AbResult:
 
     @property
     def unchanged(self) -> tuple[CellResult, ...]:
-        """The cells whose whole interval is near zero."""
+        """The cells whose interval is close to zero throughout."""
         return self._cells(Verdict.UNCHANGED)
 
     @property
     def inconclusive(self) -> tuple[CellResult, ...]:
-        """The cells of which nothing can be said."""
+        """The cells with a rate but without a clear result."""
         return self._cells(Verdict.INCONCLUSIVE)
 
     @property
     def failed(self) -> tuple[CellResult, ...]:
-        """The cells without a time, of which either side is to blame."""
+        """The cells in which one of the sides failed."""
         return tuple(cell for cell in self.cells if cell.failure)
 
     @property
@@ -114,25 +114,27 @@ class AbResult:
 
     @property
     def regressed_counts(self) -> tuple[CountResult, ...]:
-        """The gated counts of which there are more."""
+        """The gated counts that increased."""
         return tuple(count for count in self.counts if count.verdict == MORE)
 
     @property
     def nothing_judged(self) -> str:
         """Why no cell and no engine could be judged; "" if any could."""
-        every = [cell.judgement for cell in self.cells if cell.judgement]
-        every += [engine.judgement for engine in self.engines]
-        if not any(judgement.pairs for judgement in every):
-            return "nothing was measured on both sides: this says nothing"
-        if any(_is_judged(judgement) for judgement in every):
+        judgements = [cell.judgement for cell in self.cells if cell.judgement]
+        judgements += [engine.judgement for engine in self.engines]
+        if not any(judgement.pairs for judgement in judgements):
+            return "nothing was measured on both sides, so there is no verdict"
+        if any(_is_judged(judgement) for judgement in judgements):
             return ""
-        seen = numbers.limit(SEEN_EFFECT)
-        told = f"in no cell a slowdown of {seen} would have been seen"
-        return f"{told}: this says nothing"
+        slowdown = numbers.limit(SEEN_EFFECT)
+        return (
+            f"a slowdown of {slowdown} would have gone unseen in every cell, so there"
+            " is no verdict"
+        )
 
     @property
     def exit_code(self) -> int:
-        """1 regressed, 3 failed or unfinished, 5 nothing was judged, else 0."""
+        """1 if regressed, 3 if failed or unfinished, 5 if nothing judged, else 0."""
         if self.nothing_judged and not self.regressed_counts:
             return 5
         if self.regressed or self.regressed_engines or self.regressed_counts:
@@ -148,7 +150,7 @@ class AbResult:
 
 
 def _is_judged(judgement: Judgement) -> bool:
-    """Whether there is a verdict, or none because there is nothing large to see."""
+    """Return True if there is a verdict, or a slowdown of SEEN_EFFECT would show."""
     if judgement.verdict is not Verdict.INCONCLUSIVE:
         return True
     effect = judgement.smallest_effect
@@ -156,7 +158,7 @@ def _is_judged(judgement: Judgement) -> bool:
 
 
 def suspects(run: AbRun) -> Suspects:
-    """What the screen nominates, of the cells that it has measured completely."""
+    """Return the cells that the screen nominates; incomplete screens are skipped."""
     cells = _screened(run)
     if not cells:
         return Suspects((), ())
@@ -169,9 +171,10 @@ def suspects(run: AbRun) -> Suspects:
 
 
 def judge(run: AbRun) -> AbResult:
-    """Judge a run; an unfinished one as far as it goes.
+    """Judge a run; of an unfinished run, the part that was measured.
 
-    ValueError if a time is not positive and finite: load_ab_run() lets none through.
+    Raises ValueError if a time is not positive and finite, which cannot happen with
+    a run that load_ab_run() returned.
     """
     nominated = suspects(run)
     return AbResult(
@@ -188,7 +191,7 @@ def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
     suspected = cell.name in nominated.all
     rounds = cell.confirm if suspected and cell.confirm else cell.screen
     if not rounds:
-        return _result(cell, _nothing(rule), ())
+        return _result(cell, _unmeasured(rule), ())
     a, b = (side[0] for side in _stacked([rounds]))
     slower = len(nominated.slower) if cell.name in nominated.slower else 0
     faster = len(nominated.faster) if cell.name in nominated.faster else 0
@@ -204,29 +207,34 @@ def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
 def _undecided(
     cell: AbCell, rule: AbRule, suspected: int
 ) -> tuple[Verdict | None, str]:
-    """INCONCLUSIVE with the reason where the rule's rounds are not all there.
+    """Return INCONCLUSIVE and the reason if rounds are missing or too few.
 
-    Stopping when it looks decided would be no fixed stage: a part is not judged.
-    Nor can they tell anything if they are too few for so many suspects.
+    A stage has a fixed number of rounds: judging a part of it would be optional
+    stopping, which raises the rate of false alarms.  A complete stage is also
+    inconclusive if its rounds cannot reach the p that so many suspects require.
     """
-    done, wanted, stage = len(cell.screen), rule.screen_rounds, SCREEN
+    done, planned, stage = len(cell.screen), rule.screen_rounds, SCREEN
     if suspected:
-        done, wanted, stage = len(cell.confirm), rule.confirm_rounds, CONFIRM
+        done, planned, stage = len(cell.confirm), rule.confirm_rounds, CONFIRM
     needed = rule.rounds_to_confirm(suspected) if suspected else 0
-    if done >= max(wanted, 1) and done < needed:
-        told = f"{done} rounds cannot confirm one of {suspected} suspects"
-        return Verdict.INCONCLUSIVE, f"{told}; --confirm-rounds {needed}"
-    if done >= max(wanted, 1):
+    if done >= max(planned, 1) and done < needed:
+        shortfall = f"{done} rounds cannot confirm any of {suspected} suspects"
+        return Verdict.INCONCLUSIVE, f"{shortfall}; use --confirm-rounds {needed}"
+    if done >= max(planned, 1):
         return None, ""
-    suspicion = "a suspect; " if suspected else ""
-    rounds = f"{done} of {wanted} rounds of the {stage} stage are there"
+    suspicion = "suspect; " if suspected else ""
+    rounds = f"{done} of {planned} {stage} rounds complete"
     return Verdict.INCONCLUSIVE, f"{suspicion}{rounds}"
 
 
 def _direction(
     a: Floats, b: Floats, rule: AbRule, slower: int, faster: int
 ) -> Verdict | None:
-    """What so many tests of each direction say; 0 if it is not tested."""
+    """Return the confirmed direction, or None.
+
+    `slower` and `faster` are the numbers of tests in each direction, 0 if the cell
+    is not tested in it.
+    """
     if slower and ab_decision.is_slower(a, b, rule, slower):
         return Verdict.REGRESSED
     if faster and ab_decision.is_slower(b, a, rule, faster):
@@ -250,15 +258,16 @@ def _judgement(
     verdict: Verdict | None,
     reason: str,
 ) -> Judgement:
-    """The figures of one cell; without a verdict they give one of the other two.
+    """Return the statistics of one cell with its verdict.
 
-    `gate` is what a slowdown had to pass here: the limit of p and the least shift.
+    A `verdict` of None becomes UNCHANGED or INCONCLUSIVE.  `gate` has the conditions
+    for a slowdown in this stage: the largest p and the least shift.
     """
     bounds = [float(bound) for bound in shifts.interval(a, b, rule.confidence)]
     low, high = (None, None) if math.isnan(bounds[0]) else bounds
     pairs = a.shape[-2] * PAIRS_PER_ROUND
     sigma = float(shifts.sigma_log(a, b))
-    known = not math.isnan(sigma)
+    has_sigma = not math.isnan(sigma)
     if verdict is None:
         within = shifts.as_log(rule.unchanged_within)
         inside = low is not None and high is not None and max(-low, high) <= within
@@ -273,10 +282,12 @@ def _judgement(
         p_slower=float(p_slower(a, b)),
         p_faster=float(p_slower(b, a)),
         pairs=pairs,
-        sigma_log=sigma if known else None,
-        smallest_effect=shifts.smallest_effect(sigma, pairs, *gate) if known else None,
+        sigma_log=sigma if has_sigma else None,
+        smallest_effect=shifts.smallest_effect(sigma, pairs, *gate)
+        if has_sigma
+        else None,
         pairs_needed=(
-            shifts.pairs_for(sigma, _WANTED_EFFECT, rule.alpha) if known else None
+            shifts.pairs_for(sigma, _TARGET_EFFECT, rule.alpha) if has_sigma else None
         ),
         reason=reason,
     )
@@ -285,10 +296,10 @@ def _judgement(
 def _why_inconclusive(low: float | None, rule: AbRule) -> str:
     if low is None:
         return "too few rounds for an interval"
-    return f"the interval reaches beyond ±{100 * rule.unchanged_within:g} %"
+    return f"the interval extends beyond ±{100 * rule.unchanged_within:g} %"
 
 
-def _nothing(rule: AbRule) -> Judgement:
+def _unmeasured(rule: AbRule) -> Judgement:
     return Judgement(
         verdict=Verdict.INCONCLUSIVE,
         log_shift=0.0,
@@ -303,7 +314,7 @@ def _nothing(rule: AbRule) -> Judgement:
 
 
 def _judge_engines(run: AbRun) -> tuple[EngineResult, ...]:
-    """Engines with several screened cells, in the order of the cells."""
+    """Judge the engines with enough screened cells, in the order of the cells."""
     by_engine: dict[str, list[AbCell]] = {}
     for cell in _screened(run):
         by_engine.setdefault(cell.name.engine, []).append(cell)
@@ -321,17 +332,18 @@ def _judge_engines(run: AbRun) -> tuple[EngineResult, ...]:
 def _judge_engine(
     run: AbRun, engine: str, cells: Sequence[AbCell], tests: int
 ) -> EngineResult:
-    """One test with the rounds of all its cells as blocks.
+    """Judge an engine in one test with the rounds of all its cells as blocks.
 
-    A single cell does not move it, a change of most of them does: a mean over the
-    cells, of as many rounds as one, would find half of the same changes.
+    A change of a single cell does not decide it, a change of most of them does.  A
+    test of the means over the cells would have only as many blocks as a cell has
+    rounds, and would find half as many of the changes.
     """
-    rounds = [one for cell in cells for one in cell.screen]
+    rounds = [r for cell in cells for r in cell.screen]
     a, b = (side[0] for side in _stacked([rounds]))
     of_engine = [c for c in run.cells if c.name.engine == engine and not c.failure]
     if len(cells) < len(of_engine):
         verdict: Verdict | None = Verdict.INCONCLUSIVE
-        reason = f"{len(cells)} of {len(of_engine)} cells are screened"
+        reason = f"{len(cells)} of {len(of_engine)} cells screened"
     else:
         verdict, reason = _engine_direction(a, b, run.plan.rule, tests), ""
     gate = run.plan.rule.engine_alpha / tests, run.plan.rule.least_shift
@@ -340,19 +352,20 @@ def _judge_engine(
 
 
 def _screened(run: AbRun) -> list[AbCell]:
-    wanted = max(run.plan.rule.screen_rounds, 1)
-    return [c for c in run.cells if not c.failure and len(c.screen) >= wanted]
+    planned = max(run.plan.rule.screen_rounds, 1)
+    return [c for c in run.cells if not c.failure and len(c.screen) >= planned]
 
 
 def _stacked(cells: Sequence[Sequence[Round]]) -> tuple[Floats, Floats]:
-    """Logs of the times, (cells, rounds, 2); all cells have as many rounds.
+    """Return the logs of the times of a and of b, each of shape (cells, rounds, 2).
 
-    ValueError unless every time is positive and finite.
+    All cells must have the same number of rounds.  Raises ValueError unless every
+    time is positive and finite.
     """
     sides = [
         [
-            [[r.ns_per_op for r in one] for one in pair]
-            for pair in zip(*rounds, strict=True)
+            [[r.ns_per_op for r in repetitions] for repetitions in side]
+            for side in zip(*rounds, strict=True)
         ]
         for rounds in ([(r.a, r.b) for r in cell] for cell in cells)
     ]
@@ -366,7 +379,7 @@ def _stacked(cells: Sequence[Sequence[Round]]) -> tuple[Floats, Floats]:
 def _result(
     cell: AbCell, judgement: Judgement | None, judged: Sequence[Round]
 ) -> CellResult:
-    every = (*cell.screen, *cell.confirm)
+    rounds = (*cell.screen, *cell.confirm)
     stage = CONFIRM if judged and judged is cell.confirm else SCREEN
     return CellResult(
         name=cell.name,
@@ -375,11 +388,11 @@ def _result(
         stage=stage if judged else "",
         a_median_ops_per_sec=repetition_stats.median(_rates(judged, "a")),
         b_median_ops_per_sec=repetition_stats.median(_rates(judged, "b")),
-        b_rates=_rates(every, "b"),
-        disturbed=sum(bool(r.disturbed) for one in every for r in (*one.a, *one.b)),
+        b_rates=_rates(rounds, "b"),
+        disturbed=sum(bool(m.disturbed) for r in rounds for m in (*r.a, *r.b)),
     )
 
 
 def _rates(rounds: Iterable[Round], side: str) -> tuple[float, ...]:
-    found = [r for one in rounds for r in (one.a if side == "a" else one.b)]
-    return tuple(1e9 / r.ns_per_op for r in sorted(found, key=lambda r: r.order))
+    repetitions = [m for r in rounds for m in (r.a if side == "a" else r.b)]
+    return tuple(1e9 / m.ns_per_op for m in sorted(repetitions, key=lambda m: m.order))

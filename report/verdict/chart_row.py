@@ -1,4 +1,4 @@
-"""One engine in one chart: its rate, and all that is told beside it."""
+"""One engine in one chart: its rate and everything reported with it."""
 
 from __future__ import annotations
 
@@ -15,28 +15,27 @@ from report.terms import titles
 from report.verdict import rate_findings
 
 NOT_PLANNED = "not planned"
-_LEFT_OUT = "left out by the selection of this run"
-# Nearer to the floor than this, a cell says more of the harness than of its
-# engine.
+_LEFT_OUT = "not selected in this run"
+# A cell whose rate is within this factor of the floor measures the harness more
+# than the engine.
 HARNESS_BOUND_RATIO = 3.0
 WIDE_SPREAD = 0.05
-# What is outside the timed work, and under this share of it or shorter than a
-# millisecond, is not worth a word.
+# Time outside the timed work is reported from this share of it on, and from a
+# millisecond on.
 _NOTABLE_SHARE = 0.01
 _NOTABLE_NS = 1e6
-# Of the processors: more than its own thread kept one busy.
-_NOTABLE_PROCESSORS = 1.05
+_NOTABLE_PROCESSORS = 1.05  # more than a single thread can keep busy
 
 
 @dataclass(frozen=True)
 class Row:
-    """One engine in one chart; every figure is None unless the cell is ok.
+    """One engine in one chart; every value is None unless the cell is ok.
 
     Times are medians over the throughput repetitions.  `latency` is the latency
-    repetition if it is ok, `recover_ns` how long a fresh process took to open
-    what that one left behind when it was killed, and `observer_cost` how much
-    longer an operation took in it: 0.1 is 10 %.  `disturbed` names what was
-    disturbed to its last attempt, `repeated` counts the attempts before it.
+    repetition if it is ok, `recover_ns` the time that a fresh process needed to open
+    the database of a killed latency repetition, and `observer_cost` how much longer
+    an operation took in the latency repetition (0.1 is 10 %).  `disturbed` has the
+    repetitions whose last attempt was disturbed, `repeated` counts earlier attempts.
     """
 
     engine: Engine
@@ -67,38 +66,38 @@ class Row:
 
     @property
     def space_amplification(self) -> float | None:
-        """Bytes on disk at the end by bytes of live entries."""
+        """Bytes on disk at the end, divided by the bytes of live entries."""
         return self.used.space_amplification
 
     @property
     def truncated(self) -> Measurement | None:
-        """A repetition that the time limit ended before its planned end."""
+        """The first repetition that the time limit ended early, or None."""
         return next((m for m in self.repetitions if m.truncated), None)
 
     @property
     def disturbed_rate(self) -> bool:
-        """Whether a repetition of its rate was disturbed to its last attempt."""
+        """True if it has a rate and the last attempt of a repetition was disturbed."""
         return self.summary is not None and any(m.disturbed for m in self.repetitions)
 
     @property
     def assertions_live(self) -> bool:
-        """Whether a repetition ran engine code with assertions in it."""
+        """True if a repetition ran engine code with live assertions."""
         return any(m.assertions_live for m in self.repetitions)
 
     @property
     def threads(self) -> int:
-        """How many of its threads were measured; 1 unless it says more."""
+        """The number of measured threads; 1 if the records do not say."""
         options = [m.record.get("options") or {} for m in self.repetitions]
         return max((int(o.get("threads") or 1) for o in options), default=1)
 
     @property
     def wide(self) -> bool:
-        """Whether the repetitions lie too far apart to be trusted."""
+        """True if the repetitions differ by more than WIDE_SPREAD."""
         return self.summary is not None and self.summary.spread > WIDE_SPREAD
 
     @property
     def most_stalled(self) -> Measurement | None:
-        """The repetition that stood still longest, if one did."""
+        """The repetition that stalled longest, or None."""
         stalled = [m for m in self.repetitions if m.figure("stalled_ns")]
         if self.summary is None:
             return None
@@ -106,7 +105,7 @@ class Row:
 
     @property
     def processors(self) -> float | None:
-        """How many processors it kept busy, if more than its own thread's."""
+        """The mean number of busy processors, None unless more than one."""
         used = self.used.processors
         elapsed = [m.elapsed_ns for m in self.repetitions if m.elapsed_ns]
         if used is None or statistics.median(elapsed) < _NOTABLE_NS:
@@ -114,7 +113,7 @@ class Row:
         return used if used > _NOTABLE_PROCESSORS else None
 
     def notable(self, span_ns: float | None) -> float | None:
-        """The time if it is worth telling: 1 % of the timed work and 1 ms, or more."""
+        """Return a time of at least 1 ms and 1 % of the timed work, otherwise None."""
         elapsed = [m.elapsed_ns for m in self.repetitions if m.elapsed_ns]
         if not span_ns or not elapsed:
             return None
@@ -124,7 +123,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Field:
-    """What a row is compared with: the rates of its chart."""
+    """The other engines of a chart: `best` and `floor` are median rates in ops/s."""
 
     scenario: Scenario
     benchmark: str
@@ -134,7 +133,7 @@ class Field:
 
 
 def row(run: Run, engine: Engine, field: Field) -> Row:
-    """The row of an engine, whether its cell was planned or not."""
+    """Return the row of an engine, whether or not its cell was planned."""
     cell = run.cell(engine.name, field.scenario.name, field.benchmark)
     summary = summary_of(cell)
     repetitions = cell.repetitions if cell else ()
@@ -172,7 +171,7 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
 
 
 def findings_of(cell: Cell | None, engine: Engine) -> tuple[str, ...]:
-    """Return what makes the rate of a cell suspect; () without a rate."""
+    """Return the reasons why the rate of a cell is suspect; () without a rate."""
     if cell is None or not cell.rates:
         return ()
     latency = cell.latency if cell.latency and cell.latency.status == "ok" else None
@@ -185,7 +184,7 @@ def findings_of(cell: Cell | None, engine: Engine) -> tuple[str, ...]:
 
 
 def summary_of(cell: Cell | None) -> repetition_stats.Summary | None:
-    """The rates of a cell, if it has any."""
+    """Return a summary of the rates of a cell, None without any."""
     return repetition_stats.summarize(cell.rates) if cell else None
 
 
@@ -201,14 +200,17 @@ def _off_baseline(
 
 def _audit_open_ns(m: Measurement) -> int | None:
     audit = m.record.get("audit") or {}
-    found = audit.get("open_ns")
-    return found if isinstance(found, int) else None
+    open_ns = audit.get("open_ns")
+    return open_ns if isinstance(open_ns, int) else None
 
 
 def _observer_cost(
     summary: repetition_stats.Summary | None, latency: Measurement | None
 ) -> float | None:
-    """An open loop waits for its next arrival: it says nothing of the observer."""
+    """Return how much longer an operation took while its latency was measured.
+
+    None for an open loop, whose rate is set by its arrivals.
+    """
     if summary is None or latency is None or latency.record.get("open_loop"):
         return None
     rate = latency.ops_per_sec

@@ -1,7 +1,7 @@
-"""What a comparison needs of a results file, whatever wrote it.
+"""One side of a comparison of two runs, whatever program wrote the results.
 
-of_run() makes it of a loaded run, of_google() of a file of Google Benchmark; a cell
-keeps what must be equal in both runs for its rates to mean the same.
+of_run() converts a loaded run, of_google() a file of Google Benchmark.  A cell
+carries everything that must be equal in both runs for its rates to be comparable.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from report.terms import titles
 from report.terms.rulebook import Flags
 from report.verdict import control
 
-# A seed, the operations done: equal work, which equal digests are due to.
+# (seed, operations): where both are equal, the digests must be equal too.
 Work = tuple[int, int]
-# Of the latency repetition, which is not compared.
-_NOT_OF_RATES = ("rate",)
-# Of Google's context: date, load and file names differ between any two files.
+# Flags of the latency repetition alone, which is not compared.
+_LATENCY_FLAGS = ("rate",)
+# Google's context without date, load and file names, which always differ.
 _GOOGLE_IDENTITY = ("host_name", "num_cpus", "mhz_per_cpu", "library_build_type")
 
 
@@ -30,11 +30,11 @@ _GOOGLE_IDENTITY = ("host_name", "num_cpus", "mhz_per_cpu", "library_build_type"
 class SampledCell:
     """One cell of one run: its rates in order of measuring, or why it has none.
 
-    `settings` must be equal in both runs, `defined` where both runs tell it; both
-    are empty of an engine that was not there to say what it takes.  `digests` are
-    of verified repetitions, `disturbed` and `truncated` count repetitions.
-    `noise` is by how much one engine differs from itself in this run (0.03 is
-    3 %), None if that was not measured.
+    `settings` must be equal in both runs, and `defined` for the keys that both runs
+    have.  Both are empty if the engine's executable was missing, so that it could
+    not describe itself.  `digests` are of verified repetitions; `disturbed` and
+    `truncated` count repetitions.  `noise` is the difference between two
+    measurements of one engine in this run (0.03 is 3 %), None if not measured.
     """
 
     name: str
@@ -52,7 +52,7 @@ class SampledCell:
 
     @property
     def rate(self) -> float | None:
-        """The median of its rates; None without any."""
+        """The median of the rates, None without any."""
         return repetition_stats.median(self.rates)
 
 
@@ -60,10 +60,10 @@ class SampledCell:
 class ComparableRun:
     """One side of a comparison.
 
-    `identity` is what must be the same on both sides, by what people call it.
-    `builds` are the facts of each engine's executable, {} if it is missing.
-    `suite` and `options` are what a command that measures again begins with; ""
-    of a file that kvmatrix did not write.
+    `identity` has the values that must be equal on both sides, by printed name.
+    `builds` has the facts of each engine's executable, {} if it is missing.
+    `suite` and `options` begin the command that repeats the run; they are empty for
+    a file that kvmatrix did not write.
     """
 
     name: str
@@ -78,15 +78,15 @@ class ComparableRun:
 
 
 def of_run(run: Run) -> ComparableRun:
-    """What of a run can be compared: all cells of its plan, rated or not."""
+    """Return all cells of a run's plan, with or without a rate."""
     engines = {engine.name: engine for engine in run.plan.engines}
     flags = {scenario.name: scenario.flags for scenario in run.plan.scenarios}
     twice = control.measured_twice(run)
     cells = {}
     for name, cell in run.cells.items():
-        own = flags[name.scenario].get(name.engine, {})
+        cell_flags = flags[name.scenario].get(name.engine, {})
         noise = twice.share(name.scenario, name.benchmark)
-        cells[str(name)] = _cell(name, cell, engines[name.engine], own, noise)
+        cells[str(name)] = _cell(name, cell, engines[name.engine], cell_flags, noise)
     machine = {f"machine: {key}": value for key, value in run.plan.machine.items()}
     return ComparableRun(
         name=run.plan.run,
@@ -102,7 +102,7 @@ def of_run(run: Run) -> ComparableRun:
 
 
 def of_google(name: str, file: GoogleFile) -> ComparableRun:
-    """What of Google Benchmark's JSON can be compared; it tells little of itself."""
+    """Return the cells of a Google Benchmark file, which has no settings or builds."""
     identity = {f"context: {key}": file.context.get(key) for key in _GOOGLE_IDENTITY}
     cells = {
         cell: SampledCell(cell, "", "ok", "", sample.rates, sample.unit)
@@ -110,14 +110,14 @@ def of_google(name: str, file: GoogleFile) -> ComparableRun:
     }
     for cell, reason in file.failed.items():
         cells[cell] = SampledCell(cell, "", "error", " ".join(reason.split()), ())
-    told = (f"{key} {value}" for key, value in identity.items() if value is not None)
+    facts = (f"{key} {value}" for key, value in identity.items() if value is not None)
     return ComparableRun(
         name=name,
         kind="Google Benchmark",
         identity=identity,
         cells=cells,
         repetitions=max((len(cell.rates) for cell in cells.values()), default=0),
-        machine=" · ".join(text.removeprefix("context: ") for text in told),
+        machine=" · ".join(text.removeprefix("context: ") for text in facts),
     )
 
 
@@ -136,7 +136,7 @@ def _cell(
         reason=" ".join(cell.reason.split()),
         rates=cell.rates,
         unit=titles.unit(name.benchmark),
-        settings=_without(flags, _NOT_OF_RATES) if engine.description else {},
+        settings=_without(flags, _LATENCY_FLAGS) if engine.description else {},
         defined=engine.definition(name.benchmark),
         digests={
             (int(m.record["seed"]), m.ops or 0): str(m.record["digest"])
@@ -154,10 +154,10 @@ def _without(flags: Flags, names: tuple[str, ...]) -> Flags:
 
 
 def _options(run: Run) -> tuple[str, ...]:
-    """What was chosen for the whole run and decides what is measured."""
+    """Return the options that applied to the whole run and change its work."""
     chosen = run.plan.suite.chosen
-    found = [f"--seed {run.plan.seed}"]
+    options = [f"--seed {run.plan.seed}"]
     for key, option, unit in (("num", "--num", ""), ("duration", "--max-time", "s")):
         if isinstance(chosen.get(key), (int, float)):
-            found.append(f"{option} {chosen[key]}{unit}")
-    return tuple(found)
+            options.append(f"{option} {chosen[key]}{unit}")
+    return tuple(options)

@@ -1,8 +1,7 @@
-"""A run turned into what the reports say: charts, rows, standings.
+"""The charts, rows and standings of a run, as reports present them.
 
-A chart is one benchmark of one scenario over all engines.  Only engines
-without a role are ranked; the reference, the floor and the control are shown
-beside them.
+A chart is one benchmark of one scenario over all engines.  Only engines without a
+role are ranked.  The reference, the floor and the control are shown next to them.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ __all__ = [
 ]
 
 FAILURES = ("wrong", "error", "timeout")
-LEAST_REPETITIONS = 3  # of each engine: two lie apart by chance too often
+LEAST_REPETITIONS = 3  # per engine: with two, a gap by chance is too likely
 ALARMS = (*FAILURES, DISPUTED)
 
 
 @dataclass(frozen=True)
 class Chart:
-    """`rows` are the ranked engines in the order of the run.
+    """One benchmark of one scenario; `rows` has the ranked engines in run order.
 
-    Medians that are no further apart than `noise_share` tie: that is the noise of
-    the run, or what its control differs by here if that is more; None unmeasured.
+    Medians that differ by at most `noise_share` tie.  It is the larger of the noise
+    of the run and the control's difference in this chart, None if not measured.
     """
 
     scenario: Scenario
@@ -61,7 +60,7 @@ class Chart:
 
     @property
     def link(self) -> str:
-        """Where the page shows it: by itself, or as a part of its sweep."""
+        """The id under which the page shows it: its own, or that of its sweep."""
         return f"w-{self.scenario.family}" if self.scenario.family else self.anchor
 
     @property
@@ -71,28 +70,28 @@ class Chart:
 
     @property
     def label(self) -> str:
-        """Its title among the charts of its scenario, or of its whole family."""
+        """The title that distinguishes it within its scenario or family."""
         values = [titles.value(v, flag) for flag, v in self.scenario.swept.items()]
         return ", ".join([self.title, *values])
 
     @property
     def unit(self) -> str:
-        """What the chart's rates count."""
+        """The unit of the chart's rates."""
         return titles.unit(self.benchmark)
 
     @property
     def disputed(self) -> bool:
-        """Whether its digests disagree, so that nobody can be ranked."""
+        """True if digests disagree, so that no engine can be ranked."""
         return any(row.status == DISPUTED for row in self.rows)
 
     @property
     def unranked(self) -> tuple[Row, ...]:
-        """What stands beside the ranked rows, the floor last."""
+        """The rows of engines with a role, the floor last."""
         return (*self.controls, *self.references, *self.floors)
 
     @property
     def fastest_repetition(self) -> float:
-        """ops/s at the right end of the bars, which the control has too."""
+        """The rate in ops/s at the right end of the bars, the control's included."""
         drawn = (*self.rows, *self.controls)
         return max((r.summary.high for r in drawn if r.summary), default=0.0)
 
@@ -113,9 +112,9 @@ class Standing:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`shared` counts the charts that the geometric means are over.
+    """All charts of a run; `shared` counts those that the geometric means cover.
 
-    `noise` is None of a run that measured no engine twice.
+    `noise` is None if the run measured no engine twice.
     """
 
     charts: tuple[Chart, ...]
@@ -125,18 +124,18 @@ class Comparison:
 
     @property
     def alone(self) -> Standing | None:
-        """The one engine that has a rate; None of several, or of none."""
+        """The only engine that has a rate, None unless it is exactly one."""
         rated = [standing for standing in self.standings if standing.rated]
         return rated[0] if len(rated) == 1 else None
 
     @property
     def ranked_rows(self) -> list[tuple[Chart, Row]]:
-        """Every chart with every ranked engine in it."""
+        """All pairs of a chart and one of its ranked rows."""
         return [(chart, row) for chart in self.charts for row in chart.rows]
 
 
 def compare(run: Run) -> Comparison:
-    """Every chart that has at least one planned cell, and the standings."""
+    """Return the charts with at least one planned cell, and the standings."""
     measured_twice = control.measured_twice(run)
     charts = tuple(
         _chart(run, scenario, benchmark, measured_twice.share(scenario.name, benchmark))
@@ -154,7 +153,7 @@ def compare(run: Run) -> Comparison:
 
 
 def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
-    """The charts grouped by scenario, order kept."""
+    """Group charts by scenario, keeping their order."""
     groups: dict[str, tuple[Scenario, list[Chart]]] = {}
     for chart in charts:
         groups.setdefault(chart.scenario.name, (chart.scenario, []))[1].append(chart)
@@ -162,23 +161,23 @@ def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
 
 
 def by_family(charts: Sequence[Chart]) -> list[tuple[str, list[Chart]]]:
-    """The same under titles; scenarios of one family together, by benchmark."""
+    """Group charts under titles; the scenarios of a family share a group."""
     groups: dict[tuple[str, str], list[Chart]] = {}
     for chart in charts:
         family = chart.scenario.family
         key = (family, "" if family else chart.scenario.name)
         groups.setdefault(key, []).append(chart)
     return [
-        (_group_title(key[0], [c.scenario for c in found]), _by_benchmark(found))
-        for key, found in groups.items()
+        (_group_title(key[0], [c.scenario for c in members]), _by_benchmark(members))
+        for key, members in groups.items()
     ]
 
 
-def _group_title(family: str, found: Sequence[Scenario]) -> str:
+def _group_title(family: str, scenarios: Sequence[Scenario]) -> str:
     if not family:
-        return found[0].title
-    (flag,) = found[0].swept
-    return titles.family([scenario.title for scenario in found], flag) or family
+        return scenarios[0].title
+    (flag,) = scenarios[0].swept
+    return titles.family([scenario.title for scenario in scenarios], flag) or family
 
 
 def _by_benchmark(charts: list[Chart]) -> list[Chart]:
@@ -188,7 +187,7 @@ def _by_benchmark(charts: list[Chart]) -> list[Chart]:
 
 @dataclass(frozen=True)
 class Contest:
-    """Who leads a chart; `best` and `floor` are median rates, 0.0 of none."""
+    """The leaders of a chart; `best` and `floor` are median rates, 0.0 without any."""
 
     verdict: repetition_stats.ChartVerdict
     best: float
@@ -198,7 +197,7 @@ class Contest:
 def contest_of(
     run: control.Measured, scenario: str, benchmark: str, noise_share: float | None
 ) -> Contest:
-    """Return who leads among the engines of a chart that compete and have a rate."""
+    """Return the leaders among the ranked engines of a chart that have a rate."""
     by_role: dict[str, dict[str, repetition_stats.Summary]] = {"": {}, "floor": {}}
     for engine in run.plan.engines:
         summary = chart_row.summary_of(run.cell(engine.name, scenario, benchmark))
@@ -218,7 +217,7 @@ def contest_of(
 
 
 def _doubt(winner: Cell | None, summaries: Iterable[repetition_stats.Summary]) -> str:
-    """Return why the repetitions of a chart prove no win, or ""."""
+    """Return why the repetitions of a chart do not prove a win, or ""."""
     least = min(summary.count for summary in summaries)
     if least < LEAST_REPETITIONS:
         return f"only {numbers.count(least, 'repetition')}"
@@ -261,15 +260,15 @@ def _row(chart: Chart, engine: Engine) -> Row:
 def _standing(
     engine: Engine, charts: Sequence[Chart], shared: frozenset[str]
 ) -> Standing:
-    own = [(chart, _row(chart, engine)) for chart in charts]
-    leading = [c.verdict.outcome for c, row in own if row.leads]
+    pairs = [(chart, _row(chart, engine)) for chart in charts]
+    leading = [c.verdict.outcome for c, row in pairs if row.leads]
     first = [
         c
-        for c, _ in own
+        for c, _ in pairs
         if c.verdict.leaders[:1] == (engine.name,)
         and c.verdict.outcome is not ChartOutcome.UNCONTESTED
     ]
-    rated = [(c, row) for c, row in own if row.off_best is not None]
+    rated = [(c, row) for c, row in pairs if row.off_best is not None]
     worst = max(rated, key=lambda pair: pair[1].off_best or 0.0, default=None)
     return Standing(
         engine=engine,

@@ -1,7 +1,7 @@
-"""The engine that a run measures twice under two names: how far it is from itself.
+"""The control: one engine measured twice under two names, to quantify noise.
 
-Whatever lies between the two is the machine's, the harness's and chance's, and no
-difference between engines.
+The difference between the two is caused by the machine, the harness or chance, never
+by an engine.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from report.verdict import chart_row
 
 
 class Measured(Protocol):
-    """A run as far as it has come: one that is read, or one that goes on."""
+    """The measured part of a run, which may still be in progress."""
 
     @property
     def plan(self) -> Plan:
-        """Return what it is to measure."""
+        """The plan of the run."""
 
     def cell(self, engine: str, scenario: str, benchmark: str) -> Cell | None:
         """Return a cell, or None if it is not part of the plan."""
@@ -29,15 +29,18 @@ class Measured(Protocol):
 
 @dataclass(frozen=True)
 class MeasuredTwice:
-    """`apart` is by (scenario, benchmark), of charts in which both have a rate."""
+    """The noise of a run; `apart` has the differences by (scenario, benchmark).
+
+    Differences are shares (0.03 is 3 %), for the charts in which both have a rate.
+    """
 
     noise: repetition_stats.Noise | None
     apart: Mapping[tuple[str, str], float]
 
     def share(self, scenario: str, benchmark: str) -> float | None:
-        """Medians of a chart that differ by no more tie; None if not measured.
+        """Return the difference up to which medians tie, None if not measured.
 
-        The noise of the run, or of the chart itself where that is more.
+        It is the larger of the noise of the run and the difference in this chart.
         """
         if self.noise is None:
             return None
@@ -45,19 +48,19 @@ class MeasuredTwice:
 
 
 def measured_twice(run: Measured) -> MeasuredTwice:
-    """Of every control of the run; there is one at most as a rule."""
+    """Return the noise over all controls of a run, which normally has one at most."""
     titles = {engine.name: engine.title for engine in run.plan.engines}
     controls = [engine for engine in run.plan.engines if engine.twin_of]
     apart: dict[tuple[str, str], float] = {}
     for control in controls:
         for scenario, benchmark in run.plan.charts:
-            own, again = (
+            first, second = (
                 chart_row.summary_of(run.cell(name, scenario.name, benchmark))
                 for name in (control.twin_of, control.name)
             )
-            if own and again:
+            if first and second:
                 chart = (scenario.name, benchmark)
-                difference = repetition_stats.difference(own, again)
+                difference = repetition_stats.difference(first, second)
                 apart[chart] = max(difference, apart.get(chart, 0.0))
     names = ", ".join(dict.fromkeys(titles[c.twin_of] for c in controls))
     return MeasuredTwice(repetition_stats.noise(list(apart.values()), names), apart)

@@ -1,8 +1,8 @@
-"""The deterministic channel: counts of what a build does, judged without a clock.
+"""Verdicts on counts: the work that a build does, judged without a clock.
 
-A count says "work", never "time": fewer instructions are not always faster.  What
-differs is believed by how far identical runs of one side differ from each other.
-The limits and their false alarms: REGRESSIONS.md, "Counts".
+A count says "work", never "time": fewer instructions are not always faster.  A
+difference is believed if it is large compared with the differences between identical
+runs of one side.  REGRESSIONS.md, "Counts", has the limits and the false alarms.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from report.model.plan import CellName
 from report.terms import numbers
 from report.terms.text_table import one_line
 
-_Pairs = tuple[tuple[int, int], tuple[int, int]]  # of a round: a's, b's
+_Pairs = tuple[tuple[int, int], tuple[int, int]]  # counts of a and of b in a round
 
-# Counting repetitions of each side: as many at first, and so many where something
-# differs.  Two values that come and go like coins are told apart by the second.
+# Counting repetitions of each side: at first, and in total where something differs.
+# The second number is large enough to recognise a count that alternates by chance
+# between two values.
 SCREENED_COUNTS, CONFIRMED_COUNTS = 3, 9
-# Few differences between identical runs: their largest, ten times.
+# Counting repetitions: the threshold is ten times the largest difference between
+# identical runs.
 _FEW_FLOOR, _FEW_FACTOR, _FEW_CEILING = 0.002, 10, 0.05
-# Many: the fence Q3 + 3 IQR (rustc-perf, docs/comparison-analysis.md).
+# Timed rounds: the fence Q3 + 3 IQR (rustc-perf, docs/comparison-analysis.md).
 _MANY_FLOOR, _FENCE, _MANY_CEILING = 0.005, 3, 0.10
 _LEAST_ROUNDS = 4
 
@@ -36,9 +38,9 @@ class CountResult:
     """One count of one cell on both sides.
 
     `a` and `b` are medians.  `change` and `threshold` are shares: 0.02 is 2 % more.
-    `change` is None where nothing became something, or where a side has no count.
-    What is `trouble` is not gated either, and not to be overlooked.
-    `spread` is the largest difference between identical runs, as a share.
+    `change` is None if the count of a is 0 and that of b is not, or if a side has no
+    count.  A result with `trouble` is not gated, but must be reported.  `spread` is
+    the largest difference between identical runs, as a share.
     """
 
     cell: CellName
@@ -62,14 +64,15 @@ class _Kind:
     floor: float = _MANY_FLOOR
 
 
-# Of the counting repetitions.
+# Counts of the counting repetitions.
 COUNTED = (
     _Kind("instructions", "instructions"),
     _Kind("write_calls", "calls"),
     _Kind("sync_calls", "calls"),
 )
-# Of the timed lines, what the engine does after its flush included.  The pages of
-# the executable itself are in its memory: a larger build is not a greedier engine.
+# Counts of the timed lines, deferred work included.  Resident memory has a higher
+# floor because it contains the pages of the executable itself: a larger executable
+# alone must not raise an alarm.
 TIMED = (
     _Kind("written_bytes", "bytes", ("written_bytes", "deferred.written_bytes")),
     _Kind(
@@ -83,7 +86,7 @@ TIMED = (
 
 
 def count_results(run: AbRun) -> tuple[CountResult, ...]:
-    """Every count of the run, cell by cell in its order."""
+    """Return all counts of the run, cell by cell in the order of the run."""
     lines: dict[CellName, list[CountLine]] = {}
     for line in run.counts:
         lines.setdefault(cell_of_count(line), []).append(line)
@@ -95,24 +98,24 @@ def count_results(run: AbRun) -> tuple[CountResult, ...]:
 
 
 def cell_results(cell: AbCell, lines: Sequence[CountLine]) -> tuple[CountResult, ...]:
-    """The counts of one cell: of its counting repetitions, and of its rounds."""
+    """Return the counts of one cell, from counting repetitions and timed rounds."""
     return (*counted(cell.name, lines), *_timed(cell))
 
 
 def suspicious(lines: Sequence[CountLine]) -> bool:
-    """Whether a cell's counting repetitions differ so that more of them are due."""
+    """Return True if counts differ, so that the cell must be counted more often."""
     results = counted(cell_of_count(lines[0]), lines) if lines else ()
     return any(result.reason == _UNCONFIRMED for result in results)
 
 
-_UNCONFIRMED = f"differs, and was not counted {CONFIRMED_COUNTS} times"
+_UNCONFIRMED = f"differs, but was not counted {CONFIRMED_COUNTS} times"
 _NONE: Mapping[str, float] = {}
-_NOW_AND_THEN = "nothing in some identical runs, something in others"
+_NOW_AND_THEN = "zero in some identical runs, not in others"
 
 
 @dataclass(frozen=True)
 class _Sides:
-    """What was counted of both, and what may be said of it."""
+    """One count of both sides, from which results are made."""
 
     cell: CellName
     kind: _Kind
@@ -122,7 +125,7 @@ class _Sides:
     def result(
         self, verdict: str, reason: str = "", figures: Mapping[str, float] = _NONE
     ) -> CountResult:
-        """The result; `figures`: its change, where that of the medians is not it."""
+        """Return a result; a change in `figures` replaces that of the medians."""
         a, b = (statistics.median(side) if side else None for side in (self.a, self.b))
         change = figures.get("change")
         if change is None and a is not None and b is not None:
@@ -143,30 +146,28 @@ class _Sides:
     def not_gated(
         self, reason: str, figures: Mapping[str, float] = _NONE
     ) -> CountResult:
-        """Shown, and decides nothing."""
+        """Return a result that is shown but does not affect the verdict."""
         return self.result(NOT_GATED, reason, figures)
 
     def with_nothing(self) -> CountResult | None:
-        """The result where some run has a count of 0; None where all have more."""
+        """Return the result if a run has a count of 0, None if all have more."""
         if all([*self.a, *self.b]):
             return None
         both = any(self.a) and any(self.b)
         if both or not (_agree(self.a) and _agree(self.b)):
             return self.not_gated(_NOW_AND_THEN)
         if any(self.a):
-            return self.result(LESS, "there were some, and there are none")
-        return (
-            self.result(MORE, "there were none") if any(self.b) else self.result(SAME)
-        )
+            return self.result(LESS, "now zero")
+        return self.result(MORE, "was zero") if any(self.b) else self.result(SAME)
 
 
 def _agree(values: Sequence[float]) -> bool:
-    """Whether all of them are 0, or none is."""
+    """Return True if all values are 0 or all are not."""
     return all(values) or not any(values)
 
 
 def counted(cell: CellName, lines: Sequence[CountLine]) -> tuple[CountResult, ...]:
-    """The results of one cell's counting repetitions; none without a line."""
+    """Return the results of one cell's counting repetitions, () without a line."""
     return tuple(_counted(cell, kind, lines) for kind in COUNTED) if lines else ()
 
 
@@ -175,8 +176,8 @@ def _counted(cell: CellName, kind: _Kind, lines: Sequence[CountLine]) -> CountRe
     sides = _Sides(cell, kind, a, b)
     for line in lines:
         if line["status"] != "ok":
-            told = f"side {line['side']}: {one_line(line['reason'])}"
-            return replace(sides.not_gated(told), trouble=True)
+            failure = f"side {line['side']}: {one_line(line['reason'])}"
+            return replace(sides.not_gated(failure), trouble=True)
     times = min(len(a), len(b))
     if times < SCREENED_COUNTS:
         return sides.not_gated(f"not counted {SCREENED_COUNTS} times on both sides")
@@ -191,22 +192,22 @@ def _counted(cell: CellName, kind: _Kind, lines: Sequence[CountLine]) -> CountRe
 
 
 def _few(sides: _Sides) -> CountResult:
-    """Judged by the largest difference between identical runs.
+    """Judge by the largest difference between identical runs.
 
-    Where that is large, what differs by ten times as much still differs; but that
-    nothing does cannot be said.
+    If that is large, ten times as much is still a difference, but a smaller
+    difference is no evidence that the counts are the same.
     """
-    if (found := sides.with_nothing()) is not None:
-        return found
+    if (result := sides.with_nothing()) is not None:
+        return result
     spread = max(max(side) / min(side) - 1 for side in (sides.a, sides.b))
     threshold = max(_FEW_FLOOR, _FEW_FACTOR * spread)
-    told = {"threshold": threshold, "spread": spread}
+    figures = {"threshold": threshold, "spread": spread}
     change = statistics.median(sides.b) / statistics.median(sides.a) - 1
     if abs(change) > threshold:
-        return sides.result(MORE if change > 0 else LESS, "", told)
+        return sides.result(MORE if change > 0 else LESS, "", figures)
     if threshold > _FEW_CEILING:
-        return sides.not_gated(_varies(spread), told)
-    return sides.result(SAME, "", told)
+        return sides.not_gated(_varies(spread), figures)
+    return sides.result(SAME, "", figures)
 
 
 def _varies(spread: float) -> str:
@@ -222,22 +223,25 @@ def _values(lines: Iterable[CountLine], side: str, name: str) -> list[int]:
 
 
 def _threads(lines: Iterable[CountLine]) -> str:
-    """Why instructions are not gated, or "": how threads take turns is chance."""
+    """Return why instructions are not gated, or "".
+
+    The scheduling of threads is chance, so instruction counts vary with it.
+    """
     started = [line["threads_started"] for line in lines]
     if None in started:
-        return "whether it starts threads is not known"
-    return "it starts threads" if any(started) else ""
+        return "unknown whether it starts threads"
+    return "starts threads" if any(started) else ""
 
 
 def _timed(cell: AbCell) -> Iterator[CountResult]:
-    """The results of a cell's screen, whose rounds have one seed for both sides."""
+    """Yield the results of a cell's screen, where both sides share a seed."""
     if cell.failure is not None or not cell.screen:
         return
     for kind in TIMED:
-        rounds = [_round_of(found, kind) for found in cell.screen]
-        whole = [found for found in rounds if found is not None]
-        if whole:
-            yield _judged_rounds(cell, kind, whole)
+        rounds = [_pairs_of(screened, kind) for screened in cell.screen]
+        complete = [pairs for pairs in rounds if pairs is not None]
+        if complete:
+            yield _judged_rounds(cell, kind, complete)
 
 
 def _judged_rounds(cell: AbCell, kind: _Kind, rounds: Sequence[_Pairs]) -> CountResult:
@@ -245,57 +249,57 @@ def _judged_rounds(cell: AbCell, kind: _Kind, rounds: Sequence[_Pairs]) -> Count
     b = [value for _, of_b in rounds for value in of_b]
     sides = _Sides(cell.name, kind, a, b)
     if len(rounds) < _LEAST_ROUNDS:
-        return sides.not_gated(f"fewer than {_LEAST_ROUNDS} rounds have it")
-    made = [r.record for found in cell.screen for r in (*found.a, *found.b)]
-    limited = any(record.get("truncated") for record in made)
-    if limited or len({record.get("ops") for record in made}) > 1:
+        return sides.not_gated(f"recorded in fewer than {_LEAST_ROUNDS} rounds")
+    records = [m.record for screened in cell.screen for m in (*screened.a, *screened.b)]
+    limited = any(record.get("truncated") for record in records)
+    if limited or len({record.get("ops") for record in records}) > 1:
         return replace(sides.not_gated(_OTHER_WORK), trouble=not limited)
     return sides.with_nothing() or _many(sides, rounds)
 
 
 def _many(sides: _Sides, rounds: Sequence[_Pairs]) -> CountResult:
-    """Judged by the fence around the differences of identical runs.
+    """Judge by the fence around the differences between identical runs.
 
-    A fence is no guard against noise in bursts, so a difference must also be in
-    every round: each of one side beyond both of the other.  Identical builds do
-    that in one of 6^rounds cases for each direction.
+    A fence does not guard against noise in bursts, so a difference must also be in
+    every round: both counts of one side beyond both of the other.  For identical
+    builds the probability of that is 6^-rounds in each direction.
     """
-    within = [abs(math.log(of[0] / of[1])) for pair in rounds for of in pair]
+    within = [abs(math.log(side[0] / side[1])) for pair in rounds for side in pair]
     low, _, high = statistics.quantiles(within, n=4, method="inclusive")
     threshold = max(sides.kind.floor, math.expm1(high + _FENCE * (high - low)))
     shifts = (_mean_log(of_b) - _mean_log(of_a) for of_a, of_b in rounds)
     change, spread = math.expm1(statistics.median(shifts)), math.expm1(max(within))
-    told = {"change": change, "threshold": threshold, "spread": spread}
+    figures = {"change": change, "threshold": threshold, "spread": spread}
     if abs(change) <= threshold:
         if threshold > _MANY_CEILING:
-            return sides.not_gated(_varies(spread), told)
-        return sides.result(SAME, "", told)
+            return sides.not_gated(_varies(spread), figures)
+        return sides.result(SAME, "", figures)
     if all(min(of_b) > max(of_a) for of_a, of_b in rounds):
-        return sides.result(MORE, "", told)
+        return sides.result(MORE, "", figures)
     if all(max(of_b) < min(of_a) for of_a, of_b in rounds):
-        return sides.result(LESS, "", told)
-    return sides.not_gated("differs, but not in every round", told)
+        return sides.result(LESS, "", figures)
+    return sides.not_gated("differs, but not in every round", figures)
 
 
 def _mean_log(values: Sequence[float]) -> float:
     return statistics.fmean(math.log(value) for value in values)
 
 
-def _round_of(found: Round, kind: _Kind) -> _Pairs | None:
-    """The count of each side's two repetitions; None if one of the four has none."""
-    a = [value for made in found.a if (value := _figure(made, kind)) is not None]
-    b = [value for made in found.b if (value := _figure(made, kind)) is not None]
+def _pairs_of(screened: Round, kind: _Kind) -> _Pairs | None:
+    """Return the counts of both repetitions of each side, None if one is missing."""
+    a = [count for m in screened.a if (count := _count_of(m, kind)) is not None]
+    b = [count for m in screened.b if (count := _count_of(m, kind)) is not None]
     return ((a[0], a[1]), (b[0], b[1])) if len(a) == len(b) == 2 else None
 
 
-def _figure(made: Repetition, kind: _Kind) -> int | None:
-    """The sum of the kind's keys in a line, or None."""
+def _count_of(repetition: Repetition, kind: _Kind) -> int | None:
+    """Return the sum of the kind's keys in a line, None if a key is missing."""
     total = 0
     for key in kind.keys:
-        found: object = made.record
+        value: object = repetition.record
         for name in key.split("."):
-            found = found.get(name) if isinstance(found, Mapping) else None
-        if not isinstance(found, int):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if not isinstance(value, int):
             return None
-        total += found
+        total += value
     return total

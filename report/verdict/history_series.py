@@ -1,12 +1,12 @@
-"""The history of each cell: which entries make one series.
+"""The history of each cell, divided into series of comparable points.
 
-A series is what may be compared over time: one cell, on one machine, with the same
-settings, method and kind of figure.  A change of any of them starts a new series;
-a change of the seed does not: it is another sample of the same work.
+A series is one cell on one machine with the same settings, method and kind of value.
+A change of any of them starts a new series.  A change of the seed does not, because
+it only takes another sample of the same work.
 
-An A/B run against a pinned reference gives the ratio to it.  Where the reference
-is another one each time, as when each commit is measured against the one before,
-no two ratios could be compared: there it gives its absolute rate.
+An A/B run against a pinned reference contributes the ratio to that reference.  If the
+reference differs from run to run, as when each commit is measured against the one
+before, the ratios cannot be compared, and the run contributes the rate of side b.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from report.model.plan import CellName
 
 __all__ = ["PINNED", "Series", "SeriesKey", "SeriesPoint", "load", "series"]
 
-PINNED = 4  # entries with one reference, from which its ratios are a series
+PINNED = 4  # entries with one reference that make its ratios a series
 
 
 @dataclass(frozen=True, order=True)
 class SeriesKey:
     """What all points of a series have in common.
 
-    `reference` is the checksum of the executable that the ratios are to; "" says
-    that the figures are rates.
+    `reference` is the checksum of the reference's executable, "" if the values are
+    rates, not ratios.
     """
 
     machine: str
@@ -42,7 +42,7 @@ class SeriesKey:
 
 @dataclass(frozen=True, slots=True)
 class SeriesPoint:
-    """One entry's figure of a cell: `band` is a ratio or a rate, as the key says."""
+    """One entry's value for a cell: `band` is a ratio or a rate, by the key."""
 
     entry: HistoryEntry
     cell: EntryCell
@@ -51,19 +51,19 @@ class SeriesPoint:
 
 @dataclass(frozen=True)
 class Series:
-    """The figures of one cell over time, oldest first; more is faster."""
+    """The values of one cell over time, oldest first; higher is faster."""
 
     key: SeriesKey
     points: tuple[SeriesPoint, ...]
 
     @property
     def cell(self) -> CellName:
-        """The cell that all points are of."""
+        """The cell of all points."""
         return self.key.cell
 
     @property
     def is_ratio(self) -> bool:
-        """Whether the figures are ratios to a reference, not rates."""
+        """True if the values are ratios to a reference, not rates."""
         return bool(self.key.reference)
 
     @property
@@ -73,20 +73,20 @@ class Series:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The medians: rates in operations per second, or ratios of rates."""
+        """The medians: rates in ops/s, or ratios of rates."""
         return tuple(point.band.median for point in self.points)
 
 
 def series(entries: Iterable[HistoryEntry]) -> tuple[Series, ...]:
-    """All series, by machine and cell; entries must be in order, oldest first."""
+    """Return all series by machine and cell; `entries` must be oldest first."""
     entries = tuple(entries)
     pinned = _pinned(entries)
-    found: dict[SeriesKey, list[SeriesPoint]] = {}
+    points: dict[SeriesKey, list[SeriesPoint]] = {}
     for entry in entries:
         for cell in entry.cells:
             if cell.rate is None:
                 continue
-            reference, band = _figure(entry, cell, pinned)
+            reference, band = _value(entry, cell, pinned)
             key = SeriesKey(
                 entry.machine_key,
                 cell.name,
@@ -95,12 +95,12 @@ def series(entries: Iterable[HistoryEntry]) -> tuple[Series, ...]:
                 entry.kind,
                 reference,
             )
-            found.setdefault(key, []).append(SeriesPoint(entry, cell, band))
-    return tuple(Series(key, tuple(found[key])) for key in sorted(found))
+            points.setdefault(key, []).append(SeriesPoint(entry, cell, band))
+    return tuple(Series(key, tuple(points[key])) for key in sorted(points))
 
 
 def _pinned(entries: Iterable[HistoryEntry]) -> set[tuple[str, str, str]]:
-    """Machine, engine and reference of those that were measured often enough."""
+    """Return (machine, engine, reference) for references of PINNED entries or more."""
     counts = Counter(
         (entry.machine_key, engine, sha256)
         for entry in entries
@@ -111,10 +111,10 @@ def _pinned(entries: Iterable[HistoryEntry]) -> set[tuple[str, str, str]]:
     return {key for key, count in counts.items() if count >= PINNED}
 
 
-def _figure(
+def _value(
     entry: HistoryEntry, cell: EntryCell, pinned: set[tuple[str, str, str]]
 ) -> tuple[str, MedianInterval]:
-    """The reference's checksum and the ratio to it, or "" and the rate."""
+    """Return the reference's checksum and the ratio to it, or "" and the rate."""
     assert cell.rate is not None
     if entry.kind == AB and entry.reference and cell.ratio:
         engine = cell.name.engine

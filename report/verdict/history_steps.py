@@ -1,8 +1,8 @@
-"""What the history says: steps in its series, and what became of each.
+"""The steps in the series of a history, and the state of each.
 
-A step is a nomination.  An A/B run of a build before it against a build after it
-decides: only what it confirms is called a regression.  The machine changes too, and
-points of one commit after another cannot tell that from a change of the code.
+A step is only a nomination.  It becomes a regression when an A/B run of a build before
+it against a build after it confirms it.  The machine may have changed as well, and
+points of successive commits cannot distinguish that from a change of the code.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from report.model.judgement import Verdict
 from report.stats.change_points import LEAST_SHIFT, Step, change_points
 from report.verdict.history_series import Series, SeriesKey, series
 
-# Points within which a step may go back by itself, and may be placed wrongly.
+# In points: a step that is reversed within SHORT went away by itself, and the
+# position of a step is uncertain by NEAR.
 SHORT, NEAR = 5, 5
 
 
 class State(StrEnum):
-    """What became of a step; all but the first two are closed."""
+    """The state of a step; all except the first two are closed."""
 
     CONFIRMED = "confirmed"
     NOMINATED = "nominated"
@@ -35,10 +36,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Change:
-    """One step of a series, between two neighbouring points of it.
+    """One step of a series, between two adjacent points.
 
-    `decided_by` is the A/B run that confirmed or rejected it.  `ended` is the first
-    entry from which on the level was back where it had been, or None.
+    `decided_by` is the A/B run that confirmed or rejected it, or None.  `ended` is
+    the first entry at which the old level was restored, or None.
     """
 
     series: Series
@@ -49,7 +50,7 @@ class Change:
 
     @property
     def key(self) -> tuple[SeriesKey, int]:
-        """What tells it from all others of a history."""
+        """The identity of the step within a history."""
         return self.series.key, self.step.index
 
     @property
@@ -64,33 +65,33 @@ class Change:
 
     @property
     def direction(self) -> Verdict:
-        """What it is called once an A/B run has confirmed it."""
+        """The verdict that an A/B run would confirm."""
         return Verdict.REGRESSED if self.step.is_slower else Verdict.IMPROVED
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody has to do something about it."""
-        known = self.state in (State.CONFIRMED, State.NOMINATED)
-        return known and self.ended is None
+        """True if it needs attention: confirmed or nominated, and not ended."""
+        is_live = self.state in (State.CONFIRMED, State.NOMINATED)
+        return is_live and self.ended is None
 
     @property
     def is_regression(self) -> bool:
-        """Slower, confirmed, and still so."""
+        """True if it is slower, confirmed and not ended."""
         return self.is_open and self.step.is_slower and self.state is State.CONFIRMED
 
     @property
     def is_nominated(self) -> bool:
-        """Slower, and still to be confirmed."""
+        """True if it is slower, not ended and not yet confirmed."""
         return self.is_open and self.step.is_slower and self.state is State.NOMINATED
 
     @property
     def is_improvement(self) -> bool:
-        """Faster, and not closed."""
+        """True if it is faster and open."""
         return self.is_open and not self.step.is_slower
 
     @property
     def verdict(self) -> str:
-        """One word for people; a step that is only nominated is no regression."""
+        """The word for reports; a nominated step is not called a regression."""
         if self.ended and self.state is State.CONFIRMED:
             return "over"
         if self.ended and self.state is State.NOMINATED:
@@ -111,53 +112,54 @@ class SeriesSteps:
 def judge(
     entries: Iterable[HistoryEntry], evidence: Sequence[HistoryEntry] = ()
 ) -> tuple[SeriesSteps, ...]:
-    """Every series of a history, with what became of its steps.
+    """Return every series of a history with the state of its steps.
 
-    The A/B runs that decide are those of `evidence`, or else of the entries.
+    The A/B runs in `evidence` decide, or those in `entries` if it is empty.
     """
     entries = tuple(entries)
     decisive = [entry for entry in evidence or entries if entry.kind == AB]
-    return tuple(_judged(found, decisive) for found in series(entries))
+    return tuple(_judged(one_series, decisive) for one_series in series(entries))
 
 
-def _judged(found: Series, decisive: Sequence[HistoryEntry]) -> SeriesSteps:
-    steps = change_points(found.values)
+def _judged(points: Series, decisive: Sequence[HistoryEntry]) -> SeriesSteps:
+    steps = change_points(points.values)
     return SeriesSteps(
-        found, tuple(_change(found, steps, i, decisive) for i in range(len(steps)))
+        points, tuple(_change(points, steps, i, decisive) for i in range(len(steps)))
     )
 
 
 def _change(
-    found: Series, steps: Sequence[Step], which: int, decisive: Sequence[HistoryEntry]
+    points: Series, steps: Sequence[Step], which: int, decisive: Sequence[HistoryEntry]
 ) -> Change:
-    state, decided_by = _decision(found, steps, which, decisive)
+    state, decided_by = _decision(points, steps, which, decisive)
     if decided_by is None:
         if _went_away(steps, which) or (which and _went_away(steps, which - 1)):
             state = State.WENT_AWAY
-        elif _is_same_build(found, steps[which].index):
+        elif _is_same_build(points, steps[which].index):
             state = State.SAME_BUILD
         elif _is_mending(steps, which):
             state = State.MENDED
-    return Change(found, steps[which], state, decided_by, _ended(found, steps, which))
+    ended = _ended(points, steps, which)
+    return Change(points, steps[which], state, decided_by, ended)
 
 
 def _decision(
-    found: Series, steps: Sequence[Step], which: int, decisive: Sequence[HistoryEntry]
+    points: Series, steps: Sequence[Step], which: int, decisive: Sequence[HistoryEntry]
 ) -> tuple[State, HistoryEntry | None]:
-    """The newest A/B run across the step that could tell, and what it told.
+    """Return the state by the newest conclusive A/B run across the step, and the run.
 
-    The points of a series of ratios made the nomination: they cannot confirm it.
+    The points of a series of ratios made the nomination, so they cannot confirm it.
     """
-    edges = [0, *(step.index for step in steps), len(found.points)]
-    engine = found.cell.engine
+    edges = [0, *(step.index for step in steps), len(points.points)]
+    engine = points.cell.engine
     left, right = (
-        {entry.binary(engine) for entry in found.entries[start:end]} - {""}
+        {entry.binary(engine) for entry in points.entries[start:end]} - {""}
         for start, end in (edges[which : which + 2], edges[which + 1 : which + 3])
     )
-    spent = {entry.run for entry in found.entries} if found.is_ratio else set()
+    nominating = {entry.run for entry in points.entries} if points.is_ratio else set()
     for entry in reversed(decisive):
-        cell = entry.by_name.get(found.cell)
-        if cell is None or cell.ratio is None or entry.run in spent:
+        cell = entry.by_name.get(points.cell)
+        if cell is None or cell.ratio is None or entry.run in nominating:
             continue
         assert entry.reference is not None
         across = (
@@ -165,20 +167,20 @@ def _decision(
             and entry.binary(engine) in right - left
         )
         same = (cell.settings_sha256, entry.method) == (
-            found.key.settings_sha256,
-            found.key.method,
+            points.key.settings_sha256,
+            points.key.method,
         )
-        state = _told(cell.verdict, steps[which]) if across and same else None
+        state = _state_by(cell.verdict, steps[which]) if across and same else None
         if state:
             return state, entry
     return State.NOMINATED, None
 
 
-def _told(verdict: Verdict | None, step: Step) -> State | None:
-    """What the verdict of an A/B run says of a step; None: it cannot tell.
+def _state_by(verdict: Verdict | None, step: Step) -> State | None:
+    """Return the state of a step by the verdict of an A/B run, None if inconclusive.
 
-    Nothing weaker confirms: an interval of one cell that excludes 0 is not held
-    against the number of cells that were looked at.
+    Only a verdict confirms.  An interval of one cell that excludes 0 is too weak: it
+    is not corrected for the number of cells tested.
     """
     if verdict in (None, Verdict.INCONCLUSIVE):
         return None
@@ -187,7 +189,7 @@ def _told(verdict: Verdict | None, step: Step) -> State | None:
 
 
 def _went_away(steps: Sequence[Step], which: int) -> bool:
-    """Whether the next step, soon after, takes this one back."""
+    """Return True if the next step reverses this one within SHORT points."""
     if which + 1 >= len(steps):
         return False
     step, following = steps[which], steps[which + 1]
@@ -196,20 +198,21 @@ def _went_away(steps: Sequence[Step], which: int) -> bool:
 
 
 def _is_back(rest: float, step: Step) -> bool:
-    """Whether what is left of a step is less than a step, or its opposite."""
+    """Return True if the remaining shift is too small for a step, or opposite."""
     return (rest if step.is_slower else -rest) < math.log1p(LEAST_SHIFT)
 
 
-def _ended(found: Series, steps: Sequence[Step], which: int) -> HistoryEntry | None:
+def _ended(points: Series, steps: Sequence[Step], which: int) -> HistoryEntry | None:
+    """Return the first entry at which the old level was restored, or None."""
     sums = list(accumulate(step.log_shift for step in steps[which:]))
     for following, rest in zip(steps[which + 1 :], sums[1:], strict=True):
         if _is_back(rest, steps[which]):
-            return found.entries[following.index]
+            return points.entries[following.index]
     return None
 
 
 def _is_mending(steps: Sequence[Step], which: int) -> bool:
-    """Whether a step does no more than take an earlier slowdown back."""
+    """Return True if a step only reverses an earlier slowdown."""
     if steps[which].is_slower:
         return False
     sums = accumulate(step.log_shift for step in reversed(steps[: which + 1]))
@@ -219,8 +222,8 @@ def _is_mending(steps: Sequence[Step], which: int) -> bool:
     )
 
 
-def _is_same_build(found: Series, index: int) -> bool:
-    """Whether one executable made all points where the step may be."""
-    near = found.entries[max(0, index - NEAR) : index + NEAR]
-    builds = {entry.binary(found.cell.engine) for entry in near}
+def _is_same_build(points: Series, index: int) -> bool:
+    """Return True if one executable made all points where the step may be."""
+    near = points.entries[max(0, index - NEAR) : index + NEAR]
+    builds = {entry.binary(points.cell.engine) for entry in near}
     return len(builds) == 1 and "" not in builds

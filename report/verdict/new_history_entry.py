@@ -1,7 +1,7 @@
-"""Making a history entry from a run, or from a judged A/B run.
+"""History entries made from a run or from a judged A/B run.
 
-An ordinary run gives each cell's rate; an A/B run gives that of side b, and the
-ratio of b's rate to that of a, which the machine's drift does not touch.
+An ordinary run contributes each cell's rate.  An A/B run contributes the rate of side
+b and the ratio of b's rate to a's, which is not affected by drift of the machine.
 """
 
 from __future__ import annotations
@@ -27,37 +27,41 @@ from report.model.run import Run
 from report.stats import repetition_stats
 from report.verdict.ab_verdicts import AbResult, CellResult
 
-# Recorded since there were histories, whose series would break.
+# Keys of a definition that older runs do not have.  They are not hashed, because that
+# would end every existing series.
 _LATER = ("key_order", "types")
 
 
-def entry_of(found: Run | AbResult, label: str = "") -> HistoryEntry:
-    """The entry of a run; `label` is what people call its build: a commit.
+def entry_of(run: Run | AbResult, label: str = "") -> HistoryEntry:
+    """Return the entry of a run; `label` names its build, for example a commit.
 
-    An A/B run has labels of its own, side b's is the default.  Raises ResultsError
-    if something in the run cannot be written into an entry.
+    The default for an A/B run is the label of side b.  Raises ResultsError if the
+    run contains something that an entry cannot hold.
     """
-    made = _of_run(found, label) if isinstance(found, Run) else _of_ab(found, label)
-    return entry_of_document(document(made), f"the history entry of {made.run}")
+    entry = _of_run(run, label) if isinstance(run, Run) else _of_ab(run, label)
+    return entry_of_document(document(entry), f"the history entry of {entry.run}")
 
 
 def settings_sha256(
     engines: Sequence[Engine], scenarios: Sequence[Scenario], name: CellName
 ) -> str:
-    """What decides a cell's work: its engine's flags and the benchmark's definition."""
+    """Return a digest of everything that decides a cell's work.
+
+    These are the engine's flags and the definition of the benchmark.
+    """
     engine = next(e for e in engines if e.name == name.engine)
     scenario = next(s for s in scenarios if s.name == name.scenario)
     defined = engine.definition(name.benchmark).items()
-    settled = {
+    settings = {
         "flags": dict(scenario.flags.get(name.engine, {})),
         "benchmark": {key: value for key, value in defined if key not in _LATER},
     }
-    return hashlib.sha256(json.dumps(settled, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 def _of_run(run: Run, label: str) -> HistoryEntry:
     cells = []
-    # One engine measured twice would be one step told twice.
+    # Without the control: a step of its engine would be reported twice.
     engines = [engine for engine in run.plan.engines if engine.role != CONTROL]
     names = {engine.name for engine in engines}
     for cell in run.cells.values():

@@ -1,10 +1,10 @@
-"""What makes a rate suspect without making it wrong.
+"""Findings: reasons to suspect a rate that do not prove it wrong.
 
-The rate covers the loop and the flush.  An engine that does its work while it is
-opened or closed, or after it has said that nothing is left to do, has a better
-rate than it deserves.  So may one that holds less on disk than its entries can be
-packed into, or that is faster while it is watched more closely.  Their figures
-may be true, so they keep them, and the finding stands beside them.
+The rate covers the loop and the flush.  An engine that works while it is opened or
+closed, or after it has reported that no work is left, has a better rate than it
+deserves.  The same may be true of an engine that uses less disk space than its entries
+can be compressed to, or that is faster while each call is timed.  The rates may still
+be true, so they are kept and shown together with the finding.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from report.stats import repetition_stats
 from report.terms import numbers
 from report.terms.rulebook import Benchmark
 
-# Opening or closing that takes longer than all of the timed work.  Where that is
-# short, the dozen barriers by which some engines open are enough: 5 ms of an
-# idle disk, and 125 ms of one that others keep busy have been seen.
+# Opening or closing is suspect if it takes longer than the timed work and LEAST_NS.
+# After short timed work, the dozen barriers with which some engines open would be
+# enough: they took 5 ms on an idle disk and 125 ms on a busy one.
 MOST_OF_TIMED_WORK = 1.0
 LEAST_NS = 250_000_000
-# Of the 10 ms that the process slept once it had settled.  The harness sleeps, so
-# all of it is an engine's threads: a fifth of a processor is no housekeeping.
+# Processor time within the 10 ms that the process sleeps after it has settled.  The
+# harness sleeps, so all of it is used by threads of the engine.  A fifth of a
+# processor is more than housekeeping.
 MOST_IDLE_CPU_NS = 2_000_000
 _IDLE_NS = 10_000_000
-# Of the random part of all values, which nothing can pack.  Some file systems
-# count late, and short runs are within a page or a log that is not counted yet.
+# Least share of the random part of the values, which cannot be compressed, that must
+# be on disk.  Some file systems count with a delay, and the data of a short run may
+# be in a page or a log that is not counted yet.
 LEAST_PACKED = 0.5
 LEAST_LIVE_BYTES = 1 << 20
-# A clock reading per call makes no operation faster; noise makes some.
+# Reading a clock for each call cannot make operations faster, but noise can.
 MOST_TIMES_FASTER = 2.0
 
 
@@ -39,23 +41,23 @@ def findings(
     latency: Record | None = None,
     stores: bool = True,
 ) -> tuple[str, ...]:
-    """Sentences about a cell, from its ok lines of the throughput pass.
+    """Return sentences about a cell, from its ok lines of the throughput pass.
 
-    `benchmark` is what the engine's description says of it, `latency` the line of
-    an ok latency repetition.  A line is taken by its own ratio, and a cell by its
-    least: what an engine does, it does in every repetition, and a slow moment of
-    the disk is not in all of them.
+    `benchmark` comes from the engine's description, `latency` is the line of an ok
+    latency repetition.  Each line has its own ratio, and the cell has the lowest: an
+    engine behaves the same in every repetition, whereas a slow moment of the disk
+    does not affect all of them.
     """
     if not records:
         return ()
-    told = [*_outside(records, benchmark)]
-    told += _too_small(records) if stores else []
-    told += _faster_when_timed(records, latency) if latency else []
-    return tuple(told)
+    sentences = [*_outside(records, benchmark)]
+    sentences += _too_small(records) if stores else []
+    sentences += _faster_when_timed(records, latency) if latency else []
+    return tuple(sentences)
 
 
 def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str]:
-    """Work outside the clock."""
+    """Return sentences about work outside the timed part."""
     starts_fresh = benchmark is not None and benchmark.is_fill
     spans = [
         ("closing", [(r, r["close_ns"]) for r in records]),
@@ -65,34 +67,37 @@ def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str
         ),
         ("reopening", _reopening(records)),
     ]
-    found = []
-    for what, each in spans:
-        times = min((_times_too_long(r, span_ns) for r, span_ns in each), default=0.0)
-        if times:
-            found.append(f"{what} took {numbers.slower(times)} the timed work")
+    sentences = []
+    for phase, times_ns in spans:
+        factors = (_times_too_long(r, time_ns) for r, time_ns in times_ns)
+        if factor := min(factors, default=0.0):
+            sentences.append(f"{phase} took {numbers.slower(factor)} the timed work")
     idle_ns = min((r.get("idle_cpu_ns") or 0 for r in records), default=0)
     if idle_ns > MOST_IDLE_CPU_NS:
-        used = f"{numbers.seconds(idle_ns)} of processor time"
-        told = f"still works after settling: {used} in {numbers.seconds(_IDLE_NS)}"
-        found.append(told)
-    return found
+        cpu, rest = numbers.seconds(idle_ns), numbers.seconds(_IDLE_NS)
+        sentences.append(
+            f"still works after settling: {cpu} of processor time in {rest}"
+        )
+    return sentences
 
 
 def _too_small(records: Sequence[Record]) -> list[str]:
-    """Less on disk than the entries can be packed into, in every repetition."""
+    """Return a sentence if every repetition has too few bytes on disk."""
     sizes = [(r.get("disk_bytes"), _unpackable_bytes(r)) for r in records]
-    held = [(disk, due) for disk, due in sizes if disk is not None and due]
-    if len(held) < len(records):
+    sized = [(disk, least) for disk, least in sizes if disk is not None and least]
+    if len(sized) < len(records):
         return []
-    disk, due = max(held, key=lambda pair: pair[0] / pair[1])
-    if disk >= LEAST_PACKED * due:
+    disk, least = max(sized, key=lambda pair: pair[0] / pair[1])
+    if disk >= LEAST_PACKED * least:
         return []
-    least = f"at least {numbers.size(due)} that cannot be compressed"
-    return [f"holds {numbers.size(disk)} on disk for {least}"]
+    return [
+        f"only {numbers.size(disk)} on disk for at least {numbers.size(least)} of"
+        " incompressible data"
+    ]
 
 
 def _unpackable_bytes(record: Record) -> float:
-    """The random part of the live values; 0 of few entries, or where it is unknown."""
+    """Return the random bytes in live values, 0 for few entries or if unknown."""
     options, live_bytes = record["options"], record.get("live_bytes") or 0
     ratio = options.get("compression_ratio")
     if live_bytes < LEAST_LIVE_BYTES or ratio is None:
@@ -102,18 +107,19 @@ def _unpackable_bytes(record: Record) -> float:
 
 
 def _faster_when_timed(records: Sequence[Record], latency: Record) -> list[str]:
-    """A latency repetition that leaves every throughput repetition behind.
+    """Return a sentence if the latency repetition was faster than all others.
 
-    An open loop has a pace of its own, and other work another.
+    Open loops are skipped, since their arrivals set the pace, and so are repetitions
+    with another number of operations.
     """
     same = [r for r in records if r["ops"] == latency["ops"]]
     if latency.get("open_loop") or len(same) < len(records):
         return []
     fastest_ns = min(_timed_ns(r) for r in same)
-    times = fastest_ns / max(1, _timed_ns(latency))
-    if fastest_ns < LEAST_NS or times <= MOST_TIMES_FASTER:
+    factor = fastest_ns / max(1, _timed_ns(latency))
+    if fastest_ns < LEAST_NS or factor <= MOST_TIMES_FASTER:
         return []
-    return [f"{numbers.slower(times)} faster while it was timed call by call"]
+    return [f"{numbers.slower(factor)} as fast while each call was timed"]
 
 
 def _timed_ns(record: Record) -> int:
@@ -121,7 +127,7 @@ def _timed_ns(record: Record) -> int:
 
 
 def _times_too_long(record: Record, span_ns: int) -> float:
-    """How many times the timed work; 0 if that is no finding."""
+    """Return a span as a multiple of the timed work, 0 if it is not a finding."""
     elapsed_ns = _timed_ns(record)
     if span_ns <= max(LEAST_NS, MOST_OF_TIMED_WORK * elapsed_ns):
         return 0.0
@@ -129,7 +135,7 @@ def _times_too_long(record: Record, span_ns: int) -> float:
 
 
 def reopen_ns(records: Sequence[Record]) -> float | None:
-    """How long a fresh process took to open what had been closed: the median."""
+    """Return the median time in which a fresh process opened a closed database."""
     return repetition_stats.median(span_ns for _, span_ns in _reopening(records))
 
 

@@ -1,8 +1,8 @@
-"""Two runs made at different times: what changed, as far as that can be told.
+"""The changes between two runs made at different times.
 
-compare() refuses runs whose rates do not mean the same.  What the machine did
-between the two runs is part of every change it tells; `kvmatrix ab` is the
-comparison that leaves it out.  REGRESSIONS.md tells the rule with its errors.
+compare() refuses runs whose rates are not comparable.  Every change that it reports
+includes drift of the machine between the two runs; `kvmatrix ab` excludes that.
+REGRESSIONS.md has the rule and its error rates.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _NOT_SET = "not set"
 
 
 class RatePresence(StrEnum):
-    """Where a cell of either run has its rates; only of RATED ones is a verdict."""
+    """Which runs have a rate of a cell; only RATED cells get a verdict."""
 
     RATED = "rated"
     LOST = "lost"  # ok in the base run, and not in the new one
-    DISPUTED = "disputed"  # ok in both, with two answers to the same work
-    GAINED = "gained"  # ok in the new run alone
+    DISPUTED = "disputed"  # ok in both, with different digests for the same work
+    GAINED = "gained"  # ok in the new run only
     UNRATED = "unrated"  # ok in neither
     ONLY_BASE = "only in base"  # not in the plan of the new run
     ONLY_NEW = "only in new"
@@ -37,7 +37,7 @@ class RatePresence(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that must be equal and is not, as people read it."""
+    """One printed difference between values that must be equal."""
 
     what: str
     base: str
@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class NotComparable:
-    """Why there is no comparison."""
+    """The reasons why two runs cannot be compared."""
 
     base: str
     new: str
@@ -60,10 +60,10 @@ class NotComparable:
 class ComparedCell:
     """One cell of either run.
 
-    `q` is the share of false alarms among all cells of so small a p, by Benjamini
-    and Hochberg (two-sided).  `noise` is the larger of what the runs measured of
-    it; `same_build` says that one executable made both.  `reason` tells why a
-    cell is not RATED.
+    `q` is the expected share of false alarms among all cells with a p this small or
+    smaller (Benjamini and Hochberg, two-sided).  `noise` is the larger of the two
+    runs' noise.  `same_build` is True if one executable made both sides.  `reason`
+    explains why a cell is not RATED.
     """
 
     name: str
@@ -78,25 +78,25 @@ class ComparedCell:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it was ok in the base run, and has no rate to believe in now."""
+        """True if it was ok in the base run and has no credible rate in the new one."""
         gone = self.standing is RatePresence.ONLY_BASE and self.base and self.base.rates
         return self.standing in (RatePresence.LOST, RatePresence.DISPUTED) or bool(gone)
 
     @property
     def rates(self) -> tuple[float | None, float | None]:
-        """The median rates of base and new; None where there is none."""
+        """The median rates of base and new, None for a side without one."""
         base, new = self.base, self.new
         return base.rate if base else None, new.rate if new else None
 
     @property
     def verdict(self) -> Verdict | None:
-        """Of a RATED cell."""
+        """The verdict of a RATED cell, otherwise None."""
         return self.judgement.verdict if self.judgement else None
 
 
 @dataclass(frozen=True)
 class BuildChange:
-    """What differs of one engine's executable: (fact, base, new)."""
+    """The differences between one engine's executables: (fact, base, new)."""
 
     engine: str
     facts: tuple[tuple[str, str, str], ...]
@@ -113,49 +113,51 @@ class ComparedRuns:
     builds: tuple[BuildChange, ...]
 
     def of(self, verdict: Verdict) -> tuple[ComparedCell, ...]:
-        """The RATED cells of this verdict, the largest change first."""
-        found = [cell for cell in self.cells if cell.verdict is verdict]
-        return tuple(sorted(found, key=lambda cell: -_size(cell)))
+        """Return the RATED cells with a verdict, the largest change first."""
+        cells = [cell for cell in self.cells if cell.verdict is verdict]
+        return tuple(sorted(cells, key=lambda cell: -_size(cell)))
 
     def standing(self, *standings: RatePresence) -> tuple[ComparedCell, ...]:
-        """The cells that stand so, in the order of the run."""
+        """Return the cells with one of these standings, in the order of the run."""
         return tuple(cell for cell in self.cells if cell.standing in standings)
 
     @property
     def lost(self) -> tuple[ComparedCell, ...]:
-        """What was ok in the base run and cannot be believed or is not there now."""
+        """The cells that were ok in the base run and have no credible rate now."""
         return tuple(cell for cell in self.cells if cell.is_lost)
 
     @property
     def is_of_itself(self) -> bool:
-        """Whether both sides are the same measurements: nothing can have changed."""
+        """True if both sides are the same measurements, so nothing can change."""
         rated = any(cell.rates for cell in self.base.cells.values())
         return rated and self.base.cells == self.new.cells
 
     @property
     def confidences(self) -> tuple[float, ...]:
-        """Every level that an interval has, ascending."""
+        """The confidence levels of all intervals, ascending."""
         judged = (cell.judgement for cell in self.cells if cell.judgement)
         return tuple(sorted({j.confidence for j in judged}))
 
     @property
     def can_judge(self) -> bool:
-        """Whether any cell has repetitions enough for a verdict."""
+        """True if a cell has enough repetitions for a verdict."""
         return any(self.limits.suffices(level) for level in self.confidences)
 
     def exit_code(self, fail_on: str = "never") -> int:
-        """Of `fail_on` "regression", "any" (regressed or improved) or "never".
+        """Return the exit code: 0, 1 for an alarm, 3 for lost cells, 5 unjudged.
 
-        5 if nothing was measured in both runs, and to a gate also if no cell has
-        the repetitions for a verdict: it must not pass what it cannot judge.
+        `fail_on` is "regression", "any" (regressed or improved) or "never", which
+        has no alarms.  5 means that nothing was measured in both runs or, unless
+        `fail_on` is "never", that no cell has enough repetitions for a verdict: a
+        gate must not pass what it cannot judge.
         """
         if not self.confidences or (fail_on != "never" and not self.can_judge):
             return 5
         if fail_on == "never":
             return 0
         alarms = (Verdict.REGRESSED, Verdict.IMPROVED)
-        counted = alarms[:1] if fail_on == "regression" else alarms
-        if any(cell.verdict in counted for cell in self.cells):
+        failing = alarms[:1] if fail_on == "regression" else alarms
+        if any(cell.verdict in failing for cell in self.cells):
             return 1
         return 3 if self.lost else 0
 
@@ -163,31 +165,31 @@ class ComparedRuns:
 def compare(
     base: Run, new: Run, limits: Limits | None = None
 ) -> ComparedRuns | NotComparable:
-    """Compares two runs, or says why they cannot be."""
+    """Compare two runs, or return why they cannot be compared."""
     return compare_sources(of_run(base), of_run(new), limits)
 
 
 def compare_sources(
     base: ComparableRun, new: ComparableRun, limits: Limits | None = None
 ) -> ComparedRuns | NotComparable:
-    """As compare(), of runs that were read from any format."""
+    """Compare two runs that may come from any format, like compare()."""
     limits = limits or Limits()
-    found = (
+    differences = (
         *_of_mappings("", {"kind": base.kind}, {"kind": new.kind}),
         *_of_mappings("", base.identity, new.identity),
         *_of_cells(base, new),
     )
-    if not found and not base.cells.keys() & new.cells.keys():
-        found = (Difference("cells", _some(base.cells), _some(new.cells)),)
-    if found:
-        return NotComparable(base.name, new.name, found)
+    if not differences and not base.cells.keys() & new.cells.keys():
+        differences = (Difference("cells", _some(base.cells), _some(new.cells)),)
+    if differences:
+        return NotComparable(base.name, new.name, differences)
     changes = tuple(_build_changes(base, new))
-    # A file that says nothing of its executables may have had any.
-    kept = {e for e in base.builds.keys() & new.builds.keys() if base.builds[e]}
-    kept -= {change.engine for change in changes}
+    # Without facts about an executable, it cannot be known to be the same.
+    unchanged = {e for e in base.builds.keys() & new.builds.keys() if base.builds[e]}
+    unchanged -= {change.engine for change in changes}
     names = dict.fromkeys([*base.cells, *new.cells])
     cells = [
-        _compared(base.cells.get(name), new.cells.get(name), kept, limits)
+        _compared(base.cells.get(name), new.cells.get(name), unchanged, limits)
         for name in names
     ]
     cells = _beyond_unchanged(cells)
@@ -212,11 +214,14 @@ def _shown(value: object) -> str:
 
 
 def _of_cells(base: ComparableRun, new: ComparableRun) -> list[Difference]:
-    """Settings and definitions of shared cells; a difference of many told once."""
+    """Return differences in the settings and definitions of shared cells.
+
+    A difference that several cells share is returned once.
+    """
     cells: dict[tuple[str, str, str], list[str]] = {}
     for name in base.cells.keys() & new.cells.keys():
-        for found in _of_cell(base.cells[name], new.cells[name]):
-            key = (found.what, found.base, found.new)
+        for difference in _of_cell(base.cells[name], new.cells[name]):
+            key = (difference.what, difference.base, difference.new)
             cells.setdefault(key, []).append(name)
     return [
         Difference(f"{what} of {_some(names)}", was, now)
@@ -227,19 +232,19 @@ def _of_cells(base: ComparableRun, new: ComparableRun) -> list[Difference]:
 def _of_cell(base: SampledCell, new: SampledCell) -> Iterable[Difference]:
     if base.settings and new.settings:
         yield from _of_mappings("setting ", base.settings, new.settings)
-    told = base.defined.keys() & new.defined.keys()
+    shared = base.defined.keys() & new.defined.keys()
     yield from _of_mappings(
         "definition ",
-        {key: base.defined[key] for key in sorted(told)},
-        {key: new.defined[key] for key in sorted(told)},
+        {key: base.defined[key] for key in sorted(shared)},
+        {key: new.defined[key] for key in sorted(shared)},
     )
 
 
 def _some(names: Iterable[str]) -> str:
-    found = sorted(names)
-    if len(found) < 2:
-        return found[0] if found else "none"
-    return f"{len(found)} cells such as {found[0]}"
+    ordered = sorted(names)
+    if len(ordered) < 2:
+        return ordered[0] if ordered else "none"
+    return f"{len(ordered)} cells such as {ordered[0]}"
 
 
 def _build_changes(base: ComparableRun, new: ComparableRun) -> Iterable[BuildChange]:
@@ -259,7 +264,7 @@ def _build_changes(base: ComparableRun, new: ComparableRun) -> Iterable[BuildCha
 def _compared(
     base: SampledCell | None,
     new: SampledCell | None,
-    kept: set[str],
+    unchanged: set[str],
     limits: Limits,
 ) -> ComparedCell:
     if base is None or new is None:
@@ -273,7 +278,7 @@ def _compared(
         new,
         reason,
         noise=max(noises, default=None),
-        same_build=base.engine in kept,
+        same_build=base.engine in unchanged,
     )
     if standing is not RatePresence.RATED:
         return cell
@@ -284,47 +289,49 @@ def _alone(base: SampledCell | None, new: SampledCell | None) -> ComparedCell:
     standing = RatePresence.ONLY_NEW if base is None else RatePresence.ONLY_BASE
     only = new if base is None else base
     assert only is not None
-    reason = only.reason if only.rates else _told(only)
+    reason = only.reason if only.rates else _status_of(only)
     return ComparedCell(only.name, standing, base, new, reason)
 
 
 def _standing(base: SampledCell, new: SampledCell) -> tuple[RatePresence, str]:
-    """How the cell stands, and what there is to say of it."""
+    """Return the standing of a cell and the reason if it is not RATED."""
     if base.rates and new.rates:
         for work in sorted(base.digests.keys() & new.digests.keys()):
             was, now = base.digests[work], new.digests[work]
             if was != now:
-                told = f"for the same work of seed {work[0]}"
-                return RatePresence.DISPUTED, f"digests {was} and {now} {told}"
+                digests = f"digests {was} and {now}"
+                reason = f"{digests} for the same work of seed {work[0]}"
+                return RatePresence.DISPUTED, reason
         return RatePresence.RATED, ""
     if not base.rates and not new.rates:
         if (base.status, base.reason) == (new.status, new.reason):
-            return RatePresence.UNRATED, _told(new)
-        return RatePresence.UNRATED, f"base {_told(base)}; new {_told(new)}"
+            return RatePresence.UNRATED, _status_of(new)
+        reason = f"base {_status_of(base)}; new {_status_of(new)}"
+        return RatePresence.UNRATED, reason
     if base.rates:
-        return RatePresence.LOST, _told(new)
-    return RatePresence.GAINED, f"base {_told(base)}"
+        return RatePresence.LOST, _status_of(new)
+    return RatePresence.GAINED, f"base {_status_of(base)}"
 
 
-def _told(cell: SampledCell) -> str:
+def _status_of(cell: SampledCell) -> str:
     return f"{cell.status}: {cell.reason}" if cell.reason else cell.status
 
 
 def _beyond_unchanged(cells: Sequence[ComparedCell]) -> list[ComparedCell]:
-    """The same, each judged against all other cells of unchanged executables."""
+    """Judge each cell also against all other cells with unchanged executables."""
     moved = {
         cell.name: as_share(abs(cell.judgement.log_shift))
         for cell in cells
         if cell.judgement and cell.same_build
     }
-    found = []
+    judged = []
     for cell in cells:
         judgement = cell.judgement
         if judgement:
             others = [share for name, share in moved.items() if name != cell.name]
             judgement = beyond_unchanged(judgement, others)
-        found.append(replace(cell, judgement=judgement))
-    return found
+        judged.append(replace(cell, judgement=judgement))
+    return judged
 
 
 def _with_q(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
@@ -346,16 +353,16 @@ def _size(cell: ComparedCell) -> float:
 
 
 def unchanged_builds_drift(compared: ComparedRuns) -> tuple[float, float, int] | None:
-    """Change of rates of cells whose executable is the same in both runs.
+    """Return (median, largest, cells) of changes of rates with unchanged executables.
 
-    (median, the one furthest from 0, cells), as shares: all of it is the machine's
-    or chance's.  None of fewer than 3 cells.
+    Changes are shares, and the largest is the one furthest from 0.  They are caused
+    by the machine or by chance.  None for fewer than 3 cells.
     """
-    found = [
+    changes = [
         cell.judgement.rate_change
         for cell in compared.cells
         if cell.judgement and cell.same_build
     ]
-    if len(found) < 3:
+    if len(changes) < 3:
         return None
-    return statistics.median(found), max(found, key=abs), len(found)
+    return statistics.median(changes), max(changes, key=abs), len(changes)

@@ -1,7 +1,7 @@
-"""Scenarios of one family as one sweep: every engine over the values of a flag.
+"""Sweeps: the scenarios of one family, every engine over the values of a flag.
 
-Data bytes are those of the keys and values themselves; MB/s is of them and means
-2^20 bytes a second, as the page has it that this kind of table is from.
+Data bytes are the bytes of keys and values.  MB/s refers to data bytes and means 2^20
+bytes per second, as in the published tables that a sweep is modelled on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The members from the least value to the largest; `flag` is what differs."""
+    """The members of a family, from the least value of `flag` to the largest."""
 
     family: str
     flag: str
@@ -39,22 +39,22 @@ class Sweep:
 
     @property
     def title(self) -> str:
-        """What the titles of its scenarios begin with, and the flag."""
-        every = [member.scenario.title for member in self.members]
-        return titles.family(every, self.flag) or self.family
+        """The common beginning of its scenarios' titles, and the flag."""
+        members = [member.scenario.title for member in self.members]
+        return titles.family(members, self.flag) or self.family
 
     def label(self, value: object) -> str:
-        """A value of the flag as text."""
+        """Return a value of the flag as text."""
         return titles.value(value, self.flag)
 
     @property
     def anchor(self) -> str:
-        """Its id in the HTML report."""
+        """The sweep's id in the HTML report."""
         return f"w-{self.family}"
 
     @property
     def glob(self) -> str:
-        """What the names of its scenarios match, and those of no other family."""
+        """A pattern that matches exactly the names of its scenarios."""
         begins = len(self.family) + 1
         names = [member.scenario.name for member in self.members]
         letters = "".join(sorted({name[begins : begins + 1] for name in names}))
@@ -62,28 +62,28 @@ class Sweep:
 
     @property
     def values(self) -> list[Any]:
-        """The values of the flag in their order."""
+        """The values of the flag, in order."""
         return [member.value for member in self.members]
 
     @property
     def benchmarks(self) -> list[str]:
-        """Every benchmark of a member, in their order."""
+        """All benchmarks of all members, in order."""
         return list(dict.fromkeys(b for m in self.members for b in m.charts))
 
     @property
     def charts(self) -> list[Chart]:
-        """Every chart of every member."""
+        """All charts of all members."""
         return [chart for m in self.members for chart in m.charts.values()]
 
     @property
     def engines(self) -> list[Engine]:
-        """The ranked engines and those beside them, without the floor."""
+        """The ranked engines, the control and the references, without the floor."""
         chart = next(iter(self.members[0].charts.values()))
         return [row.engine for row in shown(chart)]
 
     @property
     def writing(self) -> str:
-        """The first benchmark that writes, whose database is measured, or ""."""
+        """The first benchmark that writes, "" without one; its database is measured."""
         for benchmark in self.benchmarks:
             for engine in self.engines:
                 described = engine.benchmark(benchmark)
@@ -92,7 +92,7 @@ class Sweep:
         return ""
 
     def row(self, engine: Engine, member: Member, benchmark: str) -> Row | None:
-        """The row of an engine; None where it was not part of the plan."""
+        """Return the row of an engine, None if it was not planned."""
         chart = member.charts.get(benchmark)
         for row in shown(chart) if chart else ():
             if row.engine.name == engine.name and row.status != NOT_PLANNED:
@@ -100,24 +100,24 @@ class Sweep:
         return None
 
     def published(self, table: PublishedTable) -> list[PrintedRow]:
-        """The rows of a published table that are of the same flag and family."""
+        """Return the rows of a published table for the same flag and family."""
         is_same = table.flag == self.flag
         rows = table.rows if is_same else ()
         return [row for row in rows if row.target and row.target.is_of(self.family)]
 
     def is_rated(self, engine: Engine, place: int) -> bool:
-        """Whether an engine has a rate of any benchmark at a value."""
+        """Return True if an engine has a rate of any benchmark at a value."""
         rows = (self.row(engine, self.members[place], b) for b in self.benchmarks)
         return any(row.summary for row in rows if row)
 
 
 def shown(chart: Chart) -> tuple[Row, ...]:
-    """The rows of a chart that a sweep shows: all but those of the floor."""
+    """Return the rows of a chart that a sweep shows: all except the floor."""
     return (*chart.rows, *chart.controls, *chart.references)
 
 
 def sweeps(compared: Comparison) -> list[Sweep]:
-    """The families of a run, in the order of their first scenarios."""
+    """Return the families of a run, in the order of their first scenarios."""
     families: dict[str, list[Member]] = {}
     for scenario, charts in by_scenario(compared.charts):
         if scenario.family:
@@ -132,13 +132,13 @@ def sweeps(compared: Comparison) -> list[Sweep]:
 
 
 def single(compared: Comparison) -> list[tuple[Scenario, list[Chart]]]:
-    """The charts of scenarios that stand for themselves, grouped by them."""
+    """Return the charts of scenarios outside any family, grouped by scenario."""
     groups = by_scenario(compared.charts)
     return [(scenario, charts) for scenario, charts in groups if not scenario.family]
 
 
 def bytes_per_op(row: Row) -> float | None:
-    """Bytes of keys and values that one operation moves."""
+    """Return the bytes of keys and values per operation, None if unknown."""
     for m in row.repetitions:
         moved = m.figure("bytes")
         if m.status == "ok" and m.ops and moved:
@@ -147,25 +147,25 @@ def bytes_per_op(row: Row) -> float | None:
 
 
 def mb_per_sec(row: Row) -> float | None:
-    """The effective rate at the median; None without a rate or without bytes."""
+    """Return the median rate in MB/s, None without a rate or without bytes."""
     moved = bytes_per_op(row)
     return row.summary.median * moved / MB if row.summary and moved else None
 
 
 def elapsed_s(row: Row) -> float | None:
-    """How long all operations took at the median rate."""
+    """Return the duration in seconds of all operations at the median rate."""
     done = next((m.ops for m in row.repetitions if m.status == "ok"), None)
     return done / row.summary.median if row.summary and done else None
 
 
 def data_bytes(row: Row) -> int | None:
-    """Bytes of keys and values in the database when it was closed."""
-    found = [m.figure("live_bytes") for m in row.repetitions if m.status == "ok"]
-    return next((n for n in found if n), None)
+    """Return the bytes of keys and values in the closed database."""
+    sizes = [m.figure("live_bytes") for m in row.repetitions if m.status == "ok"]
+    return next((size for size in sizes if size), None)
 
 
 def entries(row: Row) -> int | None:
-    """How many entries the database has room for: num, as the engine took it."""
+    """Return the number of possible entries: the num that the executable reports."""
     for m in row.repetitions:
         options = m.record.get("options") or {}
         if m.status == "ok" and options.get("num"):
@@ -174,7 +174,10 @@ def entries(row: Row) -> int | None:
 
 
 def overhead_bytes(row: Row) -> float | None:
-    """Bytes on disk beyond the data, for each entry; under 0 if compressed."""
+    """Return the bytes on disk per entry in excess of the data.
+
+    Negative if the engine compresses.
+    """
     on_disk, data, count = row.used.disk_bytes, data_bytes(row), entries(row)
     if on_disk is None or data is None or not count:
         return None

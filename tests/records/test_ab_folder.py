@@ -130,7 +130,7 @@ def test_counts_that_do_not_end_as_they_say_are_refused(tmp_path: Path) -> None:
 def test_what_is_no_suspect_has_no_confirm_rounds(tmp_path: Path) -> None:
     plan = ab_plan([ONE])
     write_documents(tmp_path, plan, ab_lines(plan, sigma=0.001, confirm=[ONE]))
-    assert f"measurements.jsonl:17: {ONE} is confirmed, and no" in refusal(tmp_path)
+    assert f"measurements.jsonl:17: confirm round of {ONE}, w" in refusal(tmp_path)
 
 
 def test_labels_and_reasons_are_one_visible_line(tmp_path: Path) -> None:
@@ -162,8 +162,8 @@ def test_sides_with_a_digest_each_disagree(tmp_path: Path) -> None:
     run = load_ab_run(write_documents(tmp_path, plan, lines))
     failure = run.cells[0].failure
     assert failure and failure.status == "wrong"
-    told = f"the sides disagree: digest 0123456789abcdef on a, {'f' * 16} on b"
-    assert failure.reason == f"{told}, in round 2"
+    digests = f"digest 0123456789abcdef on a, {'f' * 16} on b"
+    assert failure.reason == f"the sides disagree in round 2: {digests}"
     assert [r.number for r in run.cells[0].screen] == [1, 3, 4]
 
 

@@ -126,7 +126,7 @@ def test_what_is_no_suspect_can_only_be_unchanged_or_inconclusive() -> None:
     assert quiet.stage == "screen"
     loud = judgement_of(only(cell(noisy(4, 0.0, cv=0.2, seed=3))))
     assert loud.verdict is Verdict.INCONCLUSIVE
-    assert loud.reason == "the interval reaches beyond ±3 %"
+    assert loud.reason == "the interval extends beyond ±3 %"
     assert loud.smallest_effect
     assert loud.pairs_needed
     assert loud.smallest_effect > 0.1
@@ -155,11 +155,11 @@ def test_the_screen_of_a_failed_or_unfinished_cell_nominates_nothing() -> None:
     ("made", "reason"),
     [
         (cell(), "no complete round was measured"),
-        (cell(noisy(1, 0.3)), "1 of 4 rounds of the screen stage are there"),
-        (cell(noisy(4, 0.3)), "a suspect; 0 of 15 rounds of the confirm stage"),
+        (cell(noisy(1, 0.3)), "1 of 4 screen rounds complete"),
+        (cell(noisy(4, 0.3)), "suspect; 0 of 15 confirm rounds"),
         (
             cell(noisy(4, 0.3), noisy(14, 0.3)),
-            "a suspect; 14 of 15 rounds of the confirm stage",
+            "suspect; 14 of 15 confirm rounds",
         ),
     ],
 )
@@ -269,7 +269,7 @@ def test_an_engine_is_judged_when_all_its_cells_are_screened() -> None:
     late = cell(noisy(3), name=cell_name(benchmark="late"))
     engine = judge(run_of(*many(4, 0.2), late)).engines[0]
     assert engine.judgement.verdict is Verdict.INCONCLUSIVE
-    assert engine.judgement.reason == "4 of 5 cells are screened"
+    assert engine.judgement.reason == "4 of 5 cells screened"
 
 
 def test_a_run_exits_by_its_worst_news() -> None:
@@ -312,8 +312,8 @@ def test_so_few_rounds_cannot_confirm_one_of_so_many_suspects() -> None:
     assert len(judge(run_of(*slow[:10], rule=rule)).regressed) == 10
     judged = judgement_of(only(*slow, rule=rule))
     assert judged.verdict is Verdict.INCONCLUSIVE
-    told = "4 rounds cannot confirm one of 11 suspects; --confirm-rounds 5"
-    assert judged.reason == told
+    reason = "4 rounds cannot confirm any of 11 suspects; use --confirm-rounds 5"
+    assert judged.reason == reason
     faster = cell(noisy(4, -0.3), noisy(4, -0.3, seed=2, first=5))
     result = judge(run_of(faster, *slow[:10], rule=rule))
     assert (len(result.improved), len(result.regressed)) == (1, 10)

@@ -115,7 +115,7 @@ def test_a_difference_is_not_believed_before_it_was_counted_nine_times() -> None
     assert suspicious(found)
     result = of_lines(found)
     assert result.verdict == NOT_GATED
-    assert result.reason == "differs, and was not counted 9 times"
+    assert result.reason == "differs, but was not counted 9 times"
     settled = lines([10**7] * 9, [11 * 10**6] * 9)
     assert not suspicious(settled)
     assert of_lines(settled).verdict == MORE
@@ -129,7 +129,7 @@ def test_nothing_is_suspicious_of_cells_that_agree_or_were_not_counted() -> None
 def test_something_where_there_was_nothing_is_more() -> None:
     result = of_lines(lines([0] * 9, [3] * 9, "sync_calls"), "sync_calls")
     assert (result.verdict, result.change) == (MORE, None)
-    assert result.reason == "there were none"
+    assert result.reason == "was zero"
     gone = of_lines(lines([3] * 9, [0] * 9, "sync_calls"), "sync_calls")
     assert (gone.verdict, gone.change) == (LESS, -1.0)
     none = of_lines(lines([0] * 3, [0] * 3, "sync_calls"), "sync_calls")
@@ -148,7 +148,7 @@ def test_nothing_now_and_then_is_not_gated(a: list[int], b: list[int]) -> None:
 @pytest.mark.parametrize("side", ["a", "b"])
 @pytest.mark.parametrize(
     ("threads", "told"),
-    [(1, "it starts threads"), (None, "whether it starts threads is not known")],
+    [(1, "starts threads"), (None, "unknown whether it starts threads")],
 )
 def test_instructions_of_threads_are_shown_and_not_gated(
     side: str, threads: int | None, told: str
@@ -261,7 +261,7 @@ def test_the_executable_is_a_part_of_its_own_memory() -> None:
 
 def test_too_few_rounds_and_limited_work_are_not_gated() -> None:
     a, b = [(100, 100)] * 4, [(200, 200)] * 4
-    assert of_rounds(a[:3], b[:3]).reason == "fewer than 4 rounds have it"
+    assert of_rounds(a[:3], b[:3]).reason == "recorded in fewer than 4 rounds"
     assert of_rounds(a, b, truncated=True).verdict == NOT_GATED
     assert of_rounds(a, b).verdict == MORE
 

@@ -120,7 +120,7 @@ def held(disk_bytes: int, live_bytes: int = MIB, **options: Any) -> Any:
 
 
 def test_less_on_disk_than_can_be_compressed_is_reported() -> None:
-    told = "holds 4 KiB on disk for at least 441 KiB that cannot be compressed"
+    told = "only 4 KiB on disk for at least 441 KiB of incompressible data"
     assert found(held(4096)) == (told,)
     assert found(held(DUE_BYTES // 2 + 1)) == ()
     assert len(found(held(DUE_BYTES // 2 - 1))) == 1
@@ -152,7 +152,7 @@ def timed(timed_ns: int, **changes: Any) -> Any:
 
 def test_being_faster_while_it_is_timed_is_reported() -> None:
     lines = [line(2 * TIMED_NS), line(3 * TIMED_NS)]
-    told = ("2.50× faster while it was timed call by call",)
+    told = ("2.50× as fast while each call was timed",)
     assert findings(lines, FRESH, timed(TIMED_NS * 4 // 5)) == told
     assert findings(lines, FRESH, timed(TIMED_NS)) == ()
     assert findings(lines, FRESH, timed(TIMED_NS - 1000)) != ()
@@ -171,8 +171,8 @@ def test_other_work_and_another_pace_are_not_compared() -> None:
 @pytest.mark.parametrize(
     ("benchmark", "stores", "told"),
     [
-        ("fillrandsync", True, ["20× faster while it was timed call by call"]),
-        ("fillseqsync", True, ["holds 1 B on disk for at least 441 KiB that"]),
+        ("fillrandsync", True, ["20× as fast while each call was timed"]),
+        ("fillseqsync", True, ["only 1 B on disk for at least 441 KiB of inc"]),
         ("fillseqsync", False, []),
     ],
 )
