@@ -165,7 +165,11 @@ def lab(tmp_path: Path) -> Lab:
     ("more", "words", "told"),
     [
         ("value_size_min = 5\n", (), "scenarios/base.toml: value_size_min: "),
-        ("transactions = 64\n", ("--num", "63"), "transactions: 64 transactions"),
+        (
+            "transactions = 64\n",
+            ("--num", "63"),
+            "transactions: 64 transactions are more",
+        ),
         (
             'stream = "leveldb"\nthreads = 2\n',
             (),
