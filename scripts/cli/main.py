@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from scripts.cli import stdio
+from scripts.machine import stdio
 
 INTERRUPTED = 130  # as a shell reports SIGINT
 

@@ -361,8 +361,10 @@ def test_the_summary_names_failures_and_shares() -> None:
     }
     text = [t.plain for t in summary_lines(board(), None, UNICODE, lines)]
     assert "ERROR     b/base/fillrandom: synthetic failure" in text
-    legend = "★ wins, = tie, ± spread: (max - min) / median, x slower than the best"
-    assert any(x.endswith(legend) for x in text)
+    (legend,) = (x for x in text if x.startswith("median operations per second"))
+    assert "★ wins (no overlap in 3 or more repetitions, not all disturbed;" in legend
+    assert "; the noise of the run was not measured), = tie, " in legend
+    assert legend.endswith("± spread: (max - min) / median, x slower than the best")
     shares = time_shares(made(), lines)
     assert shares is not None
     assert (shares.timed, shares.settle) == (0.5, 0.05)
