@@ -154,7 +154,7 @@ class Spawner:
         with the child dead too, if a stop is requested; OSError if it cannot start.
         """
         self.stop.check()
-        known = frozenset(_children_elsewhere())
+        earlier = frozenset(_children_in_other_sessions())
         started_ns = time.monotonic_ns()
         child = subprocess.Popen(
             [*tied_to_parent(), *map(str, command)],
@@ -169,9 +169,9 @@ class Spawner:
             ended = self._wait(child, started_ns + int(timeout_s * 1e9), ticks)
             wall_ns = time.monotonic_ns() - started_ns
         finally:
-            left_behind = _kill_orphans({*known, child.pid})
+            left_behind = _kill_orphans({*earlier, child.pid})
             _kill_group(child)
-            _kill_orphans(known)  # children of the processes killed just now
+            _kill_orphans(earlier)  # children of the processes killed just now
         stderr = tail.text()
         self.stop.check()
         return ProcessResult(
@@ -242,7 +242,7 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def _children_elsewhere() -> dict[int, str]:
+def _children_in_other_sessions() -> dict[int, str]:
     """Return the runner's children in sessions other than its own, as pid -> state.
 
     The children of a Spawner and their descendants are in other sessions, and cannot
@@ -261,14 +261,16 @@ def _children_elsewhere() -> dict[int, str]:
     return states
 
 
-def _kill_orphans(known: Collection[int]) -> int:
-    """Kill and reap the runner's new children; return how many were still alive.
+def _kill_orphans(exempt: Collection[int]) -> int:
+    """Kill and reap orphans, except `exempt`; return how many were still alive.
 
     Repeats until none is left: children of a killed process become the runner's.
     """
     alive = 0
     while orphans := {
-        pid: state for pid, state in _children_elsewhere().items() if pid not in known
+        pid: state
+        for pid, state in _children_in_other_sessions().items()
+        if pid not in exempt
     }:
         for pid, state in orphans.items():
             alive += state not in "ZX"

@@ -214,10 +214,10 @@ def _mitigations(machine: Machine) -> str:
     """Return the kernel's mitigations: "meltdown: Mitigation: PTI; ...", or "none"."""
     folder = "/sys/devices/system/cpu/vulnerabilities"
     states = {name: machine.text(f"{folder}/{name}") for name in _VULNERABILITIES}
-    known = {n: s for n, s in states.items() if s not in (UNKNOWN, "Not affected")}
-    if UNKNOWN in states.values() and not known:
+    affected = {n: s for n, s in states.items() if s not in (UNKNOWN, "Not affected")}
+    if UNKNOWN in states.values() and not affected:
         return UNKNOWN
-    return "; ".join(f"{name}: {state}" for name, state in known.items()) or "none"
+    return "; ".join(f"{name}: {state}" for name, state in affected.items()) or "none"
 
 
 def _cgroup_version(machine: Machine) -> int | str:

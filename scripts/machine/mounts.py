@@ -46,8 +46,8 @@ def _innermost(
     """
     best, best_depth = None, -1
     for line in mountinfo.splitlines():
-        left, _, right = line.partition(" - ")
-        words, rest = left.split(), right.split()
+        head, _, tail = line.partition(" - ")
+        words, rest = head.split(), tail.split()
         if len(words) < 6 or len(rest) < 3:
             continue
         point = Path(words[4].replace("\\040", " "))

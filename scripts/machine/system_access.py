@@ -14,7 +14,7 @@ from scripts.machine.probes import Probes, SystemProbes
 from scripts.machine.repetition_monitor import MachineMonitor, SystemMonitor
 
 
-def surroundings_of(machine: Machine) -> MachineMonitor:
+def monitor_of(machine: Machine) -> MachineMonitor:
     """Return a monitor for which all processes except this one and its own disturb."""
     return SystemMonitor(machine.reader, machine.data_dir, (os.getpid(),))
 
@@ -24,5 +24,5 @@ class SystemAccess:
     """Factories of the objects that run programs and observe the machine."""
 
     executor: Callable[[Mapping[str, str]], Executor] = Spawner  # from an environment
-    surroundings: Callable[[Machine], MachineMonitor] = surroundings_of
+    surroundings: Callable[[Machine], MachineMonitor] = monitor_of
     probes: Callable[[Path], Probes] = SystemProbes  # from a folder on the disk

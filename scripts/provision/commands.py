@@ -36,17 +36,17 @@ def call(
     `options` are those of Popen.  An interrupt is passed on to the command and its
     process group; all of them have ended, or are killed, before this raises.
     """
-    with _interrupts_held() as held:
+    with _interrupts_held() as interrupts:
         child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, process_group=0, **options
         )
     with child:
         try:
-            if held:
+            if interrupts:
                 raise KeyboardInterrupt
             return _status_of(child, heartbeat)
         except BaseException:
-            _end(child)
+            _interrupt_group(child)
             raise
 
 
@@ -68,20 +68,20 @@ def _interrupts_held() -> Iterator[list[int]]:
 
     An interrupt inside Popen would leave a running child without a reference to it.
     """
-    held: list[int] = []
+    interrupts: list[int] = []
     handlers = {n: signal.getsignal(n) for n in _INTERRUPTS}
     try:
         for number, handler in handlers.items():
             if callable(handler):
-                signal.signal(number, lambda number, _frame: held.append(number))
-        yield held
+                signal.signal(number, lambda number, _frame: interrupts.append(number))
+        yield interrupts
     finally:
         for number, handler in handlers.items():
             if callable(handler):
                 signal.signal(number, handler)
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def _interrupt_group(child: subprocess.Popen[bytes]) -> None:
     try:
         os.killpg(child.pid, signal.SIGINT)
         child.wait(_PATIENCE_S)

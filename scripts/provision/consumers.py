@@ -47,7 +47,7 @@ class ConsumerTool:
         return digest.hexdigest()
 
 
-def parts(pins: Path, python: Path) -> tuple[ConsumerTool, ...]:
+def tools_of(pins: Path, python: Path) -> tuple[ConsumerTool, ...]:
     """Return all tools; `pins` is scripts/consumers, `python` that of build/venv."""
     requirements = pins / "otava.txt"
     pip = (str(python), "-m", "pip", "--disable-pip-version-check", "install")
@@ -112,7 +112,7 @@ def _ensure(tool: ConsumerTool, folder: Path, log: Path, screen: Screen) -> None
 def main() -> int:
     """Install all of them for this checkout."""
     root = Path(__file__).resolve().parents[2]
-    tools = parts(root / "scripts/consumers", root / "build/venv/bin/python")
+    tools = tools_of(root / "scripts/consumers", root / "build/venv/bin/python")
     log = root / "build/logs/consumers.log"
     ensure(tools, root / "build/consumers", log, Screen())
     return 0

@@ -15,10 +15,10 @@ from scripts.provision.setup_screen import Screen
 
 def check(sources: Sequence[PinnedSource], requested: Collection[str]) -> None:
     """Raise SetupError if `--with` names an engine that is not compiled on request."""
-    known = sorted({s.engine for s in sources if s.on_request})
-    for name in sorted(set(requested) - set(known)):
+    engines = sorted({s.engine for s in sources if s.on_request})
+    for name in sorted(set(requested) - set(engines)):
         raise SetupError(
-            f"--with {name}: expected {' or '.join(known)}; "
+            f"--with {name}: expected {' or '.join(engines)}; "
             "no other engine is compiled on request"
         )
 
@@ -37,7 +37,9 @@ def compiled(planned: Sequence[Prefix], requested: Collection[str]) -> list[Pref
     ]
 
 
-def others(planned: Sequence[Prefix], requested: Collection[str]) -> list[PinnedSource]:
+def system_sources(
+    planned: Sequence[Prefix], requested: Collection[str]
+) -> list[PinnedSource]:
     """Return the sources for which the distribution's library is used instead."""
     packages_compiled = {p.source.package for p in compiled(planned, requested)}
     return [p.source for p in planned if p.source.package not in packages_compiled]

@@ -126,14 +126,14 @@ def foreign_flags(log: str, flags: str) -> list[str]:
     The last -O of a command line takes effect.  -march, -mtune, -mcpu, -flto and
     -UNDEBUG are always foreign.
     """
-    ours = [flag for flag in flags.split() if flag.startswith("-O")][-1]
+    level = [flag for flag in flags.split() if flag.startswith("-O")][-1]
     foreign = set()
     for line in log.splitlines():
         words = line.split()
         if "-c" not in words or not any(w.endswith((".c", ".cc")) for w in words):
             continue
         levels = [word for word in words if re.fullmatch(r"-O[0-9sgz]?|-Ofast", word)]
-        foreign |= {*levels[-1:]} - {ours} if levels else {"no -O"}
+        foreign |= {*levels[-1:]} - {level} if levels else {"no -O"}
         foreign |= {w for w in words if re.match(r"-m(arch|tune|cpu)=|-flto", w)}
         foreign |= {"-UNDEBUG"} & set(words)
     return sorted(foreign)

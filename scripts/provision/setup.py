@@ -112,8 +112,8 @@ def _requirements(
     else:
         required += packages.COMPILING_ENGINES
         planned, _ = _plan(sources, cache)
-        others = on_request.others(planned, options.requested)
-        required += on_request.installable(others, screen)
+        system_sources = on_request.system_sources(planned, options.requested)
+        required += on_request.installable(system_sources, screen)
     return required + (list(packages.TESTING) if options.test else [])
 
 
@@ -128,7 +128,9 @@ def _python(options: argparse.Namespace, screen: Screen) -> None:
 
 def _consumers(screen: Screen) -> None:
     build_dir = ROOT / "build"
-    tools = consumers.parts(ROOT / "scripts/consumers", build_dir / "venv/bin/python")
+    tools = consumers.tools_of(
+        ROOT / "scripts/consumers", build_dir / "venv/bin/python"
+    )
     log = build_dir / "logs" / "consumers.log"
     consumers.ensure(tools, build_dir / "consumers", log, screen)
 
@@ -143,14 +145,16 @@ def _libraries(
         return engine_list.system(sources)
     planned, flags = _plan(sources, cache)
     compiled = on_request.compiled(planned, options.requested)
-    others = on_request.others(planned, options.requested)
+    system_sources = on_request.system_sources(planned, options.requested)
     if not all(prefix.is_built for prefix in compiled):
         on_request.print_costs(compiled, screen)
         compiler = recipe.find_compiler(os.environ)
         waiting = "Waiting for another set-up that uses the same cache ..."
         with locked(cache / "lock", lambda: screen.warn(waiting)):
             prefixes.build_all(compiled, flags, compiler, cache, os.environ, screen)
-    installed = [source for source in others if engine_list.installed_version(source)]
+    installed = [
+        source for source in system_sources if engine_list.installed_version(source)
+    ]
     return engine_list.bundled(compiled, flags) + engine_list.system(installed)
 
 

@@ -61,7 +61,7 @@ class TestStep:
     """A step of scripts/test."""
 
     name: str
-    what: str
+    title: str
     commands: tuple[tuple[str, ...], ...]  # run in order; the last one runs the tests
     full: bool = False  # run only with --full or by name
     preset: str = ""  # of a step that runs CTest
@@ -77,11 +77,11 @@ class TestStep:
         return _junit(self.name)
 
     @property
-    def single(self) -> Path:
+    def executables(self) -> Path:
         """The folder of the JUnit files that GoogleTest executables write."""
         return self.folder / "executables"
 
-    def again(self, case: Case) -> str:
+    def rerun_command(self, case: Case) -> str:
         """Return the command that reruns a test, on its own if possible."""
         if "::" in case.name:
             return f"{_PYTHON} -m pytest {shlex.quote(case.name)}"
@@ -107,17 +107,17 @@ def _build(preset: str) -> tuple[tuple[str, ...], ...]:
     return (("cmake", "--preset", preset), build)
 
 
-def _ctest(name: str, preset: str, what: str, full: bool = False) -> TestStep:
+def _ctest(name: str, preset: str, title: str, full: bool = False) -> TestStep:
     jobs, junit = str(processors()), str(_junit(name))
     test = ("ctest", "--preset", preset, "-j", jobs, "--output-junit", junit)
-    return TestStep(name, what, (*_build(preset), test), full, preset)
+    return TestStep(name, title, (*_build(preset), test), full, preset)
 
 
-def _pytest(name: str, expression: str, what: str, full: bool = False) -> TestStep:
+def _pytest(name: str, expression: str, title: str, full: bool = False) -> TestStep:
     workers = ("-n", str(processors()), "--dist", "worksteal")
     junit = f"--junit-xml={_junit(name)}"
     test = (_PYTHON, "-m", "pytest", "-q", *workers, "-m", expression, junit)
-    return TestStep(name, what, (*_build("release"), test), full)
+    return TestStep(name, title, (*_build("release"), test), full)
 
 
 STEPS = (
@@ -147,7 +147,7 @@ STEPS = (
 
 def run_step(step: TestStep) -> StepResult:
     """Run a step's commands, up to the first that fails."""
-    print(f"\n=== {step.name}: {step.what}", flush=True)
+    print(f"\n=== {step.name}: {step.title}", flush=True)
     if step.folder.exists():
         shutil.rmtree(step.folder)
     step.folder.mkdir(parents=True)
@@ -159,10 +159,10 @@ def run_step(step: TestStep) -> StepResult:
             **os.environ,
             "TMPDIR": scratch,  # removed with the leftovers of tests that crash
             "KVMATRIX_REQUIRE_BROWSER": "1",
-            "GTEST_OUTPUT": f"xml:{step.single}/",
+            "GTEST_OUTPUT": f"xml:{step.executables}/",
         }
         ok = all(call(command, cwd=ROOT, env=env) == 0 for command in step.commands)
-    cases = read_ctest(step.junit, step.single)
+    cases = read_ctest(step.junit, step.executables)
     elapsed_s = (time.monotonic_ns() - started_ns) / 1e9
     if not cases or (not ok and all(case.result != "failed" for case in cases)):
         # The step has no separate tests, or it failed although none of them did.
@@ -191,7 +191,7 @@ def summary(outcomes: Sequence[StepResult], left_out: Sequence[TestStep]) -> str
 
 def _failures(outcomes: Sequence[StepResult]) -> list[str]:
     commands = [
-        f"  {outcome.step.again(case)}"
+        f"  {outcome.step.rerun_command(case)}"
         for outcome in outcomes
         for case in outcome.cases
         if case.result == "failed"
@@ -206,7 +206,7 @@ def _failures(outcomes: Sequence[StepResult]) -> list[str]:
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line of scripts/test."""
-    steps = [f"  {s.name:<8} {s.what}" for s in STEPS]
+    steps = [f"  {s.name:<8} {s.title}" for s in STEPS]
     result = argparse.ArgumentParser(
         prog="scripts/test",
         description=_DESCRIPTION,

@@ -31,7 +31,7 @@ def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ConsumerToo
     pins.mkdir()
     for name in ("go.mod", "go.sum", "otava.txt"):
         (pins / name).write_text("pins")
-    return consumers.parts(pins, folder / "python")
+    return consumers.tools_of(pins, folder / "python")
 
 
 def make(wanted: tuple[ConsumerTool, ...], tmp_path: Path) -> str:
@@ -70,7 +70,7 @@ def test_another_go_makes_its_programs_again(
 ) -> None:
     make(wanted, tmp_path)
     monkeypatch.setenv("MAKER_VERSION", "2")
-    again = consumers.parts(tmp_path / "pins", tmp_path / "programs/python")
+    again = consumers.tools_of(tmp_path / "pins", tmp_path / "programs/python")
     assert "benchstat" in make(again, tmp_path)
 
 
@@ -89,7 +89,7 @@ def test_a_machine_without_go_is_reported_and_no_failure(
 ) -> None:
     (tmp_path / "programs/go").unlink()
     monkeypatch.setenv("PATH", str(tmp_path / "programs") + ":/usr/bin:/bin")
-    parts = consumers.parts(tmp_path / "pins", tmp_path / "programs/python")
+    parts = consumers.tools_of(tmp_path / "pins", tmp_path / "programs/python")
     said = make(parts, tmp_path)
     assert "Skipped benchstat and actionlint, which only tests use: Go is not" in said
     assert (tmp_path / "to/otava/made").exists()

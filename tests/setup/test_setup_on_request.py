@@ -38,9 +38,9 @@ def test_it_is_compiled_on_request_and_used_from_then_on(
     planned: list[prefixes.Prefix],
 ) -> None:
     assert names(on_request.compiled(planned, [])) == ["fake"]
-    assert [s.package for s in on_request.others(planned, [])] == ["large"]
+    assert [s.package for s in on_request.system_sources(planned, [])] == ["large"]
     assert names(on_request.compiled(planned, ["huge"])) == ["fake", "large"]
-    assert on_request.others(planned, ["huge"]) == []
+    assert on_request.system_sources(planned, ["huge"]) == []
     planned[1].path.mkdir(parents=True)
     (planned[1].path / prefixes.MANIFEST).touch()
     assert names(on_request.compiled(planned, [])) == ["fake", "large"]
