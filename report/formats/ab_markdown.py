@@ -7,7 +7,7 @@ from report.model import build_facts
 from report.terms.text_table import escaped
 from report.verdict.ab_verdicts import AbResult
 from report.words import ab_badges, ab_words
-from report.words.ab_counts import changed, count_rows, counts_table, counts_told
+from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
 
 
 def render(result: AbResult) -> str:
@@ -20,7 +20,7 @@ def render(result: AbResult) -> str:
     counts = count_rows(result)
     badges = (badge.text for badge in ab_badges.badges(result, counts))
     summary = ab_words.summary(result)
-    if engines := ab_words.engines_told(result):
+    if engines := ab_words.engines_summary(result):
         summary += f". {engines}"
     if more := ab_words.regressed_counts(result):
         summary += f". {more}"
@@ -35,13 +35,13 @@ def render(result: AbResult) -> str:
         table = ab_text.rates_table(result, group.rows)
         blocks += [f"## {escaped(group.title)}", table.markdown()]
     if counts:
-        blocks += ["## Work, not time", f"{counts_told(counts)}."]
+        blocks += ["## Work, not time", f"{counts_summary(counts)}."]
     # Only the HTML page lists the counts that did not change.
     if rows := [*changed(counts), *(row for row in counts if row.alert)]:
         blocks.append(counts_table(rows).markdown())
     blocks.append(
         "Rates are in ops/s; changes are those of b relative to a;"
-        f" {escaped(ab_words.rule_told(run.plan.rule))}."
+        f" {escaped(ab_words.rule_text(run.plan.rule))}."
     )
     if next_step := ab_text.next_step(result):
         blocks.append(f"Next: {escaped(next_step)}")

@@ -14,8 +14,8 @@ from report.terms.text_table import TextLine, TextTable
 from report.verdict.ab_verdicts import AbResult
 from report.verdict.count_verdicts import CountResult
 from report.words import ab_words
-from report.words.ab_counts import changed, count_rows, counts_table, counts_told
-from report.words.verdict_rows import VerdictRow, blindest, verdict_table
+from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
+from report.words.verdict_rows import VerdictRow, least_certain, verdict_table
 from report.words.verdict_words import FAILED, look, unseen
 
 _CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED, FAILED)
@@ -51,7 +51,7 @@ def lines(
         shown += [TextLine(""), *rates_table(result, rows).lines()]
     shown += [TextLine(f"  {line}", "dim") for line in _rest(result, show_all)]
     shown += [TextLine(""), TextLine(_summary(result), "bold")]
-    shown += [TextLine(f"rule      {ab_words.rule_told(result.run.plan.rule)}", "dim")]
+    shown += [TextLine(f"rule      {ab_words.rule_text(result.run.plan.rule)}", "dim")]
     shown += _counts(result)
     if advice and (step := next_step(result)):
         shown.append(TextLine(f"next      {step}"))
@@ -115,7 +115,7 @@ def ab_document(result: AbResult) -> dict[str, Any]:
                 "benchmark": cell.name.benchmark,
                 **(_judged(cell.judgement) if cell.judgement else {}),
                 "verdict": ab_words.verdict_of(cell),
-                "reason": ab_words.told_of(cell),
+                "reason": ab_words.reason_of(cell),
                 "stage": cell.stage,
                 "a_ops_per_sec": cell.a_median_ops_per_sec,
                 "b_ops_per_sec": cell.b_median_ops_per_sec,
@@ -149,7 +149,7 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
     rest = []
     if inconclusive := tally[Verdict.INCONCLUSIVE]:
         line = f"{look(Verdict.INCONCLUSIVE).glyph} {inconclusive} inconclusive"
-        if (worst := blindest(ab_words.rows(result))) and worst.unseen:
+        if (worst := least_certain(ab_words.rows(result))) and worst.unseen:
             line += f": {unseen(worst.unseen, worst.name)}"
         rest.append(line)
     if unchanged := tally[Verdict.UNCHANGED]:
@@ -163,7 +163,7 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
 
 
 def _summary(result: AbResult) -> str:
-    parts = [ab_words.summary(result), ab_words.engines_told(result)]
+    parts = [ab_words.summary(result), ab_words.engines_summary(result)]
     parts.append(ab_words.regressed_counts(result))
     if result.exit_code == 5:
         parts.append(result.nothing_judged)
@@ -178,7 +178,7 @@ def _counts(result: AbResult) -> list[TextLine]:
     if not rows and not problems:
         return []
     moved = changed(rows)
-    shown = [TextLine(f"counts    {counts_told(rows)}")]
+    shown = [TextLine(f"counts    {counts_summary(rows)}")]
     shown += [TextLine(f"  not counted: {problem}", "dim") for problem in problems]
     shown += [TextLine(f"  {failure}", FAILED) for failure in _failures(result)]
     shown += counts_table(moved[:_COUNTS_SHOWN]).lines()

@@ -8,7 +8,7 @@ from typing import Any
 from report.model.history_entry import HistoryEntry
 from report.terms.text_table import csv_text
 from report.verdict.history_steps import Change, SeriesSteps
-from report.words.history_view import HistoryView, MachineHistory, confirming
+from report.words.history_view import HistoryView, MachineHistory, confirm_command
 
 SCHEMA = 1
 _COLUMNS = (
@@ -96,7 +96,7 @@ def _change(change: Change) -> dict[str, Any]:
         "after": _entry(change.after),
         "decided_by": decided_by.run if decided_by else None,
         "ended": ended.run if ended else None,
-        "confirm": confirming(change) if change.is_open else None,
+        "confirm": confirm_command(change) if change.is_open else None,
     }
 
 

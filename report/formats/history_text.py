@@ -13,11 +13,11 @@ from report.words.history_view import (
     FEW,
     HistoryView,
     MachineHistory,
-    confirming,
+    confirm_command,
     decided,
     figures_of,
     glyph,
-    opened,
+    open_counts,
     style,
 )
 from report.words.verdict_words import counted
@@ -47,7 +47,7 @@ def since(change: Change) -> str:
 
 def summary(machine: MachineHistory) -> str:
     """Return how many series there are, and what is open in them."""
-    text = f"{count(len(machine.judged), 'series', 'series')}: {opened(machine)}"
+    text = f"{count(len(machine.judged), 'series', 'series')}: {open_counts(machine)}"
     text += f"; {machine.steady} with nothing open"
     if machine.short:
         text += f"; {machine.short} with fewer than {FEW} points"
@@ -110,7 +110,7 @@ def _change(change: Change) -> Iterator[TextLine]:
     if decision := decided(change):
         yield TextLine(f"    {decision}")
     elif change.state is State.NOMINATED:
-        yield TextLine(f"    to confirm: {confirming(change)}")
+        yield TextLine(f"    to confirm: {confirm_command(change)}")
 
 
 def _named(entry: HistoryEntry) -> str:

@@ -36,7 +36,9 @@ def render(run: Run) -> str:
         ),
         f"**{escaped(sentences.headline(compared))}**"
         + escaped(sentences.verdict_rest(compared)),
-        "\n".join(f"- {escaped(c.text)}" for c in summary_badges.chips(run, compared)),
+        "\n".join(
+            f"- {escaped(c.text)}" for c in summary_badges.run_badges(run, compared)
+        ),
         escaped(sentences.noise(run, compared)),
     ]
     for sweep in sweeps.sweeps(compared):
@@ -117,7 +119,7 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
 
 def _details(run: Run, compared: Comparison) -> list[str]:
     """Return the tables of all charts, merged by kind, and the disturbances."""
-    details = [(chart, chart_detail.behind(run, chart)) for chart in compared.charts]
+    details = [(chart, chart_detail.detail_of(run, chart)) for chart in compared.charts]
     tables = [
         *((chart, detail.writer) for chart, detail in details if detail.writer),
         *((chart, table) for chart, detail in details for table in detail.types),

@@ -21,7 +21,7 @@ from report.model.plan import CellName
 from report.stats.change_points import LEAST_SHIFT, WINDOW, critical, despiked
 from report.terms.numbers import count, percent
 from report.verdict.history_steps import Change, SeriesSteps, State, judge
-from report.words.history_view import confirming
+from report.words.history_view import confirm_command
 from report.words.verdict_rows import Kind, VerdictRow
 
 RECENT = 20  # runs; an earlier step is the new normal, not a regression
@@ -198,7 +198,7 @@ def _commands(steps: Iterable[Change]) -> tuple[str, ...]:
         return change.before.run, change.after.run
 
     nominated = sorted((s for s in steps if s.is_nominated), key=builds)
-    return tuple(confirming(*group) for _, group in groupby(nominated, builds))
+    return tuple(confirm_command(*group) for _, group in groupby(nominated, builds))
 
 
 def _comparable(entry: HistoryEntry, new: HistoryEntry) -> bool:

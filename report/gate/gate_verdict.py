@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from report.words.verdict_rows import Kind, VerdictRow, blindest
+from report.words.verdict_rows import Kind, VerdictRow, least_certain
 
 REGRESSION, INCONCLUSIVE, NEVER = "regression", "inconclusive", "never"
 PASSED, REGRESSED, USAGE, INCOMPLETE, NOTHING = 0, 1, 2, 3, 5
@@ -81,7 +81,7 @@ class Gate:
     @property
     def blindest(self) -> VerdictRow | None:
         """The inconclusive row in which the largest slowdown could go unseen."""
-        return blindest(row for row in self.rows if row.timed)
+        return least_certain(row for row in self.rows if row.timed)
 
     @property
     def why_nothing(self) -> str:

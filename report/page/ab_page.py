@@ -17,7 +17,7 @@ from report.page import ab_forest, frame, identity, raw_data
 from report.terms import numbers
 from report.verdict.ab_verdicts import AbResult
 from report.words import ab_badges, ab_builds, ab_words, provenance
-from report.words.ab_counts import changed, count_rows, counts_table, counts_told
+from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
 from report.words.ab_words import AbRow
 from report.words.verdict_rows import change_of, interval_of, sides_of
 from report.words.verdict_words import FAILED, look, marked, slowdown
@@ -87,7 +87,7 @@ def render(result: AbResult) -> str:
         started=provenance.started(run.plan.run),
         machine=build_facts.machine_words(run.plan.machine),
         summary=ab_words.summary(result),
-        engines_told=ab_words.engines_told(result),
+        engines_told=ab_words.engines_summary(result),
         regressed_counts=ab_words.regressed_counts(result),
         remarks=ab_words.remarks(result),
         chips=ab_badges.badges(result, counts),
@@ -98,9 +98,9 @@ def render(result: AbResult) -> str:
         counts=counts,
         changed=counts_table(moved),
         other=counts_table([row for row in counts if row not in moved]),
-        counts_told=counts_told(counts),
+        counts_told=counts_summary(counts),
         builds=(compared := ab_builds.builds(run)),
-        builds_told=ab_builds.told(run, compared),
+        builds_told=ab_builds.differences(run, compared),
         environment=provenance.environment(run.environment),
         torn="; the last line was torn by an interruption" if run.torn else "",
     )

@@ -26,11 +26,11 @@ from report.words.history_view import (
     FEW,
     HistoryView,
     MachineHistory,
-    confirming,
+    confirm_command,
     decided,
     figures_of,
     glyph,
-    opened,
+    open_counts,
     style,
 )
 from report.words.summary_badges import Badge
@@ -73,7 +73,7 @@ def render(view: HistoryView) -> str:
     environment.globals.update(
         anchor=anchor,
         chart_height=HEIGHT_PX,
-        confirming=confirming,
+        confirming=confirm_command,
         decided=decided,
         figure=figure,
         figures=figures,
@@ -97,7 +97,7 @@ def render(view: HistoryView) -> str:
         numbers=numbers,
         engines=engines,
         looks=_looks(engines),
-        lede=opened(*view.machines),
+        lede=open_counts(*view.machines),
         chips=chips(view, parts),
         open=[c for machine in view.machines for c in machine.open],
         closed=[c for m in view.machines for c in m.changes if not c.is_open],

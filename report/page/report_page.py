@@ -62,7 +62,7 @@ def render(run: Run) -> str:
         headline=sentences.headline(compared),
         rest=sentences.verdict_rest(compared),
         legend=sentences.legend(compared),
-        chips=summary_badges.chips(run, compared),
+        chips=summary_badges.run_badges(run, compared),
         noise=sentences.noise(run, compared),
         win_rule=sentences.win_rule(compared),
         strip=log_charts.strip(compared),
@@ -88,8 +88,8 @@ def _environment() -> jinja2.Environment:
     environment = frame.environment()
     environment.globals.update(
         bar_percent=_bar_percent,
-        behind=chart_detail.behind,
-        beside=sentences.beside,
+        behind=chart_detail.detail_of,
+        beside=sentences.unranked_label,
         chart_verdict=sentences.chart_verdict,
         colours=identity.COLOURS,
         columns=column_help,

@@ -346,7 +346,7 @@ def _behind(run: Run, sweep: Sweep, benchmark: str) -> SweepDetail:
         if chart is None:
             continue
         title, value = chart.title, sweep.label(member.value)
-        parts = chart_detail.behind(run, chart)
+        parts = chart_detail.detail_of(run, chart)
         for table in parts.measured:
             tables.setdefault(table.caption, []).append((value, table))
         disturbances += [f"{value}: {text}" for text in parts.disturbances]

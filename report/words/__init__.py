@@ -1,1 +1,1 @@
-"""Verdicts and figures as words and as tables of text."""
+"""Verdicts and results as sentences and as tables of text."""

@@ -1,4 +1,4 @@
-"""The short facts under the verdict of an A/B run."""
+"""The badges under the verdict of an A/B run."""
 
 from collections.abc import Sequence
 
@@ -12,37 +12,37 @@ from report.words.verdict_words import FAILED
 
 
 def badges(result: AbResult, counts: Sequence[VerdictRow]) -> list[Badge]:
-    """The state of the run, and every reason for care."""
-    run, found = result.run, ab_words.tally(result)
+    """Return the state of the run and everything that weakens its results."""
+    run, tally = result.run, ab_words.tally(result)
     pairs = numbers.count(ab_words.pairs_measured(result), "pair")
     cells = numbers.count(len(result.cells), "cell")
     confirmed = sum(ab_words.is_confirmed(cell) for cell in result.cells)
-    disturbed = ab_words.disturbed(result)
-    told = [
+    disturbed = ab_words.disturbed_count(result)
+    facts = [
         Badge(f"{cells}, {pairs} measured"),
-        Badge(f"{numbers.count(confirmed, 'cell')} measured again to confirm"),
+        Badge(f"{numbers.count(confirmed, 'cell')} remeasured to confirm"),
         Badge("one build on both sides (A/A)")
         if run.plan.same_build
         else Badge(f"a is {run.a.label}, b is {run.b.label}"),
     ]
     if same_executables(run) and not run.plan.same_build:
-        told.append(Badge("both sides have the same executables", warns=True))
+        facts.append(Badge("both sides have the same executables", warns=True))
     if run.unfinished:
-        told.append(Badge("unfinished: repetitions are missing", warns=True))
-    if found[FAILED]:
-        failed = numbers.count(found[FAILED], "cell")
-        told.append(Badge(f"{failed} failed", warns=True))
+        facts.append(Badge("unfinished: repetitions are missing", warns=True))
+    if tally[FAILED]:
+        failed = numbers.count(tally[FAILED], "cell")
+        facts.append(Badge(f"{failed} failed", warns=True))
     if disturbed:
         repetitions = numbers.count(disturbed, "disturbed repetition")
-        told.append(Badge(f"{repetitions}, none dropped", warns=True))
+        facts.append(Badge(f"{repetitions}, none dropped", warns=True))
     if run.torn:
-        told.append(Badge("last line torn and left out", warns=True))
+        facts.append(Badge("incomplete last line ignored", warns=True))
     if not counts:
-        told.append(Badge("work was not counted"))
-    return told
+        facts.append(Badge("work was not counted"))
+    return facts
 
 
 def same_executables(run: AbRun) -> bool:
-    """Whether no engine has another executable on side b."""
+    """Return True if every engine has the same executable on both sides."""
     shas = [{e.name: e.binary_sha256 for e in s.engines} for s in (run.a, run.b)]
     return shas[0] == shas[1]

@@ -1,4 +1,4 @@
-"""What the two builds of an A/B run are, and what differs between them."""
+"""The two builds of an A/B run and the differences between them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from report.model.ab_run import AbRun
 from report.model.plan import Engine
 from report.words import ab_words
 
-# Of an engine, a scenario and a setting: what side a and side b read back.
+# By engine, scenario and setting: the values that each side read back.
 _ReadBack = dict[tuple[str, str, str], dict[str, set[str]]]
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing to know of how an engine was built, on both sides."""
+    """One property of an engine's build, on both sides."""
 
     name: str
     a: str
@@ -24,78 +24,81 @@ class Fact:
 
     @property
     def differs(self) -> bool:
-        """Whether the sides are not alike in it."""
+        """True if the sides differ in it."""
         return self.a != self.b
 
 
 @dataclass(frozen=True)
 class Builds:
-    """One engine as both sides have built it."""
+    """One engine's builds on both sides."""
 
     engine: Engine
     facts: tuple[Fact, ...]
 
 
 def builds(run: AbRun) -> list[Builds]:
-    """Every engine of either side with what is known of both of its builds.
+    """Return every engine of either side with the facts of both of its builds.
 
-    Settings that the engine reports are there where they differ: another version
-    may have other defaults, and that is a change of what is measured.
+    Settings that the engine reports are included where they differ.  Another version
+    may have other defaults, which changes what is measured.
     """
     sides = [{e.name: e for e in side.engines} for side in (run.a, run.b)]
     settings = _differing_settings(run)
-    found = []
+    compared = []
     for name, engine in ab_words.engines_of(run).items():
         a, b = (_facts_of(side.get(name)) for side in sides)
         names = dict.fromkeys((*a, *b))
-        made = (Fact(n, a.get(n, "none"), b.get(n, "none")) for n in names)
-        found.append(Builds(engine, (*made, *settings.get(name, ()))))
-    return found
+        facts = (Fact(n, a.get(n, "none"), b.get(n, "none")) for n in names)
+        compared.append(Builds(engine, (*facts, *settings.get(name, ()))))
+    return compared
 
 
-def told(run: AbRun, compared: Sequence[Builds]) -> str:
-    """What differs, in a sentence."""
+def differences(run: AbRun, compared: Sequence[Builds]) -> str:
+    """Return the differences between the builds as a sentence."""
     if run.plan.same_build:
-        return "One build measured against itself: whatever is found here is noise."
-    names = [
-        f"{found.engine.title}: {', '.join(f.name for f in found.facts if f.differs)}"
-        for found in compared
-        if any(fact.differs for fact in found.facts)
+        return "One build measured against itself: any difference found here is noise."
+    changes = [
+        f"{pair.engine.title} ({', '.join(f.name for f in pair.facts if f.differs)})"
+        for pair in compared
+        if any(fact.differs for fact in pair.facts)
     ]
-    if not names:
-        return "Nothing that is recorded of the two builds differs."
-    return f"What differs. {'; '.join(names)}."
+    if not changes:
+        return "The recorded facts about the two builds are the same."
+    return f"Differences between the builds: {'; '.join(changes)}."
 
 
 def _facts_of(engine: Engine | None) -> dict[str, str]:
     if engine is None:
-        return {"state": "not of this side"}
+        return {"state": "not on this side"}
     if engine.description is None:
         return {"state": f"missing: {engine.missing}"}
     return dict(build_facts.build(engine).facts)
 
 
 def _differing_settings(run: AbRun) -> dict[str, list[Fact]]:
-    """By engine: settings as read back that are not the same on both sides."""
+    """Return by engine the settings that the two sides read back differently."""
     titles = {s.name: s.title for s in run.plan.scenarios}
-    found: dict[str, list[Fact]] = {}
+    differing: dict[str, list[Fact]] = {}
     for (engine, scenario, name), values in _read_back(run).items():
         a, b = (" or ".join(sorted(values.get(s, {"none"}))) for s in ("a", "b"))
         fact = Fact(f"{name}, as read back in {titles[scenario]}", a, b)
         if fact.differs:
-            found.setdefault(engine, []).append(fact)
-    return found
+            differing.setdefault(engine, []).append(fact)
+    return differing
 
 
 def _read_back(run: AbRun) -> _ReadBack:
-    """Of cells that were measured on both sides; the other side of one says nothing."""
-    found: _ReadBack = {}
+    """Return the settings that were read back in complete rounds.
+
+    Rounds with one side only are not used: every setting of them would differ.
+    """
+    read_back: _ReadBack = {}
     for cell in run.cells:
-        for one in (*cell.screen, *cell.confirm):
-            for repetition in (*one.a, *one.b):
+        for measured_round in (*cell.screen, *cell.confirm):
+            for repetition in (*measured_round.a, *measured_round.b):
                 settings = repetition.record.get("settings") or {}
                 for name, value in settings.items():
                     key = (cell.name.engine, cell.name.scenario, name)
-                    own = found.setdefault(key, {})
-                    own.setdefault(repetition.side, set()).add(str(value))
-    return found
+                    sides = read_back.setdefault(key, {})
+                    sides.setdefault(repetition.side, set()).add(str(value))
+    return read_back

@@ -1,4 +1,4 @@
-"""Counts of an A/B run: rows that the page and the texts share."""
+"""The rows for counts of an A/B run, shared by the page and the text formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from report.words.verdict_words import counted
 
 
 def count_row(count: CountResult) -> VerdictRow:
-    """Return what is said of one count of one cell."""
+    """Return the row of one count of one cell."""
     return VerdictRow(
         Kind.COUNT,
         f"{count.cell} {count.name}",
@@ -30,23 +30,22 @@ def count_row(count: CountResult) -> VerdictRow:
 
 
 def count_rows(result: AbResult) -> list[VerdictRow]:
-    """Every count; what got more first, then what got less."""
+    """Return all counts: increased ones first, then decreased ones."""
     rank = {MORE: 0, LESS: 1}
     rows = map(count_row, result.counts)
     return sorted(rows, key=lambda row: rank.get(row.outcome, 2))
 
 
 def changed(rows: Sequence[VerdictRow]) -> list[VerdictRow]:
-    """Return those of which more or less work is done."""
+    """Return the rows of counts that increased or decreased."""
     return [row for row in rows if row.outcome in (MORE, LESS)]
 
 
-def counts_told(rows: Sequence[VerdictRow]) -> str:
-    """How many counts there are of each verdict."""
-    found = Counter(row.outcome for row in rows)
-    return counted(found, (MORE, LESS, SAME, NOT_GATED))
+def counts_summary(rows: Sequence[VerdictRow]) -> str:
+    """Return the number of counts by verdict, as text."""
+    return counted(Counter(row.outcome for row in rows), (MORE, LESS, SAME, NOT_GATED))
 
 
 def counts_table(rows: Sequence[VerdictRow]) -> TextTable:
-    """Return counts as a table."""
+    """Return the rows of counts as a table."""
     return verdict_table(rows, ("a", "b"), ("change", "limit"))

@@ -1,6 +1,6 @@
-"""The words and the order of an A/B run, for its page, its texts and its tables.
+"""The rows and sentences of an A/B run, for its page, its texts and its tables.
 
-A change is shown as that of the rate, b against a: below 0 is slower.
+A change is shown as a change of the rate from a to b: negative is slower.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from report.verdict.ab_verdicts import AbResult, CellResult
 from report.words.verdict_rows import (
     Kind,
     VerdictRow,
-    blindest,
     change_of,
+    least_certain,
     with_judgement,
 )
 from report.words.verdict_words import FAILED, NOT_MEASURED, counted, unseen
@@ -28,9 +28,10 @@ _SUMMARISED = (*Verdict, FAILED)
 
 @dataclass(frozen=True, kw_only=True)
 class AbRow(VerdictRow):
-    """One cell, or one engine over all its cells (`cell` is None), as a page has it.
+    """One cell, or one engine over all its cells if `cell` is None.
 
-    `judgement` is None where nothing was measured: a change of zero would be one.
+    `judgement` is None if nothing was measured, because it would show as a change of
+    zero.
     """
 
     engine: Engine
@@ -41,7 +42,7 @@ class AbRow(VerdictRow):
 
     @property
     def anchor(self) -> str:
-        """The id of the cell's details; "" of an engine."""
+        """The id of the cell's details, "" for an engine."""
         return anchor(self.cell.name) if self.cell else ""
 
 
@@ -54,18 +55,18 @@ class RowGroup:
 
 
 def anchor(name: CellName) -> str:
-    """An id that is one word whatever the names are."""
+    """Return an HTML id for a cell, safe for any names."""
     words = "".join(c if c.isalnum() and c.isascii() else "-" for c in str(name))
     return f"c-{words}"
 
 
 def engines_of(run: AbRun) -> dict[str, Engine]:
-    """The engines of both sides by name, as side b describes them."""
+    """Return the engines of both sides by name, with side b's description."""
     return {e.name: e for e in (*run.a.engines, *run.b.engines)}
 
 
 def rows(result: AbResult) -> list[AbRow]:
-    """Every cell in the order of the plan."""
+    """Return the rows of all cells in the order of the plan."""
     engines = engines_of(result.run)
     places = {s.name: s.title for s in result.run.plan.scenarios}
     return [
@@ -74,13 +75,13 @@ def rows(result: AbResult) -> list[AbRow]:
                 Kind.CELL,
                 str(cell.name),
                 verdict_of(cell),
-                told_of(cell),
+                reason_of(cell),
                 cell.a_median_ops_per_sec,
                 cell.b_median_ops_per_sec,
                 engine=engines[cell.name.engine],
                 title=titles.title(cell.name.benchmark),
                 place=places[cell.name.scenario],
-                judgement=_shown(cell.judgement),
+                judgement=_measured_only(cell.judgement),
                 cell=cell,
             )
         )
@@ -89,23 +90,23 @@ def rows(result: AbResult) -> list[AbRow]:
 
 
 def engine_rows(result: AbResult) -> list[AbRow]:
-    """The engines as wholes, in the order of the run."""
+    """Return the rows of whole engines, in the order of the run."""
     engines = engines_of(result.run)
     return [
         _with_judgement(
             AbRow(
                 Kind.ENGINE,
-                found.engine,
-                found.judgement.verdict,
-                found.judgement.reason,
-                cells=found.cells,
-                engine=engines[found.engine],
-                title=engines[found.engine].title,
-                place=numbers.count(found.cells, "cell") + " together",
-                judgement=_shown(found.judgement),
+                whole.engine,
+                whole.judgement.verdict,
+                whole.judgement.reason,
+                cells=whole.cells,
+                engine=engines[whole.engine],
+                title=engines[whole.engine].title,
+                place=numbers.count(whole.cells, "cell") + " together",
+                judgement=_measured_only(whole.judgement),
             )
         )
-        for found in result.engines
+        for whole in result.engines
     ]
 
 
@@ -115,56 +116,56 @@ def _with_judgement(row: AbRow) -> AbRow:
 
 
 def groups(result: AbResult) -> list[RowGroup]:
-    """What was found first: engines, regressed, improved, failed, then the rest."""
-    every = rows(result)
-    found = [RowGroup("Whole engines", tuple(engine_rows(result)))]
+    """Group rows: whole engines, regressed, improved, failed, then by engine."""
+    cell_rows = rows(result)
+    grouped = [RowGroup("Whole engines", tuple(engine_rows(result)))]
     for verdict in (Verdict.REGRESSED, Verdict.IMPROVED, FAILED):
-        of_verdict = tuple(row for row in every if row.outcome == verdict)
-        found.append(RowGroup(verdict.capitalize(), of_verdict))
-    told = {id(row) for group in found for row in group.rows}
-    rest = [row for row in every if id(row) not in told]
+        of_verdict = tuple(row for row in cell_rows if row.outcome == verdict)
+        grouped.append(RowGroup(verdict.capitalize(), of_verdict))
+    placed = {id(row) for group in grouped for row in group.rows}
+    rest = [row for row in cell_rows if id(row) not in placed]
     for engine in engines_of(result.run).values():
-        own = tuple(row for row in rest if row.engine.name == engine.name)
-        found.append(RowGroup(engine.title, own))
-    return [group for group in found if group.rows]
+        of_engine = tuple(row for row in rest if row.engine.name == engine.name)
+        grouped.append(RowGroup(engine.title, of_engine))
+    return [group for group in grouped if group.rows]
 
 
 def verdict_of(cell: CellResult) -> str:
-    """Return the word of a cell's outcome."""
+    """Return the word for a cell's outcome."""
     if cell.failure is not None:
         return FAILED
     return cell.judgement.verdict.value if cell.judgement else NOT_MEASURED
 
 
-def told_of(cell: CellResult) -> str:
-    """Why a cell has no change, or what is to be known of the one it has."""
+def reason_of(cell: CellResult) -> str:
+    """Return why a cell has no change, or the reason for its verdict."""
     if cell.failure is not None:
         failure = cell.failure
         reason = " ".join(failure.reason.split())
-        told = f"side {failure.side}: {failure.status}"
-        return f"{told}: {reason}" if reason else told
-    return cell.judgement.reason if cell.judgement else "the run stopped before it"
+        failed = f"side {failure.side}: {failure.status}"
+        return f"{failed}: {reason}" if reason else failed
+    return cell.judgement.reason if cell.judgement else "not reached by the run"
 
 
 def tally(result: AbResult) -> Counter[str]:
-    """How many cells there are of each verdict."""
+    """Count the cells of each outcome."""
     return Counter(verdict_of(cell) for cell in result.cells)
 
 
 def summary(result: AbResult) -> str:
-    """How many cells regressed, improved, ...: one sentence without its dot."""
+    """Return the number of cells by outcome, as a sentence without its full stop."""
     return counted(tally(result), _SUMMARISED)
 
 
 def regressed_counts(result: AbResult) -> str:
-    """Return what counts add to the verdict: "3 counts of work regressed", or ""."""
-    more = len(result.regressed_counts)
-    told = numbers.count(more, "count of work", "counts of work")
-    return f"{told} regressed" if more else ""
+    """Return the regressed counts as text, "3 counts of work regressed", or ""."""
+    regressed = len(result.regressed_counts)
+    counts = numbers.count(regressed, "count of work", "counts of work")
+    return f"{counts} regressed" if regressed else ""
 
 
-def engines_told(result: AbResult) -> str:
-    """Whole engines that changed: "Whole engines: A −5.1 %"; "" if none did."""
+def engines_summary(result: AbResult) -> str:
+    """Return the engines that changed, "Whole engines: A −5.1 %", or ""."""
     changed = [
         f"{row.title} {change_of(row)}"
         for row in engine_rows(result)
@@ -174,61 +175,63 @@ def engines_told(result: AbResult) -> str:
 
 
 def judgements(result: AbResult) -> list[Judgement]:
-    """Of all cells and engines that have one to show."""
-    every = (*engine_rows(result), *rows(result))
-    return [row.judgement for row in every if row.judgement]
+    """Return the judgements of all engines and cells that have one."""
+    rows_of_both = (*engine_rows(result), *rows(result))
+    return [row.judgement for row in rows_of_both if row.judgement]
 
 
 def remarks(result: AbResult) -> list[str]:
-    """What the counts of verdicts do not say, in sentences."""
-    told = []
+    """Return sentences that qualify the counts of outcomes."""
+    sentences = []
     if result.run.plan.same_build and (result.regressed or result.improved):
-        told.append("One build differs from itself: do not trust this machine yet.")
-    if (worst := blindest(rows(result))) and worst.unseen:
-        open_ = unseen(worst.unseen, worst.name)
-        told.append(f"Inconclusive is not unchanged: {open_}.")
+        sentences.append(
+            "The build differs from itself: do not trust results of this machine yet."
+        )
+    if (worst := least_certain(rows(result))) and worst.unseen:
+        hidden = unseen(worst.unseen, worst.name)
+        sentences.append(f"Inconclusive does not mean unchanged: {hidden}.")
     if result.exit_code == 5:
-        why = result.nothing_judged
-        told.append(f"{why[0].upper()}{why[1:]}.")
+        reason = result.nothing_judged
+        sentences.append(f"{reason[0].upper()}{reason[1:]}.")
     elif result.run.unfinished:
-        told.append("The run is unfinished, and judged as far as it goes.")
-    return told
+        sentences.append("The run is unfinished; verdicts are based on what is there.")
+    return sentences
 
 
 def pairs_measured(result: AbResult) -> int:
-    """Pairs of a and b over all cells and both stages."""
+    """Return the number of a/b pairs over all cells and both stages."""
     cells = result.run.cells
     return sum(len(c.screen) + len(c.confirm) for c in cells) * PAIRS_PER_ROUND
 
 
-def disturbed(result: AbResult) -> int:
-    """Repetitions that something else on the machine disturbed."""
+def disturbed_count(result: AbResult) -> int:
+    """Return the number of repetitions that were disturbed by other work."""
     return sum(cell.disturbed for cell in result.cells)
 
 
-def rule_told(rule: AbRule) -> str:
-    """The confidence and the rule in one line."""
+def rule_text(rule: AbRule) -> str:
+    """Return the confidence and the decision rule in one line."""
     return (
-        f"{numbers.limit(rule.confidence)} intervals; regressed: confirmed in"
+        f"{numbers.limit(rule.confidence)} intervals; regressed: at least"
+        f" {numbers.limit(rule.least_shift)} slower, confirmed in"
         f" {numbers.count(rule.confirm_rounds * PAIRS_PER_ROUND, 'fresh pair')}"
-        f" at p ≤ {rule.alpha:g} over all suspects, and"
-        f" {numbers.limit(rule.least_shift)} slower or more; unchanged: the interval"
-        f" within ±{numbers.limit(rule.unchanged_within)}"
+        f" at p ≤ {rule.alpha:g} over all suspects; unchanged: interval within"
+        f" ±{numbers.limit(rule.unchanged_within)}"
     )
 
 
 def probability(p: float) -> str:
-    """A p value: "0.31", "0.004", "< 0.0001"."""
+    """Format a p value: "0.31", "0.004", "< 0.0001"."""
     return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
 def is_confirmed(cell: CellResult) -> bool:
-    """Whether it was judged on rounds of its own after the screen."""
+    """Return True if a cell was judged on confirm rounds."""
     return cell.stage == CONFIRM
 
 
-def _shown(judgement: Judgement | None) -> Judgement | None:
-    """None where nothing was measured: a change of zero would be one."""
+def _measured_only(judgement: Judgement | None) -> Judgement | None:
+    """Return None if nothing was measured, which would show as a change of zero."""
     return judgement if judgement and judgement.pairs else None
 
 

@@ -1,6 +1,6 @@
-"""Tables of the HTML report as text: what a cell shows, and why it shows nothing.
+"""Tables of the HTML report as text: what each cell shows, or why it is empty.
 
-Builders of tables are pure and in other modules; one template draws all of them.
+Other modules build the tables with pure functions; one template draws all of them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ DASH = "–"
 
 @dataclass(frozen=True)
 class CellText:
-    """One cell: `note` says why there is no number, or what to know of it.
+    """One cell: `note` explains its number, or why there is none.
 
-    `before` are rates of attempts that were made again.
+    `before` has the rates of attempts that were retried.
     """
 
     text: str = DASH
@@ -28,7 +28,7 @@ class CellText:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing at all."""
+        """True if it has neither a number nor a note."""
         return self == EMPTY
 
 
@@ -37,7 +37,7 @@ EMPTY = CellText()
 
 @dataclass(frozen=True)
 class EngineRow:
-    """One engine's figures, one for each column."""
+    """One engine's cells, one for each column."""
 
     engine: Engine
     figures: tuple[CellText, ...]
@@ -45,7 +45,10 @@ class EngineRow:
 
 @dataclass(frozen=True)
 class DetailTable:
-    """`columns` are (title, meaning); a meaning may be ""."""
+    """A table with one line for each engine.
+
+    `columns` has pairs of a title and a meaning, which may be "".
+    """
 
     caption: str
     columns: tuple[tuple[str, str], ...]
@@ -55,34 +58,34 @@ class DetailTable:
 def table(
     caption: str, columns: Iterable[tuple[str, str]], lines: Iterable[EngineRow]
 ) -> DetailTable | None:
-    """Without the columns and the lines that say nothing; None if none is left."""
-    kept = tuple(line for line in lines if not all(f.is_empty for f in line.figures))
+    """Return a table without its empty columns and lines, None if it is empty."""
+    full = [line for line in lines if not all(f.is_empty for f in line.figures)]
     titles = tuple(columns)
-    told = [
+    indexes = [
         index
         for index in range(len(titles))
-        if not all(line.figures[index].is_empty for line in kept)
+        if not all(line.figures[index].is_empty for line in full)
     ]
-    if not kept:
+    if not full:
         return None
     return DetailTable(
         caption,
-        tuple(titles[i] for i in told),
-        tuple(EngineRow(k.engine, tuple(k.figures[i] for i in told)) for k in kept),
+        tuple(titles[i] for i in indexes),
+        tuple(EngineRow(f.engine, tuple(f.figures[i] for i in indexes)) for f in full),
     )
 
 
 def merged(heading: str, parts: Sequence[tuple[str, DetailTable]]) -> DetailTable:
-    """Tables of one caption as one, each line with what its table is of.
+    """Merge tables with one caption; each line gets the label of its table.
 
-    Lines of one engine are together; what a table lacks is empty.
+    The lines of one engine are adjacent.  Columns that a table lacks are empty.
     """
     columns = union(part for _, part in parts)
     lines = []
     for label, part in parts:
         for line in part.lines:
-            known = dict(zip(part.columns, line.figures, strict=True))
-            cells = (known.get(column, EMPTY) for column in columns)
+            by_column = dict(zip(part.columns, line.figures, strict=True))
+            cells = (by_column.get(column, EMPTY) for column in columns)
             lines.append(EngineRow(line.engine, (CellText(label), *cells)))
     order = list(dict.fromkeys(line.engine.name for line in lines))
     lines.sort(key=lambda line: order.index(line.engine.name))
@@ -90,11 +93,11 @@ def merged(heading: str, parts: Sequence[tuple[str, DetailTable]]) -> DetailTabl
 
 
 def union(tables: Iterable[DetailTable]) -> list[tuple[str, str]]:
-    """Return the columns of all tables, each after what precedes it in its own."""
+    """Return the columns of all tables, keeping the order within each table."""
     columns: list[tuple[str, str]] = []
-    for found in tables:
+    for part in tables:
         place = 0
-        for column in found.columns:
+        for column in part.columns:
             if column not in columns:
                 columns.insert(place, column)
             place = columns.index(column) + 1
@@ -102,15 +105,15 @@ def union(tables: Iterable[DetailTable]) -> list[tuple[str, str]]:
 
 
 def figure(number: float | None, form: Callable[[float], str]) -> CellText:
-    """A number in words, or an empty cell."""
+    """Return a formatted number, or an empty cell for None."""
     return EMPTY if number is None else CellText(form(number))
 
 
 def positive(number: float | None, form: Callable[[float], str]) -> CellText:
-    """The same; a zero, which stands for "did not happen", is an empty cell."""
+    """Return a formatted number, or an empty cell for None and 0 (did not happen)."""
     return figure(number or None, form)
 
 
 def as_printed(text: str) -> CellText:
-    """A published figure as its source has it, whole numbers with separators."""
+    """Return a published figure as in its source, with thousands separators."""
     return CellText(numbers.grouped(text)) if text else EMPTY

@@ -1,6 +1,6 @@
-"""The tables behind a chart: latency, what was spent, repetitions.
+"""The tables behind a chart: latency, resources used, repetitions.
 
-Every table has one line for each engine that has something to tell.
+Every table has one line for each engine that has data for it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from report.words.cell_text import (
     positive,
     table,
 )
-from report.words.usage import everyone
+from report.words.usage import all_rows
 
 
 @dataclass(frozen=True)
 class ChartDetail:
-    """Everything behind one chart; what has nothing to tell is empty."""
+    """All tables behind one chart; tables without data are None or left out."""
 
     latency: tuple[DetailTable, ...]
     work: tuple[DetailTable, ...]
@@ -42,14 +42,14 @@ class ChartDetail:
 
     @property
     def measured(self) -> tuple[DetailTable, ...]:
-        """All tables but that of shares, which say nothing of an engine."""
+        """All tables except the shares, which do not depend on the engine."""
         timed = (self.writer, *self.types, *self.latency)
-        found = (*timed, *self.work, *self.resources, self.repetitions)
-        return tuple(table for table in found if table)
+        tables = (*timed, *self.work, *self.resources, self.repetitions)
+        return tuple(table for table in tables if table)
 
 
-def behind(run: Run, chart: Chart) -> ChartDetail:
-    """The tables of a chart, in the order of the page."""
+def detail_of(run: Run, chart: Chart) -> ChartDetail:
+    """Return the tables of a chart, in the order of the page."""
     timed = (latencies(run, chart), open_loops(run, chart), services(run, chart))
     spent = (usage.work(chart), usage.later(chart))
     used = (
@@ -69,46 +69,46 @@ def behind(run: Run, chart: Chart) -> ChartDetail:
 
 
 def latency_of(run: Run, chart: Chart, row: Row) -> Measurement | None:
-    """The latency repetition of a cell, whatever its status, or None."""
+    """Return the latency repetition of a cell with any status, or None."""
     cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
     return cell.latency if cell else None
 
 
 def latencies(run: Run, chart: Chart) -> DetailTable | None:
-    """Percentiles; those of an open loop are from the intended start."""
+    """Return percentiles of latency, in an open loop from the intended start."""
     caption = "Latency of one call"
     lines = []
-    for row in everyone(chart):
+    for row in all_rows(chart):
         m = latency_of(run, chart, row)
         if m is None:
             continue
         if m.record.get("open_loop"):
-            caption = "Latency, of an open loop from the intended start"
-        shown = _percentile_figures(m, "latency_ns")
+            caption = "Latency (open loop, from the intended start)"
+        shown = _percentile_cells(m, "latency_ns")
         place = len(column_help.PERCENTILES)
-        told = (*shown[:place], _observer(row), *shown[place:])
-        lines.append(EngineRow(row.engine, told))
+        cells = (*shown[:place], _observer(row), *shown[place:])
+        lines.append(EngineRow(row.engine, cells))
     return table(caption, column_help.LATENCY, lines)
 
 
 def services(run: Run, chart: Chart) -> DetailTable | None:
-    """Percentiles from the actual start; open loops alone have them."""
-    found = [(row, latency_of(run, chart, row)) for row in everyone(chart)]
+    """Return percentiles from the actual start, which only open loops have."""
+    pairs = [(row, latency_of(run, chart, row)) for row in all_rows(chart)]
     return table(
-        "Service time, from the actual start",
+        "Service time (from the actual start)",
         column_help.SERVICE,
         (
-            EngineRow(row.engine, _percentile_figures(m, "service_ns"))
-            for row, m in found
+            EngineRow(row.engine, _percentile_cells(m, "service_ns"))
+            for row, m in pairs
             if m and m.record.get("service_ns")
         ),
     )
 
 
 def open_loops(run: Run, chart: Chart) -> DetailTable | None:
-    """How each engine kept up with the rate that was asked for."""
+    """Return how each engine kept up with the requested rate."""
     lines = []
-    for row in everyone(chart):
+    for row in all_rows(chart):
         m = latency_of(run, chart, row)
         loop = m.record.get("open_loop") if m else None
         if m and loop:
@@ -128,13 +128,13 @@ def open_loops(run: Run, chart: Chart) -> DetailTable | None:
                     ),
                 )
             )
-    return table("Open loop, operations a second", column_help.OPEN_LOOP, lines)
+    return table("Open loop, operations per second", column_help.OPEN_LOOP, lines)
 
 
 def repetitions(run: Run, chart: Chart) -> DetailTable | None:
-    """The rate of every repetition, with the attempts that were made again."""
+    """Return the rate of every repetition and of its retried attempts."""
     lines = []
-    for row in everyone(chart):
+    for row in all_rows(chart):
         cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
         last = [*row.repetitions, *([cell.latency] if cell and cell.latency else [])]
         earlier = cell.superseded if cell else ()
@@ -155,55 +155,55 @@ def repetitions(run: Run, chart: Chart) -> DetailTable | None:
             )
         )
     titles = [(str(n), "") for n in range(1, run.plan.repetitions + 1)]
-    titles += [("spread", "from the lowest to the highest, by the median")]
+    titles += [("spread", "highest minus lowest rate, divided by the median")]
     titles += [("per op", "at the median"), ("latency pass", "not in the median")]
     return table(f"Repetitions, {chart.unit}", titles, lines)
 
 
 def disturbances(run: Run, chart: Chart) -> list[str]:
-    """What else the machine did, for each attempt that it disturbed."""
-    found = []
-    for row in everyone(chart):
+    """Return a sentence about each disturbed attempt and what disturbed it."""
+    sentences = []
+    for row in all_rows(chart):
         cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
         if not cell:
             continue
         latest = [*cell.repetitions, *([cell.latency] if cell.latency else [])]
-        made = sorted(
+        disturbed = sorted(
             (m for m in (*latest, *cell.superseded) if m.disturbed),
             key=lambda m: (m.repetition, m.attempt),
         )
-        for m in made:
+        for m in disturbed:
             number = m.repetition
             which = (
                 f"repetition {number}" if number <= run.plan.repetitions else "latency"
             )
-            fate = "it counts" if m in latest else "made again"
+            fate = "used" if m in latest else "retried"
             marks = ", ".join(m.disturbed)
-            found.append(
+            sentences.append(
                 f"{row.engine.title}, {which}, attempt {m.attempt}: {marks}; {fate}"
             )
-    return found
+    return sentences
 
 
-def _percentile_figures(m: Measurement, name: str) -> tuple[CellText, ...]:
+def _percentile_cells(m: Measurement, name: str) -> tuple[CellText, ...]:
     blank = (CellText(),) * (len(column_help.SERVICE) - 1)
     if m.status != "ok":
         return (CellText(m.status, m.reason, warns=True), *blank)
     loop = m.record.get("open_loop")
     if loop and loop["saturated"]:
-        return (CellText("saturated", "see the open loop", warns=True), *blank)
-    found = latency.percentiles(histogram_of(m.record, name))
-    if not found:
+        return (CellText("saturated", "see the open-loop table", warns=True), *blank)
+    samples = latency.percentiles(histogram_of(m.record, name))
+    if not samples:
         return (CellText(), *blank)
-    why = f"fewer than {latency.LEAST_ABOVE} of {found.count:,} samples lie above"
+    reason = f"fewer than {latency.LEAST_ABOVE} of {samples.count:,} samples lie above"
     return (
         *(
-            CellText(DASH, why) if ns is None else CellText(numbers.seconds(ns))
-            for ns in found.at.values()
+            CellText(DASH, reason) if ns is None else CellText(numbers.seconds(ns))
+            for ns in samples.at.values()
         ),
-        CellText(numbers.seconds(found.max_ns)),
-        CellText(numbers.seconds(found.min_ns)),
-        CellText(f"{found.count:,}"),
+        CellText(numbers.seconds(samples.max_ns)),
+        CellText(numbers.seconds(samples.min_ns)),
+        CellText(f"{samples.count:,}"),
     )
 
 
@@ -214,10 +214,10 @@ def _observer(row: Row) -> CellText:
     return CellText(numbers.sign(cost) + numbers.percent(abs(cost)))
 
 
-def _attempts(made: Sequence[Measurement]) -> CellText:
-    if not made:
+def _attempts(attempts: Sequence[Measurement]) -> CellText:
+    if not attempts:
         return CellText()
-    *before, last = sorted(made, key=lambda m: m.attempt)
+    *before, last = sorted(attempts, key=lambda m: m.attempt)
     rate = last.ops_per_sec
     return CellText(
         numbers.rounded(rate) if rate else last.status,

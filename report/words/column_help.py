@@ -1,6 +1,6 @@
-"""The columns of the tables behind a chart, what they mean, and what they miss.
+"""The columns of the tables behind a chart: meaning and limitations.
 
-The page explains them once, so that a table needs short titles only.
+The page explains them once, so that the tables can have short titles.
 """
 
 from __future__ import annotations
@@ -9,62 +9,62 @@ Columns = tuple[tuple[str, str], ...]  # title and meaning
 
 PERCENTILES: Columns = (
     ("p50", "half of the calls took no longer"),
-    ("p90", "nine calls of ten took no longer"),
-    ("p99", "99 of a hundred; to 0.8 %, rounded up"),
-    ("p99.9", "999 of a thousand"),
-    ("p99.99", "9,999 of ten thousand"),
-    ("max", "the longest, exact"),
+    ("p90", "9 of 10 calls took no longer"),
+    ("p99", "99 of 100; accurate to 0.8 %, rounded up"),
+    ("p99.9", "999 of 1,000"),
+    ("p99.99", "9,999 of 10,000"),
+    ("max", "longest call, exact"),
 )
 _SAMPLES: Columns = (
-    ("min", "the shortest, exact"),
-    ("samples", "calls that were measured"),
+    ("min", "shortest call, exact"),
+    ("samples", "number of measured calls"),
 )
 SERVICE: Columns = (*PERCENTILES, *_SAMPLES)
 LATENCY: Columns = (
     *PERCENTILES,
-    ("observer", "how much slower the loop is with a clock in it"),
+    ("observer", "how much reading the clock slows down the loop"),
     *_SAMPLES,
 )
 OPEN_LOOP: Columns = (
-    ("asked", "operations a second that were asked for"),
-    ("offered", "operations a second that arrived"),
-    ("achieved", "operations a second that were finished"),
-    ("late starts", "began late, since the one before had not ended"),
-    ("longest lag", "the latest start, after its intended time"),
+    ("requested", "requested operations per second"),
+    ("offered", "operations per second that arrived"),
+    ("achieved", "operations per second that finished"),
+    ("late starts", "started late because the previous one had not finished"),
+    ("longest lag", "longest delay of a start after its intended time"),
     ("verdict", "saturated: less than 99 % of the offered rate achieved"),
 )
 WORK: Columns = (
     ("open", "opening the database before the clock starts"),
     ("loop", "the operations: timed"),
     ("flush", "handing everything to the operating system: timed"),
-    ("settle", "until no deferred work is left"),
+    ("settle", "waiting until no deferred work is left"),
     ("close", "closing the database"),
     ("reopen", "another process opens the closed database, for the audit"),
     ("recover", "another process opens it after a kill, for the audit"),
 )
 LATER: Columns = (
     ("CPU", "processor time of settle and close"),
-    ("CPU / op", "the same for each operation"),
-    ("written", "bytes by write calls in settle and close"),
+    ("CPU / op", "the same per operation"),
+    ("written", "bytes written by write calls in settle and close"),
     ("to storage", "bytes sent to storage in settle and close"),
     ("CPU at rest", "processor time in the 10 ms after settle"),
 )
 PROCESSORS: Columns = (
-    ("user", "processor time of all threads outside the kernel, for each operation"),
-    ("system", "processor time of all threads in the kernel, for each operation"),
+    ("user", "user processor time of all threads, per operation"),
+    ("system", "system processor time of all threads, per operation"),
     ("CPUs", "processors in use on average"),
-    ("faults", "pages mapped without reading, for each operation"),
-    ("major faults", "pages that had to be read, for each operation"),
-    ("switches", "context switches, voluntary or not, for each operation"),
+    ("faults", "pages mapped without reading them, per operation"),
+    ("major faults", "pages that had to be read, per operation"),
+    ("switches", "voluntary and involuntary context switches, per operation"),
 )
 MEMORY: Columns = (
-    ("resident", "the largest resident size, mapped files included"),
-    ("anonymous", "the part of it that no file backs, by samples"),
-    ("of files", "the part of it that maps files, by samples"),
-    ("on disk", "allocated when the database was closed"),
-    ("peak", "the most that was allocated"),
-    ("× live", "allocated at the end, for each byte of live entries"),
-    ("peak × live", "the most allocated, for each byte of live entries"),
+    ("resident", "largest resident size, mapped files included"),
+    ("anonymous", "the part that is not backed by files, sampled"),
+    ("of files", "the part that maps files, sampled"),
+    ("on disk", "bytes allocated when the database was closed"),
+    ("peak", "most bytes allocated at any time, sampled"),
+    ("× live", "bytes allocated at the end per byte of live entries"),
+    ("peak × live", "most bytes allocated per byte of live entries"),
 )
 BYTES: Columns = (
     ("read", "by read calls"),
@@ -74,45 +74,45 @@ BYTES: Columns = (
 )
 _TIMES: Columns = (*PERCENTILES[:4], PERCENTILES[-1])
 WRITER: Columns = (
-    ("asked", "writes a second that it was to make"),
-    ("ops/s", "writes a second that it made, until the last reader ended"),
-    ("MB/s", "keys and values of them, 2^20 bytes a second"),
-    ("writes", "all of them"),
+    ("requested", "requested writes per second"),
+    ("ops/s", "achieved writes per second, until the last reader finished"),
+    ("MB/s", "their keys and values, in 2^20 bytes per second"),
+    ("writes", "total number of writes"),
     *_TIMES,
 )
 TYPES: Columns = (
-    ("operations", "of this type"),
-    ("share", "of all operations"),
+    ("operations", "number of operations of this type"),
+    ("share", "share of all operations"),
     *_TIMES,
 )
 EXPLAINED: tuple[tuple[str, Columns], ...] = (
     ("Latency", LATENCY),
     ("Open loop", OPEN_LOOP),
-    ("State of the work", WORK),
-    ("Left for later", LATER),
+    ("Time by phase", WORK),
+    ("Deferred work", LATER),
     ("Processors", PROCESSORS),
     ("Memory and disk", MEMORY),
-    ("Bytes for each byte of entries", BYTES),
-    ("A writer beside readers", WRITER[:4]),
+    ("Bytes per byte of entries", BYTES),
+    ("Concurrent writer", WRITER[:4]),
     ("Types of operations", TYPES[:2]),
 )
 COUNTER_LIMITS = (
-    "Bytes by read and write calls (rchar and wchar of /proc/self/io) miss what goes "
-    "through a memory map, and count files that are not the database's.",
-    "Bytes to storage (write_bytes) are counted when a page becomes dirty: a page "
+    "Bytes of read and write calls (rchar and wchar of /proc/self/io) exclude access "
+    "through memory maps, and include files outside the database.",
+    "Bytes to storage (write_bytes) are counted when a page becomes dirty. A page "
     "that is written twice counts once, data that is deleted before it reaches the "
-    "disk counts, and the journal of the file system does not.",
-    "Bytes from storage (read_bytes) are exact, read-ahead included; what the page "
-    "cache holds is not read again.",
-    "Allocated bytes are of the files in the database's folder: after the flush, "
-    "after settling, once closed, and ten times a second. A file that lives shorter "
-    "can be missed in the peak; a deleted file that is still open always is.",
-    "Anonymous and file-mapped memory are the largest of samples, at the end of the "
-    "loop and ten times a second, so their sum need not be the largest resident "
-    "size, which the kernel keeps.",
-    "User and system time are told apart by samples, at the ticks of the kernel (4 to "
-    "10 ms): of a short loop only their sum can be relied on, and one of them may be "
-    "0.",
-    "Processor time is of the whole process, the harness's share included: the floor "
-    "shows how much that is.",
+    "disk counts as well, and the journal of the file system does not count.",
+    "Bytes from storage (read_bytes) are exact and include read-ahead. Reads from the "
+    "page cache are not counted.",
+    "Allocated bytes are those of the files in the database's folder, sampled after "
+    "the flush, after settling, after closing and ten times per second. The peak can "
+    "miss a file that lives shorter, and always misses a deleted file that is still "
+    "open.",
+    "Anonymous and file-mapped memory are sampled at the end of the loop and ten "
+    "times per second, and the largest samples are shown. Their sum may differ from "
+    "the largest resident size, which the kernel records.",
+    "The kernel separates user and system time by sampling at its ticks (every 4 to "
+    "10 ms). For a short loop only their sum is reliable, and one of them may be 0.",
+    "Processor time is that of the whole process, including the harness. The floor "
+    "shows the harness's share.",
 )

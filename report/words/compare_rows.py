@@ -11,14 +11,14 @@ from report.verdict.run_changes import ComparedCell, RatePresence
 from report.words.verdict_rows import OPS, Kind, VerdictRow, with_judgement
 from report.words.verdict_words import MISSING
 
-# Of a change and that of the medians: further apart than this, both are shown.
+# The change of the medians is shown as well if it differs from the change by more.
 _NOTABLE_GAP = 0.01
-_LEAST_SHOWN = 0.001  # the last digit of a change
+_LEAST_SHOWN = 0.001  # the last printed digit of a change
 _CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
 
 
 def compared_row(cell: ComparedCell, limits: Limits) -> VerdictRow:
-    """Return what is said of a cell; of one without a verdict, how it stands."""
+    """Return the row of a cell; without a verdict its outcome is its standing."""
     outcome: str = cell.verdict or cell.standing
     if cell.is_lost and cell.standing is RatePresence.ONLY_BASE:
         outcome = MISSING
@@ -31,28 +31,28 @@ def compared_row(cell: ComparedCell, limits: Limits) -> VerdictRow:
 
 
 def note(cell: ComparedCell) -> str:
-    """What to know of a cell, "" if there is nothing."""
-    told = [cell.reason]
+    """Return the remarks about a cell, or ""."""
+    remarks = [cell.reason]
     if cell.judgement:
-        told.append(cell.judgement.reason)
+        remarks.append(cell.judgement.reason)
         if (share := _change_of_medians(cell)) is not None:
-            moved = f"medians {numbers.signed(share)}"
-            told.append(f"{moved}: the change is of all pairs, not of the medians")
+            medians = f"medians {numbers.signed(share)}"
+            remarks.append(f"{medians}: the change is over all pairs, not of medians")
         if cell.same_build and cell.verdict in _CHANGED:
-            told.append("the executable is the same: not by its code")
+            remarks.append("same executable: not caused by its code")
         for what in ("disturbed", "truncated"):
             counts = [getattr(side, what) for side in (cell.base, cell.new) if side]
             if any(counts):
                 word = "cut short" if what == "truncated" else what
-                told.append(f"{word}: {counts[0]} in base, {counts[1]} in new")
-    return "; ".join(filter(None, told))
+                remarks.append(f"{word}: {counts[0]} in base, {counts[1]} in new")
+    return "; ".join(filter(None, remarks))
 
 
 def _change_of_medians(cell: ComparedCell) -> float | None:
-    """Return how far the medians that are shown moved; None where the change says it.
+    """Return the change of the medians if it must be shown next to the change.
 
-    The change is of all pairs: it differs from that of the medians wherever the
-    repetitions do.
+    The change is estimated from all pairs of repetitions, so it differs from that of
+    the medians if the repetitions are spread.
     """
     base, new = cell.rates
     if not cell.judgement or base is None or new is None:
@@ -60,15 +60,16 @@ def _change_of_medians(cell: ComparedCell) -> float | None:
     share = new / base - 1
     gap = abs(share - cell.judgement.rate_change)
     low, high = cell.judgement.rate_interval or (-math.inf, math.inf)
-    is_told = gap < _NOTABLE_GAP and low <= share <= high
+    agrees = gap < _NOTABLE_GAP and low <= share <= high
     is_opposite = share * cell.judgement.rate_change < 0 and gap >= _LEAST_SHOWN
-    return share if not is_told or is_opposite else None
+    return share if not agrees or is_opposite else None
 
 
 def _half(judgement: Judgement, limits: Limits) -> float | None:
-    """What half of the interval, beyond the margin, hides; at least the threshold.
+    """Return the slowdown that could go unseen in an inconclusive cell, as a share.
 
-    None where the interval is not of the confidence that a verdict needs.
+    It is half the interval plus the margin, and at least the threshold.  None if the
+    interval does not have the confidence that a verdict needs.
     """
     if judgement.log_low is None or judgement.log_high is None:
         return None

@@ -1,7 +1,7 @@
-"""A history arranged for people: by machine, what is open first.
+"""A history arranged for readers: by machine, open steps first.
 
-The detector always sees all runs; `last` and the cells asked for decide what is
-shown of what it found.
+The detector always uses all runs.  `last` and the selection of cells only limit what is
+shown of its results.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from report.terms.numbers import interval, signed
 from report.verdict.history_steps import Change, SeriesSteps, judge
 from report.words.verdict_words import NOMINATED, counted, look
 
-FEW = 10  # points; of fewer only large steps are seen
+FEW = 10  # points; with fewer, only large steps are detected
 
 
 @dataclass(frozen=True)
 class MachineHistory:
     """One machine's part of a history; `number` counts from 1.
 
-    `entries` are its runs that are shown, `judged` all series that have a point in
-    one of them.
+    `entries` has the runs that are shown, `judged` all series with a point in one of
+    them.
     """
 
     number: int
@@ -40,53 +40,53 @@ class MachineHistory:
     def changes(self) -> tuple[Change, ...]:
         """The steps at or after the first run shown, the largest first."""
         shown = {entry.run for entry in self.entries}
-        found = [
+        changes = [
             change
             for judged in self.judged
             for change in judged.changes
             if change.after.run in shown
         ]
-        return tuple(sorted(found, key=_gravest))
+        return tuple(sorted(changes, key=_largest_first))
 
     @property
     def regressions(self) -> tuple[Change, ...]:
-        """Slower, confirmed by an A/B run, and still so."""
+        """The steps to slower that an A/B run confirmed and that have not ended."""
         return tuple(change for change in self.changes if change.is_regression)
 
     @property
     def nominated(self) -> tuple[Change, ...]:
-        """Slower, and still to be confirmed."""
+        """The steps to slower that are not confirmed yet and have not ended."""
         return tuple(change for change in self.changes if change.is_nominated)
 
     @property
     def improvements(self) -> tuple[Change, ...]:
-        """Faster, confirmed or not."""
+        """The open steps to faster, confirmed or not."""
         return tuple(change for change in self.changes if change.is_improvement)
 
     @property
     def open(self) -> tuple[Change, ...]:
-        """All that is not closed: regressed, nominated, then faster."""
+        """All open steps: regressed, nominated, then faster."""
         return (*self.regressions, *self.nominated, *self.improvements)
 
     @property
     def closed(self) -> Mapping[str, int]:
-        """How many steps came to each of the other ends."""
+        """The number of closed steps by verdict."""
         return Counter(sorted(c.verdict for c in self.changes if not c.is_open))
 
     @property
     def steady(self) -> int:
-        """Series in which nothing is open."""
+        """The number of series without an open step."""
         return len(self.judged) - len({change.series.key for change in self.open})
 
     @property
     def short(self) -> int:
-        """Series of too few points for anything but large steps."""
+        """The number of series in which only large steps are detected."""
         return sum(len(judged.series.points) < FEW for judged in self.judged)
 
 
 @dataclass(frozen=True)
 class HistoryView:
-    """What is shown of a history: its machines, the last one used first."""
+    """The shown part of a history: its machines, the most recently used first."""
 
     machines: tuple[MachineHistory, ...]
     runs: int  # shown
@@ -94,9 +94,8 @@ class HistoryView:
 
     @property
     def cells(self) -> tuple[CellName, ...]:
-        """Every cell that has a series."""
-        found = {j.series.cell for m in self.machines for j in m.judged}
-        return tuple(sorted(found))
+        """All cells with a series."""
+        return tuple(sorted({j.series.cell for m in self.machines for j in m.judged}))
 
 
 def view(
@@ -104,16 +103,16 @@ def view(
     wanted: Callable[[CellName], bool] = lambda name: True,
     last: int | None = None,
 ) -> HistoryView:
-    """The view of a history, of its last so many runs, of the cells wanted."""
-    kept = [_only(entry, wanted) for entry in entries]
-    shown = {entry.run for entry in (kept[-last:] if last else kept)}
+    """Return the view of the last `last` runs (default: all) and the wanted cells."""
+    selected = [_only(entry, wanted) for entry in entries]
+    shown = {entry.run for entry in (selected[-last:] if last else selected)}
     by_machine: dict[str, list[HistoryEntry]] = {}
-    for entry in kept:
+    for entry in selected:
         by_machine.setdefault(entry.machine_key, []).append(entry)
     judged: dict[str, list[SeriesSteps]] = {key: [] for key in by_machine}
-    for found in judge(kept):
-        if any(entry.run in shown for entry in found.series.entries):
-            judged[found.series.key.machine].append(found)
+    for steps in judge(selected):
+        if any(entry.run in shown for entry in steps.series.entries):
+            judged[steps.series.key.machine].append(steps)
     recent = sorted(by_machine, key=lambda key: by_machine[key][-1].run, reverse=True)
     machines: list[MachineHistory] = []
     for key in recent:
@@ -122,28 +121,28 @@ def view(
             title = machine_words(runs[-1].machine) or "unknown machine"
             number = len(machines) + 1
             machines.append(MachineHistory(number, title, runs, tuple(judged[key])))
-    return HistoryView(tuple(machines), len(shown), len(kept))
+    return HistoryView(tuple(machines), len(shown), len(selected))
 
 
 def figures_of(change: Change) -> str:
-    """The size of a change for people: "−5.1 %"."""
+    """Format the size of a step: "−5.1 %"."""
     return numbers.signed(change.step.rate_change)
 
 
 def glyph(change: Change) -> str:
-    """Return the direction of a step."""
+    """Return the glyph for the direction of a step."""
     return look(change.direction).glyph
 
 
 def style(change: Change) -> str:
-    """Return how a step is coloured; its word says the same."""
+    """Return the style class of a step, which its word expresses as well."""
     if not change.is_open:
         return "closed"
     return NOMINATED if change.is_nominated else change.direction.value
 
 
-def opened(*machines: MachineHistory) -> str:
-    """Return how many steps are open."""
+def open_counts(*machines: MachineHistory) -> str:
+    """Return the numbers of open steps as text."""
     kinds = {
         Verdict.REGRESSED: [machine.regressions for machine in machines],
         NOMINATED: [machine.nominated for machine in machines],
@@ -152,7 +151,7 @@ def opened(*machines: MachineHistory) -> str:
     return counted({word: sum(map(len, of)) for word, of in kinds.items()}, kinds)
 
 
-def confirming(*changes: Change) -> str:
+def confirm_command(*changes: Change) -> str:
     """Return the command that confirms or rejects nominations of one pair of builds."""
     before, after = changes[0].before, changes[0].after
     words = ["scripts/kvmatrix", "ab", after.suite]
@@ -166,12 +165,12 @@ def _only(entry: HistoryEntry, wanted: Callable[[CellName], bool]) -> HistoryEnt
     return entry if len(cells) == len(entry.cells) else replace(entry, cells=cells)
 
 
-def _gravest(change: Change) -> tuple[float, CellName, str]:
+def _largest_first(change: Change) -> tuple[float, CellName, str]:
     return -abs(change.step.log_shift), change.series.cell, change.after.run
 
 
 def decided(change: Change) -> str:
-    """What the A/B run said that decided a step; "" if none did."""
+    """Return the result of the A/B run that decided a step, or ""."""
     entry = change.decided_by
     ratio = entry.by_name[change.series.cell].ratio if entry else None
     if entry is None or ratio is None:

@@ -1,7 +1,6 @@
-"""Tables of what operations of several kinds, or a writer beside them, did.
+"""Tables for mixed operations, concurrent writers, and drawn shares next to theory.
 
-And of what was drawn beside what theory expects.  A line of an earlier schema has
-none of it.
+Lines of earlier schemas have none of this data.
 """
 
 from __future__ import annotations
@@ -23,43 +22,46 @@ _PERCENTILES = ("p50", "p90", "p99", "p99.9")
 
 
 def writer(chart: Chart) -> DetailTable | None:
-    """The one writer beside the readers, whose operations the chart does not count."""
+    """Return the writer that runs concurrently with the readers.
+
+    Its operations are not part of the chart's rates.
+    """
     lines = []
     for row in rated(chart):
-        found = [w for m in row.repetitions if (w := m.record.get("writer"))]
-        if not found:
+        writers = [w for m in row.repetitions if (w := m.record.get("writer"))]
+        if not writers:
             continue
-        rates = [w["ops"] * 1e9 / w["loop_ns"] for w in found if w["loop_ns"]]
-        moved = [w["bytes"] * 1e9 / w["loop_ns"] / MB for w in found if w["loop_ns"]]
-        asked = found[0]["rate_ops_per_sec"]
+        rates = [w["ops"] * 1e9 / w["loop_ns"] for w in writers if w["loop_ns"]]
+        moved = [w["bytes"] * 1e9 / w["loop_ns"] / MB for w in writers if w["loop_ns"]]
+        rate = writers[0]["rate_ops_per_sec"]
         timed = row.latency.record.get("writer") if row.latency else None
         lines.append(
             EngineRow(
                 row.engine,
                 (
-                    CellText(numbers.rounded(asked) if asked else "as fast as it goes"),
+                    CellText(numbers.rounded(rate) if rate else "unlimited"),
                     figure(repetition_stats.median(rates), numbers.rounded),
                     figure(repetition_stats.median(moved), numbers.rounded),
                     figure(
-                        repetition_stats.median([w["ops"] for w in found]),
+                        repetition_stats.median([w["ops"] for w in writers]),
                         numbers.whole,
                     ),
                     *_percentiles(timed["latency_ns"] if timed else None),
                 ),
             )
         )
-    return table("The writer beside them", column_help.WRITER, lines)
+    return table("Concurrent writer", column_help.WRITER, lines)
 
 
 def types(chart: Chart) -> tuple[DetailTable, ...]:
-    """Of each type of operation how many there were, and their latencies."""
+    """Return the number and the latencies of each type of operation."""
     names: dict[str, None] = {}
     for row in rated(chart):
         names |= dict.fromkeys(
             _medians(m.record.get("ops_by_type") for m in row.repetitions)
         )
-    made = (_type(chart, name) for name in names)
-    return tuple(t for t in made if t)
+    tables = (_type(chart, name) for name in names)
+    return tuple(t for t in tables if t)
 
 
 def _type(chart: Chart, name: str) -> DetailTable | None:
@@ -85,66 +87,67 @@ def _type(chart: Chart, name: str) -> DetailTable | None:
 
 
 def shares(chart: Chart) -> DetailTable | None:
-    """What was drawn, beside what theory expects; of the first repetition."""
-    found = [(row, _shares(row)) for row in rated(chart)]
-    names = dict.fromkeys(share["what"] for _, told in found for share in told)
+    """Return drawn and expected shares, from the first repetition that has them."""
+    pairs = [(row, _shares(row)) for row in rated(chart)]
+    names = dict.fromkeys(share["what"] for _, drawn in pairs for share in drawn)
     lines = []
-    for row, told in found:
-        by_name = {share["what"]: share for share in told}
+    for row, drawn in pairs:
+        by_name = {share["what"]: share for share in drawn}
         lines.append(
             EngineRow(row.engine, tuple(_share(by_name.get(n)) for n in names))
         )
-    titles = [(name, "drawn, and what theory expects") for name in names]
-    return table("Shares drawn, and as theory has them", titles, lines)
+    titles = [(name, "drawn share, and expected share") for name in names]
+    return table("Shares drawn and expected", titles, lines)
 
 
 def counters(chart: Chart) -> DetailTable | None:
-    """What the drivers counted while they waited; medians."""
-    found = [
+    """Return medians of the drivers' own counters."""
+    pairs = [
         (row, _medians(m.record.get("counters") for m in row.repetitions))
         for row in rated(chart)
     ]
-    names = dict.fromkeys(name for _, counted in found for name in counted)
+    names = dict.fromkeys(name for _, counted in pairs for name in counted)
     lines = [
         EngineRow(
             row.engine, tuple(figure(counted.get(n), numbers.whole) for n in names)
         )
-        for row, counted in found
+        for row, counted in pairs
     ]
     titles = [(name, "counted by the driver") for name in names]
-    return table("Counted by the drivers", titles, lines)
+    return table("Counters of the drivers", titles, lines)
 
 
 def _shares(row: Row) -> Sequence[ShareFigures]:
-    found = (m.record.get("shares") for m in row.repetitions)
-    return next((told for told in found if told), ())
+    by_repetition = (m.record.get("shares") for m in row.repetitions)
+    return next((shares for shares in by_repetition if shares), ())
 
 
-def _share(told: ShareFigures | None) -> CellText:
-    if told is None:
+def _share(figures: ShareFigures | None) -> CellText:
+    if figures is None:
         return CellText()
-    if told["what"].endswith(("bytes", "entries")):
-        return CellText(f"{told['share']:,.1f}, theory {told['theory']:,.1f}")
-    drawn, theory = told["share"] * 100, told["theory"] * 100
+    # A name that ends in bytes or entries has means, not shares.
+    if figures["what"].endswith(("bytes", "entries")):
+        return CellText(f"{figures['share']:,.1f}, theory {figures['theory']:,.1f}")
+    drawn, theory = figures["share"] * 100, figures["theory"] * 100
     return CellText(f"{drawn:.2f} %, theory {theory:.2f} %")
 
 
 def _medians(counts: Iterable[Mapping[str, int] | None]) -> dict[str, float]:
-    """Counts by name; what a repetition does not name happened 0 times in it."""
-    counted = [named for named in counts if named]
-    names = dict.fromkeys(name for found in counted for name in found)
+    """Return median counts by name; a repetition without a name has a count of 0."""
+    counted = [by_name for by_name in counts if by_name]
+    names = dict.fromkeys(name for by_name in counted for name in by_name)
     return {
-        name: statistics.median(found.get(name, 0) for found in counted)
+        name: statistics.median(by_name.get(name, 0) for by_name in counted)
         for name in names
     }
 
 
 def _percentiles(histogram: Histogram | None) -> tuple[CellText, ...]:
-    found = latency.percentiles(histogram)
-    if not found:
+    samples = latency.percentiles(histogram)
+    if not samples:
         return (CellText(),) * (len(_PERCENTILES) + 1)
-    shown = (found.at[name] for name in _PERCENTILES)
+    shown = (samples.at[name] for name in _PERCENTILES)
     return (
         *(CellText(DASH if ns is None else numbers.seconds(ns)) for ns in shown),
-        CellText(numbers.seconds(found.max_ns)),
+        CellText(numbers.seconds(samples.max_ns)),
     )

@@ -1,8 +1,8 @@
-"""Whole-run matrices: one figure of every engine in every chart.
+"""Matrices of a whole run: one value for every engine in every chart.
 
-So that tails, space and writes need no chart to be opened.  Only the stronger
-colour of the better figure is taken from the ratio to the best of its row: one
-latency repetition can win nothing.
+They show latency tails, space and writes without opening a chart.  The colour of a cell
+depends on its ratio to the best of its row.  There are no winners, because a single
+latency repetition cannot prove a win.
 """
 
 from __future__ import annotations
@@ -21,21 +21,20 @@ from report.words.cell_text import DASH
 from report.words.chart_detail import latency_of
 
 SPACE_MEANING = (
-    "On disk: bytes allocated for each byte of live entries once the database is"
-    " closed, and how many bytes that is; then, of benchmarks that write, bytes written"
-    " for each byte of entries put, until they were flushed: by write calls → to"
-    " storage."
+    "On disk: bytes allocated in the closed database per byte of live entries, and the"
+    " total. For benchmarks that write, also the bytes written until the flush, per"
+    " byte of entries put: by write calls → to storage."
 )
-# How many times twice as much as the least has no colour left.
+# Doublings of the least value after which a cell has no colour.
 _TAIL_HALVINGS = 6
 _SPACE_HALVINGS = 3
-# Kinds of benchmarks that change nothing: what they write is the harness's.
+# Kinds of benchmarks that do not change the database: only the harness writes.
 _ONLY_READS = ("read", "verify")
 
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """One cell: `number` is what `heat` goes by, 1 for the least and 0 for none."""
+    """One cell; `heat` depends on `number`: 1 for the least value, 0 for no colour."""
 
     engine: Engine
     text: str = DASH
@@ -55,28 +54,28 @@ class MatrixRow:
 
 @dataclass(frozen=True)
 class Matrix:
-    """`groups` are the entries by the titles of their scenarios or families."""
+    """A matrix; `groups` has the rows by the title of their scenario or family."""
 
     engines: tuple[Engine, ...]
     groups: tuple[tuple[str, tuple[MatrixRow, ...]], ...]
 
 
 def tails(run: Run, compared: Comparison) -> Matrix | None:
-    """The 99th percentile of every latency repetition, with the median."""
+    """Return the 99th percentile and the median of every latency repetition."""
     return _matrix(compared, lambda chart, row: _tail(run, chart, row), _TAIL_HALVINGS)
 
 
 def bytes_and_space(compared: Comparison) -> Matrix | None:
-    """Of writing benchmarks: on disk, and written, for each byte of entries.
+    """Return bytes on disk and bytes written, per byte of entries.
 
-    Of a run that only reads: what its databases hold.
+    Covers benchmarks that write, or the size of all databases if none does.
     """
-    found = _matrix(
+    written = _matrix(
         compared,
         lambda chart, row: _space(row) if _writes(chart, row) else None,
         _SPACE_HALVINGS,
     )
-    return found or _matrix(compared, lambda _, row: _stored(row), _SPACE_HALVINGS)
+    return written or _matrix(compared, lambda _, row: _stored(row), _SPACE_HALVINGS)
 
 
 def _matrix(
@@ -84,18 +83,18 @@ def _matrix(
     spot: Callable[[Chart, Row], MatrixCell | None],
     halvings: float,
 ) -> Matrix | None:
-    """None if no engine has a figure in any chart."""
+    """Return a matrix of the cells from `spot`, None if all are empty."""
     groups: list[tuple[str, tuple[MatrixRow, ...]]] = []
     for title, charts in by_family(compared.charts):
         entries = []
         for chart in charts:
             rows = (*chart.rows, *chart.controls, *chart.references)
-            found = [spot(chart, row) for row in rows]
+            cells = [spot(chart, row) for row in rows]
             spots = [
-                told or MatrixCell(row.engine, DASH if row.summary else row.status)
-                for told, row in zip(found, rows, strict=True)
+                cell or MatrixCell(row.engine, DASH if row.summary else row.status)
+                for cell, row in zip(cells, rows, strict=True)
             ]
-            if any(found):
+            if any(cells):
                 entries.append(MatrixRow(chart, _compared(spots, halvings)))
         if entries:
             groups.append((title, tuple(entries)))
@@ -125,13 +124,13 @@ def _tail(run: Run, chart: Chart, row: Row) -> MatrixCell | None:
     loop = m.record.get("open_loop")
     if loop and loop["saturated"]:
         return MatrixCell(row.engine, "saturated", note="fell behind the offered rate")
-    found = latency.percentiles(m.record.get("latency_ns"))
-    if not found:
+    samples = latency.percentiles(m.record.get("latency_ns"))
+    if not samples:
         return None
-    tail, middle = found.at["p99"], found.at["p50"]
+    tail, middle = samples.at["p99"], samples.at["p50"]
     small = f"p50 {numbers.seconds(middle)}" if middle is not None else ""
     if tail is None:
-        note = f"only {numbers.count(found.count, 'sample')}"
+        note = f"only {numbers.count(samples.count, 'sample')}"
         return MatrixCell(row.engine, small=small, note=note)
     return MatrixCell(row.engine, numbers.seconds(tail), small, number=tail)
 
@@ -142,17 +141,17 @@ def _writes(chart: Chart, row: Row) -> bool:
 
 
 def _space(row: Row) -> MatrixCell | None:
-    """Return what a writing cell holds on disk, and what it wrote."""
-    used, found = row.used, _stored(row)
+    """Return the bytes on disk and the bytes written by a cell that writes."""
+    used, cell = row.used, _stored(row)
     written, stored = used.written_per_byte, used.storage_written_per_byte
-    if found is None or written is None or stored is None:
-        return found
+    if cell is None or written is None or stored is None:
+        return cell
     moved = f"{numbers.times(written)} → {numbers.times(stored)}"
-    return replace(found, small=f"{found.small} · {moved}" if found.small else moved)
+    return replace(cell, small=f"{cell.small} · {moved}" if cell.small else moved)
 
 
 def _stored(row: Row) -> MatrixCell | None:
-    """Return the bytes on disk for each live byte, and below them all of them."""
+    """Return the bytes on disk per byte of live entries, with the total below."""
     disk_bytes, share = row.used.disk_bytes, row.used.space_amplification
     if row.summary is None or not row.engine.stores or disk_bytes is None:
         return None

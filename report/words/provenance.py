@@ -1,4 +1,4 @@
-"""What a number rests on: settings in force, machine, time spent."""
+"""The conditions of a result: settings in force, machine, time spent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from report.verdict.comparison import Chart
 
 UNKNOWN = "unknown"
 _NOT_READ_BACK = " (as requested)"
-# Flags that a run may have been given for all engines: option and unit.
+# Flags that an option can set for all engines of a run: flag, option, unit.
 _CHOSEN = (
     ("num", "--num", ""),
     ("duration", "--max-time", "s"),
@@ -27,7 +27,7 @@ _SPELLINGS = {"cpu": "CPU", "cpus": "CPUs", "mhz": "MHz", "smt": "SMT"}
 
 @dataclass(frozen=True)
 class Settings:
-    """One engine in one scenario: asked for, and read back from the engine."""
+    """One engine in one scenario: requested settings and those it reported."""
 
     engine: Engine
     asked: tuple[tuple[str, str], ...]
@@ -44,38 +44,39 @@ class Share:
 
 
 def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
-    """What each engine of the scenario was asked for, and what it reports."""
-    found = []
+    """Return the requested and the reported settings of each engine of a scenario."""
+    by_engine = []
     rows = [row for c in charts for row in (*c.rows, *c.references, *c.floors)]
     for engine in dict.fromkeys(r.engine.name for r in rows):
-        own = [r for r in rows if r.engine.name == engine]
+        engine_rows = [r for r in rows if r.engine.name == engine]
         values: dict[str, dict[str, None]] = {}
-        for m in (m for r in own for m in r.repetitions):
+        for m in (m for r in engine_rows for m in r.repetitions):
             for name, text in m.settings.items():
                 values.setdefault(name, {})[text] = None
-        asked = scenario.flags.get(engine, {})
-        found.append(
+        flags = scenario.flags.get(engine, {})
+        by_engine.append(
             Settings(
-                own[0].engine,
-                tuple((name, text_of(value)) for name, value in sorted(asked.items())),
+                engine_rows[0].engine,
+                tuple((name, text_of(value)) for name, value in sorted(flags.items())),
                 tuple(
                     (
                         name,
-                        " or ".join(_in_force(text, name in asked) for text in texts),
+                        " or ".join(_in_force(text, name in flags) for text in texts),
                     )
                     for name, texts in sorted(values.items())
                 ),
             )
         )
-    return found
+    return by_engine
 
 
-def _in_force(text: str, is_asked: bool) -> str:
-    """Return a setting; one that was not requested is a default, not a request.
+def _in_force(text: str, is_requested: bool) -> str:
+    """Return a setting; one that was not requested is called a default.
 
-    A driver marks as requested whatever its engine cannot report (driver.h).
+    A driver marks every setting that its engine cannot report "(as requested)", even
+    if it was not requested (driver.h).
     """
-    if is_asked or not text.endswith(_NOT_READ_BACK):
+    if is_requested or not text.endswith(_NOT_READ_BACK):
         return text
     return f"{text.removesuffix(_NOT_READ_BACK)} (default, not read back)"
 
@@ -83,7 +84,7 @@ def _in_force(text: str, is_asked: bool) -> str:
 def environment(
     document: Mapping[str, Any],
 ) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The environment document as groups of (name, value), in its order."""
+    """Return the environment document as groups of (name, value), in its order."""
     loose: list[tuple[str, str]] = []
     groups: list[tuple[str, list[tuple[str, str]]]] = []
     for name, value in document.items():
@@ -99,13 +100,13 @@ def environment(
 
 
 def _finding(entry: Mapping[str, str]) -> tuple[str, str]:
-    """What the doctor said of one thing, and how bad it is unless it is fine."""
+    """Return one finding of the doctor, with its level unless it is ok."""
     level = "" if entry["level"] == "ok" else f"{entry['level'].upper()}: "
     return entry["name"], f"{level}{entry['found']}"
 
 
 def readable(name: str, value: Any) -> str:
-    """A value by the unit its name carries; "unknown" for None and ""."""
+    """Format a value by the unit in its name; None and "" become "unknown"."""
     if value is None or value == "":
         return UNKNOWN
     if isinstance(value, bool):
@@ -120,10 +121,10 @@ def readable(name: str, value: Any) -> str:
 
 
 def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
-    """The command that measures a chart again, or one cell of it.
+    """Return the command that measures a chart, or one cell of it, again.
 
-    A part of a suite has no control unless it is asked for, and the control's
-    second name is no engine that can be chosen.
+    A part of a suite has a control only with --control, and the control's second
+    name cannot be selected.
     """
     words = ["scripts/kvmatrix run", run.plan.suite.name, f"-n {run.plan.repetitions}"]
     words.append(f"--seed {run.plan.seed}")
@@ -137,48 +138,48 @@ def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
         words.append("--no-latency")
     elif "--latency" in run.plan.command.split():
         words.append("--latency")
-    named = _first_names(run, engines)
-    if suite.control in named:
+    selected = _selectable(run, engines)
+    if suite.control in selected:
         words.append("--control")
-    words.append(f"-e {','.join(named)} -k '*/{scenario}/{benchmark}'")
+    words.append(f"-e {','.join(selected)} -k '*/{scenario}/{benchmark}'")
     return " ".join(words)
 
 
-def _first_names(run: Run, engines: str) -> list[str]:
-    """The engines, each once, the control by the name that can be chosen."""
+def _selectable(run: Run, engines: str) -> list[str]:
+    """Return the engines without duplicates, the control by its engine's name."""
     twins = {e.name: e.twin_of for e in run.plan.engines if e.twin_of}
     return list(dict.fromkeys(twins.get(name, name) for name in engines.split(",")))
 
 
 def started(run_id: str) -> str:
-    """When a run began, from its name: 20261121-014500-quick; "" of other names."""
-    found = _RUN_ID.fullmatch(run_id)
-    if not found:
+    """Return the start time from a run's name, "20261121-014500-quick", or ""."""
+    match = _RUN_ID.fullmatch(run_id)
+    if not match:
         return ""
-    year, month, day, hour, minute = found.groups()
+    year, month, day, hour, minute = match.groups()
     return f"{year}-{month}-{day} {hour}:{minute} UTC"
 
 
 def time_shares(run: Run) -> list[Share]:
-    """Where the wall time went, in the order of a repetition."""
+    """Return the parts of the wall time, in the order of a repetition."""
     total, prepared = (_total(run.measurements, n) for n in ("wall_ns", "prepare_ns"))
-    again = {m.line for cell in run.cells.values() for m in cell.superseded}
-    earlier = [m for m in run.measurements if m.line in again]
-    latest = [m for m in run.measurements if m.line not in again]
+    retried = {m.line for cell in run.cells.values() for m in cell.superseded}
+    earlier = [m for m in run.measurements if m.line in retried]
+    latest = [m for m in run.measurements if m.line not in retried]
     audits = (m.record.get("audit") or {} for m in latest)
-    again_ns = _total(earlier, "wall_ns") - _total(earlier, "prepare_ns")
+    retried_ns = _total(earlier, "wall_ns") - _total(earlier, "prepare_ns")
     parts = [
         ("timed work", _total(latest, "loop_ns", "flush_ns")),
-        ("deferred work, to settle", _total(latest, "settle_ns")),
+        ("settling deferred work", _total(latest, "settle_ns")),
         ("opening and closing", _total(latest, "open_ns", "close_ns")),
-        ("preparing what is read", prepared),
+        ("preparing databases to read", prepared),
         ("audits after writes", sum(a.get("audit_ns") or 0 for a in audits)),
     ]
     if earlier:
-        parts.append(("disturbed attempts", again_ns))
+        parts.append(("disturbed attempts", retried_ns))
     rest = total - sum(elapsed_ns for _, elapsed_ns in parts)
     if rest > 0:
-        parts.append(("processes, copies, cleaning", rest))
+        parts.append(("processes, copies, cleanup", rest))
     whole = sum(elapsed_ns for _, elapsed_ns in parts)
     return [Share(title, ns, ns / whole) for title, ns in parts if whole]
 
@@ -188,13 +189,13 @@ def _total(measurements: Iterable[Measurement], *names: str) -> int:
 
 
 def _flat(group: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    found = []
+    pairs = []
     for name, value in group.items():
         if isinstance(value, Mapping):
-            found += _flat(value, f"{prefix}{_words(name)}: ")
+            pairs += _flat(value, f"{prefix}{_words(name)}: ")
         else:
-            found.append((prefix + _words(name), readable(name, value)))
-    return found
+            pairs.append((prefix + _words(name), readable(name, value)))
+    return pairs
 
 
 def _words(name: str) -> str:

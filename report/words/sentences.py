@@ -203,7 +203,7 @@ def noise(run: Run, comparison: Comparison) -> str:
     )
 
 
-def beside(chart: Chart, row: Row) -> str:
+def unranked_label(chart: Chart, row: Row) -> str:
     """What a row is that is not ranked; of a control, how far from its twin."""
     twin = next((r for r in chart.rows if r.engine.name == row.engine.twin_of), None)
     if twin is None or twin.summary is None or row.summary is None:

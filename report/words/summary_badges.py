@@ -1,4 +1,4 @@
-"""The short facts under the verdict: the state of a run, and reasons for care."""
+"""The badges under the verdict: the state of a run and what weakens its results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from report.verdict.chart_row import WIDE_SPREAD, Row
 from report.verdict.comparison import FAILURES, Comparison
 from report.words.workloads import value_bounds
 
-_MOST_SIZES = 3  # distinct ones that are listed; of more the range
+_MOST_SIZES = 3  # distinct sizes that are listed; more are given as a range
 _VALUES = {"value_size", "value_size_min", "value_size_max"}
 
 
@@ -24,14 +24,14 @@ class Badge:
     warns: bool = False
 
 
-def chips(run: Run, comparison: Comparison) -> list[Badge]:
-    """The state of the run, its settings, and every reason for care."""
+def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
+    """Return the state of the run, its settings, and what weakens its results."""
     cells = list(run.cells.values())
     finished = sum(cell.status != NOT_MEASURED for cell in cells)
     failed = sum(cell.status in FAILURES for cell in cells)
     partial = sum(0 < len(c.rates) < run.plan.repetitions for c in cells)
     rows = [row for _, row in comparison.ranked_rows]
-    found = [
+    badges = [
         Badge(f"{finished} of {len(cells)} cells complete", finished < len(cells)),
         *(Badge(text) for text in _settings(run)),
         Badge(
@@ -50,8 +50,8 @@ def chips(run: Run, comparison: Comparison) -> list[Badge]:
         (sum(r.harness_bound for r in rows), "harness-bound cell", ""),
         (
             sum(bool(r.findings) for r in rows),
-            "cell that works outside the clock",
-            "cells that work outside the clock",
+            "suspect cell",
+            "suspect cells",
         ),
         (
             _without_latency(run, rows),
@@ -61,78 +61,77 @@ def chips(run: Run, comparison: Comparison) -> list[Badge]:
     )
     for number, noun, plural in warnings:
         if number:
-            found.append(Badge(numbers.count(number, noun, plural), warns=True))
+            badges.append(Badge(numbers.count(number, noun, plural), warns=True))
     live = list(dict.fromkeys(r.engine.title for r in rows if r.assertions_live))
     if live:
-        found.append(Badge(f"live assertions: {', '.join(live)}", warns=True))
+        badges.append(Badge(f"live assertions: {', '.join(live)}", warns=True))
     disputed = sum(chart.disputed for chart in comparison.charts)
     if disputed:
-        told = f"digests disagree in {numbers.count(disputed, 'chart')}: not ranked"
-        found.append(Badge(told, warns=True))
+        charts = numbers.count(disputed, "chart")
+        badges.append(Badge(f"digests disagree in {charts}: not ranked", warns=True))
     if run.torn:
-        found.append(Badge("last line torn and left out", warns=True))
+        badges.append(Badge("incomplete last line ignored", warns=True))
     for name in run.plan.suite.published:
         if name not in published_figures.names():
-            told = f"published figures “{name}” are not known here"
-            found.append(Badge(told, warns=True))
-    return found
+            badges.append(Badge(f"unknown published figures “{name}”", warns=True))
+    return badges
 
 
 def _noise(comparison: Comparison) -> Badge:
-    found = comparison.noise
-    if found is None:
+    noise = comparison.noise
+    if noise is None:
         return Badge("noise not measured")
-    share = numbers.percent(found.share)
-    told = f"noise of the run {share} ({found.engine} measured twice)"
-    return Badge(told, warns=found.share > WIDE_SPREAD)
+    share = numbers.percent(noise.share)
+    text = f"noise of the run {share} ({noise.engine} measured twice)"
+    return Badge(text, warns=noise.share > WIDE_SPREAD)
 
 
 def _disturbances(cells: Sequence[Cell]) -> list[Badge]:
-    """Repetitions of which an attempt was disturbed, and what became of them."""
+    """Return a badge with the number of disturbed repetitions, [] without any."""
     last = [m for c in cells for m in (*c.repetitions, c.latency) if m]
     repeated = sum(m.attempt > 1 for m in last)
     still = sum(bool(m.disturbed) for m in last)
     number = sum(m.attempt > 1 or bool(m.disturbed) for m in last)
     if not number:
         return []
-    told = numbers.count(number, "disturbed repetition")
-    told += f", {repeated} repeated" if repeated else ""
-    told += f", {still} disturbed to the last" if still else ""
-    return [Badge(told, warns=still > 0)]
+    text = numbers.count(number, "disturbed repetition")
+    text += f", {repeated} retried" if repeated else ""
+    text += f", {still} still disturbed" if still else ""
+    return [Badge(text, warns=still > 0)]
 
 
 def _without_latency(run: Run, rows: Sequence[Row]) -> int:
-    """Cells with a rate whose latency repetition has not given one."""
+    """Return the number of cells with a rate but without latencies."""
     if not run.plan.has_latency:
         return 0
     return sum(row.summary is not None and row.latency is None for row in rows)
 
 
 def _settings(run: Run) -> list[str]:
-    """Memory and number of entries of the first scenario, and sizes of all.
+    """Return the cache and entries of the first scenario, and the sizes of all.
 
-    Without the flag that a sweep varies.
+    The flag that a sweep varies is left out.
     """
     scenario = run.plan.scenarios[0]
     flags = [
-        {name: value for name, value in own.items() if name not in scenario.swept}
-        for own in scenario.flags.values()
-        if own
+        {flag: value for flag, value in settings.items() if flag not in scenario.swept}
+        for settings in scenario.flags.values()
+        if settings
     ]
     caches = [int(f["cache_size"]) for f in flags if _is_count(f.get("cache_size"))]
-    found = [f"{numbers.size(max(caches))} cache"] if caches else []
+    texts = [f"{numbers.size(max(caches))} cache"] if caches else []
     first = flags[0] if flags else {}
     if sizes := _sizes(run):
-        found.append(", ".join(sizes))
+        texts.append(", ".join(sizes))
     if _is_count(first.get("num")):
-        found.append(f"{int(first['num']):,} entries")
-    return found
+        texts.append(f"{int(first['num']):,} entries")
+    return texts
 
 
 def _sizes(run: Run) -> list[str]:
-    """Return the sizes of keys and values that were run, over all scenarios.
+    """Return the sizes of keys and values over all scenarios.
 
-    Those of the plan while nothing is measured.
+    Measured sizes, or those of the plan as long as nothing is measured.
     """
     measured = [
         (m.cell, m.record["options"])
@@ -162,12 +161,12 @@ def _sizes(run: Run) -> list[str]:
 
 
 def _range(bounds: Iterable[tuple[int, int]], what: str) -> list[str]:
-    """Return "100 B values", or "100 or 200 to 2,000 B values"; [] of no bounds."""
-    found = sorted(bounds)
-    if len(found) > _MOST_SIZES:
-        found = [(found[0][0], max(high for _, high in found))]
-    told = [f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in found]
-    return [f"{' or '.join(told)} B {what}"] if told else []
+    """Return "100 B values" or "100 or 200 to 2,000 B values", [] without bounds."""
+    ranges = sorted(bounds)
+    if len(ranges) > _MOST_SIZES:
+        ranges = [(ranges[0][0], max(high for _, high in ranges))]
+    texts = [f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in ranges]
+    return [f"{' or '.join(texts)} B {what}"] if texts else []
 
 
 def _is_count(flag: object) -> bool:

@@ -1,7 +1,7 @@
-"""Tables of what a cell's repetitions spent: time, processors, memory, bytes.
+"""Tables of the resources that cells used: time, processors, memory, bytes.
 
-Figures are medians over the throughput repetitions, of the loop and the flush
-unless they say otherwise; one line for each engine that has a rate.
+Values are medians over the throughput repetitions and cover the loop and the flush
+unless stated otherwise.  There is one line for each engine with a rate.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from report.words import column_help
 from report.words.cell_text import DetailTable, EngineRow, figure, positive, table
 
 
-def everyone(chart: Chart) -> tuple[Row, ...]:
-    """The rows of a chart, those that are not ranked last."""
+def all_rows(chart: Chart) -> tuple[Row, ...]:
+    """Return the rows of a chart, unranked ones last."""
     return (*chart.rows, *chart.unranked)
 
 
 def rated(chart: Chart) -> list[Row]:
-    """Those of them that have a rate."""
-    return [row for row in everyone(chart) if row.summary]
+    """Return the rows of a chart that have a rate, unranked ones last."""
+    return [row for row in all_rows(chart) if row.summary]
 
 
 def work(chart: Chart) -> DetailTable | None:
-    """Where the time goes, timed or not, and how long opening again takes."""
+    """Return the time of each phase, timed or not, including reopening."""
     lines = []
     for row in rated(chart):
         times_ns = (
@@ -34,11 +34,11 @@ def work(chart: Chart) -> DetailTable | None:
         )
         shown = tuple(positive(time_ns, numbers.seconds) for time_ns in times_ns)
         lines.append(EngineRow(row.engine, shown))
-    return table("State of the work", column_help.WORK, lines)
+    return table("Time by phase", column_help.WORK, lines)
 
 
 def later(chart: Chart) -> DetailTable | None:
-    """What settling and closing cost, after the clock had stopped."""
+    """Return the cost of settling and closing, after the timed work."""
     lines = []
     for row in rated(chart):
         used = row.used
@@ -56,15 +56,15 @@ def later(chart: Chart) -> DetailTable | None:
                 ),
             )
         )
-    return table("Left for later", column_help.LATER, lines)
+    return table("Deferred work", column_help.LATER, lines)
 
 
 def processors(chart: Chart) -> DetailTable | None:
-    """Processor time, faults and switches."""
+    """Return processor time, page faults and context switches."""
     lines = []
     for row in rated(chart):
         used = row.used
-        seldom = (
+        events = (
             *(used.minor_faults_per_op, used.major_faults_per_op),
             used.switches_per_op,
         )
@@ -75,16 +75,16 @@ def processors(chart: Chart) -> DetailTable | None:
                     figure(used.cpu_user_ns_per_op, numbers.seconds),
                     figure(used.cpu_system_ns_per_op, numbers.seconds),
                     figure(used.processors, lambda n: f"{n:.2f}"),
-                    *(positive(number, numbers.rare) for number in seldom),
+                    *(positive(number, numbers.rare) for number in events),
                 ),
             )
         )
-    caption = "Processors, for each operation"
+    caption = "Processors, per operation"
     return table(caption, column_help.PROCESSORS, lines)
 
 
 def memory(chart: Chart) -> DetailTable | None:
-    """Memory at its largest, and the database's files."""
+    """Return peak memory and the size of the database's files."""
     lines = []
     for row in rated(chart):
         used = row.used
@@ -104,7 +104,7 @@ def memory(chart: Chart) -> DetailTable | None:
 
 
 def bytes_moved(chart: Chart) -> DetailTable | None:
-    """Bytes read and written for each byte of keys and values."""
+    """Return the bytes read and written per byte of keys and values."""
     lines = []
     for row in rated(chart):
         used = row.used
@@ -114,7 +114,7 @@ def bytes_moved(chart: Chart) -> DetailTable | None:
         )
         shown = tuple(positive(number, numbers.times) for number in moved)
         lines.append(EngineRow(row.engine, shown))
-    return table("Bytes for each byte of entries", column_help.BYTES, lines)
+    return table("Bytes per byte of entries", column_help.BYTES, lines)
 
 
 def _median(row: Row, key: str) -> float | None:

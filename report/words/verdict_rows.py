@@ -1,7 +1,7 @@
-"""One row of a verdict, whoever judged it, and the one table of such rows.
+"""The row that all verdicts share, and the table of such rows.
 
-Who judges makes the rows: ab_words, ab_counts, compare_rows and gate_history.  A gate
-takes them as they are, and says which of them it does not believe.
+ab_words, ab_counts, compare_rows and gate_history make the rows.  A gate uses them
+unchanged and reports which of them it does not believe.
 """
 
 from __future__ import annotations
@@ -21,24 +21,23 @@ _JUDGED = (*Verdict, NOMINATED)
 
 
 class Kind(StrEnum):
-    """What a row is about."""
+    """The subject of a row."""
 
     CELL = "cell"
-    ENGINE = "engine"  # all its cells together
+    ENGINE = "engine"  # all cells of an engine
     COUNT = "count"  # work, not time
 
 
 @dataclass(frozen=True)
 class VerdictRow:
-    """What is said of one cell, one whole engine or one count.
+    """The result of one cell, one whole engine or one count.
 
-    `name` is engine/scenario/benchmark, or the engine; a count has its name after
-    it.  `outcome` is a word of verdict_words.  `base` and `new` are medians in
-    `unit`; `change` and `interval` are shares of them, of rates below 0 is slower,
-    of counts above 0 is more work.  `limit` is the least change of a count that is
-    believed.  `unseen` is the slowdown, as a share of the time, that could be there
-    nevertheless, None if that is not known.  `alert` marks what people must see
-    although nothing was found.
+    `name` is engine/scenario/benchmark, followed by the name of a count, or the
+    engine.  `outcome` is a word of verdict_words.  `base` and `new` are medians in
+    `unit`.  `change` and `interval` are shares: below 0 is slower for rates, above 0
+    is more work for counts.  `limit` is the least change of a count that is believed.
+    `unseen` is the slowdown that could go unseen, as a share of the time, None if
+    unknown.  `alert` marks rows that must be shown although nothing was found.
     """
 
     kind: Kind
@@ -59,36 +58,36 @@ class VerdictRow:
 
     @property
     def timed(self) -> bool:
-        """Whether it is about time; counts do not swell a number of rows."""
+        """True for a cell or an engine, which have times, not for a count."""
         return self.kind is not Kind.COUNT
 
     @property
     def judged(self) -> bool:
-        """Whether a regression could have been found."""
+        """True if a regression could have been found."""
         return self.outcome in _JUDGED
 
     @property
     def label(self) -> str:
-        """The name, and of an engine how many cells it stands for."""
+        """The name, for an engine with the number of its cells."""
         if self.kind is not Kind.ENGINE:
             return self.name
         return f"{self.name}, {numbers.count(self.cells, 'cell')} together"
 
     @property
     def remark(self) -> str:
-        """What could go unseen, and the note."""
-        told = "" if self.unseen is None else unseen(self.unseen)
-        return "; ".join(filter(None, (told, self.note)))
+        """The slowdown that could go unseen, and the note."""
+        hidden = "" if self.unseen is None else unseen(self.unseen)
+        return "; ".join(filter(None, (hidden, self.note)))
 
 
 _Row = TypeVar("_Row", bound=VerdictRow)
 
 
 def with_judgement(row: _Row, judgement: Judgement, unseen: float | None) -> _Row:
-    """Return the row with the figures of a judgement, none if nothing was measured.
+    """Return a row with the values of a judgement; unchanged without any pairs.
 
-    What could go unseen in an inconclusive row is `unseen`, and no less than the
-    slowdown that was not believed.
+    In an inconclusive row the slowdown that could go unseen is `unseen` or, if
+    larger, the measured slowdown.
     """
     if not judgement.pairs:
         return row
@@ -104,26 +103,26 @@ def with_judgement(row: _Row, judgement: Judgement, unseen: float | None) -> _Ro
     )
 
 
-def blindest(rows: Iterable[_Row]) -> _Row | None:
+def least_certain(rows: Iterable[_Row]) -> _Row | None:
     """Return the inconclusive row in which the largest slowdown could go unseen."""
-    vague = (row for row in rows if row.unseen and row.outcome == Verdict.INCONCLUSIVE)
-    return max(vague, key=lambda row: row.unseen or 0, default=None)
+    unsure = (row for row in rows if row.unseen and row.outcome == Verdict.INCONCLUSIVE)
+    return max(unsure, key=lambda row: row.unseen or 0, default=None)
 
 
 def change_of(row: VerdictRow) -> str:
-    """Return the change, "−11.4 %"; a count, being exact, has one digit more."""
+    """Format the change, "−11.4 %"; a count is exact and has one more digit."""
     if row.change is None:
         return ""
     return numbers.signed(row.change, 1 if row.timed else 2)
 
 
 def interval_of(row: VerdictRow) -> str:
-    """Return the interval of the change, "[−13.1, −10.8] %"."""
+    """Format the interval of the change, "[−13.1, −10.8] %"."""
     return numbers.interval(*row.interval) if row.interval else ""
 
 
 def figure_of(row: VerdictRow, number: float | None) -> str:
-    """Return a figure of a side; counts are exact: all their digits."""
+    """Format the value of one side; counts are exact and have all their digits."""
     if number is None:
         return ""
     if row.timed:
@@ -133,7 +132,7 @@ def figure_of(row: VerdictRow, number: float | None) -> str:
 
 
 def sides_of(row: VerdictRow) -> str:
-    """Return both figures, "185k → 164k"; "" if neither is known."""
+    """Format both values, "185k → 164k", "" if neither is known."""
     figures = [figure_of(row, side) for side in (row.base, row.new)]
     return " → ".join(figure or "–" for figure in figures) if any(figures) else ""
 
@@ -151,7 +150,7 @@ def verdict_table(
     sides: tuple[str, str] = ("base", "new"),
     columns: Sequence[str] = ("change", "interval"),
 ) -> TextTable:
-    """Return rows as a table; `sides` are the titles of their figures."""
+    """Return rows as a table; `sides` are the titles of the columns of values."""
     titles = ("", "cell"), (*sides, *columns), ("note",)
     return TextTable(*titles, tuple(_table_row(row, columns) for row in rows))
 

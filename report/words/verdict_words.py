@@ -1,7 +1,7 @@
-"""The one word of each outcome, and the glyph and style that go with it.
+"""The word for each outcome, with its glyph and style.
 
-Every text, table and page of a comparison takes them from here.  Meaning is never
-carried by a glyph or a colour alone: each row has its word.
+All texts, tables and pages of a comparison use them.  A glyph or a colour never carries
+meaning alone: each row has its word.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from report.terms import numbers
 
 FAILED, MISSING, LOST, DISPUTED = "failed", "missing", "lost", "disputed"
 NOMINATED, NOT_MEASURED = "nominated", "not measured"
-_SILLY = 10.0  # a slowdown that a percentage would not suit
+_AS_MULTIPLE = 10.0  # slowdowns from here on are shown as multiples
 
 
 @dataclass(frozen=True)
 class OutcomeLook:
-    """How an outcome looks; `style` colours a line, and is a class of a page."""
+    """How an outcome looks; `style` colours a line and is a CSS class of a page."""
 
     glyph: str
     style: str
 
 
-# "inconclusive" is neither like "unchanged" nor like a change that was seen.
+# "inconclusive" must look different from "unchanged" and from a change.
 LOOKS: Mapping[str, OutcomeLook] = {
     Verdict.REGRESSED: OutcomeLook("▼", "regressed"),
     Verdict.IMPROVED: OutcomeLook("▲", "improved"),
@@ -41,30 +41,30 @@ _NOT_JUDGED = OutcomeLook("–", "not-measured")
 
 
 def look(word: str) -> OutcomeLook:
-    """Return how an outcome looks; what was not judged has a dash."""
+    """Return how an outcome looks; outcomes without a verdict have a dash."""
     return LOOKS.get(word, _NOT_JUDGED)
 
 
 def marked(word: str) -> str:
-    """Return the word after its glyph: "▼ regressed"."""
+    """Return a word with its glyph: "▼ regressed"."""
     return f"{look(word).glyph} {word}"
 
 
 def unseen(effect: float, where: str = "") -> str:
-    """Return what an inconclusive outcome leaves open: a slowdown, as a share."""
+    """Return a clause about the slowdown that could go unseen, a share of the time."""
     place = f" in {where}" if where else ""
     return f"a slowdown of up to {slowdown(effect)} could go unseen{place}"
 
 
 def slowdown(effect: float) -> str:
-    """Return a slowdown: "7.2 %", or a multiple where a share would be silly."""
-    return numbers.percent(effect) if effect < _SILLY else numbers.signed(effect)
+    """Format a slowdown as a percentage, "7.2 %", or as a multiple if it is large."""
+    return numbers.percent(effect) if effect < _AS_MULTIPLE else numbers.signed(effect)
 
 
-def counted(found: Mapping[str, int], always: Iterable[str] = ()) -> str:
-    """Return how many there are of each outcome: "1 regressed, 28 inconclusive".
+def counted(counts: Mapping[str, int], always: Iterable[str] = ()) -> str:
+    """Return the number of each outcome: "1 regressed, 28 inconclusive".
 
-    First `always`, be there any or not, then what else was found, as it stands.
+    Outcomes of `always` come first, even with a count of 0, then all others.
     """
-    words = dict.fromkeys([*always, *(word for word, n in found.items() if n)])
-    return ", ".join(f"{found.get(word, 0)} {word}" for word in words)
+    words = dict.fromkeys([*always, *(word for word, n in counts.items() if n)])
+    return ", ".join(f"{counts.get(word, 0)} {word}" for word in words)

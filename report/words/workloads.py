@@ -1,6 +1,6 @@
-"""What a chart's operations were, in words, where they were not the usual ones.
+"""The unusual properties of a chart's workload, in words.
 
-Taken from the options that the executables say they had, not from what was asked.
+They come from the options that the executables report, not from those requested.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _KEYS = {
     "zipf": "true Zipf, by rejection-inversion",
     "ycsb-zipf": "Zipf by YCSB's formula (YCSB-exact)",
     "hot": "a hot set",
-    "latest": "the latest most",
+    "latest": "latest entries preferred",
     "uniform": "uniform",
-    "permutation": "each once, in random order",
+    "permutation": "each key once, in random order",
     "sequential": "in key order",
 }
 _WITH_THETA = ("zipf", "ycsb-zipf", "latest")
@@ -25,44 +25,43 @@ _LAW, _FIXED = "value_size_distribution_type", "fixed"
 
 
 def workload(rows: Sequence[Row]) -> list[str]:
-    """What to know of a chart's workload; nothing of a usual one."""
+    """Return the unusual properties of a chart's workload, [] if there are none."""
     for m in (m for row in rows for m in row.repetitions):
         if m.status == "ok" and (options := m.record.get("options")):
-            return told(options, m.cell.benchmark)
+            return facts_of(options, m.cell.benchmark)
     return []
 
 
-def told(options: Flags, benchmark: str = "") -> list[str]:
-    """The options that change what is measured, in the order of their weight."""
-    found = []
+def facts_of(options: Flags, benchmark: str = "") -> list[str]:
+    """Return the options that change what is measured, most important first."""
+    facts = []
     threads = int(options.get("threads") or 1)
     if threads > 1:
-        found.append(f"{threads} threads")
+        facts.append(f"{threads} threads")
     if distribution := str(options.get("key_distribution") or ""):
-        found.append(f"keys: {_keys(distribution, options)}")
+        facts.append(f"keys: {_keys(distribution, options)}")
     elif benchmark in BENCHMARKS and any(BENCHMARKS[benchmark].types.values()):
-        found.append("keys: by YCSB's own formula (YCSB-exact)")
+        facts.append("keys: by YCSB's own formula (YCSB-exact)")
     if (shape := options.get("key_format", "decimal")) != "decimal":
-        found.append(f"{options.get('key_size', 8)}-byte {shape}-endian keys")
+        facts.append(f"{options.get('key_size', 8)}-byte {shape}-endian keys")
     bounds = value_bounds(options, benchmark)
     if bounds is None or bounds[0] < bounds[1]:
         law = str(options.get(_LAW, _FIXED))
         low, high = bounds or (0, 0)
         between = f" from {low:,} to {high:,} bytes" if bounds else ""
-        found.append(f"values of {law} size{between}")
+        facts.append(f"values of {law} size{between}")
     if transactions := int(options.get("transactions") or 0):
-        found.append(f"{numbers.count(transactions, 'transaction')}")
+        facts.append(f"{numbers.count(transactions, 'transaction')}")
     if (stream := options.get("stream", "kvmatrix")) != "kvmatrix":
-        found.append(f"stream {stream}")
-    return found
+        facts.append(f"stream {stream}")
+    return facts
 
 
 def value_bounds(options: Flags, benchmark: str) -> tuple[int, int] | None:
-    """Return the least and the largest value in bytes, as SizesOf() has them.
+    """Return the least and the largest value size in bytes, as SizesOf() does.
 
-    None if the law of the sizes is not known here, or its size.  The options of a
-    line name the size of a benchmark that has one of its own (fillseq100K), and
-    with it a law that it does not follow.
+    None if the distribution of the sizes is unknown.  A benchmark with a fixed size
+    (fillseq100K) does not follow the distribution in the options.
     """
     rule = BENCHMARKS.get(benchmark, UNKNOWN)
     fill = BENCHMARKS.get(rule.fill, UNKNOWN) if rule.kind == "read" else UNKNOWN
@@ -74,14 +73,14 @@ def value_bounds(options: Flags, benchmark: str) -> tuple[int, int] | None:
     low, high = (int(options.get(f"value_size_{end}") or 0) for end in ("min", "max"))
     size = int(flag_of(options, "value_size"))
     quarter = (size + 3) // 4
-    usual = {
+    defaults = {
         "uniform": (1, 2 * size - 1),
         "normal": (quarter, 2 * size - quarter),
         "pareto": (1, 32 * size),
     }
-    if law not in usual:
+    if law not in defaults:
         return None
-    return low or usual[law][0], high or usual[law][1]
+    return low or defaults[law][0], high or defaults[law][1]
 
 
 def _keys(distribution: str, options: Flags) -> str:

@@ -46,12 +46,12 @@ def test_markdown_has_what_is_behind_the_charts_of_all_scenarios(varied: Run) ->
     head, _, *rows = section(text, "Latency of one call")
     assert head[3:8] == ["p50", "p90", "p99", "p99.9", "p99.99"]
     assert {row[0] for row in rows} == {"Baseline", "Synchronous writes"}
-    _, _, *rows = section(text, "Latency, of an open loop from the intended start")
+    _, _, *rows = section(text, "Latency (open loop, from the intended start)")
     assert {row[0] for row in rows} == {"Baseline", "Batch writes"}
     (alpha,) = (row for row in rows if row[1:3] == ["fillseq", "Alpha"])
     # One of a thousand samples lies above p99.9: too few.
     assert alpha[3:8] == ["1.05 µs", "1.05 µs", "1.96 µs", "–", "–"]
-    head, _, *rows = section(text, "State of the work")
+    head, _, *rows = section(text, "Time by phase")
     (gamma,) = (row for row in rows if row[1:3] == ["fillrandom", "Gamma"])
     assert dict(zip(head, gamma, strict=True))["close"] == "498 ms"
     assert dict(zip(head, gamma, strict=True))["recover"] == "3.00 ms"
@@ -59,7 +59,7 @@ def test_markdown_has_what_is_behind_the_charts_of_all_scenarios(varied: Run) ->
 
 def test_a_table_of_several_charts_has_the_columns_of_all(varied: Run) -> None:
     """Reads have no settling time, and their table no such column."""
-    head, _, *rows = section(markdown.render(varied), "State of the work")
+    head, _, *rows = section(markdown.render(varied), "Time by phase")
     told = ["open", "loop", "flush", "settle", "close", "reopen", "recover"]
     assert head == ["Scenario", "Benchmark", "Engine", *told]
     (read,) = (row for row in rows if row[1:3] == ["readrandom", "Alpha"])
@@ -69,10 +69,10 @@ def test_a_table_of_several_charts_has_the_columns_of_all(varied: Run) -> None:
 
 def test_markdown_says_the_noise_and_what_was_disturbed(varied: Run) -> None:
     text = markdown.render(varied)
-    assert "differs from itself by 3.5 % at most." in text
+    assert "differs from itself by at most 3.5 %." in text
     assert "and no other median is within the noise of the run, 3.5 %." in text
     told = "Gamma, repetition 1, attempt 2: other processes 7.9 % of the CPUs"
-    assert f"- Baseline, fillseq: {told}; made again" in text
+    assert f"- Baseline, fillseq: {told}; retried" in text
 
 
 def test_markdown_has_what_is_on_disk_and_explains_it(varied: Run) -> None:
@@ -81,7 +81,7 @@ def test_markdown_has_what_is_on_disk_and_explains_it(varied: Run) -> None:
     (fill,) = (row for row in rows if row[:2] == ["Baseline", "Sequential writes"])
     assert fill[2] == "1.13× (128 KiB · 1.00× → 1.13×)"
     assert text.index("## On disk") < text.index("## Latency of one call")
-    assert "on disk: allocated when the database was closed." in text
+    assert "on disk: bytes allocated when the database was closed." in text
     assert "On disk: bytes allocated for each byte of live entries" in text
 
 

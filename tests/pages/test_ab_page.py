@@ -215,7 +215,7 @@ def test_a_build_that_differs_from_itself_warns() -> None:
     run = ab_rounds.planned_as(ab_showcase.varied(), same_build=True)
     text = page(result(run)).text
     assert "main against itself" in text
-    assert "One build differs from itself" in text
+    assert "The build differs from itself" in text
 
 
 def test_counts_are_work_and_the_changed_ones_are_open() -> None:

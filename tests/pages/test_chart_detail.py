@@ -116,15 +116,15 @@ def test_the_observer_s_cost_is_of_both_passes(made: Made) -> None:
 def test_an_open_loop_shows_service_time_next_to_latency(made: Made) -> None:
     anchor = "c-batch-fillrandbatch"
     (line,) = made.counted("alpha", "fillrandbatch", "latency")
-    latency = made.tables.at(anchor, "Latency, of an open loop from the intended start")
-    service = made.tables.at(anchor, "Service time, from the actual start")
+    latency = made.tables.at(anchor, "Latency (open loop, from the intended start)")
+    service = made.tables.at(anchor, "Service time (from the actual start)")
     loop = made.tables.at(anchor, "Open loop").rows["Alpha"]
     assert set(service.rows) == {"Alpha"}  # the others were closed loops
     for found, name in ((latency, "latency_ns"), (service, "service_ns")):
         exact = at_rank(line[name], 0.99)
         assert found.rows["Alpha"]["p99"] == numbers.seconds(exact)
     told = line["open_loop"]
-    assert loop["asked"] == numbers.rounded(told["rate_ops_per_sec"])
+    assert loop["requested"] == numbers.rounded(told["rate_ops_per_sec"])
     assert loop["offered"] == numbers.rounded(told["offered_ops_per_sec"])
     assert loop["achieved"] == numbers.rounded(told["achieved_ops_per_sec"])
     assert loop["late starts"] == "12 (1.2 %)"
@@ -135,7 +135,7 @@ def test_an_open_loop_shows_service_time_next_to_latency(made: Made) -> None:
 def test_a_saturated_open_loop_has_no_percentiles(made: Made) -> None:
     anchor = "c-baseline-readrandom"
     shown = made.tables.at(anchor, "Latency").rows["Gamma"]
-    assert shown["p50"] == "saturated see the open loop"
+    assert shown["p50"] == "saturated see the open-loop table"
     assert {shown[name] for name in ("p90", "p99", "max", "min", "samples")} == {"–"}
     loop = made.tables.at(anchor, "Open loop").rows["Gamma"]
     assert loop["verdict"] == "saturated"
@@ -197,7 +197,7 @@ def seconds(number: float | None) -> str:
 
 def test_the_state_of_the_work_is_reported_for_every_cell(made: Made) -> None:
     for engine, anchor, benchmark in made.cells():
-        shown = made.tables.at(anchor, "State of the work").rows[NAMES[engine]]
+        shown = made.tables.at(anchor, "Time by phase").rows[NAMES[engine]]
         for column, key in (
             *(("open", "open_ns"), ("loop", "loop_ns"), ("flush", "flush_ns")),
             *(("settle", "settle_ns"), ("close", "close_ns")),
@@ -216,7 +216,7 @@ def test_what_is_left_for_later_is_reported(made: Made) -> None:
     for engine, anchor, benchmark in made.cells():
         if not benchmark.startswith("fill"):
             continue
-        shown = made.tables.at(anchor, "Left for later").rows[NAMES[engine]]
+        shown = made.tables.at(anchor, "Deferred work").rows[NAMES[engine]]
         cpu_ns = made.middle(engine, benchmark, lambda m: m["deferred"]["cpu_ns"])
         assert shown["CPU"] == seconds(cpu_ns)
         assert shown["CPU / op"] == seconds((cpu_ns or 0) / 1000)
@@ -246,7 +246,7 @@ def test_processors_memory_and_bytes_are_reported_for_every_cell(made: Made) -> 
         sizes = ("12 MiB", "8 MiB", "4 MiB", "128 KiB", "208 KiB", "1.13×", "1.84×")
         assert tuple(kept.values()) == sizes
         if benchmark.startswith("fill"):
-            moved = made.tables.at(anchor, "Bytes for each").rows[NAMES[engine]]
+            moved = made.tables.at(anchor, "Bytes per byte").rows[NAMES[engine]]
             assert moved == {"written": "1.00×", "to storage": "1.13×"}
 
 
@@ -261,9 +261,9 @@ def test_repeated_attempts_stay_visible(made: Made) -> None:
     assert shown["2"] == f"repeated: {rate}repeated: {rate}{rate}"
     assert f'<s><span class="vh">repeated: </span>{rate}</s>' in made.text
     for told in (
-        "Beta Tree, repetition 2, attempt 1: steal 3.1 %; made again",
-        "Gamma, repetition 1, attempt 2: other processes 7.9 % of the CPUs; made again",
-        "Gamma, repetition 1, attempt 3: other processes wrote 64 MiB; it counts",
+        "Beta Tree, repetition 2, attempt 1: steal 3.1 %; retried",
+        "Gamma, repetition 1, attempt 2: other processes 7.9 % of the CPUs; retried",
+        "Gamma, repetition 1, attempt 3: other processes wrote 64 MiB; used",
     ):
         assert told in made.text.replace("\xa0", " "), told
 
@@ -272,7 +272,7 @@ def test_a_disturbed_cell_is_marked_next_to_its_rate(made: Made) -> None:
     rates = made.tables.at("c-baseline-fillseq", "Sequential writes").rows["Gamma"]
     assert "disturbed in 1 of 4 repetitions" in " ".join(rates.values())
     again = made.tables.at("c-baseline-fillrandom", "Random writes").rows["Beta Tree"]
-    assert "2 disturbed attempts made again" in " ".join(again.values())
+    assert "2 disturbed attempts retried" in " ".join(again.values())
     assert "disturbed in" not in " ".join(again.values())
 
 
@@ -311,7 +311,7 @@ def test_the_noise_of_the_run_is_at_the_top(made: Made, tmp_path: Path) -> None:
     assert "Noise of the run: Alpha, measured twice under two names" in top
     unmeasured = report_page.render(load_run(synthetic_run.write_run(tmp_path)))
     assert (
-        "The noise of this run is not known: no engine was measured twice."
+        "The noise of this run is unknown: no engine was measured twice."
         in (unmeasured.partition("<main")[0])
     )
 
@@ -329,7 +329,7 @@ def test_tails_and_space_need_no_chart_to_be_opened(made: Made) -> None:
 
 
 def test_the_limits_of_the_counters_are_said_once(made: Made) -> None:
-    assert made.text.count("of /proc/self/io) miss what goes through a memory map") == 1
+    assert made.text.count("of /proc/self/io) exclude access through memory maps") == 1
     assert made.text.count("the journal of the file system does not") == 1
 
 
@@ -346,8 +346,8 @@ def test_a_run_of_schema_1_shows_what_it_has() -> None:
     assert {m.record["schema"] for m in run.measurements} == {1}
     text = report_page.render(run)
     captions = {t.caption for t in Tables(text).found}
-    assert "State of the work" in captions
+    assert "Time by phase" in captions
     assert "Memory and disk" in captions
-    assert not captions & {"Latency of one call", "Processors, for each operation"}
+    assert not captions & {"Latency of one call", "Processors, per operation"}
     assert 'id="tails"' not in text
     assert "no engine was measured twice" in text

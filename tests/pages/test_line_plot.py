@@ -110,16 +110,16 @@ def test_eight_engines_have_eight_colours_and_shapes() -> None:
 
 def test_ycsb_has_its_own_keys_unless_others_are_requested() -> None:
     exact = ["keys: by YCSB's own formula (YCSB-exact)"]
-    assert workloads.told({}, "ycsbd") == exact
-    assert workloads.told({}, "ycsbload") == []
-    true = workloads.told({"key_distribution": "zipf"}, "ycsbd")
+    assert workloads.facts_of({}, "ycsbd") == exact
+    assert workloads.facts_of({}, "ycsbload") == []
+    true = workloads.facts_of({"key_distribution": "zipf"}, "ycsbd")
     assert true == ["keys: true Zipf, by rejection-inversion"]
 
 
 def test_a_benchmark_with_a_size_of_its_own_follows_no_law() -> None:
     law: Flags = {"value_size_distribution_type": "uniform", "value_size": 100_000}
     for benchmark in ("fillseq100K", "readrand100K"):
-        assert workloads.told(law, benchmark) == []
+        assert workloads.facts_of(law, benchmark) == []
         assert workloads.value_bounds(law, benchmark) == (100_000, 100_000)
     assert workloads.value_bounds(law, "fillseq") == (1, 199_999)
 
@@ -164,4 +164,4 @@ def test_a_benchmark_with_a_size_of_its_own_follows_no_law() -> None:
 def test_only_what_is_unusual_is_reported(
     options: dict[str, Any], due: list[str]
 ) -> None:
-    assert workloads.told(options) == due
+    assert workloads.facts_of(options) == due

@@ -58,7 +58,7 @@ def test_the_figures_of_the_writer_stand_under_its_chart(run: Run) -> None:
     found = mixes.writer(chart(run, "readwhilewriting"))
     loop_ns = run.measurements[0].loop_ns
     assert loop_ns is not None
-    assert column(found, "asked") == ["as fast as it goes"] * 3
+    assert column(found, "requested") == ["unlimited"] * 3
     assert column(found, "writes") == ["200"] * 3
     line = next(
         m
@@ -70,8 +70,8 @@ def test_the_figures_of_the_writer_stand_under_its_chart(run: Run) -> None:
     assert shown == pytest.approx(due, rel=0.01)
     assert all(text != "–" for text in column(found, "p50"))
     page = tree(report_page.render(run))
-    assert "The writer beside them" in page.at("c-mixed-readwhilewriting").text
-    assert "The writer beside them" not in page.at("c-mixed-readrandom").text
+    assert "Concurrent writer" in page.at("c-mixed-readwhilewriting").text
+    assert "Concurrent writer" not in page.at("c-mixed-readrandom").text
 
 
 def test_a_requested_rate_is_reported_as_one(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_requested_rate_is_reported_as_one(tmp_path: Path) -> None:
         if writer := m.record.get("writer"):
             writer["rate_ops_per_sec"] = 2000.0
     found = mixes.writer(chart(run, "readwhilewriting"))
-    assert column(found, "asked") == ["2,000"] * 3
+    assert column(found, "requested") == ["2,000"] * 3
 
 
 def test_each_type_has_its_count_its_share_and_its_latencies(run: Run) -> None:
@@ -114,7 +114,7 @@ def test_what_a_driver_counted_is_a_resource(run: Run) -> None:
 
 def test_markdown_has_the_same_tables(run: Run) -> None:
     text = markdown.render(run)
-    for told in ("The writer beside them", "Operations of type scan", "60\\.51"):
+    for told in ("Concurrent writer", "Operations of type scan", "60\\.51"):
         assert told.replace("\\", "") in text.replace("\\", ""), told
 
 

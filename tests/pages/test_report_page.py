@@ -129,13 +129,13 @@ def test_an_engine_alone_is_not_fastest(tmp_path: Path) -> None:
 
 
 def test_a_tie_is_called_a_tie(varied: Run) -> None:
-    assert "Tie of Alpha and Beta Tree" in Page(report_page.render(varied)).text
+    assert "Tie between Alpha and Beta Tree" in Page(report_page.render(varied)).text
 
 
 def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
     page = Page(report_page.render(made(tmp_path, synthetic_run.plan(repetitions=1))))
     assert "Alpha is fastest in 8 of 8 charts" in page.text
-    assert "One repetition each cannot show a win." in page.text
+    assert "A single repetition cannot prove a win." in page.text
     assert "★" not in page.text.replace("★ wins", "")
 
 
@@ -312,7 +312,7 @@ def test_unknown_published_figures_are_said_and_left_out(tmp_path: Path) -> None
     plan = synthetic_run.plan()
     plan["suite"]["published"] = "nothing"
     run = made(tmp_path, plan)
-    told = "published figures “nothing” are not known here"
+    told = "unknown published figures “nothing”"
     page = Page(report_page.render(run))
     assert told in page.text
     assert "Alpha wins 8 of 8 charts" in page.text

@@ -266,11 +266,13 @@ def test_a_family_without_a_title_before_its_flag_has_its_name(tmp_path: Path) -
 
 
 def test_the_chips_leave_out_what_is_swept(run: Run, tmp_path: Path) -> None:
-    texts = [c.text for c in summary_badges.chips(run, comparison.compare(run))]
+    texts = [c.text for c in summary_badges.run_badges(run, comparison.compare(run))]
     assert "8 B keys" in texts
     assert not any("values" in text for text in texts)
     other = swept(tmp_path, "cache_size", [1 << 20, 4 << 20])
-    texts = [c.text for c in summary_badges.chips(other, comparison.compare(other))]
+    texts = [
+        c.text for c in summary_badges.run_badges(other, comparison.compare(other))
+    ]
     assert not any("cache" in text for text in texts)
     assert "8 B keys, 4 or 64 B values" in texts
 

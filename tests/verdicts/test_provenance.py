@@ -69,7 +69,7 @@ def test_processor_numbers_are_no_number_of_processors() -> None:
 
 def test_the_limits_of_the_figures_are_reported(run: Run) -> None:
     page = report_page.render(run)
-    assert "only their sum can be relied on" in page
+    assert "only their sum is reliable" in page
     assert "read no clock" not in page
     assert page.count("read the clock about once in 16 µs") == 2
 

@@ -308,7 +308,7 @@ def test_a_change_against_the_medians_is_reported(
     rates = [{ALPHA: [1e3 * rate for rate in side]} for side in (base, new)]
     older = run(tmp_path / BASE, unchanged, rates[0])
     newer = run(tmp_path / NEW, unchanged, rates[1])
-    told = "the change is of all pairs, not of the medians"
+    told = "the change is over all pairs, not of medians"
     assert f"medians {medians}: {told}" in note(cell(compared(older, newer), ALPHA))
     assert told not in note(cell(compared(older, older), ALPHA))
 

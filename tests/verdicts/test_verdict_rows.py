@@ -8,7 +8,7 @@ from report.model.judgement import Judgement, Verdict
 from report.words.verdict_rows import (
     Kind,
     VerdictRow,
-    blindest,
+    least_certain,
     verdict_table,
     with_judgement,
 )
@@ -76,8 +76,8 @@ def test_a_row_has_the_figures_of_its_judgement() -> None:
 
 def test_the_blindest_row_is_inconclusive() -> None:
     vague = replace(CELL, outcome="not gated", unseen=0.5)
-    assert blindest([CELL, replace(UNSURE, unseen=0.02), UNSURE, vague]) == UNSURE
-    assert blindest([CELL, vague]) is None
+    assert least_certain([CELL, replace(UNSURE, unseen=0.02), UNSURE, vague]) == UNSURE
+    assert least_certain([CELL, vague]) is None
 
 
 def test_verdicts_are_counted_in_one_sentence() -> None:
