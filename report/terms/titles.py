@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from report.terms import numbers
 from report.terms.rulebook import BENCHMARKS, FLAGS
 
-DISTURBED, SUSPECT = "⚠", "¶"  # signs of a rate, in every format
+DISTURBED, SUSPECT = "⚠", "¶"  # marks of a rate, in every format
 MEANINGS = {
     DISTURBED: "disturbed by other work on the machine",
-    SUSPECT: "suspect: works outside the clock, or its size or speed does not fit",
+    SUSPECT: "suspect: works outside the clock, or its size or speed is implausible",
 }
 
 

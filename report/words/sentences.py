@@ -1,4 +1,4 @@
-"""The words of the reports, from fixed templates: verdicts and notes."""
+"""The sentences of the reports, from fixed templates: verdicts and notes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
 
 NOISE_UNKNOWN = (
-    "the noise of the run was not measured, so a win rests on these intervals alone"
+    "the noise of the run was not measured, so a win is based on the repetitions alone"
 )
 
 
 def headline(comparison: Comparison) -> str:
-    """Who is fastest, in a few words."""
+    """Return the fastest engine in a few words."""
     total = numbers.count(len(comparison.charts), "chart")
     if not any(standing.rated for standing in comparison.standings):
         return "No engine has a rate yet"
@@ -36,7 +36,7 @@ def headline(comparison: Comparison) -> str:
 
 
 def verdict_rest(comparison: Comparison) -> str:
-    """The rest of the verdict's first sentence and what follows it."""
+    """Return the end of the headline's sentence and the sentences after it."""
     ranking = _ranking(comparison)
     outcomes = Counter(chart.verdict.outcome for chart in comparison.charts)
     rest = []
@@ -47,10 +47,10 @@ def verdict_rest(comparison: Comparison) -> str:
     sentences = ["".join(f", {part}" for part in rest) + "."]
     ties = outcomes[ChartOutcome.TIE]
     if ties:
-        told = "One chart is a tie" if ties == 1 else f"{ties} charts are ties"
-        sentences.append(told + _within_noise(comparison, ties) + ".")
+        tied = "One chart is a tie" if ties == 1 else f"{ties} charts are ties"
+        sentences.append(tied + _within_noise(comparison, ties) + ".")
     if outcomes[ChartOutcome.SINGLE]:
-        sentences.append("One repetition each cannot show a win.")
+        sentences.append("A single repetition cannot prove a win.")
     doubts = Counter(chart.verdict.doubt for chart in comparison.charts)
     for doubt, number in doubts.items():
         if doubt:
@@ -59,152 +59,155 @@ def verdict_rest(comparison: Comparison) -> str:
             sentences.append(f"{charts} {verb} no winner: {doubt}.")
     if outcomes[ChartOutcome.UNCONTESTED] and not comparison.alone:
         alone = numbers.count(outcomes[ChartOutcome.UNCONTESTED], "chart")
-        sentences.append(f"In {alone} one engine alone has a rate, and no win.")
+        sentences.append(f"In {alone} only one engine has a rate, which is not a win.")
     sentences += _without_rate(comparison)
     return " ".join(sentences)
 
 
 def chart_verdict(chart: Chart) -> str:
-    """One chart's verdict: "X wins, 2.28× ahead of the next".
+    """Return one chart's verdict: "X wins, 2.28× ahead of the next".
 
-    A win says so where the winner or one that it is over was disturbed.
+    A win is marked if the rate of any ranked engine was disturbed.
     """
     names = {row.engine.name: row.engine.title for row in chart.rows}
     leaders = [names[name] for name in chart.verdict.leaders]
     match chart.verdict.outcome:
         case ChartOutcome.WIN:
             ahead = sorted(r.off_best for r in chart.rows if r.off_best)[1]
-            told = f"{leaders[0]} wins, {numbers.slower(ahead)} ahead of the next"
+            win = f"{leaders[0]} wins, {numbers.slower(ahead)} ahead of the next"
             is_disturbed = any(row.disturbed_rate for row in chart.rows)
-            return f"{told} (disturbed)" if is_disturbed else told
+            return f"{win} (disturbed)" if is_disturbed else win
         case ChartOutcome.TIE:
-            told = f"Tie of {', '.join(leaders[:-1])} and {leaders[-1]}"
+            tie = f"Tie between {', '.join(leaders[:-1])} and {leaders[-1]}"
             if not chart.verdict.within_noise:
-                return told
+                return tie
             share = numbers.percent(chart.noise_share or 0.0)
-            return f"{told}, which differ by no more than the noise, {share}"
+            return f"{tie}, which differ by no more than the noise of {share}"
         case ChartOutcome.SINGLE:
-            return f"{leaders[0]} is fastest, in one repetition"
+            return f"{leaders[0]} is fastest in a single repetition"
         case ChartOutcome.UNPROVEN:
-            return f"{leaders[0]} is fastest, but no win: {chart.verdict.doubt}"
+            return f"{leaders[0]} is fastest, but not a winner: {chart.verdict.doubt}"
         case ChartOutcome.UNCONTESTED:
-            return f"{leaders[0]} alone has a rate"
+            return f"Only {leaders[0]} has a rate"
     if chart.disputed:
         return "The digests disagree: no engine is ranked"
     return "No engine has a rate"
 
 
 def win_rule(comparison: Comparison) -> str:
-    """What a win is, in this run."""
-    rule = "wins: no repetition of another engine reaches its slowest"
+    """Return the definition of a win in this run."""
+    rule = "wins: its slowest repetition is faster than all of every other engine"
     if comparison.noise is None:
         return f"{rule}; {NOISE_UNKNOWN}"
     share = numbers.percent(comparison.noise.share)
-    return f"{rule}, and no other median is within the noise of the run, {share}"
+    return f"{rule}, and no other median is within the noise of the run ({share})"
 
 
 def notes(row: Row) -> list[str]:
-    """What a reader must know beside a row's rate, warnings first."""
+    """Return the remarks to show next to a row's rate, warnings first."""
     return warnings(row) + remarks(row)
 
 
 def warnings(row: Row) -> list[str]:
-    """What weakens a rate: work outside the clock, and other work meanwhile."""
+    """Return what weakens a rate: findings and disturbances."""
     return [text for _, text in signed_warnings(row)]
 
 
 def signed_warnings(row: Row) -> list[tuple[str, str]]:
-    """Return the same, each after the sign of its kind."""
-    found = [(SUSPECT, text) for text in row.findings]
+    """Return the warnings, each with the mark of its kind."""
+    signed = [(SUSPECT, text) for text in row.findings]
     if row.summary and row.disturbed:
-        made = len(row.repetitions) + bool(row.latency)
-        text = f"disturbed in {len(row.disturbed)} of {made} repetitions"
-        found.append((DISTURBED, text))
-    return found
+        total = len(row.repetitions) + bool(row.latency)
+        text = f"disturbed in {len(row.disturbed)} of {total} repetitions"
+        signed.append((DISTURBED, text))
+    return signed
 
 
 def remarks(row: Row) -> list[str]:
-    """What else to know of a row's rate."""
-    found = []
+    """Return the remarks about a row's rate other than warnings."""
+    texts = []
     if row.truncated:
         done = f"{row.truncated.ops or 0:,}"
         planned = f"{row.truncated.figure('planned_ops') or 0:,}"
-        found.append(f"stopped by the time limit after {done} of {planned}")
+        texts.append(f"stopped by the time limit after {done} of {planned}")
     if row.harness_bound:
-        found.append("harness-bound")
+        texts.append("harness-bound")
     if row.assertions_live:
-        found.append("live assertions")
+        texts.append("live assertions")
     if row.wide and row.summary:
-        found.append(f"spread {numbers.percent(row.summary.spread)}")
+        texts.append(f"spread {numbers.percent(row.summary.spread)}")
     if row.summary and row.repeated:
-        told = numbers.count(row.repeated, "disturbed attempt")
-        found.append(f"{told} made again")
-    return found + _facts(row)
+        attempts = numbers.count(row.repeated, "disturbed attempt")
+        texts.append(f"{attempts} retried")
+    return texts + _facts(row)
 
 
 def _facts(row: Row) -> list[str]:
-    """What an engine did outside of the timed work, and with what."""
-    found = [f"{row.threads} threads"] if row.threads > 1 else []
+    """Return threads, notable times outside the timed work, processors and stalls."""
+    facts = [f"{row.threads} threads"] if row.threads > 1 else []
     for form, span_ns in (
         ("settles in {} more", row.settle_ns),
         ("closes in {}", row.close_ns),
         ("recovers in {} after a kill", row.recover_ns),
     ):
-        if (told_ns := row.notable(span_ns)) is not None:
-            found.append(form.format(numbers.seconds(told_ns)))
+        if (notable_ns := row.notable(span_ns)) is not None:
+            facts.append(form.format(numbers.seconds(notable_ns)))
     if row.processors is not None:
-        found.append(f"uses {row.processors:.1f} processors")
+        facts.append(f"uses {row.processors:.1f} processors")
     if row.most_stalled is not None:
         count = numbers.count(row.most_stalled.figure("stall_count") or 0, "stall")
         stalled_ns = row.most_stalled.figure("stalled_ns") or 0
-        found.append(f"{count}, {numbers.seconds(stalled_ns)} in all")
-    return found
+        facts.append(f"{count}, {numbers.seconds(stalled_ns)} in all")
+    return facts
 
 
 def flags(row: Row) -> list[tuple[str, str]]:
-    """(sign, meaning) for where there is no room for notes()."""
-    found = []
+    """Return pairs of a mark and its meaning, where there is no space for notes()."""
+    marks = []
     if row.assertions_live:
-        found.append(("†", "measured with live assertions"))
+        marks.append(("†", "measured with live assertions"))
     if row.truncated:
-        found.append(("‡", "ended by the time limit"))
+        marks.append(("‡", "ended by the time limit"))
     if row.harness_bound:
-        found.append(("§", "harness-bound: near the harness's own cost"))
+        marks.append(("§", "harness-bound: close to the cost of the harness itself"))
     for sign in dict.fromkeys(sign for sign, _ in signed_warnings(row)):
-        found.append((sign, MEANINGS[sign]))
-    return found
+        marks.append((sign, MEANINGS[sign]))
+    return marks
 
 
 def legend(comparison: Comparison) -> list[tuple[str, str]]:
-    """Every sign that flags() gives in the matrix, once."""
+    """Return all marks that flags() puts into the matrix, without duplicates."""
     return sorted({flag for _, row in comparison.ranked_rows for flag in flags(row)})
 
 
 def chart_name(chart: Chart) -> str:
-    """A chart in one line: "Baseline, sequential reads"."""
+    """Return the name of a chart: "Baseline, sequential reads"."""
     return f"{chart.scenario.title}, {titles.inside(chart.title)}"
 
 
 def noise(run: Run, comparison: Comparison) -> str:
-    """How far one engine is from itself in this run, and what that makes a tie."""
-    found = comparison.noise
-    if found is None:
-        asked = run.plan.suite.control
-        why = "its control has no rate" if asked else "no engine was measured twice"
-        return f"The noise of this run is not known: {why}."
-    most = f"by {numbers.percent(found.share)} at most in nine charts of ten"
-    if found.charts < 10:
-        most = f"by {numbers.percent(found.share)} at most"
-    elif found.largest > found.share:
-        most += f", {numbers.percent(found.largest)} in the worst"
+    """Return a paragraph about the noise of a run and its effect on ties."""
+    measured = comparison.noise
+    if measured is None:
+        control = run.plan.suite.control
+        reason = (
+            "its control has no rate" if control else "no engine was measured twice"
+        )
+        return f"The noise of this run is unknown: {reason}."
+    share = numbers.percent(measured.share)
+    most = f"by at most {share} in 9 of 10 charts"
+    if measured.charts < 10:
+        most = f"by at most {share}"
+    elif measured.largest > measured.share:
+        most += f" and by {numbers.percent(measured.largest)} in the worst"
     return (
-        f"Noise of the run: {found.engine}, measured twice under two names, differs "
-        f"from itself {most}. Smaller differences are ties."
+        f"Noise of the run: {measured.engine}, measured twice under two names, differs "
+        f"from itself {most}. Smaller differences between engines are ties."
     )
 
 
 def unranked_label(chart: Chart, row: Row) -> str:
-    """What a row is that is not ranked; of a control, how far from its twin."""
+    """Return the role of an unranked row; for a control, its distance from its twin."""
     twin = next((r for r in chart.rows if r.engine.name == row.engine.twin_of), None)
     if twin is None or twin.summary is None or row.summary is None:
         return f"the {row.engine.role}, not ranked"
@@ -217,7 +220,7 @@ def _ranking(comparison: Comparison) -> list[Standing]:
 
 
 def _within_noise(comparison: Comparison, ties: int) -> str:
-    """How many of the ties would be wins in a run without noise."""
+    """Return how many of the ties would be wins without noise, as a clause."""
     verdicts = [chart.verdict for chart in comparison.charts]
     number = sum(verdict.within_noise for verdict in verdicts)
     if not number:
