@@ -96,7 +96,7 @@ def chart_verdict(chart: Chart) -> str:
 
 def win_rule(comparison: Comparison) -> str:
     """Return the definition of a win in this run."""
-    rule = "wins: its slowest repetition is faster than all of every other engine"
+    rule = "wins: its slowest repetition is faster than any of another engine"
     if comparison.noise is None:
         return f"{rule}; {NOISE_UNKNOWN}"
     share = numbers.percent(comparison.noise.share)

@@ -70,7 +70,7 @@ def test_a_table_of_several_charts_has_the_columns_of_all(varied: Run) -> None:
 def test_markdown_says_the_noise_and_what_was_disturbed(varied: Run) -> None:
     text = markdown.render(varied)
     assert "differs from itself by at most 3.5 %." in text
-    assert "and no other median is within the noise of the run, 3.5 %." in text
+    assert "and no other median is within the noise of the run (3.5 %)." in text
     told = "Gamma, repetition 1, attempt 2: other processes 7.9 % of the CPUs"
     assert f"- Baseline, fillseq: {told}; retried" in text
 
@@ -82,7 +82,7 @@ def test_markdown_has_what_is_on_disk_and_explains_it(varied: Run) -> None:
     assert fill[2] == "1.13× (128 KiB · 1.00× → 1.13×)"
     assert text.index("## On disk") < text.index("## Latency of one call")
     assert "on disk: bytes allocated when the database was closed." in text
-    assert "On disk: bytes allocated for each byte of live entries" in text
+    assert "On disk: bytes allocated in the closed database per byte" in text
 
 
 def test_a_run_that_only_reads_has_what_is_on_disk(tmp_path: Path) -> None:

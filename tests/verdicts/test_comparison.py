@@ -254,7 +254,7 @@ def test_repeated_attempts_are_counted(tmp_path: Path) -> None:
 def test_the_rule_of_a_win_names_the_noise(tmp_path: Path) -> None:
     compared = comparison.compare(varied(tmp_path))
     assert sentences.win_rule(compared) == (
-        "wins: its slowest repetition is faster than all of every other engine, and "
+        "wins: its slowest repetition is faster than any of another engine, and "
         "no other median is within the noise of the run (3.5 %)"
     )
 
