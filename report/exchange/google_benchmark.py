@@ -14,7 +14,6 @@ more than compare.py does: Bencher requires `context.caches`.
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 import re
@@ -23,11 +22,11 @@ from typing import Any
 
 from report.exchange.exported_cells import ExportedCell, samples
 from report.model.google_file import SCHEMA, GoogleFile, read
+from report.model.plan import started_at
 from report.model.run import Measurement, Run
 
-__all__ = ["GoogleFile", "read", "render", "started"]
+__all__ = ["GoogleFile", "read", "render"]
 
-_STARTED = re.compile(r"(\d{8}-\d{6})-")
 _UNKNOWN = "unknown"
 # The caches as environment.json has them, in the words of Linux.
 _CACHE = re.compile(
@@ -47,24 +46,12 @@ def render(run: Run) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def started(run_id: str) -> datetime.datetime | None:
-    """Return the start time in a run's name, in UTC, or None if it has none."""
-    match = _STARTED.match(run_id)
-    if match is None:
-        return None
-    try:
-        began = datetime.datetime.strptime(match[1], "%Y%m%d-%H%M%S")
-    except ValueError:
-        return None
-    return began.replace(tzinfo=datetime.UTC)
-
-
 def _context(run: Run) -> dict[str, Any]:
     cpu, load = _part(run.environment, "cpu"), _part(run.environment, "load")
     machine = json.dumps(run.plan.machine, sort_keys=True)
     governor, mhz = cpu.get("governor", _UNKNOWN), _number(cpu.get("mhz"))
     averages = [_number(load.get(f"minutes_{n}")) for n in (1, 5, 15)]
-    began = started(run.plan.run)
+    began = started_at(run.plan.run)
     facts = {
         "date": began.isoformat() if began else None,
         "host_name": f"machine-{hashlib.sha256(machine.encode()).hexdigest()[:12]}",

@@ -16,7 +16,7 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 
-from report.exchange.google_benchmark import started
+from report.model.plan import started_at
 from report.terms.documents import ResultsError
 from report.verdict.history_series import Series
 
@@ -68,7 +68,7 @@ def _table(group: Sequence[Series], branch: str) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*_FACTS, *map(_column, group)])
     for index, entry in enumerate(group[0].entries):
-        began = started(entry.run)
+        began = started_at(entry.run)
         if began is None:
             raise ResultsError(
                 f"{entry.run}: the name of the run does not begin with its time"

@@ -5,6 +5,8 @@ It is written once, to run.json before the first measurement, and never changed.
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -15,6 +17,7 @@ from report.terms.rulebook import UNSETTLED, Benchmark, Flag, Flags
 SCHEMA = 3
 # Version of the method of measurement; results of different methods do not compare.
 METHOD = 1
+_TIME_OF_NAME = re.compile(r"(\d{8}-\d{6})-")
 CONTROL = "control"  # the role of an engine that is measured again
 
 
@@ -245,3 +248,15 @@ class Plan:
         if benchmark.unsupported:
             return "unsupported", benchmark.unsupported
         return None
+
+
+def started_at(run_id: str) -> datetime.datetime | None:
+    """Return the start time in a run's name, in UTC, or None if it has none."""
+    match = _TIME_OF_NAME.match(run_id)
+    if match is None:
+        return None
+    try:
+        began = datetime.datetime.strptime(match[1], "%Y%m%d-%H%M%S")
+    except ValueError:
+        return None
+    return began.replace(tzinfo=datetime.UTC)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from report.model.build_facts import text_of
-from report.model.plan import Engine, Scenario
+from report.model.plan import Engine, Scenario, started_at
 from report.model.run import Measurement, Run
 from report.terms import numbers
 from report.verdict.comparison import Chart
@@ -21,7 +20,6 @@ _CHOSEN = (
     ("duration", "--max-time", "s"),
     ("rate", "--rate", ""),
 )
-_RUN_ID = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-.+")
 _SPELLINGS = {"cpu": "CPU", "cpus": "CPUs", "mhz": "MHz", "smt": "SMT"}
 
 
@@ -153,11 +151,8 @@ def _selectable(run: Run, engines: str) -> list[str]:
 
 def started(run_id: str) -> str:
     """Return the start time from a run's name, "20261121-014500-quick", or ""."""
-    match = _RUN_ID.fullmatch(run_id)
-    if not match:
-        return ""
-    year, month, day, hour, minute = match.groups()
-    return f"{year}-{month}-{day} {hour}:{minute} UTC"
+    start = started_at(run_id)
+    return f"{start:%Y-%m-%d %H:%M} UTC" if start else ""
 
 
 def time_shares(run: Run) -> list[Share]:

@@ -106,10 +106,12 @@ class AbSchedule(Schedule):
         cells = [cell.name for cell in run.cells if cell.failure is None]
         counts = RunFolder(self.path, COUNTS_FILE)
         try:
-            show = lambda text: self.listener(CountStep(text))  # noqa: E731
-            self.count(cells, counts.append, self.counts.lines, show)
+            self.count(cells, counts.append, self.counts.lines, self._show_step)
         finally:
             counts.close()
+
+    def _show_step(self, text: str) -> None:
+        self.listener(CountStep(text))
 
     def _round(self, number: int, cells: Sequence[CellName]) -> Iterator[Task]:
         """Yield the missing tasks of one round of these cells."""

@@ -1,6 +1,5 @@
 """The runs in a results directory, with their suites and states."""
 
-import datetime
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
@@ -10,6 +9,7 @@ from report.model.record import Record
 from report.model.run_folder import load
 from report.terms.documents import ResultsError
 from report.verdict.ab_judge import judge_ab
+from report.words.provenance import started
 from scripts.planning.order import missing_turns
 from scripts.store.run_store import EVERY_KIND, all_runs, is_ab_run
 
@@ -52,7 +52,7 @@ def _run_entry(path: Path) -> dict[str, Any]:
         "suite": plan.suite.name,
         "engines": [engine.name for engine in plan.engines if not engine.twin_of],
         "state": _state(records, is_whole=not missing_turns(plan, records)),
-        "started": _started(plan.run),
+        "started": started(plan.run) or None,
     }
 
 
@@ -65,7 +65,7 @@ def _ab_entry(path: Path) -> dict[str, Any]:
         "suite": f"{plan.suite.name} (ab)",
         "engines": list(names),
         "state": _state(records, is_whole=not judge_ab(recorded).unfinished),
-        "started": _started(plan.run),
+        "started": started(plan.run) or None,
     }
 
 
@@ -74,12 +74,3 @@ def _state(records: Iterable[Record], *, is_whole: bool) -> str:
         return "unfinished"
     failed = any(record["status"] in _FAILED for record in records)
     return "failed" if failed else "complete"
-
-
-def _started(name: str) -> str | None:
-    """Return the time that a run's name begins with, or None."""
-    try:
-        start = datetime.datetime.strptime(name[:15], "%Y%m%d-%H%M%S")
-    except ValueError:
-        return None
-    return f"{start:%Y-%m-%d %H:%M} UTC"
