@@ -21,11 +21,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from report.exchange.exported_cells import ExportedCell, samples
-from report.model.google_file import SCHEMA, GoogleFile, read
+from report.model.google_file import SCHEMA
 from report.model.plan import started_at
 from report.model.run import Measurement, Run
-
-__all__ = ["GoogleFile", "read", "render"]
 
 _UNKNOWN = "unknown"
 # The caches as environment.json has them, in the words of Linux.

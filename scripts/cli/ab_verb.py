@@ -110,7 +110,7 @@ def ab(
     strict: bool,
     **given: Any,
 ) -> None:
-    """Measure two builds alternately and judge if B is slower.
+    """Measure two builds alternately, and report whether B is slower.
 
     Every repetition is a fresh process on a fresh database.  All cells of SUITE are
     screened.  Cells that look different are measured again and judged on the new
