@@ -118,7 +118,7 @@ def _slower(gate: Gate) -> str:
 def verdicts(gate: Gate) -> str:
     """Return how many rows about time have each outcome, and what could go unseen."""
     inconclusive: str = GateOutcome.INCONCLUSIVE
-    if (worst := gate.blindest) is not None and worst.unseen is not None:
+    if (worst := gate.least_certain_row) is not None and worst.unseen is not None:
         inconclusive += f" ({unseen(worst.unseen, worst.label)})"
     totals = {
         GateOutcome.UNCHANGED: len(gate.timed(GateOutcome.UNCHANGED)),

@@ -79,7 +79,7 @@ class Gate:
         return any(row.judged and row.kind is Kind.CELL for row in self.rows)
 
     @property
-    def blindest(self) -> VerdictRow | None:
+    def least_certain_row(self) -> VerdictRow | None:
         """The inconclusive row in which the largest slowdown could go unseen."""
         return least_certain(row for row in self.rows if row.timed)
 

@@ -125,7 +125,7 @@ def facts(row: AbRow) -> list[tuple[str, str]]:
 
 def repetitions(cell: AbCell) -> list[RoundText]:
     """Return every complete round of a cell."""
-    found = []
+    texts = []
     for stage in (SCREEN, CONFIRM):
         rounds: dict[int, list[RepetitionText]] = {}
         for number, repetition in ab_forest.in_order(cell, stage):
@@ -134,15 +134,15 @@ def repetitions(cell: AbCell) -> list[RoundText]:
             rounds.setdefault(number, []).append(
                 RepetitionText(repetition.side, rate, marks)
             )
-        found += [RoundText(stage, n, tuple(made)) for n, made in rounds.items()]
-    return found
+        texts += [RoundText(stage, n, tuple(made)) for n, made in rounds.items()]
+    return texts
 
 
-def disturbances(made: Sequence[RoundText]) -> list[str]:
+def disturbances(repetitions: Sequence[RoundText]) -> list[str]:
     """Return the other activity of the machine for each disturbed repetition."""
     return [
         f"{one.stage} {one.number}, {repetition.side}: {repetition.disturbed}"
-        for one in made
+        for one in repetitions
         for repetition in one.repetitions
         if repetition.disturbed
     ]
@@ -151,12 +151,12 @@ def disturbances(made: Sequence[RoundText]) -> list[str]:
 def _by_engine(
     engines: Sequence[Engine], rows: Sequence[AbRow]
 ) -> list[ab_words.RowGroup]:
-    found = []
+    groups = []
     for engine in engines:
-        own = tuple(row for row in rows if row.engine.name == engine.name)
-        if own:
-            found.append(ab_words.RowGroup(engine.title, own))
-    return found
+        of_engine = tuple(row for row in rows if row.engine.name == engine.name)
+        if of_engine:
+            groups.append(ab_words.RowGroup(engine.title, of_engine))
+    return groups
 
 
 def _raw(run: AbRun) -> dict[str, Any] | None:

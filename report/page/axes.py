@@ -118,19 +118,19 @@ def shown(ticks: Iterable[Tick]) -> list[tuple[Tick, str]]:
 
     A label that does not fit at any width is left out.
     """
-    found = [tick for tick in ticks if tick.label]
+    labelled = [tick for tick in ticks if tick.label]
     least: dict[int, int] = {}  # the width from which on each one is shown
     for step in STEPS:
-        for i in _coarse_first(len(found)):
+        for i in _coarse_first(len(labelled)):
             if i in least:
                 continue
-            left, right = _reach(found[i], step)
+            left, right = _reach(labelled[i], step)
             if left < -_GAP_CH or right > step + _GAP_CH:
                 continue
-            there = [_reach(found[k], step) for k in least]
+            there = [_reach(labelled[k], step) for k in least]
             if all(right < begin or left > end for begin, end in there):
                 least[i] = step
-    return [(found[i], _classes(found[i], least[i])) for i in sorted(least)]
+    return [(labelled[i], _classes(labelled[i], least[i])) for i in sorted(least)]
 
 
 def _coarse_first(count: int) -> list[int]:

@@ -47,15 +47,15 @@ def encoded(pairs: Sequence[Sequence[int]]) -> str:
 
 def decoded(text: str) -> list[list[int]]:
     """Return the pairs that encoded() wrote."""
-    found: list[list[int]] = []
+    pairs: list[list[int]] = []
     line = ((0, 0), (0, 0))
     differences = _numbers(text)
     for first, second in zip(differences[::2], differences[1::2], strict=True):
         expected = _next(*line)
         pair = (expected[0] + first, expected[1] + second)
-        found.append(list(pair))
+        pairs.append(list(pair))
         line = (line[1], pair)
-    return found
+    return pairs
 
 
 def _next(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
@@ -63,22 +63,22 @@ def _next(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
 
 
 def _numbers(text: str) -> list[int]:
-    found = []
+    numbers = []
     number, scale = 0, 1
     for digit in text:
         value = _VALUE[digit]
         number += (value % _MORE) * scale
         scale *= _MORE
         if value < _MORE:
-            found.append(-(number // 2) if number % 2 else number // 2)
+            numbers.append(-(number // 2) if number % 2 else number // 2)
             number, scale = 0, 1
-    return found
+    return numbers
 
 
 def _digits(difference: int) -> list[str]:
     number = -difference * 2 + 1 if difference < 0 else difference * 2
-    found = []
+    digits = []
     while number >= _MORE:
-        found.append(_DIGITS[number % _MORE + _MORE])
+        digits.append(_DIGITS[number % _MORE + _MORE])
         number //= _MORE
-    return [*found, _DIGITS[number]]
+    return [*digits, _DIGITS[number]]

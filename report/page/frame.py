@@ -27,7 +27,7 @@ _AFTER_PART = re.compile(r"(?<=\w)[/_.:=](?=[^\W\d])")
 
 def environment() -> jinja2.Environment:
     """Return an environment for templates/, with the filters that format numbers."""
-    made = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDERS),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -35,7 +35,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(
+    templates.filters.update(
         rounded=numbers.rounded,
         compact=numbers.compact,
         slower=numbers.slower,
@@ -49,8 +49,8 @@ def environment() -> jinja2.Environment:
         unbroken=numbers.unbroken,
         breakable=breakable,
     )
-    made.globals.update(count=numbers.count, axes=axes)
-    return made
+    templates.globals.update(count=numbers.count, axes=axes)
+    return templates
 
 
 def rendered(

@@ -92,10 +92,10 @@ def chart(
     judged: SeriesSteps, runs: set[str], numbers: Numbers, most: int
 ) -> SeriesChart:
     """Return the part of a series in these runs, drawn as about `most` points."""
-    found = judged.series
-    points = [i for i, point in enumerate(found.points) if point.entry.run in runs]
+    series = judged.series
+    points = [i for i, point in enumerate(series.points) if point.entry.run in runs]
     steps = {change.step.index: change for change in judged.changes}
-    drawn, per_point = _thinned(found.points, points, steps, most)
+    drawn, per_point = _thinned(series.points, points, steps, most)
     low, high = _range(drawn)
     scale = Scale(high, low)
     beyond = [(one.high > high, one.low < low) for one in drawn]
@@ -111,9 +111,9 @@ def chart(
         band=_path([*upper, *reversed(lower)]) + "z",
         line=_path(line) + ("h1" if len(line) == 1 else ""),
         levels=_levels(drawn, scale),
-        ticks=_ticks(scale, found.is_ratio),
+        ticks=_ticks(scale, series.is_ratio),
         marks=_marks(drawn, numbers),
-        dots=_dots(drawn, line, found.is_ratio),
+        dots=_dots(drawn, line, series.is_ratio),
         runs_per_point=per_point,
         cut=_cut(lefts, beyond),
         cut_points=sum(map(any, beyond)),
@@ -152,12 +152,12 @@ def _thinned(
 def _drawn(
     points: Sequence[SeriesPoint], group: list[int], steps: dict[int, Change]
 ) -> DrawnPoint:
-    found = tuple(points[index] for index in group)
+    members = tuple(points[index] for index in group)
     return DrawnPoint(
-        found,
-        statistics.median(point.band.median for point in found),
-        min(point.band.low for point in found),
-        max(point.band.high for point in found),
+        members,
+        statistics.median(point.band.median for point in members),
+        min(point.band.low for point in members),
+        max(point.band.high for point in members),
         steps.get(group[0]),
     )
 
@@ -183,11 +183,11 @@ def _path(places: Iterable[tuple[int, int]]) -> str:
 
 def _cut(lefts: Sequence[int], beyond: Sequence[tuple[bool, bool]]) -> str:
     """Return a stroke at each edge at which a band is cut."""
-    found = []
+    strokes = []
     for left, (above, below) in zip(lefts, beyond, strict=True):
-        found += [f"M{left} 0v{_STROKE}"] * above
-        found += [f"M{left} {HIGH}v-{_STROKE}"] * below
-    return "".join(found)
+        strokes += [f"M{left} 0v{_STROKE}"] * above
+        strokes += [f"M{left} {HIGH}v-{_STROKE}"] * below
+    return "".join(strokes)
 
 
 def _dots(
@@ -203,26 +203,26 @@ def _dots(
 
 
 def _marks(drawn: Sequence[DrawnPoint], numbers: Numbers) -> tuple[StepMark, ...]:
-    found: list[StepMark] = []
+    marks: list[StepMark] = []
     for i, one in enumerate(drawn):
         if not one.change:
             continue
         at = i / len(drawn) * 100
-        taken = {mark.level for mark in found if at - mark.at_percent < _CROWDED}
+        taken = {mark.level for mark in marks if at - mark.at_percent < _CROWDED}
         number = numbers[one.change.key]
-        found.append(StepMark(at, number, one.change, free_level(taken)))
-    return tuple(found)
+        marks.append(StepMark(at, number, one.change, free_level(taken)))
+    return tuple(marks)
 
 
 def _levels(drawn: Sequence[DrawnPoint], scale: Scale) -> tuple[LevelLine, ...]:
     begins = [i for i, one in enumerate(drawn) if i == 0 or one.change]
     across = Scale(0, len(drawn))
-    found = []
+    lines = []
     for begin, end in zip(begins, [*begins[1:], len(drawn)], strict=True):
         medians = [p.band.median for one in drawn[begin:end] for p in one.points]
         y = _top(scale, statistics.median(medians)) / HIGH * 100
-        found.append(LevelLine(across.percent(begin), across.percent(end), y))
-    return tuple(found)
+        lines.append(LevelLine(across.percent(begin), across.percent(end), y))
+    return tuple(lines)
 
 
 def _ticks(scale: Scale, is_ratio: bool) -> tuple[Tick, ...]:

@@ -114,18 +114,18 @@ def chips(view: HistoryView, parts: list[MachineSection]) -> list[Badge]:
         runs = f"the last {view.runs} of {view.all_runs} runs"
     series = sum(len(part.machine.judged) for part in parts)
     steady = sum(part.machine.steady for part in parts)
-    found = [
+    badges = [
         Badge(runs),
         Badge(numbers.count(len(parts), "machine")),
         Badge(f"{steady} of {series} series with nothing open"),
     ]
     few = sum(part.machine.short for part in parts)
     if few:
-        found.append(Badge(f"{few} series with fewer than {FEW} points", warns=True))
+        badges.append(Badge(f"{few} series with fewer than {FEW} points", warns=True))
     thinned = max((c.runs_per_point for part in parts for c in part.charts), default=1)
     if thinned > 1:
-        found.append(Badge(f"each point covers up to {thinned} runs"))
-    return found
+        badges.append(Badge(f"each point covers up to {thinned} runs"))
+    return badges
 
 
 def figures(chart: SeriesChart) -> TextTable:

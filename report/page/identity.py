@@ -29,14 +29,14 @@ NEUTRAL = EngineLook("en", "mn")
 
 def looks(engines: Iterable[Engine]) -> dict[str, EngineLook]:
     """Return the look of each engine by name; unranked engines are neutral."""
-    found = {}
+    by_name = {}
     place = 0
     for engine in engines:
-        found[engine.name] = NEUTRAL
+        by_name[engine.name] = NEUTRAL
         if engine.ranked:
-            found[engine.name] = look(place)
+            by_name[engine.name] = look(place)
             place += 1
-    return found
+    return by_name
 
 
 def look(place: int) -> EngineLook:

@@ -51,12 +51,12 @@ class Curve:
 
 @dataclass(frozen=True)
 class Plot:
-    """A whole drawing; `told` describes it in words."""
+    """A whole drawing, and its description in words."""
 
     curves: tuple[Curve, ...]
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
-    told: str
+    description: str
 
     @property
     def ends(self) -> list[tuple[Curve, float]]:
@@ -83,22 +83,22 @@ def plot(
 
     `values` are those of `flag`, along the horizontal axis.
     """
-    kept = [_above_zero(one) for one in series]
-    kept = [one for one in kept if one.spots]
-    if not kept:
+    drawn = [_above_zero(one) for one in series]
+    drawn = [one for one in drawn if one.spots]
+    if not drawn:
         return None
-    ends = [n for one in kept for s in one.spots for n in (s.low, s.high)]
+    ends = [n for one in drawn for s in one.spots for n in (s.low, s.high)]
     scale = _scale(min(ends), max(ends))
     lefts, names = places(values), [titles.value(value, flag) for value in values]
-    labels = _label_places([_top(scale, one.spots[-1].median) for one in kept])
+    labels = _label_places([_top(scale, one.spots[-1].median) for one in drawn])
     return Plot(
         tuple(
             _curve(one, scale, lefts, names, label)
-            for one, label in zip(kept, labels, strict=True)
+            for one, label in zip(drawn, labels, strict=True)
         ),
         _across(names, lefts),
         _up(scale),
-        "; ".join(_in_words(one, names) for one in kept) + ".",
+        "; ".join(_in_words(one, names) for one in drawn) + ".",
     )
 
 
@@ -141,9 +141,9 @@ def _curve(
     for spot in series.spots:
         left, top = lefts[spot.value], _top(scale, spot.median)
         high, low = _top(scale, spot.high), _top(scale, spot.low)
-        told = f"{names[spot.value]}: {numbers.compact(spot.median)}"
+        label = f"{names[spot.value]}: {numbers.compact(spot.median)}"
         whisker = (high, low) if low - high >= 1 else None
-        marks.append(Dot(left, top, told, whisker=whisker))
+        marks.append(Dot(left, top, label, whisker=whisker))
         step = "L" if before is not None and spot.value == before + 1 else "M"
         path += f"{step}{round(left * WIDE / 100)} {top:g}"
         before = spot.value
@@ -154,16 +154,16 @@ def _label_places(tops: Sequence[float]) -> list[float]:
     """Return positions at the ends of the lines, moved so that no labels overlap."""
     gap = min(_LABEL_PX, HIGH_PX / max(len(tops), 1))
     order = sorted(range(len(tops)), key=lambda i: (tops[i], i))
-    found = [0.0] * len(tops)
+    places = [0.0] * len(tops)
     least = gap / 2
     for i in order:
-        found[i] = least = max(tops[i], least)
+        places[i] = least = max(tops[i], least)
         least += gap
     most = HIGH_PX - gap / 2
     for i in reversed(order):
-        found[i] = most = min(found[i], most)
+        places[i] = most = min(places[i], most)
         most -= gap
-    return [round(top, 1) for top in found]
+    return [round(top, 1) for top in places]
 
 
 def _across(names: Sequence[str], lefts: Sequence[float]) -> tuple[Tick, ...]:

@@ -83,21 +83,21 @@ def strip(comparison: Comparison) -> Strip | None:
 
 def dumbbells(comparison: Comparison, page: Page) -> Dumbbells | None:
     """Return the dumbbells, or None if the run and the page share no chart."""
-    found = []
+    charts = []
     for chart in comparison.charts:
         pairs = [
             (row, page.find(chart.scenario.name, chart.benchmark, row.engine.name))
             for row in chart.rows
         ]
         if any(figure for _, figure in pairs):
-            found.append((chart, pairs))
-    rates = [f.ops_per_sec for _, pairs in found for _, f in pairs if f]
-    rates += [r.summary.median for _, ps in found for r, _ in ps if r.summary]
-    if not found:
+            charts.append((chart, pairs))
+    rates = [f.ops_per_sec for _, pairs in charts for _, f in pairs if f]
+    rates += [r.summary.median for _, ps in charts for r, _ in ps if r.summary]
+    if not charts:
         return None
     scale = LogScale(_power_under(min(rates)), _power_under(max(rates)) * 10)
     groups = []
-    for chart, pairs in found:
+    for chart, pairs in charts:
         members = []
         for row, figure in pairs:
             old = figure.ops_per_sec if figure else None
@@ -121,14 +121,14 @@ def dumbbells(comparison: Comparison, page: Page) -> Dumbbells | None:
 
 
 def _lane(standing: Standing, comparison: Comparison, scale: LogScale) -> Lane:
-    found = sorted(
+    ratios = sorted(
         (row.off_best, chart_name(chart))
         for chart, row in comparison.ranked_rows
         if row.engine is standing.engine and row.off_best
     )
     dots: list[Dot] = []
     levels: list[tuple[float, int]] = []
-    for ratio, name in found:
+    for ratio, name in ratios:
         x = scale.percent(ratio)
         taken = [level for before, level in levels if x - before < _CROWDED_PERCENT]
         level = min(free_level(taken), _LEVELS - 1)

@@ -98,18 +98,18 @@ def rates(run: Run) -> Page | None:
 
 
 def sources_of(
-    compared: Comparison, found: Sequence[PublishedTable], drawn: Sequence[Sweep]
+    compared: Comparison, tables: Sequence[PublishedTable], drawn: Sequence[Sweep]
 ) -> list[PublishedSource]:
     """Return each table with the rows that are not drawn elsewhere, if it has any."""
-    made = [
+    sources = [
         PublishedSource(
             table,
             tuple(_COLUMNS.get(column, column) for column in table.columns),
             _grouped(compared, table, drawn),
         )
-        for table in found
+        for table in tables
     ]
-    return [one for one in made if one.groups]
+    return [one for one in sources if one.groups]
 
 
 def unmatched(
@@ -185,11 +185,11 @@ def _line(table: PublishedTable, chart: Chart, row: Row) -> PublishedRow:
 
 
 def _note(chart: Chart, row: Row) -> str:
-    found = [chart.scenario.title]
+    parts = [chart.scenario.title]
     if count := sweeps.entries(row):
-        found.append(f"{count:,} entries")
+        parts.append(f"{count:,} entries")
     if (threads := row.threads) > 1:
-        found.append(f"{threads} threads")
+        parts.append(f"{threads} threads")
     if row.settle_ns:
-        found.append(f"settles in {numbers.seconds(row.settle_ns)} more")
-    return ", ".join(found)
+        parts.append(f"settles in {numbers.seconds(row.settle_ns)} more")
+    return ", ".join(parts)

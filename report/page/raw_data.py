@@ -52,12 +52,12 @@ def packed_lines(
 def unpacked(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the lines of a packed document, in their order."""
     shared = document["shared"]
-    found: list[tuple[int, dict[str, Any]]] = []
+    records: list[tuple[int, dict[str, Any]]] = []
     for table in document["tables"]:
         for line, *row in table["rows"]:
             values = (_expanded(value, shared) for value in row)
-            found.append((line, dict(zip(table["keys"], values, strict=True))))
-    return [record for _, record in sorted(found, key=lambda pair: pair[0])]
+            records.append((line, dict(zip(table["keys"], values, strict=True))))
+    return [record for _, record in sorted(records, key=lambda pair: pair[0])]
 
 
 def script_json(document: Mapping[str, Any]) -> str:

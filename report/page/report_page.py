@@ -120,12 +120,12 @@ def _heat(row: Row) -> str:
 
 def _floors(compared: comparison.Comparison) -> list[tuple[Chart, Row, Row | None]]:
     """Return (chart, floor, the ranked engine nearest to the floor)."""
-    found = []
+    floors = []
     for chart in compared.charts:
         rated = [row for row in chart.rows if row.summary]
         nearest = min(rated, key=lambda r: r.ns_per_op or 0.0, default=None)
-        found += [(chart, floor, nearest) for floor in chart.floors]
-    return found
+        floors += [(chart, floor, nearest) for floor in chart.floors]
+    return floors
 
 
 def _footnotes(

@@ -34,7 +34,7 @@ class Spark:
 
 def sparks(chart: Chart) -> list[Spark]:
     """Return the lane of each engine whose median repetition has a timeline."""
-    found = []
+    drawn = []
     for row in all_rows(chart):
         m = median_repetition(row)
         line = timeline.timeline(m.record) if m else None
@@ -43,10 +43,10 @@ def sparks(chart: Chart) -> list[Spark]:
         gaps = timeline.stalls(m.record)
         listed = gaps.longest if gaps else ()
         places = sorted({round(s.at_ns / line.loop_ns * 100, 1) for s in listed})
-        found.append(
+        drawn.append(
             Spark(row, area(line), line, gaps, tuple(places), listed[:_LISTED])
         )
-    return found
+    return drawn
 
 
 def median_repetition(row: Row) -> Measurement | None:

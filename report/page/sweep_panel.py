@@ -299,8 +299,8 @@ def _drawings(sweep: Sweep, lines: Sequence[Trace]) -> Iterable[Drawing]:
         charts.append(("Database", "bytes on disk", _DATABASE))
     for number, (title, unit, column) in enumerate(charts, 1):
         series = [_series(line, column) for line in lines]
-        if made := line_plot.plot(series, sweep.values, sweep.flag):
-            yield Drawing(f"{sweep.anchor}-{number}", title, unit, made)
+        if plot := line_plot.plot(series, sweep.values, sweep.flag):
+            yield Drawing(f"{sweep.anchor}-{number}", title, unit, plot)
 
 
 def _series(line: Trace, column: str) -> PlotLine:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
-from scripts.cli import options as options
+from scripts.cli import options
 from scripts.cli.build_folders import BUILDS, builds_of
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.selection import (
@@ -139,8 +139,8 @@ def ab(
         rule = replace(
             _RULE, screen_rounds=screen_rounds, confirm_rounds=confirm_rounds
         )
-        asked = RunOptions.of(given)
-        request = _request(suite, places, asked, rule, ctx.meta["command"])
+        run_options = RunOptions.of(given)
+        request = _request(suite, places, run_options, rule, ctx.meta["command"])
         with open_runner(places, ctx.obj) as side_a:
             session = session_of(
                 side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
@@ -165,19 +165,19 @@ def _dry_run(session: AbSession, plan: AbPlan, output: Output) -> int:
 
 
 def _request(
-    suite: str, places: RunPlaces, asked: RunOptions, rule: AbRule, command: str
+    suite: str, places: RunPlaces, run_options: RunOptions, rule: AbRule, command: str
 ) -> Request:
     """Return the request, without the parts that an A/B run does not have."""
     config = read_config(places.configs)
     chosen = suite_of(config, suite)
-    asked = replace(
-        asked,
+    run_options = replace(
+        run_options,
         repetitions=rule.screen_rounds + rule.confirm_rounds,
         latency=False,
         control=False,
         repeat_disturbed=0,
     )
-    return Request(config, chosen, selection_of(config, chosen, asked), command)
+    return Request(config, chosen, selection_of(config, chosen, run_options), command)
 
 
 def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from scripts.cli import options as options
+from scripts.cli import options
 
 _NEEDED = (
     "is missing: pass a build directory, which holds drivers/db_bench_*, such as"

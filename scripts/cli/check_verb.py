@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scripts.cli import options as options
+from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import ShareType, check_globs
 from scripts.store.run_store import EVERY_KIND, all_runs, find_run, is_ab_run

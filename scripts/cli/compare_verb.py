@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scripts.cli import options as options
+from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import ShareType, check_globs, matching
 from scripts.show.output import print_error
@@ -100,13 +100,13 @@ def compare(
         if globs:
             check_globs(globs, {**sides[0].cells, **sides[1].cells})
         one, other = (_only(side, globs) for side in sides)
-        found = compare_sources(one, other, Limits(threshold=threshold))
-        if isinstance(found, NotComparable):
+        compared = compare_sources(one, other, Limits(threshold=threshold))
+        if isinstance(compared, NotComparable):
             if kind == "json":
-                put(_json(found, _NOT_COMPARABLE), output, color)
-            return print_error(text.refusal(found), _NOT_COMPARABLE)
-        code = found.exit_code(fail_on)
-        put(_rendered(found, kind, show_all, code), output, color)
+                put(_json(compared, _NOT_COMPARABLE), output, color)
+            return print_error(text.refusal(compared), _NOT_COMPARABLE)
+        code = compared.exit_code(fail_on)
+        put(_rendered(compared, kind, show_all, code), output, color)
         if code == _NOT_COMPARABLE:
             return print_error("nothing could be judged", code)
         return code
@@ -133,28 +133,28 @@ def _only(source: ComparableRun, globs: tuple[str, ...]) -> ComparableRun:
     return replace(source, cells={name: source.cells[name] for name in names})
 
 
-def _json(found: ComparedRuns | NotComparable, code: int) -> str:
+def _json(compared: ComparedRuns | NotComparable, code: int) -> str:
     from report.formats.compare_documents import document, refusal_document
     from report.verdict.run_changes import ComparedRuns
 
-    told = (
-        document(found, code)
-        if isinstance(found, ComparedRuns)
-        else refusal_document(found, code)
+    content = (
+        document(compared, code)
+        if isinstance(compared, ComparedRuns)
+        else refusal_document(compared, code)
     )
-    return json.dumps(told, indent=1, allow_nan=False) + "\n"
+    return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
 def _rendered(
-    found: ComparedRuns, kind: str, show_all: bool, code: int
+    compared: ComparedRuns, kind: str, show_all: bool, code: int
 ) -> str | list[TextLine]:
     from report.formats import compare_text
     from report.formats.compare_documents import csv_document
 
     if kind == "json":
-        return _json(found, code)
+        return _json(compared, code)
     if kind == "csv":
-        return csv_document(found)
+        return csv_document(compared)
     if kind == "md":
-        return compare_text.markdown(found, show_all)
-    return compare_text.lines(found, show_all)
+        return compare_text.markdown(compared, show_all)
+    return compare_text.lines(compared, show_all)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from report.config.config_types import Config, SuiteConfig
-from scripts.cli import options as options
+from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.selection import read_config, suite_of
 from scripts.doctor.admission import full, subject_of
@@ -105,12 +105,12 @@ def _usual_suite(config: Config) -> str:
 @contextmanager
 def made_for_now(folder: Path) -> Iterator[None]:
     """Create the folder for the block, and remove the parts of its path created."""
-    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     finally:
-        for place in made:
+        for place in missing:
             with suppress(OSError):  # in use by another process by now
                 place.rmdir()
 

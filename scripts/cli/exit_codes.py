@@ -22,7 +22,7 @@ def exit_code_of(work: Callable[[], int]) -> int:
     except (CannotStart, Unfit) as error:
         return print_error(str(error), error.exit_code)
     except CannotResume as error:
-        lines = "\n  ".join(error.found)
+        lines = "\n  ".join(error.changes)
         return print_error(f"this run cannot be resumed:\n  {lines}", 2)
     except DiskFull as error:
         return print_error(str(error), 3)

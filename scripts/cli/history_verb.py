@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from scripts.cli import options as options
+from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import check_globs, matching
 from scripts.show.output import print_error, shown
@@ -163,8 +163,8 @@ def _show(
         )
     cells = sorted({str(cell.name) for entry in entries for cell in entry.cells})
     check_globs(globs, cells)
-    wanted = set(matching(globs, cells))
-    found = view(entries, lambda name: str(name) in wanted, last)
+    selected = set(matching(globs, cells))
+    history = view(entries, lambda name: str(name) in selected, last)
     if kind == "html" and output is None:
         output = folder / "report.html"
     is_file = output is not None and str(output) != "-"
@@ -174,11 +174,11 @@ def _show(
         from scripts.show import history_otava
 
         recent = entries[-last:] if last else entries
-        click.echo(shown(history_otava.write(output, recent, wanted)))
+        click.echo(shown(history_otava.write(output, recent, selected)))
         return 0
     from scripts.show.print_lines import put
 
-    put(_rendered(found, kind), output, color)
+    put(_rendered(history, kind), output, color)
     if output is not None and is_file:
         click.echo(shown(output))
     if open_it:
@@ -186,16 +186,16 @@ def _show(
     return 0
 
 
-def _rendered(found: HistoryView, kind: str) -> str | list[TextLine]:
+def _rendered(history: HistoryView, kind: str) -> str | list[TextLine]:
     from report.formats import history_documents, history_text
 
     if kind == "html":
         from report.page.history_page import render
 
-        return render(found)
+        return render(history)
     if kind == "csv":
-        return history_documents.csv_document(found)
+        return history_documents.csv_document(history)
     if kind == "json":
-        document = history_documents.document(found)
+        document = history_documents.document(history)
         return json.dumps(document, indent=1, allow_nan=False) + "\n"
-    return history_text.lines(found)
+    return history_text.lines(history)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from scripts.cli import options as options
+from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import names
 from scripts.cli.selection import read_config, suite_of

@@ -180,14 +180,14 @@ class VerbGroup(click.Group):
 
 def recorded_command(args: Sequence[str]) -> str:
     """Return the command as it is recorded: without the folders of this machine."""
-    kept: list[str] = []
+    recorded: list[str] = []
     words = iter(args)
     for word in words:
         if word in _PLACES:
             next(words, None)
         elif not word.startswith(tuple(f"{place}=" for place in _PLACES)):
-            kept.append(word)
-    return shlex.join(["kvmatrix", *kept])
+            recorded.append(word)
+    return shlex.join(["kvmatrix", *recorded])
 
 
 def names(

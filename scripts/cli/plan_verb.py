@@ -11,7 +11,7 @@ import click
 
 from report.model.plan import CellName, Plan
 from report.terms import numbers
-from scripts.cli import options as options
+from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import CountsType
 from scripts.cli.selection import (
@@ -104,12 +104,12 @@ def plan(
     5 nothing could be measured, or a cell could not be predicted; 130 interrupted.
     """
     output, places = Output.of(given), RunPlaces.of(given)
-    asked = replace(RunOptions.of(given), control=False)
+    run_options = replace(RunOptions.of(given), control=False)
 
     def work() -> int:
         config = read_config(places.configs)
         chosen = suite_of(config, suite)
-        selection = selection_of(config, chosen, asked)
+        selection = selection_of(config, chosen, run_options)
         note_own_defaults(config, selection)
         request = Request(config, chosen, selection, ctx.meta["command"])
         learn = SampleOptions(runs, sizes, measure, against)
@@ -131,7 +131,7 @@ class SampleOptions:
 def predict_suite(
     request: Request,
     learn: SampleOptions,
-    asked: RunPlaces,
+    places: RunPlaces,
     output: Output,
     outside: SystemAccess,
 ) -> int:
@@ -139,20 +139,20 @@ def predict_suite(
 
     Raises the errors that scripts.cli.exit_codes turns into a message.
     """
-    places = replace(asked, results=asked.results / PLANS)
-    with open_runner(places, outside) as runner:
-        made = runner.plan(request)
+    measuring = replace(places, results=places.results / PLANS)
+    with open_runner(measuring, outside) as runner:
+        plan = runner.plan(request)
         if learn.measure:
-            sizes = _sizes(learn.sizes, made)
-            samples, _ = collect(_sources(asked, learn.runs), made)
-            session = RunSession(runner, view_for(output, places))
-            ending = measure_sizes(session, made, sizes, samples)
+            sizes = _sizes(learn.sizes, plan)
+            samples, _ = collect(_sources(places, learn.runs), plan)
+            session = RunSession(runner, view_for(output, measuring))
+            ending = measure_sizes(session, plan, sizes, samples)
             if ending:
                 return print_error(
                     f"{ending.message}; finished repetitions are kept",
                     ending.exit_code,
                 )
-        return _tell(runner, made, asked, learn, output)
+        return _print_estimate(runner, plan, places, learn, output)
 
 
 def _sources(places: RunPlaces, runs: Sequence[str]) -> list[Path]:
@@ -163,61 +163,61 @@ def _sources(places: RunPlaces, runs: Sequence[str]) -> list[Path]:
     return [find_run(places.results, name) for name in runs]
 
 
-def _sizes(sizes: Sequence[int] | None, made: Plan) -> Sequence[int]:
+def _sizes(sizes: Sequence[int] | None, plan: Plan) -> Sequence[int]:
     """Return the sizes to measure.  Raises click.UsageError."""
-    num = min(_nums(made))
+    num = min(_nums(plan))
     chosen = sizes or default_sizes(num)
     if max(chosen, default=num) >= num:
         raise click.UsageError(f"--sizes: expected only sizes below --num {num:,}")
     return chosen
 
 
-def _tell(
-    runner: Runner, made: Plan, places: RunPlaces, learn: SampleOptions, output: Output
+def _print_estimate(
+    runner: Runner, plan: Plan, places: RunPlaces, learn: SampleOptions, output: Output
 ) -> int:
-    samples, skipped = collect(_sources(places, learn.runs), made)
+    samples, skipped = collect(_sources(places, learn.runs), plan)
     if learn.runs and skipped:
         raise CannotStart("; ".join(skipped))
     room = _room(runner)
     measured: dict[CellName, float] = {}
     if learn.against:
-        samples, measured = _against(places, learn.against, made, samples)
-    found = estimate_suite(made, samples, room)
+        samples, measured = _against(places, learn.against, plan, samples)
+    estimate = estimate_suite(plan, samples, room)
     if output.as_json:
-        click.echo(json.dumps(document(found, made, room, measured), indent=1))
+        click.echo(json.dumps(document(estimate, plan, room, measured), indent=1))
     else:
-        click.echo("\n".join(text(found, room, measured)))
-    if found.unfit:
-        listed = "\n  ".join(map(str, found.unfit))
+        click.echo("\n".join(text(estimate, room, measured)))
+    if estimate.unfit:
+        listed = "\n  ".join(map(str, estimate.unfit))
         return print_error(f"this run does not fit:\n  {listed}", _UNFIT)
-    if found.unknown:
-        cells = numbers.count(len(found.unknown), "cell is", "cells are")
+    if estimate.unknown:
+        cells = numbers.count(len(estimate.unknown), "cell is", "cells are")
         return print_error(f"{cells} not predicted; add --measure", _UNKNOWN)
     return 0
 
 
 def _against(
-    places: RunPlaces, name: str, made: Plan, samples: Samples
+    places: RunPlaces, name: str, plan: Plan, samples: Samples
 ) -> tuple[Samples, dict[CellName, float]]:
     """Return the samples of up to a tenth of the size, and the seconds of the run.
 
     Raises CannotStart if the run has none of the cells at --num.
     """
-    run, skipped = collect([find_run(places.results, name)], made)
+    run, skipped = collect([find_run(places.results, name)], plan)
     measured = {
         cell: wall_s
-        for cell in made.cells
-        if (wall_s := run.wall_s(made, cell)) is not None
+        for cell in plan.cells
+        if (wall_s := run.wall_s(plan, cell)) is not None
     }
     if not measured:
         raise CannotStart(
             "; ".join(skipped) or f"--against {name}: has none of these cells at --num"
         )
-    return samples.up_to(min(_nums(made)) // _TENTH), measured
+    return samples.up_to(min(_nums(plan)) // _TENTH), measured
 
 
-def _nums(made: Plan) -> list[int]:
-    return [int(made.flags(cell)["num"]) for cell in made.cells]
+def _nums(plan: Plan) -> list[int]:
+    return [int(plan.flags(cell)["num"]) for cell in plan.cells]
 
 
 def _room(runner: Runner) -> Room:

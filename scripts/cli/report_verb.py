@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from scripts.cli import options as options
+from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.show.output import shown
 from scripts.store.report_file import FORMATS, write_report

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from scripts.cli import options as options
+from scripts.cli import options
 from scripts.cli.build_folders import BUILDS, builds_of
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.selection import read_config

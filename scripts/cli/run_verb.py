@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from scripts.cli import options as options
+from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.selection import (
     RunOptions,
@@ -51,22 +51,23 @@ def run(
     cells failed or are missing (the rest is saved), or the run is unfinished; 4 the
     machine is unfit (--strict); 5 nothing could be measured; 130 interrupted.
     """
-    output, places, asked = Output.of(given), RunPlaces.of(given), RunOptions.of(given)
+    output, places = Output.of(given), RunPlaces.of(given)
+    run_options = RunOptions.of(given)
 
     def work() -> int:
         config = read_config(places.configs)
         chosen_suite = suite_of(config, suite)
-        selection = selection_of(config, chosen_suite, asked)
+        selection = selection_of(config, chosen_suite, run_options)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
         with open_runner(places, ctx.obj) as runner:
-            made = runner.plan(request)
+            plan = runner.plan(request)
             if dry_run:
                 note_own_defaults(config, selection)
-                document = dry_run_document(made, places)
+                document = dry_run_document(plan, places)
                 return show_dry_run(document, dry_run_lines, output)
             session = RunSession(runner, view_for(output, places))
-            ending = run_with_progress(session, made, output, strict=strict)
-        command = resume_command(made.run, places)
+            ending = run_with_progress(session, plan, output, strict=strict)
+        command = resume_command(plan.run, places)
         return conclude(ending, RunResult(ending), output, command)
 
     sys.exit(exit_code_of(work))

@@ -65,16 +65,16 @@ def suite_of(config: Config, name: str) -> SuiteConfig:
     return config.suites[suite_name(name, config.suites)]
 
 
-def selection_of(config: Config, suite: SuiteConfig, asked: RunOptions) -> Selection:
+def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Selection:
     """Return the selection of these options.  Raises click.UsageError."""
     engines = config.default_engines(suite)
-    if asked.engines:
-        engines = names(asked.engines, config.engines, "engine", "--engine")
+    if options.engines:
+        engines = names(options.engines, config.engines, "engine", "--engine")
     scenarios = suite.scenarios
-    if asked.scenarios:
-        scenarios = _scenarios(config, scenarios, asked.scenarios)
+    if options.scenarios:
+        scenarios = _scenarios(config, scenarios, options.scenarios)
     check_globs(
-        asked.globs,
+        options.globs,
         (
             f"{engine}/{scenario}/{benchmark}"
             for scenario in scenarios
@@ -82,24 +82,24 @@ def selection_of(config: Config, suite: SuiteConfig, asked: RunOptions) -> Selec
             for benchmark in config.scenarios[scenario].benchmarks
         ),
     )
-    _check_sweeps(config, scenarios, asked.chosen)
-    repetitions = asked.repetitions or suite.repetitions
-    latency = suite.latency if asked.latency is None else asked.latency
-    repeats = asked.repeat_disturbed
-    if asked.rate and not latency:
+    _check_sweeps(config, scenarios, options.chosen)
+    repetitions = options.repetitions or suite.repetitions
+    latency = suite.latency if options.latency is None else options.latency
+    repeats = options.repeat_disturbed
+    if options.rate and not latency:
         raise click.UsageError(
             "--rate applies to the latency repetition; add --latency"
         )
     return Selection(
         engines=tuple(name for name in config.engines if name in engines),
         scenarios=tuple(scenarios),
-        globs=asked.globs,
+        globs=options.globs,
         repetitions=repetitions,
-        seed=asked.seed,
-        timeout_s=asked.timeout or suite.timeout_s,
-        chosen=asked.chosen,
+        seed=options.seed,
+        timeout_s=options.timeout or suite.timeout_s,
+        chosen=options.chosen,
         latency=latency,
-        control=_control(suite, asked, engines, repetitions),
+        control=_control(suite, options, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
     )
 
@@ -129,14 +129,14 @@ def _scenarios(
 ) -> tuple[str, ...]:
     """Return those named, in the suite's order; a sweep's name stands for all of it."""
     families = {
-        name: kept
+        name: selected
         for name, members in config.families().items()
-        if (kept := tuple(s for s in scenarios if s in members))
+        if (selected := tuple(s for s in scenarios if s in members))
     }
     known = (*scenarios, *families)
     words = names(given, known, "scenario", "--scenario")
-    wanted = {name for word in words for name in families.get(word, (word,))}
-    return tuple(name for name in scenarios if name in wanted)
+    chosen = {name for word in words for name in families.get(word, (word,))}
+    return tuple(name for name in scenarios if name in chosen)
 
 
 def _check_sweeps(
@@ -154,13 +154,13 @@ def _check_sweeps(
 
 
 def _control(
-    suite: SuiteConfig, asked: RunOptions, engines: Collection[str], repetitions: int
+    suite: SuiteConfig, options: RunOptions, engines: Collection[str], repetitions: int
 ) -> str:
     """Return the control engine, or "".  Raises click.UsageError."""
-    if asked.control is None:
-        whole = not (asked.engines or asked.scenarios or asked.globs)
+    if options.control is None:
+        whole = not (options.engines or options.scenarios or options.globs)
         return control_of(suite, whole, engines, repetitions)
-    if not asked.control:
+    if not options.control:
         return ""
     if not suite.control:
         raise click.UsageError(

@@ -65,9 +65,9 @@ def _on_request() -> list[str]:
 def _gaps() -> list[str]:
     """Return what scripts/setup has not installed, or not completely."""
     gaps = [tool for tool in _TOOLS if shutil.which(tool) is None]
-    wanted = ("requirements.txt", "requirements-dev.txt")
+    requirements = ("requirements.txt", "requirements-dev.txt")
     prefix = Path(sys.prefix)
-    if not any(is_current(prefix, _ROOT / "scripts" / name) for name in wanted):
+    if not any(is_current(prefix, _ROOT / "scripts" / name) for name in requirements):
         gaps.append("the Python packages of scripts/requirements.txt")
     return gaps
 

@@ -53,8 +53,8 @@ def probe(machine: Machine, probes: Probes, progress: Progress) -> ProbeResults:
     """Run the probes, which needs a few seconds and some disk writes."""
     progress("4 KiB writes and reads")
     overwrites_ns, reads_ns = probes.overwrites_ns(), probes.reads_ns()
-    own = (os.getpid(),)
-    before = snapshot(machine.reader, machine.data_dir, own)
+    ignored = (os.getpid(),)
+    before = snapshot(machine.reader, machine.data_dir, ignored)
     work_ns = probes.work_ns(progress)
-    after = snapshot(machine.reader, machine.data_dir, own)
+    after = snapshot(machine.reader, machine.data_dir, ignored)
     return ProbeResults(overwrites_ns, reads_ns, work_ns, disturbance(before, after, 0))

@@ -16,16 +16,16 @@ def memory(subject: Subject) -> Finding:
     name, available = "memory", subject.fact("memory", "available_bytes")
     if not isinstance(available, int):
         return unknown(name, "not in /proc", "run where /proc is mounted")
-    found = f"{numbers.size(available)} available"
+    state = f"{numbers.size(available)} available"
     needed = subject.needed_bytes
     if available < LEAST_BYTES:
         more = f"stop other programs; at least {numbers.size(LEAST_BYTES)} are needed"
-        return fail(name, found, more)
+        return fail(name, state, more)
     if needed is not None and available < needed:
         cell = f"the largest cell of suite {subject.suite}"
-        found += f", less than the {numbers.size(needed)} of {cell}"
-        return warn(name, found, "stop other programs, or run with a smaller --num")
-    return ok(name, found)
+        state += f", less than the {numbers.size(needed)} of {cell}"
+        return warn(name, state, "stop other programs, or run with a smaller --num")
+    return ok(name, state)
 
 
 def swap(subject: Subject) -> Finding:
@@ -37,8 +37,8 @@ def swap(subject: Subject) -> Finding:
     if not isinstance(total, int) or not isinstance(free, int):
         return unknown("swap", "not in /proc", "run where /proc is mounted")
     if free < total:
-        found = f"{numbers.size(total - free)} in use"
-        return warn("swap", found, "free some memory, then sudo swapoff -a")
+        state = f"{numbers.size(total - free)} in use"
+        return warn("swap", state, "free some memory, then sudo swapoff -a")
     return ok("swap", f"{numbers.size(total)}, unused")
 
 

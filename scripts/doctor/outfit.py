@@ -19,18 +19,18 @@ def engines(subject: Subject) -> Finding:
     live = [e.name for e in there if e.description and e.description.assertions_live]
     if not any(e.role == "" for e in there):
         return fail(name, f"no engine is usable: {'; '.join(missing[:1])}", _BUILD)
-    found = ", ".join(
+    versions = ", ".join(
         f"{e.name} {e.description.version}" for e in there if e.description
     )
     if live:
-        state = f"{found}; slower, with live assertions: {', '.join(live)}"
+        state = f"{versions}; slower, with live assertions: {', '.join(live)}"
         remedy = _set_up_commands(subject, [e for e in there if e.name in live])
         return fail(name, state, f"compile without them: {remedy}")
     if missing:
         remedy = _set_up_commands(subject, [e for e in subject.engines if e.missing])
-        state = f"{found}; missing: {', '.join(missing)}"
+        state = f"{versions}; missing: {', '.join(missing)}"
         return warn(name, state, f"build with {remedy}")
-    return ok(name, found)
+    return ok(name, versions)
 
 
 def _set_up_commands(subject: Subject, engines: Iterable[Engine]) -> str:

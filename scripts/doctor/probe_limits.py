@@ -70,24 +70,24 @@ def synced(subject: Subject, times_ns: Sequence[int]) -> Finding:
     if not times_ns:
         return unknown(name, "no file could be synced in the data directory", _DISK)
     least_ns = min(times_ns)
-    found = (
+    measured = (
         f"4 KiB write + fdatasync {numbers.seconds(least_ns)} at least,"
         f" {numbers.seconds(statistics.median(times_ns))} in the median"
     )
     if least_ns < SYNC_FAIL_NS:
-        return fail(name, f"{found}: this does not reach a disk", _DISK)
+        return fail(name, f"{measured}: this does not reach a disk", _DISK)
     if subject.fact("block_device", "rotational") is True and not subject.virtual:
         if least_ns < TURN_NS:
-            cause = f"{found}: less than one rotation, so the disk's cache answers"
+            cause = f"{measured}: less than one rotation, so the disk's cache answers"
             return warn(name, cause, "run sudo hdparm -W 0 on the disk")
     elif least_ns < SYNC_WARN_NS:
-        cause = f"{found}: only a drive with power-loss protection is this fast"
+        cause = f"{measured}: only a drive with power-loss protection is this fast"
         ask = "ask whether the host forwards flushes, which a guest cannot see"
         check = "make sure that the drive has it"
         return warn(name, cause, ask if subject.virtual else check)
     if subject.virtual:
-        found += "; whether the host stores it cannot be checked from here"
-    return ok(name, found)
+        measured += "; whether the host stores it cannot be checked from here"
+    return ok(name, measured)
 
 
 def disk_reads(times_ns: Sequence[int]) -> Finding:
@@ -97,11 +97,13 @@ def disk_reads(times_ns: Sequence[int]) -> Finding:
         cause = "the data directory does not support reads past the page cache"
         return unknown(name, cause, "choose another folder with --data-dir")
     median_ns, tail_ns = statistics.median(times_ns), _rank(times_ns, 0.9)
-    found = f"4 KiB in {numbers.seconds(median_ns)} in the median,"
-    found += f" 90 % in {numbers.seconds(tail_ns)}"
+    measured = f"4 KiB in {numbers.seconds(median_ns)} in the median,"
+    measured += f" 90 % in {numbers.seconds(tail_ns)}"
     if tail_ns > READ_TAIL * median_ns:
-        return warn(name, f"{found}: uneven", "stop other programs that use the disk")
-    return ok(name, found)
+        return warn(
+            name, f"{measured}: uneven", "stop other programs that use the disk"
+        )
+    return ok(name, measured)
 
 
 def noise_floor(times_ns: Sequence[int]) -> Finding:
@@ -110,15 +112,15 @@ def noise_floor(times_ns: Sequence[int]) -> Finding:
     if not times_ns:
         return unknown(name, "nothing was measured", "run scripts/kvmatrix doctor")
     lost, drift = lost_share(times_ns), drift_share(times_ns)
-    found = (
+    measured = (
         f"{numbers.percent(lost)} of a processor's time lost in gaps, speed within"
         f" {numbers.percent(drift)}, over {numbers.seconds(sum(times_ns))}"
     )
     if lost > LOST_FAIL or drift > DRIFT_FAIL:
-        return fail(name, found, _QUIET)
+        return fail(name, measured, _QUIET)
     if lost > LOST_WARN or drift > DRIFT_WARN:
-        return warn(name, found, _QUIET)
-    return ok(name, found)
+        return warn(name, measured, _QUIET)
+    return ok(name, measured)
 
 
 def quiet(meanwhile: Mapping[str, Any]) -> Finding:
@@ -171,6 +173,6 @@ def _quantiles(times_ns: Sequence[int]) -> dict[str, float] | None:
     if not times_ns:
         return None
     ranks = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
-    found = {name: _rank(times_ns, share) for name, share in ranks.items()}
+    ranked = {name: _rank(times_ns, share) for name, share in ranks.items()}
     whole = {"count": len(times_ns), "min": min(times_ns), "max": max(times_ns)}
-    return {**whole, **found}
+    return {**whole, **ranked}

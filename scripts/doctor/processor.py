@@ -23,12 +23,12 @@ _ON_HOST = "a guest cannot set it; for results to publish, use a physical machin
 
 def cpu_numbers(text: str) -> set[int]:
     """Return the numbers of a list such as "0-2,5"; empty if it is not one."""
-    found: set[int] = set()
+    cpus: set[int] = set()
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
         if first.isdigit() and (last or first).isdigit():
-            found.update(range(int(first), int(last or first) + 1))
-    return found
+            cpus.update(range(int(first), int(last or first) + 1))
+    return cpus
 
 
 def governor(subject: Subject) -> Finding:
@@ -70,14 +70,14 @@ def processors(subject: Subject) -> Finding:
     total = subject.fact("cpu", "logical_cpus")
     if not allowed or not isinstance(total, int):
         return unknown(name, "not in /proc", "run where /proc is mounted")
-    found = f"{allowed} of {total} may be used"
+    state = f"{allowed} of {total} may be used"
     quota = _quota(subject)
     if quota:
-        return warn(name, f"{found}, but a control group limits them: {quota}", _LIFT)
+        return warn(name, f"{state}, but a control group limits them: {quota}", _LIFT)
     if allowed < 2:
         more = "allow a second one: the runner and an engine's threads share it"
-        return warn(name, found, more)
-    return ok(name, found)
+        return warn(name, state, more)
+    return ok(name, state)
 
 
 _LIFT = "lift the limit: each time it is reached, the engine stops for up to 0.1 s"
@@ -114,10 +114,10 @@ def load(subject: Subject) -> Finding:
     allowed = len(cpu_numbers(subject.fact("cpu", "allowed_cpus")))
     if not isinstance(average, float) or not allowed:
         return unknown(name, "not in /proc", "run where /proc is mounted")
-    found = f"{average:.2f} over the last minute on {allowed} processors"
+    state = f"{average:.2f} over the last minute on {allowed} processors"
     if average > LOAD_PER_CPU * allowed:
-        return warn(name, found, "stop other programs, and wait a minute")
-    return ok(name, found)
+        return warn(name, state, "stop other programs, and wait a minute")
+    return ok(name, state)
 
 
 def steal(subject: Subject) -> Finding:
@@ -126,9 +126,9 @@ def steal(subject: Subject) -> Finding:
     elsewhere = "use a host with fewer guests, or a dedicated one"
     if not isinstance(share, float):
         return unknown(name, "not in /proc/stat", elsewhere)
-    found = f"{numbers.percent(share)} of the CPU time since the machine started"
+    state = f"{numbers.percent(share)} of the CPU time since the machine started"
     return (
-        warn(name, found, elsewhere) if share > STEAL_SINCE_START else ok(name, found)
+        warn(name, state, elsewhere) if share > STEAL_SINCE_START else ok(name, state)
     )
 
 
@@ -150,13 +150,13 @@ def clock_source(subject: Subject) -> Finding:
 def hypervisor(subject: Subject) -> Finding:
     """Check whether this is a physical machine."""
     name, kind = "machine", subject.environment["hypervisor"]
-    own = "repeat results to publish on a machine without a hypervisor"
+    remedy = "repeat results to publish on a machine without a hypervisor"
     if kind == UNKNOWN:
-        return unknown(name, "systemd-detect-virt is not installed", own)
+        return unknown(name, "systemd-detect-virt is not installed", remedy)
     if kind == "none":
         return ok(name, "no hypervisor")
     effect = f"virtual ({kind}): other guests and the host's caches are not visible"
-    return warn(name, effect, own)
+    return warn(name, effect, remedy)
 
 
 def onlookers(subject: Subject) -> Finding:

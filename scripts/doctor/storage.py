@@ -24,7 +24,7 @@ _NO_DEVICE = "the data directory is not on a block device that /sys shows"
 def data_directory(subject: Subject) -> Finding:
     """Check that databases are on a disk of this machine."""
     name, kind = "data dir", subject.machine.mount.type
-    found = f"{kind} on {subject.machine.mount.device}"
+    place = f"{kind} on {subject.machine.mount.device}"
     if kind == UNKNOWN:
         return unknown(name, "its mount is not in /proc", _OTHER_DISK)
     if kind in MEMORY_TYPES:
@@ -34,8 +34,8 @@ def data_directory(subject: Subject) -> Finding:
     if kind.startswith(REMOTE_TYPES):
         return warn(name, f"{kind}: a server is measured, too", _OTHER_DISK)
     if kind not in DISK_TYPES:
-        return warn(name, f"{found}: an unknown file system", _OTHER_DISK)
-    return ok(name, found)
+        return warn(name, f"{place}: an unknown file system", _OTHER_DISK)
+    return ok(name, place)
 
 
 def _overlay(subject: Subject) -> Finding:
@@ -71,9 +71,9 @@ def room(subject: Subject) -> Finding:
         )
         return unknown("room", reason, "build with scripts/setup")
     cell = f"the largest cell of suite {subject.suite}"
-    found = f"{numbers.size(free)} free, {cell} needs {numbers.size(needed)}"
+    state = f"{numbers.size(free)} free, {cell} needs {numbers.size(needed)}"
     remedy = "free some space, or choose another disk with --data-dir"
-    return fail("room", found, remedy) if free < needed else ok("room", found)
+    return fail("room", state, remedy) if free < needed else ok("room", state)
 
 
 def write_cache(subject: Subject) -> Finding:
@@ -94,10 +94,10 @@ def read_ahead(subject: Subject) -> Finding:
     name, size = "read-ahead", subject.fact("block_device", "read_ahead_bytes")
     if not isinstance(size, int):
         return unknown(name, _NO_DEVICE, _OTHER_DISK)
-    found = numbers.size(size)
+    state = numbers.size(size)
     if size <= READ_AHEAD_BYTES:
-        return ok(name, found)
-    effect = f"{found}: random reads from the disk measure this, not the engine"
+        return ok(name, state)
+    effect = f"{state}: random reads from the disk measure this, not the engine"
     return warn(name, effect, f"echo 128 | sudo tee {_queue(subject)}/read_ahead_kb")
 
 

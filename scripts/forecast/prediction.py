@@ -42,9 +42,9 @@ class Forecast:
 
     def seconds(self, turn: ScheduledRepetition) -> float:
         """Return the predicted seconds of one attempt."""
-        found = self._measured(turn)
-        if found is not None:
-            return found
+        measured_s = self._measured(turn)
+        if measured_s is not None:
+            return measured_s
         correction = self._took_s / self._guessed_s if self._guessed_s else 1.0
         return self._guess_s(turn) * correction
 
@@ -97,9 +97,9 @@ def load_history(results: Path, plan: Plan) -> dict[str, float]:
     """Return median seconds per cell, from the newest run on this machine with it."""
     history: dict[str, float] = {}
     passes = {plan.is_latency(repetition) for repetition in (1, plan.rounds)}
-    wanted = {cell_key(plan, c, latency) for c in plan.cells for latency in passes}
+    needed = {cell_key(plan, c, latency) for c in plan.cells for latency in passes}
     for path in reversed(all_runs(results)[-_RUNS_LOOKED_AT:]):
-        if wanted <= history.keys():
+        if needed <= history.keys():
             break
         try:
             earlier = read_current_plan(path)

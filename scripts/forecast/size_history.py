@@ -62,8 +62,8 @@ class Samples:
     def wall_s(self, plan: Plan, cell: CellName) -> float | None:
         """Return the median seconds of a cell at the plan's size, without its fill."""
         num = plan.flags(cell)["num"]
-        found = [sum(s.seconds.values()) for s in self.of(plan, cell) if s.num == num]
-        return repetition_stats.median(found)
+        walls_s = [sum(s.seconds.values()) for s in self.of(plan, cell) if s.num == num]
+        return repetition_stats.median(walls_s)
 
     def failure(self, plan: Plan, cell: CellName) -> str:
         """Return why a repetition of the cell failed, or ""."""
@@ -71,8 +71,8 @@ class Samples:
 
     def elsewhere(self, plan: Plan, cell: CellName) -> list[int]:
         """Return the sizes at which the cell was measured only with other settings."""
-        key, found = growth_key(plan, cell), self.sizes.get(str(cell), set())
-        return sorted({num for other, num in found if other != key})
+        key, sampled = growth_key(plan, cell), self.sizes.get(str(cell), set())
+        return sorted({num for other, num in sampled if other != key})
 
     def of(self, plan: Plan, cell: CellName) -> Sequence[SizeSample]:
         """Return the repetitions of a cell."""
@@ -142,20 +142,20 @@ def _sample(
     prepare_s = (measurement.figure("prepare_ns") or 0) / 1e9
     wall_s = (measurement.figure("wall_ns") or 0) / 1e9
     seconds["rest"] = max(0.0, wall_s - prepare_s - sum(seconds.values()))
-    own = _largest(measurement, "anonymous_rss_bytes", "peak_anonymous_rss_bytes")
+    memory = _largest(measurement, "anonymous_rss_bytes", "peak_anonymous_rss_bytes")
     table = table_bytes(plan, cell)
     sample = SizeSample(
         num=num,
         work=work_of(plan, cell),
         seconds=seconds,
-        memory_bytes=None if own is None else max(0, own - table),
+        memory_bytes=None if memory is None else max(0, memory - table),
         disk_bytes=_largest(measurement, "peak_disk_bytes", "peak_disk_bytes"),
     )
     return sample, SizePoint(num, prepare_s) if prepare_s else None
 
 
-def _largest(measurement: Measurement, own: str, watched: str) -> int | None:
+def _largest(measurement: Measurement, field: str, watched: str) -> int | None:
     """Return the larger of the process's own value and the sampled one."""
     watch: Mapping[str, object] = measurement.record.get("watch") or {}
-    found = (measurement.figure(own), watch.get(watched))
-    return max((figure for figure in found if isinstance(figure, int)), default=None)
+    figures = (measurement.figure(field), watch.get(watched))
+    return max((figure for figure in figures if isinstance(figure, int)), default=None)

@@ -86,15 +86,19 @@ class SuiteEstimate:
 def estimate_suite(plan: Plan, samples: Samples, room: Room) -> SuiteEstimate:
     """Return the needs of the plan, from measurements of its cells."""
     cells = tuple(_estimate(plan, cell, samples) for cell in plan.cells)
-    known = {found.cell: found.repetition for found in cells if found.repetition}
+    known = {
+        estimated.cell: estimated.repetition
+        for estimated in cells
+        if estimated.repetition
+    }
     unfit: list[CellProblem] = []
     doubts: list[CellProblem] = []
-    for found in cells:
-        for may_fit, words in _shortages(found, room):
-            (doubts if may_fit else unfit).append(CellProblem(found.cell, words))
-        if once := found.repetition:
-            words_of = _doubts(plan, found.cell, once, samples, room)
-            doubts += [CellProblem(found.cell, words) for words in words_of]
+    for estimated in cells:
+        for may_fit, words in _shortages(estimated, room):
+            (doubts if may_fit else unfit).append(CellProblem(estimated.cell, words))
+        if once := estimated.repetition:
+            words_of = _doubts(plan, estimated.cell, once, samples, room)
+            doubts += [CellProblem(estimated.cell, words) for words in words_of]
     fills = (_fill_of(plan, unit.cells, known) for unit in plan.order)
     return SuiteEstimate(cells, sum(fills, NOTHING), tuple(unfit), tuple(doubts))
 
@@ -107,7 +111,7 @@ def _estimate(plan: Plan, cell: CellName, samples: Samples) -> CellEstimate:
     shared = {c for u in plan.order for c in u.cells if _holds(plan, u.cells, cell)}
     fills = samples.fills_of(plan, (plan.cells[index] for index in sorted(shared)))
     try:
-        found = estimate_repetition(samples.of(plan, cell), fills, num, work)
+        repetition = estimate_repetition(samples.of(plan, cell), fills, num, work)
     except TooFew as error:
         reasons = (
             str(error),
@@ -118,15 +122,15 @@ def _estimate(plan: Plan, cell: CellName, samples: Samples) -> CellEstimate:
             cell, "planned", "; ".join(filter(None, reasons)), plan.rounds
         )
     copies = 2 if plan.start(cell) else 1
-    disk = found.disk_bytes
+    disk = repetition.disk_bytes
     return CellEstimate(
         cell,
         "planned",
         "",
         plan.rounds,
-        found,
-        time_s=_all_repetitions(plan, cell, found, work),
-        memory_bytes=_memory(plan, cell, found, samples),
+        repetition,
+        time_s=_all_repetitions(plan, cell, repetition, work),
+        memory_bytes=_memory(plan, cell, repetition, samples),
         disk_bytes=disk * copies if disk else None,
     )
 
@@ -138,14 +142,14 @@ def _others(samples: Samples, plan: Plan, cell: CellName) -> str:
 
 
 def _memory(
-    plan: Plan, cell: CellName, found: RepetitionEstimate, samples: Samples
+    plan: Plan, cell: CellName, repetition: RepetitionEstimate, samples: Samples
 ) -> Prediction | None:
     """Return the memory of the engine and of the table of keys.
 
     An engine's memory grows until its buffers are full.  If no measurement filled
     them, the largest value seen is a lower bound, and no more is known.
     """
-    engine = found.memory_bytes
+    engine = repetition.memory_bytes
     if engine is None:
         return None
     if any(_unfilled(plan, cell, samples)):
@@ -159,15 +163,17 @@ def _holds(plan: Plan, indexes: Iterable[int], cell: CellName) -> bool:
 
 
 def _all_repetitions(
-    plan: Plan, cell: CellName, found: RepetitionEstimate, work: int
+    plan: Plan, cell: CellName, repetition: RepetitionEstimate, work: int
 ) -> Prediction:
     """Return the wall time of all repetitions; an open loop lasts as its rate says."""
-    times, rate = found.wall_s * plan.repetitions, plan.rate(cell)
+    times, rate = repetition.wall_s * plan.repetitions, plan.rate(cell)
     if plan.rounds == plan.repetitions:
         return times
     if rate is None:
-        return times + found.wall_s
-    others = (p for part, p in found.seconds.items() if part not in ("prepare", "loop"))
+        return times + repetition.wall_s
+    others = (
+        p for part, p in repetition.seconds.items() if part not in ("prepare", "loop")
+    )
     return sum(others, times + exactly(work / rate))
 
 
@@ -179,12 +185,12 @@ def _fill_of(
     return next((once.fill_s for once in of if "prepare" in once.seconds), NOTHING)
 
 
-def _shortages(found: CellEstimate, room: Room) -> Iterable[tuple[bool, str]]:
+def _shortages(estimated: CellEstimate, room: Room) -> Iterable[tuple[bool, str]]:
     """Yield the shortages of the cell; False: it does not fit, True: it may fit.
 
     Disk is short if the median does not fit, memory if the low end does not.
     """
-    disk, memory = found.disk_bytes, found.memory_bytes
+    disk, memory = estimated.disk_bytes, estimated.memory_bytes
     spare = room.disk_bytes - SPARE_BYTES
     if disk and disk.high > spare:
         yield _shortage("disk", disk, spare, disk.middle <= spare)
@@ -209,8 +215,8 @@ def _doubts(
 
     The latter are caches that no measured database has filled and this one does.
     """
-    own = sum((once.seconds.get(p, NOTHING) for p in ("loop", "settle")), NOTHING)
-    longest = max(own.middle, once.fill_s.middle)
+    timed = sum((once.seconds.get(p, NOTHING) for p in ("loop", "settle")), NOTHING)
+    longest = max(timed.middle, once.fill_s.middle)
     if longest > plan.suite.timeout_s:
         yield (
             f"would be killed: a process of about {numbers.duration(longest)}, limit"
@@ -243,6 +249,6 @@ def _largest(plan: Plan, cell: CellName, samples: Samples) -> float:
     return max((s.disk_bytes or 0 for s in samples.of(plan, cell)), default=0)
 
 
-def _sized(found: Prediction) -> str:
-    low, high = numbers.size(found.low), numbers.size(found.high)
-    return f"{numbers.size(found.middle)} ({low} to {high})"
+def _sized(size: Prediction) -> str:
+    low, high = numbers.size(size.low), numbers.size(size.high)
+    return f"{numbers.size(size.middle)} ({low} to {high})"

@@ -12,11 +12,11 @@ from scripts.planning.settings import differences, resolve_flags
 
 
 class CannotResume(Exception):
-    """Something that affects results has changed; `found` lists the changes."""
+    """Something that affects results has changed; `changes` lists it."""
 
-    def __init__(self, found: list[str]) -> None:
-        super().__init__("; ".join(found))
-        self.found = found
+    def __init__(self, changes: list[str]) -> None:
+        super().__init__("; ".join(changes))
+        self.changes = changes
 
 
 def changes(

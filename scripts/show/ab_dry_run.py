@@ -22,13 +22,15 @@ def dry_run_document(
     rule = plan.rule
     cells = []
     for index, cell in enumerate(plan.cells):
-        found = plan.obstacle(cell)
-        seconds = 0.0 if found else forecast.round_s(cell)
+        obstacle = plan.obstacle(cell)
+        seconds = 0.0 if obstacle else forecast.round_s(cell)
         cells.append(
             {
                 **asdict(cell),
-                "status": found.status if found else "planned",
-                "reason": f"side {found.side}: {found.reason}" if found else "",
+                "status": obstacle.status if obstacle else "planned",
+                "reason": f"side {obstacle.side}: {obstacle.reason}"
+                if obstacle
+                else "",
                 "predicted_round_s": round(seconds, 3),
                 "predicted_bytes": round(cell_bytes(plan.a, index)),
             }

@@ -118,11 +118,11 @@ class Board:
 
         A failed latency repetition is included.
         """
-        found = []
+        first = []
         for cell in self.cells.values():
             status = cell.status if cell.status in FAILURES else "timeout"
-            found += [m for m in made(cell) if m.status == status][:1]
-        return found
+            first += [m for m in made(cell) if m.status == status][:1]
+        return first
 
     def disturbed(self) -> list[tuple[MeasuredCell, list[Measurement]]]:
         """Return the cells whose final attempts were still disturbed, with those."""

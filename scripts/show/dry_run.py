@@ -29,18 +29,18 @@ def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
     cells = []
     for index, cell in enumerate(plan.cells):
         obstacle = plan.obstacle(cell)
-        made = [] if obstacle else turns[index]
-        seconds = sum(forecast.seconds(turn) for turn in made)
+        scheduled = [] if obstacle else turns[index]
+        seconds = sum(forecast.seconds(turn) for turn in scheduled)
         cells.append(
             {
                 **asdict(cell),
                 "status": obstacle[0] if obstacle else "planned",
                 "reason": obstacle[1] if obstacle else "",
-                "repetitions": len(made),
-                "rate_ops_per_sec": plan.rate(cell) if made else None,
+                "repetitions": len(scheduled),
+                "rate_ops_per_sec": plan.rate(cell) if scheduled else None,
                 "predicted_s": round(seconds, 3),
                 "predicted_bytes": round(cell_bytes(plan, index)),
-                "from_history": bool(made) and all(map(forecast.known, made)),
+                "from_history": bool(scheduled) and all(map(forecast.known, scheduled)),
             }
         )
     seconds = sum(cell["predicted_s"] for cell in cells)

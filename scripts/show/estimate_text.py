@@ -17,7 +17,7 @@ from scripts.forecast.suite_estimate import (
 
 
 def document(
-    found: SuiteEstimate, plan: Plan, room: Room, measured: Mapping[CellName, float]
+    estimate: SuiteEstimate, plan: Plan, room: Room, measured: Mapping[CellName, float]
 ) -> dict[str, Any]:
     """Return the prediction for programs: medians with their intervals.
 
@@ -28,13 +28,13 @@ def document(
         "interval": LEVEL,
         "cells": [
             {**_cell_document(plan, cell), "measured_s": measured.get(cell.cell)}
-            for cell in found.cells
+            for cell in estimate.cells
         ],
-        "fills_s": asdict(found.fills_s) if not found.unknown else None,
-        "total_s": asdict(found.time_s) if not found.unknown else None,
+        "fills_s": asdict(estimate.fills_s) if not estimate.unknown else None,
+        "total_s": asdict(estimate.time_s) if not estimate.unknown else None,
         "free": asdict(room),
-        "unfit": [_trouble_document(trouble) for trouble in found.unfit],
-        "doubts": [_trouble_document(trouble) for trouble in found.doubts],
+        "unfit": [_trouble_document(trouble) for trouble in estimate.unfit],
+        "doubts": [_trouble_document(trouble) for trouble in estimate.doubts],
     }
 
 
@@ -42,58 +42,58 @@ def _trouble_document(trouble: CellProblem) -> dict[str, str]:
     return {"cell": str(trouble.cell), "words": trouble.words}
 
 
-def _cell_document(plan: Plan, found: CellEstimate) -> dict[str, Any]:
+def _cell_document(plan: Plan, estimated: CellEstimate) -> dict[str, Any]:
     def shown(prediction: Prediction | None) -> dict[str, float] | None:
         return asdict(prediction) if prediction else None
 
-    once = found.repetition
+    once = estimated.repetition
     return {
-        **asdict(found.cell),
-        "status": found.status,
-        "reason": found.reason,
-        "num": plan.flags(found.cell).get("num"),
-        "repetitions": found.repetitions,
+        **asdict(estimated.cell),
+        "status": estimated.status,
+        "reason": estimated.reason,
+        "num": plan.flags(estimated.cell).get("num"),
+        "repetitions": estimated.repetitions,
         "sizes": list(once.sizes) if once else [],
         "repetition_s": shown(once.wall_s) if once else None,
         "parts_s": {part: asdict(p) for part, p in once.seconds.items()}
         if once
         else {},
-        "all_s": shown(found.time_s),
-        "memory_bytes": shown(found.memory_bytes),
-        "disk_bytes": shown(found.disk_bytes),
+        "all_s": shown(estimated.time_s),
+        "memory_bytes": shown(estimated.memory_bytes),
+        "disk_bytes": shown(estimated.disk_bytes),
     }
 
 
 def text(
-    found: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
+    estimate: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
 ) -> list[str]:
     """Return the lines for people; cells not predicted share a line per reason."""
     missing = (
-        (cell.cell, _why_not(cell)) for cell in found.cells if not cell.repetition
+        (cell.cell, _why_not(cell)) for cell in estimate.cells if not cell.repetition
     )
-    table = _table(found, room, measured) if found.known else []
-    doubts = ((doubt.cell, doubt.words) for doubt in found.doubts)
+    table = _table(estimate, room, measured) if estimate.known else []
+    doubts = ((doubt.cell, doubt.words) for doubt in estimate.doubts)
     return [*table, *_grouped("", missing), *_grouped("doubt: ", doubts)]
 
 
 def _table(
-    found: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
+    estimate: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
 ) -> Iterable[str]:
     titles: tuple[str, ...] = ("times", "one repetition", "anonymous memory", "disk")
     if measured:
         titles = (*titles, "measured", "ratio")
-    rows = tuple(_row(cell, measured) for cell in found.known)
+    rows = tuple(_row(cell, measured) for cell in estimate.known)
     yield from (line.text for line in TextTable(("cell",), titles, (), rows).lines())
-    known = f"{numbers.count(len(found.known), 'cell')} predicted"
+    known = f"{numbers.count(len(estimate.known), 'cell')} predicted"
     filling = "no database is filled"
-    if found.fills_s.middle:
-        filling = f"{_timed(found.fills_s)} of it filling"
-    elif found.unknown:
+    if estimate.fills_s.middle:
+        filling = f"{_timed(estimate.fills_s)} of it filling"
+    elif estimate.unknown:
         filling = "filling unknown"
     yield ""
-    yield f"{known}; total {_timed(found.time_s)}, {filling}"
-    if found.unknown:
-        others = numbers.count(len(found.unknown), "cell")
+    yield f"{known}; total {_timed(estimate.time_s)}, {filling}"
+    if estimate.unknown:
+        others = numbers.count(len(estimate.unknown), "cell")
         yield f"{others} not predicted and not in the total"
     yield (
         "anonymous memory: the engine's own and the harness's table of keys, without"
@@ -118,24 +118,30 @@ def _grouped(head: str, words_of: Iterable[tuple[CellName, str]]) -> Iterable[st
         yield f"{head}{names[0]}{more} {words}"
 
 
-def _row(found: CellEstimate, measured: Mapping[CellName, float]) -> TableRow:
-    assert found.repetition is not None, "only predicted cells have a row"
+def _row(estimated: CellEstimate, measured: Mapping[CellName, float]) -> TableRow:
+    assert estimated.repetition is not None, "only predicted cells have a row"
     memory, disk = (
         numbers.size(p.middle) if p else "-"
-        for p in (found.memory_bytes, found.disk_bytes)
+        for p in (estimated.memory_bytes, estimated.disk_bytes)
     )
-    once = found.repetition.wall_s
-    cells = [str(found.cell), str(found.repetitions), _timed(once), memory, disk]
-    if (measured_s := measured.get(found.cell)) is not None:
+    once = estimated.repetition.wall_s
+    cells = [
+        str(estimated.cell),
+        str(estimated.repetitions),
+        _timed(once),
+        memory,
+        disk,
+    ]
+    if (measured_s := measured.get(estimated.cell)) is not None:
         cells += [numbers.duration(measured_s), f"{once.middle / measured_s:.2f}"]
     elif measured:
         cells += ["", ""]
     return TableRow(tuple(cells))
 
 
-def _timed(found: Prediction) -> str:
-    low, high = numbers.duration(found.low), numbers.duration(found.high)
-    return f"{numbers.duration(found.middle)} ({low} to {high})"
+def _timed(time: Prediction) -> str:
+    low, high = numbers.duration(time.low), numbers.duration(time.high)
+    return f"{numbers.duration(time.middle)} ({low} to {high})"
 
 
 def _free(room: Room) -> str:

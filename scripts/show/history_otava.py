@@ -23,8 +23,8 @@ def write(
     """
     if folder is None or str(folder) == "-":
         raise click.UsageError("--format otava writes several files; add -o FOLDER")
-    found = [one for one in series(entries) if str(one.cell) in cells]
-    texts = otava.files(found)
+    selected = [one for one in series(entries) if str(one.cell) in cells]
+    texts = otava.files(selected)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         write_whole(folder / name, text, "-o")

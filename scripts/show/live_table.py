@@ -71,8 +71,8 @@ def signs_of(cell: MeasuredCell, engine: Engine, glyphs: Glyphs) -> str:
     if not cell.rates:
         return ""
     is_disturbed = any(m.disturbed for m in made(cell))
-    found = glyphs.disturbed if is_disturbed else ""
-    return found + (glyphs.suspect if findings_of(cell, engine) else "")
+    signs = glyphs.disturbed if is_disturbed else ""
+    return signs + (glyphs.suspect if findings_of(cell, engine) else "")
 
 
 def legend_line(board: Board, layout: Layout, glyphs: Glyphs) -> Text:

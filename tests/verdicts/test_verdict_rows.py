@@ -74,7 +74,7 @@ def test_a_row_has_the_figures_of_its_judgement() -> None:
     assert judged(Verdict.INCONCLUSIVE, pairs=0).change is None
 
 
-def test_the_blindest_row_is_inconclusive() -> None:
+def test_the_least_certain_row_is_inconclusive() -> None:
     vague = replace(CELL, outcome="not gated", unseen=0.5)
     assert least_certain([CELL, replace(UNSURE, unseen=0.02), UNSURE, vague]) == UNSURE
     assert least_certain([CELL, vague]) is None
