@@ -53,10 +53,10 @@ def resume(
       scripts/kvmatrix resume @last --a build/base --b build/release
 
     \b
-    Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration
-    or damaged files; 3 some cells failed or are missing (the rest is saved), or the
-    run is unfinished; 5 nothing could be measured, judged or compared;
-    130 interrupted.
+    Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
+    damaged files, or too little memory or disk space; 3 some cells failed or are
+    missing (the rest is saved), or the run is unfinished; 5 nothing could be measured,
+    judged or compared; 130 interrupted (143 by SIGTERM).
     """
     output, places = Output.of(given), RunPlaces.of(given)
 

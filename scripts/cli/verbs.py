@@ -35,9 +35,10 @@ def main(ctx: click.Context) -> None:
       scripts/kvmatrix report @last --open
 
     \b
-    Exit codes: 0 done; 1 a regression; 2 wrong usage, invalid configuration or
-    damaged files; 3 some cells failed or are missing (the rest is saved), or the run
-    is unfinished; 4 the machine is unfit (--strict), or the size does not fit on it
-    (plan); 5 nothing could be measured, judged or compared; 130 interrupted.
+    Exit codes: 0 done; 1 a regression; 2 wrong usage, invalid configuration, damaged
+    files, or too little memory or disk space; 3 some cells failed or are missing (the
+    rest is saved), or the run is unfinished; 4 the machine is unfit (--strict), or the
+    size does not fit on it (plan); 5 nothing could be measured, judged or compared; 130
+    interrupted (143 by SIGTERM).
     """
     ctx.ensure_object(SystemAccess)
