@@ -124,9 +124,10 @@ def ab(
 
     \b
     Exit codes: 0 nothing got slower; 1 a regression; 2 wrong usage, invalid
-    configuration or damaged files; 3 some cells failed or are missing (the rest is
-    saved), or the run is unfinished; 4 the machine is unfit (--strict); 5 nothing
-    could be measured, judged or compared; 130 interrupted.
+    configuration, damaged files, or too little memory or disk space; 3 some cells
+    failed or are missing (the rest is saved), or the run is unfinished; 4 the machine
+    is unfit (--strict); 5 nothing could be measured, judged or compared; 130
+    interrupted (143 by SIGTERM).
     """
     output = Output.of(given)
 
@@ -168,7 +169,7 @@ def _request(
     suite: str, places: RunPlaces, run_options: RunOptions, rule: AbRule, command: str
 ) -> Request:
     """Return the request, without the parts that an A/B run does not have."""
-    config = read_config(places.configs)
+    config = read_config(places.configs, suite)
     chosen = suite_of(config, suite)
     run_options = replace(
         run_options,

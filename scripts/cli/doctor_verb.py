@@ -78,7 +78,7 @@ def doctor(outside: SystemAccess, /, suite: str | None, **given: Any) -> None:
     data_dir = given["data_dir"].resolve()
 
     def work() -> int:
-        config = read_config(given["configs_dir"])
+        config = read_config(given["configs_dir"], suite or "")
         chosen = suite_of(config, suite or _usual_suite(config))
         with made_for_now(data_dir), sole_user(data_dir, "data directory"):
             build_dir = given["build_dir"].absolute()

@@ -99,15 +99,16 @@ def plan(
       scripts/kvmatrix plan quick --num 1e7 --from 20261121-0145 --against @last
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 3 some
-    cells failed or are missing (--measure); 4 the size does not fit on the machine;
-    5 nothing could be measured, or a cell could not be predicted; 130 interrupted.
+    Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or too
+    little memory or disk space; 3 some cells failed or are missing (--measure); 4 the
+    size does not fit on the machine; 5 nothing could be measured, or a cell could not
+    be predicted; 130 interrupted (143 by SIGTERM).
     """
     output, places = Output.of(given), RunPlaces.of(given)
     run_options = replace(RunOptions.of(given), control=False)
 
     def work() -> int:
-        config = read_config(places.configs)
+        config = read_config(places.configs, suite)
         chosen = suite_of(config, suite)
         selection = selection_of(config, chosen, run_options)
         note_own_defaults(config, selection)

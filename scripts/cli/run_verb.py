@@ -47,15 +47,16 @@ def run(
       scripts/kvmatrix run leveldb-2011 --data-dir /mnt/ssd --dry-run
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 3 some
-    cells failed or are missing (the rest is saved), or the run is unfinished; 4 the
-    machine is unfit (--strict); 5 nothing could be measured; 130 interrupted.
+    Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or too
+    little memory or disk space; 3 some cells failed or are missing (the rest is saved),
+    or the run is unfinished; 4 the machine is unfit (--strict); 5 nothing could be
+    measured; 130 interrupted (143 by SIGTERM).
     """
     output, places = Output.of(given), RunPlaces.of(given)
     run_options = RunOptions.of(given)
 
     def work() -> int:
-        config = read_config(places.configs)
+        config = read_config(places.configs, suite)
         chosen_suite = suite_of(config, suite)
         selection = selection_of(config, chosen_suite, run_options)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])

@@ -49,11 +49,16 @@ class RunOptions:
         return {name: value for name, value in flags.items() if value}
 
 
-def read_config(folder: Path) -> Config:
-    """Read the configuration, and warn of each broken file.  Raises ConfigError."""
+def read_config(folder: Path, suite: str = "") -> Config:
+    """Read the configuration, and warn of each broken file.  Raises ConfigError.
+
+    The error of `suite` itself is left to suite_of().
+    """
     config = load_readable(folder)
     broken = (*config.broken_scenarios.values(), *config.broken_suites.values())
-    for message in dict.fromkeys(map(str, broken)):
+    messages = dict.fromkeys(map(str, broken))
+    messages.pop(str(config.broken_suites.get(suite)), None)
+    for message in messages:
         click.echo(f"kvmatrix: warning: skipped a broken file: {message}", err=True)
     return config
 

@@ -211,10 +211,15 @@ def _shortage(
 def _doubts(
     plan: Plan, cell: CellName, once: RepetitionEstimate, samples: Samples, room: Room
 ) -> Iterable[str]:
-    """Yield the doubts: a process past its time limit, or memory never exceeded.
+    """Yield the doubts: time limits, and memory that no measured size exceeded.
 
     The latter are caches that no measured database has filled and this one does.
     """
+    if limit_s := float(plan.flags(cell).get("duration", 0)):
+        yield (
+            f"ends after {numbers.duration(limit_s)} (duration), which is not taken into"
+            " account: its time, memory and disk space are upper bounds"
+        )
     timed = sum((once.seconds.get(p, NOTHING) for p in ("loop", "settle")), NOTHING)
     longest = max(timed.middle, once.fill_s.middle)
     if longest > plan.suite.timeout_s:

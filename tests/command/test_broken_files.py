@@ -50,8 +50,8 @@ def test_a_suite_of_a_broken_scenario_ends_with_its_error(lab: Lab, verb: str) -
     suite(lab, "other", "base", "wrong")
     done = lab.call(verb, "other")
     assert done.returncode == 2
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("kvmatrix: ") and error in last and _WARNING not in last
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("kvmatrix: ") and error in line and _WARNING not in line
     assert not lab.results.exists() or not list(lab.results.iterdir())
 
 

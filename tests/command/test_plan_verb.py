@@ -166,6 +166,13 @@ def test_a_process_that_would_be_killed_is_a_doubt() -> None:
     assert "a/base/readrandom would be killed" in str(found.doubts[0])
 
 
+def test_a_duration_makes_an_upper_bound() -> None:
+    plan = made(duration=10.0)
+    doubts = estimate_suite(plan, known(plan), AMPLE).doubts
+    assert len(doubts) == 2
+    assert "ends after 10.0 s (duration)" in str(doubts[0])
+
+
 def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
     plan = made()
     found = estimate_suite(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
