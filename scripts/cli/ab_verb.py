@@ -136,12 +136,11 @@ def ab(
 
         builds = builds_of(a_dir, b_dir, same=same)
         labels = _labels(label_a, label_b, same=same)
-        places = RunPlaces.of(given, builds.a)
+        places, chosen = RunPlaces.of(given, builds.a), RunOptions.of(given)
         rule = replace(
             _RULE, screen_rounds=screen_rounds, confirm_rounds=confirm_rounds
         )
-        run_options = RunOptions.of(given)
-        request = _request(suite, places, run_options, rule, ctx.meta["command"])
+        request = _request(suite, places, chosen, rule, ctx.meta["command"])
         with open_runner(places, ctx.obj) as side_a:
             session = session_of(
                 side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)

@@ -217,8 +217,8 @@ def _doubts(
     """
     if limit_s := float(plan.flags(cell).get("duration", 0)):
         yield (
-            f"ends after {numbers.duration(limit_s)} (duration), which is not taken into"
-            " account: its time, memory and disk space are upper bounds"
+            f"ends after {numbers.duration(limit_s)} (duration), which is not taken"
+            " into account: its time, memory and disk space are upper bounds"
         )
     timed = sum((once.seconds.get(p, NOTHING) for p in ("loop", "settle")), NOTHING)
     longest = max(timed.middle, once.fill_s.middle)
