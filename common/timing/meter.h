@@ -76,7 +76,8 @@ class Meter {
     return !open_loop_ || duration_ns_ == 0 || IsDueInTime(operations);
   }
 
-  // Called after preparing the next calls: the time so far is not theirs.
+  // Called after the next calls are prepared: their latencies leave the
+  // preparation out.  The rate includes it.
   void ExcludePreparation() {
     if (latency_) stamp_ = Stamped();
   }
