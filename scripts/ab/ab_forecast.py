@@ -26,7 +26,7 @@ class AbForecast:
     def learn(self, cell: CellName, side: str, seconds: float) -> None:
         """Correct the prediction by a repetition that took `seconds`."""
         self.spent_s += self._seconds(cell, side)
-        self.sides[side].learn(self._turn(cell, side), seconds)
+        self.sides[side].learn(self._scheduled(cell, side), seconds)
 
     def round_s(self, cell: CellName) -> float:
         """Return the predicted time of one round of a cell."""
@@ -63,7 +63,7 @@ class AbForecast:
     def is_known(self) -> bool:
         """Return True if every cell has been measured before, on both sides."""
         return all(
-            forecast.known(self._turn(cell, side))
+            forecast.known(self._scheduled(cell, side))
             for side, forecast in self.sides.items()
             for cell in self.plan.able
         )
@@ -76,7 +76,7 @@ class AbForecast:
         return sum(self.round_s(cell) for cell in self.plan.able)
 
     def _seconds(self, cell: CellName, side: str) -> float:
-        return self.sides[side].seconds(self._turn(cell, side))
+        return self.sides[side].seconds(self._scheduled(cell, side))
 
-    def _turn(self, cell: CellName, side: str) -> ScheduledRepetition:
+    def _scheduled(self, cell: CellName, side: str) -> ScheduledRepetition:
         return ScheduledRepetition(self.plan.sides[side].cells.index(cell), 0, 1)

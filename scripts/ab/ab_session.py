@@ -112,19 +112,19 @@ class AbSession(Session[AbPlan]):
         path = loop.folder.path
         if self.counts.torn:
             drop_torn_line(path / COUNTS_FILE, self.counts.sound_bytes)
-        benches = {
-            side: runner.bench(loop, plan.sides[side])
+        contexts = {
+            side: runner.context(loop, plan.sides[side])
             for side, runner in self.sides.items()
         }
         return AbSchedule(
             plan=plan,
             path=path,
-            benches=benches,
+            contexts=contexts,
             forecast=self.forecast(plan),
             listener=loop.view.show,
             lines=loop.lines,
             counts=self.counts,
-            count=partial(count_cells, benches["a"], benches["b"]),
+            count=partial(count_cells, contexts["a"], contexts["b"]),
         )
 
     def warnings(self, plan: AbPlan) -> list[Notice]:
@@ -144,5 +144,5 @@ def session_of(
 ) -> AbSession:
     """Return the session of both sides, given the runner of side a."""
     places = replace(runner.places, build_dir=build_b)
-    b = Runner(places, runner.outside, runner.executor)
+    b = Runner(places, runner.system, runner.executor)
     return AbSession(runner, view_of, b)

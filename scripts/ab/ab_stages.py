@@ -49,7 +49,7 @@ class AbSchedule(Schedule):
 
     plan: AbPlan
     path: Path
-    benches: Mapping[str, RunContext]  # by side
+    contexts: Mapping[str, RunContext]  # by side
     forecast: AbForecast
     listener: Listener
     lines: Sequence[Record]  # all on disk, including those of this session
@@ -75,7 +75,7 @@ class AbSchedule(Schedule):
     def stored(self, task: Task, finished: Finished) -> None:
         """Record that a repetition is on disk."""
         self._ledger.add(finished.line)
-        cell = task.plan.cells[finished.turn.index]
+        cell = task.plan.cells[finished.scheduled.index]
         self.forecast.learn(cell, finished.line["ab"]["side"], finished.seconds)
 
     def pace(self) -> RunProgress:
@@ -125,9 +125,9 @@ class AbSchedule(Schedule):
     def _task(self, slot: Slot) -> Task:
         """Return the task of one repetition, with its own fill, process and audit."""
         padding = padding_bytes(self.plan.seed, slot)
-        bench = _padded(self.benches[slot.side], padding)
-        turn = ScheduledRepetition(
-            bench.plan.cells.index(slot.cell), len(self.lines), slot.round
+        context = _padded(self.contexts[slot.side], padding)
+        scheduled = ScheduledRepetition(
+            context.plan.cells.index(slot.cell), len(self.lines), slot.round
         )
         place: AbPlace = {
             "side": slot.side,
@@ -136,7 +136,7 @@ class AbSchedule(Schedule):
             "slot": slot.slot,
             "padding_bytes": padding,
         }
-        return task_of(bench, [turn], place)
+        return task_of(context, [scheduled], place)
 
     def _nominate(self) -> list[CellName]:
         """Return the cells that the stored lines make suspects; announce them."""
@@ -160,7 +160,7 @@ class AbSchedule(Schedule):
         return {cell: sum(not over(cell, r) for r in rounds) for cell in cells}
 
 
-def _padded(bench: RunContext, padding: int) -> RunContext:
+def _padded(context: RunContext, padding: int) -> RunContext:
     """Return the context with `padding` more bytes in the environment."""
-    environment = {**bench.executor.environment, PADDING: "x" * padding}
-    return replace(bench, executor=bench.executor.with_environment(environment))
+    environment = {**context.executor.environment, PADDING: "x" * padding}
+    return replace(context, executor=context.executor.with_environment(environment))

@@ -45,8 +45,8 @@ _REMEDY = "apt-get install strace valgrind"
 
 
 def count_cells(
-    bench_a: RunContext,
-    bench_b: RunContext,
+    context_a: RunContext,
+    context_b: RunContext,
     cells: Sequence[CellName],
     append: Append,
     done: Iterable[CountLine],
@@ -61,10 +61,10 @@ def count_cells(
     ExecutableChanged.
     """
     stored = {key_of_count(line): line for line in done}
-    sides = {"a": bench_a, "b": bench_b}
+    sides = {"a": context_a, "b": context_b}
     able = [c for c in cells if not any(b.plan.obstacle(c) for b in sides.values())]
     if tools is None:
-        tools = find_tools(bench_a.executor, fresh(bench_a.work / "tmp"))
+        tools = find_tools(context_a.executor, fresh(context_a.work / "tmp"))
     for tool in tools:
         if tool.problem:
             show(f"{' and '.join(tool.counts)}: {tool.problem} ({_REMEDY})")
@@ -74,7 +74,7 @@ def count_cells(
         show(f"counting [{number}/{len(able)}] {cell}")
         _count_cell(_Counter(sides, tools), cell, append, stored)
     problems = {tool.name: tool.problem for tool in tools}
-    append(end_line(bench_a.plan.run, len(stored), problems))
+    append(end_line(context_a.plan.run, len(stored), problems))
 
 
 def _count_cell(
@@ -110,76 +110,78 @@ class _Counter:
     def line(self, cell: CellName, side: str, number: int) -> CountLine:
         """Count one repetition: one process per tool, each from the same state."""
         full = self.sides[side]
-        bench = replace(full, plan=reduced_plan(full.plan, cell))
-        turn = ScheduledRepetition(bench.plan.cells.index(cell), 0, _REPETITION)
+        context = replace(full, plan=reduced_plan(full.plan, cell))
+        scheduled = ScheduledRepetition(context.plan.cells.index(cell), 0, _REPETITION)
         try:
-            fields = self._fields(bench, turn)
+            fields = self._fields(context, scheduled)
         except PrepareFailed as failure:
-            fields = _failed(failure.verdict, failure.exit)
+            fields = _failed(failure.checked, failure.exit)
         except OSError as error:
             if is_full_error(error):
                 raise DiskFull("the data directory") from error
             raise
         finally:
-            bench.clean()
+            context.clean()
         line = {
             "schema": COUNTS_SCHEMA,
-            "run": bench.plan.run,
+            "run": context.plan.run,
             "engine": cell.engine,
             "scenario": cell.scenario,
             "benchmark": cell.benchmark,
             "side": side,
             "number": number,
-            "seed": repetition_seed(bench.plan.seed, _REPETITION),
-            "num": int(bench.plan.flags(cell)["num"]),
+            "seed": repetition_seed(context.plan.seed, _REPETITION),
+            "num": int(context.plan.flags(cell)["num"]),
             **fields,
         }
         return cast(CountLine, line)
 
-    def _fields(self, bench: RunContext, turn: ScheduledRepetition) -> dict[str, Any]:
-        fresh(bench.work / "tmp")
-        prepare(bench, turn)
+    def _fields(
+        self, context: RunContext, scheduled: ScheduledRepetition
+    ) -> dict[str, Any]:
+        fresh(context.work / "tmp")
+        prepare(context, scheduled)
         fields: dict[str, Any] = {**dict.fromkeys(COUNTS), "ops": None}
         for tool in self.tools:
             if tool.problem:
                 continue
-            verdict, exit_text, counts = _counted(bench, turn, tool)
-            if not verdict.ok:
-                return {**fields, **_failed(verdict, exit_text)}
-            fields |= {**counts, "ops": verdict.record["ops"], "exit": exit_text}
+            checked, exit_text, counts = _counted(context, scheduled, tool)
+            if not checked.ok:
+                return {**fields, **_failed(checked, exit_text)}
+            fields |= {**counts, "ops": checked.record["ops"], "exit": exit_text}
         return {"status": "ok", "reason": "", **fields}
 
 
 def _counted(
-    bench: RunContext, turn: ScheduledRepetition, tool: Tool
+    context: RunContext, scheduled: ScheduledRepetition, tool: Tool
 ) -> tuple[CheckedAnswer, str, dict[str, int]]:
-    """Run one process under a tool; return its verdict, its exit and its counts."""
-    benchmark, database = benchmark_of(bench, turn), bench.work / "cell"
-    report = bench.work / "counted"
+    """Run one process under a tool; return its answer, its exit and its counts."""
+    benchmark, database = benchmark_of(context, scheduled), context.work / "cell"
+    report = context.work / "counted"
     report.unlink(missing_ok=True)
-    cell = bench.plan.cells[turn.index]
-    provide(bench, bench.plan.start(cell), database)
+    cell = context.plan.cells[scheduled.index]
+    provide(context, context.plan.start(cell), database)
     call = DriverCall(
         cell,
-        turn.repetition,
+        scheduled.repetition,
         database,
         benchmark.name,
-        history_of_cell(bench.plan, cell),
+        history_of_cell(context.plan, cell),
         measured=True,
         under=tool.under(report),
     )
-    outcome, verdict, _ = audited_call(bench, call, benchmark)
+    outcome, checked, _ = audited_call(context, call, benchmark)
     shutil.rmtree(database, ignore_errors=True)
-    if not verdict.ok:
-        reason = f"under {tool.name}: {verdict.reason}"[:REASON_CHARS]
-        return CheckedAnswer(verdict.status, reason, {}), outcome.exit, {}
+    if not checked.ok:
+        reason = f"under {tool.name}: {checked.reason}"[:REASON_CHARS]
+        return CheckedAnswer(checked.status, reason, {}), outcome.exit, {}
     try:
-        return verdict, outcome.exit, tool.read(report)
+        return checked, outcome.exit, tool.read(report)
     except Unreadable as problem:
         return CheckedAnswer("error", str(problem)[:REASON_CHARS], {}), outcome.exit, {}
 
 
-def _failed(verdict: CheckedAnswer, exit_text: str | None) -> dict[str, Any]:
+def _failed(checked: CheckedAnswer, exit_text: str | None) -> dict[str, Any]:
     """Return the fields of a line without counts.
 
     If a process under one tool fails, the counts of the other are dropped too.
@@ -187,7 +189,7 @@ def _failed(verdict: CheckedAnswer, exit_text: str | None) -> dict[str, Any]:
     return {
         **dict.fromkeys(COUNTS),
         "ops": None,
-        "status": verdict.status,
-        "reason": verdict.reason or f"{verdict.status}, no reason given",
+        "status": checked.status,
+        "reason": checked.reason or f"{checked.status}, no reason given",
         "exit": exit_text,
     }

@@ -50,7 +50,7 @@ _WIDTH = 100  # of lines, unless a terminal is narrower
     options.COLOR,
 )
 @click.pass_obj
-def doctor(outside: SystemAccess, /, suite: str | None, **given: Any) -> None:
+def doctor(system: SystemAccess, /, suite: str | None, **given: Any) -> None:
     """Check whether this machine is fit to measure on.
 
     Disk space and memory must suffice for the largest cell of SUITE (default: quick).
@@ -82,12 +82,12 @@ def doctor(outside: SystemAccess, /, suite: str | None, **given: Any) -> None:
         chosen = suite_of(config, suite or _usual_suite(config))
         with made_for_now(data_dir), sole_user(data_dir, "data directory"):
             build_dir = given["build_dir"].absolute()
-            subject = _subject(config, chosen, build_dir, data_dir, outside)
+            subject = _subject(config, chosen, build_dir, data_dir, system)
             with (
                 work_folder(data_dir / WORK_FOLDER),
                 progress_on(output.stderr(), output.quiet) as tell,
             ):
-                probes = outside.probes(data_dir / WORK_FOLDER)
+                probes = system.probes(data_dir / WORK_FOLDER)
                 findings, probed = full(subject, probes, tell)
             known = identity(subject.machine)  # asks for the data directory's disk
         _show(output, known, findings, probed)
@@ -120,12 +120,12 @@ def _subject(
     suite: SuiteConfig,
     build_dir: Path,
     data_dir: Path,
-    outside: SystemAccess,
+    system: SystemAccess,
 ) -> Subject:
     """Return this machine and the needs of the suite."""
     machine = Machine(SystemReader(), data_dir)
     with tempfile.TemporaryDirectory() as scratch:
-        executor = outside.executor(child_environment(scratch))
+        executor = system.executor(child_environment(scratch))
         engines = find_engines(
             executor, build_dir, config, config.engines, Path(scratch)
         )

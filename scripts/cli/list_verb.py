@@ -24,7 +24,7 @@ _LISTS = ("engines", "scenarios", "suites", "cells", "runs")
 @options.stacked(options.JSON, options.BUILD, options.CONFIGS, options.RESULTS)
 @click.pass_obj
 def list_command(
-    outside: SystemAccess,
+    system: SystemAccess,
     what: str | None,
     suite: str | None,
     show_all: bool,
@@ -65,7 +65,7 @@ def list_command(
                         "list cells: name a suite, such as: list cells quick"
                     )
                 suite_of(config, suite)
-            document = list_document(config, build_dir, what, suite, outside)
+            document = list_document(config, build_dir, what, suite, system)
         if as_json:
             click.echo(json.dumps(document, indent=1))
         else:

@@ -12,13 +12,13 @@ from scripts.machine import stdio
 INTERRUPTED = 130  # as a shell reports SIGINT
 
 
-def main(outside: Any = None) -> None:
-    """Run the command line, on the real system unless `outside` replaces it."""
+def main(system: Any = None) -> None:
+    """Run the command line, on the real system unless `system` replaces it."""
     try:
         stdio.make_streams_safe()
         from scripts.cli.verbs import main as verbs
 
-        verbs(prog_name="kvmatrix", obj=outside)
+        verbs(prog_name="kvmatrix", obj=system)
     except KeyboardInterrupt:
         print("kvmatrix: interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)  # not past a second Ctrl-C during the exit

@@ -134,14 +134,14 @@ def predict_suite(
     learn: SampleOptions,
     places: RunPlaces,
     output: Output,
-    outside: SystemAccess,
+    system: SystemAccess,
 ) -> int:
     """Measure if requested, predict and print; return the exit code.
 
     Raises the errors that scripts.cli.exit_codes turns into a message.
     """
     measuring = replace(places, results=places.results / PLANS)
-    with open_runner(measuring, outside) as runner:
+    with open_runner(measuring, system) as runner:
         plan = runner.plan(request)
         if learn.measure:
             sizes = _sizes(learn.sizes, plan)

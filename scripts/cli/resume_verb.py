@@ -32,7 +32,7 @@ from scripts.store.run_store import EVERY_KIND, find_run, is_ab_run
 @options.stacked(BUILDS, options.PLACES, options.OUTPUT)
 @click.pass_obj
 def resume(
-    outside: SystemAccess,
+    system: SystemAccess,
     /,
     name: str,
     *,
@@ -63,14 +63,14 @@ def resume(
     def work() -> int:
         path = find_run(places.results, name, EVERY_KIND)
         if is_ab_run(path):
-            return _resume_ab(path, a_dir, b_dir, places, output, outside)
+            return _resume_ab(path, a_dir, b_dir, places, output, system)
         if a_dir or b_dir:
             remedy = "pass its build with --build-dir"
             raise click.UsageError(
                 f"--a, --b: {path.name} is a run of one build; {remedy}"
             )
         config = read_config(places.configs)
-        with open_runner(places, outside) as runner:
+        with open_runner(places, system) as runner:
             session = RunSession(runner, view_for(output, places))
             ending = session.resume(path, config)
         command = resume_command(ending.plan.run, places)
@@ -85,7 +85,7 @@ def _resume_ab(
     b_dir: Path | None,
     places: RunPlaces,
     output: Output,
-    outside: SystemAccess,
+    system: SystemAccess,
 ) -> int:
     """Continue the A/B run in this folder; return the exit code.
 
@@ -111,7 +111,7 @@ def _resume_ab(
     builds = builds_of(a_dir, b_dir, same=plan.same_build)
     places = replace(places, build_dir=builds.a)
     config = read_config(places.configs)
-    with open_runner(places, outside) as side_a:
+    with open_runner(places, system) as side_a:
         session = session_of(
             side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
         )

@@ -36,17 +36,19 @@ _BYTE_S = 5e-9  # of a value that is written
 _MIXED_BYTE_S = 2.5e-8  # the same between reads, where pages are rewritten
 
 
-def guess_seconds(plan: Plan, turn: ScheduledRepetition, sharers: int = 1) -> float:
+def guess_seconds(
+    plan: Plan, scheduled: ScheduledRepetition, sharers: int = 1
+) -> float:
     """Return a guess at one attempt: its share of the fill, measurement and audit.
 
     `sharers` cells start from copies of the same filled database.
     """
-    cell = plan.cells[turn.index]
+    cell = plan.cells[scheduled.index]
     benchmark = plan.benchmark(cell)
     if benchmark is None or plan.obstacle(cell) is not None:
         return 0.0
     flags = plan.flags(cell)
-    rate = plan.rate(cell) if plan.is_latency(turn.repetition) else None
+    rate = plan.rate(cell) if plan.is_latency(scheduled.repetition) else None
     ops = benchmark.planned_ops(flags)
     loop_s = ops * _operation_s(plan, benchmark, flags)
     if rate is not None:

@@ -33,40 +33,42 @@ class Forecast:
     def __post_init__(self) -> None:
         self._sharers = sharers_of(self.plan)
 
-    def learn(self, turn: ScheduledRepetition, seconds: float) -> None:
+    def learn(self, scheduled: ScheduledRepetition, seconds: float) -> None:
         """Record the time of an attempt."""
-        if not self.known(turn):
-            self._guessed_s += self._guess_s(turn)
+        if not self.known(scheduled):
+            self._guessed_s += self._guess_s(scheduled)
             self._took_s += seconds
-        self._seen.setdefault(self._key(turn), []).append(seconds)
+        self._seen.setdefault(self._key(scheduled), []).append(seconds)
 
-    def seconds(self, turn: ScheduledRepetition) -> float:
+    def seconds(self, scheduled: ScheduledRepetition) -> float:
         """Return the predicted seconds of one attempt."""
-        measured_s = self._measured(turn)
+        measured_s = self._measured(scheduled)
         if measured_s is not None:
             return measured_s
         correction = self._took_s / self._guessed_s if self._guessed_s else 1.0
-        return self._guess_s(turn) * correction
+        return self._guess_s(scheduled) * correction
 
     def left_s(self, remaining: Iterable[ScheduledRepetition]) -> float | None:
         """Return the seconds of the remaining repetitions; None if only a guess."""
         left = list(remaining)
-        if not self._guessed_s and not all(self.known(turn) for turn in left):
+        if not self._guessed_s and not all(self.known(scheduled) for scheduled in left):
             return None
-        return sum(self.seconds(turn) for turn in left)
+        return sum(self.seconds(scheduled) for scheduled in left)
 
-    def known(self, turn: ScheduledRepetition) -> bool:
+    def known(self, scheduled: ScheduledRepetition) -> bool:
         """Return True if this very cell has been measured."""
-        return self._measured(turn) is not None
+        return self._measured(scheduled) is not None
 
-    def _guess_s(self, turn: ScheduledRepetition) -> float:
-        return guess_seconds(self.plan, turn, self._sharers.get(turn.index, 1))
+    def _guess_s(self, scheduled: ScheduledRepetition) -> float:
+        return guess_seconds(
+            self.plan, scheduled, self._sharers.get(scheduled.index, 1)
+        )
 
-    def _measured(self, turn: ScheduledRepetition) -> float | None:
+    def _measured(self, scheduled: ScheduledRepetition) -> float | None:
         """Return the measured seconds; timing calls does not prolong a closed loop."""
-        keys = [self._key(turn)]
-        if self.plan.rate(self.plan.cells[turn.index]) is None:
-            keys.append(self._key(turn, latency=False))
+        keys = [self._key(scheduled)]
+        if self.plan.rate(self.plan.cells[scheduled.index]) is None:
+            keys.append(self._key(scheduled, latency=False))
         for key in keys:
             if key in self._seen:
                 return statistics.median(self._seen[key])
@@ -74,10 +76,10 @@ class Forecast:
                 return self.history[key]
         return None
 
-    def _key(self, turn: ScheduledRepetition, latency: bool | None = None) -> str:
+    def _key(self, scheduled: ScheduledRepetition, latency: bool | None = None) -> str:
         if latency is None:
-            latency = self.plan.is_latency(turn.repetition)
-        return cell_key(self.plan, self.plan.cells[turn.index], latency)
+            latency = self.plan.is_latency(scheduled.repetition)
+        return cell_key(self.plan, self.plan.cells[scheduled.index], latency)
 
 
 def cell_key(plan: Plan, cell: CellName, latency: bool) -> str:

@@ -20,42 +20,42 @@ class Audit:
     """The result of an audit."""
 
     outcome: ProcessResult
-    verdict: CheckedAnswer
+    checked: CheckedAnswer
     stores: bool  # False for an engine that discards its input by design
 
     @property
     def accepted(self) -> bool:
         """True if the database passed, or if the engine stores nothing to audit."""
-        unsupported = self.verdict.status == "unsupported"
-        return self.verdict.ok or (unsupported and not self.stores)
+        unsupported = self.checked.status == "unsupported"
+        return self.checked.ok or (unsupported and not self.stores)
 
-    def judged(self, prefix: str, verdict: CheckedAnswer) -> CheckedAnswer:
-        """Return `verdict`, or "wrong" with the reason prefixed if the audit failed."""
+    def judged(self, prefix: str, checked: CheckedAnswer) -> CheckedAnswer:
+        """Return `checked`, or "wrong" with the reason prefixed if the audit failed."""
         if self.accepted:
-            return verdict
-        reason = f"{prefix}: {self.verdict.reason}"
-        return CheckedAnswer("wrong", reason, verdict.record)
+            return checked
+        reason = f"{prefix}: {self.checked.reason}"
+        return CheckedAnswer("wrong", reason, checked.record)
 
     def document(self) -> dict[str, Any]:
         """Return the `audit` object of a result line."""
-        ok, record = self.verdict.ok, self.verdict.record
+        ok, record = self.checked.ok, self.checked.record
         return {
-            "status": self.verdict.status,
-            "reason": self.verdict.reason,
+            "status": self.checked.status,
+            "reason": self.checked.reason,
             "entries": record["ops"] if ok else None,
             "audit_ns": self.outcome.wall_ns if ok else None,
             "open_ns": record["open_ns"] if ok else None,
         }
 
 
-def audit(bench: RunContext, audited: DriverCall, after: tuple[Step, ...]) -> Audit:
+def audit(context: RunContext, audited: DriverCall, after: tuple[Step, ...]) -> Audit:
     """Audit the database of a process in a fresh process.
 
     `after` lists every benchmark that has written to the database, in order.
     """
     call = DriverCall(audited.cell, audited.repetition, audited.database, AUDIT, after)
-    outcome, verdict = run_driver(bench, call)
-    return Audit(outcome, verdict, _stores(bench.plan, audited.cell))
+    outcome, checked = run_driver(context, call)
+    return Audit(outcome, checked, _stores(context.plan, audited.cell))
 
 
 def _stores(plan: Plan, cell: CellName) -> bool:
@@ -64,23 +64,23 @@ def _stores(plan: Plan, cell: CellName) -> bool:
 
 
 def audited_call(
-    bench: RunContext,
+    context: RunContext,
     call: DriverCall,
     benchmark: Benchmark,
     observer: RepetitionMonitor | None = None,
 ) -> tuple[ProcessResult, CheckedAnswer, Audit | None]:
     """Run a process and, if its benchmark is audited, audit its database.
 
-    Return the outcome, the verdict with the audit taken into account, and the audit.
-    An audit that fails makes the verdict "wrong".
+    Return the outcome, the checked answer and the audit.  An audit that fails makes the
+    answer "wrong".
     """
-    outcome, verdict = run_driver(bench, call, observer)
-    if not verdict.ok or not benchmark.audited:
-        return outcome, verdict, None
-    last_step = (_step(benchmark, verdict.record),) if benchmark.writes else ()
-    result = audit(bench, call, (*call.after, *last_step))
+    outcome, checked = run_driver(context, call, observer)
+    if not checked.ok or not benchmark.audited:
+        return outcome, checked, None
+    last_step = (_step(benchmark, checked.record),) if benchmark.writes else ()
+    result = audit(context, call, (*call.after, *last_step))
     prefix = NOT_HANDED_OVER if call.killed else "audit"
-    return outcome, result.judged(prefix, verdict), result
+    return outcome, result.judged(prefix, checked), result
 
 
 def _step(benchmark: Benchmark, record: Record) -> Step:

@@ -80,40 +80,40 @@ class ExecutableChanged(Exception):
         )
 
 
-def benchmark_of(bench: RunContext, turn: ScheduledRepetition) -> Benchmark:
+def benchmark_of(context: RunContext, scheduled: ScheduledRepetition) -> Benchmark:
     """Return the benchmark of a repetition, as its executable declares it."""
-    benchmark = bench.plan.benchmark(bench.plan.cells[turn.index])
+    benchmark = context.plan.benchmark(context.plan.cells[scheduled.index])
     assert benchmark is not None, "cells that cannot run are not measured"
     return benchmark
 
 
 def run_process(
-    bench: RunContext, call: DriverCall, observer: RepetitionMonitor | None = None
+    context: RunContext, call: DriverCall, observer: RepetitionMonitor | None = None
 ) -> ProcessResult:
     """Run one process.  Raises ExecutableChanged.
 
     Only a process with an observer, that is a measured one, is watched while it runs.
     """
-    _check_executable(bench, bench.plan.engine(call.cell.engine).executable)
-    for leftover in (bench.answer, bench.progress):
+    _check_executable(context, context.plan.engine(call.cell.engine).executable)
+    for leftover in (context.answer, context.progress):
         _remove(leftover)
-    command, timeout_s = command_of(bench, call), bench.plan.suite.timeout_s
+    command, timeout_s = command_of(context, call), context.plan.suite.timeout_s
     if observer is None:
-        return bench.executor.run(command, timeout_s)
+        return context.executor.run(command, timeout_s)
     observer.begin()
-    outcome = bench.executor.run(command, timeout_s, (bench.tick, observer.tick))
+    outcome = context.executor.run(command, timeout_s, (context.tick, observer.tick))
     observer.end()
     return outcome
 
 
-def without_places(bench: RunContext, reason: str) -> str:
+def without_places(context: RunContext, reason: str) -> str:
     """Return a reason as it is stored: truncated, and without this machine's paths."""
-    return reason.replace(str(bench.work), "DATA")[:REASON_CHARS]
+    return reason.replace(str(context.work), "DATA")[:REASON_CHARS]
 
 
-def _check_executable(bench: RunContext, engine: str) -> None:
-    path = executable_path(bench.build_dir, engine)
-    if Stamp.of(path) != bench.stamps[engine]:
+def _check_executable(context: RunContext, engine: str) -> None:
+    path = executable_path(context.build_dir, engine)
+    if Stamp.of(path) != context.stamps[engine]:
         raise ExecutableChanged(path.name)
 
 
@@ -143,9 +143,9 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def command_of(bench: RunContext, call: DriverCall) -> list[str]:
+def command_of(context: RunContext, call: DriverCall) -> list[str]:
     """Return the command line of one process."""
-    plan = bench.plan
+    plan = context.plan
     flags = flags_of(plan, call)
     if call.latency:
         rate = plan.rate(call.cell)
@@ -154,10 +154,10 @@ def command_of(bench: RunContext, call: DriverCall) -> list[str]:
     engine = plan.engine(call.cell.engine).executable
     command = [
         *call.under,
-        str(executable_path(bench.build_dir, engine)),
+        str(executable_path(context.build_dir, engine)),
         f"--db={call.database}",
         f"--benchmarks={call.benchmark}",
-        f"--json={bench.answer}",
+        f"--json={context.answer}",
         *flag_arguments(flags),
     ]
     if call.after:
@@ -165,7 +165,7 @@ def command_of(bench: RunContext, call: DriverCall) -> list[str]:
     if not call.settle:
         command.append("--settle=false")
     if call.measured:
-        command.append(f"--progress={bench.progress}")
+        command.append(f"--progress={context.progress}")
     if call.killed:
         command.append("--crash")
     return command

@@ -27,7 +27,7 @@ from scripts.store.run_store import RunFolder
 class Finished:
     """One attempt at a repetition, ready to be stored, and its duration."""
 
-    turn: ScheduledRepetition
+    scheduled: ScheduledRepetition
     line: Record
     seconds: float
 
@@ -131,15 +131,21 @@ class Loop:
     def _keep_pace(self, schedule: Schedule) -> None:
         self._pace = replace(schedule.pace(), elapsed_s=self.elapsed_s)
 
-    def announce(self, turn: ScheduledRepetition) -> None:
+    def announce(self, scheduled: ScheduledRepetition) -> None:
         """Show that a process is about to be measured."""
         assert self._task is not None
         plan = self._task.plan
-        cell = plan.cells[turn.index]
+        cell = plan.cells[scheduled.index]
         benchmark = plan.benchmark(cell)
         assert benchmark is not None
         planned = benchmark.planned_ops(plan.flags(cell))
-        place = (cell, turn.repetition, planned, turn.attempt, self._task.place)
+        place = (
+            cell,
+            scheduled.repetition,
+            planned,
+            scheduled.attempt,
+            self._task.place,
+        )
         self.view.show(RepetitionStarted(*place))
 
     def _look(self, _pid: int) -> None:

@@ -26,9 +26,9 @@ _TOOL_TIMEOUT_S = 600.0
 class PrepareFailed(Exception):
     """A step before the measurement failed; a failed fill or audit fails the unit."""
 
-    def __init__(self, verdict: CheckedAnswer, exit_text: str | None) -> None:
-        super().__init__(verdict.reason)
-        self.verdict, self.exit = verdict, exit_text
+    def __init__(self, checked: CheckedAnswer, exit_text: str | None) -> None:
+        super().__init__(checked.reason)
+        self.checked, self.exit = checked, exit_text
 
 
 def fresh(folder: Path) -> Path:
@@ -39,43 +39,43 @@ def fresh(folder: Path) -> Path:
     return folder
 
 
-def prepare(bench: RunContext, turn: ScheduledRepetition) -> int | None:
+def prepare(context: RunContext, scheduled: ScheduledRepetition) -> int | None:
     """Fill and audit the database that a unit shares.
 
     Return the wall time of the fills and the audit in ns, or None if the unit starts
     from an empty database.  Raises PrepareFailed.
     """
-    cell = bench.plan.cells[turn.index]
-    start = bench.plan.start(cell)
+    cell = context.plan.cells[scheduled.index]
+    start = context.plan.start(cell)
     if start is None:
         return None
-    database = fresh(bench.work / "prepared")
-    call, wall_ns = DriverCall(cell, turn.repetition, database, ""), 0
+    database = fresh(context.work / "prepared")
+    call, wall_ns = DriverCall(cell, scheduled.repetition, database, ""), 0
     for number, name in enumerate(start.fill, 1):
         is_last = number == len(start.fill)
         after = tuple((step, ()) for step in start.fill[: number - 1])
         settle = start.settled and is_last
         call = replace(call, benchmark=name, after=after, settle=settle)
-        outcome, verdict = run_driver(bench, call)
+        outcome, checked = run_driver(context, call)
         wall_ns += outcome.wall_ns
-        _check(verdict, outcome)
-    copy = bench.work / "cell"
-    provide(bench, start, copy)
+        _check(checked, outcome)
+    copy = context.work / "cell"
+    provide(context, start, copy)
     history = tuple((step, ()) for step in start.fill)
-    result = audit(bench, replace(call, database=copy), history)
-    _check(result.judged("audit", verdict), result.outcome)
+    result = audit(context, replace(call, database=copy), history)
+    _check(result.judged("audit", checked), result.outcome)
     shutil.rmtree(copy, ignore_errors=True)
     return wall_ns + result.outcome.wall_ns
 
 
-def _check(verdict: CheckedAnswer, outcome: ProcessResult) -> None:
+def _check(checked: CheckedAnswer, outcome: ProcessResult) -> None:
     """Raise PrepareFailed if the process failed."""
-    if not verdict.ok:
-        reason = f"preparing the database: {verdict.reason}"
-        raise PrepareFailed(CheckedAnswer(verdict.status, reason, {}), outcome.exit)
+    if not checked.ok:
+        reason = f"preparing the database: {checked.reason}"
+        raise PrepareFailed(CheckedAnswer(checked.status, reason, {}), outcome.exit)
 
 
-def provide(bench: RunContext, start: InitialState | None, database: Path) -> None:
+def provide(context: RunContext, start: InitialState | None, database: Path) -> None:
     """Put a cell's initial state in place and sync the file system.
 
     Nothing older is then written back during the measurement.
@@ -83,18 +83,18 @@ def provide(bench: RunContext, start: InitialState | None, database: Path) -> No
     fresh(database)
     if start is not None:
         database.rmdir()  # cp would copy into a folder that exists
-        _tool(bench, (*_COPY, str(bench.work / "prepared"), str(database)))
-    _tool(bench, (*_SYNC, str(bench.work)))
+        _tool(context, (*_COPY, str(context.work / "prepared"), str(database)))
+    _tool(context, (*_SYNC, str(context.work)))
 
 
-def _tool(bench: RunContext, command: Sequence[str]) -> None:
+def _tool(context: RunContext, command: Sequence[str]) -> None:
     """Run a system tool.  Raises DiskFull or PrepareFailed."""
-    outcome = bench.executor.run(
-        command, max(bench.plan.suite.timeout_s, _TOOL_TIMEOUT_S)
+    outcome = context.executor.run(
+        command, max(context.plan.suite.timeout_s, _TOOL_TIMEOUT_S)
     )
     if outcome.exit != "0":
-        if looks_full(bench.work, outcome.stderr_tail):
+        if looks_full(context.work, outcome.stderr_tail):
             raise DiskFull("the data directory")
         problem = f"{command[0]} failed (exit: {outcome.exit}): {outcome.stderr_tail}"
-        reason = without_places(bench, problem)
+        reason = without_places(context, problem)
         raise PrepareFailed(CheckedAnswer("error", reason, {}), outcome.exit)

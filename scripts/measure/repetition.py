@@ -33,7 +33,7 @@ from scripts.planning.order import ScheduledRepetition, is_superseded, repetitio
 
 
 def run_unit(
-    bench: RunContext, turns: Sequence[ScheduledRepetition]
+    context: RunContext, repetitions: Sequence[ScheduledRepetition]
 ) -> Iterator[Finished]:
     """Measure the repetitions of a unit, then remove their data.
 
@@ -41,150 +41,156 @@ def run_unit(
     line is complete when it is yielded; the next attempt starts after that.  Raises
     Interrupted, DiskFull or ExecutableChanged.
     """
-    unit = _Unit(bench)
+    unit = _Unit(context)
     try:
-        for turn in turns:
-            for attempt in range(turn.attempt, bench.plan.attempts + 1):
-                finished = unit.make(replace(turn, attempt=attempt))
+        for scheduled in repetitions:
+            for attempt in range(scheduled.attempt, context.plan.attempts + 1):
+                finished = unit.make(replace(scheduled, attempt=attempt))
                 yield finished
-                if not is_superseded(bench.plan, finished.line):
+                if not is_superseded(context.plan, finished.line):
                     break
     except OSError as error:
         if is_full_error(error):
             raise DiskFull("the data directory") from error
         raise
     finally:
-        bench.clean()
+        context.clean()
 
 
 class _Unit:
     """The prepared database that the cells of a unit share."""
 
-    def __init__(self, bench: RunContext) -> None:
-        self._bench = bench
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
         self._is_prepared = False
         # A failed preparation is not retried: it fails all cells.
         self._failure: PrepareFailed | None = None
 
-    def make(self, turn: ScheduledRepetition) -> Finished:
+    def make(self, scheduled: ScheduledRepetition) -> Finished:
         """Run one attempt; the wall time of the first includes the preparation."""
         started_ns = time.monotonic_ns()
-        fresh(self._bench.work / "tmp")
-        prepare_ns = self._prepare(turn)
-        fields = _fields(self._bench, turn, self._failure)
+        fresh(self._context.work / "tmp")
+        prepare_ns = self._prepare(scheduled)
+        fields = _fields(self._context, scheduled, self._failure)
         wall_ns = time.monotonic_ns() - started_ns
         if fields["status"] == "ok":
             fields |= {"prepare_ns": prepare_ns, "wall_ns": wall_ns}
-        return Finished(turn, _line(self._bench, turn, fields), wall_ns / 1e9)
+        return Finished(
+            scheduled, _line(self._context, scheduled, fields), wall_ns / 1e9
+        )
 
-    def _prepare(self, turn: ScheduledRepetition) -> int | None:
+    def _prepare(self, scheduled: ScheduledRepetition) -> int | None:
         if self._is_prepared:
             return None
         self._is_prepared = True
         try:
-            return prepare(self._bench, turn)
+            return prepare(self._context, scheduled)
         except PrepareFailed as error:
             self._failure = error
             return None
 
 
 def _measured(
-    bench: RunContext, turn: ScheduledRepetition, database: Path
+    context: RunContext, scheduled: ScheduledRepetition, database: Path
 ) -> dict[str, Any]:
     """Return the fields of one repetition, from the executable and the runner.
 
     REQUIRES: `database` is in the cell's initial state.  It is removed.
     """
-    benchmark = benchmark_of(bench, turn)
-    cell = bench.plan.cells[turn.index]
-    latency = bench.plan.is_latency(turn.repetition)
+    benchmark = benchmark_of(context, scheduled)
+    cell = context.plan.cells[scheduled.index]
+    latency = context.plan.is_latency(scheduled.repetition)
     call = DriverCall(
         cell,
-        turn.repetition,
+        scheduled.repetition,
         database,
         benchmark.name,
-        history_of_cell(bench.plan, cell),
+        history_of_cell(context.plan, cell),
         measured=True,
         latency=latency,
         killed=latency and benchmark.writes,
     )
-    bench.starts(turn)
-    observer = RepetitionMonitor(bench.surroundings, database)
-    outcome, verdict, audit = audited_call(bench, call, benchmark, observer)
-    observed = observer.fields(verdict.record)
+    context.starts(scheduled)
+    observer = RepetitionMonitor(context.surroundings, database)
+    outcome, checked, audit = audited_call(context, call, benchmark, observer)
+    observed = observer.fields(checked.record)
     audit_field = audit.document() if audit else None
     shutil.rmtree(database, ignore_errors=True)
-    if not verdict.ok:
+    if not checked.ok:
         fields = {
-            **failure_line(verdict),
-            **without_figures(verdict.status, verdict.reason),
+            **failure_line(checked),
+            **without_figures(checked.status, checked.reason),
         }
         return {**fields, **observed, "audit": audit_field, "exit": outcome.exit}
     times = {"prepare_ns": None, "wall_ns": None}  # filled in by the caller
     end = {"audit": audit_field, "exit": outcome.exit}
-    return {**verdict.record, **observed, **times, **end}
+    return {**checked.record, **observed, **times, **end}
 
 
 def _fields(
-    bench: RunContext, turn: ScheduledRepetition, failure: PrepareFailed | None
+    context: RunContext, scheduled: ScheduledRepetition, failure: PrepareFailed | None
 ) -> dict[str, Any]:
     """Return the fields of a line, whether measured or failed before that."""
     try:
         if failure is None:
-            database = bench.work / "cell"
-            provide(bench, bench.plan.start(bench.plan.cells[turn.index]), database)
-            return _measured(bench, turn, database)
+            database = context.work / "cell"
+            provide(
+                context,
+                context.plan.start(context.plan.cells[scheduled.index]),
+                database,
+            )
+            return _measured(context, scheduled, database)
     except PrepareFailed as error:
         failure = error
-    verdict = failure.verdict
-    fields = {**empty_record(), **without_figures(verdict.status, verdict.reason)}
+    checked = failure.checked
+    fields = {**empty_record(), **without_figures(checked.status, checked.reason)}
     return {**fields, "exit": failure.exit}
 
 
 def _line(
-    bench: RunContext, turn: ScheduledRepetition, fields: dict[str, Any]
+    context: RunContext, scheduled: ScheduledRepetition, fields: dict[str, Any]
 ) -> Record:
-    cell = bench.plan.cells[turn.index]
-    is_latency = bench.plan.is_latency(turn.repetition)
-    context = context_of_cell(bench.plan, cell, is_latency)
+    cell = context.plan.cells[scheduled.index]
+    is_latency = context.plan.is_latency(scheduled.repetition)
+    cell_context = context_of_cell(context.plan, cell, is_latency)
     return validated(
         {
             "schema": SCHEMA,
             "method": METHOD,
-            "run": bench.plan.run,
+            "run": context.plan.run,
             "engine": cell.engine,
             "scenario": cell.scenario,
             "benchmark": cell.benchmark,
-            "repetition": turn.repetition,
+            "repetition": scheduled.repetition,
             "pass": LATENCY if is_latency else THROUGHPUT,
-            "attempt": turn.attempt,
-            "order": turn.order,
-            "seed": repetition_seed(bench.plan.seed, turn.repetition),
+            "attempt": scheduled.attempt,
+            "order": scheduled.order,
+            "seed": repetition_seed(context.plan.seed, scheduled.repetition),
             **{k: v for k, v in fields.items() if k not in _FROM_PLAN},
         },
-        context,
+        cell_context,
     )
 
 
 _FROM_PLAN = ("schema", "method", "run", "engine", "scenario", "benchmark", "seed")
 
 
-def obstacle_line(bench: RunContext, turn: ScheduledRepetition) -> Finished:
+def obstacle_line(context: RunContext, scheduled: ScheduledRepetition) -> Finished:
     """Return the line of a cell that cannot run."""
-    obstacle = bench.plan.obstacle(bench.plan.cells[turn.index])
+    obstacle = context.plan.obstacle(context.plan.cells[scheduled.index])
     assert obstacle is not None
     fields = {**empty_record(), **without_figures(*obstacle)}
-    return Finished(turn, _line(bench, turn, fields), 0.0)
+    return Finished(scheduled, _line(context, scheduled, fields), 0.0)
 
 
 def task_of(
-    bench: RunContext,
-    turns: Sequence[ScheduledRepetition],
+    context: RunContext,
+    repetitions: Sequence[ScheduledRepetition],
     place: AbPlace | None = None,
 ) -> Task:
     """Return the task that measures these cells, or records why they cannot run."""
-    plan = bench.plan
-    if plan.obstacle(plan.cells[turns[0].index]) is None:
-        return Task(plan, partial(run_unit, bench, turns), False, place)
-    lines = partial(map, partial(obstacle_line, bench), turns)
+    plan = context.plan
+    if plan.obstacle(plan.cells[repetitions[0].index]) is None:
+        return Task(plan, partial(run_unit, context, repetitions), False, place)
+    lines = partial(map, partial(obstacle_line, context), repetitions)
     return Task(plan, lines, True, place)

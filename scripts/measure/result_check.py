@@ -73,9 +73,9 @@ def empty_record() -> dict[str, Any]:
     return {key: None for key in keys if key not in _IDENTITY}
 
 
-def failure_line(verdict: CheckedAnswer) -> dict[str, Any]:
+def failure_line(checked: CheckedAnswer) -> dict[str, Any]:
     """Return an empty record that keeps what describes the engine and its build."""
-    description = {key: verdict.record.get(key) for key in _KEPT_ON_FAILURE}
+    description = {key: checked.record.get(key) for key in _KEPT_ON_FAILURE}
     return {**empty_record(), **description}
 
 
@@ -101,28 +101,28 @@ def judge(expected: Expected, outcome: ProcessResult, answer: bytes) -> CheckedA
 
 
 def run_driver(
-    bench: RunContext, call: DriverCall, observer: RepetitionMonitor | None = None
+    context: RunContext, call: DriverCall, observer: RepetitionMonitor | None = None
 ) -> tuple[ProcessResult, CheckedAnswer]:
     """Run one process and check its answer.  Raises DiskFull or ExecutableChanged."""
-    outcome = run_process(bench, call, observer)
-    verdict = _checked(bench, call, outcome)
-    if not verdict.ok and looks_full(bench.work, verdict.reason):
+    outcome = run_process(context, call, observer)
+    checked = _checked(context, call, outcome)
+    if not checked.ok and looks_full(context.work, checked.reason):
         raise DiskFull("the data directory")
-    reason = without_places(bench, verdict.reason)
-    return outcome, CheckedAnswer(verdict.status, reason, verdict.record)
+    reason = without_places(context, checked.reason)
+    return outcome, CheckedAnswer(checked.status, reason, checked.record)
 
 
 def _checked(
-    bench: RunContext, call: DriverCall, outcome: ProcessResult
+    context: RunContext, call: DriverCall, outcome: ProcessResult
 ) -> CheckedAnswer:
     try:
-        answer = read_answer(bench.answer)
+        answer = read_answer(context.answer)
     except OSError as error:
         if not outcome.exit.isdigit():  # the signal or timeout is the better reason
-            return judge(_expected(bench.plan, call), outcome, b"")
-        problem = f"{bench.answer.name} cannot be read: {error.strerror}"
+            return judge(_expected(context.plan, call), outcome, b"")
+        problem = f"{context.answer.name} cannot be read: {error.strerror}"
         return CheckedAnswer("error", problem, {})
-    return judge(_expected(bench.plan, call), outcome, answer)
+    return judge(_expected(context.plan, call), outcome, answer)
 
 
 def _expected(plan: Plan, call: DriverCall) -> Expected:

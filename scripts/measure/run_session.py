@@ -17,7 +17,11 @@ from scripts.measure.events import Notice, RunProgress
 from scripts.measure.loop import Finished, Loop, Schedule, Task
 from scripts.measure.repetition import task_of
 from scripts.measure.session import RecordedSession, Session
-from scripts.planning.order import ScheduledRepetition, is_superseded, missing_turns
+from scripts.planning.order import (
+    ScheduledRepetition,
+    is_superseded,
+    missing_repetitions,
+)
 from scripts.store.run_places import CannotStart, refuse_small_disk, refuse_small_memory
 
 _BUILT_LATE = "was missing when this run was planned; start a new run to measure it"
@@ -28,7 +32,7 @@ class RunSchedule(Schedule):
     """The repetitions of a plan that are not on disk yet."""
 
     plan: Plan
-    bench: RunContext
+    context: RunContext
     forecast: Forecast
     lines: Sequence[Record]  # all on disk when this session begins
     _spent_s: float = field(init=False, default=0.0)  # predicted time of what is done
@@ -36,26 +40,30 @@ class RunSchedule(Schedule):
 
     def tasks(self) -> Iterator[Task]:
         """Yield the units with missing repetitions."""
-        missing = missing_turns(self.plan, self.lines)
-        self._left = [turn for _, turns in missing for turn in turns]
-        for _, turns in missing:
-            pending = [turn for turn in turns if turn in self._left]
+        missing = missing_repetitions(self.plan, self.lines)
+        self._left = [
+            scheduled for _, repetitions in missing for scheduled in repetitions
+        ]
+        for _, repetitions in missing:
+            pending = [
+                scheduled for scheduled in repetitions if scheduled in self._left
+            ]
             if pending:
-                yield task_of(self.bench, pending)
+                yield task_of(self.context, pending)
 
     def stored(self, task: Task, finished: Finished) -> None:
         """Record that a repetition, or an attempt at one, is on disk."""
         is_final = not is_superseded(self.plan, finished.line)
         if not task.obstructed:
             if is_final:
-                self._spent_s += self.forecast.seconds(finished.turn)
-            self.forecast.learn(finished.turn, finished.seconds)
+                self._spent_s += self.forecast.seconds(finished.scheduled)
+            self.forecast.learn(finished.scheduled, finished.seconds)
         if is_final:
             self._left = [t for t in self._left if not _is_settled(t, finished)]
 
     def pace(self) -> RunProgress:
         """Return the time left and the share done."""
-        predicted = sum(self.forecast.seconds(turn) for turn in self._left)
+        predicted = sum(self.forecast.seconds(scheduled) for scheduled in self._left)
         whole = self._spent_s + predicted
         share_done = self._spent_s / whole if whole else 1.0
         return RunProgress(
@@ -63,11 +71,11 @@ class RunSchedule(Schedule):
         )
 
 
-def _is_settled(turn: ScheduledRepetition, finished: Finished) -> bool:
-    if turn.index != finished.turn.index:
+def _is_settled(scheduled: ScheduledRepetition, finished: Finished) -> bool:
+    if scheduled.index != finished.scheduled.index:
         return False
     unsupported = finished.line["status"] == "unsupported"
-    return unsupported or turn.repetition == finished.turn.repetition
+    return unsupported or scheduled.repetition == finished.scheduled.repetition
 
 
 @dataclass
@@ -105,7 +113,9 @@ class RunSession(Session[Plan]):
         lines = load(path).lines
         self.late = self.runner.built_late(plan)
         records = [m.record for m in lines.measurements]
-        return RecordedSession(plan, lines, changes, not missing_turns(plan, records))
+        return RecordedSession(
+            plan, lines, changes, not missing_repetitions(plan, records)
+        )
 
     def warnings(self, plan: Plan) -> list[Notice]:
         """Return notices about missing, late and unsuitable engines."""
@@ -114,8 +124,8 @@ class RunSession(Session[Plan]):
 
     def schedule(self, plan: Plan, loop: Loop) -> Schedule:
         """Return the schedule of what is left."""
-        bench, forecast = self.runner.bench(loop, plan), self.runner.forecast(plan)
-        return RunSchedule(plan, bench, forecast, loop.lines)
+        context, forecast = self.runner.context(loop, plan), self.runner.forecast(plan)
+        return RunSchedule(plan, context, forecast, loop.lines)
 
     def displayed(self, line: Record) -> Record:
         """Return a line with the current reason why its engine is missing."""

@@ -51,7 +51,7 @@ class Runner:
     """The folders and the executor of one command, with both locks held."""
 
     places: RunPlaces
-    outside: SystemAccess
+    system: SystemAccess
     executor: Executor
     machine: Machine = field(init=False)
     stamps: dict[str, Stamp | None] = field(init=False, default_factory=dict)
@@ -113,7 +113,7 @@ class Runner:
             needed_bytes(plan),
             plan.suite.name,
         )
-        probes = self.outside.probes(self.places.work)
+        probes = self.system.probes(self.places.work)
         findings = admit(subject, probes, stoppable if tell else None)
         return {**environment, "doctor": [finding.document() for finding in findings]}
 
@@ -139,7 +139,7 @@ class Runner:
         """Return the predicted time of a plan, from the runs on disk."""
         return Forecast(plan, load_history(self.places.results, plan))
 
-    def bench(self, loop: Loop, plan: Plan) -> RunContext:
+    def context(self, loop: Loop, plan: Plan) -> RunContext:
         """Return the context in which a loop measures a plan."""
         return RunContext(
             plan=plan,
@@ -147,7 +147,7 @@ class Runner:
             stamps=self.stamps,
             work=self.places.work,
             executor=self.executor,
-            surroundings=self.outside.surroundings(self.machine),
+            surroundings=self.system.surroundings(self.machine),
             tick=loop.tick,
             starts=loop.announce,
         )
@@ -169,13 +169,13 @@ def _compilers(plan: Plan) -> list[str]:
 
 
 @contextmanager
-def open_runner(places: RunPlaces, outside: SystemAccess) -> Iterator[Runner]:
+def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
     """Yield a runner that holds the locks of both folders.
 
     Raises CannotStart, FolderLocked or Interrupted.
     """
     refuse_shared_folder(places)
-    executor = outside.executor(child_environment(str(places.work / "tmp")))
+    executor = system.executor(child_environment(str(places.work / "tmp")))
     with (
         sole_user(places.results, "results folder"),
         sole_user(places.data_dir, "data directory"),
@@ -183,4 +183,4 @@ def open_runner(places: RunPlaces, outside: SystemAccess) -> Iterator[Runner]:
         work_folder(places.work),
     ):
         (places.work / "tmp").mkdir(exist_ok=True)
-        yield Runner(places, outside, executor)
+        yield Runner(places, system, executor)

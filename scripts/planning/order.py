@@ -66,16 +66,18 @@ def cell_of(line: Record) -> CellName:
     return CellName(line["engine"], line["scenario"], line["benchmark"])
 
 
-def turns_of(plan: Plan) -> list[tuple[CellGroup, list[ScheduledRepetition]]]:
+def scheduled_repetitions(
+    plan: Plan,
+) -> list[tuple[CellGroup, list[ScheduledRepetition]]]:
     """Return every unit with its repetitions, numbered through the whole run."""
     numbered, order = [], 0
     for unit in plan.order:
-        turns = [
+        repetitions = [
             ScheduledRepetition(index, order + i, unit.repetition)
             for i, index in enumerate(unit.cells)
         ]
-        order += len(turns)
-        numbered.append((unit, turns))
+        order += len(repetitions)
+        numbered.append((unit, repetitions))
     return numbered
 
 
@@ -91,7 +93,7 @@ def is_superseded(plan: Plan, line: Record) -> bool:
     return can_retry and line["status"] == "ok" and bool(marks_of(line))
 
 
-def missing_turns(
+def missing_repetitions(
     plan: Plan, lines: Iterable[Record]
 ) -> list[tuple[CellGroup, list[ScheduledRepetition]]]:
     """Return the repetitions that these lines leave to do, unit by unit."""
@@ -102,15 +104,15 @@ def missing_turns(
         if line["status"] == "unsupported":  # one line is enough for all repetitions
             settled.add(cell_of(line))
     missing = []
-    for unit, turns in turns_of(plan):
+    for unit, repetitions in scheduled_repetitions(plan):
         remaining = []
-        for turn in turns:
-            cell = plan.cells[turn.index]
-            newest = last.get((cell, turn.repetition))
+        for scheduled in repetitions:
+            cell = plan.cells[scheduled.index]
+            newest = last.get((cell, scheduled.repetition))
             if cell in settled or (newest and not is_superseded(plan, newest)):
                 continue
             attempt = newest["attempt"] + 1 if newest else 1
-            remaining.append(replace(turn, attempt=attempt))
+            remaining.append(replace(scheduled, attempt=attempt))
         if remaining:
             missing.append((unit, remaining))
     return missing

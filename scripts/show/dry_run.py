@@ -12,7 +12,7 @@ from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.planning.disk_room import cell_bytes, free_bytes, needed_bytes
-from scripts.planning.order import ScheduledRepetition, turns_of
+from scripts.planning.order import ScheduledRepetition, scheduled_repetitions
 from scripts.show.output import Output
 from scripts.store.run_places import RunPlaces
 
@@ -20,27 +20,28 @@ from scripts.store.run_places import RunPlaces
 def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
     """Return what a run would do; seconds and bytes are predictions."""
     forecast = Forecast(plan, load_history(places.results, plan))
-    turns: dict[int, list[ScheduledRepetition]] = {
+    by_cell: dict[int, list[ScheduledRepetition]] = {
         index: [] for index in range(len(plan.cells))
     }
-    for _, unit in turns_of(plan):
-        for turn in unit:
-            turns[turn.index].append(turn)
+    for _, unit in scheduled_repetitions(plan):
+        for scheduled in unit:
+            by_cell[scheduled.index].append(scheduled)
     cells = []
     for index, cell in enumerate(plan.cells):
         obstacle = plan.obstacle(cell)
-        scheduled = [] if obstacle else turns[index]
-        seconds = sum(forecast.seconds(turn) for turn in scheduled)
+        repetitions = [] if obstacle else by_cell[index]
+        seconds = sum(forecast.seconds(scheduled) for scheduled in repetitions)
         cells.append(
             {
                 **asdict(cell),
                 "status": obstacle[0] if obstacle else "planned",
                 "reason": obstacle[1] if obstacle else "",
-                "repetitions": len(scheduled),
-                "rate_ops_per_sec": plan.rate(cell) if scheduled else None,
+                "repetitions": len(repetitions),
+                "rate_ops_per_sec": plan.rate(cell) if repetitions else None,
                 "predicted_s": round(seconds, 3),
                 "predicted_bytes": round(cell_bytes(plan, index)),
-                "from_history": bool(scheduled) and all(map(forecast.known, scheduled)),
+                "from_history": bool(repetitions)
+                and all(map(forecast.known, repetitions)),
             }
         )
     seconds = sum(cell["predicted_s"] for cell in cells)

@@ -29,14 +29,14 @@ def list_document(
     build_dir: Path,
     what: str | None,
     suite: str | None,
-    outside: SystemAccess,
+    system: SystemAccess,
 ) -> Document:
     """Return the lists requested; without `what`, engines, scenarios and suites."""
     document: Document = {}
     engines: tuple[Engine, ...] = ()
     if what in (None, "engines", "cells"):
         with tempfile.TemporaryDirectory() as scratch:
-            executor = outside.executor(child_environment(scratch))
+            executor = system.executor(child_environment(scratch))
             engines = find_engines(
                 executor, build_dir, config, config.engines, Path(scratch)
             )

@@ -140,8 +140,8 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
     width = len(str(board.planned))
     name = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
     is_latency = plan.is_latency(line["repetition"])
-    turn = "latency" if is_latency else f"round {line['repetition']}"
-    start = f"[{board.finished:>{width}}/{board.planned}] {turn}"
+    scheduled = "latency" if is_latency else f"round {line['repetition']}"
+    start = f"[{board.finished:>{width}}/{board.planned}] {scheduled}"
     rate, marks = Measurement.of(line).ops_per_sec, ", ".join(marks_of(line))
     if rate is None:
         return f"{start} {name}  {STATUS_WORDS[line['status']]}: {line['reason']}"

@@ -10,7 +10,7 @@ from report.model.run_folder import load
 from report.terms.documents import ResultsError
 from report.verdict.ab_judge import judge_ab
 from report.words.provenance import started
-from scripts.planning.order import missing_turns
+from scripts.planning.order import missing_repetitions
 from scripts.store.run_store import EVERY_KIND, all_runs, is_ab_run
 
 _UNSAID = {
@@ -51,7 +51,7 @@ def _run_entry(path: Path) -> dict[str, Any]:
     return {
         "suite": plan.suite.name,
         "engines": [engine.name for engine in plan.engines if not engine.twin_of],
-        "state": _state(records, is_whole=not missing_turns(plan, records)),
+        "state": _state(records, is_whole=not missing_repetitions(plan, records)),
         "started": started(plan.run) or None,
     }
 

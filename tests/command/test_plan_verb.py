@@ -159,18 +159,12 @@ def test_memory_is_named_for_what_it_is() -> None:
     assert column_help.MEMORY[0][0] == "resident"
 
 
-def test_a_process_that_would_be_killed_is_a_doubt() -> None:
-    plan = made(timeout_s=3000.0)
+def test_time_limits_are_doubts() -> None:
+    plan = made(timeout_s=3000.0, duration=10.0)
     found = estimate_suite(plan, known(plan), AMPLE)
-    assert len(found.doubts) == 1  # the fill takes 4,000 s, all else 2,000 s
-    assert "a/base/readrandom would be killed" in str(found.doubts[0])
-
-
-def test_a_duration_makes_an_upper_bound() -> None:
-    plan = made(duration=10.0)
-    doubts = estimate_suite(plan, known(plan), AMPLE).doubts
-    assert len(doubts) == 2
-    assert "ends after 10.0 s (duration)" in str(doubts[0])
+    assert len(found.doubts) == 3  # the fill takes 4,000 s, all else 2,000 s
+    assert "a/base/readrandom ends after 10.0 s (duration)" in str(found.doubts[0])
+    assert "a/base/readrandom would be killed" in str(found.doubts[1])
 
 
 def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:

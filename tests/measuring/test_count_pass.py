@@ -102,7 +102,7 @@ def bench_of(
         executor=executor,
         surroundings=cast(Any, None),
         tick=PeriodicCall(lambda _pid: None, 1.0),
-        starts=lambda _turn: None,
+        starts=lambda _scheduled: None,
     )
 
 
@@ -172,37 +172,37 @@ def test_each_repetition_is_a_line_with_the_counts_of_both_tools(
 
 
 def test_only_the_measured_process_runs_under_a_tool(lab: Lab, tmp_path: Path) -> None:
-    bench = bench_of(lab)
-    count(bench, bench, both(tmp_path))
+    context = bench_of(lab)
+    count(context, context, both(tmp_path))
     ran = (tmp_path / "ran").read_text().splitlines()
     assert len(ran) == 2 * 2 * 3 * 2
     assert {line.split()[0] for line in ran} == {str(lab.executable("one"))}
 
 
 def test_nothing_is_left_in_the_data_directory(lab: Lab, tmp_path: Path) -> None:
-    bench = bench_of(lab)
-    count(bench, bench, both(tmp_path))
+    context = bench_of(lab)
+    count(context, context, both(tmp_path))
     assert lab.data_files() == []
 
 
 def test_what_is_stored_is_not_counted_again(lab: Lab, tmp_path: Path) -> None:
-    bench, tools = bench_of(lab), both(tmp_path)
-    lines = count(bench, bench, tools)
-    assert count(bench, bench, tools, done=lines) == []
-    assert count(bench, bench, tools, done=lines[:7]) == lines[7:]
-    assert count(bench, bench, tools, done=[*lines[:3], *lines[4:]]) == [lines[3]]
+    context, tools = bench_of(lab), both(tmp_path)
+    lines = count(context, context, tools)
+    assert count(context, context, tools, done=lines) == []
+    assert count(context, context, tools, done=lines[:7]) == lines[7:]
+    assert count(context, context, tools, done=[*lines[:3], *lines[4:]]) == [lines[3]]
 
 
 def test_a_difference_is_counted_nine_times(lab: Lab, tmp_path: Path) -> None:
     unthreaded = TABLE.replace("clone3", "pwrite64")
-    bench, tools = bench_of(lab, benchmarks=["fillseq"]), both(tmp_path)
+    context, tools = bench_of(lab, benchmarks=["fillseq"]), both(tmp_path)
     tools = [fake_tool(tmp_path, unthreaded, STRACE, "tool1"), tools[1]]
     done = [
         {**line, "instructions": 30_882_481}
-        for line in count(bench, bench, tools)
+        for line in count(context, context, tools)
         if line["side"] == "a"
     ]
-    lines = count(bench, bench, tools, done=done)
+    lines = count(context, context, tools, done=done)
     later = [line for line in lines if line["number"] > 3]
     assert len(later) == 2 * 6
     assert max(line["number"] for line in lines) == 9
@@ -213,8 +213,8 @@ def test_an_absent_tool_is_reported_once_and_its_counts_are_null(
 ) -> None:
     absent = replace(VALGRIND, problem="valgrind is not installed")
     told: list[str] = []
-    bench = bench_of(lab)
-    lines = count(bench, bench, [both(tmp_path)[0], absent], told=told)
+    context = bench_of(lab)
+    lines = count(context, context, [both(tmp_path)[0], absent], told=told)
     assert {line["instructions"] for line in lines} == {None}
     assert {line["write_calls"] for line in lines} == {5170}
     assert {line["status"] for line in lines} == {"ok"}
@@ -227,8 +227,8 @@ def test_an_absent_tool_is_reported_once_and_its_counts_are_null(
 def test_without_any_tool_nothing_is_counted(lab: Lab) -> None:
     absent = [replace(tool, problem="absent") for tool in (STRACE, VALGRIND)]
     told: list[str] = []
-    bench = bench_of(lab)
-    (end,) = all_lines(bench, bench, absent, told=told)
+    context = bench_of(lab)
+    (end,) = all_lines(context, context, absent, told=told)
     assert len(told) == 2
     assert end["end"]["tools"] == {"strace": "absent", "valgrind": "absent"}
 
@@ -273,8 +273,8 @@ def test_an_answer_that_its_audit_refutes_is_not_counted(
     lab: Lab, tmp_path: Path
 ) -> None:
     lab.engine("bad", "corrupt")
-    bench = bench_of(lab, benchmarks=["fillrandom"], names=["bad"])
-    lines = count(bench, bench, both(tmp_path))
+    context = bench_of(lab, benchmarks=["fillrandom"], names=["bad"])
+    lines = count(context, context, both(tmp_path))
     assert {line["status"] for line in lines} == {"wrong"}
     for line in lines:
         assert line["reason"].startswith("under strace: audit:")
@@ -283,8 +283,8 @@ def test_an_answer_that_its_audit_refutes_is_not_counted(
 
 def test_a_report_that_cannot_be_read_is_an_error(lab: Lab, tmp_path: Path) -> None:
     tools = [fake_tool(tmp_path, "half a tab", STRACE)]
-    bench = bench_of(lab, benchmarks=["fillseq"])
-    lines = count(bench, bench, tools)
+    context = bench_of(lab, benchmarks=["fillseq"])
+    lines = count(context, context, tools)
     assert {(x["status"], x["reason"]) for x in lines} == {
         ("error", "strace wrote no table")
     }
@@ -302,8 +302,8 @@ def test_a_cell_that_one_side_cannot_run_has_no_lines(lab: Lab, tmp_path: Path) 
 
 def test_the_executable_is_given_the_reduced_work(lab: Lab, tmp_path: Path) -> None:
     flags = {"num": 1_000_000, "key_size": 16, "value_size": 100}
-    bench = bench_of(lab, flags=flags, benchmarks=["fillseq"])
-    lines = count(bench, bench, both(tmp_path))
+    context = bench_of(lab, flags=flags, benchmarks=["fillseq"])
+    lines = count(context, context, both(tmp_path))
     assert {line["num"] for line in lines} == {5000}
     ran = (tmp_path / "ran").read_text()
     assert "--num=5000" in ran
@@ -350,10 +350,10 @@ def test_only_the_cell_itself_is_reduced() -> None:
 
 @pytest.mark.slow
 def test_one_real_build_counts_the_same_as_itself(lab: Lab) -> None:
-    bench = bench_of(lab, BUILD, benchmarks=["fillseq"], names=["memory"])
-    tools = find_tools(bench.executor, bench.work / "tmp")
+    context = bench_of(lab, BUILD, benchmarks=["fillseq"], names=["memory"])
+    tools = find_tools(context.executor, context.work / "tmp")
     assert [tool.problem for tool in tools] == ["", ""]
-    lines = count(bench, bench, tools)
+    lines = count(context, context, tools)
     assert len(lines) == 2 * 3
     assert {line["status"] for line in lines} == {"ok"}
     assert all(line["instructions"] > 10**6 for line in lines)

@@ -65,12 +65,12 @@ def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
     (tmp_path / "prepared/entries").touch()
     (tmp_path / "cell").mkdir()
     (tmp_path / "cell/left").touch()
-    bench = SimpleNamespace(
+    context = SimpleNamespace(
         work=tmp_path,
         plan=SimpleNamespace(suite=SimpleNamespace(timeout_s=60.0)),
         executor=SimpleNamespace(run=run),
     )
-    provide(cast(Any, bench), start, tmp_path / "cell")
+    provide(cast(Any, context), start, tmp_path / "cell")
     found = [path.name for path in (tmp_path / "cell").iterdir()]
     assert found == (["entries"] if start else [])
     assert ran[-1] == "sync"

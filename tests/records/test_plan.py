@@ -11,14 +11,18 @@ import pytest
 from report.model.plan_document import plan_document, plan_of
 from report.terms.documents import validate
 from scripts.planning.disk_room import PEAK_FACTOR, cell_bytes, needed_bytes
-from scripts.planning.order import missing_turns, repetition_seed, turns_of
+from scripts.planning.order import (
+    missing_repetitions,
+    repetition_seed,
+    scheduled_repetitions,
+)
 from tests.builders.simple_plans import FLAGS, engine, line, plan
 
 
 def test_every_cell_has_one_turn_per_repetition() -> None:
     made = plan([engine("a"), engine("b")], repetitions=4)
-    turns = Counter((u.repetition, i) for u in made.order for i in u.cells)
-    assert turns == {(r, i): 1 for r in range(1, 5) for i in range(8)}
+    repetitions = Counter((u.repetition, i) for u in made.order for i in u.cells)
+    assert repetitions == {(r, i): 1 for r in range(1, 5) for i in range(8)}
 
 
 def test_the_latency_repetition_is_a_round_of_its_own_after_the_others() -> None:
@@ -103,9 +107,17 @@ def test_run_json_passes_its_schema_and_reads_back_the_same() -> None:
 
 def test_missing_turns_keep_the_order_and_their_numbers() -> None:
     made = plan([engine("a")], repetitions=2)
-    all_turns = [turn for _, turns in turns_of(made) for turn in turns]
+    all_turns = [
+        scheduled
+        for _, repetitions in scheduled_repetitions(made)
+        for scheduled in repetitions
+    ]
     done = [line(made.cells[t.index], t.repetition) for t in all_turns[:3]]
-    left = [turn for _, turns in missing_turns(made, done) for turn in turns]
+    left = [
+        scheduled
+        for _, repetitions in missing_repetitions(made, done)
+        for scheduled in repetitions
+    ]
     assert left == all_turns[3:]
 
 
@@ -125,17 +137,25 @@ def test_a_disturbed_repetition_continues_with_its_next_attempt(
 ) -> None:
     made = plan([engine("a")], benchmarks=("fillseq",), repetitions=2)
     done = [line(made.cells[0], **changed) for changed in lines]
-    left = [turn for _, turns in missing_turns(made, done) for turn in turns]
-    assert [turn.attempt for turn in left] == attempts
+    left = [
+        scheduled
+        for _, repetitions in missing_repetitions(made, done)
+        for scheduled in repetitions
+    ]
+    assert [scheduled.attempt for scheduled in left] == attempts
 
 
 def test_unsupported_once_is_settled_for_all_repetitions() -> None:
     made = plan([engine("a")], repetitions=3)
     cell = made.cells[2]
-    left = missing_turns(made, [line(cell, 1, None, "unsupported")])
-    assert all(made.cells[t.index] != cell for _, turns in left for t in turns)
-    left = missing_turns(made, [line(cell, 1, None, "error")])
-    again = [t for _, turns in left for t in turns if made.cells[t.index] == cell]
+    left = missing_repetitions(made, [line(cell, 1, None, "unsupported")])
+    assert all(
+        made.cells[t.index] != cell for _, repetitions in left for t in repetitions
+    )
+    left = missing_repetitions(made, [line(cell, 1, None, "error")])
+    again = [
+        t for _, repetitions in left for t in repetitions if made.cells[t.index] == cell
+    ]
     assert len(again) == 2
 
 

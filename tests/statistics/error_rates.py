@@ -145,9 +145,9 @@ def _screen(
     lengths = np.full(len(cvs), rule.screen_rounds * change.cells * 4)
     of_process = np.tile(np.repeat(cvs, 4, axis=1), rule.screen_rounds)
     times = log_times(random, lengths, of_process, change.noise)
-    turns = times.reshape(len(cvs), rule.screen_rounds, change.cells, 4)
-    turns = turns + np.asarray(change.noise.places)
-    a, b = in_rounds(random, turns.transpose(0, 2, 1, 3))
+    repetitions = times.reshape(len(cvs), rule.screen_rounds, change.cells, 4)
+    repetitions = repetitions + np.asarray(change.noise.places)
+    a, b = in_rounds(random, repetitions.transpose(0, 2, 1, 3))
     return a, b + change.shifts[:, None, None]
 
 
@@ -160,8 +160,10 @@ def _confirm(
     lengths = np.maximum(many, 1) * rule.confirm_rounds * 4
     unit = log_times(random, lengths, 1.0, Noise(change.noise.slow, outliers=False))
     nth = (np.cumsum(again, axis=1) - 1)[rows, columns]
-    turn = np.arange(rule.confirm_rounds)[None, :] * many[rows][:, None] + nth[:, None]
-    place = 4 * turn[:, :, None] + np.arange(4)
+    scheduled = (
+        np.arange(rule.confirm_rounds)[None, :] * many[rows][:, None] + nth[:, None]
+    )
+    place = 4 * scheduled[:, :, None] + np.arange(4)
     times = unit[rows[:, None, None], place] * cvs[rows, columns][:, None, None]
     if change.noise.outliers:
         only = Noise(slow=0.0)

@@ -88,14 +88,14 @@ def test_the_shift_is_the_median_of_all_ratios() -> None:
     ],
 )
 def test_the_interval_leaves_out_what_the_tables_of_u_allow(
-    base: int, new: int, outside: int, level: float | None
+    base: int, new: int, system: int, level: float | None
 ) -> None:
     one = np.exp(np.arange(base) * 0.001)
     other = np.exp(1 + np.arange(new) * 0.1)
     differences = sorted(b - a for a in np.log(one) for b in np.log(other))
     found = unpaired(one.tolist(), other.tolist())
-    assert found.log_low == pytest.approx(differences[outside])
-    assert found.log_high == pytest.approx(differences[-1 - outside])
+    assert found.log_low == pytest.approx(differences[system])
+    assert found.log_high == pytest.approx(differences[-1 - system])
     assert found.confidence >= 0.95
     if level:
         assert found.confidence == pytest.approx(level)

@@ -21,16 +21,16 @@ class CommandResult:
 
 def call(
     words: Sequence[str],
-    outside: SystemAccess | None = None,
+    system: SystemAccess | None = None,
     env: Mapping[str, str] | None = None,
 ) -> CommandResult:
-    """Run `kvmatrix WORDS` to its end; `outside` replaces processes and machine."""
+    """Run `kvmatrix WORDS` to its end; `system` replaces processes and machine."""
     made = CliRunner().invoke(
         verbs.main,
         list(words),
         env={"COLUMNS": "80", **(env or {})},
         prog_name="kvmatrix",
-        obj=outside,
+        obj=system,
     )
     stderr = made.stderr
     if made.exception and not isinstance(made.exception, SystemExit):

@@ -123,11 +123,11 @@ class Lab:
         Return False if the command ended before that.
         """
         left = [programs]
-        outside = quiet_machine(
+        system = quiet_machine(
             lambda variables: DeadlyExecutor(variables, left=left, before=before)
         )
         arguments = self.arguments(verb, *words)
-        code = run_in_fork(lambda: call(arguments, outside).returncode)
+        code = run_in_fork(lambda: call(arguments, system).returncode)
         return code == -signal.SIGKILL
 
     @property
