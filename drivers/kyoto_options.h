@@ -15,10 +15,11 @@
 #include "common/driver.h"
 
 DEFINE_uint64(page_size, 1024,
-              "bytes of a page of TreeDB; HashDB has no pages");
-DEFINE_uint64(map_size, 256 << 20, "bytes of the file that are memory-mapped");
+              "size of a page of TreeDB, in bytes; HashDB has no pages");
+DEFINE_uint64(map_size, 256 << 20,
+              "size of the part of the file that is memory-mapped, in bytes");
 DEFINE_bool(small, true, "use addresses of 4 bytes, for files up to 16 GiB");
-DEFINE_uint64(buckets, 0, "hash buckets; 0: Kyoto's default");
+DEFINE_uint64(buckets, 0, "number of hash buckets; 0 means Kyoto's default");
 DEFINE_double(buckets_per_entry, 0,
               "hash buckets per entry of --num, in addition to --buckets");
 

@@ -8,11 +8,15 @@
 #include "leveldb/filter_policy.h"
 #include "leveldb/write_batch.h"
 
-DEFINE_uint64(write_buffer_size, 0, "bytes of memtable; 0: LevelDB's 4 MiB");
-DEFINE_uint64(max_file_size, 0, "bytes of a table file; 0: LevelDB's 2 MiB");
-DEFINE_uint64(block_size, 0, "bytes of a table block; 0: LevelDB's 4 KiB");
-DEFINE_uint64(open_files, 0, "files kept open; 0: LevelDB's 1000");
-DEFINE_int32(bloom_bits, -1, "Bloom filter bits per key; negative: no filter");
+DEFINE_uint64(write_buffer_size, 0,
+              "size of the memtable, in bytes; 0 means LevelDB's 4 MiB");
+DEFINE_uint64(max_file_size, 0,
+              "size of a table file, in bytes; 0 means LevelDB's 2 MiB");
+DEFINE_uint64(block_size, 0,
+              "size of a table block, in bytes; 0 means LevelDB's 4 KiB");
+DEFINE_uint64(open_files, 0, "files kept open; 0 means LevelDB's 1000");
+DEFINE_int32(bloom_bits, -1,
+             "Bloom filter bits per key; negative means no filter");
 
 namespace kvmatrix {
 namespace {

@@ -5,7 +5,8 @@
 
 #include "common/driver.h"
 
-DEFINE_uint64(map_size, 64ull << 30, "bytes the database may grow to");
+DEFINE_uint64(map_size, 64ull << 30,
+              "size to which the database may grow, in bytes");
 
 namespace kvmatrix {
 namespace {

@@ -17,20 +17,23 @@
 #include <string>
 #include <unordered_map>
 
-DEFINE_uint64(write_buffer_size, 64 << 20, "bytes of a memtable");
+DEFINE_uint64(write_buffer_size, 64 << 20, "size of a memtable, in bytes");
 DEFINE_int32(max_write_buffer_number, 2, "memtables, including the active one");
-DEFINE_uint64(target_file_size_base, 64 << 20, "bytes of a file of level 1");
-DEFINE_uint64(max_bytes_for_level_base, 256 << 20, "bytes of level 1");
-DEFINE_int32(max_background_jobs, 2, "flushes and compactions at once");
-DEFINE_int32(num_levels, 7, "levels");
+DEFINE_uint64(target_file_size_base, 64 << 20,
+              "size of a file of level 1, in bytes");
+DEFINE_uint64(max_bytes_for_level_base, 256 << 20, "size of level 1, in bytes");
+DEFINE_int32(max_background_jobs, 2,
+             "flushes and compactions that may run at once");
+DEFINE_int32(num_levels, 7, "number of levels");
 DEFINE_int32(min_level_to_compress, 0, "the first level that is compressed");
 DEFINE_bool(disable_auto_compactions, false,
             "leave all files in level 0 until the database settles");
-DEFINE_int32(open_files, -1, "table files kept open; -1: all");
+DEFINE_int32(open_files, -1, "table files kept open; -1 means all");
 DEFINE_bool(paranoid_checks, true,
             "stop writing when damaged data is detected");
-DEFINE_uint64(block_size, 4 << 10, "bytes of a table block");
-DEFINE_int32(bloom_bits, -1, "Bloom filter bits per key; negative: no filter");
+DEFINE_uint64(block_size, 4 << 10, "size of a table block, in bytes");
+DEFINE_int32(bloom_bits, -1,
+             "Bloom filter bits per key; negative means no filter");
 DEFINE_bool(verify_checksum, true, "verify the checksum of each block read");
 DEFINE_bool(engine_defaults, false,
             "use the engine's defaults: only --compression and --sync have an "

@@ -8,8 +8,10 @@
 #include "common/driver.h"
 #include "drivers/sqlite3_statement.h"
 
-DEFINE_uint64(page_size, 1024, "bytes of a page; SQLite's own default is 4096");
-DEFINE_uint64(wal_autocheckpoint, 4096, "pages of the log before a checkpoint");
+DEFINE_uint64(page_size, 1024,
+              "size of a page, in bytes; SQLite's own default is 4096");
+DEFINE_uint64(wal_autocheckpoint, 4096,
+              "pages in the log that trigger a checkpoint");
 DEFINE_bool(without_rowid, false,
             "store entries in the index of the keys (WITHOUT ROWID)");
 

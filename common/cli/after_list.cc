@@ -53,9 +53,9 @@ std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
   }
   const size_t most = benchmark.writer ? 1 : kMaxThreads;
   if (operations.empty() || operations.size() > most) {
-    throw UsageError("after", "'" + std::string(text) + "' are not the " +
-                                  "operations of 1 to " + std::to_string(most) +
-                                  " threads that write");
+    throw UsageError("after",
+                     "expected the operations of 1 to " + std::to_string(most) +
+                         " writing threads, not '" + std::string(text) + "'");
   }
   if (IsWriting(benchmark)) RequirePossible(benchmark, config, operations);
   return operations;
@@ -66,11 +66,8 @@ std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
 const Benchmark* RequireBenchmark(std::string_view flag,
                                   std::string_view name) {
   if (const Benchmark* benchmark = FindBenchmark(name)) return benchmark;
-  std::string problem =
-      "unknown benchmark '" + std::string(name) + "'; expected one of:";
-  for (const Benchmark& benchmark : AllBenchmarks()) {
-    problem += " " + std::string(benchmark.name);
-  }
+  std::string problem = "unknown benchmark '" + std::string(name) +
+                        "'; --help lists the benchmarks";
   throw UsageError(std::string(flag), problem);
 }
 

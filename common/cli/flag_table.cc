@@ -30,8 +30,7 @@ constexpr FlagRange kShape = {-1e3, 1e3};
 constexpr FlagRange kValueBytes = {kMinMixgraphValue, 65'535};
 constexpr FlagRange kMilliseconds = {1, kBillion};
 
-constexpr char kNothingLikeIt[] =
-    "leave it out, because that program has no such option";
+constexpr char kNothingLikeIt[] = "that program has no such option";
 
 constexpr std::string_view kByTheta[] = {"zipf", "latest"};
 constexpr std::string_view kOfManySizes[] = {"uniform", "normal", "pareto"};
@@ -79,13 +78,13 @@ const Flag kFlags[] = {
     {.name = "num",
      .field = FIELD(config.num),
      .group = FlagGroup::kWorkload,
-     .help = "entries in a database",
+     .help = "number of entries in the database",
      .range = {1, kMaxKeys},
      .option = "num"},
     {.name = "reads",
      .field = FIELD(reads),
      .group = FlagGroup::kWorkload,
-     .help = "operations of a read benchmark; -1: --num",
+     .help = "operations of a read benchmark; -1 means --num",
      .range = {1, kMaxKeys, -1},
      .option = "reads",
      .by_benchmark = true,
@@ -95,7 +94,7 @@ const Flag kFlags[] = {
     {.name = "duration",
      .field = FIELD(duration_s),
      .group = FlagGroup::kWorkload,
-     .help = "time limit of a benchmark, in seconds; 0: none",
+     .help = "time limit of a benchmark, in seconds; 0 means none",
      .range = {0, 999'999'999},
      .unit = "seconds",
      .option = "duration_s",
@@ -114,14 +113,14 @@ const Flag kFlags[] = {
     {.name = "key_size",
      .field = FIELD(config.key_size),
      .group = FlagGroup::kKeys,
-     .help = "bytes in a key",
+     .help = "size of a key, in bytes",
      .range = {KeyShape::kSmallest, KeyShape::kLargest},
      .option = "key_size"},
     {.name = "key_format",
      .field = FIELD(key_format),
      .group = FlagGroup::kKeys,
-     .help = "decimal: digits with leading zeros; big, little: 8-byte integers "
-             "in that byte order",
+     .help = "decimal means digits with leading zeros; big and little mean "
+             "8-byte integers in that byte order",
      .choices = KeyFormats,
      .not_replayed = kNothingLikeIt,
      .option = "key_format",
@@ -131,21 +130,23 @@ const Flag kFlags[] = {
     {.name = "key_distribution",
      .field = FIELD(config.key_distribution),
      .group = FlagGroup::kKeys,
-     .help = "distribution of keys drawn at random; empty: the benchmark's own",
+     .help =
+         "distribution of keys drawn at random; empty means the benchmark's "
+         "own",
      .choices = KeyDistributions,
      .not_replayed = kNothingLikeIt,
      .option = "key_distribution"},
     {.name = "zipf_theta",
      .field = FIELD(config.zipf_theta),
      .group = FlagGroup::kKeys,
-     .help = "exponent of zipf and latest",
+     .help = "exponent of the zipf and latest distributions",
      .range = {0.01, 10},
      .only_with = {"key_distribution", kByTheta},
      .option = "zipf_theta"},
     {.name = "value_size",
      .field = FIELD(config.value_size),
      .group = FlagGroup::kValues,
-     .help = "bytes in a value; the mean if sizes vary",
+     .help = "size of a value, in bytes; the mean if sizes vary",
      .range = {0, ValueSizes::kLargest, kNone, 1},
      .option = "value_size",
      .by_benchmark = true,
@@ -165,8 +166,9 @@ const Flag kFlags[] = {
     {.name = "value_size_min",
      .field = FIELD(config.value_size_min),
      .group = FlagGroup::kValues,
-     .help = "smallest value, in bytes, if sizes vary; 0: derived from "
-             "--value_size",
+     .help =
+         "size of the smallest value, in bytes, if sizes vary; 0 derives it "
+         "from --value_size",
      .range = {0, ValueSizes::kLargest},
      .only_with = {"value_size_distribution_type", kOfManySizes},
      .not_replayed = kNothingLikeIt,
@@ -174,8 +176,8 @@ const Flag kFlags[] = {
     {.name = "value_size_max",
      .field = FIELD(config.value_size_max),
      .group = FlagGroup::kValues,
-     .help = "largest value, in bytes, if sizes vary; 0: derived from "
-             "--value_size",
+     .help = "size of the largest value, in bytes, if sizes vary; 0 derives it "
+             "from --value_size",
      .range = {0, ValueSizes::kLargest},
      .only_with = {"value_size_distribution_type", kOfManySizes},
      .not_replayed = kNothingLikeIt,
@@ -183,7 +185,8 @@ const Flag kFlags[] = {
     {.name = "compression_ratio",
      .field = FIELD(config.compression_ratio),
      .group = FlagGroup::kValues,
-     .help = "share of its size to which a simple compressor shrinks a value",
+     .help = "size to which a simple compressor shrinks a value, as a fraction "
+             "of its size",
      .range = {0, 1},
      .option = "compression_ratio"},
     {.name = "batch_size",
@@ -200,9 +203,9 @@ const Flag kFlags[] = {
      .field = FIELD(config.transactions),
      .group = FlagGroup::kWorkload,
      .help =
-         "number of batches: each has a benchmark's entries divided by this, "
-         "rounded down, at least one; there are more batches if that leaves "
-         "a remainder or threads divide the entries; 0: use --batch_size",
+         "divide the entries of a benchmark into about this many batches: "
+         "each has the entries divided by this number, rounded down, but at "
+         "least one; 0 means batches of --batch_size",
      .range = {0, kMaxKeys},
      .only_with = {"batch_size"},
      .not_replayed = kNothingLikeIt,
@@ -210,26 +213,27 @@ const Flag kFlags[] = {
     {.name = "threads",
      .field = FIELD(config.threads),
      .group = FlagGroup::kPace,
-     .help = "threads that run at once; each performs --reads reads, and they "
-             "share the entries to write",
+     .help = "number of threads; each performs --reads reads, and they share "
+             "the entries to write",
      .range = {1, kMaxThreads},
      .not_replayed =
-         "leave it at 1, because threads of that program write the same keys "
-         "in an unknown order, so no answer could be verified",
+         "that program's threads overwrite one another's keys in an unknown "
+         "order, so no answer could be verified",
      .option = "threads"},
     {.name = "rate",
      .field = FIELD(config.rate_ops_per_sec),
      .group = FlagGroup::kPace,
-     .help = "operations per second, at random moments whether or not the "
-             "engine keeps up: an open loop, with a histogram; 0: a closed "
-             "loop",
+     .help = "operations per second, started at random (Poisson) times whether "
+             "or not the engine keeps up: an open loop, with a histogram; 0 "
+             "means a closed loop",
      .range = {0.01, kBillion, 0},
      .unit = "operations per second",
      .only_with = {"sine_mix_rate"}},
     {.name = "writes_per_second",
      .field = FIELD(config.writes_per_second),
      .group = FlagGroup::kPace,
-     .help = "rate of the writer of a *whilewriting benchmark; 0: unlimited",
+     .help = "rate of the writer of a *whilewriting benchmark; 0 means "
+             "unlimited",
      .range = {0, kBillion},
      .option = "writes_per_second"},
     {.name = "readwritepercent",
@@ -241,8 +245,8 @@ const Flag kFlags[] = {
     {.name = "cache_size",
      .field = FIELD(config.cache_size),
      .group = FlagGroup::kEngine,
-     .help = "bytes the engine may use as a cache; if not set, 8388608 with a "
-             "--stream whose program uses that",
+     .help = "size of the engine's cache, in bytes; if not set, 8388608 with a "
+             "--stream whose program uses that size",
      .range = {0, 8'589'934'591.0 * (1 << 30)},
      .unit = "bytes",
      .option = "cache_size_bytes"},
@@ -262,8 +266,9 @@ const Flag kFlags[] = {
     {.name = "writeallfields",
      .field = FIELD(config.mix.writeallfields),
      .group = FlagGroup::kYcsb,
-     .help = "write whole records in updates, without reading them; false, as "
-             "in YCSB: change one field of ten, so read the record first",
+     .help = "write the whole record in an update, without reading it first; "
+             "by default, as in YCSB, an update reads the record and changes "
+             "one field of ten",
      .option = "writeallfields"},
     {.name = "db",
      .field = FIELD(db),
@@ -277,10 +282,10 @@ const Flag kFlags[] = {
     {.name = "after",
      .field = FIELD(after),
      .group = FlagGroup::kProcess,
-     .help = "with --use_existing_db: the benchmarks that the database has "
-             "been through, such as filluniquerandom,overwrite:5000 (a number "
-             "of operations if it stopped early), or overwrite:2500+2500 if "
-             "two threads wrote"},
+     .help = "with --use_existing_db: the benchmarks already run on the "
+             "database, such as filluniquerandom,overwrite:5000 (with the "
+             "number of operations if it stopped early) or "
+             "overwrite:2500+2500 (if two threads wrote)"},
     {.name = "settle",
      .field = FIELD(config.settle),
      .group = FlagGroup::kProcess,
@@ -306,10 +311,11 @@ const Flag kFlags[] = {
     {.name = "progress",
      .field = FIELD(progress),
      .group = FlagGroup::kProcess,
-     .help = "count operations in this file, as eight bytes"},
+     .help = "keep the number of operations so far in this file, as an 8-byte "
+             "integer in native byte order"},
     MIXGRAPH(keyrange_dist_a, FlagGroup::kMixgraph, kFinite,
-             "hotness of key range x is a exp(b x) + c exp(d x); all four 0: "
-             "no ranges"),
+             "hotness of key range x is a exp(b x) + c exp(d x); if all four "
+             "are 0, there are no ranges"),
     MIXGRAPH(keyrange_dist_b, FlagGroup::kMixgraph, kFinite,
              "see --keyrange_dist_a"),
     MIXGRAPH(keyrange_dist_c, FlagGroup::kMixgraph, kFinite,
@@ -317,21 +323,25 @@ const Flag kFlags[] = {
     MIXGRAPH(keyrange_dist_d, FlagGroup::kMixgraph, kFinite,
              "see --keyrange_dist_a"),
     MIXGRAPH(keyrange_num, FlagGroup::kMixgraph, kUpToAMillion,
-             "key ranges of equal size"),
+             "number of key ranges, all of equal size"),
     MIXGRAPH(key_dist_a, FlagGroup::kMixgraph, kNotNegative,
-             "hotness of a key is a x^b; either 0: keys are uniform"),
+             "hotness of a key is a x^b; if either is 0, keys are uniform"),
     MIXGRAPH(key_dist_b, FlagGroup::kMixgraph, kNotNegative,
              "see --key_dist_a"),
     MIXGRAPH(value_theta, FlagGroup::kMixgraph, kNotNegative,
-             "location of the generalized Pareto value sizes, bytes"),
-    MIXGRAPH(value_k, FlagGroup::kMixgraph, kShape, "shape of the value sizes"),
+             "location of the generalized Pareto distribution of value sizes, "
+             "in bytes"),
+    MIXGRAPH(value_k, FlagGroup::kMixgraph, kShape,
+             "shape of that distribution"),
     MIXGRAPH(value_sigma, FlagGroup::kMixgraph, kPositive,
-             "scale of the value sizes, bytes"),
+             "scale of that distribution, in bytes"),
     MIXGRAPH(iter_theta, FlagGroup::kMixgraph, kNotNegative,
-             "location of the generalized Pareto scan lengths, entries"),
-    MIXGRAPH(iter_k, FlagGroup::kMixgraph, kShape, "shape of the scan lengths"),
+             "location of the generalized Pareto distribution of scan lengths, "
+             "in entries"),
+    MIXGRAPH(iter_k, FlagGroup::kMixgraph, kShape,
+             "shape of that distribution"),
     MIXGRAPH(iter_sigma, FlagGroup::kMixgraph, kPositive,
-             "scale of the scan lengths, entries"),
+             "scale of that distribution, in entries"),
     MIXGRAPH(mix_get_ratio, FlagGroup::kMixgraph, kNotNegative,
              "weight of gets"),
     MIXGRAPH(mix_put_ratio, FlagGroup::kMixgraph, kNotNegative,
@@ -339,9 +349,9 @@ const Flag kFlags[] = {
     MIXGRAPH(mix_seek_ratio, FlagGroup::kMixgraph, kNotNegative,
              "weight of scans"),
     MIXGRAPH(mix_max_scan_len, FlagGroup::kMixgraph, kUpToAMillion,
-             "largest scan length, entries"),
+             "largest scan length, in entries"),
     MIXGRAPH(mix_max_value_size, FlagGroup::kMixgraph, kValueBytes,
-             "largest value size, bytes"),
+             "largest value size, in bytes"),
     MIXGRAPH(
         sine_mix_rate, FlagGroup::kSwing, {},
         "run an open loop of a sin(b t + c) + d operations per second after "
@@ -365,7 +375,7 @@ std::string_view GroupTitle(FlagGroup group) {
   constexpr std::string_view kTitles[] = {
       "Work",       "Keys",           "Values",   "Threads and pace",
       "The engine", "YCSB's records", "mixgraph", "mixgraph's rate",
-      "This call"};
+      "This run"};
   return kTitles[static_cast<int>(group)];
 }
 

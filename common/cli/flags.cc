@@ -68,6 +68,7 @@ const Flag& FindFlag(std::string_view name) {
 // Formats a bound for people: "10^9" or "2^30" where that is shorter than the
 // digits.
 std::string BoundText(double number) {
+  if (number < 0) return "-" + BoundText(-number);
   for (const int base : {10, 2}) {
     const double power = std::round(std::log(number) / std::log(base));
     if (number < 1e6 || std::pow(base, power) != number) continue;
@@ -106,8 +107,7 @@ std::string JoinWithOr(std::span<const std::string_view> words) {
 }
 
 std::string RangeText(const FlagRange& range) {
-  std::string text =
-      "from " + BoundText(range.min) + " to " + BoundText(range.max);
+  std::string text = BoundText(range.min) + " to " + BoundText(range.max);
   if (!std::isnan(range.also)) text += ", or " + BoundText(range.also);
   return text;
 }
@@ -118,7 +118,8 @@ void CheckRange(const Flag& flag, const FlagValue& value) {
     if (flag.choices == nullptr) return;
     const auto choices = flag.choices();
     if (std::ranges::find(choices, *word) != choices.end()) return;
-    throw UsageError(flag.name, JoinWithOr(choices) + ", not '" + *word + "'");
+    throw UsageError(
+        flag.name, "expected " + JoinWithOr(choices) + ", not '" + *word + "'");
   }
   if (std::holds_alternative<bool>(value)) return;
   // A long double holds every integer that a flag may have.
@@ -133,15 +134,16 @@ void CheckRange(const Flag& flag, const FlagValue& value) {
   const FlagRange& range = flag.range;
   if (number == range.also) return;
   if (number >= range.min && number <= range.max) return;
-  throw UsageError(flag.name, RangeText(range) + ", not " + TextOf(value));
+  throw UsageError(flag.name,
+                   "expected " + RangeText(range) + ", not " + TextOf(value));
 }
 
 // Throws UsageError if another flag makes this one meaningless.
 void CheckConditions(const Flag& flag, CommandLine& line) {
   if (!IsSet(flag, line)) return;
   if (flag.not_replayed != nullptr && line.stream != Defaults().stream) {
-    throw UsageError(flag.name,
-                     "with --stream=" + line.stream + ": " + flag.not_replayed);
+    throw UsageError(flag.name, "leave it out with --stream=" + line.stream +
+                                    ": " + flag.not_replayed);
   }
   if (flag.only_with.flag == nullptr) return;
   const Flag& other = FindFlag(flag.only_with.flag);
@@ -190,11 +192,13 @@ void Derive(const CommandLine& line, Config& config) {
   const auto is_set = [&config](const char* flag) {
     return config.set_flags.contains(flag);
   };
-  if (line.after.empty() == config.use_existing_db) {
-    throw UsageError(
-        "after",
-        "and --use_existing_db are used together: --after lists the "
-        "benchmarks that the existing database has been through");
+  if (line.after.empty() && config.use_existing_db) {
+    throw UsageError("use_existing_db",
+                     "needs --after, the benchmarks already run on the "
+                     "database, such as --after=fillseq");
+  }
+  if (!line.after.empty() && !config.use_existing_db) {
+    throw UsageError("after", "needs --use_existing_db");
   }
   config.reads =
       line.reads < 0 ? config.num : static_cast<uint64_t>(line.reads);
@@ -223,10 +227,24 @@ void Derive(const CommandLine& line, Config& config) {
   config.after = ParseAfterList(line.after, config);
 }
 
+// Breaks a text into lines of at most 88 columns, each indented by 6 spaces.
+std::string Wrapped(const std::string& text) {
+  constexpr size_t kColumns = 88 - 6;
+  std::string lines, line;
+  for (const std::string_view word : Split(text, ' ')) {
+    if (!line.empty() && line.size() + 1 + word.size() > kColumns) {
+      lines += "      " + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + std::string(word);
+  }
+  return lines + "      " + line + "\n";
+}
+
 std::string FlagText(const std::string& name, const std::string& default_value,
                      const std::string& help) {
   return "  --" + name + "=" + (default_value.empty() ? "''" : default_value) +
-         "\n      " + help + "\n";
+         "\n" + Wrapped(help);
 }
 
 std::string HelpOf(const Flag& flag) {
@@ -234,7 +252,7 @@ std::string HelpOf(const Flag& flag) {
   if (flag.choices != nullptr) {
     text += "; one of " + JoinWithOr(flag.choices());
   } else if (flag.range.max < std::numeric_limits<double>::max()) {
-    text += "; " + RangeText(flag.range);
+    text += "; from " + RangeText(flag.range);
   }
   return text;
 }
@@ -330,11 +348,14 @@ std::string HelpText() {
          "Other invocations:\n"
          "  --version   print the engine, its build and its codec\n"
          "  --describe  print the same, all flags and benchmarks as JSON\n"
-         "  --check     exit 0 if the other flags are valid, else say why not\n"
+         "  --check     check the other flags: exit 0, or print the reason and "
+         "exit "
+         "2\n"
          "  --help      print this text\n\n"
-         "Exit status: 0 ok or unsupported; 1 a benchmark failed, or a flag is "
-         "unknown\nor malformed; 2 other usage errors.  With --crash the "
-         "process is killed by\nsignal 9.\n";
+         "Exit codes: 0 done, or unsupported by the engine; 1 a benchmark "
+         "failed, "
+         "or a\nflag is unknown or malformed; 2 other usage errors.  With "
+         "--crash the process is\nkilled by signal 9.\n";
 }
 
 }  // namespace kvmatrix

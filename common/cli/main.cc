@@ -92,7 +92,7 @@ int RunAll(const Config& config) {
 }
 
 int Main(int argc, char** argv) {
-  if (Find(argc, argv, "help")) {
+  if (Find(argc, argv, "help") || Find(argc, argv, "helpfull")) {
     std::fputs(HelpText().c_str(), stdout);
   } else if (Find(argc, argv, "version")) {
     std::fputs(VersionText(kDriver).c_str(), stdout);

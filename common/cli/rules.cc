@@ -31,7 +31,7 @@ struct BenchmarkRule {
 std::string Number(uint64_t number) { return std::to_string(number); }
 
 std::string With(StreamKind stream) {
-  return "with --stream=" + std::string(StreamName(stream)) + ": ";
+  return " with --stream=" + std::string(StreamName(stream));
 }
 
 // Rules about value sizes.
@@ -84,7 +84,7 @@ Problem LargeTransactions(const Benchmark& benchmark, const Config& config) {
   if (entries <= kMaxBatchEntries) return "";
   return std::string(benchmark.name) + " would have batches of " +
          Number(entries) + " entries; expected at most " +
-         Number(kMaxBatchEntries) + ": choose more transactions";
+         Number(kMaxBatchEntries) + "; choose more transactions";
 }
 
 // Rules about keys.
@@ -96,8 +96,8 @@ Problem FewDigits(const Benchmark& benchmark, const Config& config) {
   return std::string(benchmark.name) + " needs " + Number(keys) +
          " keys, but there are only " + Number(capacity) + " decimal keys of " +
          Number(config.key_size) +
-         " bytes"
-         "; choose a larger --key_size, a smaller --num or --key_format=big";
+         " bytes; choose a larger --key_size, a smaller --num or "
+         "--key_format=big";
 }
 
 Problem UnorderedKeys(const Benchmark& benchmark, const Config& config) {
@@ -161,16 +161,15 @@ Problem ColdRanges(const Config& config) {
 Problem NoTypes(const Config& config) {
   const MixgraphParameters& p = config.mix.mixgraph;
   if (p.mix_get_ratio + p.mix_put_ratio + p.mix_seek_ratio > 0) return "";
-  return "one of --mix_get_ratio, --mix_put_ratio and --mix_seek_ratio must be "
-         "positive";
+  return "at least one of --mix_get_ratio, --mix_put_ratio and "
+         "--mix_seek_ratio must be positive";
 }
 
 Problem DeepSwing(const Config& config) {
   const MixgraphParameters& p = config.mix.mixgraph;
   if (!p.sine_mix_rate || p.sine_d - std::abs(p.sine_a) >= 1) return "";
   return "the rate must not fall below 1 operation per second; raise --sine_d "
-         "to "
-         "at least 1 above --sine_a";
+         "to at least 1 above --sine_a";
 }
 
 Problem FewKeys(const Benchmark& benchmark, const Config& config) {
@@ -215,13 +214,13 @@ bool IsReplayed(const Config& config) {
 
 Problem ManyReplayedKeys(const Config& config) {
   if (!IsReplayed(config) || config.num <= kMaxReplayedKeys) return "";
-  return With(config.stream) + "must be at most " + Number(kMaxReplayedKeys) +
+  return "must be at most " + Number(kMaxReplayedKeys) + With(config.stream) +
          ", because its keys have 31 bits";
 }
 
 Problem LargeReplayedValues(const Config& config) {
   if (!IsReplayed(config) || config.value_size <= kMaxReplayedValue) return "";
-  return With(config.stream) + "must be at most " + Number(kMaxReplayedValue) +
+  return "must be at most " + Number(kMaxReplayedValue) + With(config.stream) +
          ", because its values are windows of a pool of one mebibyte";
 }
 
@@ -229,10 +228,8 @@ Problem EndOfAReplay(const Config& config) {
   if (config.stream != StreamKind::kDbBenchOneSeed || config.duration_ns == 0) {
     return "";
   }
-  return With(config.stream) +
-         "leave it out, because the end of one benchmark determines the keys "
-         "of "
-         "the next";
+  return "leave it out" + With(config.stream) +
+         ": the end of one benchmark determines the keys of the next";
 }
 
 // An audit is an addition of this harness and draws nothing from their stream.
@@ -240,9 +237,8 @@ Problem NotReplayed(const Benchmark& benchmark, const Config& config) {
   if (!IsReplayed(config) || benchmark.kind == Kind::kVerify) return "";
   const auto names = ReplayedBenchmarks(config.stream);
   if (std::ranges::find(names, benchmark.name) != names.end()) return "";
-  std::string problem =
-      "the programs that " + std::string(StreamName(config.stream)) +
-      " replays have no " + std::string(benchmark.name) + "; they have";
+  std::string problem = std::string(StreamName(config.stream)) + " has no " +
+                        std::string(benchmark.name) + "; it has";
   for (const std::string_view name : names) problem += " " + std::string(name);
   return problem;
 }

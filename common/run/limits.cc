@@ -10,9 +10,11 @@
 namespace kvmatrix {
 namespace {
 
-void Require(const Limit& limit, uint64_t size, const std::string& what) {
+// `things` and `unit` name what has the size: "keys of 1000 bytes".
+void Require(const Limit& limit, uint64_t size, const std::string& things,
+             const std::string& unit) {
   if (size <= limit.max) return;
-  std::string message = what + std::to_string(size) +
+  std::string message = things + " of " + std::to_string(size) + " " + unit +
                         ", but the engine accepts at most " +
                         std::to_string(limit.max);
   if (*limit.reason != '\0') message += ": " + std::string(limit.reason);
@@ -34,11 +36,11 @@ void RequireWithin(const Limits& limits, const Benchmark& benchmark,
   if (!Changes(benchmark)) return;
   const uint64_t mixed =
       IsMixgraph(benchmark) ? config.mix.mixgraph.mix_max_value_size : 0;
-  Require(limits.key_size, config.key_size, "bytes of a key: ");
+  Require(limits.key_size, config.key_size, "keys", "bytes");
   Require(limits.value_size, std::max<uint64_t>(values.value_size(), mixed),
-          "bytes of a value: ");
-  Require(limits.batch_size, LargestBatch(benchmark, config),
-          "updates of a batch: ");
+          "values", "bytes");
+  Require(limits.batch_size, LargestBatch(benchmark, config), "batches",
+          "updates");
 }
 
 }  // namespace kvmatrix

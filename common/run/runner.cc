@@ -125,7 +125,11 @@ void Runner::ResetOracle(const Benchmark& benchmark) {
 
 void Runner::MakeFresh() {
   std::filesystem::remove_all(path_);
-  std::filesystem::create_directories(path_);
+  std::error_code error;
+  std::filesystem::create_directories(path_, error);
+  if (!error) return;
+  throw std::runtime_error("--db: cannot create " + path_.string() + ": " +
+                           error.message());
 }
 
 uint64_t Runner::NextStreamSeed(const Benchmark& benchmark) {
@@ -185,8 +189,8 @@ void Runner::RequireRunnable(const Benchmark& benchmark) const {
   if (benchmark.kind == Kind::kVerify && oracle_.key_space() > 0) return;
   if (oracle_.Empty()) {
     throw std::runtime_error(
-        "the database is empty; run a fill first, or use --use_existing_db and "
-        "list with --after what the database in --db has been through");
+        "the database is empty; run a fill first, or use --use_existing_db "
+        "with --after, the benchmarks already run on it");
   }
 }
 

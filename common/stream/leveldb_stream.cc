@@ -113,7 +113,7 @@ std::string DifferenceNotes(const Config& config) {
   std::string text;
   const auto note = [&](auto concerns, const char* what) {
     if (std::ranges::any_of(config.benchmarks, concerns)) {
-      text += std::string("differs from LevelDB's db_bench: ") + what + "\n";
+      text += std::string("note: unlike in LevelDB's db_bench, ") + what + "\n";
     }
   };
   note([](const Benchmark* b) { return b->key_order == KeyOrder::kUniform; },
@@ -128,8 +128,8 @@ std::string DifferenceNotes(const Config& config) {
        "no two values share bytes; the time of a writing benchmark includes a "
        "flush, and the database settles after it (unless --settle=false)");
   note([](const Benchmark* b) { return b->kind == Kind::kRead; },
-       "each benchmark opens the database anew, and every byte is verified");
-  if (!text.empty()) text += "--stream=leveldb replays its keys and values\n";
+       "each benchmark reopens the database, and every byte is verified");
+  if (!text.empty()) text += "note: --stream=leveldb replays LevelDB's own\n";
   return text;
 }
 

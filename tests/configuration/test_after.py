@@ -44,7 +44,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("fillseq:1000+", "'1000+' is not a number of operations"),
         ("fillseq:+1000", "'+1000' is not a number of operations"),
         ("fillseq:500++500", "is not a number of operations"),
-        ("fillseq:", "are not the operations of 1 to 256 threads"),
+        ("fillseq:", "the operations of 1 to 256 writing threads"),
     ],
 )
 def test_what_cannot_have_happened_is_refused(

@@ -173,7 +173,7 @@ def lab(tmp_path: Path) -> Lab:
         (
             'stream = "leveldb"\nthreads = 2\n',
             (),
-            "base.toml: threads: with --stream=leveldb: leave it",
+            "base.toml: threads: leave it out with --stream=leveldb",
         ),
         (
             'value_size_distribution_type = "normal"\n'
@@ -184,7 +184,7 @@ def lab(tmp_path: Path) -> Lab:
         (
             'stream = "leveldb"\nfill = "filluniquerandom"\n',
             (),
-            "stream: the programs that leveldb replays have no filluniquerandom",
+            "stream: leveldb has no filluniquerandom",
         ),
         (
             '[settings.beta]\nstream = "leveldb"\n',

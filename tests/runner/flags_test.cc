@@ -73,7 +73,7 @@ TEST(After, BeginsWithAFill) {
 TEST(After, HasANumberForEachThread) {
   for (const char* after : {"fillseq:1000+", "fillseq:+1000", "fillseq:5++5",
                             "fillseq:", "fillseq:5x", "fillseq:-5"}) {
-    EXPECT_TRUE(Has(ComplaintAfter(after), "--after: '")) << after;
+    EXPECT_TRUE(Has(ComplaintAfter(after), "operations")) << after;
   }
 }
 

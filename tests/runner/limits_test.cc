@@ -33,18 +33,18 @@ class LimitsTest : public RunnerFixture {
 
 TEST_F(LimitsTest, OfWhatABenchmarkWritesAreAskedBeforeItWrites) {
   ExpectLimit({.key_size = {15}}, "fillseq",
-              "bytes of a key: 16, but the engine accepts at most 15");
+              "keys of 16 bytes, but the engine accepts at most 15");
   ExpectLimit({.value_size = {99}}, "fillseq",
-              "bytes of a value: 100, but the engine accepts at most 99");
+              "values of 100 bytes, but the engine accepts at most 99");
   ExpectLimit({.value_size = {99'999}}, "fill100K",
-              "bytes of a value: 100000, but the engine accepts at most 99999");
+              "values of 100000 bytes, but the engine accepts at most 99999");
   ExpectLimit(
       {.batch_size = {1, "it has none"}}, "fillseqbatch",
-      "updates of a batch: 500, but the engine accepts at most 1: it has "
+      "batches of 500 updates, but the engine accepts at most 1: it has "
       "none");
   config_.value_size_law = SizeLaw::kUniform;
   ExpectLimit({.value_size = {198}}, "fillseq",
-              "bytes of a value: 199, but the engine accepts at most 198");
+              "values of 199 bytes, but the engine accepts at most 198");
 }
 
 TEST_F(LimitsTest, MayBeReached) {

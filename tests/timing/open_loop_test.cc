@@ -260,7 +260,7 @@ TEST(Rate, IsFiniteAndOfARangeThatItsComplaintNames) {
       ConfigFromFlags();
       ADD_FAILURE() << rate;
     } catch (const UsageError& error) {
-      EXPECT_NE(std::string(error.what()).find("from 0.01 to 10^9"),
+      EXPECT_NE(std::string(error.what()).find("0.01 to 10^9"),
                 std::string::npos);
     }
   }
