@@ -17,7 +17,7 @@ _NO_TYPES = "ops_by_type of a mix is missing"
 
 
 def threads(record: Record, context: Context) -> str:
-    """Check that writes by several threads, but no reads, are reported by thread."""
+    """Check that writes by several threads are counted by thread, and reads are not."""
     is_there = record["ops_by_thread"] is not None
     if is_there and not context.writes:
         return "ops_by_thread is present, but the benchmark does not write"
@@ -28,7 +28,7 @@ def threads(record: Record, context: Context) -> str:
 
 
 def threads_sum(record: Record, context: Context) -> str:
-    """Check that the writes of all threads add up, without surplus threads."""
+    """Check that the writes of all threads add up, and no thread is surplus."""
     by_thread, writer = record["ops_by_thread"], record["writer"]
     if by_thread is None:
         return ""
@@ -41,7 +41,7 @@ def threads_sum(record: Record, context: Context) -> str:
 
 
 def types(record: Record, context: Context) -> str:
-    """Check that mixes, and no other benchmarks, report operations by type."""
+    """Check that the operations of a mix, and only those, are reported by type."""
     is_there = record["ops_by_type"] is not None
     if is_there == (context.kind == "mix"):
         return ""
@@ -57,7 +57,7 @@ def types_sum(record: Record, context: Context) -> str:
 
 
 def types_known(record: Record, context: Context) -> str:
-    """Check that the operations of a mix are of its types."""
+    """Check that all operations of a mix have one of its types."""
     due = context.benchmark.types
     for kind in record["ops_by_type"] or ():
         if kind not in due and context.kind == "mix":
@@ -66,7 +66,7 @@ def types_known(record: Record, context: Context) -> str:
 
 
 def types_shares(record: Record, context: Context) -> str:
-    """Check that the types of a mix have their shares, within chance."""
+    """Check that the types of a mix have their expected shares, within chance."""
     by_type, ops = record["ops_by_type"] or {}, record["ops"]
     due = context.benchmark.shares(context.flags) if by_type else {}
     for kind, share in due.items():
@@ -157,7 +157,7 @@ def writer_latency_count(record: Record, context: Context) -> str:
 
 
 def shares_range(record: Record, context: Context) -> str:
-    """Check that a drawn share is at most 1 and a mean within the possible values."""
+    """Check that a drawn share is at most 1, and a drawn mean a possible value."""
     for entry in record["shares"] or ():
         most = byte_bounds.most_of(entry["what"], context.flags)
         for key in ("share", "theory"):

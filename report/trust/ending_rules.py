@@ -10,13 +10,13 @@ NOT_HANDED_OVER = "not handed to the operating system"
 
 
 def ending(record: Record, context: Context) -> str:
-    """Check that a latency repetition that writes, and no other, ends as by kill -9."""
+    """Check that exactly the latency repetitions that write end by kill -9."""
     due, ending = KILLED if context.killed else "closed", record["ending"]
     return "" if ending == due else f"ending is {ending!r}, expected {due!r}"
 
 
 def nothing_after_kill(record: Record, context: Context) -> str:
-    """Check that a killed process does nothing after its end."""
+    """Check that a killed process reports no work after the kill."""
     if record["ending"] != KILLED:
         return ""
     later: dict[str, object]

@@ -24,7 +24,7 @@ _MOST_MOVED = 256
 
 
 def open_loop(record: Record, context: Context) -> str:
-    """Check that a record is of an open loop if and only if a rate was requested."""
+    """Check that a loop is open if and only if a rate was requested."""
     if (record["open_loop"] is not None) == (context.rate is not None):
         return ""
     what = "a closed loop" if record["open_loop"] is None else "an open loop"
@@ -32,7 +32,7 @@ def open_loop(record: Record, context: Context) -> str:
 
 
 def open_loop_rate(record: Record, context: Context) -> str:
-    """Check that an open loop has the requested rate."""
+    """Check that the recorded rate of an open loop is the requested one."""
     loop, due = record["open_loop"], context.rate
     if loop is None or due is None:
         return ""
@@ -99,7 +99,7 @@ def _most_apart_ns(record: Record) -> float:
 
 
 def latencies(record: Record, context: Context) -> str:
-    """Check that latencies are present if and only if timed calls kept up."""
+    """Check that only unsaturated loops with timed calls have latencies, and all do."""
     is_due = context.is_asked_for_latency(record)
     return _presence(record, context, "latency_ns", is_due)
 

@@ -9,20 +9,20 @@ _TIMES = ("open_ns", "loop_ns", "flush_ns", "settle_ns", "close_ns")
 
 
 def known_benchmark(record: Record, context: Context) -> str:
-    """Check that the engine's description has the benchmark."""
+    """Check that the engine's description includes the benchmark."""
     if context.kind:
         return ""
     return "the engine's description does not have this benchmark"
 
 
 def verified(record: Record, context: Context) -> str:
-    """Check that a record is verified unless the engine keeps no data."""
+    """Check that a record is verified unless the engine stores no data."""
     verified = record["verified"]
     return "" if verified is context.stores else f"verified is {verified}"
 
 
 def options(record: Record, context: Context) -> str:
-    """Check that the options of a record are the flags of the plan."""
+    """Check that the options of a record equal the flags of the plan."""
     actual = record["options"]
     for key, due in context.benchmark.options(context.flags).items():
         is_same = actual.get(key) == due and isinstance(actual.get(key), bool) == (
@@ -107,7 +107,7 @@ def found_what_it_asked(record: Record, context: Context) -> str:
 
 
 def found_has_digest(record: Record, context: Context) -> str:
-    """Check that the digest of a read that found entries is not that of none."""
+    """Check that a read that found entries does not have the digest of no entries."""
     found, digest = record.get("found"), record["digest"]
     is_kept = context.stores and context.kind == "read"
     if not is_kept or not found or not digest or digest.strip("0"):
@@ -116,7 +116,7 @@ def found_has_digest(record: Record, context: Context) -> str:
 
 
 def digest(record: Record, context: Context) -> str:
-    """Check that a record has a digest if what it reads does not depend on timing."""
+    """Check that a record has a digest if its reads do not depend on timing."""
     is_due = record["schema"] >= 3 or record["verified"]
     if record["digest"] is None and is_due and not _is_chance(record, context):
         return "no digest, although the work is deterministic"
@@ -124,7 +124,7 @@ def digest(record: Record, context: Context) -> str:
 
 
 def digest_of_chance(record: Record, context: Context) -> str:
-    """Check that a record has no digest if what it reads depends on timing."""
+    """Check that a record has no digest if its reads depend on timing."""
     if record["digest"] is None or not _is_chance(record, context):
         return ""
     return "a digest, although the work depends on timing"

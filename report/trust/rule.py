@@ -43,7 +43,7 @@ class Context:
 
     @property
     def killed(self) -> bool:
-        """True if the process must end as by kill -9."""
+        """True if the process must be ended by kill -9."""
         return self.latency and self.writes
 
     @property

@@ -55,7 +55,7 @@ def stalls_listed(record: Record, context: Context) -> str:
 
 
 def stalls_sum(record: Record, context: Context) -> str:
-    """Check that the listed stalls add up to the total, or to less if not all are."""
+    """Check that the listed stalls add up to the total, or less if there are more."""
     listed_ns = sum(stall["lasted_ns"] for stall in record["stalls"])
     total_ns = record["stalled_ns"]
     is_whole = record["stall_count"] <= _LISTED_STALLS
