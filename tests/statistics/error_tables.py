@@ -85,7 +85,7 @@ def whole_changes() -> Iterator[Sequence[object]]:
             yield _whole(change, f"cells: {change.cells}, engines: {engines}")
     for engines, per_engine, cv in ((5, 12, 0.01), (5, 12, 0.03), (1, 12, 0.02)):
         change = Change(engines, per_engine, cv=cv, noise=PLACED)
-        yield _whole(change, f"cells: {change.cells}, outer places 5 % slower")
+        yield _whole(change, f"cells: {change.cells}, outer positions 5 % slower")
 
 
 def _whole(change: Change, told: str) -> Sequence[object]:
@@ -152,7 +152,7 @@ def orders() -> Iterator[Sequence[object]]:
 if __name__ == "__main__":
     print(f"{_CELLS} cells, of the intervals {_POWER}:\n")
     alarms = "p ≤ 1 %, same build", "and 2.5 % slower"
-    heads = "5 % slower: found", "10 %", "95 % interval holds 0"
+    heads = "5 % slower: found", "10 %", "95 % interval contains 0"
     _table(("noise", "CV", "pairs", *alarms, *heads), one_test())
     print(f"{_CHANGES} changes:\n")
     _table(("change", "CV", "any false alarm", "found", "pairs"), whole_changes())
