@@ -38,11 +38,11 @@ void DoLess() {
 }
 
 constexpr Lie kLies[] = {
-    {"found-more", "says that it found an entry more than it did",
+    {"found-more", "reports one more found entry than it found",
      Edits<FindMore>},
-    {"found-less", "says that it found an entry less than it did",
+    {"found-less", "reports one found entry fewer than it found",
      Edits<FindLess>},
-    {"ops-less", "says that it did an operation less than it did",
+    {"ops-less", "reports one operation fewer than it performed",
      Edits<DoLess>},
 };
 

@@ -128,14 +128,14 @@ Behaviour FindsDeleted() {
 constexpr Lie kLies[] = {
     {"get-flip", "answers one get in N with a bit flipped", FlipsBit},
     {"get-truncate", "answers one get in N without the last byte", Truncates},
-    {"get-buffer", "says OK to one get in N and leaves the buffer as it was",
+    {"get-buffer",
+     "answers one get in N with OK but does not change the buffer",
      LeavesTheBuffer},
     {"get-forget", "does not find one key in N", Forgets},
-    {"get-shorter", "finds a key of which the last byte is missing",
-     FindsShorter},
-    {"get-longer", "finds a key with a byte too many", FindsLonger},
+    {"get-shorter", "finds a key whose last byte is missing", FindsShorter},
+    {"get-longer", "finds a key that has an additional byte", FindsLonger},
     {"get-absent", "finds keys that were never written", FindsAbsent},
-    {"get-deleted", "still finds what was deleted", FindsDeleted},
+    {"get-deleted", "still finds deleted entries", FindsDeleted},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The ways in which db_bench_lying can lie, one function each.
+// The ways in which db_bench_lying can lie: one function for each family.
 //
 // A lie changes one behaviour of the reference and nothing else, so that a
 // check that fails has caught that lie.

@@ -44,7 +44,7 @@ const char* ListOfLies() {
 }  // namespace kvmatrix
 
 DEFINE_string(lie, "none", kvmatrix::ListOfLies());
-DEFINE_uint64(lie_every, 100, "the N of the lies that are told now and then");
+DEFINE_uint64(lie_every, 100, "the N in the descriptions of the lies");
 DEFINE_bool(lie_later, false, "tell no lie while a database is prepared");
 
 namespace kvmatrix {
@@ -64,7 +64,7 @@ Behaviour Chosen() {
     if (FLAGS_lie == lie.name) chosen = lie.behaviour;
   });
   if (chosen == nullptr) {
-    throw std::runtime_error("--lie: there is no '" + FLAGS_lie +
+    throw std::runtime_error("--lie: unknown lie '" + FLAGS_lie +
                              "'; see --help");
   }
   return FLAGS_lie_later && Prepares() ? Honest() : chosen();

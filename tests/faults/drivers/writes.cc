@@ -128,13 +128,13 @@ Behaviour TearsBatches() {
 
 constexpr Lie kLies[] = {
     {"drop", "drops one write in N", DropsWrites},
-    {"drop-one", "drops the N-th write and no other", DropsOneWrite},
-    {"half", "stores the first half of what it is given", KeepsHalf},
-    {"lower-half", "stores the lower half of the keys", KeepsLowerHalf},
+    {"drop-one", "drops only the N-th write", DropsOneWrite},
+    {"half", "stores only the first half of the writes", KeepsHalf},
+    {"lower-half", "stores only the lower half of the keys", KeepsLowerHalf},
     {"empty", "stores nothing", KeepsNothing},
     {"stale", "ignores one overwrite in N", StaleValues},
     {"truncate", "stores one value in N without its last byte", Truncates},
-    {"pad", "stores one value in N with a byte more", Pads},
+    {"pad", "stores one value in N with an additional byte", Pads},
     {"flip-first", "flips a bit in the first byte of one value in N",
      FlipsFirstByte},
     {"flip-last", "flips a bit in the last byte of one value in N",
