@@ -6,7 +6,7 @@ from report.model.attempts import cell_of as cell_of_attempts
 from report.model.plan import CellName, Plan
 from report.model.record import Record
 from report.model.run import Cell as MeasuredCell
-from report.model.run import Measurement
+from report.model.run import DISPUTED, Measurement
 from scripts.measure.events import (
     CellProgress,
     Event,
@@ -27,8 +27,9 @@ STATUS_WORDS = {
     "wrong": "WRONG",
     "error": "ERROR",
     "timeout": "TIMEOUT",
+    DISPUTED: "DISPUTED",
 }
-FAILURES = ("wrong", "error", "timeout", "missing")
+FAILURES = ("wrong", "error", "timeout", "missing", DISPUTED)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 from rich.text import Text
 
@@ -10,6 +10,7 @@ from report.model.plan import CellName, Plan
 from report.model.record import Record
 from report.model.run import LATENCY
 from report.terms import numbers
+from report.trust.judge import load_run
 from report.verdict.chart_row import findings_of, summary_of
 from scripts.measure.events import RunStarted, SessionResult
 from scripts.planning.order import is_superseded
@@ -123,13 +124,27 @@ def disturbed_lines(board: Board) -> list[str]:
     return lines
 
 
+def _judged_lines(ending: SessionResult[Plan]) -> tuple[Record, ...]:
+    """Return the lines with the status and reason that the report shows."""
+    judged = load_run(ending.path).measurements
+    return tuple(
+        line
+        if line["status"] == m.status
+        else cast(Record, {**line, "status": m.status, "reason": m.reason})
+        for line, m in zip(ending.lines, judged, strict=True)
+    )
+
+
 class RunResult(Result):
-    """The result of a session of one build."""
+    """The result of a session of one build, judged as the report judges it.
+
+    Raises ResultsError if the folder on disk cannot be read.
+    """
 
     def __init__(self, ending: SessionResult[Plan]) -> None:
         self.board = Board(ending.plan)
-        self.board.apply(RunStarted("", ending.lines))
-        self._lines = ending.lines
+        self._lines = _judged_lines(ending)
+        self.board.apply(RunStarted("", self._lines))
         self.is_whole = self.board.finished >= self.board.planned
         self.exit_code = 3 if self.board.failures() or not self.is_whole else 0
         self.kept = f"{self.board.finished} of {self.board.planned} repetitions"

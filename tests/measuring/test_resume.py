@@ -116,6 +116,23 @@ def test_a_finished_run_has_nothing_to_resume(lab: Lab) -> None:
     assert lab.measurements.read_bytes() == content
 
 
+def test_an_edited_line_is_judged_as_the_report_judges_it(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1")
+    lines = lab.lines()
+    lines[0]["loop_ns"] = 1
+    lab.measurements.write_text("".join(f"{json.dumps(x)}\n" for x in lines))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 3
+    assert "WRONG" in done.stdout and "less than 1 ns for each" in done.stdout
+
+
+def test_engines_that_disagree_fail_the_run(lab: Lab) -> None:
+    lab.install("two", "wrong_digest")
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 3
+    assert "DISPUTED" in done.stdout and "digests disagree" in done.stdout
+
+
 def test_a_run_is_found_by_name_beginning_and_path(lab: Lab) -> None:
     lab.call("run", "lab", "-n", "1")
     name = lab.run_folder.name
