@@ -24,17 +24,17 @@ def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browsers]:
     except ImportError:
         absent("the Python package playwright")
     with sync_playwright() as playwright:
-        found: dict[str, Any] = {}
+        open_browsers: dict[str, Any] = {}
 
         def browser(font: str) -> Any:
-            if font not in found:
+            if font not in open_browsers:
                 folder = tmp_path_factory.mktemp(font)
-                found[font] = launched(playwright, font, folder)
-            return found[font]
+                open_browsers[font] = launched(playwright, font, folder)
+            return open_browsers[font]
 
         yield browser
-        for one in found.values():
-            one.close()
+        for browser_process in open_browsers.values():
+            browser_process.close()
 
 
 @pytest.fixture(scope="session")
@@ -57,19 +57,19 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 @pytest.fixture(scope="session")
 def readers(browsers: Browsers, pages: Pages) -> Iterator[Readers]:
     """Yield a function that gives an unfolded page, opened once for each reading."""
-    found: dict[tuple[str, str], Opened] = {}
+    open_pages: dict[tuple[str, str], Opened] = {}
 
     def reader(kind: str, name: str) -> Opened:
-        if (kind, name) not in found:
+        if (kind, name) not in open_pages:
             reading = READINGS[name]
-            one = found[kind, name] = Opened(browsers(reading.font), pages(kind))
-            one.restyle(reading.style)
-            one.open_details()
-        return found[kind, name]
+            page = open_pages[kind, name] = Opened(browsers(reading.font), pages(kind))
+            page.restyle(reading.style)
+            page.open_details()
+        return open_pages[kind, name]
 
     yield reader
-    for one in found.values():
-        one.context.close()
+    for page in open_pages.values():
+        page.context.close()
 
 
 @pytest.fixture(
@@ -78,6 +78,6 @@ def readers(browsers: Browsers, pages: Pages) -> Iterator[Readers]:
 def opened(request: pytest.FixtureRequest, readers: Readers, kind: str) -> Opened:
     """Return the page of the test's module in each reading and at each width."""
     reading, width = request.param
-    found = readers(kind, reading)
-    found.resize(width)
-    return found
+    page = readers(kind, reading)
+    page.resize(width)
+    return page

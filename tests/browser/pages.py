@@ -49,18 +49,18 @@ def absent(what: str) -> None:
 
 def executable() -> str:
     """Return the distribution's Chromium; skip the test if there is none."""
-    found = os.environ.get("KVMATRIX_CHROMIUM") or shutil.which("chromium")
-    if not found:
+    path = os.environ.get("KVMATRIX_CHROMIUM") or shutil.which("chromium")
+    if not path:
         absent("chromium")
-    return str(found)
+    return str(path)
 
 
 def launched(playwright: Any, font: str, folder: Path) -> Any:
     """Return a browser that has only this font; skip the test if that is impossible."""
-    wanted = FONTS[font]
-    if not wanted.is_installed:
-        absent(f"{wanted.family}, in the Debian package {wanted.package}")
-    config = configured(wanted, folder)
+    typeface = FONTS[font]
+    if not typeface.is_installed:
+        absent(f"{typeface.family}, in the Debian package {typeface.package}")
+    config = configured(typeface, folder)
     return playwright.chromium.launch(
         executable_path=executable(),
         args=FLAGS,
@@ -121,17 +121,17 @@ class Opened:
 
     def layout(self) -> dict[str, list[str]]:
         """Return the lists of layout.js."""
-        found: dict[str, list[str]] = self.page.evaluate(LAYOUT)
-        return found
+        faults: dict[str, list[str]] = self.page.evaluate(LAYOUT)
+        return faults
 
 
 def on_screen(browser: Any, path: Path, screen: str) -> Opened:
     """Return a page on one of SCREENS with every part unfolded."""
     width, height, scheme = SCREENS[screen]
     size = {"width": width, "height": height}
-    found = Opened(browser, path, viewport=size, color_scheme=scheme)
-    found.open_details()
-    return found
+    page = Opened(browser, path, viewport=size, color_scheme=scheme)
+    page.open_details()
+    return page
 
 
 def assert_accessible(opened: Opened) -> None:
@@ -142,9 +142,9 @@ def assert_accessible(opened: Opened) -> None:
         "resultTypes": ["violations"],  # the nodes of the rest are not listed
     }
     results = axe.run(opened.page, options=options).response
-    found = [
+    violations = [
         f"{v['id']} ({v['impact']}) x{len(v['nodes'])}: {v['nodes'][0]['target']}"
         for v in results["violations"]
     ]
-    assert not found, "\n".join(found)
+    assert not violations, "\n".join(violations)
     assert len(results["passes"]) > 20

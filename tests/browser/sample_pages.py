@@ -69,14 +69,14 @@ def ab(folder: Path) -> Path:
 
 def history(folder: Path) -> Path:
     """Write a history: every state of a step, ratios, long labels, two machines."""
-    found = test_history_page.entries()
-    found[45] = replace(found[45], label=_LABEL)
+    entries = test_history_page.entries()
+    entries[45] = replace(entries[45], label=_LABEL)
     cpu = {**synthetic_history.MACHINE, "cpu_model": "Another CPU " * 8}
     reads = test_history_page.READS
     step = synthetic_history.step_at(50, 0.05, cell=reads)
     ratios = synthetic_history.history(70, [reads], step, reference="pinned")
-    found += [replace(e, machine=cpu, run=f"{e.run}-there") for e in ratios]
-    return _written(folder, test_history_page.page(found))
+    entries += [replace(e, machine=cpu, run=f"{e.run}-there") for e in ratios]
+    return _written(folder, test_history_page.page(entries))
 
 
 KINDS: dict[str, Callable[[Path], Path]] = {

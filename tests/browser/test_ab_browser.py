@@ -41,54 +41,54 @@ def test_a_drawing_is_as_wide_as_it_must_be_to_be_read(opened: Opened) -> None:
 
 
 def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
-    found = Opened(chromium, page_file, java_script_enabled=False)
-    text = found.page.inner_text("body")
-    for told in ("regressed", "−11.6 %", "inconclusive", "Work, not time", "id raw"):
-        assert told in text, told
-    assert found.page.locator("#tools").is_hidden()
-    found.context.close()
+    report = Opened(chromium, page_file, java_script_enabled=False)
+    text = report.page.inner_text("body")
+    for phrase in ("regressed", "−11.6 %", "inconclusive", "Work, not time", "id raw"):
+        assert phrase in text, phrase
+    assert report.page.locator("#tools").is_hidden()
+    report.context.close()
 
 
 def test_an_engine_can_be_switched_off_with_all_that_is_its(
     chromium: Any, page_file: Path
 ) -> None:
-    found = Opened(chromium, page_file)
-    found.page.locator("#tools label", has_text="Gamma").click()
-    assert found.page.locator("[data-e=gamma]:visible").count() == 0
-    assert found.page.locator("[data-e=alpha]:visible").count() > 10
-    found.context.close()
+    report = Opened(chromium, page_file)
+    report.page.locator("#tools label", has_text="Gamma").click()
+    assert report.page.locator("[data-e=gamma]:visible").count() == 0
+    assert report.page.locator("[data-e=alpha]:visible").count() > 10
+    report.context.close()
 
 
 def test_a_row_leads_to_every_repetition_of_its_cell(
     chromium: Any, page_file: Path
 ) -> None:
-    found = Opened(chromium, page_file)
-    found.page.locator(".forest th a").first.click()
-    anchor = found.page.url.split("#")[1]
-    panel = found.page.locator(f"#{anchor}")
+    report = Opened(chromium, page_file)
+    report.page.locator(".forest th a").first.click()
+    anchor = report.page.url.split("#")[1]
+    panel = report.page.locator(f"#{anchor}")
     assert panel.locator(".run").count() == (4 + 15) * 4
     panel.locator("summary").click()
     assert panel.locator(".made td").count() == (4 + 15) * 4
-    found.context.close()
+    report.context.close()
 
 
 def test_the_raw_lines_can_be_saved_offline(chromium: Any, page_file: Path) -> None:
-    found = Opened(chromium, page_file, accept_downloads=True)
+    report = Opened(chromium, page_file, accept_downloads=True)
     run = ab_showcase.varied()
     saved = {}
     for name in ("measurements.jsonl", "ab.json", "environment.json"):
-        with found.page.expect_download() as download:
-            found.page.locator("button", has_text=name).click()
+        with report.page.expect_download() as download:
+            report.page.locator("button", has_text=name).click()
         saved[name] = Path(download.value.path()).read_text("utf-8")
     lines = [json.loads(line) for line in saved["measurements.jsonl"].splitlines()]
     assert lines == [dict(line) for line in run.lines]
     assert json.loads(saved["ab.json"]) == run.document
-    assert found.errors == []
-    found.context.close()
+    assert report.errors == []
+    report.context.close()
 
 
 def test_it_prints(chromium: Any, page_file: Path) -> None:
-    found = Opened(chromium, page_file)
-    found.page.emulate_media(media="print")
-    assert found.page.pdf(format="A4").startswith(b"%PDF")
-    found.context.close()
+    report = Opened(chromium, page_file)
+    report.page.emulate_media(media="print")
+    assert report.page.pdf(format="A4").startswith(b"%PDF")
+    report.context.close()

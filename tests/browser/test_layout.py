@@ -13,7 +13,7 @@ from tests.browser.fonts import FONTS, Font
 from tests.browser.pages import READINGS, WIDTHS, Opened, launched
 
 pytestmark = pytest.mark.browser
-Found = dict[str, list[str]]
+Faults = dict[str, list[str]]
 PAPER = 718  # pixels: A4 without its margins
 
 # Each page has exactly one defect, except the first, which has none.
@@ -36,13 +36,13 @@ DEFECTS = {
 )
 def opened(request: pytest.FixtureRequest, readers: Readers) -> Opened:
     kind, reading, width = request.param
-    found = readers(kind, reading)
-    found.resize(width)
-    return found
+    page = readers(kind, reading)
+    page.resize(width)
+    return page
 
 
 @pytest.fixture(scope="module")
-def found(opened: Opened) -> Found:
+def faults(opened: Opened) -> Faults:
     return opened.layout()
 
 
@@ -52,20 +52,20 @@ def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
     assert opened.requests == []
 
 
-def test_no_text_lies_over_another(found: Found) -> None:
-    assert found["covered"] == []
+def test_no_text_lies_over_another(faults: Faults) -> None:
+    assert faults["covered"] == []
 
 
-def test_no_text_leaves_its_cell(found: Found) -> None:
-    assert found["spilled"] == []
+def test_no_text_leaves_its_cell(faults: Faults) -> None:
+    assert faults["spilled"] == []
 
 
-def test_no_word_breaks_that_fits_on_a_line(found: Found) -> None:
-    assert found["broken"] == []
+def test_no_word_breaks_that_fits_on_a_line(faults: Faults) -> None:
+    assert faults["broken"] == []
 
 
-def test_no_label_is_cut_off(found: Found) -> None:
-    assert found["cut"] == []
+def test_no_label_is_cut_off(faults: Faults) -> None:
+    assert faults["cut"] == []
 
 
 @pytest.mark.parametrize("kind", sample_pages.KINDS)
@@ -102,7 +102,7 @@ def test_a_page_is_set_in_the_font_of_the_test_alone(
         where = {"nodeId": root, "selector": selector}
         node = session.send("DOM.querySelector", where)
         used = session.send("CSS.getPlatformFontsForNode", node)["fonts"]
-        assert {one["familyName"] for one in used} == {FONTS[font].family}, selector
+        assert {use["familyName"] for use in used} == {FONTS[font].family}, selector
     shown.context.close()
 
 

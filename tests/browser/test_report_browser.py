@@ -18,27 +18,27 @@ def page_file(pages: Pages) -> Path:
 
 
 def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
-    found = Opened(chromium, page_file, java_script_enabled=False)
-    text = found.page.inner_text("body")
-    for told in (
+    report = Opened(chromium, page_file, java_script_enabled=False)
+    text = report.page.inner_text("body")
+    for phrase in (
         *("wins", "unsupported", "settles in", "2011 and now", "id raw"),
         *("Noise of the run", "p50", "disturbed in", "the control"),
     ):
-        assert told in text, told
-    latency = found.page.locator("#c-baseline-fillseq summary", has_text="Latency")
-    assert "p99.99" not in found.page.inner_text("#c-baseline-fillseq")
+        assert phrase in text, phrase
+    latency = report.page.locator("#c-baseline-fillseq summary", has_text="Latency")
+    assert "p99.99" not in report.page.inner_text("#c-baseline-fillseq")
     latency.click()
-    assert "p99.99" in found.page.inner_text("#c-baseline-fillseq")
-    assert found.page.locator("#tools").is_hidden()
-    assert found.page.locator("#raw").text_content()
-    found.context.close()
+    assert "p99.99" in report.page.inner_text("#c-baseline-fillseq")
+    assert report.page.locator("#tools").is_hidden()
+    assert report.page.locator("#raw").text_content()
+    report.context.close()
 
 
 def test_the_switches_keep_their_state_in_the_address(
     chromium: Any, page_file: Path
 ) -> None:
-    found = Opened(chromium, page_file)
-    page = found.page
+    report = Opened(chromium, page_file)
+    page = report.page
     cell = page.locator("#glance td.best b").first
     rate = cell.inner_text()
     page.locator("#tools label", has_text="× best").click()
@@ -48,7 +48,7 @@ def test_the_switches_keep_their_state_in_the_address(
     page.locator("#tools label", has_text="Gamma").click()
     assert page.locator("[data-e=gamma]").first.is_hidden()
     address = page.url
-    found.context.close()
+    report.context.close()
 
     anchor = address[address.index("#") :]
     assert anchor == "#e=leveldb,treedb&m=best&t=dark"
@@ -62,18 +62,18 @@ def test_the_switches_keep_their_state_in_the_address(
 
 
 def test_the_last_engine_cannot_be_switched_off(chromium: Any, page_file: Path) -> None:
-    found = Opened(chromium, page_file)
+    report = Opened(chromium, page_file)
     for name in ("Alpha", "Beta Tree", "Gamma"):
-        found.page.locator("#tools label", has_text=name).click()
-    assert found.page.locator("#tools [type=checkbox]:checked").count() == 1
-    found.context.close()
+        report.page.locator("#tools label", has_text=name).click()
+    assert report.page.locator("#tools [type=checkbox]:checked").count() == 1
+    report.context.close()
 
 
 def test_the_raw_lines_can_be_saved_offline(chromium: Any, page_file: Path) -> None:
-    found = Opened(chromium, page_file, accept_downloads=True)
+    report = Opened(chromium, page_file, accept_downloads=True)
     for name in ("measurements.jsonl", "run.json", "environment.json"):
-        with found.page.expect_download() as download:
-            found.page.locator("button", has_text=name).click()
+        with report.page.expect_download() as download:
+            report.page.locator("button", has_text=name).click()
         assert download.value.suggested_filename == name
         saved = Path(download.value.path()).read_text("utf-8")
         original = (page_file.parent / name).read_text("utf-8")
@@ -82,13 +82,13 @@ def test_the_raw_lines_can_be_saved_offline(chromium: Any, page_file: Path) -> N
             assert lines == [json.loads(line) for line in original.splitlines()]
         else:
             assert json.loads(saved) == json.loads(original)
-    assert found.errors == []
-    found.context.close()
+    assert report.errors == []
+    report.context.close()
 
 
 def test_it_prints(chromium: Any, page_file: Path) -> None:
-    found = Opened(chromium, page_file)
-    found.page.emulate_media(media="print")
-    assert found.page.locator("#tools").is_hidden()
-    assert found.page.pdf(format="A4").startswith(b"%PDF")
-    found.context.close()
+    report = Opened(chromium, page_file)
+    report.page.emulate_media(media="print")
+    assert report.page.locator("#tools").is_hidden()
+    assert report.page.pdf(format="A4").startswith(b"%PDF")
+    report.context.close()

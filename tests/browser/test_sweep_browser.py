@@ -23,13 +23,13 @@ def page_file(pages: Pages) -> Path:
 
 def test_the_signs_of_the_matrix_are_within_their_cells(opened: Opened) -> None:
     """Every cell has a sign here: six engines, the last one at the edge."""
-    found = opened.page.evaluate(
+    margins = opened.page.evaluate(
         """() => [...document.querySelectorAll('#glance .heat sup')].map(s =>
           s.closest('td').getBoundingClientRect().right -
           s.getBoundingClientRect().left - s.scrollWidth)"""
     )
-    assert found
-    assert min(found) >= 0
+    assert margins
+    assert min(margins) >= 0
 
 
 def test_the_drawings_have_the_height_that_their_places_are_for(
@@ -48,34 +48,34 @@ def test_the_drawings_have_the_height_that_their_places_are_for(
 def test_an_engine_is_switched_off_in_drawings_and_tables(
     chromium: Any, page_file: Path
 ) -> None:
-    found = Opened(chromium, page_file)
-    lines = found.page.locator(".lines [data-e=lmdb]")
+    report = Opened(chromium, page_file)
+    lines = report.page.locator(".lines [data-e=lmdb]")
     assert lines.count() == 12  # a line and a label in each of six drawings
     assert lines.first.is_visible()
-    found.page.locator("#tools label", has_text="LMDB").click()
+    report.page.locator("#tools label", has_text="LMDB").click()
     for number in range(lines.count()):
         assert lines.nth(number).is_hidden()
-    assert found.page.locator("tbody[data-e=lmdb]").first.is_hidden()
-    assert found.page.locator(".lines .pub", has_text="CEDA LSS").first.is_visible()
-    found.context.close()
+    assert report.page.locator("tbody[data-e=lmdb]").first.is_hidden()
+    assert report.page.locator(".lines .pub", has_text="CEDA LSS").first.is_visible()
+    report.context.close()
 
 
 def test_the_marks_of_the_matrix_lead_to_the_sweep(
     chromium: Any, page_file: Path
 ) -> None:
-    found = Opened(chromium, page_file)
-    broken = found.page.evaluate(
+    report = Opened(chromium, page_file)
+    broken = report.page.evaluate(
         """() => [...document.querySelectorAll('a[href^="#"]')]
           .map(a => a.getAttribute('href').slice(1))
           .filter(id => !document.getElementById(id))"""
     )
     assert broken == []
-    found.context.close()
+    report.context.close()
 
 
 def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
-    found = Opened(chromium, page_file, java_script_enabled=False)
-    text = found.page.inner_text("body")
-    for told in ("CEDA B+Tree", "published, not reproduced", "unfinished", "16.677"):
-        assert told in text, told
-    found.context.close()
+    report = Opened(chromium, page_file, java_script_enabled=False)
+    text = report.page.inner_text("body")
+    for phrase in ("CEDA B+Tree", "published, not reproduced", "unfinished", "16.677"):
+        assert phrase in text, phrase
+    report.context.close()
