@@ -42,13 +42,13 @@ def slots_of(
     disturbed: Mapping[int, Sequence[str]] | None = None,
 ) -> Round:
     """Return a round that side `lead` begins, with orders from `first`."""
-    made: dict[str, list[Repetition]] = {"a": [], "b": []}
+    slots: dict[str, list[Repetition]] = {"a": [], "b": []}
     for slot, ns_per_op in enumerate(times):
         side, order = side_at(lead, slot), first + slot
         record: Any = {"order": order, "ab": {"side": side}}
         marks = tuple((disturbed or {}).get(slot, ()))
-        made[side].append(Repetition(side, slot, order, ns_per_op, record, marks))
-    return Round(number, (made["a"][0], made["a"][1]), (made["b"][0], made["b"][1]))
+        slots[side].append(Repetition(side, slot, order, ns_per_op, record, marks))
+    return Round(number, (slots["a"][0], slots["a"][1]), (slots["b"][0], slots["b"][1]))
 
 
 def rounds_of(a: Floats, b: Floats, first: int = 1) -> Rounds:

@@ -148,18 +148,18 @@ def with_mark(run: AbRun, key: str) -> AbRun:
 
 def counts() -> tuple[CountResult, ...]:
     """Return one count with each verdict."""
-    one, other = CellName("alpha", "baseline", "fillrandom"), cell_names()[-1]
+    first, last = CellName("alpha", "baseline", "fillrandom"), cell_names()[-1]
     reason = "varies by 12 % between identical runs"
     return (
-        CountResult(one, "disk_bytes", "bytes", 1000, 1000, 0.0, 0.005, SAME),
-        CountResult(one, "write_calls", "calls", 1000, 900, -0.1, 0.002, LESS),
+        CountResult(first, "disk_bytes", "bytes", 1000, 1000, 0.0, 0.005, SAME),
+        CountResult(first, "write_calls", "calls", 1000, 900, -0.1, 0.002, LESS),
         CountResult(
-            one, "instructions", "instructions", 12345678, 13580246, 0.1, 0.002, MORE
+            first, "instructions", "instructions", 12345678, 13580246, 0.1, 0.002, MORE
         ),
         CountResult(
-            one, "sync_calls", "calls", 0, 3, None, 0.002, MORE, "nothing became some"
+            first, "sync_calls", "calls", 0, 3, None, 0.002, MORE, "nothing became some"
         ),
         CountResult(
-            other, "peak_rss_bytes", "bytes", 7, 9, 0.3, None, NOT_GATED, reason
+            last, "peak_rss_bytes", "bytes", 7, 9, 0.3, None, NOT_GATED, reason
         ),
     )

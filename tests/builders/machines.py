@@ -32,8 +32,8 @@ class TextMachine:
         return self.free
 
     def processes(self) -> Sequence[int]:
-        found = [path.split("/") for path in self.files if path.startswith("/proc/")]
-        pids = {int(parts[2]) for parts in found if parts[2].isdigit()}
+        paths = [path.split("/") for path in self.files if path.startswith("/proc/")]
+        pids = {int(parts[2]) for parts in paths if parts[2].isdigit()}
         return sorted(pids.union(self.listed))
 
     def allocated_bytes(self, folder: Path) -> int:

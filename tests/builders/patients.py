@@ -66,8 +66,8 @@ def subject(
 ) -> Subject:
     """Return the sound machine with changed files; None removes a file."""
     files = {**GOOD, **(changes or {})}
-    kept = {path: text for path, text in files.items() if text is not None}
-    reader = TextMachine(kept, {"systemd-detect-virt --vm": hypervisor})
+    readable = {path: text for path, text in files.items() if text is not None}
+    reader = TextMachine(readable, {"systemd-detect-virt --vm": hypervisor})
     reader.free, reader.device = free_bytes, device
     machine = Machine(reader, Path("/data"))
     usual: dict[str, Any] = {
@@ -86,5 +86,5 @@ def finding(
     name: str, patient: Subject, probed: ProbeResults | None = STEADY
 ) -> Finding:
     """Return the finding of this name."""
-    (found,) = (f for f in examine(patient, probed) if f.name == name)
-    return found
+    (result,) = (f for f in examine(patient, probed) if f.name == name)
+    return result

@@ -14,13 +14,15 @@ FLAGS = {"num": 1000, "key_size": 16, "value_size": 100}
 
 def description(name: str, unsupported: Mapping[str, str] | None = None) -> Description:
     """Return the description of an executable, parsed."""
-    told = [
+    benchmarks = [
         synthetic_descriptions.benchmark(
             benchmark, (unsupported or {}).get(benchmark, "")
         )
         for benchmark in (*synthetic_descriptions.NAMES, "fill100K")
     ]
-    return Description.of(synthetic_descriptions.description(name, told, version="1"))
+    return Description.of(
+        synthetic_descriptions.description(name, benchmarks, version="1")
+    )
 
 
 def engine(name: str, missing: str = "", role: str = "", **more: Any) -> Engine:
@@ -83,11 +85,11 @@ def line(
     marks: Sequence[str] = (),
 ) -> Any:
     """Return a line of 1,000 operations at a rate; without a rate it failed."""
-    own: dict[str, Any] = {
+    fields: dict[str, Any] = {
         **{"repetition": repetition, "pass": "latency" if latency else "throughput"},
         **{"attempt": attempt, "disturbance": {"marks": list(marks)}},
     }
     if status == "ok" and rate is not None:
-        own["wall_ns"] = 2 * round(synthetic_records.OPS * 1e9 / rate)
-        return synthetic_records.line(vars(cell), ops_per_sec=rate, **own)
-    return synthetic_records.failure(vars(cell), status, "synthetic failure", **own)
+        fields["wall_ns"] = 2 * round(synthetic_records.OPS * 1e9 / rate)
+        return synthetic_records.line(vars(cell), ops_per_sec=rate, **fields)
+    return synthetic_records.failure(vars(cell), status, "synthetic failure", **fields)

@@ -95,7 +95,7 @@ def ab_lines(
     """
     rule, draw = AbRule(**plan["rule"]), random.Random(seed)
     absent = {e["name"] for s in SIDES for e in _missing(plan, s)}
-    found: list[Document] = []
+    lines: list[Document] = []
     leads: dict[str, str] = {}
     for number in range(1, rule.screen_rounds + rule.confirm_rounds + 1):
         for cell in plan["cells"]:
@@ -106,8 +106,8 @@ def ab_lines(
                 continue
             if failed and number > 1:
                 continue
-            other = SIDES[leads.get(name) == "a"]
-            leads[name] = other if number % 2 == 0 else draw.choice(SIDES)
+            leader = SIDES[leads.get(name) == "a"]
+            leads[name] = leader if number % 2 == 0 else draw.choice(SIDES)
             sides = [side_at(leads[name], slot) for slot in range(SLOTS)]
             for slot, side in enumerate(sides):
                 slower = (effects or {}).get(name, 0.0) if side == "b" else 0.0
@@ -121,11 +121,11 @@ def ab_lines(
                     line = synthetic_records.failure(cell, *failed[1:])
                 if number == 1 and slot == 0 and name in (disturbed or {}):
                     line = synthetic_run.disturbed(line, (disturbed or {})[name])
-                line |= {"run": plan["run"], "repetition": number, "order": len(found)}
-                own = {"side": side, "stage": stage_of(rule, number), "round": number}
-                own |= {"slot": slot, "padding_bytes": draw.randrange(4096)}
-                found.append({**line, "seed": 1000 + number, "ab": own})
-    return found
+                line |= {"run": plan["run"], "repetition": number, "order": len(lines)}
+                place = {"side": side, "stage": stage_of(rule, number), "round": number}
+                place |= {"slot": slot, "padding_bytes": draw.randrange(4096)}
+                lines.append({**line, "seed": 1000 + number, "ab": place})
+    return lines
 
 
 def write_ab_run(
@@ -182,12 +182,12 @@ def side_document(
 ) -> Document:
     """Return one side of ab.json, with a build of its own."""
     absent = {name: why for name, (of, why) in (missing or {}).items() if of == side}
-    found = synthetic_run.plan(engines, missing=absent)["engines"]
-    for engine in found:
+    documents = synthetic_run.plan(engines, missing=absent)["engines"]
+    for engine in documents:
         if not engine["missing"]:
             engine["binary_sha256"] = ("1" if side == "a" else "2") * 64
             engine["describe"]["version"] = "1.0" if side == "a" else "1.1"
-    return {"label": LABELS[side], "engines": found}
+    return {"label": LABELS[side], "engines": documents}
 
 
 def _missing(plan: Document, side: str) -> list[Document]:

@@ -109,16 +109,16 @@ def history(
 ) -> list[HistoryEntry]:
     """Return `count` entries of noise plus `effect`."""
     source = random.Random(seed)
-    found = []
+    entries = []
     for index in range(count):
-        made = []
+        cells_of_run = []
         for place, name in enumerate(cells):
             slower = effect(index, name) + source.gauss(0, noise)
             change = math.exp(-slower)
             ratio = band(change, noise) if reference else None
-            made.append(entry_cell(name, 1e5 * (place + 1) * change, ratio))
-        found.append(entry(index, made, reference=reference))
-    return found
+            cells_of_run.append(entry_cell(name, 1e5 * (place + 1) * change, ratio))
+        entries.append(entry(index, cells_of_run, reference=reference))
+    return entries
 
 
 def step_at(
@@ -131,6 +131,6 @@ def step_at(
 def write(folder: Path, entries: Sequence[HistoryEntry]) -> Path:
     """Write the files of a history; return `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for made in entries:
-        (folder / f"{made.run}.json").write_text(text(made), "utf-8")
+    for item in entries:
+        (folder / f"{item.run}.json").write_text(text(item), "utf-8")
     return folder

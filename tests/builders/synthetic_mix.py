@@ -47,9 +47,9 @@ def lines(document: Document) -> list[Document]:
     def make(cell: Document, repetition: int) -> Document:
         rate, types = BENCHMARKS[cell["benchmark"]]
         rate *= factors[cell["engine"]]
-        made = synthetic_records.line(cell, repetition, rate, options=FLAGS)
+        record = synthetic_records.line(cell, repetition, rate, options=FLAGS)
         if synthetic_descriptions.writes(cell["benchmark"]):
-            made["counters"] = {"busy": 7}
-        return made | ({"ops_by_type": types, "shares": SHARES} if types else {})
+            record["counters"] = {"busy": 7}
+        return record | ({"ops_by_type": types, "shares": SHARES} if types else {})
 
     return synthetic_run.lines_of(document, make)

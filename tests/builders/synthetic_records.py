@@ -60,13 +60,13 @@ def answer(
 
     A mix is to be given its `ops_by_type`.
     """
-    told = {**OPTIONS, "num": ops, "reads": ops, **(options or {})}
-    entries_bytes = ops * (told["key_size"] + told["value_size"])
+    resolved = {**OPTIONS, "num": ops, "reads": ops, **(options or {})}
+    entries_bytes = ops * (resolved["key_size"] + resolved["value_size"])
     is_writing, found = writes(benchmark), _found(benchmark, ops)
     has_bytes = found or kind_of(benchmark) == "write"
-    is_chance = kind_of(benchmark) == "mix" and told["threads"] > 1
-    by_thread = [ops // told["threads"]] * told["threads"]
-    made = {
+    is_chance = kind_of(benchmark) == "mix" and resolved["threads"] > 1
+    by_thread = [ops // resolved["threads"]] * resolved["threads"]
+    base = {
         **{"schema": 3, "method": 1, "engine": "one", "engine_version": "1.0"},
         **{"benchmark": benchmark, "seed": 301, "status": "ok", "reason": ""},
         **{"verified": True, "planned_ops": ops, "ops": ops, "found": found},
@@ -76,7 +76,7 @@ def answer(
         "settle_ns": (loop_ns + flush_ns) // 4 if is_writing else 0,
         "close_ns": 500000,
         "digest": None if is_chance else _digest(benchmark),
-        "options": told,
+        "options": resolved,
         "settings": {"cache_size": "4194304", "page_size": "1024"},
         **_used(loop_ns + flush_ns, ops, entries_bytes, is_writing),
         "timeline": timeline(loop_ns, ops),
@@ -85,7 +85,7 @@ def answer(
         "ops_by_thread": by_thread if is_writing else None,
         **{"counters": {}, "build": BUILD},
     }
-    return (with_writer(made, ops // 5) if has_writer(benchmark) else made) | changed
+    return (with_writer(base, ops // 5) if has_writer(benchmark) else base) | changed
 
 
 def _found(benchmark: str, ops: int) -> int:
@@ -174,26 +174,26 @@ def counted(
 def latency_of(line: Mapping[str, Any], repetition: int) -> Record:
     """Return the latency repetition for a throughput line: a tenth slower."""
     timed_ns = (line["loop_ns"] + line["flush_ns"]) * 11 // 10
-    made = timed(retimed(line, timed_ns - line["flush_ns"]))
-    made |= {"pass": "latency", "repetition": repetition, "seed": 301 + repetition}
+    latency = timed(retimed(line, timed_ns - line["flush_ns"]))
+    latency |= {"pass": "latency", "repetition": repetition, "seed": 301 + repetition}
     if line["audit"] is not None:
-        made = killed(made) | {"exit": "signal 9"}
-        made["audit"] = {**line["audit"], "open_ns": 3000000}
-    return made
+        latency = killed(latency) | {"exit": "signal 9"}
+        latency["audit"] = {**line["audit"], "open_ns": 3000000}
+    return latency
 
 
 def timed(record: Mapping[str, Any]) -> Record:
     """Return the same with the time of each call."""
     loop_ns, ops, by_type = record["loop_ns"], record["ops"], record["ops_by_type"]
-    made = {**record, "latency_ns": latencies(loop_ns, ops)}
+    variant = {**record, "latency_ns": latencies(loop_ns, ops)}
     if writer := record["writer"]:
-        made["writer"] = {**writer, "latency_ns": latencies(loop_ns, writer["ops"])}
+        variant["writer"] = {**writer, "latency_ns": latencies(loop_ns, writer["ops"])}
     if by_type:
-        made["latency_by_type_ns"] = {
+        variant["latency_by_type_ns"] = {
             name: latencies(loop_ns * count // ops, count)
             for name, count in by_type.items()
         }
-    return made
+    return variant
 
 
 def killed(record: Mapping[str, Any]) -> Record:
@@ -206,13 +206,13 @@ def killed(record: Mapping[str, Any]) -> Record:
 def retimed(record: Mapping[str, Any], loop_ns: int, ops: int | None = None) -> Record:
     """Return the same with another loop, and all that follows from it."""
     count = record["ops"] if ops is None else ops
-    made = {**record, "ops": count, "loop_ns": loop_ns}
-    made |= _processor(loop_ns + record["flush_ns"])
-    made["timeline"] = timeline(loop_ns, count)
-    made["bytes"] = record["bytes"] * count // record["ops"]
-    if made["ops_by_thread"] == [record["ops"]]:
-        made["ops_by_thread"] = [count]
-    return made if record["latency_ns"] is None else timed(made)
+    variant = {**record, "ops": count, "loop_ns": loop_ns}
+    variant |= _processor(loop_ns + record["flush_ns"])
+    variant["timeline"] = timeline(loop_ns, count)
+    variant["bytes"] = record["bytes"] * count // record["ops"]
+    if variant["ops_by_thread"] == [record["ops"]]:
+        variant["ops_by_thread"] = [count]
+    return variant if record["latency_ns"] is None else timed(variant)
 
 
 def with_stall(record: Mapping[str, Any], at_ns: int, lasted_ns: int) -> Record:
@@ -230,11 +230,11 @@ def with_stall(record: Mapping[str, Any], at_ns: int, lasted_ns: int) -> Record:
 def offered(record: Mapping[str, Any], rate: float) -> Record:
     """Return the same of an open loop at this rate, which it may be too slow for."""
     if record["ops"] * 1e9 / record["loop_ns"] < rate:
-        made = open_loop(record, saturated=True)
+        variant = open_loop(record, saturated=True)
     else:
-        made = open_loop(retimed(record, round(record["ops"] * 1e9 / rate)))
-    made["open_loop"]["rate_ops_per_sec"] = rate
-    return made
+        variant = open_loop(retimed(record, round(record["ops"] * 1e9 / rate)))
+    variant["open_loop"]["rate_ops_per_sec"] = rate
+    return variant
 
 
 def open_loop(record: Mapping[str, Any], saturated: bool = False) -> Record:

@@ -63,7 +63,7 @@ def plan(
     flags: Document = FLAGS,
 ) -> Document:
     """Return run.json over all cells; `missing` maps an engine to a reason."""
-    told = missing or {}
+    reasons = missing or {}
     names = dict.fromkeys(b for s in (*SCENARIOS, *scenarios) for b in s[2])
     benchmarks = [synthetic_descriptions.benchmark(name) for name in names]
     cells = [
@@ -83,7 +83,9 @@ def plan(
         "seed": 301,
         "repetitions": repetitions,
         "command": "kvmatrix run synthetic",
-        "engines": [_engine(*e[:3], told.get(e[0], ""), benchmarks) for e in engines],
+        "engines": [
+            _engine(*e[:3], reasons.get(e[0], ""), benchmarks) for e in engines
+        ],
         "scenarios": [_scenario(engines, flags, *scenario) for scenario in scenarios],
         "cells": cells,
         "order": [
@@ -165,16 +167,16 @@ def lines_of(document: Document, make: Make) -> list[Document]:
     repetition too if the plan has latencies.
     """
     last = document["repetitions"]
-    found: list[Document] = []
+    records: list[Document] = []
     for repetition in range(1, last + 1):
         for cell in document["cells"]:
-            made = make(cell, repetition)
-            if made["status"] == "ok" or repetition == 1:
-                found.append(made)
+            record = make(cell, repetition)
+            if record["status"] == "ok" or repetition == 1:
+                records.append(record)
     if document["suite"]["latency"]:
-        ended = [m for m in found if m["status"] == "ok" and m["repetition"] == last]
-        found += [synthetic_records.latency_of(made, last + 1) for made in ended]
-    return [{**m, "run": document["run"], "order": i} for i, m in enumerate(found)]
+        ended = [m for m in records if m["status"] == "ok" and m["repetition"] == last]
+        records += [synthetic_records.latency_of(record, last + 1) for record in ended]
+    return [{**m, "run": document["run"], "order": i} for i, m in enumerate(records)]
 
 
 def disturbed(line: Mapping[str, Any], mark: str) -> Document:
@@ -191,7 +193,7 @@ def disturbed(line: Mapping[str, Any], mark: str) -> Document:
 
 def varied_lines(document: Document) -> list[Document]:
     """Return lines() with every status, and everything that a report must note."""
-    found: list[Document] = []
+    records: list[Document] = []
     for line in lines(document):
         # A change of the engine's rate changes that of its control.
         is_control = line["engine"] == CONTROL[0]
@@ -199,12 +201,14 @@ def varied_lines(document: Document) -> list[Document]:
         if line["status"] == "ok" and key in VARIETY:
             status, reason = VARIETY[key]
             if line["repetition"] == 1:
-                found.append(synthetic_records.failure(_name_of(line), status, reason))
+                records.append(
+                    synthetic_records.failure(_name_of(line), status, reason)
+                )
         elif line["status"] == "ok":
-            found += _attempts(_varied(line, key), key)
+            records += _attempts(_varied(line, key), key)
         else:
-            found.append(line)
-    return found
+            records.append(line)
+    return records
 
 
 def _varied(line: Document, key: tuple[str, str]) -> Document:

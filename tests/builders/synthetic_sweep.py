@@ -38,15 +38,15 @@ def plan(sizes: Sequence[int] = SIZES, repetitions: int = 3) -> Document:
         (f"{FAMILY}-{size}", f"Small and large values: value size {size:,}", rates)
         for size in sizes
     ]
-    made = synthetic_run.plan(ENGINES, scenarios, repetitions)
-    made["suite"] |= {"name": FAMILY, "published": [FAMILY], "title": "Value sizes"}
-    for scenario, size in zip(made["scenarios"], sizes, strict=True):
+    document = synthetic_run.plan(ENGINES, scenarios, repetitions)
+    document["suite"] |= {"name": FAMILY, "published": [FAMILY], "title": "Value sizes"}
+    for scenario, size in zip(document["scenarios"], sizes, strict=True):
         flags = {**synthetic_run.FLAGS, "value_size": size, "key_size": KEY_BYTES}
         flags["transactions"] = TRANSACTIONS
         scenario["flags"] = {name: flags for name, *_ in ENGINES}
         scenario |= {"family": FAMILY, "swept": {"value_size": size}}
         scenario["analysis"] = "How the size of a value tells on each engine."
-    return made
+    return document
 
 
 def lines(document: Document) -> list[Document]:
@@ -63,8 +63,8 @@ def lines(document: Document) -> list[Document]:
         options = {"value_size": size, "key_size": KEY_BYTES}
         options["transactions"] = TRANSACTIONS
         disk_bytes = synthetic_records.OPS * (KEY_BYTES + size + 20 + size // 10)
-        made = synthetic_records.line(cell, repetition, rate, options=options)
-        return made | {"disk_bytes": disk_bytes, "peak_disk_bytes": disk_bytes + 4096}
+        record = synthetic_records.line(cell, repetition, rate, options=options)
+        return record | {"disk_bytes": disk_bytes, "peak_disk_bytes": disk_bytes + 4096}
 
     return [_of_transactions(line) for line in synthetic_run.lines_of(document, make)]
 

@@ -43,9 +43,9 @@ def lines(document: Document, rates: Rates) -> list[Document]:
     """Return an ok line of each repetition; cells without `rates` are steady."""
 
     def make(cell: Document, repetition: int) -> Document:
-        own = rates.get("/".join(cell.values()), STEADY)
+        cell_rates = rates.get("/".join(cell.values()), STEADY)
         return synthetic_records.line(
-            cell, repetition, own[(repetition - 1) % len(own)]
+            cell, repetition, cell_rates[(repetition - 1) % len(cell_rates)]
         )
 
     return synthetic_run.lines_of(document, make)
@@ -72,12 +72,12 @@ def unchanged(_: Document) -> None:
 
 def compared(base: Run, new: Run, limits: Limits | None = None) -> ComparedRuns:
     """Return the comparison of two comparable runs."""
-    found = compare(base, new, limits)
-    assert isinstance(found, ComparedRuns), compare_text.refusal(found)
-    return found
+    comparison = compare(base, new, limits)
+    assert isinstance(comparison, ComparedRuns), compare_text.refusal(comparison)
+    return comparison
 
 
-def cell(found: ComparedRuns, name: str) -> ComparedCell:
+def cell(comparison: ComparedRuns, name: str) -> ComparedCell:
     """Return one cell of a comparison."""
-    (only,) = (c for c in found.cells if c.name == name)
+    (only,) = (c for c in comparison.cells if c.name == name)
     return only
