@@ -101,9 +101,9 @@ def test_a_faster_build_exits_0(lab: Lab) -> None:
 def test_every_round_is_abba_or_baab_in_the_order_of_time(lab: Lab) -> None:
     lab.install("one", "slower", "other")
     ab(lab)
-    found = lab.lines()
-    assert [line["order"] for line in found] == list(range(len(found)))
-    rounds = [found[i : i + 4] for i in range(0, len(found), 4)]
+    records = lab.lines()
+    assert [line["order"] for line in records] == list(range(len(records)))
+    rounds = [records[i : i + 4] for i in range(0, len(records), 4)]
     patterns = set()
     for lines in rounds:
         assert len({(x["benchmark"], x["ab"]["round"]) for x in lines}) == 1
@@ -119,7 +119,7 @@ def test_both_sides_of_a_round_have_one_seed_and_rounds_differ(
     seeds: dict[int, set[int]] = {}
     for line in lab.lines():
         seeds.setdefault(line["ab"]["round"], set()).add(line["seed"])
-    assert [len(found) for found in seeds.values()] == [1, 1, 1]
+    assert [len(values) for values in seeds.values()] == [1, 1, 1]
     assert len(set.union(*seeds.values())) == 3
 
 
@@ -153,9 +153,9 @@ def test_a_side_that_fails_exits_3_and_ends_its_cell_alone(lab: Lab) -> None:
     assert done.returncode == 3, done.stderr
     failed = [x for x in lab.lines() if x["status"] != "ok"]
     assert {(x["ab"]["side"], x["ab"]["round"]) for x in failed} == {("b", 1)}
-    made = [x["ab"] for x in lab.lines() if x["benchmark"] == "fillrandom"]
-    assert {place["round"] for place in made} == {1}
-    assert [place["side"] for place in made].count("b") == 1
+    slots = [x["ab"] for x in lab.lines() if x["benchmark"] == "fillrandom"]
+    assert {place["round"] for place in slots} == {1}
+    assert [place["side"] for place in slots].count("b") == 1
     others = [x for x in lab.lines() if x["benchmark"] != "fillrandom"]
     assert len(others) == 12
     before = lab.measurements.read_bytes()
@@ -234,22 +234,22 @@ USAGE = {
 
 @pytest.mark.parametrize("what", USAGE)
 def test_bad_usage_exits_2_and_says_what_to_give(lab: Lab, what: str) -> None:
-    words, told = USAGE[what]
+    words, message = USAGE[what]
     names = {"BUILD": str(lab.root / "build"), "DATA": str(lab.data)}
-    given = [w.replace("DATA", names["DATA"]) for w in words]
-    done = lab.call("ab", "lab", *(names.get(word, word) for word in given))
+    arguments = [w.replace("DATA", names["DATA"]) for w in words]
+    done = lab.call("ab", "lab", *(names.get(word, word) for word in arguments))
     assert done.returncode == 2
-    assert told in " ".join(done.stderr.split())
+    assert message in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize("form", ["drivers", "tree"])
 def test_a_build_is_given_by_its_executables_or_its_tree(lab: Lab, form: str) -> None:
-    given = lab.root / "build/drivers"
+    build = lab.root / "build/drivers"
     if form == "tree":
-        given = lab.root / "tree"
-        (given / "build").mkdir(parents=True)
-        (given / "build/release").symlink_to(lab.root / "build")
-    done = lab.call("ab", "lab", "--aa", "--a", str(given), "--dry-run")
+        build = lab.root / "tree"
+        (build / "build").mkdir(parents=True)
+        (build / "build/release").symlink_to(lab.root / "build")
+    done = lab.call("ab", "lab", "--aa", "--a", str(build), "--dry-run")
     assert done.returncode == 0, done.stderr
 
 
@@ -292,7 +292,7 @@ def test_a_run_killed_many_times_loses_and_doubles_nothing(lab: Lab) -> None:
     assert whole.returncode == 1
     expected = [(x["benchmark"], x["seed"], x["ab"]) for x in lab.lines()]
     shutil.rmtree(lab.run_folder)
-    moments, kept = random.Random(2), b""
+    moments, before = random.Random(2), b""
     assert lab.run_until_killed(20, "ab", "lab", *sides(lab), *SHORT)
     for number in range(12):
         words = ("resume", "@last", *sides(lab))
@@ -300,8 +300,8 @@ def test_a_run_killed_many_times_loses_and_doubles_nothing(lab: Lab) -> None:
             moments.randrange(12), *words, before=number % 2 == 0
         )
         now = lab.measurements.read_bytes()
-        assert now.startswith(kept[: kept.rfind(b"\n") + 1])
-        kept = now
+        assert now.startswith(before[: before.rfind(b"\n") + 1])
+        before = now
     assert lab.call("resume", "@last", *sides(lab)).returncode == 1
     assert [(x["benchmark"], x["seed"], x["ab"]) for x in lab.lines()] == expected
     assert lab.data_files() == []
@@ -333,10 +333,10 @@ def test_an_interrupted_run_says_how_to_continue(lab: Lab) -> None:
     runner = lab.start("ab", "lab", *sides(lab), *SHORT)
     child = wait_for_number(lab.data / "child.pid", runner)
     kill(runner, signal.SIGINT)
-    told, errors = runner.communicate(timeout=PATIENCE_S)
+    output, errors = runner.communicate(timeout=PATIENCE_S)
     assert runner.returncode == 130
     assert f"--a {lab.root}/build --b {lab.root}/other" in " ".join(errors.split())
-    assert "resume" not in told
+    assert "resume" not in output
     assert not is_alive(child)
     assert lab.data_files() == ["child.pid"]
 

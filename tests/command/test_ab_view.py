@@ -28,12 +28,12 @@ from tests.builders.simple_plans import engine
 CELL = CellName("one", "base", "fillseq")
 
 
-def made() -> AbPlan:
+def ab_plan() -> AbPlan:
     side = simple_plans.plan([engine("one")], benchmarks=("fillseq",))
-    other = replace(side, engines=(replace(side.engines[0], binary_sha256="1" * 64),))
+    rebuilt = replace(side, engines=(replace(side.engines[0], binary_sha256="1" * 64),))
     rule = replace(AbRule(), screen_rounds=3, confirm_rounds=4)
     labels = {"a": "base", "b": "new"}
-    return paired(side, other, labels, rule, same_build=False, counted=True)
+    return paired(side, rebuilt, labels, rule, same_build=False, counted=True)
 
 
 def repetition(side: str, rate: float) -> Any:
@@ -57,7 +57,7 @@ def events(plan: AbPlan) -> list[Event]:
 
 
 def shown(terminal: bool = False, quiet: bool = False) -> list[str]:
-    stream, plan = io.StringIO(), made()
+    stream, plan = io.StringIO(), ab_plan()
     console = Console(
         file=stream, width=200, force_terminal=terminal, _environ={"TERM": "xterm"}
     )

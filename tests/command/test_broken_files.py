@@ -73,8 +73,8 @@ def test_list_shows_what_is_readable_and_what_is_broken(lab: Lab) -> None:
     assert ["wrong", "broken"] in rows and ["other", "broken"] in rows
     assert ["base", "T"] in rows and "One 1.0" in done.stdout
     document = json.loads(lab.call("list", "scenarios", "--json").stdout)
-    found = {entry["name"]: entry["broken"] for entry in document["scenarios"]}
-    assert found["base"] is None and error in found["wrong"]
+    errors = {entry["name"]: entry["broken"] for entry in document["scenarios"]}
+    assert errors["base"] is None and error in errors["wrong"]
     assert lab.call("list", "engines").returncode == 0
     assert lab.call("list", "cells", "lab").returncode == 0
 

@@ -24,9 +24,9 @@ def check(
     )
 
 
-def ab_run(folder: Path, **made: object) -> Path:
+def ab_run(folder: Path, **options: object) -> Path:
     path = folder / synthetic_ab.AB_RUN_ID
-    return synthetic_ab.write_ab_run(path, **made)  # type: ignore[arg-type]
+    return synthetic_ab.write_ab_run(path, **options)  # type: ignore[arg-type]
 
 
 def run_of(folder: Path, day: int, *, repetitions: int = 4, slower: float = 1.0) -> str:
@@ -37,21 +37,21 @@ def run_of(folder: Path, day: int, *, repetitions: int = 4, slower: float = 1.0)
     plan["engines"] = builds
     lines = []
     for line in synthetic_run.lines(plan):
-        made = {**line, "run": name}
+        record = {**line, "run": name}
         # No two runs are alike.
         factor = 1 + (day * 7 % 5) / 500
         factor *= slower if line["benchmark"] == "fillseq" else 1
-        lines.append(synthetic_records.retimed(made, int(line["loop_ns"] * factor)))
+        lines.append(synthetic_records.retimed(record, int(line["loop_ns"] * factor)))
     synthetic_run.write_run(folder / name, plan, lines)
     return name
 
 
 def test_the_last_ab_run_is_judged_by_its_own_rule(tmp_path: Path) -> None:
     ab_run(tmp_path, effects={SLOW: 0.1})
-    found = check(tmp_path)
-    assert found.exit_code == 1
-    assert re.search(f"▼ regressed +{SLOW} ", found.stdout)
-    assert "not passed" in found.stdout
+    result = check(tmp_path)
+    assert result.exit_code == 1
+    assert re.search(f"▼ regressed +{SLOW} ", result.stdout)
+    assert "not passed" in result.stdout
     assert check(tmp_path, "--fail-on", "never").exit_code == 0
     others = ["-k", "beta-tree/*", "-k", synthetic_ab.CELLS[1]]
     assert check(tmp_path, *others).exit_code == 0
@@ -67,16 +67,16 @@ def test_failed_cells_exit_3_and_a_run_in_which_all_failed_5(tmp_path: Path) -> 
     ab_run(tmp_path / "some", failures={SLOW: failures[SLOW]})
     assert check(tmp_path / "some").exit_code == 3
     ab_run(tmp_path / "all", failures=failures)
-    found = check(tmp_path / "all", "--allow-no-base")
-    assert found.exit_code == 5
-    assert "nothing was judged" in found.stdout
+    result = check(tmp_path / "all", "--allow-no-base")
+    assert result.exit_code == 5
+    assert "nothing was judged" in result.stdout
 
 
 def test_an_ordinary_run_needs_to_be_told_against_what(tmp_path: Path) -> None:
     run_of(tmp_path, 1)
-    found = check(tmp_path)
-    assert found.exit_code == 2
-    assert "--against" in found.stderr
+    result = check(tmp_path)
+    assert result.exit_code == 2
+    assert "--against" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_an_ordinary_run_needs_to_be_told_against_what(tmp_path: Path) -> None:
 def test_what_makes_no_sense_is_a_usage_error(tmp_path: Path, words: list[str]) -> None:
     run_of(tmp_path, 1)
     ab_run(tmp_path)
-    found = check(tmp_path, synthetic_ab.AB_RUN_ID, *words)
-    assert found.exit_code == 2
-    assert "Traceback" not in found.output
+    result = check(tmp_path, synthetic_ab.AB_RUN_ID, *words)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
 
 
 def test_a_run_against_another(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_the_first_run_has_nothing_before_it(tmp_path: Path) -> None:
     assert missing.exit_code == 2
 
 
-def kept(folder: Path, days: range, slower: float = 1.0) -> None:
+def add_to_history(folder: Path, days: range, slower: float = 1.0) -> None:
     """Add runs of these days to the history."""
     for day in days:
         name = run_of(folder, day, slower=slower)
@@ -131,41 +131,41 @@ def kept(folder: Path, days: range, slower: float = 1.0) -> None:
 
 
 def test_a_run_against_the_history(tmp_path: Path) -> None:
-    kept(tmp_path, range(1, 8))
+    add_to_history(tmp_path, range(1, 8))
     against = ["--against", "history"]
     same = run_of(tmp_path, 20)
     assert check(tmp_path, same, *against).exit_code == 0
     for day in (21, 22):  # one run is no step
-        kept(tmp_path, range(day, day + 1), slower=1.5)
+        add_to_history(tmp_path, range(day, day + 1), slower=1.5)
     slow = run_of(tmp_path, 23, slower=1.5)
     before = sorted((tmp_path / "history").iterdir())
-    found = check(tmp_path, slow, *against)
-    assert found.exit_code == 1
-    assert "▼ nominated  alpha/baseline/fillseq" in found.stdout
-    assert "regressed" not in found.stdout
+    result = check(tmp_path, slow, *against)
+    assert result.exit_code == 1
+    assert "▼ nominated  alpha/baseline/fillseq" in result.stdout
+    assert "regressed" not in result.stdout
     first, last = "20260121-030405-synthetic", "20260107-030405-synthetic"
     command = f"confirm   scripts/kvmatrix ab synthetic --a BUILD_OF_{last} --b BUILD"
-    assert f"{command}_OF_{first} -k alpha/baseline/fillseq -k" in found.stdout
+    assert f"{command}_OF_{first} -k alpha/baseline/fillseq -k" in result.stdout
     assert sorted((tmp_path / "history").iterdir()) == before
     chosen = check(tmp_path, slow, *against, "-k", "*/*/readseq")
     assert chosen.exit_code == 0
-    kept(tmp_path, range(23, 24), slower=1.5)
-    assert check(tmp_path, slow, *against).stdout == found.stdout
+    add_to_history(tmp_path, range(23, 24), slower=1.5)
+    assert check(tmp_path, slow, *against).stdout == result.stdout
 
 
 def test_the_window_names_what_replaced_it(tmp_path: Path) -> None:
-    found = check(tmp_path, run_of(tmp_path, 1), "--against", "window:12")
-    assert found.exit_code == 2
-    assert "--against history" in found.stderr
+    result = check(tmp_path, run_of(tmp_path, 1), "--against", "window:12")
+    assert result.exit_code == 2
+    assert "--against history" in result.stderr
 
 
 def test_a_young_history_passes_only_if_that_is_allowed(tmp_path: Path) -> None:
-    kept(tmp_path, range(1, 4))
+    add_to_history(tmp_path, range(1, 4))
     name = run_of(tmp_path, 9, slower=1.5)
     words = [name, "--against", "history"]
-    found = check(tmp_path, *words)
-    assert found.exit_code == 5
-    assert "3 earlier runs" in found.stdout
+    result = check(tmp_path, *words)
+    assert result.exit_code == 5
+    assert "3 earlier runs" in result.stdout
     allowed = check(tmp_path, *words, "--allow-no-base", "--format", "github")
     assert allowed.exit_code == 0
     assert allowed.stdout.startswith("::warning ")
@@ -174,27 +174,27 @@ def test_a_young_history_passes_only_if_that_is_allowed(tmp_path: Path) -> None:
 def cut(folder: Path, *keep: str) -> None:
     """Keep the lines that contain one of these texts."""
     path = folder / "measurements.jsonl"
-    found = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(x for x in found if any(word in x for word in keep)))
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(x for x in lines if any(word in x for word in keep)))
 
 
 def test_a_young_history_excuses_no_vanished_cell(tmp_path: Path) -> None:
-    kept(tmp_path, range(1, 4))
+    add_to_history(tmp_path, range(1, 4))
     name = run_of(tmp_path, 9)
     cut(tmp_path / name, '"readseq"')
     words = [name, "--against", "history", "--allow-no-base"]
-    found = check(tmp_path, *words)
-    assert found.exit_code == 3
-    assert "failed or missing" in found.stdout
+    result = check(tmp_path, *words)
+    assert result.exit_code == 3
+    assert "failed or missing" in result.stdout
 
 
 def test_an_unfinished_run_never_passes(tmp_path: Path) -> None:
-    kept(tmp_path, range(1, 7))
+    add_to_history(tmp_path, range(1, 7))
     name = run_of(tmp_path, 20)
     cut(tmp_path / name, '"repetition": 1,', '"repetition":1,')
-    found = check(tmp_path, name, "--against", "history")
-    assert found.exit_code == 3
-    assert "unfinished" in found.stdout
+    result = check(tmp_path, name, "--against", "history")
+    assert result.exit_code == 3
+    assert "unfinished" in result.stdout
     cut(tmp_path / name, "nothing")
     bases = {"history": "no cell of this run has a rate", "20260106": "no measurements"}
     for against, reason in bases.items():
@@ -204,21 +204,21 @@ def test_an_unfinished_run_never_passes(tmp_path: Path) -> None:
 
 
 def test_help_says_what_is_needed_and_excused() -> None:
-    told = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
-    assert "run -n 4" in told
-    assert "still exits 3" in told
-    assert "@last" in told
+    help_text = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
+    assert "run -n 4" in help_text
+    assert "still exits 3" in help_text
+    assert "@last" in help_text
 
 
 def test_damaged_files_exit_2_and_name_the_file(tmp_path: Path) -> None:
     path = ab_run(tmp_path)
     with (path / "measurements.jsonl").open("a") as file:
         file.write("{}\n")
-    found = check(tmp_path)
-    assert found.exit_code == 2
-    assert "measurements.jsonl:" in found.stderr
-    assert found.stdout == ""
-    kept(tmp_path / "x", range(1, 2))
+    result = check(tmp_path)
+    assert result.exit_code == 2
+    assert "measurements.jsonl:" in result.stderr
+    assert result.stdout == ""
+    add_to_history(tmp_path / "x", range(1, 2))
     [entry] = (tmp_path / "x/history").iterdir()
     entry.write_text("{")
     name = run_of(tmp_path / "x", 5)
@@ -242,11 +242,11 @@ def test_github_gets_annotations_and_a_summary_is_appended(tmp_path: Path) -> No
     ab_run(tmp_path, effects={SLOW: 0.1})
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")
-    found = check(
+    result = check(
         tmp_path, "--format", "github", env={"GITHUB_STEP_SUMMARY": str(summary)}
     )
-    assert found.exit_code == 1
-    assert f"::error title=regressed%3A {SLOW}::" in found.stdout
+    assert result.exit_code == 1
+    assert f"::error title=regressed%3A {SLOW}::" in result.stdout
     text = summary.read_text()
     assert text.startswith("before\n")
     assert SLOW in text

@@ -91,19 +91,19 @@ def test_runs_of_two_machines_are_refused_with_both_names(results: Path) -> None
     assert (done.returncode, done.stdout) == (5, "")
     assert "machine: id: synthetic in base, other in new" in done.stderr
     done = compare(results, BASE, "@last", "--format", "json")
-    told = json.loads(done.stdout)
+    answer = json.loads(done.stdout)
     expected = {"what": "machine: id", "base": "synthetic", "new": "other"}
-    assert told["not_comparable"] == [expected]
-    assert (done.returncode, told["exit"]) == (5, 5)
+    assert answer["not_comparable"] == [expected]
+    assert (done.returncode, answer["exit"]) == (5, 5)
 
 
 def test_a_program_gets_every_cell(results: Path) -> None:
-    told: dict[str, Any] = json.loads(
+    document: dict[str, Any] = json.loads(
         compare(results, BASE, NEW, "--format=json").stdout
     )
-    cells = {cell["cell"]: cell for cell in told["cells"]}
+    cells = {cell["cell"]: cell for cell in document["cells"]}
     assert len(cells) == 8
-    assert told["verdicts"]["regressed"] == told["verdicts"]["improved"] == 1
+    assert document["verdicts"]["regressed"] == document["verdicts"]["improved"] == 1
     alpha = cells[ALPHA]
     assert alpha["verdict"] == "regressed"
     assert alpha["change"] == pytest.approx(-0.15, abs=0.001)
@@ -144,9 +144,9 @@ def test_markdown_is_one_table_with_equal_rows(results: Path) -> None:
 def test_a_run_compared_with_itself_is_reported_as_such(results: Path) -> None:
     copy = results.parent / "copy" / "another-name"
     shutil.copytree(results / BASE, copy)
-    for other in (BASE, str(copy)):
+    for new in (BASE, str(copy)):
         for words in ((), ("--format", "md")):
-            done = compare(results, BASE, other, *words)
+            done = compare(results, BASE, new, *words)
             assert "a run compared with itself" in done.stdout
     assert "with itself" not in compare(results, BASE, NEW).stdout
     document = json.loads(google_benchmark.render(load_run(results / BASE)))
@@ -275,9 +275,9 @@ def test_two_files_of_google_benchmark_give_the_same_changes(results: Path) -> N
     base, new = (google(results, run, f"{run}.json") for run in (BASE, NEW))
     done = compare(results, base, new, "--fail-on", "regression", "--format", "json")
     assert done.returncode == 1, done.stderr
-    told = json.loads(done.stdout)
-    own = json.loads(compare(results, BASE, NEW, "--format", "json").stdout)
-    for cell, expected in zip(told["cells"], own["cells"], strict=True):
+    document = json.loads(done.stdout)
+    native = json.loads(compare(results, BASE, NEW, "--format", "json").stdout)
+    for cell, expected in zip(document["cells"], native["cells"], strict=True):
         assert cell["verdict"] == expected["verdict"]
         assert cell["change"] == pytest.approx(expected["change"], rel=1e-6)
         assert not cell["same_executable"]
@@ -314,7 +314,7 @@ def test_the_published_run_compared_with_itself_has_not_changed() -> None:
     name = "20261121-022802-leveldb-2011"
     done = compare(ROOT / "results", name, name, "--format", "json", "--fail-on", "any")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["of_itself"]
-    assert told["verdicts"]["regressed"] == told["verdicts"]["improved"] == 0
-    assert {cell["change"] for cell in told["cells"] if "change" in cell} <= {0.0, -0.0}
+    diff = json.loads(done.stdout)
+    assert diff["of_itself"]
+    assert diff["verdicts"]["regressed"] == diff["verdicts"]["improved"] == 0
+    assert {cell["change"] for cell in diff["cells"] if "change" in cell} <= {0.0, -0.0}

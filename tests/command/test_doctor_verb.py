@@ -81,8 +81,8 @@ def test_closing_and_summary() -> None:
 def failing(
     changes: Mapping[str, str | None], probed: ProbeResults = STEADY
 ) -> list[str]:
-    found = examine(subject(changes), probed)
-    return [f.name for f in found if f.level == "fail"]
+    findings = examine(subject(changes), probed)
+    return [f.name for f in findings if f.level == "fail"]
 
 
 def test_whole_machines() -> None:
@@ -103,22 +103,22 @@ def test_whole_machines() -> None:
 def test_a_container_is_blind_but_not_unfit() -> None:
     hidden = {"/proc/2/stat": None, "/proc/pressure/memory": None}
     unseen = {**QUIET, "foreign_cpu_share": None}
-    found = examine(subject(hidden), replace(STEADY, meanwhile=unseen))
-    assert {f.name for f in found if f.level == "warn"} == {"watching", "quiet"}
+    findings = examine(subject(hidden), replace(STEADY, meanwhile=unseen))
+    assert {f.name for f in findings if f.level == "warn"} == {"watching", "quiet"}
     assert failing(hidden) == []
 
 
 def test_a_strict_run_is_admitted_only_by_a_machine_that_is_fit(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def said(*findings: Finding) -> None:
-        told = (list(findings), STEADY)
-        monkeypatch.setattr(admission, "full", lambda *_: told)
+    def diagnose(*findings: Finding) -> None:
+        diagnosis = (list(findings), STEADY)
+        monkeypatch.setattr(admission, "full", lambda *_: diagnosis)
 
-    said(FINE, DOUBTED)
+    diagnose(FINE, DOUBTED)
     probes = SystemProbes(tmp_path)
     assert admission.admit(subject(), probes, print) == [FINE, DOUBTED]
-    said(FINE, FAILED)
+    diagnose(FINE, FAILED)
     with pytest.raises(admission.Unfit, match="data dir: tmpfs") as unfit:
         admission.admit(subject(), probes, print)
     assert unfit.value.exit_code == 4
@@ -136,18 +136,18 @@ def test_without_strict_nothing_is_measured(tmp_path: Path) -> None:
 def test_probes_of_this_machine(tmp_path: Path) -> None:
     probes = SystemProbes(tmp_path, seconds=1)
     allowed = os.sched_getaffinity(0)
-    told: list[str] = []
+    messages: list[str] = []
     assert len(probes.overwrites_ns()) == 100
     assert len(probes.reads_ns()) in (0, 100)
-    work_ns = probes.work_ns(told.append)
+    work_ns = probes.work_ns(messages.append)
     assert sum(work_ns) >= 1e9
-    assert told == ["noise floor, 1 s to go"]
+    assert messages == ["noise floor, 1 s to go"]
     assert os.sched_getaffinity(0) == allowed
     assert list(tmp_path.iterdir()) == []
     assert SystemProbes(tmp_path / "none").overwrites_ns() == ()
 
 
-def told_on(terminal: bool, quiet: bool = False) -> str:
+def progress_output(terminal: bool, quiet: bool = False) -> str:
     out = io.StringIO()
     console = Console(file=out, force_terminal=terminal, width=40, color_system=None)
     with progress_on(console, quiet) as tell:
@@ -157,9 +157,9 @@ def told_on(terminal: bool, quiet: bool = False) -> str:
 
 
 def test_progress_is_one_line_where_lines_stay() -> None:
-    assert told_on(terminal=False) == "doctor: noise floor, 2 s to go\n"
-    assert told_on(terminal=False, quiet=True) == ""
-    on_terminal = told_on(terminal=True)
+    assert progress_output(terminal=False) == "doctor: noise floor, 2 s to go\n"
+    assert progress_output(terminal=False, quiet=True) == ""
+    on_terminal = progress_output(terminal=True)
     assert "1 s to go" in on_terminal and "\n" not in on_terminal
     assert on_terminal.endswith(" " * 39 + "\r")
 
@@ -242,8 +242,8 @@ def test_a_strict_run_stops_before_anything_is_written(lab: Lab) -> None:
 def test_a_run_records_the_doctors_findings_and_says_one_line(lab: Lab) -> None:
     done = lab.call("run", "lab", "-n", "1", env=FOOLED)
     assert done.returncode == 0, done.stderr
-    said = [line for line in done.stderr.splitlines() if "doctor" in line]
-    assert len(said) == 1 and "preload" in said[0], said
+    messages = [line for line in done.stderr.splitlines() if "doctor" in line]
+    assert len(messages) == 1 and "preload" in messages[0], messages
     document = json.loads((lab.run_folder / "environment.json").read_text())
     validate(document, "environment", "environment.json")
     levels = {f["name"]: f["level"] for f in document["doctor"]}

@@ -29,8 +29,8 @@ def test_what_has_no_rate_is_named_on_stderr(tmp_path: Path, kind: str) -> None:
     done = report(folder, "--format", kind)
     assert done.returncode == 0, done.stderr
     assert "alpha" in done.stdout
-    said = done.stderr.splitlines()
-    assert "left out: gamma/baseline/readseq: unsupported: keeps no key order" in said
+    log = done.stderr.splitlines()
+    assert "left out: gamma/baseline/readseq: unsupported: keeps no key order" in log
     assert "left out" not in done.stdout
 
 
@@ -43,8 +43,8 @@ def test_a_reason_on_stderr_is_one_line_without_controls(tmp_path: Path) -> None
     folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID, plan, lines)
     done = report(folder, "--format", "benchstat")
     assert done.returncode == 0, done.stderr
-    (said,) = done.stderr.splitlines()
-    assert said.endswith(": error: a left out: everything?[2J?b")
+    (message,) = done.stderr.splitlines()
+    assert message.endswith(": error: a left out: everything?[2J?b")
 
 
 def test_a_file_is_written_and_its_name_printed(tmp_path: Path) -> None:
@@ -95,18 +95,18 @@ def test_benchstat_compares_the_sides_of_an_ab_run(
     done = report(folder, "--format", "benchstat", "-o", str(target))
     assert done.returncode == 0, done.stderr
     assert f"left out: {failing}: side b: error: signal 11 (SIGSEGV)" in done.stderr
-    said = subprocess.run(
+    output = subprocess.run(
         [other_programs.program("benchstat"), "-col", "/side", str(target)],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    rows = [line for line in said.splitlines() if "/benchmark=fillseq/" in line]
+    rows = [line for line in output.splitlines() if "/benchmark=fillseq/" in line]
     (confirmed,) = [row for row in rows if "alpha" in row and "stage=confirm" in row]
     assert "(p=0.000 n=30)" in confirmed
     assert "+10." in confirmed or "+11." in confirmed or "+9." in confirmed
-    assert "benchmark=fillrandom/" in said
-    assert "engine=beta-tree/scenario=baseline/benchmark=fillrandom" not in said
+    assert "benchmark=fillrandom/" in output
+    assert "engine=beta-tree/scenario=baseline/benchmark=fillrandom" not in output
 
 
 def test_the_rounds_of_a_cell_that_failed_later_are_no_evidence(
@@ -131,6 +131,6 @@ def test_an_ab_run_without_a_round_ends_with_5(tmp_path: Path) -> None:
 
 
 def test_help_says_which_tools_the_formats_are_for(tmp_path: Path) -> None:
-    said = " ".join(report(tmp_path, "--help").stdout.split())
+    help_text = " ".join(report(tmp_path, "--help").stdout.split())
     for word in ("benchstat (Go)", "Google Benchmark", "Bencher's BMF"):
-        assert word in said
+        assert word in help_text

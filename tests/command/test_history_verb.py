@@ -22,7 +22,7 @@ from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.words.history_view import view
 from scripts.cli.verbs import main
-from tests.builders import synthetic_history as made
+from tests.builders import synthetic_history as past
 from tests.builders import synthetic_records, synthetic_run
 from tests.builders.synthetic_ab import AB_RUN_ID, CELLS, LABELS, write_ab_run
 
@@ -36,24 +36,24 @@ def called(*words: str | Path) -> Result:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Write a history with a confirmed slowdown, a nominated one and a speedup."""
-    names = [made.CELL, READS, CellName("alpha", "sync", "fillsync")]
+    names = [past.CELL, READS, CellName("alpha", "sync", "fillsync")]
     steps = [
-        made.step_at(30, 0.06, cell=names[0]),
-        made.step_at(45, 0.05, cell=names[1]),
-        made.step_at(20, -0.08, cell=names[2]),
+        past.step_at(30, 0.06, cell=names[0]),
+        past.step_at(45, 0.05, cell=names[1]),
+        past.step_at(20, -0.08, cell=names[2]),
     ]
-    runs = made.history(60, names, lambda i, n: sum(step(i, n) for step in steps))
-    decisive = made.entry(
+    runs = past.history(60, names, lambda i, n: sum(step(i, n) for step in steps))
+    decisive = past.entry(
         100,
         [
-            made.entry_cell(
+            past.entry_cell(
                 names[0], 9e4, MedianInterval(0.94, 0.92, 0.96), Verdict.REGRESSED
             )
         ],
         reference="binary 29",
         binary="binary 30",
     )
-    return made.write(tmp_path / "history", [*runs, decisive])
+    return past.write(tmp_path / "history", [*runs, decisive])
 
 
 def at(folder: Path) -> tuple[str, str]:
@@ -69,16 +69,16 @@ def test_what_is_open_comes_first(folder: Path) -> None:
         ["▼", "nominated", "beta/baseline/readrandom"],
         ["▲", "nominated", "alpha/sync/fillsync"],
     ]
-    told = "confirmed by 20260105-040000-ab-quick: −6.0 % [−8.0, −4.0] %"
-    assert told in done.stdout
+    decision = "confirmed by 20260105-040000-ab-quick: −6.0 % [−8.0, −4.0] %"
+    assert decision in done.stdout
     assert "4 series: 1 regressed, 1 nominated, 1 improved" in done.stdout
 
 
 def test_the_last_runs_and_closed_steps_are_listed(tmp_path: Path) -> None:
     """A slowdown of one build's own measurements is closed, and has its size."""
-    runs = made.history(40, effect=made.step_at(30, 0.06))
-    entries = [made.entry(i, e.cells, binary="one binary") for i, e in enumerate(runs)]
-    text = called(*at(made.write(tmp_path, entries))).stdout
+    runs = past.history(40, effect=past.step_at(30, 0.06))
+    entries = [past.entry(i, e.cells, binary="one binary") for i, e in enumerate(runs)]
+    text = called(*at(past.write(tmp_path, entries))).stdout
     rows = [line.split() for line in text.splitlines()]
     head = rows.index(["run", "label", "date", "suite"])
     newest = entries[-1]
@@ -117,17 +117,17 @@ def test_the_history_is_among_the_results(
 
 def test_a_nomination_says_how_to_confirm_it(folder: Path) -> None:
     command = (
-        f"scripts/kvmatrix ab quick --a BUILD_OF_{made.commit(44)}"
-        f" --b BUILD_OF_{made.commit(45)} -k beta/baseline/readrandom"
+        f"scripts/kvmatrix ab quick --a BUILD_OF_{past.commit(44)}"
+        f" --b BUILD_OF_{past.commit(45)} -k beta/baseline/readrandom"
     )
     assert f"to confirm: {command}" in called(*at(folder)).stdout
 
 
 def test_a_label_cannot_break_out_of_the_command(tmp_path: Path) -> None:
     label = "$(reboot); x"
-    runs = made.history(40, effect=made.step_at(30, 0.06))
-    entries = [made.entry(i, e.cells, label=label) for i, e in enumerate(runs)]
-    done = called(*at(made.write(tmp_path, entries)))
+    runs = past.history(40, effect=past.step_at(30, 0.06))
+    entries = [past.entry(i, e.cells, label=label) for i, e in enumerate(runs)]
+    done = called(*at(past.write(tmp_path, entries)))
     assert f"--a 'BUILD_OF_{label}'" in done.stdout
 
 
@@ -154,9 +154,9 @@ def test_csv_has_every_point_and_json_every_step(folder: Path) -> None:
     assert len(rows) == 60 * 3 + 1
     steps = [row for row in rows if row["step"]]
     assert {(row["run"], row["verdict"]) for row in steps} == {
-        (made.run_id(20), "nominated"),
-        (made.run_id(30), "regressed"),
-        (made.run_id(45), "nominated"),
+        (past.run_id(20), "nominated"),
+        (past.run_id(30), "regressed"),
+        (past.run_id(45), "nominated"),
     }
     document = json.loads(called(*at(folder), "--format", "json").stdout)
     (machine,) = document["machines"]
@@ -174,10 +174,10 @@ def test_csv_has_every_point_and_json_every_step(folder: Path) -> None:
 
 
 def test_two_machines_are_distinguished(tmp_path: Path) -> None:
-    there = {**made.MACHINE, "cpu_model": "Another CPU"}
-    runs = made.history(6)
-    moved = [made.entry(i + 6, e.cells, machine=there) for i, e in enumerate(runs)]
-    done = called(*at(made.write(tmp_path, [*runs, *moved])))
+    there = {**past.MACHINE, "cpu_model": "Another CPU"}
+    runs = past.history(6)
+    moved = [past.entry(i + 6, e.cells, machine=there) for i, e in enumerate(runs)]
+    done = called(*at(past.write(tmp_path, [*runs, *moved])))
     assert "machine 1: Another CPU" in done.stdout
     assert "machine 2: Synthetic CPU" in done.stdout
     assert "2 with fewer than 10 points" not in done.stdout
@@ -191,7 +191,7 @@ def test_no_history_is_not_a_quiet_one(tmp_path: Path) -> None:
 
 
 def test_a_damaged_history_is_named(folder: Path) -> None:
-    path = folder / f"{made.run_id(7)}.json"
+    path = folder / f"{past.run_id(7)}.json"
     path.write_bytes(path.read_bytes()[:200])
     done = called(*at(folder))
     assert (done.exit_code, done.stdout) == (2, "")
@@ -216,9 +216,9 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     before = (tmp_path / "h" / f"{entry.run}.json").read_bytes()
     again = added(tmp_path, synthetic_records.RUN_ID, "--label", "abc123")
     assert (again.exit_code, "(already there)" in again.stdout) == (0, True)
-    other = added(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
-    assert other.exit_code == 2
-    assert "different entry" in other.stderr
+    relabelled = added(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
+    assert relabelled.exit_code == 2
+    assert "different entry" in relabelled.stderr
     assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before
     assert len(list((tmp_path / "h").iterdir())) == 1
 
@@ -284,8 +284,8 @@ def test_an_ab_run_adds_the_ratio_and_its_interval(tmp_path: Path) -> None:
     verdicts = {str(cell.name): cell.verdict for cell in entry.cells}
     assert verdicts.pop(CELLS[0]) is Verdict.REGRESSED
     judged = judge(load_ab_run(tmp_path / "results" / AB_RUN_ID)).cells
-    told = {str(c.name): c.judgement.verdict for c in judged if c.judgement}
-    assert verdicts.items() < told.items()
+    judgements = {str(c.name): c.judgement.verdict for c in judged if c.judgement}
+    assert verdicts.items() < judgements.items()
     assert slower.low < 1 / 1.1 < slower.high < 1
     assert all(0.95 < ratio.median < 1.05 for ratio in ratios.values())
     rates = {str(cell.name): cell for cell in entry.cells}
@@ -302,5 +302,5 @@ def test_a_cell_that_failed_on_one_side_has_no_figures(tmp_path: Path) -> None:
 
 
 def test_the_text_is_the_same_each_time(folder: Path) -> None:
-    told = [history_text.lines(view(load(folder))) for _ in range(2)]
-    assert told[0] == told[1]
+    texts = [history_text.lines(view(load(folder))) for _ in range(2)]
+    assert texts[0] == texts[1]

@@ -50,10 +50,10 @@ def test_runs_are_listed_with_their_state(lab: Lab) -> None:
     lab.call("run", "lab", "-n", "1")
     done = lab.run_folder.rename(lab.results / "done")
     lab.call("run", "lab", "-n", "1")
-    left = next(lab.results.glob("2*"))
-    lines = (left / "measurements.jsonl").read_text().splitlines(keepends=True)
-    (left / "measurements.jsonl").write_text("".join(lines[:-1]))
-    left = left.rename(lab.results / "left")
+    torn = next(lab.results.glob("2*"))
+    lines = (torn / "measurements.jsonl").read_text().splitlines(keepends=True)
+    (torn / "measurements.jsonl").write_text("".join(lines[:-1]))
+    torn = torn.rename(lab.results / "left")
     lab.engine("bad", "crash")
     lab.call("run", "lab", "-n", "1")
     bad = next(lab.results.glob("2*")).rename(lab.results / "bad")
@@ -67,7 +67,7 @@ def test_runs_are_listed_with_their_state(lab: Lab) -> None:
     entries = {entry["name"]: entry for entry in json.loads(listed.stdout)["runs"]}
     states = {name: entry.get("state") for name, entry in entries.items()}
     assert states == {
-        **{done.name: "complete", left.name: "unfinished", bad.name: "failed"},
+        **{done.name: "complete", torn.name: "unfinished", bad.name: "failed"},
         **{pair.name: "complete", "torn": None},
     }
     assert entries["bad"]["engines"] == ["one", "bad"]
@@ -86,5 +86,5 @@ def test_published_runs_of_every_schema_are_listed() -> None:
 
 
 def test_help_says_how_a_run_is_deleted(lab: Lab) -> None:
-    told = " ".join(lab.call("list", "--help").stdout.split())
-    assert "to delete it, remove the folder" in told
+    help_text = " ".join(lab.call("list", "--help").stdout.split())
+    assert "to delete it, remove the folder" in help_text

@@ -38,14 +38,14 @@ A, B = CellName("a", "base", "fillseq"), CellName("b", "base", "fillseq")
 NULL = CellName("null", "base", "fillseq")
 
 
-def made() -> Plan:
+def live_plan() -> Plan:
     engines = [engine("a"), engine("b"), engine("null", role="floor")]
     return plan(engines, benchmarks=("fillseq", "fillrandom"), repetitions=3)
 
 
 def finished(cell: CellName, repetition: int, elapsed_s: float = 1, **kw: Any) -> Event:
-    given = line(cell, repetition, **kw)
-    return RepetitionFinished(given, 0.5, RunProgress(elapsed_s, 30.0, 0.25))
+    record = line(cell, repetition, **kw)
+    return RepetitionFinished(record, 0.5, RunProgress(elapsed_s, 30.0, 0.25))
 
 
 RECORDED: list[Event] = [
@@ -68,19 +68,19 @@ RECORDED: list[Event] = [
 
 
 def board(events: list[Event] = RECORDED, planned: Plan | None = None) -> Board:
-    found = Board(planned or made())
+    live_board = Board(planned or live_plan())
     for event in events:
-        found.apply(event)
-    return found
+        live_board.apply(event)
+    return live_board
 
 
-def cell_a(found: Board) -> MeasuredCell:
-    return found.cell(A.engine, A.scenario, A.benchmark)
+def cell_a(live_board: Board) -> MeasuredCell:
+    return live_board.cell(A.engine, A.scenario, A.benchmark)
 
 
-def shown(width: int = 100, height: int = 40, found: Board | None = None) -> str:
+def shown(width: int = 100, height: int = 40, live_board: Board | None = None) -> str:
     resume = "scripts/kvmatrix resume R"
-    lines = screen(found or board(), width, height, UNICODE, resume)
+    lines = screen(live_board or board(), width, height, UNICODE, resume)
     return "\n".join(text.plain for text in lines)
 
 
@@ -101,7 +101,7 @@ def row_of(*rates: tuple[CellName, float]) -> list[str]:
     for cell, rate in rates:
         taken.append(cell)
         events = [*events, finished(cell, taken.count(cell), rate=rate)]
-    lines = shown(found=board(events)).splitlines()
+    lines = shown(live_board=board(events)).splitlines()
     return next(x for x in lines if x.startswith("  fillseq")).split()[1:-1]
 
 
@@ -138,7 +138,7 @@ def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
 
 def test_what_nobody_knows_yet_is_not_guessed() -> None:
     events = [*RECORDED[:2], Heartbeat(RunProgress(5.0))]
-    assert "5 s elapsed  – left" in shown(found=board(events))
+    assert "5 s elapsed  – left" in shown(live_board=board(events))
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
@@ -167,7 +167,7 @@ def test_a_stream_without_these_characters_gets_ascii() -> None:
 
 def plain(events: list[Event], planned: Plan | None = None) -> list[str]:
     stream = io.StringIO()
-    view = PlainView(Console(file=stream, width=80), RunLines(planned or made()))
+    view = PlainView(Console(file=stream, width=80), RunLines(planned or live_plan()))
     for event in events:
         view.show(event)
     view.close()
@@ -197,14 +197,14 @@ def test_the_heart_beats_each_minute_of_silence() -> None:
 
 def test_a_resumed_run_starts_with_what_is_done() -> None:
     done = (line(A, 1, 4e6), line(A, 2, 4e6))
-    found = board([RunStarted("m", done)])
-    assert found.finished == 2
-    assert cell_a(found).rates == pytest.approx([4e6, 4e6])
+    live_board = board([RunStarted("m", done)])
+    assert live_board.finished == 2
+    assert cell_a(live_board).rates == pytest.approx([4e6, 4e6])
 
 
 def test_unsupported_at_run_time_shortens_the_plan() -> None:
-    found = board([RECORDED[0], finished(A, 1, rate=None, status="unsupported")])
-    assert found.planned == 16
+    live_board = board([RECORDED[0], finished(A, 1, rate=None, status="unsupported")])
+    assert live_board.planned == 16
 
 
 def test_a_superseded_attempt_is_not_counted() -> None:
@@ -213,21 +213,21 @@ def test_a_superseded_attempt_is_not_counted() -> None:
         finished(A, 1, rate=9e6, marks=["steal 3.1 %"]),
         finished(A, 1, rate=4e6, attempt=2),
     ]
-    found = board(events)
-    assert found.finished == 1
-    assert cell_a(found).rates == pytest.approx([4e6])
-    assert len(cell_a(found).superseded) == 1 and not found.disturbed()
-    told = [x for x in plain(events) if x.startswith("[")]
-    assert told[0].endswith("disturbed: steal 3.1 %; retrying (2 of 3)")
-    assert "disturbed" not in told[1] and told[1].startswith("[ 1/18] round 1")
+    live_board = board(events)
+    assert live_board.finished == 1
+    assert cell_a(live_board).rates == pytest.approx([4e6])
+    assert len(cell_a(live_board).superseded) == 1 and not live_board.disturbed()
+    messages = [x for x in plain(events) if x.startswith("[")]
+    assert messages[0].endswith("disturbed: steal 3.1 %; retrying (2 of 3)")
+    assert "disturbed" not in messages[1] and messages[1].startswith("[ 1/18] round 1")
 
 
 def test_a_mark_that_stays_is_shown_next_to_the_rate() -> None:
     events = [RECORDED[0], finished(A, 1, rate=4e6, attempt=3, marks=["steal 9 %"])]
-    (told,) = [x for x in plain(events) if x.startswith("[")]
-    assert "4,000,000 ops/s" in told and told.endswith("disturbed: steal 9 %")
-    ((_, (kept,)),) = board(events).disturbed()
-    assert kept.disturbed == ("steal 9 %",)
+    (message,) = [x for x in plain(events) if x.startswith("[")]
+    assert "4,000,000 ops/s" in message and message.endswith("disturbed: steal 9 %")
+    ((_, (measurement,)),) = board(events).disturbed()
+    assert measurement.disturbed == ("steal 9 %",)
 
 
 def test_many_disturbed_cells_are_counted_and_few_are_named() -> None:
@@ -262,12 +262,12 @@ def test_latency_repetitions_are_counted_and_no_part_of_a_rate() -> None:
         CellProgress(10, 1.0),
     ]
     assert "now   latency  a/base/fillseq   attempt 2 of 3" in shown(
-        found=board(events, latency_plan())
+        live_board=board(events, latency_plan())
     )
     events = [*events[:2], finished(A, 2, rate=1e6, latency=True)]
-    found = board(events, latency_plan())
-    assert (found.finished, found.planned) == (2, 4)
-    assert cell_a(found).rates == pytest.approx([4e6])
+    live_board = board(events, latency_plan())
+    assert (live_board.finished, live_board.planned) == (2, 4)
+    assert cell_a(live_board).rates == pytest.approx([4e6])
     assert [x for x in plain(events, latency_plan()) if "] latency" in x]
 
 
@@ -284,20 +284,20 @@ def test_a_latency_repetition_that_fails(status: str, rate: int, keeps: bool) ->
     """A limit that ends an open loop states the requested rate, as in the report."""
     failed = finished(A, 2, rate=None, status=status, latency=True)
     planned = latency_plan({"rate": rate} if rate else {})
-    found = board([RunStarted("m", ()), finished(A, 1), failed], planned)
-    assert bool(cell_a(found).rates) == keeps
-    assert [str(m.cell) for m in found.failures()] == ["a/base/fillseq"]
-    lines = [t.plain for t in summary_lines(found, None, UNICODE, [])]
+    live_board = board([RunStarted("m", ()), finished(A, 1), failed], planned)
+    assert bool(cell_a(live_board).rates) == keeps
+    assert [str(m.cell) for m in live_board.failures()] == ["a/base/fillseq"]
+    lines = [t.plain for t in summary_lines(live_board, None, UNICODE, [])]
     word = status.upper().ljust(9)
     assert f"{word} a/base/fillseq latency: synthetic failure" in lines
 
 
 def test_a_cell_that_failed_once_has_no_rate() -> None:
-    found = board(
+    live_board = board(
         [RECORDED[0], finished(A, 1, rate=None, status="wrong"), finished(A, 2)]
     )
-    assert not cell_a(found).rates
-    assert [str(m.cell) for m in found.failures()] == ["a/base/fillseq"]
+    assert not cell_a(live_board).rates
+    assert [str(m.cell) for m in live_board.failures()] == ["a/base/fillseq"]
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_the_view_fits_the_stream(terminal: bool, quiet: bool, view: type) -> No
     console = Console(
         file=io.StringIO(), force_terminal=terminal, _environ={"TERM": "xterm"}
     )
-    chosen = make_view(console, made(), quiet, "resume R", True)
+    chosen = make_view(console, live_plan(), quiet, "resume R", True)
     chosen.close()
     assert type(chosen) is view
 
@@ -324,7 +324,7 @@ def test_a_terminal_view_leaves_the_cursor_visible() -> None:
     )
     now = iter(range(100))
     view = TerminalView(
-        console, made(), "resume R", False, clock=lambda: float(next(now))
+        console, live_plan(), "resume R", False, clock=lambda: float(next(now))
     )
     for event in RECORDED:
         view.show(event)
@@ -343,7 +343,7 @@ def test_a_short_terminal_scrolls_finished_repetitions() -> None:
         height=24,
         _environ={"TERM": "xterm"},
     )
-    view = TerminalView(console, made(), "resume R", False)
+    view = TerminalView(console, live_plan(), "resume R", False)
     assert not table_fits(board(), 100, 24)
     for event in RECORDED:
         view.show(event)
@@ -365,7 +365,7 @@ def test_the_summary_names_failures_and_shares() -> None:
     assert "★ wins (no overlap in 3 or more repetitions, not all disturbed;" in legend
     assert "; the noise of the run was not measured), = tie, " in legend
     assert legend.endswith("± spread: (max - min) / median, x slower than the best")
-    shares = time_shares(made(), lines)
+    shares = time_shares(live_plan(), lines)
     assert shares is not None
     assert (shares.timed, shares.settle) == (0.5, 0.05)
     assert (shares.prepare, shares.audit) == (0.1, 0.05)
@@ -379,10 +379,10 @@ def test_the_summary_names_failures_and_shares() -> None:
 def test_repeated_attempts_are_a_separate_share() -> None:
     lines = [line(A, 1, 1e6, marks=["m"]), line(A, 1, 1e6, attempt=2)]
     lines[0]["prepare_ns"] = 10**6
-    shares = time_shares(made(), lines)
+    shares = time_shares(live_plan(), lines)
     assert shares is not None
     assert (shares.prepare, shares.again, shares.timed) == (0.25, 0.25, 0.25)
 
 
 def test_without_figures_there_are_no_shares() -> None:
-    assert time_shares(made(), [line(B, 1, None, "error")]) is None
+    assert time_shares(live_plan(), [line(B, 1, None, "error")]) is None

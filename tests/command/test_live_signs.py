@@ -27,8 +27,8 @@ def test_few_or_disturbed_repetitions_have_no_star(
 ) -> None:
     events = [RECORDED[0]]
     for number, mark in enumerate(marks, 1):
-        own: Any = {"marks": [mark], "attempt": 3} if mark else {}
-        events += [finished(A, number, rate=4e6, **own), finished(B, number, rate=1e6)]
+        more: Any = {"marks": [mark], "attempt": 3} if mark else {}
+        events += [finished(A, number, rate=4e6, **more), finished(B, number, rate=1e6)]
     text = [t.plain for t in summary_lines(board(events), None, UNICODE, [])]
     (row,) = (x for x in text if x.startswith("  fillseq"))
     assert row.count("★") == stars
@@ -37,8 +37,8 @@ def test_few_or_disturbed_repetitions_have_no_star(
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
 def test_what_is_disturbed_and_what_is_suspect_have_two_signs(glyphs: Glyphs) -> None:
     def closing(cell: CellName, *marks: str) -> Event:
-        made = line(cell, 1, 1e6, marks=marks, attempt=3)
-        return RepetitionFinished(made | {"close_ns": 10**9}, 0.5, RunProgress(1.0))
+        record = line(cell, 1, 1e6, marks=marks, attempt=3)
+        return RepetitionFinished(record | {"close_ns": 10**9}, 0.5, RunProgress(1.0))
 
     both = CellName("a", "base", "fillrandom")
     events = [RECORDED[0], finished(A, 1, attempt=3, marks=["steal 9 %"])]
@@ -63,6 +63,6 @@ def test_differences_below_the_noise_of_the_run_are_ties() -> None:
         events: list[Event] = [RunStarted("m", ())]
         for cell, rate in ((A, 4e6), (B, 3.9e6), (again, again_rate)):
             events += [finished(cell, r, rate=rate) for r in (1, 2, 3)]
-        return shown(found=board(events, noisy)).count("★")
+        return shown(live_board=board(events, noisy)).count("★")
 
     assert (marks(4e6), marks(3.8e6)) == (1, 0)

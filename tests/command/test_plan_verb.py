@@ -32,13 +32,13 @@ AMPLE = Room(1 << 60, 1 << 60, None)
 BENCHMARKS = ("readrandom", "fillrandom")
 
 
-def made(latency: bool = False, timeout_s: float = 1e9, **flags: Any) -> Plan:
-    own = {"a": {**FLAGS, "num": NUM, **flags}}
-    found = plan([engine("a")], BENCHMARKS, flags=own, latency=latency)
-    return replace(found, suite=replace(found.suite, timeout_s=timeout_s))
+def base_plan(latency: bool = False, timeout_s: float = 1e9, **flags: Any) -> Plan:
+    flags_of = {"a": {**FLAGS, "num": NUM, **flags}}
+    suite_plan = plan([engine("a")], BENCHMARKS, flags=flags_of, latency=latency)
+    return replace(suite_plan, suite=replace(suite_plan.suite, timeout_s=timeout_s))
 
 
-def known(
+def sizes(
     of: Plan, disk_per_entry: float = 100.0, engine_bytes: float = 8e6
 ) -> Samples:
     """Return each cell at three sizes: 2 us per entry, and 4 us to fill it."""
@@ -54,37 +54,37 @@ def known(
     return samples
 
 
-def by_name(found: SuiteEstimate) -> Mapping[str, Any]:
-    return {cell.cell.benchmark: cell for cell in found.cells}
+def by_name(cost: SuiteEstimate) -> Mapping[str, Any]:
+    return {cell.cell.benchmark: cell for cell in cost.cells}
 
 
 def test_all_repetitions_and_every_fill_are_in_the_sum() -> None:
-    plan = made(latency=True)
-    found = estimate_suite(plan, known(plan), AMPLE)
-    assert by_name(found)["fillrandom"].repetitions == 4
-    assert by_name(found)["fillrandom"].time_s.middle == pytest.approx(8e3, rel=0.4)
-    assert found.fills_s.middle == pytest.approx(4 * 4e3, rel=0.4)  # of the reads alone
-    assert found.time_s.middle == pytest.approx(32e3, rel=0.4)
-    assert not found.unfit and not found.doubts
+    plan = base_plan(latency=True)
+    cost = estimate_suite(plan, sizes(plan), AMPLE)
+    assert by_name(cost)["fillrandom"].repetitions == 4
+    assert by_name(cost)["fillrandom"].time_s.middle == pytest.approx(8e3, rel=0.4)
+    assert cost.fills_s.middle == pytest.approx(4 * 4e3, rel=0.4)  # of the reads alone
+    assert cost.time_s.middle == pytest.approx(32e3, rel=0.4)
+    assert not cost.unfit and not cost.doubts
 
 
 def test_a_repetition_that_offers_a_rate_takes_its_time() -> None:
-    plan = made(latency=True, rate=1000.0)
-    found = by_name(estimate_suite(plan, known(plan), AMPLE))["fillrandom"]
-    assert found.time_s.low > NUM / 1000
+    plan = base_plan(latency=True, rate=1000.0)
+    fill = by_name(estimate_suite(plan, sizes(plan), AMPLE))["fillrandom"]
+    assert fill.time_s.low > NUM / 1000
 
 
 def test_the_table_of_the_keys_is_counted() -> None:
-    plan = made()
+    plan = base_plan()
     read, fill = plan.cells
     assert (table_bytes(plan, read), table_bytes(plan, fill)) == (0, 4 * NUM)
-    found = by_name(estimate_suite(plan, known(plan), AMPLE))
-    assert found["fillrandom"].memory_bytes.low > 4 * NUM
-    assert found["readrandom"].memory_bytes.middle < NUM
+    cells = by_name(estimate_suite(plan, sizes(plan), AMPLE))
+    assert cells["fillrandom"].memory_bytes.low > 4 * NUM
+    assert cells["readrandom"].memory_bytes.middle < NUM
 
 
 def test_a_run_whose_table_exceeds_the_memory_is_refused() -> None:
-    plan = made()
+    plan = base_plan()
     with pytest.raises(
         CannotStart, match=r"a/base/fillrandom needs 3\.73 GiB of memory to record"
     ):
@@ -94,109 +94,108 @@ def test_a_run_whose_table_exceeds_the_memory_is_refused() -> None:
 
 
 def test_a_database_that_was_prepared_is_there_twice() -> None:
-    plan = made()
-    found = by_name(estimate_suite(plan, known(plan), AMPLE))
-    once = found["fillrandom"].disk_bytes.middle
-    assert found["readrandom"].disk_bytes.middle == pytest.approx(2 * once)
+    plan = base_plan()
+    cells = by_name(estimate_suite(plan, sizes(plan), AMPLE))
+    once = cells["fillrandom"].disk_bytes.middle
+    assert cells["readrandom"].disk_bytes.middle == pytest.approx(2 * once)
 
 
 def test_what_cannot_fit_is_named_with_its_need_and_what_is_free() -> None:
-    plan = made()
+    plan = base_plan()
     small = Room(10 << 30, 2 << 30, None)
-    found = estimate_suite(plan, known(plan), small)
-    assert len(found.unfit) == 3
-    disk, other, memory = map(str, found.unfit)
+    cost = estimate_suite(plan, sizes(plan), small)
+    assert len(cost.unfit) == 3
+    disk, second_disk, memory = map(str, cost.unfit)
     assert disk.startswith("a/base/readrandom needs disk: 18")
     assert "9.94 GiB are free in --data-dir" in disk
-    assert other.startswith("a/base/fillrandom needs disk: 9")
+    assert second_disk.startswith("a/base/fillrandom needs disk: 9")
     assert memory.startswith("a/base/fillrandom needs memory: 3.7")
     assert memory.endswith("; 2 GiB are free")
 
 
 def test_what_may_not_fit_is_a_doubt() -> None:
-    plan = made()
-    needed = by_name(estimate_suite(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
+    plan = base_plan()
+    needed = by_name(estimate_suite(plan, sizes(plan), AMPLE))["fillrandom"].disk_bytes
     room = Room(round((2 * needed.middle + 2 * needed.high) / 2), None, None)
-    found = estimate_suite(plan, known(plan), room)
-    assert not found.unfit
-    (doubt,) = found.doubts
+    cost = estimate_suite(plan, sizes(plan), room)
+    assert not cost.unfit
+    (doubt,) = cost.doubts
     assert str(doubt).startswith("a/base/readrandom may need more disk than is free")
 
 
 def test_a_run_that_fits_only_perhaps_is_refused() -> None:
-    plan = made()
-    fill = by_name(estimate_suite(plan, known(plan), AMPLE))["fillrandom"].disk_bytes
+    plan = base_plan()
+    fill = by_name(estimate_suite(plan, sizes(plan), AMPLE))["fillrandom"].disk_bytes
     room = Room(round((fill.low + fill.middle) / 2), None, None)
-    unfit = [str(trouble) for trouble in estimate_suite(plan, known(plan), room).unfit]
-    assert any(told.startswith("a/base/fillrandom needs disk") for told in unfit)
+    unfit = [str(trouble) for trouble in estimate_suite(plan, sizes(plan), room).unfit]
+    assert any(reason.startswith("a/base/fillrandom needs disk") for reason in unfit)
 
 
 def test_a_doubt_of_many_cells_is_reported_once() -> None:
-    plan = made()
-    found = estimate_suite(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
-    told = [line for line in text(found, AMPLE, {}) if line.startswith("doubt")]
-    assert len(told) == 1 and "readrandom and 1 cell more: exceeds" in told[0]
+    plan = base_plan()
+    cost = estimate_suite(plan, sizes(plan), Room(1 << 60, 1 << 60, 1 << 30))
+    doubts = [line for line in text(cost, AMPLE, {}) if line.startswith("doubt")]
+    assert len(doubts) == 1 and "readrandom and 1 cell more: exceeds" in doubts[0]
 
 
 def test_what_is_not_predicted_is_unknown_and_not_zero() -> None:
-    plan = made()
-    samples = known(plan)
+    plan = base_plan()
+    samples = sizes(plan)
     read, _ = plan.cells
     del samples.repetitions[growth_key(plan, read)]
-    found = estimate_suite(plan, samples, AMPLE)
-    assert [cell.cell for cell in found.unknown] == [read]
-    told = "\n".join(text(found, AMPLE, {}))
-    assert "1 cell predicted; total" in told and ", filling unknown\n" in told
-    assert "1 cell not predicted and not in the total" in told
-    assert "0 s (0 s to 0 s)" not in told
-    assert document(found, plan, AMPLE, {})["fills_s"] is None
+    cost = estimate_suite(plan, samples, AMPLE)
+    assert [cell.cell for cell in cost.unknown] == [read]
+    output = "\n".join(text(cost, AMPLE, {}))
+    assert "1 cell predicted; total" in output and ", filling unknown\n" in output
+    assert "1 cell not predicted and not in the total" in output
+    assert "0 s (0 s to 0 s)" not in output
+    assert document(cost, plan, AMPLE, {})["fills_s"] is None
 
 
 def test_memory_is_named_for_what_it_is() -> None:
-    told = text(estimate_suite(made(), known(made()), AMPLE), AMPLE, {})
-    assert "anonymous memory" in told[0]
-    assert "\nanonymous memory: the engine's own" in "\n".join(told)
+    output = text(estimate_suite(base_plan(), sizes(base_plan()), AMPLE), AMPLE, {})
+    assert "anonymous memory" in output[0]
+    assert "\nanonymous memory: the engine's own" in "\n".join(output)
     assert column_help.MEMORY[0][0] == "resident"
 
 
-def test_time_limits_are_doubts() -> None:
-    plan = made(timeout_s=3000.0, duration=10.0)
-    found = estimate_suite(plan, known(plan), AMPLE)
-    assert len(found.doubts) == 3  # the fill takes 4,000 s, all else 2,000 s
-    assert "a/base/readrandom ends after 10.0 s (duration)" in str(found.doubts[0])
-    assert "a/base/readrandom would be killed" in str(found.doubts[1])
+def test_a_process_that_would_be_killed_is_a_doubt() -> None:
+    plan = base_plan(timeout_s=3000.0)
+    cost = estimate_suite(plan, sizes(plan), AMPLE)
+    assert len(cost.doubts) == 1  # the fill takes 4,000 s, all else 2,000 s
+    assert "a/base/readrandom would be killed" in str(cost.doubts[0])
 
 
 def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
-    plan = made()
-    found = estimate_suite(plan, known(plan), Room(1 << 60, 1 << 60, 1 << 30))
-    assert len(found.doubts) == 2
-    assert all("exceeds the memory, 1 GiB, as no size" in d.words for d in found.doubts)
+    plan = base_plan()
+    cost = estimate_suite(plan, sizes(plan), Room(1 << 60, 1 << 60, 1 << 30))
+    assert len(cost.doubts) == 2
+    assert all("exceeds the memory, 1 GiB, as no size" in d.words for d in cost.doubts)
 
 
 def test_a_cache_that_no_size_has_filled_makes_one_too() -> None:
-    plan = made(cache_size=(300_000 * 100) // 4 + 1)
-    found = estimate_suite(plan, known(plan), AMPLE)
-    assert len(found.doubts) == 2
-    assert "exceeds 4 times cache_size, 28.6 MiB, as no size" in str(found.doubts[0])
-    plan = made(cache_size=(300_000 * 100) // 4)
-    assert not estimate_suite(plan, known(plan), AMPLE).doubts
+    plan = base_plan(cache_size=(300_000 * 100) // 4 + 1)
+    cost = estimate_suite(plan, sizes(plan), AMPLE)
+    assert len(cost.doubts) == 2
+    assert "exceeds 4 times cache_size, 28.6 MiB, as no size" in str(cost.doubts[0])
+    plan = base_plan(cache_size=(300_000 * 100) // 4)
+    assert not estimate_suite(plan, sizes(plan), AMPLE).doubts
 
 
 def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
     """Until its buffer is full, an engine's memory grows with its entries."""
     room = Room(1 << 60, 20 << 30, None)
 
-    def found(size: int) -> SuiteEstimate:
-        plan = made(write_buffer_size=size)
-        samples = known(plan)
-        for key, own in samples.repetitions.items():
+    def cost(size: int) -> SuiteEstimate:
+        plan = base_plan(write_buffer_size=size)
+        samples = sizes(plan)
+        for key, measurements in samples.repetitions.items():
             samples.repetitions[key] = [
-                replace(s, memory_bytes=s.num * 800.0) for s in own
+                replace(s, memory_bytes=s.num * 800.0) for s in measurements
             ]
         return estimate_suite(plan, samples, room)
 
-    filling, filled = found(256 << 20), found(1 << 20)
+    filling, filled = cost(256 << 20), cost(1 << 20)
     assert not filling.unfit and len(filled.unfit) == 2
     assert by_name(filling)["readrandom"].memory_bytes.high == 800 * max(SIZES)
     assert "its time and memory are lower bounds" in str(filling.doubts[0])
@@ -204,26 +203,26 @@ def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
 
 
 def test_why_a_cell_could_not_be_measured_is_reported() -> None:
-    plan = made()
+    plan = base_plan()
     samples = Samples()
     samples.failures[growth_key(plan, plan.cells[0])] = "error: too many files"
-    found = estimate_suite(plan, samples, AMPLE).cells
-    assert found[0].reason.endswith("measured: none; error: too many files")
-    assert found[1].reason.endswith("measured: none")
+    cells = estimate_suite(plan, samples, AMPLE).cells
+    assert cells[0].reason.endswith("measured: none; error: too many files")
+    assert cells[1].reason.endswith("measured: none")
 
 
 def test_other_settings_are_another_cell() -> None:
-    plan = made()
-    found = estimate_suite(plan, known(made(value_size=101)), AMPLE)
-    assert [cell.repetition for cell in found.cells] == [None, None]
-    assert "needs at least 3 sizes, measured: none" in found.cells[0].reason
-    assert len(found.unknown) == 2
+    plan = base_plan()
+    cost = estimate_suite(plan, sizes(base_plan(value_size=101)), AMPLE)
+    assert [cell.repetition for cell in cost.cells] == [None, None]
+    assert "needs at least 3 sizes, measured: none" in cost.cells[0].reason
+    assert len(cost.unknown) == 2
 
 
 def test_a_rung_has_the_settings_of_the_goal_and_no_more_reads_than_entries(
     tmp_path: Path,
 ) -> None:
-    goal = made(reads=5000, cache_size=7)
+    goal = base_plan(reads=5000, cache_size=7)
     for num, reads in ((1000, 1000), (9000, 5000)):
         small = plan_at_size(goal, num, Samples(), tmp_path)
         assert small is not None and small.repetitions == 1
@@ -231,7 +230,7 @@ def test_a_rung_has_the_settings_of_the_goal_and_no_more_reads_than_entries(
             flags = {**FLAGS, "num": num, "reads": reads, "cache_size": 7}
             assert small.flags(cell) == flags
             assert growth_key(small, cell) == growth_key(goal, cell)
-    all_of_it = plan_at_size(made(reads=-1), 1000, Samples(), tmp_path)
+    all_of_it = plan_at_size(base_plan(reads=-1), 1000, Samples(), tmp_path)
     assert all_of_it is not None
     assert {f["a"]["reads"] for f in (s.flags for s in all_of_it.scenarios)} == {-1}
 
@@ -260,11 +259,11 @@ def test_sizes_are_a_list_of_counts() -> None:
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Lab:
-    found = make_lab(tmp_path)
-    found.engine("good", "honest")
-    found.scenario(benchmarks=BENCHMARKS)
-    found.suite()
-    return found
+    workbench = make_lab(tmp_path)
+    workbench.engine("good", "honest")
+    workbench.scenario(benchmarks=BENCHMARKS)
+    workbench.suite()
+    return workbench
 
 
 def runs(lab: Lab) -> int:
@@ -276,10 +275,10 @@ def test_sizes_of_other_settings_are_reported(lab: Lab) -> None:
     lab.scenario("s", ("fillseq",), grows, flags={"num": 2_000})
     lab.suite(("s",))
     assert lab.call("run", "lab", "-e", "good").returncode == 0
-    told = lab.call("plan", "lab", "-e", "good", "--num", "3000")
-    assert told.returncode == 5
-    assert "measured: none; with other settings than at this size: 2,000" in told.stdout
-    assert "1 cell is not predicted; add --measure" in told.stderr
+    done = lab.call("plan", "lab", "-e", "good", "--num", "3000")
+    assert done.returncode == 5
+    assert "measured: none; with other settings than at this size: 2,000" in done.stdout
+    assert "1 cell is not predicted; add --measure" in done.stderr
     dry = lab.call("run", "lab", "-e", "good", "--dry-run").stdout
     assert "\n1 cell x 3, about " in dry
 
@@ -317,17 +316,17 @@ def test_a_prediction_is_shown_next_to_what_was_measured(lab: Lab) -> None:
     for num in ("20", "60", "200", "2000"):
         assert lab.call("run", "lab", "--num", num).returncode == 0
     words = ("lab", "--num", "2000", "--against", "@last", "--json")
-    found = lab.call("plan", *words)
-    assert found.returncode == 0, found.stderr
-    for cell in json.loads(found.stdout)["cells"]:
+    done = lab.call("plan", *words)
+    assert done.returncode == 0, done.stderr
+    for cell in json.loads(done.stdout)["cells"]:
         assert cell["sizes"] == [20, 60, 200]  # not what it is compared with
         assert cell["measured_s"] > 0
-    other = lab.call("plan", "lab", "--num", "3000", "--against", "@last")
-    assert other.returncode == 2 and "has none of these cells at --num" in other.stderr
+    wrong = lab.call("plan", "lab", "--num", "3000", "--against", "@last")
+    assert wrong.returncode == 2 and "has none of these cells at --num" in wrong.stderr
 
 
 @pytest.mark.parametrize(
-    "words, told",
+    "words, message",
     [
         (("--num", "100", "--sizes", "10,100", "--measure"), "only sizes below"),
         (("--from", "nothing"), "no run '"),
@@ -335,18 +334,20 @@ def test_a_prediction_is_shown_next_to_what_was_measured(lab: Lab) -> None:
         (("-e", "god"), "did you mean"),
     ],
 )
-def test_usage_errors_are_reported(lab: Lab, words: tuple[str, ...], told: str) -> None:
-    found = lab.call("plan", "lab", *words)
-    assert found.returncode == 2 and told in found.stderr
-    assert "Traceback" not in found.stderr
+def test_usage_errors_are_reported(
+    lab: Lab, words: tuple[str, ...], message: str
+) -> None:
+    done = lab.call("plan", "lab", *words)
+    assert done.returncode == 2 and message in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_what_cannot_fit_ends_with_4(lab: Lab) -> None:
     words = ("lab", "--num", "10000000000000000", "--sizes", "20,60,200")
-    found = lab.call("plan", *words, "--measure")
-    assert found.returncode == 4
-    assert "this run does not fit" in found.stderr
-    assert "good/base/fillrandom needs memory" in found.stderr
+    done = lab.call("plan", *words, "--measure")
+    assert done.returncode == 4
+    assert "this run does not fit" in done.stderr
+    assert "good/base/fillrandom needs memory" in done.stderr
 
 
 def test_only_the_last_attempt_counts_and_nothing_cut_short(lab: Lab) -> None:
@@ -394,6 +395,6 @@ def test_a_named_run_that_cannot_be_learnt_from_is_refused(lab: Lab) -> None:
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     path = lab.run_folder / "run.json"
     path.write_text(json.dumps({**lab.plan(), "machine": {"cpu_model": "other"}}))
-    found = lab.call("plan", "lab", "--num", "2000", "--from", "@last")
-    assert found.returncode == 2 and "made on another machine" in found.stderr
+    done = lab.call("plan", "lab", "--num", "2000", "--from", "@last")
+    assert done.returncode == 2 and "made on another machine" in done.stderr
     assert lab.call("plan", "lab", "--num", "2000").returncode == 5  # nothing to learn

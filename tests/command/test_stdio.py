@@ -84,10 +84,10 @@ scripts.cli.main.main()
     )
     assert done.returncode == 0, done.stderr
     assert "results   " in done.stdout and "fillrandom" in done.stdout
-    told = [
+    messages = [
         x
         for x in done.stderr.splitlines()
         if x.startswith("kvmatrix: cannot write the report")
     ]
-    assert len(told) == 1 and "ZeroDivisionError: synthetic" in told[0]
+    assert len(messages) == 1 and "ZeroDivisionError: synthetic" in messages[0]
     assert "Traceback" not in done.stderr
