@@ -29,7 +29,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("after", "told"),
+    ("after", "message"),
     [
         ("fillseq:200000000", "fillseq:200000000 exceeds the 1000 operations"),
         ("fillseq:2000", "of thread 1 of 1"),
@@ -48,7 +48,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_what_cannot_have_happened_is_refused(
-    filled: Path, after: str, told: str
+    filled: Path, after: str, message: str
 ) -> None:
     """Whatever is run then."""
     for benchmark in ("verify", "overwrite"):
@@ -60,7 +60,7 @@ def test_what_cannot_have_happened_is_refused(
         )
         assert done.returncode == 2, (after, done)
         assert "--after: " in done.stderr
-        assert told in done.stderr
+        assert message in done.stderr
 
 
 @pytest.mark.parametrize("after", ["fillseq", "fillseq:1000", "fillseq:500+500"])

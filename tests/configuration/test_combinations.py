@@ -11,7 +11,7 @@ from report.config.toml_table import ConfigError
 from report.terms.rulebook import FLAGS, PATH, SCENARIO_FLAGS, Flag, recorded
 from scripts.machine.child_process import Spawner, Stop
 from scripts.planning.executable import refusal
-from tests.configuration.test_scenario_file import BASE, config
+from tests.configuration.test_scenario_file import BASE, load_config
 from tests.places import BUILD, ROOT
 from tests.support import make_rulebook
 from tests.support.lab import Lab, make_lab
@@ -91,7 +91,7 @@ def test_an_executable_names_the_flag_that_stands_in_the_way(
     assert fault is None or fault[1]
 
 
-def _outside(name: str) -> Flag:
+def _invalid_value(name: str) -> Flag:
     """Return a value that is not accepted of this flag."""
     rule = FLAGS[name]
     if rule.choices:
@@ -103,7 +103,7 @@ def _outside(name: str) -> Flag:
     "name", [name for name, rule in SCENARIO_FLAGS.items() if rule.type != "bool"]
 )
 def test_what_the_rulebook_refuses_the_executable_refuses(name: str) -> None:
-    value = _outside(name)
+    value = _invalid_value(name)
     assert not FLAGS[name].accepts(value)
     fault = refused({name: value}, "fillseq")
     assert fault is not None
@@ -126,8 +126,8 @@ def test_a_run_records_of_a_benchmark_what_earlier_runs_did() -> None:
     )
     now = recorded(json.loads(done.stdout))
     assert "common_flags" not in now
-    wanted = keys | {"key_order", "types"}
-    assert all(benchmark.keys() == wanted for benchmark in now["benchmarks"])
+    expected_keys = keys | {"key_order", "types"}
+    assert all(benchmark.keys() == expected_keys for benchmark in now["benchmarks"])
 
 
 def test_what_no_executable_knows_is_refused_without_the_name_of_a_flag() -> None:
@@ -138,7 +138,7 @@ def test_what_no_executable_knows_is_refused_without_the_name_of_a_flag() -> Non
 
 
 @pytest.mark.parametrize(
-    ("fill", "told"),
+    ("fill", "message"),
     [
         ("readrandom", "'readrandom' does not fill an empty database"),
         ("compact", "does not fill an empty database"),
@@ -148,21 +148,21 @@ def test_what_no_executable_knows_is_refused_without_the_name_of_a_flag() -> Non
         ("fillseq,deleteseq", "expected overwrite or overwritebatch"),
     ],
 )
-def test_what_fills_nothing_is_no_fill(tmp_path: Path, fill: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told) as caught:
-        config(tmp_path, f'{BASE}fill = "{fill}"\n')
+def test_what_fills_nothing_is_no_fill(tmp_path: Path, fill: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_config(tmp_path, f'{BASE}fill = "{fill}"\n')
     assert caught.value.key == "fill"
 
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Lab:
-    made = make_lab(tmp_path)
-    made.engine("alpha", "honest")
-    return made
+    workspace = make_lab(tmp_path)
+    workspace.engine("alpha", "honest")
+    return workspace
 
 
 @pytest.mark.parametrize(
-    ("more", "words", "told"),
+    ("more", "words", "message"),
     [
         ("value_size_min = 5\n", (), "scenarios/base.toml: value_size_min: "),
         (
@@ -194,14 +194,14 @@ def lab(tmp_path: Path) -> Lab:
     ],
 )
 def test_a_dry_run_shows_it(
-    lab: Lab, more: str, words: tuple[str, ...], told: str
+    lab: Lab, more: str, words: tuple[str, ...], message: str
 ) -> None:
     lab.engine("beta", "honest")
     lab.scenario(more=more)
     lab.suite()
     done = lab.call("run", "lab", "--dry-run", *words)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 

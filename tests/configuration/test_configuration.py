@@ -67,14 +67,14 @@ def test_a_suite_has_latency_and_no_control_unless_it_says_otherwise(
     (tmp_path / "told").mkdir()
     suite = load(write(tmp_path / "plain")).suites["all"]
     assert (suite.latency, suite.control, suite.repeat_disturbed) == (True, "", 2)
-    told = SUITE + 'latency = false\ncontrol = "one"\n[override]\nrate = 2_500\n'
-    suite = load(write(tmp_path / "told", suite=told)).suites["all"]
+    explicit = SUITE + 'latency = false\ncontrol = "one"\n[override]\nrate = 2_500\n'
+    suite = load(write(tmp_path / "told", suite=explicit)).suites["all"]
     assert (suite.latency, suite.control) == (False, "one")
     assert suite.override == {"rate": 2500.0}
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ("repeat_disturbed = 3", "an integer from 0 to 2"),
         ("repeat_disturbed = -1", "an integer from 0 to 2"),
@@ -90,8 +90,10 @@ def test_a_suite_has_latency_and_no_control_unless_it_says_otherwise(
         ("[override]\nrate = inf", "from 0.01 to 1,000,000,000"),
     ],
 )
-def test_a_suite_s_new_keys_are_checked(tmp_path: Path, more: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_a_suite_s_new_keys_are_checked(
+    tmp_path: Path, more: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
         load(write(tmp_path, suite=f"{SUITE}{more}\n"))
 
 
@@ -129,12 +131,14 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
         scenario, engines["one"], override, {"num": 7}, description("one")
     )
     assert flags == {"num": 7, "cache_size": 2 << 20, "page_size": 1024}
-    other = resolve_flags(scenario, engines["two"], override, {}, description("two"))
-    assert other == {"num": 5, "cache_size": 1}
+    flags_of_two = resolve_flags(
+        scenario, engines["two"], override, {}, description("two")
+    )
+    assert flags_of_two == {"num": 5, "cache_size": 1}
 
 
 @pytest.mark.parametrize(
-    ("part", "wrong", "file", "key", "told"),
+    ("part", "wrong", "file", "key", "message"),
     [
         ("base", "nun = 3", "base.toml", "nun", "did you mean 'num'"),
         ("base", "num = 0", "base.toml", "num", "from 1 to"),
@@ -181,19 +185,19 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_mistake_is_reported_with_file_key_and_what_is_accepted(
-    tmp_path: Path, part: str, wrong: str, file: str, key: str, told: str
+    tmp_path: Path, part: str, wrong: str, file: str, key: str, message: str
 ) -> None:
     texts = {"base": "title = 'T'\nanalysis = 'A'\nbenchmarks = ['fillseq']\n",
              "suite": SUITE, "engine": ENGINES}  # fmt: skip
     name = wrong.partition(" =")[0]
-    kept = [x for x in texts[part].splitlines() if not x.startswith(f"{name} =")]
-    text = "\n".join([*kept, wrong])
+    rest = [x for x in texts[part].splitlines() if not x.startswith(f"{name} =")]
+    text = "\n".join([*rest, wrong])
     parts = {"base": "base", "suite": "suite", "engine": "engines"}
     with pytest.raises(ConfigError) as caught:
         load(write(tmp_path, **{parts[part]: text}))
     assert caught.value.file.endswith(file)
     assert caught.value.key == key
-    assert told in caught.value.problem
+    assert message in caught.value.problem
 
 
 def test_two_levels_of_extending_are_refused(tmp_path: Path) -> None:
@@ -205,20 +209,20 @@ def test_two_levels_of_extending_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "told"),
+    ("setting", "message"),
     [("page_sise = 1", "did you mean 'page_size'"), ('page_size = "1KB"', "KiB"),
      ("page_size = true", "an integer of at least 0, or a size"),
      ("page_size = -1", "an integer of at least 0, or a size")],
 )  # fmt: skip
 def test_a_flag_of_one_engine_is_checked_against_its_executable(
-    tmp_path: Path, setting: str, told: str
+    tmp_path: Path, setting: str, message: str
 ) -> None:
     base = BASE.replace('page_size = "1KiB"', setting)
     config = load(write(tmp_path, base=base))
-    scenario, one = config.scenarios["base"], config.engines["one"]
+    scenario, engine = config.scenarios["base"], config.engines["one"]
     with pytest.raises(ConfigError, match=r"base\.toml: settings\.one\.page") as caught:
-        resolve_flags(scenario, one, {}, {}, description("one"))
-    assert told in caught.value.problem
+        resolve_flags(scenario, engine, {}, {}, description("one"))
+    assert message in caught.value.problem
 
 
 @pytest.mark.parametrize("text", ["4", "4 mib", "MiB", "-1MiB", "0.3B", "1e3KiB"])

@@ -46,7 +46,7 @@ def test_a_run_is_judged_by_the_mix_that_its_executable_described() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda d: d.pop("benchmarks"), "'benchmarks' is missing"),
         (lambda d: d.pop("licence"), "'licence' is missing"),
@@ -60,8 +60,8 @@ def test_a_run_is_judged_by_the_mix_that_its_executable_described() -> None:
         ),
     ],
 )
-def test_an_odd_description_is_refused_by_its_key(change: Change, told: str) -> None:
-    with pytest.raises(NotUsable, match=told):
+def test_an_odd_description_is_refused_by_its_key(change: Change, message: str) -> None:
+    with pytest.raises(NotUsable, match=message):
         parsed(answer(change))
 
 

@@ -51,7 +51,7 @@ batch_size = 5
 """
 
 
-def config(
+def load_config(
     folder: Path,
     base: str = BASE,
     suite: str = SUITE,
@@ -61,18 +61,20 @@ def config(
     return load(write(folder, engines, base, suite, more))
 
 
-def flags(made: Config, engine: str, **chosen: int) -> dict[str, object]:
-    scenario, override = made.scenarios["base"], made.suites["all"].override
-    one = made.engines[engine]
-    return dict(resolve_flags(scenario, one, override, chosen, description("one")))
+def flags(config: Config, engine: str, **chosen: int) -> dict[str, object]:
+    scenario, override = config.scenarios["base"], config.suites["all"].override
+    engine_entry = config.engines[engine]
+    return dict(
+        resolve_flags(scenario, engine_entry, override, chosen, description("one"))
+    )
 
 
 def test_a_sweep_is_a_scenario_for_each_value_of_one_flag(tmp_path: Path) -> None:
-    made = config(tmp_path, SWEEP)
+    config = load_config(tmp_path, SWEEP)
     names = ["base-4", "base-64", "base-8192"]
-    assert list(made.scenarios) == list(made.suites["all"].scenarios) == names
-    assert made.families() == {"base": tuple(names)}
-    last = made.scenarios["base-8192"]
+    assert list(config.scenarios) == list(config.suites["all"].scenarios) == names
+    assert config.families() == {"base": tuple(names)}
+    last = config.scenarios["base-8192"]
     assert (last.family, last.swept) == ("base", {"value_size": 8192})
     assert last.flags["value_size"] == 8192
     assert last.title == "Base: value size 8,192"
@@ -80,7 +82,7 @@ def test_a_sweep_is_a_scenario_for_each_value_of_one_flag(tmp_path: Path) -> Non
 
 def test_a_suite_may_name_a_member_of_a_sweep(tmp_path: Path) -> None:
     suite = SUITE.replace('"base"', '"base-64", "base"')
-    names = config(tmp_path, SWEEP, suite).suites["all"].scenarios
+    names = load_config(tmp_path, SWEEP, suite).suites["all"].scenarios
     assert names == ("base-64", "base-4", "base-8192")
 
 
@@ -88,15 +90,15 @@ def test_a_sweep_is_inherited_and_can_be_replaced(tmp_path: Path) -> None:
     more = 'extends = "base"\ntitle = "M"\nanalysis = "A"\nnum = 7\n'
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    made = config(tmp_path / "a", SWEEP, more=more)
-    assert made.scenarios["more-64"].flags["num"] == 7
+    config = load_config(tmp_path / "a", SWEEP, more=more)
+    assert config.scenarios["more-64"].flags["num"] == 7
     more += '[sweep]\nkey_distribution = ["zipf", "ycsb-zipf"]\n'
-    made = config(tmp_path / "b", SWEEP, more=more)
-    assert made.families()["more"] == ("more-zipf", "more-ycsb_zipf")
+    config = load_config(tmp_path / "b", SWEEP, more=more)
+    assert config.families()["more"] == ("more-zipf", "more-ycsb_zipf")
 
 
 @pytest.mark.parametrize(
-    ("sweep", "told"),
+    ("sweep", "message"),
     [
         ("value_size = []", "a list of values that is not empty"),
         ("value_size = 4", "a list of values that is not empty"),
@@ -108,9 +110,9 @@ def test_a_sweep_is_inherited_and_can_be_replaced(tmp_path: Path) -> None:
         ('cache_size = ["4MB"]', "MiB"),
     ],
 )
-def test_a_malformed_sweep_is_refused(tmp_path: Path, sweep: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told) as caught:
-        config(tmp_path, f"{BASE}[sweep]\n{sweep}\n")
+def test_a_malformed_sweep_is_refused(tmp_path: Path, sweep: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_config(tmp_path, f"{BASE}[sweep]\n{sweep}\n")
     assert caught.value.file.endswith("base.toml")
     assert caught.value.key.startswith("sweep")
 
@@ -127,13 +129,13 @@ def test_a_sweep_may_not_make_another_s_name(tmp_path: Path) -> None:
 def test_fill_and_state_are_what_databases_start_from(tmp_path: Path) -> None:
     base = BASE + 'fill = "fillrandom, overwrite"\nstate = "unsettled"\n'
     more = 'extends = "base"\ntitle = "M"\nanalysis = "A"\nstate = "settled"\n'
-    made = config(tmp_path, base, more=more).scenarios
-    assert made["base"].fill == made["more"].fill == ("fillrandom", "overwrite")
-    assert (made["base"].state, made["more"].state) == ("unsettled", "settled")
+    both = load_config(tmp_path, base, more=more).scenarios
+    assert both["base"].fill == both["more"].fill == ("fillrandom", "overwrite")
+    assert (both["base"].state, both["more"].state) == ("unsettled", "settled")
 
 
 @pytest.mark.parametrize(
-    ("wrong", "key", "told"),
+    ("wrong", "key", "message"),
     [
         ('fill = "fillsec"', "fill", "did you mean 'fillseq'"),
         ('fill = "fillseq,,overwrite"', "fill", "'' does not write over a filled"),
@@ -158,12 +160,12 @@ def test_fill_and_state_are_what_databases_start_from(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_mistakes_of_a_scenario_are_reported(
-    tmp_path: Path, wrong: str, key: str, told: str
+    tmp_path: Path, wrong: str, key: str, message: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        config(tmp_path, f"{BASE}{wrong}\n")
+        load_config(tmp_path, f"{BASE}{wrong}\n")
     assert caught.value.key == key
-    assert told in caught.value.problem
+    assert message in caught.value.problem
 
 
 @pytest.mark.parametrize(
@@ -174,43 +176,43 @@ def test_mistakes_of_a_scenario_are_reported(
 def test_settings_grow_with_the_entries(
     tmp_path: Path, num: int, batch: int | None, page: int, cache: int
 ) -> None:
-    made = config(tmp_path, BASE + GROWS)
-    found = flags(made, "one", num=num)
-    assert found.get("batch_size") == batch
-    assert (found["page_size"], found["cache_size"]) == (page, cache)
-    assert flags(made, "two", num=num).get("batch_size") == batch
+    config = load_config(tmp_path, BASE + GROWS)
+    flag_values = flags(config, "one", num=num)
+    assert flag_values.get("batch_size") == batch
+    assert (flag_values["page_size"], flag_values["cache_size"]) == (page, cache)
+    assert flags(config, "two", num=num).get("batch_size") == batch
 
 
 def test_an_override_s_num_makes_settings_grow_as_well(tmp_path: Path) -> None:
-    made = config(tmp_path, BASE + GROWS, SUITE + "[override]\nnum = 10\n")
-    assert "batch_size" not in flags(made, "one")
-    assert flags(made, "one", num=10**6)["page_size"] == 16384
+    config = load_config(tmp_path, BASE + GROWS, SUITE + "[override]\nnum = 10\n")
+    assert "batch_size" not in flags(config, "one")
+    assert flags(config, "one", num=10**6)["page_size"] == 16384
 
 
 def test_an_engines_own_flags_apply_unless_overridden(tmp_path: Path) -> None:
     base = BASE + "sync = false\n[settings.one]\npage_size = 8192\n"
-    made = config(tmp_path, base)
-    found = flags(made, "one")
-    assert found["cache_size"] == 1 << 20
-    assert (found["sync"], found["page_size"]) == (False, 8192)
+    config = load_config(tmp_path, base)
+    flag_values = flags(config, "one")
+    assert flag_values["cache_size"] == 1 << 20
+    assert (flag_values["sync"], flag_values["page_size"]) == (False, 8192)
 
 
 def test_a_variant_has_flags_and_settings_of_its_own_alone(tmp_path: Path) -> None:
-    made = config(tmp_path, BASE + "[settings.one]\npage_size = 8192\n")
-    variant = made.engines["one-plain"]
+    config = load_config(tmp_path, BASE + "[settings.one]\npage_size = 8192\n")
+    variant = config.engines["one-plain"]
     assert (variant.executable, variant.variant_of) == ("one", "one")
-    assert flags(made, "one-plain") == {"num": 1_000_000, "page_size": 512}
-    assert made.default_engines() == ("one", "two")
+    assert flags(config, "one-plain") == {"num": 1_000_000, "page_size": 512}
+    assert config.default_engines() == ("one", "two")
 
 
 def test_a_suite_s_engines_are_in_report_order(tmp_path: Path) -> None:
     suite = SUITE + 'engines = ["two", "one-plain"]\n'
-    made = config(tmp_path, suite=suite)
-    assert made.default_engines(made.suites["all"]) == ("one-plain", "two")
+    config = load_config(tmp_path, suite=suite)
+    assert config.default_engines(config.suites["all"]) == ("one-plain", "two")
 
 
 @pytest.mark.parametrize(
-    ("change", "key", "told"),
+    ("change", "key", "message"),
     [
         (('variant_of = "one"', 'variant_of = "ome"'), "engine[one-plain].variant_of",
          "did you mean 'one'"),
@@ -224,22 +226,22 @@ def test_a_suite_s_engines_are_in_report_order(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_mistakes_of_variants_are_reported(
-    tmp_path: Path, change: tuple[str, str], key: str, told: str
+    tmp_path: Path, change: tuple[str, str], key: str, message: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        config(tmp_path, engines=ENGINES.replace(*change))
+        load_config(tmp_path, engines=ENGINES.replace(*change))
     assert (caught.value.file, caught.value.key) == (
         f"{tmp_path.name}/engines.toml",
         key,
     )
-    assert told in caught.value.problem
+    assert message in caught.value.problem
 
 
 def test_an_engine_s_flag_is_checked_against_its_executable(tmp_path: Path) -> None:
     engines = ENGINES.replace('page_size = "2KiB"', "page_sise = 1")
-    made = config(tmp_path, engines=engines)
+    config = load_config(tmp_path, engines=engines)
     with pytest.raises(ConfigError, match=r"engine\[one\].flags.page_sise") as caught:
-        flags(made, "one")
+        flags(config, "one")
     assert caught.value.file.endswith("engines.toml")
 
 
@@ -252,10 +254,10 @@ def test_a_suite_may_name_several_published_pages(
     tmp_path: Path, written: str, names: tuple[str, ...]
 ) -> None:
     suite = f"{SUITE}published = {written}\n"
-    assert config(tmp_path, suite=suite).suites["all"].published == names
+    assert load_config(tmp_path, suite=suite).suites["all"].published == names
 
 
 @pytest.mark.parametrize("more", ['engines = ["oen"]', 'published = ["nope"]'])
 def test_names_in_lists_of_a_suite_are_checked(tmp_path: Path, more: str) -> None:
     with pytest.raises(ConfigError, match="; expected "):
-        config(tmp_path, suite=f"{SUITE}{more}\n")
+        load_config(tmp_path, suite=f"{SUITE}{more}\n")

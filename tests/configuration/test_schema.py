@@ -25,8 +25,8 @@ def schemas_in(schema: Any) -> Iterator[dict[str, Any]]:
     yield schema
     for key, value in schema.items():
         inner = list(value.values()) if key in OF_NAMES else value
-        for one in inner if isinstance(inner, list) else [inner]:
-            yield from schemas_in(one)
+        for subschema in inner if isinstance(inner, list) else [inner]:
+            yield from schemas_in(subschema)
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -52,11 +52,11 @@ def test_lmdb_has_space_for_every_size_of_ceda() -> None:
 
 
 def test_every_run_in_results_is_listed_and_has_no_wrong_cell() -> None:
-    told = (ROOT / "results/README.md").read_text()
+    index = (ROOT / "results/README.md").read_text()
     runs = published()
     assert runs
     for path in runs:
-        assert f"| `{path.name}` |" in told
+        assert f"| `{path.name}` |" in index
         assert '"status":"wrong"' not in (path / "measurements.jsonl").read_text()
         if (path / "run.json").exists():
             cells = load_run(path).cells.values()
@@ -71,5 +71,5 @@ def test_the_scenario_of_the_example_is_one(tmp_path: Path) -> None:
     for block in TOML.finditer((ROOT / "configs/README.md").read_text()):
         text = textwrap.dedent(block.group())
         (configs / block.group(1) / block.group(2)).write_text(text)
-    made = load(configs)
-    assert made.suites["threads"].scenarios == ("threads-1", "threads-2", "threads-4")
+    config = load(configs)
+    assert config.suites["threads"].scenarios == ("threads-1", "threads-2", "threads-4")

@@ -8,7 +8,7 @@ import pytest
 from report.config.toml_table import ConfigError
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
-from tests.configuration.test_scenario_file import BASE, ENGINES, SUITE, config
+from tests.configuration.test_scenario_file import BASE, ENGINES, SUITE, load_config
 from tests.support.lab import Lab, make_lab
 
 THREADS = "[sweep]\nthreads = [1, 4]\n"
@@ -38,14 +38,14 @@ def test_what_would_move_a_point_of_a_sweep_is_refused(
     tmp_path: Path, wrong: str, key: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        config(tmp_path, BASE + wrong)
+        load_config(tmp_path, BASE + wrong)
     assert caught.value.key == key
     assert caught.value.file.endswith("scenarios/base.toml")
 
 
 def test_so_is_an_override_of_a_suite(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'base' sweeps this flag") as caught:
-        config(tmp_path, BASE + THREADS, f"{SUITE}[override]\nthreads = 8\n")
+        load_config(tmp_path, BASE + THREADS, f"{SUITE}[override]\nthreads = 8\n")
     assert caught.value.file.endswith("suites/all.toml")
     assert caught.value.key == "override.threads"
 
@@ -53,21 +53,21 @@ def test_so_is_an_override_of_a_suite(tmp_path: Path) -> None:
 def test_so_is_a_key_next_to_an_inherited_sweep(tmp_path: Path) -> None:
     more = 'extends = "base"\ntitle = "M"\nanalysis = "A"\nthreads = 2\n'
     with pytest.raises(ConfigError, match="is swept") as caught:
-        config(tmp_path, BASE + THREADS, more=more)
+        load_config(tmp_path, BASE + THREADS, more=more)
     assert caught.value.file.endswith("scenarios/more.toml")
 
 
 def test_an_empty_sweep_sweeps_nothing(tmp_path: Path) -> None:
     more = 'extends = "base"\ntitle = "M"\nanalysis = "A"\nthreads = 2\n[sweep]\n'
-    made = config(tmp_path, BASE + THREADS, more=more).scenarios
-    assert set(made) == {"base-1", "base-4", "more"}
-    assert (made["more"].family, made["more"].flags["threads"]) == ("", 2)
+    scenarios = load_config(tmp_path, BASE + THREADS, more=more).scenarios
+    assert set(scenarios) == {"base-1", "base-4", "more"}
+    assert (scenarios["more"].family, scenarios["more"].flags["threads"]) == ("", 2)
 
 
 def test_a_sweep_replaces_a_base_s_flag(tmp_path: Path) -> None:
     more = 'extends = "base"\ntitle = "M"\nanalysis = "A"\n' + THREADS
-    made = config(tmp_path, BASE + "threads = 2\n", more=more).scenarios
-    assert [made[f"more-{n}"].flags["threads"] for n in (1, 4)] == [1, 4]
+    scenarios = load_config(tmp_path, BASE + "threads = 2\n", more=more).scenarios
+    assert [scenarios[f"more-{n}"].flags["threads"] for n in (1, 4)] == [1, 4]
 
 
 def test_a_sweep_of_sizes_has_thresholds_and_no_size_from_the_command_line(
@@ -100,5 +100,5 @@ def test_a_run_whose_point_is_elsewhere_is_not_read(lab: Lab) -> None:
 def test_a_variant_competes(tmp_path: Path) -> None:
     engines = ENGINES.replace('role = "variant"', 'role = "floor"')
     with pytest.raises(ConfigError, match="cannot have the role 'floor'") as caught:
-        config(tmp_path, engines=engines)
+        load_config(tmp_path, engines=engines)
     assert caught.value.key == "engine[one-plain].role"

@@ -41,10 +41,10 @@ def test_a_hostile_cell_stays_in_its_cell_of_markdown() -> None:
 
 def test_a_hostile_cell_stays_in_its_cell_of_a_page() -> None:
     row = TableRow(("▼ worse", HOSTILE, "1", ""), "regressed", "alpha")
-    made = TextTable(("", "cell"), ("rate",), ("note",), (row,))
+    text_table = TextTable(("", "cell"), ("rate",), ("note",), (row,))
     macros = '{% import "macros.html.j2" as m with context %}'
     table = macros + '{{ m.text_table(t, "T", "plain") }}'
-    text = frame.environment().from_string(table).render(t=made)
+    text = frame.environment().from_string(table).render(t=text_table)
     head, body = tree(text).all("tr")
     assert [th.attrs["scope"] for th in head.all("th")] == ["col"] * 4
     assert [th.classes for th in head.all("th")] == [["l"], [], [], ["l"]]
@@ -61,8 +61,8 @@ def test_a_hostile_cell_stays_in_its_cell_of_a_page() -> None:
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\nx", "\rx"])
 def test_no_text_of_a_csv_is_a_formula(text: str) -> None:
     read = list(csv.reader(io.StringIO(csv_text(["a", "b"], [[text, -1.5]]), "")))
-    kept = text.replace("\r", "\n")  # a carriage return would end the row
-    assert read == [["a", "b"], [f"'{kept}", "-1.5"]]
+    unquoted = text.replace("\r", "\n")  # a carriage return would end the row
+    assert read == [["a", "b"], [f"'{unquoted}", "-1.5"]]
 
 
 @pytest.mark.parametrize("char", ["\u2028", "\u2029", "\ud800", "\ue000", "\x85"])

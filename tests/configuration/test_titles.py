@@ -22,7 +22,7 @@ def test_no_two_charts_of_a_shipped_scenario_have_one_title() -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "told"),
+    ("title", "sentence"),
     [
         ("Random reads", "random reads"),
         ("YCSB C, read only", "YCSB C, read only"),
@@ -31,8 +31,8 @@ def test_no_two_charts_of_a_shipped_scenario_have_one_title() -> None:
         ("", ""),
     ],
 )
-def test_a_name_keeps_its_capitals_in_a_sentence(title: str, told: str) -> None:
-    assert titles.inside(title) == told
+def test_a_name_keeps_its_capitals_in_a_sentence(title: str, sentence: str) -> None:
+    assert titles.inside(title) == sentence
 
 
 def test_the_cards_keep_them_too(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_the_cards_keep_them_too(tmp_path: Path) -> None:
             line |= synthetic_records.retimed(line, line["loop_ns"] * 9)
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
     cards = tree(report_page.render(run)).at("glance").all("article", "card")
-    told = "Weakest: YCSB, its own Zipf, YCSB A, update heavy, "
-    assert any(told in card.text for card in cards)
+    sentence = "Weakest: YCSB, its own Zipf, YCSB A, update heavy, "
+    assert any(sentence in card.text for card in cards)
     chart = next(c for c in comparison.compare(run).charts if c.benchmark == "ycsba")
     assert sentences.chart_name(chart) == "YCSB, its own Zipf, YCSB A, update heavy"
