@@ -99,12 +99,12 @@ class FakeDriver:
 
     def describe(self) -> Record:
         """Return the answer to --describe."""
-        known = [
+        benchmarks = [
             described(n, self.unsupported.get(n, ""))
             for n in synthetic_descriptions.NAMES
         ]
         return synthetic_descriptions.description(
-            self.engine, known, version=self.version, stores=self.stores
+            self.engine, benchmarks, version=self.version, stores=self.stores
         )
 
     def measure(self, benchmark: str) -> Record:
