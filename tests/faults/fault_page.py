@@ -16,7 +16,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.faults.harness import EXECUTABLES, OWN_FLAGS, Verdicts, run_family, told_of
+from tests.faults.harness import (
+    EXECUTABLES,
+    OWN_FLAGS,
+    Verdicts,
+    message_of,
+    run_family,
+)
 from tests.faults.table import (
     FAMILIES,
     HERE,
@@ -76,8 +82,8 @@ def described_lies() -> dict[str, str]:
 
 def described_benchmarks() -> list[str]:
     """Every benchmark of the executable that lies, without the audit."""
-    found = _described()["benchmarks"]
-    return [b["name"] for b in found if b["kind"] != "verify"]
+    benchmarks = _described()["benchmarks"]
+    return [b["name"] for b in benchmarks if b["kind"] != "verify"]
 
 
 def _described() -> Any:
@@ -86,7 +92,7 @@ def _described() -> Any:
     return json.loads(done.stdout)
 
 
-def section(family: Family, found: Verdicts) -> str:
+def section(family: Family, verdicts: Verdicts) -> str:
     """The lies of one family and what was said of them."""
     does = described_lies()
     lines = [f"\n## {family.title}\n"]
@@ -95,23 +101,23 @@ def section(family: Family, found: Verdicts) -> str:
     for scenario in family.scenarios:
         name = f"{scenario.mutant} `{scenario.name}`"
         for case in scenario.cases:
-            shown = found[case.cell]["shown"]
-            said = f"{shown}{_LINK[shown]}{told_of(case, found)}"
-            what = _told(scenario, does[scenario.lie])
-            cells = (name, what, f"`{case.benchmark}`", case.check, said)
+            shown = verdicts[case.cell]["shown"]
+            link = f"{shown}{_LINK[shown]}{message_of(case, verdicts)}"
+            what = _description(scenario, does[scenario.lie])
+            cells = (name, what, f"`{case.benchmark}`", case.check, link)
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def _told(scenario: Scenario, does: str) -> str:
+def _description(scenario: Scenario, does: str) -> str:
     every = str(scenario.flags.get("lie_every", 100))
-    told = re.sub(r"\bN\b", every, does.replace("N-th", f"{every}th"))
+    text = re.sub(r"\bN\b", every, does.replace("N-th", f"{every}th"))
     if scenario.engine.endswith("unordered"):
-        told += "; keeps no order of keys"
+        text += "; keeps no order of keys"
     if scenario.flags.get("lie_later"):
-        told += "; not while a database is prepared"
+        text += "; not while a database is prepared"
     others = {k: v for k, v in scenario.flags.items() if k not in OWN_FLAGS}
-    return "; ".join([told, *(f"{key} {value}" for key, value in others.items())])
+    return "; ".join([text, *(f"{key} {value}" for key, value in others.items())])
 
 
 def frame(costs: Mapping[str, float]) -> tuple[str, str]:

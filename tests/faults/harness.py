@@ -43,11 +43,11 @@ def run_family(
 
 def _write_scenario(lab: Lab, scenario: Scenario) -> None:
     flags = {"lie": scenario.lie, **scenario.flags}
-    own = [f"{k} = {json.dumps(flags[k])}\n" for k in OWN_FLAGS if k in flags]
+    settings = [f"{k} = {json.dumps(flags[k])}\n" for k in OWN_FLAGS if k in flags]
     lab.scenario(
         scenario.name,
         [case.benchmark for case in scenario.cases],
-        f"[settings.{scenario.engine}]\n{''.join(own)}",
+        f"[settings.{scenario.engine}]\n{''.join(settings)}",
         {**FLAGS, **{k: v for k, v in flags.items() if k not in OWN_FLAGS}},
     )
 
@@ -58,16 +58,16 @@ def problem_of(case: Case, verdicts: Verdicts) -> str:
     statuses = verdict["written"], verdict["shown"]
     if statuses != (case.status, case.status):
         return f"{case.cell} is {' and '.join(statuses)}: {verdict['reason']}"
-    if case.says and not told_of(case, verdicts):
+    if case.says and not message_of(case, verdicts):
         return f"{case.cell}: {case.says!r} is not told in {verdict}"
     return ""
 
 
-def told_of(case: Case, verdicts: Verdicts) -> str:
+def message_of(case: Case, verdicts: Verdicts) -> str:
     """Return the text that reports what the case expects, or ""."""
     verdict = verdicts[case.cell]
-    told = verdict["notes"] if case.status == "ok" else [verdict["reason"]]
-    return next((text for text in told if re.search(case.says, text)), "")
+    messages = verdict["notes"] if case.status == "ok" else [verdict["reason"]]
+    return next((text for text in messages if re.search(case.says, text)), "")
 
 
 def problems_of(cases: Sequence[Case], verdicts: Verdicts) -> list[str]:

@@ -44,13 +44,13 @@ class Mutation:
 
 def load_mutations() -> tuple[Mutation, ...]:
     """Return all mutations; their names are unique."""
-    found: dict[str, Mutation] = {}
+    mutations: dict[str, Mutation] = {}
     for path in sorted(HERE.glob("*.toml")):
         document = tomllib.loads(path.read_text())
         for mutation in (_mutation(n, e) for n, e in document["mutation"].items()):
-            assert mutation.name not in found, f"two are called {mutation.name}"
-            found[mutation.name] = mutation
-    return tuple(found.values())
+            assert mutation.name not in mutations, f"two are called {mutation.name}"
+            mutations[mutation.name] = mutation
+    return tuple(mutations.values())
 
 
 def _mutation(name: str, entry: Mapping[str, Any]) -> Mutation:

@@ -77,12 +77,14 @@ class Family:
 
     def only(self, cells: set[str]) -> "Family":
         """Return the family with only the cases of these cells."""
-        kept = []
+        scenarios = []
         for s in self.scenarios:
             cases = tuple(case for case in s.cases if case.cell in cells)
             if cases:
-                kept.append(Scenario(s.name, s.lie, s.mutant, s.engine, s.flags, cases))
-        return replace(self, scenarios=tuple(kept))
+                scenarios.append(
+                    Scenario(s.name, s.lie, s.mutant, s.engine, s.flags, cases)
+                )
+        return replace(self, scenarios=tuple(scenarios))
 
 
 def load_checks() -> dict[str, Check]:

@@ -41,9 +41,9 @@ def test_without_it_something_turns_red(
     for family in families_of(mutation):
         folder = tmp_path / family.name
         folder.mkdir()
-        found = verdicts_with(change, family, folder, executables)
+        verdicts = verdicts_with(change, family, folder, executables)
         for case in family.cases:
-            expect_let_through(mutation, case, found)
+            expect_let_through(mutation, case, verdicts)
 
 
 def families_of(mutation: Mutation) -> list[Family]:
@@ -61,26 +61,26 @@ def verdicts_with(
     def work() -> int:
         from tests.faults.harness import run_family
 
-        found = run_family(family, folder, executables)
-        answer.write_text(json.dumps(found))
+        verdicts = run_family(family, folder, executables)
+        answer.write_text(json.dumps(verdicts))
         return 0
 
     if not change.file.endswith(".py"):
         return run_family(family, folder, executables)
     assert exit_code_of(change, work) == 0
-    found: Verdicts = json.loads(answer.read_text())
-    return found
+    verdicts: Verdicts = json.loads(answer.read_text())
+    return verdicts
 
 
-def expect_let_through(mutation: Mutation, case: Case, found: Verdicts) -> None:
+def expect_let_through(mutation: Mutation, case: Case, verdicts: Verdicts) -> None:
     """Check that a lie goes through: it is ok, or only a second check sees it."""
-    told = f"{mutation.name} changes nothing for {case.cell}: {found[case.cell]}"
-    assert problem_of(case, found), told
-    verdict = found[case.cell]
+    message = f"{mutation.name} changes nothing for {case.cell}: {verdicts[case.cell]}"
+    assert problem_of(case, verdicts), message
+    verdict = verdicts[case.cell]
     if mutation.backed_by:
-        assert mutation.backed_by in verdict["reason"], told
+        assert mutation.backed_by in verdict["reason"], message
     else:
-        assert (verdict["written"], verdict["shown"]) == ("ok", "ok"), told
+        assert (verdict["written"], verdict["shown"]) == ("ok", "ok"), message
 
 
 def mutated_executables(mutation: Mutation, change: Change, folder: Path) -> Path:
@@ -128,8 +128,8 @@ def test_all_is_green_where_nothing_is_changed(
 
 def test_every_lie_is_guarded() -> None:
     guarded = {cell.split("/")[0] for m in MUTATIONS for cell in m.lets}
-    told = {case.scenario for case in CASES.values()}
-    assert told - guarded == set()
+    scenarios = {case.scenario for case in CASES.values()}
+    assert scenarios - guarded == set()
 
 
 def test_every_case_that_a_mutation_lets_through_exists() -> None:

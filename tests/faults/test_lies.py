@@ -19,11 +19,13 @@ SCANS = {  # need an order of keys
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_lie_is_caught(name: str, tmp_path: Path) -> None:
     family = load_family(name)
-    found = run_family(family, tmp_path)
-    assert not problems_of(family.cases, found)
-    assert len(found) == len(family.cases)
+    verdicts = run_family(family, tmp_path)
+    assert not problems_of(family.cases, verdicts)
+    assert len(verdicts) == len(family.cases)
     same = fault_page.without_figures if name in fault_page.TIMED else str
-    assert same(fault_page.section(family, found)) in same(fault_page.PATH.read_text())
+    assert same(fault_page.section(family, verdicts)) in same(
+        fault_page.PATH.read_text()
+    )
 
 
 def test_a_configuration_may_name_every_benchmark_and_no_other() -> None:
@@ -38,9 +40,9 @@ def test_the_honest_engine_is_clean(
     engine: str, unable: set[str], tmp_path: Path
 ) -> None:
     family = honest_family(engine, fault_page.described_benchmarks(), unable)
-    found = run_family(family, tmp_path)
-    assert not problems_of(family.cases, found)
-    assert not [verdict for verdict in found.values() if verdict["findings"]]
+    verdicts = run_family(family, tmp_path)
+    assert not problems_of(family.cases, verdicts)
+    assert not [verdict for verdict in verdicts.values() if verdict["findings"]]
 
 
 def test_every_case_names_a_check() -> None:
@@ -49,10 +51,10 @@ def test_every_case_names_a_check() -> None:
 
 
 def test_every_lie_of_the_executable_is_used() -> None:
-    known = fault_page.described_lies().keys()
+    lies = fault_page.described_lies().keys()
     families = [load_family(name) for name in FAMILIES]
-    told = {s.lie for family in families for s in family.scenarios}
-    assert known == told | {"none"}
+    injected = {s.lie for family in families for s in family.scenarios}
+    assert lies == injected | {"none"}
 
 
 def test_the_page_of_lies_is_up_to_date() -> None:
@@ -61,5 +63,5 @@ def test_the_page_of_lies_is_up_to_date() -> None:
     assert text.startswith(fault_page.without_costs(head))
     assert text.endswith(tail)
     titles = [load_family(name).title for name in FAMILIES]
-    wanted = ["The checks", *titles, "Not injected here"]
-    assert [line[3:] for line in text.splitlines() if line[:3] == "## "] == wanted
+    headings = ["The checks", *titles, "Not injected here"]
+    assert [line[3:] for line in text.splitlines() if line[:3] == "## "] == headings

@@ -119,7 +119,7 @@ class Toolchain:
         path = self.root / name
         if not path.is_file():
             return frozenset()
-        found = {name}
+        sources = {name}
         for included in _INCLUDE.findall(path.read_text()):
-            found |= self._seen_by(included)
-        return frozenset(found)
+            sources |= self._seen_by(included)
+        return frozenset(sources)

@@ -42,9 +42,9 @@ def _verdict(row: Row, written: set[str]) -> dict[str, Any]:
 def _from_tables(row: Row) -> list[str]:
     """Return what the report shows in tables next to the chart."""
     used = (row.used.cpu_user_ns_per_op or 0) + (row.used.cpu_system_ns_per_op or 0)
-    found = [f"each operation took {numbers.seconds(used)} of processor time"]
+    evidence = [f"each operation took {numbers.seconds(used)} of processor time"]
     latencies = row.latency.record["latency_ns"] if row.latency else None
     if latencies is not None:
         slowest = numbers.seconds(latencies["max"])
-        found.append(f"its slowest operation took {slowest}")
-    return found
+        evidence.append(f"its slowest operation took {slowest}")
+    return evidence
