@@ -34,17 +34,17 @@ NO_NUMBER = re.compile(r"\b(nan|inf|None|Undefined)\b")
 
 @pytest.fixture(params=EXTREMES)
 def result(request: pytest.FixtureRequest, tmp_path: Path) -> AbResult:
-    made = EXTREMES[request.param]
-    return judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path, **made)))
+    options = EXTREMES[request.param]
+    return judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path, **options)))
 
 
 def test_every_format_names_every_cell_and_has_no_odd_number(result: AbResult) -> None:
     page = tree(ab_page.render(result)).at("forest").text
     shown = [line.text for line in ab_text.lines(result, show_all=True)]
-    for told in (page, "\n".join(shown), ab_markdown.render(result)):
-        assert not NO_NUMBER.search(told)
-    for told in ("\n".join(shown), ab_markdown.render(result)):
-        assert all(str(cell.name) in told for cell in result.cells)
+    for output in (page, "\n".join(shown), ab_markdown.render(result)):
+        assert not NO_NUMBER.search(output)
+    for output in ("\n".join(shown), ab_markdown.render(result)):
+        assert all(str(cell.name) in output for cell in result.cells)
     assert not NO_NUMBER.search(ab_csv.render(result))
     document = ab_text.ab_document(result)
     assert json.loads(json.dumps(document, allow_nan=False)) == document

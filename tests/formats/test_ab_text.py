@@ -28,78 +28,82 @@ def result(run: Any = None, **changes: Any) -> AbResult:
     return replace(judge(run or ab_showcase.varied()), **changes)
 
 
-def texts(found: AbResult, **options: bool) -> list[str]:
-    return [line.text for line in ab_text.lines(found, **options)]
+def texts(outcome: AbResult, **options: bool) -> list[str]:
+    return [line.text for line in ab_text.lines(outcome, **options)]
 
 
-def starts(found: AbResult) -> list[str]:
+def starts(outcome: AbResult) -> list[str]:
     """Return the verdicts of the table, from the top."""
     words = ("▼ regressed", "▲ improved", "× failed", "? inconclusive", "= unchanged")
-    lines = (text for text in texts(found, show_all=True))
+    lines = (text for text in texts(outcome, show_all=True))
     return [w for line in lines for w in words if line.startswith(w)]
 
 
 def test_regressions_come_first_with_their_interval() -> None:
-    found = result()
-    table = [t for t in texts(found) if t.startswith("▼ regressed")]
+    outcome = result()
+    table = [t for t in texts(outcome) if t.startswith("▼ regressed")]
     (line,) = (t for t in table if "alpha/baseline/fillrandom" in t)
-    cell = next(c for c in found.regressed if c.name.engine == "alpha")
+    cell = next(c for c in outcome.regressed if c.name.engine == "alpha")
     assert cell.judgement is not None
     low, high = cell.judgement.rate_interval or (0, 0)
     assert f"−{-cell.judgement.rate_change * 100:.1f} %" in line
     assert f"[−{-low * 100:.1f}, −{-high * 100:.1f}] %" in line
-    order = starts(found)
+    order = starts(outcome)
     found_first = ["▼ regressed", "▲ improved", "× failed"]
-    kept = [w for w in order if w in found_first]
-    assert order[: len(kept)] == sorted(kept, key=found_first.index)
+    rest = [w for w in order if w in found_first]
+    assert order[: len(rest)] == sorted(rest, key=found_first.index)
 
 
 def test_unchanged_and_inconclusive_are_summarised_separately() -> None:
-    found = result()
-    shown = texts(found)
+    outcome = result()
+    shown = texts(outcome)
     assert not [t for t in shown if t.startswith(("= unchanged", "? inconclusive"))]
     (unsure,) = (t for t in shown if t.startswith("  ? "))
     (same,) = (t for t in shown if t.startswith("  = "))
-    assert f"{len(found.inconclusive)} inconclusive: a slowdown" in unsure
+    assert f"{len(outcome.inconclusive)} inconclusive: a slowdown" in unsure
     assert "could go unseen in gamma/baseline" in unsure
-    assert f"{len(found.unchanged)} unchanged: within ±3 %" in same
+    assert f"{len(outcome.unchanged)} unchanged: within ±3 %" in same
 
 
 def test_the_largest_blind_spot_is_named() -> None:
-    found = result()
+    outcome = result()
     largest = max(
-        (c for c in found.inconclusive if c.judgement and c.judgement.smallest_effect),
+        (
+            c
+            for c in outcome.inconclusive
+            if c.judgement and c.judgement.smallest_effect
+        ),
         key=lambda c: (c.judgement and c.judgement.smallest_effect) or 0,
     )
-    (unsure,) = (t for t in texts(found) if t.startswith("  ? "))
+    (unsure,) = (t for t in texts(outcome) if t.startswith("  ? "))
     assert str(largest.name) in unsure
 
 
 def test_all_shows_every_cell() -> None:
-    found = result()
-    shown = "\n".join(texts(found, show_all=True))
-    for cell in found.cells:
+    outcome = result()
+    shown = "\n".join(texts(outcome, show_all=True))
+    for cell in outcome.cells:
         assert str(cell.name) in shown
 
 
 def test_quiet_is_what_regressed_and_the_verdict() -> None:
-    found = result(counts=ab_showcase.counts())
-    shown = texts(found, quiet=True)
-    regressed = len(found.regressed) + len(found.regressed_engines)
+    outcome = result(counts=ab_showcase.counts())
+    shown = texts(outcome, quiet=True)
+    regressed = len(outcome.regressed) + len(outcome.regressed_engines)
     assert len(shown) == regressed + 2 + 1
     assert all(t.startswith(("▼ regressed", "+ more")) for t in shown[:-1])
-    assert shown[-1].startswith(f"{len(found.regressed)} regressed, ")
+    assert shown[-1].startswith(f"{len(outcome.regressed)} regressed, ")
     (verdict,) = texts(result(ab_showcase.run()), quiet=True)
     assert verdict.startswith("0 regressed, ")
 
 
 def test_the_headline_names_the_counts_that_make_the_exit_code() -> None:
-    found = result(ab_showcase.run(), counts=ab_showcase.counts())
-    assert (found.regressed, found.exit_code) == ((), 1)
-    (verdict,) = (t for t in texts(found) if t.startswith("0 regressed, "))
+    outcome = result(ab_showcase.run(), counts=ab_showcase.counts())
+    assert (outcome.regressed, outcome.exit_code) == ((), 1)
+    (verdict,) = (t for t in texts(outcome) if t.startswith("0 regressed, "))
     assert verdict.endswith(" · 2 counts of work regressed")
-    assert "2 counts of work regressed.**" in ab_markdown.render(found)
-    assert "<b>2 counts of work regressed.</b>" in ab_page.render(found)
+    assert "2 counts of work regressed.**" in ab_markdown.render(outcome)
+    assert "<b>2 counts of work regressed.</b>" in ab_page.render(outcome)
     (verdict,) = (t for t in texts(result(ab_showcase.run())) if t.startswith("0 "))
     assert "counts" not in verdict
 
@@ -111,11 +115,11 @@ def test_a_failed_cell_says_why() -> None:
 
 
 def test_the_summary_counts_every_verdict() -> None:
-    found = result()
-    numbers = (len(found.regressed), len(found.improved), len(found.unchanged))
-    told = "{} regressed, {} improved, {} unchanged".format(*numbers)
-    rest = f"{len(found.inconclusive)} inconclusive, {len(found.failed)} failed"
-    assert any(t.startswith(f"{told}, {rest}") for t in texts(found))
+    outcome = result()
+    numbers = (len(outcome.regressed), len(outcome.improved), len(outcome.unchanged))
+    head = "{} regressed, {} improved, {} unchanged".format(*numbers)
+    rest = f"{len(outcome.inconclusive)} inconclusive, {len(outcome.failed)} failed"
+    assert any(t.startswith(f"{head}, {rest}") for t in texts(outcome))
 
 
 def test_the_rule_is_that_of_the_run() -> None:
@@ -128,36 +132,36 @@ def test_the_rule_is_that_of_the_run() -> None:
 
 
 def test_changed_counts_are_reported_and_gated_ones_stand_out() -> None:
-    found = result(counts=ab_showcase.counts())
-    lines = ab_text.lines(found)
-    told = [line for line in lines if line.style in ("regressed", "improved")]
+    outcome = result(counts=ab_showcase.counts())
+    lines = ab_text.lines(outcome)
+    changed_lines = [line for line in lines if line.style in ("regressed", "improved")]
     [line] = (line.text for line in lines if " instructions " in line.text)
     assert " 12,345,678  13,580,246  +10.00 %  0.2 %" in line
-    styles = {line.text.split()[1]: line.style for line in told}
+    styles = {line.text.split()[1]: line.style for line in changed_lines}
     assert styles.items() >= {"more": "regressed", "less": "improved"}.items()
     assert any("2 more, 1 less, 1 same, 1 not gated" in line.text for line in lines)
 
 
 def test_counts_that_failed_and_tools_that_are_absent_are_reported() -> None:
-    one, told = ab_showcase.cell_names()[0], "side b: under strace: audit: 1 is gone"
-    failed = CountResult(one, "write_calls", "", 1, 1, 0.0, None, NOT_GATED, told)
+    name, reason = ab_showcase.cell_names()[0], "side b: under strace: audit: 1 is gone"
+    failed = CountResult(name, "write_calls", "", 1, 1, 0.0, None, NOT_GATED, reason)
     failed = replace(failed, trouble=True)
     tools = {"strace": "", "valgrind": "valgrind is not installed"}
     run = replace(ab_showcase.run(), tools=tools)
-    found = result(run, counts=(failed, replace(failed, name="sync_calls")))
-    shown = texts(found)
-    assert shown.count(f"  {one}: {told}") == 1
+    outcome = result(run, counts=(failed, replace(failed, name="sync_calls")))
+    shown = texts(outcome)
+    assert shown.count(f"  {name}: {reason}") == 1
     assert shown.count("  not counted: valgrind is not installed") == 1
-    assert "under strace: audit" in ab_markdown.render(found)
+    assert "under strace: audit" in ab_markdown.render(outcome)
     assert any(
         t.endswith("valgrind is not installed") for t in texts(result(run, counts=()))
     )
 
 
 def test_an_interrupted_run_has_no_advice_of_its_own() -> None:
-    found = result(ab_showcase.varied(unfinished=True))
-    assert any(text.startswith("next ") for text in texts(found))
-    shown = texts(found, advice=False)
+    outcome = result(ab_showcase.varied(unfinished=True))
+    assert any(text.startswith("next ") for text in texts(outcome))
+    shown = texts(outcome, advice=False)
     assert not any(text.startswith("next ") for text in shown)
 
 
@@ -165,42 +169,42 @@ def test_nothing_measured_is_said() -> None:
     run = ab_showcase.run()
     broken = Failure("a", "missing", "not built")
     cells = tuple(replace(c, screen=(), failure=broken) for c in run.cells)
-    found = result(replace(run, cells=cells))
-    assert found.exit_code == 5
-    assert any("there is no verdict" in text for text in texts(found))
+    outcome = result(replace(run, cells=cells))
+    assert outcome.exit_code == 5
+    assert any("there is no verdict" in text for text in texts(outcome))
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "advice"),
     [
         ({"unfinished": True}, f"resume {ab_showcase.RUN_ID} --a BUILD_A --b BUILD_B"),
         ({}, "the same command with -k 'alpha/baseline/fillrandom'"),
     ],
 )
 def test_the_next_step_follows_from_the_result(
-    change: dict[str, Any], told: str
+    change: dict[str, Any], advice: str
 ) -> None:
-    assert told in ab_text.next_step(result(ab_showcase.varied(**change)))
+    assert advice in ab_text.next_step(result(ab_showcase.varied(**change)))
 
 
 def test_the_rounds_that_would_tell_are_those_of_the_noisiest_cell() -> None:
     noisy = {"alpha/baseline/fillseq": 0.03, "gamma/batch/fillseqbatch": 0.06}
-    found = result(ab_showcase.run(sigmas=noisy, sigma=0.002, seed=3))
-    assert found.inconclusive and not found.regressed
-    needed = [c.judgement.pairs_needed for c in found.inconclusive if c.judgement]
+    outcome = result(ab_showcase.run(sigmas=noisy, sigma=0.002, seed=3))
+    assert outcome.inconclusive and not outcome.regressed
+    needed = [c.judgement.pairs_needed for c in outcome.inconclusive if c.judgement]
     rounds = math.ceil(max(n for n in needed if n is not None) / 2)
-    assert f"--screen-rounds {rounds} " in ab_text.next_step(found)
+    assert f"--screen-rounds {rounds} " in ab_text.next_step(outcome)
 
 
 def test_nothing_is_left_to_do_where_all_is_unchanged() -> None:
-    found = result(ab_showcase.run(sigma=0.001))
-    assert len(found.unchanged) == len(found.cells)
-    assert ab_text.next_step(found) == ""
+    outcome = result(ab_showcase.run(sigma=0.001))
+    assert len(outcome.unchanged) == len(outcome.cells)
+    assert ab_text.next_step(outcome) == ""
 
 
 def test_ascii_loses_nothing() -> None:
-    found = result(counts=ab_showcase.counts())
-    for text in texts(found, show_all=True):
+    outcome = result(counts=ab_showcase.counts())
+    for text in texts(outcome, show_all=True):
         assert plain(text).isascii()
         assert plain(text).count("?") == text.count("?"), text
 
@@ -209,20 +213,20 @@ def test_nothing_that_was_recorded_can_steer_a_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = ab_showcase.varied()
-    found = result(ab_rounds.labelled(run, "ne\x1b[2Jxt\x07\n"))
+    outcome = result(ab_rounds.labelled(run, "ne\x1b[2Jxt\x07\n"))
     output = Output(quiet=False, as_json=False, no_report=True, color="never")
-    print_lines(ab_text.lines(found), output)
+    print_lines(ab_text.lines(outcome), output)
     shown = capsys.readouterr().out
     assert "\x1b" not in shown and "\x07" not in shown
     assert "main → ne?[2Jxt" in shown
 
 
 def test_the_document_has_every_cell_and_agrees_with_the_result() -> None:
-    found = result(counts=ab_showcase.counts())
-    document = json.loads(json.dumps(ab_text.ab_document(found), allow_nan=False))
-    assert document["exit"] == found.exit_code == 1
-    assert len(document["cells"]) == len(found.cells)
-    for entry, cell in zip(document["cells"], found.cells, strict=True):
+    outcome = result(counts=ab_showcase.counts())
+    document = json.loads(json.dumps(ab_text.ab_document(outcome), allow_nan=False))
+    assert document["exit"] == outcome.exit_code == 1
+    assert len(document["cells"]) == len(outcome.cells)
+    for entry, cell in zip(document["cells"], outcome.cells, strict=True):
         assert entry["engine"] == cell.name.engine
         if cell.judgement is None:
             assert entry["verdict"] == "failed" and entry["reason"]
@@ -232,8 +236,8 @@ def test_the_document_has_every_cell_and_agrees_with_the_result() -> None:
         ends = cell.judgement.rate_interval
         assert ends and (entry["low"], entry["high"]) == pytest.approx(ends)
     tally = document["summary"]
-    assert tally["regressed"] == len(found.regressed)
-    assert sum(tally.values()) == len(found.cells)
+    assert tally["regressed"] == len(outcome.regressed)
+    assert sum(tally.values()) == len(outcome.cells)
     assert [c["verdict"] for c in document["counts"]].count("more") == 2
 
 
@@ -246,15 +250,15 @@ def test_what_was_not_measured_has_no_change_in_the_document() -> None:
 
 
 def test_the_csv_has_a_row_for_each_cell_and_each_engine() -> None:
-    found = result()
-    rows = list(csv.DictReader(io.StringIO(ab_csv.render(found))))
-    assert len(rows) == len(found.cells) + len(found.engines)
+    outcome = result()
+    rows = list(csv.DictReader(io.StringIO(ab_csv.render(outcome))))
+    assert len(rows) == len(outcome.cells) + len(outcome.engines)
     by_name = {
         tuple(r[k] for k in ("engine", "scenario", "benchmark")): r for r in rows
     }
     row = by_name["alpha", "baseline", "fillrandom"]
     assert row["verdict"] == "regressed" and row["a"] == "main"
-    cell = next(c for c in found.regressed if c.name.engine == "alpha")
+    cell = next(c for c in outcome.regressed if c.name.engine == "alpha")
     assert cell.judgement is not None
     assert float(row["rate_change_share"]) == pytest.approx(cell.judgement.rate_change)
     assert by_name["alpha", "", ""]["cells"] == "8"
@@ -269,10 +273,10 @@ def test_a_label_is_no_formula_to_a_spreadsheet() -> None:
 def test_markdown_shows_every_cell_and_escapes_what_it_is_given() -> None:
     run = ab_showcase.varied()
     run = ab_rounds.labelled(run, "<b>|next")
-    found = result(run, counts=ab_showcase.counts())
-    text = ab_markdown.render(found)
+    outcome = result(run, counts=ab_showcase.counts())
+    text = ab_markdown.render(outcome)
     assert "<b>" not in text and "\\<b\\>\\|next" in text
-    for cell in found.cells:
+    for cell in outcome.cells:
         assert str(cell.name) in text
     assert text.index("## Regressed") < text.index("## Improved")
     assert text.index("## Improved") < text.index("## Failed") < text.index("## Alpha")
@@ -283,14 +287,14 @@ def test_markdown_shows_every_cell_and_escapes_what_it_is_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"), [("md", "# new 1.1 against base 1.0"), ("csv", "run,a,b,engine")]
+    ("kind", "start"), [("md", "# new 1.1 against base 1.0"), ("csv", "run,a,b,engine")]
 )
-def test_report_knows_an_ab_run(tmp_path: Path, kind: str, told: str) -> None:
+def test_report_knows_an_ab_run(tmp_path: Path, kind: str, start: str) -> None:
     synthetic_ab.write_ab_run(tmp_path / synthetic_ab.AB_RUN_ID)
     where = ["--results-dir", str(tmp_path), "--format", kind]
     done = CliRunner().invoke(main, ["report", "@last", *where])
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith(told)
+    assert done.stdout.startswith(start)
 
 
 def test_report_writes_the_page_into_the_folder(tmp_path: Path) -> None:

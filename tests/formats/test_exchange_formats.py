@@ -83,9 +83,9 @@ def medians(run: Run) -> dict[str, float]:
 
 def by_name(text: str) -> dict[str, Any]:
     entries = json.loads(text)
-    found = {entry["name"]: entry for entry in entries}
-    assert len(found) == len(entries)
-    return found
+    entries_by_name = {entry["name"]: entry for entry in entries}
+    assert len(entries_by_name) == len(entries)
+    return entries_by_name
 
 
 def test_every_cell_is_either_written_or_named(varied: Run) -> None:
@@ -123,8 +123,8 @@ def test_no_format_has_a_cell_that_failed(varied: Run, render: Any) -> None:
 def test_github_is_given_two_documents_that_fit_its_rules(varied: Run) -> None:
     bigger = by_name(github_action_benchmark.render_bigger(varied))
     smaller = by_name(github_action_benchmark.render_smaller(varied))
-    for found in (bigger, smaller):
-        fastjsonschema.validate(GITHUB_SCHEMA, list(found.values()))
+    for document in (bigger, smaller):
+        fastjsonschema.validate(GITHUB_SCHEMA, list(document.values()))
     ours = medians(varied)
     assert {name: e["value"] for name, e in bigger.items()} == ours
     for name, rate in ours.items():
@@ -173,14 +173,14 @@ def benchstat_table(text: str, unit: str) -> dict[str, list[str]]:
     """Return the values of each cell in the table of one unit."""
     rows = list(csv.reader(io.StringIO(text)))
     start = next(i for i, row in enumerate(rows) if len(row) > 1 and row[1] == unit)
-    found = {}
+    cells = {}
     for row in rows[start + 1 :]:
         if not row or row[0] == "geomean":
             break
         parts = dict(part.split("=") for part in row[0].split("/")[1:])
         name = f"{parts['engine']}/{parts['scenario']}/{parts['benchmark']}"
-        found[name] = row[1:]
-    return found
+        cells[name] = row[1:]
+    return cells
 
 
 def test_benchstat_reads_our_medians(many: Run, tmp_path: Path) -> None:
@@ -219,10 +219,10 @@ def test_benchstat_puts_runs_of_two_machines_into_two_tables(
     many: Run, tmp_path: Path
 ) -> None:
     plan = synthetic_run.plan(repetitions=7) | {"machine": {"id": "another"}}
-    other = load_run(synthetic_run.write_run(tmp_path / "other", plan))
+    elsewhere = load_run(synthetic_run.write_run(tmp_path / "other", plan))
     old, new = tmp_path / "old.txt", tmp_path / "new.txt"
     old.write_text(benchstat.render(many))
-    new.write_text(benchstat.render(other))
+    new.write_text(benchstat.render(elsewhere))
     text = run_benchstat(old, new)
     assert "machine-id: synthetic" in text
     assert "machine-id: another" in text

@@ -71,13 +71,13 @@ def foreign() -> Document:
 
 
 def test_what_is_written_is_read_back(run: Run, tmp_path: Path) -> None:
-    found = read(write(tmp_path / "g.json", google_benchmark.render(run)))
+    contents = read(write(tmp_path / "g.json", google_benchmark.render(run)))
     ours = {str(s.name): s.rates for s in samples(run)}
-    assert found.samples.keys() == ours.keys()
+    assert contents.samples.keys() == ours.keys()
     for name, rates in ours.items():
-        assert found.samples[name].rates == pytest.approx(rates, rel=1e-12)
-    assert found.context["run"] == run.plan.run
-    assert found.context["lines_sha256"] == run.lines_sha256
+        assert contents.samples[name].rates == pytest.approx(rates, rel=1e-12)
+    assert contents.context["run"] == run.plan.run
+    assert contents.context["lines_sha256"] == run.lines_sha256
 
 
 def test_an_entry_is_a_repetition_with_all_its_figures(run: Run) -> None:
@@ -108,9 +108,9 @@ def test_the_context_has_what_readers_ask_for_and_no_guesses(run: Run) -> None:
 
 
 def test_the_caches_are_those_of_the_environment(run: Run) -> None:
-    told = "L1 Data 48K (cpu 0); L3 Unified 32M (cpu 0-3,8)"
-    known = replace(run, environment={"cpu": {"caches": told}})
-    assert json.loads(google_benchmark.render(known))["context"]["caches"] == [
+    caches = "L1 Data 48K (cpu 0); L3 Unified 32M (cpu 0-3,8)"
+    with_caches = replace(run, environment={"cpu": {"caches": caches}})
+    assert json.loads(google_benchmark.render(with_caches))["context"]["caches"] == [
         {"type": "Data", "level": 1, "size": 49152, "num_sharing": 1},
         {"type": "Unified", "level": 3, "size": 33554432, "num_sharing": 5},
     ]
@@ -118,10 +118,10 @@ def test_the_caches_are_those_of_the_environment(run: Run) -> None:
 
 def test_the_context_names_a_machine_by_its_identity(run: Run, tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=9) | {"machine": {"id": "another"}}
-    other = load_run(synthetic_run.write_run(tmp_path / "other", plan))
+    elsewhere = load_run(synthetic_run.write_run(tmp_path / "other", plan))
     first, same, second = (
         json.loads(google_benchmark.render(r))["context"]["host_name"]
-        for r in (run, run, other)
+        for r in (run, run, elsewhere)
     )
     assert first == same != second
 
@@ -153,16 +153,16 @@ def test_compare_py_reads_our_medians_and_tests_them(run: Run, tmp_path: Path) -
     slower = load_run(synthetic_run.write_run(tmp_path / "slower", plan, lines))
     old = write(tmp_path / "old.json", google_benchmark.render(run))
     new = write(tmp_path / "new.json", google_benchmark.render(slower))
-    said = compare(old, new)
-    rows = [line.split() for line in said.splitlines() if line.startswith(f"{cell} ")]
+    output = compare(old, new)
+    rows = [line.split() for line in output.splitlines() if line.startswith(f"{cell} ")]
     assert len(rows) == 9
     assert {float(row[1]) for row in rows} == {0.25}
     rate = next(s for s in samples(run) if str(s.name) == cell).rate
-    told = statistics.median(float(row[3]) for row in rows)
-    assert told == pytest.approx(1e9 / rate.median, abs=1)
-    tested = re.findall(r"^(\S+)_pvalue +(\S+)", said, re.MULTILINE)
+    median_ns = statistics.median(float(row[3]) for row in rows)
+    assert median_ns == pytest.approx(1e9 / rate.median, abs=1)
+    tested = re.findall(r"^(\S+)_pvalue +(\S+)", output, re.MULTILINE)
     assert {name for name, p in tested if float(p) < 0.05} == {cell}
-    assert "WARNING" not in said  # nine repetitions are enough for it
+    assert "WARNING" not in output  # nine repetitions are enough for it
 
 
 def test_what_google_benchmark_writes_is_read_with_its_own_medians(
@@ -172,31 +172,31 @@ def test_what_google_benchmark_writes_is_read_with_its_own_medians(
     words = ("--benchmark_repetitions=3", "--benchmark_min_time=0.001")
     command = [other_programs.google_program(), *words, f"--benchmark_out={path}"]
     subprocess.run(command, capture_output=True, check=True)
-    found = read(path)
-    told = {
+    contents = read(path)
+    medians = {
         entry["run_name"]: PER_SECOND[entry["time_unit"]] / entry["real_time"]
         for entry in json.loads(path.read_text())["benchmarks"]
         if entry.get("aggregate_name") == "median"
     }
-    assert len(found.samples) > 10
-    for name, sample in found.samples.items():
+    assert len(contents.samples) > 10
+    for name, sample in contents.samples.items():
         assert len(sample.rates) == 3
-        assert statistics.median(sample.rates) == pytest.approx(told[name])
+        assert statistics.median(sample.rates) == pytest.approx(medians[name])
 
 
 def test_a_file_of_google_benchmark_is_read_without_its_aggregates(
     tmp_path: Path,
 ) -> None:
-    found = read(write(tmp_path / "g.json", foreign()))
-    assert found.samples.keys() == {"BM_x/8"}
-    assert found.samples["BM_x/8"].rates == pytest.approx((4e6, 2e6))
-    assert found.context["host_name"] == "box"
+    contents = read(write(tmp_path / "g.json", foreign()))
+    assert contents.samples.keys() == {"BM_x/8"}
+    assert contents.samples["BM_x/8"].rates == pytest.approx((4e6, 2e6))
+    assert contents.context["host_name"] == "box"
 
 
 def test_the_least_that_compare_py_takes_is_read(tmp_path: Path) -> None:
     entry = {"name": "x", "real_time": 2, "cpu_time": 2, "time_unit": "ms"}
-    found = read(write(tmp_path / "g.json", {"benchmarks": [entry, entry]}))
-    assert found.samples["x"].rates == (500, 500)
+    contents = read(write(tmp_path / "g.json", {"benchmarks": [entry, entry]}))
+    assert contents.samples["x"].rates == (500, 500)
 
 
 def test_a_benchmark_that_failed_once_has_no_sample(tmp_path: Path) -> None:
@@ -204,9 +204,9 @@ def test_a_benchmark_that_failed_once_has_no_sample(tmp_path: Path) -> None:
     bad = repetition("BM_bad") | {"error_occurred": True, "error_message": "no disk"}
     document["benchmarks"] += [bad, repetition("BM_bad", 1)]
     document["benchmarks"].append(repetition("BM_skipped") | {"skipped": True})
-    found = read(write(tmp_path / "g.json", document))
-    assert found.samples.keys() == {"BM_x/8"}
-    assert found.failed == {"BM_bad": "no disk", "BM_skipped": "skipped"}
+    contents = read(write(tmp_path / "g.json", document))
+    assert contents.samples.keys() == {"BM_x/8"}
+    assert contents.failed == {"BM_bad": "no disk", "BM_skipped": "skipped"}
 
 
 def entry_with(**changed: Any) -> Callable[[Document], None]:
@@ -284,17 +284,17 @@ HOSTILE: dict[str, tuple[Callable[[Document], None], str]] = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_document_is_refused_with_its_path(case: str, tmp_path: Path) -> None:
-    change, said = HOSTILE[case]
+    change, reason = HOSTILE[case]
     document = foreign()
     change(document)
     path = write(tmp_path / "hostile.json", document)
     with pytest.raises(ResultsError) as refused:
         read(path)
-    told = str(refused.value)
-    assert told.startswith(f"{path}: ")
-    assert said in told
-    assert told.isprintable()
-    assert len(told) < 400 + len(str(path))
+    message = str(refused.value)
+    assert message.startswith(f"{path}: ")
+    assert reason in message
+    assert message.isprintable()
+    assert len(message) < 400 + len(str(path))
 
 
 @pytest.mark.parametrize(

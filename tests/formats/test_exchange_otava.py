@@ -56,8 +56,8 @@ def test_a_row_is_a_run_with_its_time_and_the_medians() -> None:
     entries = synthetic_history.history(3, CELLS)
     texts = otava.files(series(entries))
     assert set(texts) == {"kvmatrix-1.csv", "otava.yaml"}
-    told = re.findall(r"direction: (\S+)", texts["otava.yaml"])
-    assert told == ["1"] * len(CELLS)  # more is better
+    directions = re.findall(r"direction: (\S+)", texts["otava.yaml"])
+    assert directions == ["1"] * len(CELLS)  # more is better
     first = rows(texts["kvmatrix-1.csv"])[0]
     assert first["time"] == "2026-01-01 00:00:00 +0000"
     assert first["commit"] == entries[0].label
@@ -80,10 +80,10 @@ def test_a_cell_that_some_runs_lack_has_a_file_of_its_own() -> None:
 
 def test_machines_are_not_mixed() -> None:
     cell = synthetic_history.entry_cell(OTHER, 1e5)
-    other = {**synthetic_history.MACHINE, "cpu_model": "Another CPU"}
+    another_machine = {**synthetic_history.MACHINE, "cpu_model": "Another CPU"}
     entries = [
         synthetic_history.entry(0, [cell]),
-        synthetic_history.entry(1, [cell], machine=other),
+        synthetic_history.entry(1, [cell], machine=another_machine),
     ]
     texts = otava.files(series(entries))
     assert len([name for name in texts if name.endswith(".csv")]) == 2
@@ -119,10 +119,10 @@ def test_the_verb_writes_a_folder_and_names_its_configuration(tmp_path: Path) ->
     done = history(folder, "-o", str(target), "-k", "beta/*", "--last", "4")
     assert done.exit_code == 0, done.output
     assert done.stdout.strip() == str(target / "otava.yaml")
-    found = rows((target / "kvmatrix-1.csv").read_text())
-    assert [row["run"] for row in found] == [entry.run for entry in entries[2:]]
-    assert str(OTHER) in found[0]
-    assert str(synthetic_history.CELL) not in found[0]
+    csv_rows = rows((target / "kvmatrix-1.csv").read_text())
+    assert [row["run"] for row in csv_rows] == [entry.run for entry in entries[2:]]
+    assert str(OTHER) in csv_rows[0]
+    assert str(synthetic_history.CELL) not in csv_rows[0]
 
 
 def test_the_verb_needs_a_folder(tmp_path: Path) -> None:

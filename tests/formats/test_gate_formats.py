@@ -62,30 +62,30 @@ def test_a_command_is_one_line_that_the_runner_reads_back() -> None:
     assert "\r" not in line
     match = re.fullmatch(r"::error title=([^:,\n\r]*)::(.*)", line)
     assert match
-    told = HOSTILE
+    expected = HOSTILE
     for sign in "\x1b\x00\ud7ff\ufffe":
-        told = told.replace(sign, " ")
-    assert unescaped(match[1]) == told
-    assert unescaped(match[2]) == told
+        expected = expected.replace(sign, " ")
+    assert unescaped(match[1]) == expected
+    assert unescaped(match[2]) == expected
 
 
 def test_every_regression_and_failure_is_an_error_and_what_is_unknown_a_warning() -> (
     None
 ):
-    found = annotations(gate(*ROWS), 1)
-    errors = [line for line in found if line.startswith("::error ")]
+    notes = annotations(gate(*ROWS), 1)
+    errors = [line for line in notes if line.startswith("::error ")]
     assert len(errors) == 4
     assert any("−11.4 %25 [−13.1, −10.8] %25 at 95 %25" in line for line in errors)
-    [warning] = [line for line in found if line.startswith("::warning ")]
+    [warning] = [line for line in notes if line.startswith("::warning ")]
     assert "1 row inconclusive" in warning
     assert "c/base/x" in warning
 
 
 def test_github_warns_of_what_passed_without_being_known() -> None:
     gone = replace(ROWS[5], alert=True, note="its settings changed")
-    found = annotations(gate(ROWS[1], UNSURE, VAGUE, gone), 0)
-    assert all(line.startswith("::warning ") for line in found)
-    unsure, vague, changed = map(unescaped, found)
+    notes = annotations(gate(ROWS[1], UNSURE, VAGUE, gone), 0)
+    assert all(line.startswith("::warning ") for line in notes)
+    unsure, vague, changed = map(unescaped, notes)
     assert "d/base/x: a slowdown of up to 8.0 % could go unseen; w" in unsure
     assert "1 row not gated::d/base/y: a slowdown of up to 30 %" in vague
     assert "its settings changed" in changed
@@ -94,33 +94,33 @@ def test_github_warns_of_what_passed_without_being_known() -> None:
 
 def test_a_nomination_fails_without_being_called_a_regression() -> None:
     row = replace(SLOWER, outcome=GateOutcome.NOMINATED, note="since 1a2b3c4")
-    made = gate(row, ROWS[1], hints=("kvmatrix ab x", "kvmatrix ab y"))
-    assert made.exit_code() == 1
-    texts = [line.text for line in lines(made, 1)]
+    decision = gate(row, ROWS[1], hints=("kvmatrix ab x", "kvmatrix ab y"))
+    assert decision.exit_code() == 1
+    texts = [line.text for line in lines(decision, 1)]
     assert texts[-3:] == [
         "confirm   kvmatrix ab x",
         "confirm   kvmatrix ab y",
         "not passed: 1 cell nominated, not yet confirmed",
     ]
-    error, *notices = annotations(made, 1)
+    error, *notices = annotations(decision, 1)
     assert notices == [f"::notice title=confirm::kvmatrix ab {x}" for x in "xy"]
     assert error.startswith("::error title=nominated%3A alpha/base/fillseq::−11.4")
-    summary = step_summary(made, 1)
+    summary = step_summary(decision, 1)
     assert "Confirm with:\n\n    kvmatrix ab x\n    kvmatrix ab y\n" in summary
-    found = document(made, 1)
-    assert found["confirm"] == ["kvmatrix ab x", "kvmatrix ab y"]
-    failure = ElementTree.fromstring(render(made, 1)).find(".//failure")
+    answer = document(decision, 1)
+    assert answer["confirm"] == ["kvmatrix ab x", "kvmatrix ab y"]
+    failure = ElementTree.fromstring(render(decision, 1)).find(".//failure")
     assert failure is not None and failure.attrib["message"].startswith("nominated")
-    assert "confirm: kvmatrix ab x\nconfirm: kvmatrix ab y\n" in render(made, 1)
+    assert "confirm: kvmatrix ab x\nconfirm: kvmatrix ab y\n" in render(decision, 1)
     every = "\n".join([*texts, error, summary, str(failure.attrib)])
     assert "regress" not in every
 
 
 def test_labels_cannot_forge_the_summary() -> None:
     label = "x\n\n# passed\x1b[31m\n\nx"
-    made = Gate(RUN, label, label, ROWS[:1])
-    assert "\n# passed" not in step_summary(made, 1)
-    assert "\x1b" not in step_summary(made, 1)
+    decision = Gate(RUN, label, label, ROWS[:1])
+    assert "\n# passed" not in step_summary(decision, 1)
+    assert "\x1b" not in step_summary(decision, 1)
 
 
 def test_counts_are_distinguished_from_times() -> None:
@@ -131,13 +131,13 @@ def test_counts_are_distinguished_from_times() -> None:
 
 
 def test_every_format_shows_what_could_go_unseen() -> None:
-    made = gate(ROWS[1], UNSURE, VAGUE)
-    told = "1 unchanged, 1 inconclusive (a slowdown of up to 8.0 % could go unseen"
-    assert told in lines(made, 0)[-1].text
-    assert told in render(made, 0)
-    assert told in step_summary(made, 0)
-    assert document(made, 0)["verdicts"]["not gated"] == 1
-    shown = [line.text for line in lines(made, 0)]
+    decision = gate(ROWS[1], UNSURE, VAGUE)
+    summary = "1 unchanged, 1 inconclusive (a slowdown of up to 8.0 % could go unseen"
+    assert summary in lines(decision, 0)[-1].text
+    assert summary in render(decision, 0)
+    assert summary in step_summary(decision, 0)
+    assert document(decision, 0)["verdicts"]["not gated"] == 1
+    shown = [line.text for line in lines(decision, 0)]
     assert any("d/base/y" in line and "up to 30 %" in line for line in shown)
 
 
@@ -145,10 +145,10 @@ def test_github_shows_ten_annotations_so_the_last_counts_the_rest() -> None:
     many = [
         VerdictRow(Kind.CELL, f"a/b/c{i}", GateOutcome.REGRESSED) for i in range(30)
     ]
-    found = annotations(gate(*many), 1)
-    assert len(found) == MOST_ANNOTATIONS
-    assert "21 more" in found[-1]
-    assert "a/b/c29" in found[-1]
+    notes = annotations(gate(*many), 1)
+    assert len(notes) == MOST_ANNOTATIONS
+    assert "21 more" in notes[-1]
+    assert "a/b/c29" in notes[-1]
 
 
 def test_a_gate_that_judged_nothing_is_an_error_that_says_why() -> None:
@@ -169,15 +169,15 @@ def test_the_summary_is_a_table_that_no_text_breaks_out_of() -> None:
 
 
 def test_the_text_has_what_was_found_and_ends_with_the_conclusion() -> None:
-    found = [line.text for line in lines(gate(*ROWS, hints=("kvmatrix ab",)), 1)]
-    assert any("185k  164k  −11.4 %  [−13.1, −10.8] %" in line for line in found)
-    assert found[-1] == "not passed: 2 regressions"
-    assert found[-2] == "confirm   kvmatrix ab"
-    assert not any("alpha/base/readseq" in line for line in found)
+    texts = [line.text for line in lines(gate(*ROWS, hints=("kvmatrix ab",)), 1)]
+    assert any("185k  164k  −11.4 %  [−13.1, −10.8] %" in line for line in texts)
+    assert texts[-1] == "not passed: 2 regressions"
+    assert texts[-2] == "confirm   kvmatrix ab"
+    assert not any("alpha/base/readseq" in line for line in texts)
 
 
 @pytest.mark.parametrize(
-    ("rows", "more", "code", "told"),
+    ("rows", "more", "code", "conclusion"),
     [
         ((), {}, 5, "nothing was measured"),
         ((ROWS[1], ROWS[2]), {}, 3, "1 cell failed or missing"),
@@ -193,16 +193,16 @@ def test_the_text_has_what_was_found_and_ends_with_the_conclusion() -> None:
     ],
 )
 def test_the_conclusion_says_why(
-    rows: tuple[VerdictRow, ...], more: dict[str, object], code: int, told: str
+    rows: tuple[VerdictRow, ...], more: dict[str, object], code: int, conclusion: str
 ) -> None:
-    assert told in document(gate(*rows, **more), code)["conclusion"]
+    assert conclusion in document(gate(*rows, **more), code)["conclusion"]
 
 
 def test_the_document_has_every_row() -> None:
-    found = document(gate(*ROWS), 1)
-    assert [row["name"] for row in found["rows"]] == [row.name for row in ROWS]
-    assert found["passed"] is False
-    assert found["rows"][0]["interval"] == [-0.131, -0.108]
+    answer = document(gate(*ROWS), 1)
+    assert [row["name"] for row in answer["rows"]] == [row.name for row in ROWS]
+    assert answer["passed"] is False
+    assert answer["rows"][0]["interval"] == [-0.131, -0.108]
 
 
 # What JUnit.xsd of windyroad/JUnit-Schema asks of each element: attributes (those it

@@ -20,14 +20,14 @@ RENDERERS: dict[str, Callable[[Run], str]] = {
 
 @pytest.mark.parametrize("name", RENDERERS)
 def test_the_report_of_the_recorded_run_is_the_golden_one(name: str) -> None:
-    made = RENDERERS[name](load_run(GOLDEN / "run")).encode()
+    output = RENDERERS[name](load_run(GOLDEN / "run")).encode()
     golden = (GOLDEN / name).read_bytes()
     # Compared line by line first: the difference of whole pages is unreadable.
-    for number, (one, other) in enumerate(
-        zip(made.splitlines(), golden.splitlines(), strict=False), 1
+    for number, (line, golden_line) in enumerate(
+        zip(output.splitlines(), golden.splitlines(), strict=False), 1
     ):
-        assert one == other, f"{name}:{number}"
-    assert made == golden
+        assert line == golden_line, f"{name}:{number}"
+    assert output == golden
 
 
 def test_the_recorded_run_is_worth_comparing() -> None:
@@ -36,8 +36,8 @@ def test_the_recorded_run_is_worth_comparing() -> None:
     statuses = {cell.status for cell in run.cells.values()}
     assert statuses == {"ok", "unsupported", "excluded"}
     text = (GOLDEN / "report.html").read_text("utf-8")
-    for told in ("wins", "× baseline", "2011 and now", "keeps no key order"):
-        assert told in text, told
+    for phrase in ("wins", "× baseline", "2011 and now", "keeps no key order"):
+        assert phrase in text, phrase
 
 
 def write_golden() -> None:

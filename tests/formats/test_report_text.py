@@ -20,8 +20,8 @@ def varied(tmp_path: Path) -> Run:
 
 def section(text: str, title: str) -> list[list[str]]:
     """Return the rows of the table under a heading of the Markdown report."""
-    own = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    rows = [row for row in own.splitlines() if row.startswith("|")]
+    body = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    rows = [row for row in body.splitlines() if row.startswith("|")]
     return [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
 
 
@@ -60,8 +60,8 @@ def test_markdown_has_what_is_behind_the_charts_of_all_scenarios(varied: Run) ->
 def test_a_table_of_several_charts_has_the_columns_of_all(varied: Run) -> None:
     """Reads have no settling time, and their table no such column."""
     head, _, *rows = section(markdown.render(varied), "Time by phase")
-    told = ["open", "loop", "flush", "settle", "close", "reopen", "recover"]
-    assert head == ["Scenario", "Benchmark", "Engine", *told]
+    phases = ["open", "loop", "flush", "settle", "close", "reopen", "recover"]
+    assert head == ["Scenario", "Benchmark", "Engine", *phases]
     (read,) = (row for row in rows if row[1:3] == ["readrandom", "Alpha"])
     assert read[head.index("settle")] == "–"
     assert read[head.index("close")] == "500 µs"
@@ -71,8 +71,8 @@ def test_markdown_says_the_noise_and_what_was_disturbed(varied: Run) -> None:
     text = markdown.render(varied)
     assert "differs from itself by at most 3.5 %." in text
     assert "and no other median is within the noise of the run (3.5 %)." in text
-    told = "Gamma, repetition 1, attempt 2: other processes 7.9 % of the CPUs"
-    assert f"- Baseline, fillseq: {told}; retried" in text
+    repetition = "Gamma, repetition 1, attempt 2: other processes 7.9 % of the CPUs"
+    assert f"- Baseline, fillseq: {repetition}; retried" in text
 
 
 def test_markdown_has_what_is_on_disk_and_explains_it(varied: Run) -> None:
@@ -136,45 +136,45 @@ def test_csv_has_a_row_for_each_line_with_units_in_its_header(varied: Run) -> No
         assert name in rows[0]
 
 
-def rows_of(run: Run, **wanted: str) -> list[dict[str, str]]:
+def rows_of(run: Run, **fields: str) -> list[dict[str, str]]:
     rows = csv.DictReader(io.StringIO(csv_format.render(run)))
-    return [row for row in rows if wanted.items() <= row.items()]
+    return [row for row in rows if fields.items() <= row.items()]
 
 
 def test_csv_has_every_attempt_and_says_which_count(varied: Run) -> None:
-    made = rows_of(varied, engine="beta-tree", benchmark="fillrandom", repetition="2")
-    told = [(row["attempt"], row["superseded"], row["pass"]) for row in made]
-    assert told == [
+    tries = rows_of(varied, engine="beta-tree", benchmark="fillrandom", repetition="2")
+    columns = [(row["attempt"], row["superseded"], row["pass"]) for row in tries]
+    assert columns == [
         ("1", "true", "throughput"),
         ("2", "true", "throughput"),
         ("3", "false", "throughput"),
     ]
-    marks = [row["disturbance_marks"] for row in made]
+    marks = [row["disturbance_marks"] for row in tries]
     assert marks == ["steal 3.1 %", "other processes 7.9 % of the CPUs", ""]
-    assert {row["disturbance_steal_share"] for row in made[:2]} == {"0.031"}
+    assert {row["disturbance_steal_share"] for row in tries[:2]} == {"0.031"}
 
 
 def test_csv_has_the_percentiles_of_latency_repetitions(varied: Run) -> None:
-    own = {"engine": "alpha", "benchmark": "fillrandbatch"}
-    (row,) = rows_of(varied, **own, repetition="4")
+    cell_fields = {"engine": "alpha", "benchmark": "fillrandbatch"}
+    (row,) = rows_of(varied, **cell_fields, repetition="4")
     assert (row["pass"], row["ending"]) == ("latency", "killed")
     line: Any
     (line,) = (
         m.record
         for m in varied.measurements
-        if (m.cell.engine, m.cell.benchmark, m.repetition) == (*own.values(), 4)
+        if (m.cell.engine, m.cell.benchmark, m.repetition) == (*cell_fields.values(), 4)
     )
-    found = line["latency_ns"]
+    latencies = line["latency_ns"]
     for key in ("count", "min", "max", "sum"):
         name = f"latency_{key}" if key == "count" else f"latency_{key}_ns"
-        assert row[name] == str(found[key])
-    assert int(row["latency_p50_ns"]) <= int(row["latency_p99_ns"]) < found["max"]
+        assert row[name] == str(latencies[key])
+    assert int(row["latency_p50_ns"]) <= int(row["latency_p99_ns"]) < latencies["max"]
     assert row["latency_p99_9_ns"] == ""
     assert row["service_p50_ns"] == row["latency_p50_ns"]
     assert row["open_loop_late_starts"] == "12"
     assert row["open_loop_saturated"] == "false"
     assert row["audit_open_ns"] == "3000000"
-    (before,) = rows_of(varied, **own, repetition="3")
+    (before,) = rows_of(varied, **cell_fields, repetition="3")
     assert (before["latency_p50_ns"], before["open_loop_saturated"]) == ("", "")
 
 
