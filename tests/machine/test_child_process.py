@@ -32,26 +32,26 @@ def shell(
     [("true", "0"), ("exit 3", "3"), ("kill -ABRT $$", "signal 6")],
 )
 def test_the_end_of_a_child_is_reported(script: str, exit: str) -> None:
-    found = shell(script)
-    assert (found.exit, found.left_behind, found.timed_out) == (exit, 0, False)
+    outcome = shell(script)
+    assert (outcome.exit, outcome.left_behind, outcome.timed_out) == (exit, 0, False)
 
 
 def test_its_environment_is_what_is_given_and_nothing_else(tmp_path: Path) -> None:
     spawner = Spawner({**PATH, "WORD": "one"})
-    for executor, told in (
+    for executor, word in (
         (spawner, "WORD=one"),
         (spawner.with_environment({**PATH, "WORD": "two"}), "WORD=two"),
     ):
         with (tmp_path / "out").open("wb") as out:
             executor.run(("env",), PATIENCE_S, stdout=out)
         lines = (tmp_path / "out").read_text().splitlines()
-        assert set(lines) - {"PWD=" + str(Path.cwd())} == {"PATH=/usr/bin:/bin", told}
+        assert set(lines) - {"PWD=" + str(Path.cwd())} == {"PATH=/usr/bin:/bin", word}
 
 
 def test_the_end_of_stderr_is_kept() -> None:
-    found = shell(r"seq 3000 >&2; printf 'x\377' >&2")
-    assert found.stderr_tail.endswith("2999\n3000\nx\N{REPLACEMENT CHARACTER}")
-    assert len(found.stderr_tail.encode()) <= STDERR_TAIL_BYTES + 2
+    outcome = shell(r"seq 3000 >&2; printf 'x\377' >&2")
+    assert outcome.stderr_tail.endswith("2999\n3000\nx\N{REPLACEMENT CHARACTER}")
+    assert len(outcome.stderr_tail.encode()) <= STDERR_TAIL_BYTES + 2
 
 
 def test_a_child_that_is_deaf_is_killed_at_the_limit_with_its_own(
@@ -60,8 +60,8 @@ def test_a_child_that_is_deaf_is_killed_at_the_limit_with_its_own(
     pid = tmp_path / "pid"
     script = f"trap '' TERM; sleep 3600 & echo $! >{pid}; wait; sleep 3600"
     for limit_s in LIMITS_S:
-        found = shell(script, limit_s)
-        assert found.timed_out
+        outcome = shell(script, limit_s)
+        assert outcome.timed_out
         if pid.exists() and pid.read_text().endswith("\n"):
             break
     assert not is_alive(int(pid.read_text()))
@@ -71,11 +71,11 @@ def test_what_left_its_session_is_killed_and_counted(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     # The shell ends once its grandchild, in another session, has written its pid.
     leave = f"setsid sh -c 'echo $$ >{pid}; exec sleep 3600' &"
-    found = shell(f"{leave} until [ -s {pid} ]; do sleep 0.01; done")
+    outcome = shell(f"{leave} until [ -s {pid} ]; do sleep 0.01; done")
     was_alive = is_alive(int(pid.read_text()))
     if was_alive:
         os.kill(int(pid.read_text()), signal.SIGKILL)
-    assert (found.exit, found.left_behind, was_alive) == ("0", 1, False)
+    assert (outcome.exit, outcome.left_behind, was_alive) == ("0", 1, False)
 
 
 def test_a_stop_ends_the_child_and_refuses_the_next() -> None:
@@ -96,10 +96,10 @@ def test_a_stop_ends_the_child_and_refuses_the_next() -> None:
 
 
 def test_what_others_have_started_is_left_alone() -> None:
-    other = subprocess.Popen(["sleep", "3600"], start_new_session=True)
+    stranger = subprocess.Popen(["sleep", "3600"], start_new_session=True)
     try:
         assert shell("true").left_behind == 0
-        assert other.poll() is None
+        assert stranger.poll() is None
     finally:
-        other.kill()
-        other.wait()
+        stranger.kill()
+        stranger.wait()

@@ -44,9 +44,9 @@ class Busy(TextMachine):
     ) -> None:
         """Add a process; `ticks` are its own and those of children it has reaped."""
         flags = 0x00208040 if kernel else 0x00400100
-        own, reaped = ticks
+        user, reaped = ticks
         words = (
-            f"S {parent} 1 1 0 -1 {flags} 0 0 0 0 {own} 0 {reaped} 0 20 0 1 0 {start}"
+            f"S {parent} 1 1 0 -1 {flags} 0 0 0 0 {user} 0 {reaped} 0 20 0 1 0 {start}"
         )
         self.files[f"/proc/{pid}/stat"] = f"{pid} (a) b (c) {words} 0 0\n"
         if io is not None:
@@ -110,16 +110,16 @@ def test_steal_marks_above_two_percent(machine: Busy) -> None:
     assert compared(machine, before)["marks"] == []
     machine.now_ns -= SECOND_NS
     machine.stat(steal=12)
-    found = compared(machine, before)
-    assert (found["steal_share"], found["marks"]) == (0.03, ["steal 3.0 %"])
-    assert found["unseen_cpu_share"] == 0.0
+    fields = compared(machine, before)
+    assert (fields["steal_share"], fields["marks"]) == (0.03, ["steal 3.0 %"])
+    assert fields["unseen_cpu_share"] == 0.0
 
 
 def test_a_single_tick_of_steal_marks_no_short_repetition(machine: Busy) -> None:
     before = machine.take()
     machine.stat(steal=1)
-    found = disturbance(before, machine.take(0.01), 0)
-    assert (found["steal_share"], found["marks"]) == (0.25, [])
+    fields = disturbance(before, machine.take(0.01), 0)
+    assert (fields["steal_share"], fields["marks"]) == (0.25, [])
 
 
 def test_a_foreign_process_counts(machine: Busy) -> None:
@@ -127,10 +127,10 @@ def test_a_foreign_process_counts(machine: Busy) -> None:
     before = machine.take()
     machine.process(MAKE, INIT, ticks=(532, 0))
     machine.stat(user=1032)
-    found = compared(machine, before)
-    assert found["foreign_cpu_share"] == 0.08
-    assert found["unseen_cpu_share"] == 0.0
-    assert found["marks"] == ["other processes 8.0 % of the CPUs"]
+    fields = compared(machine, before)
+    assert fields["foreign_cpu_share"] == 0.08
+    assert fields["unseen_cpu_share"] == 0.0
+    assert fields["marks"] == ["other processes 8.0 % of the CPUs"]
 
 
 def test_one_that_started_meanwhile_counts_whole(machine: Busy) -> None:
@@ -144,9 +144,9 @@ def test_processes_cannot_use_more_than_the_processors_did(machine: Busy) -> Non
     before = machine.take()
     machine.process(MAKE, INIT, ticks=(30, 9000))  # reaped what was never seen
     machine.stat(user=1060)
-    found = compared(machine, before)
-    assert found["foreign_cpu_share"] == 0.15
-    assert found["unseen_cpu_share"] == 0.0
+    fields = compared(machine, before)
+    assert fields["foreign_cpu_share"] == 0.15
+    assert fields["unseen_cpu_share"] == 0.0
 
 
 def test_a_number_used_again_is_another_process(machine: Busy) -> None:
@@ -194,26 +194,26 @@ def test_descendants_of_the_runner_are_not_foreign(machine: Busy) -> None:
     before = machine.take()
     machine.process(60, RUNNER, ticks=(5, 0))
     machine.process(61, 60, ticks=(300, 0))
-    found = compared(machine, before)
-    assert (found["foreign_cpu_share"], found["marks"]) == (0.0, [])
+    fields = compared(machine, before)
+    assert (fields["foreign_cpu_share"], fields["marks"]) == (0.0, [])
 
 
 def test_kernel_threads_are_not_foreign_but_unseen(machine: Busy) -> None:
     before = machine.take()
     machine.process(2, parent=0, kernel=True, ticks=(100, 0))
     machine.stat(irq=100)
-    found = compared(machine, before)
-    assert (found["foreign_cpu_share"], found["unseen_cpu_share"]) == (0.0, 0.25)
-    assert found["marks"] == ["kernel or hidden processes 25 % of the CPUs"]
+    fields = compared(machine, before)
+    assert (fields["foreign_cpu_share"], fields["unseen_cpu_share"]) == (0.0, 0.25)
+    assert fields["marks"] == ["kernel or hidden processes 25 % of the CPUs"]
 
 
 def test_foreign_bytes_mark_above_a_share_of_the_own(machine: Busy) -> None:
     machine.process(MAKE, INIT, io=(5, 5))
     before = machine.take()
     machine.process(MAKE, INIT, io=(5, 5 + (64 << 20)))
-    found = compared(machine, before, own_bytes=1 << 30)
-    assert found["foreign_written_bytes"] == 64 << 20
-    assert found["marks"] == ["other processes wrote 64 MiB"]
+    fields = compared(machine, before, own_bytes=1 << 30)
+    assert fields["foreign_written_bytes"] == 64 << 20
+    assert fields["marks"] == ["other processes wrote 64 MiB"]
     machine.now_ns -= SECOND_NS
     assert compared(machine, before, own_bytes=2 << 30)["marks"] == []
     machine.process(MAKE, INIT, io=(5, 5 + (7 << 20)))
@@ -224,13 +224,13 @@ def test_memory_pressure_marks_and_the_others_do_not(machine: Busy) -> None:
     before = machine.take()
     for kind in ("cpu", "io", "memory"):
         machine.pressure(kind, 30_000)
-    found = compared(machine, before)
-    assert found["pressure_io_share"] == 0.03
-    assert found["marks"] == ["memory pressure 3.0 %"]
+    fields = compared(machine, before)
+    assert fields["pressure_io_share"] == 0.03
+    assert fields["marks"] == ["memory pressure 3.0 %"]
 
 
-def unknown(found: dict[str, Any]) -> set[str]:
-    return {name for name, value in found.items() if value is None}
+def unknown(fields: dict[str, Any]) -> set[str]:
+    return {name for name, value in fields.items() if value is None}
 
 
 FOREIGN = {"foreign_cpu_share", "foreign_read_bytes", "foreign_written_bytes"}
@@ -260,8 +260,8 @@ def test_what_is_seen_marks_even_if_it_is_not_all(machine: Busy) -> None:
 
 def test_io_of_another_user_makes_bytes_unknown(machine: Busy) -> None:
     machine.files.pop(f"/proc/{INIT}/io")
-    found = compared(machine, machine.take())
-    assert unknown(found) == {"foreign_read_bytes", "foreign_written_bytes"}
+    fields = compared(machine, machine.take())
+    assert unknown(fields) == {"foreign_read_bytes", "foreign_written_bytes"}
 
 
 def test_a_process_that_ends_under_the_look_hides_nothing(machine: Busy) -> None:
@@ -288,8 +288,8 @@ def test_a_kernel_without_pressure_or_steal(machine: Busy) -> None:
     for kind in ("cpu", "io", "memory"):
         machine.files.pop(f"/proc/pressure/{kind}")
     machine.files["/proc/stat"] = "intr 5\n"
-    found = compared(machine, machine.take())
-    assert unknown(found) == PRESSURE | {
+    fields = compared(machine, machine.take())
+    assert unknown(fields) == PRESSURE | {
         "steal_share",
         "foreign_cpu_share",
         "unseen_cpu_share",
@@ -308,8 +308,8 @@ def test_a_partition_counts_as_its_whole_disk(machine: Busy) -> None:
     machine.disk(f"{PARTITION}/..", 0, 0)
     before = machine.take()
     machine.disk(f"{PARTITION}/..", 4, 8)
-    found = compared(machine, before)
-    assert (found["device_read_bytes"], found["device_written_bytes"]) == (2048, 4096)
+    fields = compared(machine, before)
+    assert (fields["device_read_bytes"], fields["device_written_bytes"]) == (2048, 4096)
 
 
 def test_every_share_is_of_wall_time_and_all_processors(machine: Busy) -> None:
@@ -317,8 +317,8 @@ def test_every_share_is_of_wall_time_and_all_processors(machine: Busy) -> None:
     before = machine.take()
     machine.stat(user=1040)
     machine.process(MAKE, INIT, ticks=(40, 0))
-    found = disturbance(before, machine.take(2), 0)
-    assert found["foreign_cpu_share"] == 0.05
+    fields = disturbance(before, machine.take(2), 0)
+    assert fields["foreign_cpu_share"] == 0.05
 
 
 def test_the_snapshot_distinguishes_own_from_foreign(machine: Busy) -> None:

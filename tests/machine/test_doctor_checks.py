@@ -82,13 +82,13 @@ WORSE: list[tuple[str, str, Mapping[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "level", "changes", "told"), WORSE)
+@pytest.mark.parametrize(("name", "level", "changes", "phrase"), WORSE)
 def test_worse_machines(
-    name: str, level: str, changes: Mapping[str, str | None], told: str
+    name: str, level: str, changes: Mapping[str, str | None], phrase: str
 ) -> None:
-    found = finding(name, subject(changes))
-    assert (str(found.level), told in found.found) == (level, True), found
-    assert found.remedy
+    result = finding(name, subject(changes))
+    assert (str(result.level), phrase in result.found) == (level, True), result
+    assert result.remedy
 
 
 UNKNOWN: list[tuple[str, list[str]]] = [
@@ -112,9 +112,9 @@ UNKNOWN: list[tuple[str, list[str]]] = [
 
 @pytest.mark.parametrize(("name", "gone"), UNKNOWN)
 def test_what_is_unknown_is_never_ok(name: str, gone: list[str]) -> None:
-    found = finding(name, subject(dict.fromkeys(gone)))
-    assert (found.level, found.found[:9]) == (Severity.WARN, "unknown: ")
-    assert found.remedy
+    result = finding(name, subject(dict.fromkeys(gone)))
+    assert (result.level, result.found[:9]) == (Severity.WARN, "unknown: ")
+    assert result.remedy
 
 
 def test_a_guest_is_told_that_it_cannot_set_the_governor() -> None:
@@ -156,8 +156,8 @@ def test_room_is_what_the_largest_cell_needs() -> None:
 def test_a_preload_of_the_runner_alone() -> None:
     fooled = subject(variables={"LD_PRELOAD": "/usr/lib/libeatmydata.so"})
     assert finding("preload", fooled).level is Severity.FAIL
-    other = subject(variables={"LD_PRELOAD": "/usr/lib/libjemalloc.so"})
-    assert finding("preload", other).level is Severity.WARN
+    inherited = subject(variables={"LD_PRELOAD": "/usr/lib/libjemalloc.so"})
+    assert finding("preload", inherited).level is Severity.WARN
 
 
 def asserting() -> Subject:
@@ -185,15 +185,15 @@ def test_an_engine_that_is_compiled_on_request_has_a_remedy_of_its_own() -> None
         return finding("engines", replace(patient, on_request=("tree",))).remedy
 
     def without(name: str) -> Subject:
-        other = engine("tree" if name == "plain" else "plain")
-        return subject(engines=(other, engine(name, missing="not built")))
+        other_engine = engine("tree" if name == "plain" else "plain")
+        return subject(engines=(other_engine, engine(name, missing="not built")))
 
     assert remedy(without("tree")) == "build with scripts/setup --with tree"
     assert remedy(without("plain")) == "build with scripts/setup"
     assert remedy(asserting()) == "compile without them: scripts/setup"
     live = replace(asserting(), on_request=("plain",))
-    told = "compile without them: scripts/setup --with plain"
-    assert finding("engines", live).remedy == told
+    advice = "compile without them: scripts/setup --with plain"
+    assert finding("engines", live).remedy == advice
 
 
 def test_root_is_not_advised_to_be_root() -> None:
@@ -208,28 +208,28 @@ def test_a_remedy_names_a_file_that_is_there() -> None:
     slow = {CLOCK: "hpet", f"{clocks}available_clocksource": "hpet acpi_pm"}
     assert "use another machine" in finding("clock", subject(slow)).remedy
     slow[f"{clocks}available_clocksource"] = "kvm-clock hpet"
-    told = f"echo kvm-clock | sudo tee {CLOCK}"
-    assert finding("clock", subject(slow)).remedy == told
+    remedy = f"echo kvm-clock | sudo tee {CLOCK}"
+    assert finding("clock", subject(slow)).remedy == remedy
     intel = f"{CPU}/intel_pstate/no_turbo"
     assert finding("turbo", subject({intel: "0"})).remedy.endswith(intel)
     boost = f"{CPU}/cpufreq/boost"
-    other = subject({intel: None, boost: "1"})
-    assert finding("turbo", other).remedy == f"echo 0 | sudo tee {boost}"
+    without_intel = subject({intel: None, boost: "1"})
+    assert finding("turbo", without_intel).remedy == f"echo 0 | sudo tee {boost}"
     for name, gone in (("huge pages", THP), ("clock", CLOCK), ("turbo", intel)):
         assert "tee" not in finding(name, subject({gone: None})).remedy
 
 
 def test_a_gap_of_the_set_up_fails() -> None:
-    found = finding("set-up", subject(gaps=("setpriv",)))
-    assert (found.level, found.found) == (Severity.FAIL, "missing: setpriv")
+    result = finding("set-up", subject(gaps=("setpriv",)))
+    assert (result.level, result.found) == (Severity.FAIL, "missing: setpriv")
 
 
 def test_an_absent_counting_tool_is_named_and_harms_no_time() -> None:
-    found = finding("counting tools", subject())
-    assert (found.level, found.found) == (Severity.OK, "strace and valgrind")
-    found = finding("counting tools", subject(uncounted=("valgrind",)))
-    told = "not installed, so ab counts less: apt-get install valgrind"
-    assert (found.level, found.found) == (Severity.OK, told)
+    result = finding("counting tools", subject())
+    assert (result.level, result.found) == (Severity.OK, "strace and valgrind")
+    result = finding("counting tools", subject(uncounted=("valgrind",)))
+    message = "not installed, so ab counts less: apt-get install valgrind"
+    assert (result.level, result.found) == (Severity.OK, message)
 
 
 def test_the_remedy_names_the_disk_around_a_partition() -> None:
@@ -237,8 +237,8 @@ def test_the_remedy_names_the_disk_around_a_partition() -> None:
         f"/sys/dev/block/8:1/../queue/{name}": text
         for name, text in {"rotational": "0", "read_ahead_kb": "256"}.items()
     }
-    found = finding("read-ahead", subject(moved, device="8:1"))
-    assert found.remedy.endswith("tee /sys/dev/block/8:1/../queue/read_ahead_kb")
+    result = finding("read-ahead", subject(moved, device="8:1"))
+    assert result.remedy.endswith("tee /sys/dev/block/8:1/../queue/read_ahead_kb")
 
 
 def test_lists_of_processors() -> None:

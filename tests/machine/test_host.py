@@ -96,8 +96,8 @@ def test_what_cannot_be_read_is_unknown_and_never_left_out() -> None:
     for group, entries in empty.items():
         if isinstance(entries, dict) and group != "child_environment":
             assert entries.keys() == full[group].keys()
-            known = {k for k, v in entries.items() if v != "unknown"}
-            assert known <= {"free_bytes"}, group
+            readable = {k for k, v in entries.items() if v != "unknown"}
+            assert readable <= {"free_bytes"}, group
     assert empty["hypervisor"] == "unknown"
 
 
@@ -115,8 +115,8 @@ def test_a_named_hypervisor_is_named() -> None:
 
 
 def test_the_identity_is_what_a_number_depends_on() -> None:
-    known = identity(machine())
-    assert known == {
+    facts = identity(machine())
+    assert facts == {
         "cpu_model": "Made Up 3000",
         "logical_cpus": 2,
         "memory_gib": 16,
@@ -126,7 +126,7 @@ def test_the_identity_is_what_a_number_depends_on() -> None:
         "mount_options": "rw,relatime,discard",
         "device": "/dev/vda",
     }
-    assert "Made Up 3000 · 2 CPUs · 16 GiB · ext4 on /dev/vda" in machine_line(known)
+    assert "Made Up 3000 · 2 CPUs · 16 GiB · ext4 on /dev/vda" in machine_line(facts)
 
 
 def test_free_memory_and_load_do_not_change_the_identity() -> None:
@@ -138,8 +138,8 @@ def test_differences_are_spelled_out() -> None:
     old = identity(machine())
     new = {**old, "kernel": "7.0"}
     assert machine_differences(old, old) == []
-    told = machine_differences(old, new)
-    assert told == ["machine: kernel was 6.1.0-fake, is now 7.0"]
+    differences = machine_differences(old, new)
+    assert differences == ["machine: kernel was 6.1.0-fake, is now 7.0"]
 
 
 def test_the_innermost_mount_counts() -> None:

@@ -20,14 +20,14 @@ UNIT_NS = 50_000
 
 def synced(least_ns: int, **machine: Any) -> tuple[str, str]:
     times = [least_ns, *[least_ns + 50_000] * 99]
-    found = finding("fsync", subject(**machine), replace(STEADY, overwrites_ns=times))
-    return str(found.level), found.found
+    result = finding("fsync", subject(**machine), replace(STEADY, overwrites_ns=times))
+    return str(result.level), result.found
 
 
 def test_a_sync_that_takes_5_microseconds_reaches_no_disk() -> None:
-    level, found = synced(5_000)
-    assert (level, "does not reach a disk" in found) == ("fail", True)
-    assert "5.00 µs at least, 55.0 µs in the median" in found
+    level, text = synced(5_000)
+    assert (level, "does not reach a disk" in text) == ("fail", True)
+    assert "5.00 µs at least, 55.0 µs in the median" in text
 
 
 def test_a_quick_sync_is_doubted_and_a_slow_one_believed() -> None:
@@ -44,8 +44,8 @@ def test_a_guest_is_told_what_it_cannot_see() -> None:
 
 def test_a_disk_that_turns_cannot_sync_in_less_than_a_turn() -> None:
     turning = {f"{QUEUE}/rotational": "1"}
-    level, found = synced(300_000, changes=turning)
-    assert (level, "less than one rotation" in found) == ("warn", True)
+    level, text = synced(300_000, changes=turning)
+    assert (level, "less than one rotation" in text) == ("warn", True)
     assert synced(8_000_000, changes=turning)[0] == "ok"
     # A guest's disk says so without turning.
     assert synced(300_000, changes=turning, hypervisor="kvm")[0] == "ok"
@@ -96,21 +96,21 @@ def test_drift_is_between_tenths_of_a_second() -> None:
     ],
 )
 def test_the_noise_floor(units: Sequence[int], level: str) -> None:
-    found = finding("noise floor", subject(), replace(STEADY, work_ns=units))
-    assert str(found.level) == level, found
+    result = finding("noise floor", subject(), replace(STEADY, work_ns=units))
+    assert str(result.level) == level, result
 
 
 def meanwhile(**figures: Any) -> tuple[str, str]:
     probed = replace(STEADY, meanwhile={**QUIET, **figures})
-    found = finding("quiet", subject(), probed)
-    return str(found.level), found.found
+    result = finding("quiet", subject(), probed)
+    return str(result.level), result.found
 
 
 def test_what_else_ran_during_the_probes() -> None:
     assert meanwhile() == ("ok", "steal 0.0 %, other processes 0.1 %")
     marks = ["other processes 8.0 % of the CPUs"]
-    level, found = meanwhile(foreign_cpu_share=0.08, marks=marks)
-    assert (level, marks[0] in found) == ("warn", True)
+    level, text = meanwhile(foreign_cpu_share=0.08, marks=marks)
+    assert (level, marks[0] in text) == ("warn", True)
     assert meanwhile(foreign_cpu_share=0.3, marks=marks)[0] == "fail"
     assert meanwhile(foreign_cpu_share=None)[0] == "warn"
 
@@ -118,8 +118,8 @@ def test_what_else_ran_during_the_probes() -> None:
 @pytest.mark.parametrize("name", ["fsync", "disk reads", "noise floor"])
 def test_what_could_not_be_measured_is_unknown(name: str) -> None:
     nothing = replace(STEADY, overwrites_ns=(), reads_ns=(), work_ns=())
-    found = finding(name, subject(), nothing)
-    assert (found.level, found.found[:9]) == (Severity.WARN, "unknown: ")
+    result = finding(name, subject(), nothing)
+    assert (result.level, result.found[:9]) == (Severity.WARN, "unknown: ")
     document = nothing.document()
     assert {k for k, v in document.items() if v is None} == {
         "overwrite_fdatasync_ns",
@@ -167,8 +167,8 @@ class Busy:
 
 def test_what_others_did_is_seen_around_the_work_alone() -> None:
     reader = TextMachine(GOOD)
-    told: list[str] = []
-    probed = probe(Machine(reader, Path("/data")), Busy(reader), told.append)
+    steps: list[str] = []
+    probed = probe(Machine(reader, Path("/data")), Busy(reader), steps.append)
     assert (probed.overwrites_ns, probed.reads_ns, probed.work_ns) == ([1], [2], [3])
     assert probed.meanwhile["foreign_cpu_share"] == 0.1
-    assert told == ["4 KiB writes and reads", "work"]
+    assert steps == ["4 KiB writes and reads", "work"]

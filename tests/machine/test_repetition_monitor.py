@@ -20,8 +20,8 @@ class Recorder:
         self.calls.append("snapshot")
         return len(self.calls)
 
-    def disturbance(self, *given: Any) -> dict[str, Any]:
-        self.calls.append(given)
+    def disturbance(self, *arguments: Any) -> dict[str, Any]:
+        self.calls.append(arguments)
         return {"marks": []}
 
     def watch(self, pid: int, database: Path) -> "Recorder":
@@ -42,13 +42,13 @@ def test_a_process_is_sampled_before_during_and_after() -> None:
     observer.tick.call(17)
     observer.tick.call(17)
     observer.end()
-    own = {"storage_read_bytes": 100, "storage_written_bytes": 20}
+    io_bytes = {"storage_read_bytes": 100, "storage_written_bytes": 20}
     deferred = {"storage_written_bytes": 3, "written_bytes": 1000}
-    record: Any = {**own, "deferred": deferred}
-    found = observer.fields(record)
+    record: Any = {**io_bytes, "deferred": deferred}
+    fields = observer.fields(record)
     watched = [(17, database), "sample", "sample"]
     assert recorder.calls == ["snapshot", *watched, "snapshot", (1, 5, 123)]
-    assert found == {"disturbance": {"marks": []}, "watch": {"samples": 2}}
+    assert fields == {"disturbance": {"marks": []}, "watch": {"samples": 2}}
 
 
 @pytest.mark.parametrize(
