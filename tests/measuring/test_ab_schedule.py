@@ -26,17 +26,17 @@ def line(number: int, slot: int, side: str, status: str = "ok") -> Any:
 
 def played(ledger: Ledger, number: int, failing: str = "") -> str:
     """Return the sides of a round, in order, run to its end."""
-    made = ""
+    sides = ""
     while slot := ledger.next(CELL, number):
         status = "error" if slot.side == failing else "ok"
         ledger.add(line(number, slot.slot, slot.side, status))
-        made += slot.side
-    return made
+        sides += slot.side
+    return sides
 
 
 def test_every_round_is_abba_or_baab() -> None:
-    found = {played(Ledger(seed), 1) for seed in range(20)}
-    assert found == {"abba", "baab"}
+    orders = {played(Ledger(seed), 1) for seed in range(20)}
+    assert orders == {"abba", "baab"}
 
 
 def test_of_two_rounds_each_side_leads_one() -> None:
@@ -64,9 +64,9 @@ def test_paddings_fill_their_range_evenly() -> None:
     slots = [
         Slot(cell, n, s, "a") for cell in CELLS for n in range(5) for s in range(4)
     ]
-    found = [padding_bytes(7, slot) for slot in slots]
-    assert 0 <= min(found) < 50 and 4045 < max(found) <= 4095
-    assert 1900 < sum(found) / len(found) < 2200
+    paddings = [padding_bytes(7, slot) for slot in slots]
+    assert 0 <= min(paddings) < 50 and 4045 < max(paddings) <= 4095
+    assert 1900 < sum(paddings) / len(paddings) < 2200
 
 
 @pytest.mark.parametrize("done", range(4))
@@ -74,8 +74,8 @@ def test_a_broken_round_continues_at_its_next_slot(done: int) -> None:
     whole = Ledger(3)
     sides = played(whole, 1)
     resumed = Ledger(3)
-    for made in whole.lines(CELL, 1)[:done]:
-        resumed.add(made)
+    for record in whole.lines(CELL, 1)[:done]:
+        resumed.add(record)
     following = resumed.next(CELL, 1)
     assert following == Slot(CELL, 1, done, sides[done])
     assert played(resumed, 1) == sides[done:]
@@ -84,21 +84,21 @@ def test_a_broken_round_continues_at_its_next_slot(done: int) -> None:
 
 def test_a_round_keeps_its_recorded_lead_whatever_the_coin_says() -> None:
     ledger = Ledger(3)
-    other = "b" if lead_of(3, CELL, 1) == "a" else "a"
-    ledger.add(line(1, 0, other))
-    assert played(ledger, 1)[-1] == other
+    leader = "b" if lead_of(3, CELL, 1) == "a" else "a"
+    ledger.add(line(1, 0, leader))
+    assert played(ledger, 1)[-1] == leader
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_failed_side_has_no_more_turns_and_its_cell_no_more_rounds(seed: int) -> None:
     ledger = Ledger(seed)
-    made = played(ledger, 1, failing="b")
-    assert made in ("aba", "baa")
+    sides = played(ledger, 1, failing="b")
+    assert sides in ("aba", "baa")
     assert played(ledger, 2) == ""
 
 
-def pair(one: Any = None, other: Any = None, **more: Any) -> AbPlan:
-    a, b = (simple_plans.plan([e or engine("one")], **more) for e in (one, other))
+def pair(of_a: Any = None, of_b: Any = None, **more: Any) -> AbPlan:
+    a, b = (simple_plans.plan([e or engine("one")], **more) for e in (of_a, of_b))
     labels = {"a": "base", "b": "new"}
     return paired(a, b, labels, AbRule(), same_build=False, counted=False)
 
@@ -110,14 +110,14 @@ def test_an_engine_that_is_on_neither_side_can_be_no_run() -> None:
 
 
 def test_cells_that_neither_side_supports_are_left_out() -> None:
-    unable = engine("one", unsupported={"fillseq": "no"})
-    plan = pair(unable, unable)
+    cell_of_b = engine("one", unsupported={"fillseq": "no"})
+    plan = pair(cell_of_b, cell_of_b)
     assert "fillseq" not in {cell.benchmark for cell in plan.cells}
     assert plan.able == plan.cells
 
 
 def test_a_cell_that_one_side_supports_stays_and_cannot_run() -> None:
     plan = pair(None, engine("one", unsupported={"fillseq": "no"}))
-    (left,) = [cell for cell in plan.cells if cell not in plan.able]
-    assert left.benchmark == "fillseq"
-    assert plan.obstacle(left) == Failure("b", "unsupported", "no")
+    (cell_of_b,) = [cell for cell in plan.cells if cell not in plan.able]
+    assert cell_of_b.benchmark == "fillseq"
+    assert plan.obstacle(cell_of_b) == Failure("b", "unsupported", "no")

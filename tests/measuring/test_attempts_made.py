@@ -37,8 +37,8 @@ def attempts(lab: Lab) -> list[tuple[int, int, bool]]:
 def document(lab: Lab, *words: str) -> dict[str, Any]:
     done = lab.call("run", "lab", "--json", *words)
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
 
 
 def test_a_quiet_machine_needs_one_attempt(lab: Lab) -> None:
@@ -71,9 +71,9 @@ def test_at_most_twice_and_then_the_mark_stays(lab: Lab) -> None:
 
 def test_the_last_attempts_alone_are_the_cell_s_rates(lab: Lab) -> None:
     disturb(lab, 3)
-    found = document(lab, "-n", "2")
-    assert (found["finished"], found["planned"]) == (4, 4)
-    cell = next(c for c in found["cells"] if c["benchmark"] == "fillrandom")
+    summary = document(lab, "-n", "2")
+    assert (summary["finished"], summary["planned"]) == (4, 4)
+    cell = next(c for c in summary["cells"] if c["benchmark"] == "fillrandom")
     assert len(cell["repetitions_ops_per_sec"]) == 2
     assert (cell["disturbed"], cell["made_again"]) == (["steal 3.1 %"], 2)
 

@@ -27,8 +27,8 @@ def test_a_full_run_measures_the_control_under_two_names(lab: Lab) -> None:
     done = lab.call("run", "lab", "-n", "3")
     assert done.returncode == 0, done.stderr
     twin = lab.plan()["engines"][-1]
-    wanted = {"name": "one-control", "title": "One, again", "role": "control"}
-    assert twin.items() >= {**wanted, "twin_of": "one"}.items()
+    expected = {"name": "one-control", "title": "One, again", "role": "control"}
+    assert twin.items() >= {**expected, "twin_of": "one"}.items()
     assert lab.plan()["suite"]["control"] == "one"
     again = [x for x in lab.lines() if x["engine"] == "one-control"]
     assert len(again) == 16 and {x["status"] for x in again} == {"ok"}
@@ -97,6 +97,6 @@ def test_the_lists_count_the_control(lab: Lab) -> None:
     assert (suite["cells"], suite["control"]) == (12, "one")
     cells = lab.call("list", "cells", "lab").stdout
     assert "one-control/base/readseq" in cells
-    told = json.loads(lab.call("run", "lab", "--dry-run", "--json").stdout)
-    assert told["control"] == "one"
-    assert sum(cell["repetitions"] for cell in told["cells"]) == 8 * 4
+    dry_run = json.loads(lab.call("run", "lab", "--dry-run", "--json").stdout)
+    assert dry_run["control"] == "one"
+    assert sum(cell["repetitions"] for cell in dry_run["cells"]) == 8 * 4

@@ -75,7 +75,7 @@ def lab(tmp_path: Path) -> Lab:
     return lab
 
 
-def bench_of(
+def context_of(
     lab: Lab,
     build_dir: Path | None = None,
     benchmarks: Sequence[str] = BENCHMARKS,
@@ -90,12 +90,12 @@ def bench_of(
     engines = []
     for name in names:
         path = executable_path(build_dir, name)
-        found = describe(executor, path, name, work / "tmp")
-        engines.append(replace(engine(name), description=found))
-    told = {"num": 64, "key_size": 16, "value_size": 100} if flags is None else flags
-    made = plan(engines, benchmarks, flags={e.name: told for e in engines})
+        engine_description = describe(executor, path, name, work / "tmp")
+        engines.append(replace(engine(name), description=engine_description))
+    values = {"num": 64, "key_size": 16, "value_size": 100} if flags is None else flags
+    run_plan = plan(engines, benchmarks, flags={e.name: values for e in engines})
     return RunContext(
-        plan=made,
+        plan=run_plan,
         build_dir=build_dir,
         stamps={name: Stamp.of(executable_path(build_dir, name)) for name in names},
         work=work,
@@ -111,10 +111,10 @@ def count(
     b: RunContext,
     tools: Sequence[Tool],
     done: Sequence[Any] = (),
-    told: list[str] | None = None,
+    messages: list[str] | None = None,
 ) -> list[Any]:
     """Return the appended lines, except the end line."""
-    lines = all_lines(a, b, tools, done, told)
+    lines = all_lines(a, b, tools, done, messages)
     ends = [line for line in lines if "end" in line]
     assert ends == lines[-1:]
     assert ends[0]["end"]["lines"] == len(done) + len(lines) - 1
@@ -126,10 +126,10 @@ def all_lines(
     b: RunContext,
     tools: Sequence[Tool],
     done: Sequence[Any] = (),
-    told: list[str] | None = None,
+    messages: list[str] | None = None,
 ) -> list[Any]:
     lines: list[Any] = []
-    tell = (told if told is not None else []).append
+    tell = (messages if messages is not None else []).append
     count_cells(a, b, a.plan.cells, lines.append, done, tell, tools)
     return lines
 
@@ -149,7 +149,7 @@ def test_the_sides_take_turns_to_begin() -> None:
 def test_each_repetition_is_a_line_with_the_counts_of_both_tools(
     lab: Lab, tmp_path: Path
 ) -> None:
-    lines = count(bench_of(lab), bench_of(lab), both(tmp_path))
+    lines = count(context_of(lab), context_of(lab), both(tmp_path))
     assert len(lines) == 2 * 2 * 3
     for line in lines:
         assert (line["status"], line["reason"], line["exit"]) == ("ok", "", "0")
@@ -164,15 +164,15 @@ def test_each_repetition_is_a_line_with_the_counts_of_both_tools(
     path = tmp_path / "counts.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     cells = [
-        CellName(c.engine, c.scenario, c.benchmark) for c in bench_of(lab).plan.cells
+        CellName(c.engine, c.scenario, c.benchmark) for c in context_of(lab).plan.cells
     ]
-    found = read_count_lines(path, "20260102-030405-lab", cells)
-    assert list(found.lines) == lines
-    assert not found.torn
+    stored = read_count_lines(path, "20260102-030405-lab", cells)
+    assert list(stored.lines) == lines
+    assert not stored.torn
 
 
 def test_only_the_measured_process_runs_under_a_tool(lab: Lab, tmp_path: Path) -> None:
-    context = bench_of(lab)
+    context = context_of(lab)
     count(context, context, both(tmp_path))
     ran = (tmp_path / "ran").read_text().splitlines()
     assert len(ran) == 2 * 2 * 3 * 2
@@ -180,13 +180,13 @@ def test_only_the_measured_process_runs_under_a_tool(lab: Lab, tmp_path: Path) -
 
 
 def test_nothing_is_left_in_the_data_directory(lab: Lab, tmp_path: Path) -> None:
-    context = bench_of(lab)
+    context = context_of(lab)
     count(context, context, both(tmp_path))
     assert lab.data_files() == []
 
 
 def test_what_is_stored_is_not_counted_again(lab: Lab, tmp_path: Path) -> None:
-    context, tools = bench_of(lab), both(tmp_path)
+    context, tools = context_of(lab), both(tmp_path)
     lines = count(context, context, tools)
     assert count(context, context, tools, done=lines) == []
     assert count(context, context, tools, done=lines[:7]) == lines[7:]
@@ -195,7 +195,7 @@ def test_what_is_stored_is_not_counted_again(lab: Lab, tmp_path: Path) -> None:
 
 def test_a_difference_is_counted_nine_times(lab: Lab, tmp_path: Path) -> None:
     unthreaded = TABLE.replace("clone3", "pwrite64")
-    context, tools = bench_of(lab, benchmarks=["fillseq"]), both(tmp_path)
+    context, tools = context_of(lab, benchmarks=["fillseq"]), both(tmp_path)
     tools = [fake_tool(tmp_path, unthreaded, STRACE, "tool1"), tools[1]]
     done = [
         {**line, "instructions": 30_882_481}
@@ -212,13 +212,13 @@ def test_an_absent_tool_is_reported_once_and_its_counts_are_null(
     lab: Lab, tmp_path: Path
 ) -> None:
     absent = replace(VALGRIND, problem="valgrind is not installed")
-    told: list[str] = []
-    context = bench_of(lab)
-    lines = count(context, context, [both(tmp_path)[0], absent], told=told)
+    messages: list[str] = []
+    context = context_of(lab)
+    lines = count(context, context, [both(tmp_path)[0], absent], messages=messages)
     assert {line["instructions"] for line in lines} == {None}
     assert {line["write_calls"] for line in lines} == {5170}
     assert {line["status"] for line in lines} == {"ok"}
-    named = [text for text in told if "not installed" in text]
+    named = [text for text in messages if "not installed" in text]
     assert named == [
         "instructions: valgrind is not installed (apt-get install strace valgrind)"
     ]
@@ -226,10 +226,10 @@ def test_an_absent_tool_is_reported_once_and_its_counts_are_null(
 
 def test_without_any_tool_nothing_is_counted(lab: Lab) -> None:
     absent = [replace(tool, problem="absent") for tool in (STRACE, VALGRIND)]
-    told: list[str] = []
-    context = bench_of(lab)
-    (end,) = all_lines(context, context, absent, told=told)
-    assert len(told) == 2
+    messages: list[str] = []
+    context = context_of(lab)
+    (end,) = all_lines(context, context, absent, messages=messages)
+    assert len(messages) == 2
     assert end["end"]["tools"] == {"strace": "absent", "valgrind": "absent"}
 
 
@@ -251,8 +251,8 @@ def test_a_tool_that_does_not_work_here_says_so(tmp_path: Path) -> None:
 
 
 def test_a_traced_process_dies_with_its_tracer(tmp_path: Path) -> None:
-    found = replace(STRACE, path=shutil.which("strace") or "")
-    tracer = subprocess.Popen([*found.under(tmp_path / "report"), "sleep", "3600"])
+    strace = replace(STRACE, path=shutil.which("strace") or "")
+    tracer = subprocess.Popen([*strace.under(tmp_path / "report"), "sleep", "3600"])
     children = Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children")
     patience_ends_s = time.monotonic() + PATIENCE_S
     traced = 0
@@ -273,7 +273,7 @@ def test_an_answer_that_its_audit_refutes_is_not_counted(
     lab: Lab, tmp_path: Path
 ) -> None:
     lab.engine("bad", "corrupt")
-    context = bench_of(lab, benchmarks=["fillrandom"], names=["bad"])
+    context = context_of(lab, benchmarks=["fillrandom"], names=["bad"])
     lines = count(context, context, both(tmp_path))
     assert {line["status"] for line in lines} == {"wrong"}
     for line in lines:
@@ -283,7 +283,7 @@ def test_an_answer_that_its_audit_refutes_is_not_counted(
 
 def test_a_report_that_cannot_be_read_is_an_error(lab: Lab, tmp_path: Path) -> None:
     tools = [fake_tool(tmp_path, "half a tab", STRACE)]
-    context = bench_of(lab, benchmarks=["fillseq"])
+    context = context_of(lab, benchmarks=["fillseq"])
     lines = count(context, context, tools)
     assert {(x["status"], x["reason"]) for x in lines} == {
         ("error", "strace wrote no table")
@@ -291,7 +291,7 @@ def test_a_report_that_cannot_be_read_is_an_error(lab: Lab, tmp_path: Path) -> N
 
 
 def test_a_cell_that_one_side_cannot_run_has_no_lines(lab: Lab, tmp_path: Path) -> None:
-    able = bench_of(lab, benchmarks=["fillseq"])
+    able = context_of(lab, benchmarks=["fillseq"])
     missing = replace(
         able.plan, engines=(engine("one", missing="not built: there is none"),)
     )
@@ -302,7 +302,7 @@ def test_a_cell_that_one_side_cannot_run_has_no_lines(lab: Lab, tmp_path: Path) 
 
 def test_the_executable_is_given_the_reduced_work(lab: Lab, tmp_path: Path) -> None:
     flags = {"num": 1_000_000, "key_size": 16, "value_size": 100}
-    context = bench_of(lab, flags=flags, benchmarks=["fillseq"])
+    context = context_of(lab, flags=flags, benchmarks=["fillseq"])
     lines = count(context, context, both(tmp_path))
     assert {line["num"] for line in lines} == {5000}
     ran = (tmp_path / "ran").read_text()
@@ -311,8 +311,8 @@ def test_the_executable_is_given_the_reduced_work(lab: Lab, tmp_path: Path) -> N
 
 
 def reduced(benchmark: str, **flags: Any) -> dict[str, Any]:
-    found = description("one").benchmarks[benchmark]
-    return reduced_flags(found, {"num": 10**6, "key_size": 16, **flags})
+    benchmark_description = description("one").benchmarks[benchmark]
+    return reduced_flags(benchmark_description, {"num": 10**6, "key_size": 16, **flags})
 
 
 def test_the_work_is_reduced_by_its_kind() -> None:
@@ -350,7 +350,7 @@ def test_only_the_cell_itself_is_reduced() -> None:
 
 @pytest.mark.slow
 def test_one_real_build_counts_the_same_as_itself(lab: Lab) -> None:
-    context = bench_of(lab, BUILD, benchmarks=["fillseq"], names=["memory"])
+    context = context_of(lab, BUILD, benchmarks=["fillseq"], names=["memory"])
     tools = find_tools(context.executor, context.work / "tmp")
     assert [tool.problem for tool in tools] == ["", ""]
     lines = count(context, context, tools)

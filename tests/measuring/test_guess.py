@@ -29,26 +29,31 @@ def lab(tmp_path: Path) -> Lab:
     return lab
 
 
-def made(*benchmarks: str, **flags: Any) -> Plan:
-    told = [
+def plan_of(*benchmarks: str, **flags: Any) -> Plan:
+    descriptions = [
         synthetic_descriptions.benchmark(n)
         for n in (*synthetic_descriptions.NAMES, *benchmarks)
     ]
-    able = Description.of(synthetic_descriptions.description("a", told, version="1"))
+    able = Description.of(
+        synthetic_descriptions.description("a", descriptions, version="1")
+    )
     alone = replace(engine("a"), description=able)
     return plan([alone], benchmarks, flags={"a": {**FLAGS, **flags}})
 
 
 def seconds(benchmark: str, **flags: Any) -> float:
-    return guess_seconds(made(benchmark, **flags), FIRST)
+    return guess_seconds(plan_of(benchmark, **flags), FIRST)
 
 
 def test_a_fill_that_cells_share_is_guessed_once() -> None:
-    reads, alone = made("readseq", "readrandom", num=10**7), made("readseq", num=10**7)
+    reads, alone = (
+        plan_of("readseq", "readrandom", num=10**7),
+        plan_of("readseq", num=10**7),
+    )
     forecast = Forecast(reads, {})
-    repetitions = [ScheduledRepetition(index, 0, 1) for index in (0, 1)]
-    both = sum(forecast.seconds(scheduled) for scheduled in repetitions)
-    random = guess_seconds(reads, repetitions[1]) - guess_seconds(alone, FIRST)
+    turns = [ScheduledRepetition(index, 0, 1) for index in (0, 1)]
+    both = sum(forecast.seconds(scheduled) for scheduled in turns)
+    random = guess_seconds(reads, turns[1]) - guess_seconds(alone, FIRST)
     fill = 10**7 * 2e-6
     assert both < 2 * guess_seconds(alone, FIRST) + random - fill
 
@@ -65,22 +70,22 @@ def test_processes_take_time_whatever_they_do() -> None:
 def test_writes_of_a_mix_are_not_made_in_parallel() -> None:
     for benchmark, is_parallel in (("ycsba", False), ("readrandom", True)):
         alone = seconds(benchmark, reads=8 * 10**6)
-        wide = made(benchmark, reads=10**6, threads=8)
-        wide = replace(wide, machine={"logical_cpus": 8})
-        assert (guess_seconds(wide, FIRST) < alone / 3) == is_parallel
+        parallel = plan_of(benchmark, reads=10**6, threads=8)
+        parallel = replace(parallel, machine={"logical_cpus": 8})
+        assert (guess_seconds(parallel, FIRST) < alone / 3) == is_parallel
 
 
 def test_a_time_limit_bounds_time_and_disk() -> None:
     unlimited, limited = {"reads": 10**9}, {"reads": 10**9, "duration": 10.0}
     assert 10 < seconds("ycsba", **limited) < 120 < seconds("ycsba", **unlimited)
-    limit_bytes = cell_bytes(made("ycsbd", **limited), 0)
-    assert limit_bytes < cell_bytes(made("ycsbd", **unlimited), 0) / 20
-    writes = made("fillseq", num=10**9, duration=1.0)
-    assert cell_bytes(writes, 0) < cell_bytes(made("fillseq", num=10**9), 0) / 100
+    limit_bytes = cell_bytes(plan_of("ycsbd", **limited), 0)
+    assert limit_bytes < cell_bytes(plan_of("ycsbd", **unlimited), 0) / 20
+    writes = plan_of("fillseq", num=10**9, duration=1.0)
+    assert cell_bytes(writes, 0) < cell_bytes(plan_of("fillseq", num=10**9), 0) / 100
 
 
 def test_updates_do_not_add_entries_without_end() -> None:
-    updated = cell_bytes(made("ycsba", reads=10**9), 0)
+    updated = cell_bytes(plan_of("ycsba", reads=10**9), 0)
     assert updated == 2 * PEAK_FACTOR * 2 * FLAGS["num"] * 116
 
 

@@ -26,9 +26,11 @@ def test_each_cell_has_one_more_repetition_with_a_seed_of_its_own(lab: Lab) -> N
     lab.engine("two", "honest")
     done = lab.call("run", "lab", "-n", "2")
     assert done.returncode == 0, done.stderr
-    found = [(x["engine"], x["benchmark"], x["repetition"]) for x in lab.lines()]
-    wanted = [(e, b, r) for e in ("one", "two") for b in BENCHMARKS for r in (1, 2, 3)]
-    assert sorted(found) == sorted(wanted)
+    repetitions = [(x["engine"], x["benchmark"], x["repetition"]) for x in lab.lines()]
+    expected = [
+        (e, b, r) for e in ("one", "two") for b in BENCHMARKS for r in (1, 2, 3)
+    ]
+    assert sorted(repetitions) == sorted(expected)
     passes = {(x["repetition"], x["pass"]) for x in lab.lines()}
     assert passes == {(1, "throughput"), (2, "throughput"), (3, "latency")}
     assert len({(x["repetition"], x["seed"]) for x in lab.lines()}) == 3
@@ -60,8 +62,8 @@ def test_what_is_gone_after_the_kill_was_not_handed_over(lab: Lab) -> None:
     lab.engine("bad", "unflushed")
     assert lab.call("run", "lab", "-n", "1").returncode == 3
     line = last(lab, "bad/fillseq")
-    told = "not handed to the operating system: another database"
-    assert (line["status"], line["reason"]) == ("wrong", told)
+    reason = "not handed to the operating system: another database"
+    assert (line["status"], line["reason"]) == ("wrong", reason)
     assert line["latency_ns"] is line["loop_ns"] is None
     assert [x["status"] for x in lab.by_cell()["bad/readseq"]] == ["ok"] * 2
 
@@ -70,8 +72,8 @@ def test_a_database_that_was_closed_first_proves_nothing(lab: Lab) -> None:
     lab.engine("bad", "closing")
     assert lab.call("run", "lab", "-n", "1").returncode == 3
     line = last(lab, "bad/fillseq")
-    told = "reported ok but ended with exit code 0; expected signal 9 (SIGKILL)"
-    assert (line["status"], line["reason"]) == ("error", told)
+    reason = "reported ok but ended with exit code 0; expected signal 9 (SIGKILL)"
+    assert (line["status"], line["reason"]) == ("error", reason)
     assert [x["status"] for x in lab.by_cell()["bad/readseq"]] == ["ok"] * 2
 
 
@@ -106,8 +108,8 @@ def test_a_scenario_may_have_its_own_rate(lab: Lab) -> None:
     lab.engine("two", "honest")
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     for name, rate in (("one", 100), ("two", 50)):
-        asked = last(lab, f"{name}/fillseq")["open_loop"]["rate_ops_per_sec"]
-        assert asked == rate
+        requested_rate = last(lab, f"{name}/fillseq")["open_loop"]["rate_ops_per_sec"]
+        assert requested_rate == rate
 
 
 def test_a_rate_without_a_latency_repetition_is_refused(lab: Lab) -> None:
@@ -136,9 +138,9 @@ def test_latency_repetitions_are_no_part_of_a_rate(lab: Lab) -> None:
 
 def test_the_progress_shows_which_repetition_it_is(lab: Lab) -> None:
     lab.engine("one", "honest")
-    told = lab.call("run", "lab", "-n", "1").stderr
-    assert told.count("] round 1 one/base/") == 4
-    assert told.count("] latency one/base/") == 4
+    output = lab.call("run", "lab", "-n", "1").stderr
+    assert output.count("] round 1 one/base/") == 4
+    assert output.count("] latency one/base/") == 4
 
 
 def test_dry_run_counts_the_latency_repetition(lab: Lab) -> None:
@@ -150,5 +152,5 @@ def test_dry_run_counts_the_latency_repetition(lab: Lab) -> None:
     longest = max(slow["cells"], key=lambda cell: float(cell["predicted_s"]))
     assert longest["predicted_s"] == pytest.approx(64 / 0.5, rel=0.1)
     assert longest["rate_ops_per_sec"] == 0.5
-    told = lab.call("run", "lab", "--dry-run").stdout
-    assert "4 cells x 3 and once for latency" in told
+    output = lab.call("run", "lab", "--dry-run").stdout
+    assert "4 cells x 3 and once for latency" in output

@@ -37,10 +37,10 @@ def test_a_database_that_its_audit_refutes_is_not_measured(lab: Lab) -> None:
     assert {line["status"] for line in cells.pop("bad/fillseq")} == {"ok"}
     lines = [line for lines in cells.values() for line in lines]
     assert len(lines) == 6
-    told = "preparing the database: audit: half of it is gone"
+    reason = "preparing the database: audit: half of it is gone"
     for line in lines:
         assert (line["status"], line["exit"]) == ("wrong", "1")
-        assert line["reason"] == told
+        assert line["reason"] == reason
         assert line["loop_ns"] is line["prepare_ns"] is line["audit"] is None
 
 
@@ -71,6 +71,6 @@ def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
         executor=SimpleNamespace(run=run),
     )
     provide(cast(Any, context), start, tmp_path / "cell")
-    found = [path.name for path in (tmp_path / "cell").iterdir()]
-    assert found == (["entries"] if start else [])
+    names = [path.name for path in (tmp_path / "cell").iterdir()]
+    assert names == (["entries"] if start else [])
     assert ran[-1] == "sync"

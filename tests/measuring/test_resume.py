@@ -33,8 +33,8 @@ def kill_at(moment_s: float, lab: Lab, verb: str, *words: str) -> None:
     """
     runner = lab.start(verb, *words)
     while verb == "run" and runner.poll() is None:
-        found = list(lab.results.glob("2*/measurements.jsonl"))
-        if found and found[0].read_bytes():
+        files = list(lab.results.glob("2*/measurements.jsonl"))
+        if files and files[0].read_bytes():
             break
         time.sleep(0.001)
     time.sleep(moment_s)
@@ -44,30 +44,30 @@ def kill_at(moment_s: float, lab: Lab, verb: str, *words: str) -> None:
 
 def assert_complete(lab: Lab, repetitions: int) -> None:
     cells = [(c["engine"], c["benchmark"]) for c in lab.plan()["cells"]]
-    found = [(x["engine"], x["benchmark"], x["repetition"]) for x in lab.lines()]
-    wanted = [(*cell, r) for cell in cells for r in range(1, repetitions + 1)]
-    assert sorted(found) == sorted(wanted)
+    measured = [(x["engine"], x["benchmark"], x["repetition"]) for x in lab.lines()]
+    expected = [(*cell, r) for cell in cells for r in range(1, repetitions + 1)]
+    assert sorted(measured) == sorted(expected)
     assert {line["status"] for line in lab.lines()} == {"ok"}
 
 
-def assert_only_more(lab: Lab, kept: bytes) -> bytes:
+def assert_only_more(lab: Lab, before: bytes) -> bytes:
     """Check that whole lines are kept; return the present text."""
     now = lab.measurements.read_bytes()
-    assert now.startswith(kept[: kept.rfind(b"\n") + 1])
+    assert now.startswith(before[: before.rfind(b"\n") + 1])
     return now
 
 
 def test_a_runner_killed_many_times_loses_and_repeats_nothing(lab: Lab) -> None:
     moments = random.Random(1)
     assert lab.run_until_killed(9, "run", "lab", "-n", "8")
-    kept = lab.measurements.read_bytes()
+    earlier = lab.measurements.read_bytes()
     for number in range(KILLS):
         programs, before = moments.randrange(20), number % 2 == 0
         assert lab.run_until_killed(programs, "resume", "@last", before=before)
-        kept = assert_only_more(lab, kept)
+        earlier = assert_only_more(lab, earlier)
     done = lab.call("resume", "@last")
     assert done.returncode == 0, done.stderr
-    assert_only_more(lab, kept)
+    assert_only_more(lab, earlier)
     assert_complete(lab, 8)
     assert lab.data_files() == []
 
@@ -77,13 +77,13 @@ def test_a_process_killed_at_any_moment_loses_and_repeats_nothing(lab: Lab) -> N
     """Including while it starts, checks, plans, stores and cleans up."""
     moments = random.Random(1)
     kill_at(0, lab, "run", "lab", "-n", "8")
-    kept = lab.measurements.read_bytes()
+    before = lab.measurements.read_bytes()
     for _ in range(12):
         kill_at(moments.uniform(0.1, 1.5), lab, "resume", "@last")
-        kept = assert_only_more(lab, kept)
+        before = assert_only_more(lab, before)
     done = lab.run_process("resume", "@last")
     assert done.returncode == 0, done.stderr
-    assert_only_more(lab, kept)
+    assert_only_more(lab, before)
     assert_complete(lab, 8)
     assert lab.data_files() == []
 
@@ -209,8 +209,8 @@ def test_a_changed_binary_is_refused(lab: Lab) -> None:
     unfinished(lab)
     with lab.executable("one").open("a") as file:
         file.write("# another build\n")
-    told = refused(lab)
-    assert "binary: db_bench_one was" in told and "db_bench_two" not in told
+    message = refused(lab)
+    assert "binary: db_bench_one was" in message and "db_bench_two" not in message
 
 
 def test_a_binary_exchanged_during_the_run_stops_it(lab: Lab) -> None:
@@ -218,8 +218,8 @@ def test_a_binary_exchanged_during_the_run_stops_it(lab: Lab) -> None:
     done = lab.call("run", "lab", "-n", "2", "--seed", "4")
     assert done.returncode == 3
     assert "db_bench_three changed during the run" in done.stderr
-    kept = [x["benchmark"] for x in lab.lines() if x["engine"] == "three"]
-    assert "fillrandom" not in kept, "audited by another binary"
+    benchmarks = [x["benchmark"] for x in lab.lines() if x["engine"] == "three"]
+    assert "fillrandom" not in benchmarks, "audited by another binary"
     assert 0 < len(lab.lines()) < 24 and lab.data_files() == []
     assert "binary: db_bench_three was" in refused(lab)
 
@@ -237,17 +237,17 @@ def test_an_engine_built_later_needs_a_new_run(lab: Lab) -> None:
     shutil.copy(lab.executable("two"), lab.executable("late"))
     done = lab.call("resume", "@last")
     assert done.returncode == 3
-    told = "was missing when this run was planned; start a new run to measure it"
-    assert f"late {told}" in done.stderr
-    assert f"late/base/readseq: {told}" in done.stdout
+    message = "was missing when this run was planned; start a new run to measure it"
+    assert f"late {message}" in done.stderr
+    assert f"late/base/readseq: {message}" in done.stdout
     assert "build it" not in done.stdout + done.stderr
 
 
 def test_changed_settings_are_refused_and_spelled_out(lab: Lab) -> None:
     unfinished(lab)
     lab.scenario(more='cache_size = "1MiB"\n')
-    told = refused(lab)
-    assert "one/base: cache_size was not set, is now 1048576" in told
+    message = refused(lab)
+    assert "one/base: cache_size was not set, is now 1048576" in message
 
 
 def test_another_machine_is_refused(lab: Lab) -> None:

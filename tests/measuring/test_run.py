@@ -26,9 +26,9 @@ def test_every_repetition_of_every_cell_is_one_line(lab: Lab) -> None:
     lab.engine("two", "honest")
     done = lab.call("run", "lab", "-n", "2")
     assert done.returncode == 0, done.stderr
-    found = [(x["engine"], x["benchmark"], x["repetition"]) for x in lab.lines()]
-    wanted = [(e, b, r) for e in ("one", "two") for b in BENCHMARKS for r in (1, 2)]
-    assert sorted(found) == sorted(wanted)
+    repetitions = [(x["engine"], x["benchmark"], x["repetition"]) for x in lab.lines()]
+    expected = [(e, b, r) for e in ("one", "two") for b in BENCHMARKS for r in (1, 2)]
+    assert sorted(repetitions) == sorted(expected)
     assert {line["status"] for line in lab.lines()} == {"ok"}
     assert lab.data_files() == []
 
@@ -40,9 +40,9 @@ def test_the_order_is_recorded_followed_and_interleaved(lab: Lab) -> None:
     plan = lab.plan()
     flat = [(r, i) for r, cells in plan["order"] for i in cells]
     cells = [(c["engine"], c["benchmark"]) for c in plan["cells"]]
-    wanted = [(*cells[i], repetition) for repetition, i in flat]
+    expected = [(*cells[i], repetition) for repetition, i in flat]
     lines = lab.lines()
-    assert [(x["engine"], x["benchmark"], x["repetition"]) for x in lines] == wanted
+    assert [(x["engine"], x["benchmark"], x["repetition"]) for x in lines] == expected
     assert [line["order"] for line in lines] == list(range(len(lines)))
     rounds = [[x["engine"] for x in lines if x["repetition"] == r] for r in range(1, 4)]
     assert all(len(set(names[:4])) > 1 for names in rounds), "engine by engine"
@@ -64,8 +64,8 @@ def test_a_time_limit_cuts_the_measurement_and_nothing_else(lab: Lab) -> None:
     lab.engine("one", "honest")
     done = lab.call("run", "lab", "-n", "1", "--max-time", "10ms")
     assert done.returncode == 0, done.stderr
-    found = [(x["ops"], x["planned_ops"], x["truncated"]) for x in lab.lines()]
-    assert found == [(32, 64, True)] * 3
+    counts = [(x["ops"], x["planned_ops"], x["truncated"]) for x in lab.lines()]
+    assert counts == [(32, 64, True)] * 3
 
 
 def test_reads_share_one_prepared_database_in_a_repetition(lab: Lab) -> None:
@@ -122,15 +122,15 @@ def test_an_orphan_is_killed_and_reported(lab: Lab) -> None:
     lab.suite(latency=True)
     lab.engine("bad", "orphaning")
     assert lab.run_process("run", "lab", "-n", "1").returncode == 3
-    left = [int(pid) for pid in (lab.data / "child.pid").read_text().split()]
-    assert len(left) == 4 and not [pid for pid in left if is_alive(pid)]
+    pids = [int(pid) for pid in (lab.data / "child.pid").read_text().split()]
+    assert len(pids) == 4 and not [pid for pid in pids if is_alive(pid)]
     cells = lab.by_cell()
-    told = "left 1 process running"
+    reason = "left 1 process running"
     for line in cells.pop("bad/fillrandom"):
-        assert (line["status"], line["reason"]) == ("wrong", told)
+        assert (line["status"], line["reason"]) == ("wrong", reason)
     measured, killed = cells.pop("bad/fillseq")
-    assert (measured["status"], measured["reason"]) == ("wrong", f"audit: {told}")
-    assert killed["status"] == "wrong" and killed["reason"].endswith(told)
+    assert (measured["status"], measured["reason"]) == ("wrong", f"audit: {reason}")
+    assert killed["status"] == "wrong" and killed["reason"].endswith(reason)
     assert {line["status"] for lines in cells.values() for line in lines} == {"ok"}
 
 
@@ -203,13 +203,13 @@ def test_what_cannot_run_has_one_line_and_is_no_failure(lab: Lab) -> None:
     lab.engine("unable", "unable")
     lab.engine("out", "honest")
     assert lab.call("run", "lab", "-n", "3").returncode == 0
-    found = lab.by_cell()
-    assert [x["status"] for x in found["unable/readseq"]] == ["unsupported"]
-    assert found["unable/readseq"][0]["reason"] == "keeps no order"
-    assert [x["reason"] for x in found["unable/fillseqsync"]] == ["has no barrier"]
-    assert [x["status"] for x in found["out/fillseq"]] == ["excluded"]
-    assert found["out/fillseq"][0]["reason"] == "not for this"
-    assert [x["status"] for x in found["unable/fillseq"]] == ["ok"] * 3
+    by_cell = lab.by_cell()
+    assert [x["status"] for x in by_cell["unable/readseq"]] == ["unsupported"]
+    assert by_cell["unable/readseq"][0]["reason"] == "keeps no order"
+    assert [x["reason"] for x in by_cell["unable/fillseqsync"]] == ["has no barrier"]
+    assert [x["status"] for x in by_cell["out/fillseq"]] == ["excluded"]
+    assert by_cell["out/fillseq"][0]["reason"] == "not for this"
+    assert [x["status"] for x in by_cell["unable/fillseq"]] == ["ok"] * 3
 
 
 def test_a_missing_engine_is_a_failure_and_the_rest_runs(lab: Lab) -> None:
@@ -218,9 +218,9 @@ def test_a_missing_engine_is_a_failure_and_the_rest_runs(lab: Lab) -> None:
     done = lab.call("run", "lab", "-n", "2")
     assert done.returncode == 3
     assert "gone is missing: not built" in done.stderr
-    found = lab.by_cell()
-    assert [x["status"] for x in found["gone/fillseq"]] == ["missing"]
-    assert [x["status"] for x in found["one/fillseq"]] == ["ok"] * 2
+    by_cell = lab.by_cell()
+    assert [x["status"] for x in by_cell["gone/fillseq"]] == ["missing"]
+    assert [x["status"] for x in by_cell["one/fillseq"]] == ["ok"] * 2
 
 
 def test_nothing_to_measure_is_refused(lab: Lab) -> None:
@@ -242,9 +242,9 @@ def test_an_interrupt_keeps_what_is_done(lab: Lab) -> None:
     runner = lab.start("run", "lab", "-n", "3", "--timeout", "1h")
     child = wait_for_number(lab.data / "child.pid", runner)
     runner.send_signal(signal.SIGINT)
-    _, told = runner.communicate(timeout=PATIENCE_S)
+    _, errors = runner.communicate(timeout=PATIENCE_S)
     assert runner.returncode == 130
-    assert f"resume {lab.run_folder.name}" in told
+    assert f"resume {lab.run_folder.name}" in errors
     assert not is_alive(child)
     (lab.data / "child.pid").unlink()
     assert lab.data_files() == []
@@ -359,7 +359,7 @@ def test_a_recorded_run_names_no_place_and_no_user(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("run", "lba"), "did you mean 'lab'"),
         (("run", "lab", "-e", "onne"), "did you mean 'one'"),
@@ -371,12 +371,12 @@ def test_a_recorded_run_names_no_place_and_no_user(lab: Lab) -> None:
     ],
 )
 def test_a_slip_of_the_finger_gets_a_hint(
-    lab: Lab, words: tuple[str, ...], told: str
+    lab: Lab, words: tuple[str, ...], message: str
 ) -> None:
     lab.engine("one", "honest")
     done = lab.call(*words)
     assert done.returncode == 2
-    assert told in " ".join(done.stderr.split())
+    assert message in " ".join(done.stderr.split())
 
 
 def test_dry_run_predicts_and_measures_nothing(lab: Lab) -> None:

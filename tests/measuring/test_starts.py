@@ -23,9 +23,9 @@ def lab(tmp_path: Path) -> Lab:
 def units(lab: Lab) -> list[list[str]]:
     """Return the benchmarks of each unit of the first repetition."""
     cells = lab.plan()["cells"]
-    found = [[cells[i]["benchmark"] for i in cells_of] for r, cells_of
+    benchmarks = [[cells[i]["benchmark"] for i in cells_of] for r, cells_of
              in lab.plan()["order"] if r == 1]  # fmt: skip
-    return sorted(sorted(unit) for unit in found)
+    return sorted(sorted(names) for names in benchmarks)
 
 
 def test_a_scenario_says_what_its_databases_are_filled_with(lab: Lab) -> None:
@@ -61,15 +61,15 @@ def test_a_fill_that_fails_is_named_in_every_cell(lab: Lab) -> None:
 def test_what_a_cell_starts_from(
     fill: tuple[str, ...], state: str, benchmark: str, start: object
 ) -> None:
-    made = plan([engine("a")], benchmarks=(benchmark,), fill=fill, state=state)
-    found = made.start(made.cells[0])
-    assert (found and (found.fill, found.settled)) == start
+    run_plan = plan([engine("a")], benchmarks=(benchmark,), fill=fill, state=state)
+    start_database = run_plan.start(run_plan.cells[0])
+    assert (start_database and (start_database.fill, start_database.settled)) == start
 
 
 def test_scenarios_share_no_database_that_was_filled_otherwise() -> None:
-    one = plan([engine("a")], benchmarks=("readseq",), repetitions=1)
-    other = plan([engine("a")], ("readseq",), fill=("fillseq",), repetitions=1)
-    assert one.start(one.cells[0]) != other.start(other.cells[0])
+    unfilled = plan([engine("a")], benchmarks=("readseq",), repetitions=1)
+    filled = plan([engine("a")], ("readseq",), fill=("fillseq",), repetitions=1)
+    assert unfilled.start(unfilled.cells[0]) != filled.start(filled.cells[0])
 
 
 def test_a_variant_is_a_row_of_its_own_over_another_s_executable(lab: Lab) -> None:
@@ -79,8 +79,8 @@ def test_a_variant_is_a_row_of_its_own_over_another_s_executable(lab: Lab) -> No
     done = lab.call("run", "lab", "-n", "1")
     assert done.returncode == 0, done.stderr
     plain, flags = lab.plan()["engines"][1], lab.plan()["scenarios"][0]["flags"]
-    wanted = {"name": "one-plain", "role": "", "variant_of": "one", "missing": ""}
-    assert plain.items() >= wanted.items()
+    expected = {"name": "one-plain", "role": "", "variant_of": "one", "missing": ""}
+    assert plain.items() >= expected.items()
     assert flags["one-plain"] == {**flags["one"], "page_size": 512}
     cells = lab.by_cell()
     assert {x["status"] for x in cells["one-plain/fillseq"]} == {"ok"}
@@ -94,9 +94,9 @@ def test_a_variant_is_a_row_of_its_own_over_another_s_executable(lab: Lab) -> No
 def test_a_variant_runs_only_if_it_is_named(lab: Lab) -> None:
     lab.engine("one-plain", None, "variant", VARIANT)
     lab.scenario(benchmarks=("fillseq",))
-    told = json.loads(lab.call("list", "--json").stdout)
-    assert told["engines"][1]["variant_of"] == "one"
-    assert told["suites"][0]["engines"] == ["one"]
+    listing = json.loads(lab.call("list", "--json").stdout)
+    assert listing["engines"][1]["variant_of"] == "one"
+    assert listing["suites"][0]["engines"] == ["one"]
     lab.call("run", "lab", "-n", "1", "-e", "one-plain")
     assert [e["name"] for e in lab.plan()["engines"]] == ["one-plain"]
     assert {x["status"] for x in lab.lines()} == {"ok"}
@@ -118,14 +118,14 @@ def test_a_sweep_is_run_by_its_name_and_by_its_members(lab: Lab) -> None:
     more = "[sweep]\nvalue_size = [4, 64]\n"
     flags = {"num": 64, "key_size": 16}
     lab.scenario(benchmarks=("fillseq",), more=more, flags=flags)
-    told = json.loads(lab.call("run", "lab", "--dry-run", "--json").stdout)
-    assert [c["scenario"] for c in told["cells"]] == ["base-4", "base-64"]
+    dry_run = json.loads(lab.call("run", "lab", "--dry-run", "--json").stdout)
+    assert [c["scenario"] for c in dry_run["cells"]] == ["base-4", "base-64"]
     done = lab.call("run", "lab", "-n", "1", "-s", "base", "-k", "*/base-6*/*")
     assert done.returncode == 0, done.stderr
     (scenario,) = lab.plan()["scenarios"]
     assert (scenario["family"], scenario["swept"]) == ("base", {"value_size": 64})
-    (found,) = load_run(lab.run_folder).plan.scenarios
-    assert (found.name, found.family) == ("base-64", "base")
+    (member,) = load_run(lab.run_folder).plan.scenarios
+    assert (member.name, member.family) == ("base-64", "base")
 
 
 def test_a_member_of_a_sweep_can_be_named(lab: Lab) -> None:

@@ -30,7 +30,7 @@ def test_what_each_thread_wrote_is_what_the_audit_is_told(lab: Lab) -> None:
     done = lab.call("run", "lab", "-n", "1")
     assert done.returncode == 0, done.stderr
     fill = "after=filluniquerandom"
-    wanted = {
+    expected = {
         "filluniquerandom threads=1 after=",
         f"verify threads=1 {fill}",
         f"readwhilewriting threads=4 {fill}",
@@ -41,7 +41,7 @@ def test_what_each_thread_wrote_is_what_the_audit_is_told(lab: Lab) -> None:
         "verify threads=1 after=fillrandom:160+160+160+160",
         f"readrandom threads=4 {fill}",
     }
-    assert set(calls(lab)) == wanted
+    assert set(calls(lab)) == expected
 
 
 def test_whatever_writes_is_audited_and_killed_while_it_is_timed(lab: Lab) -> None:
