@@ -37,29 +37,29 @@ def axis(*judgements: Judgement) -> ab_forest.Axis:
 
 
 def test_zero_is_in_the_middle_and_slower_is_left_of_it() -> None:
-    made = axis(NARROW)
-    assert made.mark(NARROW).at == 50
+    drawing = axis(NARROW)
+    assert drawing.mark(NARROW).at == 50
     slower, faster = judgement(-0.04, -0.05, -0.03), judgement(0.04, 0.03, 0.05)
-    left, right = made.mark(slower), made.mark(faster)
-    assert left.at < 50 < right.at
-    assert left.low is not None and left.high is not None
-    assert left.low < left.at < left.high
+    left_mark, right = drawing.mark(slower), drawing.mark(faster)
+    assert left_mark.at < 50 < right.at
+    assert left_mark.low is not None and left_mark.high is not None
+    assert left_mark.low < left_mark.at < left_mark.high
 
 
 def test_the_band_is_what_counts_as_unchanged() -> None:
-    made = axis(NARROW)
+    drawing = axis(NARROW)
     edge = -math.log1p(AbRule().unchanged_within)
-    assert made.band[0] == made.at(edge)
-    assert made.band[0] + made.band[1] == pytest.approx(100, abs=0.02)
+    assert drawing.band[0] == drawing.at(edge)
+    assert drawing.band[0] + drawing.band[1] == pytest.approx(100, abs=0.02)
 
 
 def test_every_tick_lies_at_the_change_that_it_names() -> None:
     for widest in (0.01, 0.08, 0.14, 0.28, 0.45, 0.65):
-        made = axis(judgement(0.0, -widest, widest))
-        for tick in made.ticks:
+        drawing = axis(judgement(0.0, -widest, widest))
+        for tick in drawing.ticks:
             share = float(tick.label.replace("−", "-").removesuffix(" %")) / 100
-            assert tick.at == made.at(math.log1p(share))
-            assert made.side(math.log1p(share)) == 0
+            assert tick.at == drawing.at(math.log1p(share))
+            assert drawing.side(math.log1p(share)) == 0
 
 
 def test_the_axis_is_as_narrow_as_its_intervals_allow() -> None:
@@ -69,23 +69,23 @@ def test_the_axis_is_as_narrow_as_its_intervals_allow() -> None:
 def test_a_change_within_thirty_percent_is_always_on_the_axis() -> None:
     for share in (-0.29, -0.12, 0.25):
         changed = judgement(share, share - 0.01, share + 0.01)
-        made = axis(*[NARROW] * 50, changed)
-        assert made.mark(changed).beyond == 0
+        drawing = axis(*[NARROW] * 50, changed)
+        assert drawing.mark(changed).beyond == 0
 
 
 def test_one_huge_change_does_not_squeeze_the_rest() -> None:
     huge = judgement(-0.9, -0.91, -0.89)
-    made = axis(*[NARROW] * 50, huge)
-    assert made.limit == axis(NARROW).limit
-    mark = made.mark(huge)
+    drawing = axis(*[NARROW] * 50, huge)
+    assert drawing.limit == axis(NARROW).limit
+    mark = drawing.mark(huge)
     assert (mark.beyond, mark.at, mark.low) == (-1, 0, None)
-    faster = made.mark(judgement(9.0, 8.0, 10.0))
+    faster = drawing.mark(judgement(9.0, 8.0, 10.0))
     assert (faster.beyond, faster.at) == (1, 100)
 
 
 def test_an_interval_that_leaves_the_axis_says_on_which_side() -> None:
-    wide = judgement(0.0, -0.6, 0.01)
-    mark = axis(*[NARROW] * 50, wide).mark(wide)
+    wide_interval = judgement(0.0, -0.6, 0.01)
+    mark = axis(*[NARROW] * 50, wide_interval).mark(wide_interval)
     assert (mark.beyond, mark.low, mark.cut) == (0, 0, (-1,))
     assert mark.high is not None and 50 < mark.high < 100
 
@@ -115,10 +115,10 @@ def test_the_medians_of_a_stage_lie_among_its_repetitions() -> None:
     assert drawn is not None and drawn.divider is not None
     assert [level.side for level in drawn.levels] == ["a", "b", "a", "b"]
     for level in drawn.levels:
-        own = [
+        heights = [
             d.y
             for d in drawn.dots
             if d.side == level.side and level.x1 < d.x < level.x2
         ]
-        assert min(own) <= level.y <= max(own)
-        assert len(own) in (8, 30)
+        assert min(heights) <= level.y <= max(heights)
+        assert len(heights) in (8, 30)

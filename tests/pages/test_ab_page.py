@@ -31,17 +31,17 @@ def result(run: Any = None) -> AbResult:
     return judge(run or ab_showcase.varied())
 
 
-def page(found: AbResult | None = None) -> Element:
-    return tree(ab_page.render(found or result()))
+def page(outcome: AbResult | None = None) -> Element:
+    return tree(ab_page.render(outcome or result()))
 
 
 def rows(root: Element) -> dict[str, Element]:
     """Return the rows of the forest plot by the anchor of their cell."""
-    found = {}
+    rows_by_anchor = {}
     for row in root.at("forest").all("tr"):
         for link in row.all("th")[0].all("a") if row.all("th") else []:
-            found[link.attrs["href"].removeprefix("#")] = row
-    return found
+            rows_by_anchor[link.attrs["href"].removeprefix("#")] = row
+    return rows_by_anchor
 
 
 def word(row: Element) -> str:
@@ -50,25 +50,30 @@ def word(row: Element) -> str:
 
 
 def test_the_verdict_comes_first_in_numbers() -> None:
-    found = result()
-    lede = page(found).all("p", "lede")[0].text
-    told = re.match(
+    outcome = result()
+    lede = page(outcome).all("p", "lede")[0].text
+    match = re.match(
         r"(\d+) regressed, (\d+) improved, (\d+) unchanged, (\d+) inconclusive,"
         r" (\d+) failed\.",
         lede,
     )
-    assert told
-    lists = (found.regressed, found.improved, found.unchanged, found.inconclusive)
-    numbers = [len(cells) for cells in (*lists, found.failed)]
-    assert [int(n) for n in told.groups()] == numbers
+    assert match
+    lists = (
+        outcome.regressed,
+        outcome.improved,
+        outcome.unchanged,
+        outcome.inconclusive,
+    )
+    numbers = [len(cells) for cells in (*lists, outcome.failed)]
+    assert [int(n) for n in match.groups()] == numbers
     assert all(numbers), "the run must have every verdict"
 
 
 def test_every_cell_has_a_row_with_the_word_of_its_verdict() -> None:
-    found = result()
-    shown = rows(page(found))
-    assert len(shown) == len(found.cells)
-    for cell in found.cells:
+    outcome = result()
+    shown = rows(page(outcome))
+    assert len(shown) == len(outcome.cells)
+    for cell in outcome.cells:
         row = shown["c-" + str(cell.name).replace("/", "-")]
         expected = cell.judgement.verdict.value if cell.judgement else "failed"
         assert word(row) == expected, cell.name
@@ -77,16 +82,16 @@ def test_every_cell_has_a_row_with_the_word_of_its_verdict() -> None:
 def test_what_was_found_comes_before_the_rest() -> None:
     order = [word(row) for row in rows(page()).values()]
     rank = {"regressed": 0, "improved": 1, "failed": 2}
-    ranks = [rank.get(told, 3) for told in order]
+    ranks = [rank.get(verdict, 3) for verdict in order]
     assert ranks == sorted(ranks)
 
 
 def test_engines_as_wholes_are_the_first_rows() -> None:
-    found = result()
-    bodies = page(found).at("forest").all("tbody")
+    outcome = result()
+    bodies = page(outcome).at("forest").all("tbody")
     assert bodies[0].all("th")[0].text.startswith("Whole engines")
     names = [row.all("th")[0].text for row in bodies[0].all("tr")[2:]]
-    assert len(names) == len(found.engines) == 3
+    assert len(names) == len(outcome.engines) == 3
     assert names[0].startswith("Alpha")
 
 
@@ -101,8 +106,8 @@ def test_inconclusive_looks_like_nothing_else() -> None:
             if points:
                 looks.setdefault(word(row), set()).add(look)
     assert set(looks) == {"regressed", "improved", "unchanged", "inconclusive"}
-    for told in zip(*(next(iter(v)) for v in looks.values()), strict=True):
-        assert len(set(told)) == len(looks), told
+    for signs in zip(*(next(iter(v)) for v in looks.values()), strict=True):
+        assert len(set(signs)) == len(looks), signs
     style = (frame.TEMPLATE_DIR / ab_page.STYLE).read_text("utf-8")
     assert ".inconclusive .wh { stroke-dasharray" in style
     assert ".unchanged .wh" not in style
@@ -139,8 +144,8 @@ def test_a_failed_cell_has_its_side_status_and_reason_and_no_drawing() -> None:
 def test_a_cell_without_a_round_shows_no_change() -> None:
     run = ab_showcase.run()
     cells = (replace(run.cells[0], screen=()), *run.cells[1:])
-    found = result(replace(run, cells=cells, unfinished=True))
-    root = page(found)
+    outcome = result(replace(run, cells=cells, unfinished=True))
+    root = page(outcome)
     row = rows(root)["c-" + str(run.cells[0].name).replace("/", "-")]
     assert "0.0 %" not in row.text and not row.all("svg", "fr")
     assert "no complete round was measured" in row.text
@@ -152,7 +157,9 @@ def test_every_repetition_is_a_mark_in_the_order_of_measuring() -> None:
     panel = page().at("c-alpha-baseline-fillrandom")
     marks = panel.all("use", "run")
     cell = next(c for c in run.cells if str(c.name) == "alpha/baseline/fillrandom")
-    every = [r for one in (*cell.screen, *cell.confirm) for r in (*one.a, *one.b)]
+    every = [
+        r for round_ in (*cell.screen, *cell.confirm) for r in (*round_.a, *round_.b)
+    ]
     every.sort(key=lambda r: r.order)
     sides = ["a" if "sa" in mark.classes else "b" for mark in marks]
     assert sides == [r.side for r in every]
@@ -180,12 +187,16 @@ def test_every_repetition_is_in_the_table_under_its_drawing() -> None:
         if cell.failure:
             continue
         panel = root.at("c-" + str(cell.name).replace("/", "-"))
-        every = [r for one in (*cell.screen, *cell.confirm) for r in (*one.a, *one.b)]
+        every = [
+            r
+            for round_ in (*cell.screen, *cell.confirm)
+            for r in (*round_.a, *round_.b)
+        ]
         every.sort(key=lambda r: r.order)
-        told = [f"{r.side} {numbers.rounded(1e9 / r.ns_per_op)}" for r in every]
+        labels = [f"{r.side} {numbers.rounded(1e9 / r.ns_per_op)}" for r in every]
         cells = panel.all("table", "made")[0].all("td")
-        assert [c.text.removesuffix(" disturbed") for c in cells] == told
-        assert len(panel.all("use", "run")) == len(told) > 0
+        assert [c.text.removesuffix(" disturbed") for c in cells] == labels
+        assert len(panel.all("use", "run")) == len(labels) > 0
 
 
 def test_a_disturbed_repetition_is_marked_and_counted() -> None:
@@ -206,9 +217,9 @@ def test_what_differs_between_the_builds_is_marked() -> None:
 
 def test_one_build_on_both_sides_without_saying_so_is_said() -> None:
     run = ab_showcase.run()
-    told = "both sides have the same executables"
-    assert told not in page(result(run)).text
-    assert told in page(result(ab_rounds.planned_as(run, b=run.plan.a))).text
+    notice = "both sides have the same executables"
+    assert notice not in page(result(run)).text
+    assert notice in page(result(ab_rounds.planned_as(run, b=run.plan.a))).text
 
 
 def test_a_build_that_differs_from_itself_warns() -> None:
@@ -219,8 +230,8 @@ def test_a_build_that_differs_from_itself_warns() -> None:
 
 
 def test_counts_are_work_and_the_changed_ones_are_open() -> None:
-    found = replace(result(), counts=ab_showcase.counts())
-    section = page(found).at("counts")
+    outcome = replace(result(), counts=ab_showcase.counts())
+    section = page(outcome).at("counts")
     assert "Work, not time" in section.text
     closed = section.all("details")[0]
     (first, *_) = section.all("table")
@@ -230,7 +241,7 @@ def test_counts_are_work_and_the_changed_ones_are_open() -> None:
         "− less",
     ]
     assert "varies by 12 %" in closed.text.replace("\u00a0", " ")
-    assert "work was not counted" not in page(found).text
+    assert "work was not counted" not in page(outcome).text
 
 
 def test_without_counts_there_is_no_such_part_and_it_says_so() -> None:
@@ -277,8 +288,8 @@ def test_only_the_script_of_the_page_may_run() -> None:
 def test_the_lines_in_the_page_are_those_of_the_file(tmp_path: Path) -> None:
     folder = synthetic_ab.write_ab_run(tmp_path, counts=())
     run = load_ab_run(folder)
-    made = raw_data.script_json(ab_page._raw(run) or {})
-    assert made in ab_page.render(result(run))
+    raw_json = raw_data.script_json(ab_page._raw(run) or {})
+    assert raw_json in ab_page.render(result(run))
     assert raw_data.unpacked(ab_page._raw(run) or {}) == [dict(m) for m in run.lines]
 
 
@@ -296,8 +307,8 @@ def test_a_whole_run_from_its_files_has_a_page(tmp_path: Path) -> None:
     folder = synthetic_ab.write_ab_run(
         tmp_path, effects=slower, missing={"beta-tree": ("b", "not built")}
     )
-    found = judge(load_ab_run(folder))
-    root = page(found)
+    outcome = judge(load_ab_run(folder))
+    root = page(outcome)
     assert word(rows(root)["c-alpha-baseline-fillseq"]) == "regressed"
     assert "missing: not built" in root.at("builds").text
 
@@ -360,8 +371,8 @@ def test_the_page_of_sixty_cells_stays_under_two_megabytes() -> None:
 
 def test_what_disturbed_a_repetition_is_listed_under_its_cell() -> None:
     panel = page().at("c-alpha-baseline-fillseq")
-    (told,) = panel.all("ul", "marks")[0].all("li")
-    assert told.text.replace("\u00a0", " ") == "screen 1, a: steal 3.1 %"
+    (mark,) = panel.all("ul", "marks")[0].all("li")
+    assert mark.text.replace("\u00a0", " ") == "screen 1, a: steal 3.1 %"
     assert not page().at("c-alpha-baseline-fillrandom").all("ul", "marks")
 
 
@@ -375,8 +386,12 @@ def test_a_setting_that_another_version_has_otherwise_is_a_difference() -> None:
         return replace(repetition, record={"settings": settings})
 
     rounds = tuple(
-        Round(one.number, (set_to(one.a[0]), one.a[1]), (set_to(one.b[0]), one.b[1]))
-        for one in cell.screen
+        Round(
+            round_.number,
+            (set_to(round_.a[0]), round_.a[1]),
+            (set_to(round_.b[0]), round_.b[1]),
+        )
+        for round_ in cell.screen
     )
     run = replace(run, cells=(replace(cell, screen=rounds), *run.cells[1:]))
     table = page(result(run)).at("builds").all("table", "pairs")[0]

@@ -43,8 +43,8 @@ VISION: dict[str, Matrix] = {
 def tokens(start: str, style: str = STYLE) -> dict[str, Colour]:
     """Return the colours of the block that begins with `start`."""
     block = style[style.index(start) :].split("}")[0]
-    found = re.findall(r"--([\w-]+): (#[0-9a-f]{6}|\d+,\d+,\d+);", block)
-    return {name: colour(text) for name, text in found}
+    matches = re.findall(r"--([\w-]+): (#[0-9a-f]{6}|\d+,\d+,\d+);", block)
+    return {name: colour(text) for name, text in matches}
 
 
 def colour(text: str) -> Colour:
@@ -61,11 +61,11 @@ def linear(channel: float) -> float:
     return float(((channel + 0.055) / 1.055) ** 2.4)
 
 
-def contrast(one: Colour, other: Colour) -> float:
+def contrast(first: Colour, second: Colour) -> float:
     weights = (0.2126, 0.7152, 0.0722)
     light = sorted(
         sum(w * linear(c) for w, c in zip(weights, rgb, strict=True))
-        for rgb in (one, other)
+        for rgb in (first, second)
     )
     return (light[1] + 0.05) / (light[0] + 0.05)
 
@@ -119,9 +119,9 @@ def test_marks_have_contrast(theme: dict[str, Colour]) -> None:
 
 def test_the_rate_over_time_has_contrast(theme: dict[str, Colour]) -> None:
     """The area under the rate is drawn thinner than a bar; the stalls are not."""
-    found = re.search(r"\.spark path \{[^}]*fill-opacity: (\.\d+)", STYLE)
-    assert found
-    strength = float(found[1])
+    match = re.search(r"\.spark path \{[^}]*fill-opacity: (\.\d+)", STYLE)
+    assert match
+    strength = float(match[1])
     for engine in ENGINES:
         pairs = zip(theme[engine], theme["track"], strict=True)
         r, g, b = (c * strength + t * (1 - strength) for c, t in pairs)
@@ -141,9 +141,9 @@ def test_verdicts_have_contrast_and_both_ways_into_the_dark() -> None:
     style = (TEMPLATE_DIR / "two_builds/regressions.css").read_text("utf-8")
     dark = tokens(":root[data-theme=dark] {", style)
     assert dark == tokens(":root:not([data-theme=light]) {", style)
-    own = {"light": tokens(":root {", style), "dark": dark}
+    tokens_by_theme = {"light": tokens(":root {", style), "dark": dark}
     for name, theme in THEMES.items():
-        both = theme | own[name]
+        both = theme | tokens_by_theme[name]
         for verdict in ("good", "bad", "warn", "ink3"):
             for ground in ("bg", "card"):
                 assert contrast(both[verdict], both[ground]) >= 4.5, (name, verdict)
@@ -153,8 +153,8 @@ def test_verdicts_have_contrast_and_both_ways_into_the_dark() -> None:
 
 @pytest.mark.parametrize("eye", VISION)
 def test_engines_keep_apart_for_every_eye(theme: dict[str, Colour], eye: str) -> None:
-    for one, other in itertools.combinations(ENGINES, 2):
+    for first, second in itertools.combinations(ENGINES, 2):
         distance = math.dist(
-            seen(theme[one], VISION[eye]), seen(theme[other], VISION[eye])
+            seen(theme[first], VISION[eye]), seen(theme[second], VISION[eye])
         )
-        assert distance >= 18, f"{one} and {other}: {distance:.0f}"
+        assert distance >= 18, f"{first} and {second}: {distance:.0f}"

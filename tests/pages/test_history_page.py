@@ -15,7 +15,7 @@ from report.model.plan import CellName
 from report.page import history_page
 from report.page.history_page import render
 from report.words.history_view import view
-from tests.builders import synthetic_history as made
+from tests.builders import synthetic_history as past
 from tests.support.html_tables import Tables
 
 READS = CellName("beta", "baseline", "readrandom")
@@ -24,28 +24,28 @@ SYNCS = CellName("alpha", "sync", "fillsync")
 
 def entries(reference: str = "") -> list[HistoryEntry]:
     """Return a history of slowdowns (confirmed, nominated, repaired) and a speedup."""
-    names = [made.CELL, READS, SYNCS, CellName("beta", "sync", "fillsync")]
+    names = [past.CELL, READS, SYNCS, CellName("beta", "sync", "fillsync")]
     steps = [
-        made.step_at(30, 0.06, cell=names[0]),
-        made.step_at(45, 0.05, cell=names[1]),
-        made.step_at(20, -0.08, cell=names[2]),
-        made.step_at(15, 0.07, 40, cell=names[3]),
+        past.step_at(30, 0.06, cell=names[0]),
+        past.step_at(45, 0.05, cell=names[1]),
+        past.step_at(20, -0.08, cell=names[2]),
+        past.step_at(15, 0.07, 40, cell=names[3]),
     ]
-    runs = made.history(
+    runs = past.history(
         60, names, lambda i, n: sum(s(i, n) for s in steps), reference=reference
     )
     ratio = MedianInterval(0.94, 0.92, 0.96)
-    decisive = made.entry(
+    decisive = past.entry(
         100,
-        [made.entry_cell(made.CELL, 9e4, ratio, Verdict.REGRESSED)],
+        [past.entry_cell(past.CELL, 9e4, ratio, Verdict.REGRESSED)],
         reference="binary 29",
         binary="binary 30",
     )
     return [*runs, decisive]
 
 
-def page(found: list[HistoryEntry], last: int | None = None) -> str:
-    return render(view(sorted(found, key=lambda entry: entry.run), last=last))
+def page(entries_shown: list[HistoryEntry], last: int | None = None) -> str:
+    return render(view(sorted(entries_shown, key=lambda entry: entry.run), last=last))
 
 
 def texts(html: str) -> str:
@@ -65,8 +65,8 @@ def opened(html: str) -> dict[str, dict[str, str]]:
 
 def test_what_is_open_is_listed_by_how_grave_it_is() -> None:
     rows = opened(page(entries()))
-    told = [(name, row["Verdict"][2:]) for name, row in rows.items()]
-    assert told == [
+    verdicts = [(name, row["Verdict"][2:]) for name, row in rows.items()]
+    assert verdicts == [
         ("alpha/baseline/fillseq", "regressed"),
         ("beta/baseline/readrandom", "nominated"),
         ("alpha/sync/fillsync", "nominated"),
@@ -89,7 +89,7 @@ def test_what_is_closed_is_kept_apart() -> None:
 
 
 def test_a_quiet_history_says_so() -> None:
-    html = page(made.history(30))
+    html = page(past.history(30))
     assert "<b>0 regressed, 0 nominated, 0 improved.</b>" in html
     assert "No step is open." in html
 
@@ -107,44 +107,44 @@ def test_every_series_has_a_chart_and_its_figures() -> None:
 
 
 def test_series_of_few_points_are_drawn_if_there_are_no_others() -> None:
-    html = page(made.history(2))
+    html = page(past.history(2))
     assert html.count('class="hl"') == 1
     assert "not drawn" not in texts(html)
 
 
 def test_every_point_is_in_the_table_of_its_chart() -> None:
-    html = page(made.history(25))
+    html = page(past.history(25))
     names = re.findall(r'<tr><th scope="row">(\w+)<td', html)
-    assert names == [made.commit(i) for i in range(25)]
+    assert names == [past.commit(i) for i in range(25)]
 
 
 def test_a_step_is_marked_where_it_is() -> None:
-    html = page(made.history(40, effect=made.step_at(30, 0.06)))
+    html = page(past.history(40, effect=past.step_at(30, 0.06)))
     (at,) = re.findall(r'class="cp" x1="([\d.]+)%"', html)
     assert float(at) == 75
     assert html.count('class="lev"') == 2
     [first] = re.findall(r'<th scope="row">(\w+)<td>[\d.]+k[ \u00a0][▼▲]', html)
-    assert first == made.commit(30)
+    assert first == past.commit(30)
     assert 'href="#step-1"' in html
     assert 'id="step-1"' in html
 
 
 def test_every_line_of_a_chart_is_explained() -> None:
-    told = texts(page(entries()))
+    lines = texts(page(entries()))
     for line in ("A dashed line is a step", "the dotted line is the median of all"):
-        assert line in told
-    assert "A thick stroke at an edge means that the band continues" in told
+        assert line in lines
+    assert "A thick stroke at an edge means that the band continues" in lines
 
 
 def test_a_band_beyond_the_axis_is_marked_as_cut() -> None:
-    runs = made.history(30)
+    runs = past.history(30)
     assert "cut at the edge" not in page(runs)
     assert 'class="hx"' not in page(runs)
     (cell,) = runs[7].cells
     assert cell.rate is not None
-    wide = replace(cell.rate, low=cell.rate.low / 2, high=cell.rate.high * 2)
+    wide_rate = replace(cell.rate, low=cell.rate.low / 2, high=cell.rate.high * 2)
     upward = replace(cell.rate, high=cell.rate.high * 2)
-    runs[7] = replace(runs[7], cells=(replace(cell, rate=wide),))
+    runs[7] = replace(runs[7], cells=(replace(cell, rate=wide_rate),))
     runs[9] = replace(runs[9], cells=(replace(runs[9].cells[0], rate=upward),))
     html = page(runs)
     assert "2 bands cut at the edge; the table has the full range" in texts(html)
@@ -154,7 +154,7 @@ def test_a_band_beyond_the_axis_is_marked_as_cut() -> None:
 
 
 def test_a_ratio_is_next_to_its_rate() -> None:
-    html = page(made.history(30, reference="pinned"))
+    html = page(past.history(30, reference="pinned"))
     assert re.search(r"now <b>[\d.]+×</b> of build of pinned, [\d.]+k ops/s", html)
     (table,) = (t for t in Tables(html).found if t.caption.startswith("Ratio"))
     assert table.header == ["Run", "ratio", "from, to", "ops/s"]
@@ -171,20 +171,20 @@ def test_more_runs_than_can_be_drawn_are_drawn_as_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(history_page, "_MOST_POINTS", 20)
-    html = page(made.history(100, effect=made.step_at(57, 0.06)))
+    html = page(past.history(100, effect=past.step_at(57, 0.06)))
     assert "each point covers up to 5 runs" in html
     assert "up to 5 neighbouring runs" in html
     names = re.findall(r'<tr><th scope="row">(\w+)<td', html)
     assert len(names) == 21  # the step is not drawn across
-    assert made.commit(56) in names
-    assert names[-1] == made.commit(99)
-    assert page(made.history(100)) == page(made.history(100))
+    assert past.commit(56) in names
+    assert names[-1] == past.commit(99)
+    assert page(past.history(100)) == page(past.history(100))
 
 
 def test_machines_have_a_part_each() -> None:
-    there = {**made.MACHINE, "cpu_model": "Another CPU"}
-    runs = made.history(12)
-    moved = [made.entry(i + 12, e.cells, machine=there) for i, e in enumerate(runs)]
+    there = {**past.MACHINE, "cpu_model": "Another CPU"}
+    runs = past.history(12)
+    moved = [past.entry(i + 12, e.cells, machine=there) for i, e in enumerate(runs)]
     html = page([*runs, *moved])
     assert "Another CPU" in html.partition('id="machine-1"')[2].partition("</p>")[0]
     assert "Synthetic CPU" in html.partition('id="machine-2"')[2].partition("</p>")[0]
@@ -192,7 +192,7 @@ def test_machines_have_a_part_each() -> None:
 
 def test_every_text_of_an_entry_is_escaped() -> None:
     evil = "<script>alert(1)</script>'\"&"
-    runs = made.history(40, effect=made.step_at(30, 0.06))
+    runs = past.history(40, effect=past.step_at(30, 0.06))
     machine = {"cpu_model": evil}
     html = page([replace(entry, label=evil, machine=machine) for entry in runs])
     assert "<script>alert" not in html
@@ -212,31 +212,31 @@ def test_the_page_is_the_same_each_time_and_leaves_nothing_open() -> None:
 
 @pytest.mark.parametrize("count", range(1, 6))
 def test_a_short_history_can_be_drawn(count: int) -> None:
-    assert page(made.history(count)).count('class="hl"') == 1
+    assert page(past.history(count)).count('class="hl"') == 1
 
 
 def test_figures_of_any_size_can_be_drawn() -> None:
     for rate in (1e-9, 3.3, 1e15):
-        cell = replace(made.entry_cell(made.CELL, 1.0), rate=made.band(rate, 0.0))
-        assert 'class="hl"' in page([made.entry(i, [cell]) for i in range(12)])
+        cell = replace(past.entry_cell(past.CELL, 1.0), rate=past.band(rate, 0.0))
+        assert 'class="hl"' in page([past.entry(i, [cell]) for i in range(12)])
 
 
 @pytest.mark.parametrize("reference", ["", "pinned"])
 @pytest.mark.parametrize("shift", [0.0, 0.07, 0.5, 3.0])
 def test_an_axis_has_round_figures_that_differ(reference: str, shift: float) -> None:
-    runs = made.history(30, effect=made.step_at(15, shift), reference=reference)
+    runs = past.history(30, effect=past.step_at(15, shift), reference=reference)
     labels = re.findall(r'class="yl"[^>]*>([^<]+)<', page(runs))
     assert len(labels) >= 2
     assert len(set(labels)) == len(labels)
     figures = [float(label.rstrip("×k")) for label in labels]
-    steps = [one - other for one, other in pairwise(figures)]
+    steps = [following - preceding for following, preceding in pairwise(figures)]
     assert steps == pytest.approx([steps[0]] * len(steps))
 
 
 def test_it_is_written_next_to_the_history(tmp_path: Path) -> None:
     from tests.command.test_history_verb import at, called
 
-    made.write(tmp_path, entries())
+    past.write(tmp_path, entries())
     done = called(*at(tmp_path), "--format", "html")
     assert done.exit_code == 0, done.stderr
     assert (tmp_path / "report.html").read_text("utf-8") == page(entries())

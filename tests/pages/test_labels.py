@@ -13,7 +13,7 @@ from report.page.frame import TEMPLATE_DIR, breakable
 from report.page.identity import EngineLook
 from report.page.line_plot import PlotLine, PlotPoint
 from tests.builders import ab_showcase
-from tests.builders import synthetic_history as made
+from tests.builders import synthetic_history as past
 from tests.pages.test_history_page import page
 
 AXES = {
@@ -37,11 +37,11 @@ def test_no_label_meets_another_in_a_font_as_wide_as_its_digits(
     name: str, width: int
 ) -> None:
     there = [t for t, c in axes.shown(AXES[name]) if from_ch(c) <= width]
-    for one, other in combinations(there, 2):
-        apart = abs(one.at - other.at) / 100 * width
+    for first, second in combinations(there, 2):
+        apart = abs(first.at - second.at) / 100 * width
         halves = [
             len(tick.label) * (1 if tick.at < 4 or tick.at > 96 else 0.5)
-            for tick in (one, other)
+            for tick in (first, second)
         ]
         assert apart > sum(halves)
 
@@ -108,12 +108,12 @@ def test_a_huge_change_has_a_label_on_both_sides() -> None:
 
 
 def test_numbers_of_near_steps_are_in_rows_of_their_own() -> None:
-    near = [made.step_at(12, 0.2), made.step_at(24, -0.2)]
-    runs = made.history(70, effect=lambda i, n: sum(step(i, n) for step in near))
+    near = [past.step_at(12, 0.2), past.step_at(24, -0.2)]
+    runs = past.history(70, effect=lambda i, n: sum(step(i, n) for step in near))
     html = page(runs)
     assert html.count('class="cn') == 2
     assert '--rows:1"' in html
-    assert '--rows:0"' in page(made.history(40, effect=made.step_at(30, 0.06)))
+    assert '--rows:0"' in page(past.history(40, effect=past.step_at(30, 0.06)))
 
 
 @pytest.mark.parametrize(("at", "side"), [(0, "first"), (50, ""), (98, "last")])

@@ -24,14 +24,14 @@ def series(
 
 
 def test_both_axes_are_logarithmic() -> None:
-    made = line_plot.plot([series([1.0, 10.0, 100.0])], [4, 64, 1024])
-    assert made is not None
-    marks = made.curves[0].marks
+    plot = line_plot.plot([series([1.0, 10.0, 100.0])], [4, 64, 1024])
+    assert plot is not None
+    marks = plot.curves[0].marks
     assert [mark.x for mark in marks] == [0.0, 50.0, 100.0]
-    steps = [one.y - two.y for one, two in itertools.pairwise(marks)]
+    steps = [first.y - second.y for first, second in itertools.pairwise(marks)]
     assert steps[0] == pytest.approx(steps[1], abs=0.2)
     assert steps[0] > 50
-    assert [tick.label for tick in made.up] == ["1", "10", "100"]
+    assert [tick.label for tick in plot.up] == ["1", "10", "100"]
 
 
 def test_values_near_each_other_or_in_words_are_spread_evenly() -> None:
@@ -42,16 +42,16 @@ def test_values_near_each_other_or_in_words_are_spread_evenly() -> None:
 
 
 def test_little_noise_does_not_fill_the_height() -> None:
-    made = line_plot.plot([series([1000.0, 1010.0])], [1, 2])
-    assert made is not None
-    first, last = made.curves[0].marks
+    plot = line_plot.plot([series([1000.0, 1010.0])], [1, 2])
+    assert plot is not None
+    first, last = plot.curves[0].marks
     assert 0 < first.y - last.y < HIGH_PX / 20
 
 
 def test_a_whisker_goes_from_the_slowest_to_the_fastest() -> None:
-    made = line_plot.plot([series([100.0, 1000.0], whisker=0.4)], [1, 100])
-    assert made is not None
-    mark = made.curves[0].marks[0]
+    plot = line_plot.plot([series([100.0, 1000.0], whisker=0.4)], [1, 100])
+    assert plot is not None
+    mark = plot.curves[0].marks[0]
     assert mark.whisker is not None
     high, low = mark.whisker
     assert high < mark.y < low
@@ -66,22 +66,22 @@ def test_a_gap_breaks_the_line_and_what_is_not_above_zero_is_left_out() -> None:
         PlotPoint(1, 0.0, 0.0, 0.0),
         PlotPoint(2, 4.0, 4.0, 4.0),
     )
-    made = line_plot.plot(
+    plot = line_plot.plot(
         [PlotLine("x", "X", EngineLook("e0", "m0"), False, spots)], [1, 2, 3]
     )
-    assert made is not None
-    assert made.curves[0].path.count("M") == 2
-    assert len(made.curves[0].marks) == 2
+    assert plot is not None
+    assert plot.curves[0].path.count("M") == 2
+    assert len(plot.curves[0].marks) == 2
     assert line_plot.plot([series([0.0, -1.0])], [1, 2]) is None
 
 
 @pytest.mark.parametrize("count", [2, 9, 14, 20])
 def test_labels_never_overlap(count: int) -> None:
-    made = line_plot.plot(
+    plot = line_plot.plot(
         [series([5.0, 9.0], f"engine {n}") for n in range(count)], [1, 9]
     )
-    assert made is not None
-    places = sorted(curve.label_px for curve in made.curves)
+    assert plot is not None
+    places = sorted(curve.label_px for curve in plot.curves)
     gaps = [b - a for a, b in itertools.pairwise(places)]
     assert min(gaps) >= min(16, HIGH_PX / count) - 0.2
     assert places[0] >= 0
@@ -89,22 +89,26 @@ def test_labels_never_overlap(count: int) -> None:
 
 
 def test_at_most_six_values_are_labelled() -> None:
-    made = line_plot.plot([series([1.0] * 12)], [2**n for n in range(2, 14)])
-    assert made is not None
-    told = [tick.label for tick in made.across if tick.label]
-    assert told == ["4", "16", "64", "256", "1,024", "4,096"]
-    assert len(made.across) == 12
+    plot = line_plot.plot([series([1.0] * 12)], [2**n for n in range(2, 14)])
+    assert plot is not None
+    labels = [tick.label for tick in plot.across if tick.label]
+    assert labels == ["4", "16", "64", "256", "1,024", "4,096"]
+    assert len(plot.across) == 12
 
 
 def test_the_drawing_is_described_in_words() -> None:
-    made = line_plot.plot([series([1e6, 2e3], "Alpha")], [4, 4096])
-    assert made is not None
-    assert made.description == "Alpha: 1.00M at 4, 2.00k at 4,096."
+    plot = line_plot.plot([series([1e6, 2e3], "Alpha")], [4, 4096])
+    assert plot is not None
+    assert plot.told == "Alpha: 1.00M at 4, 2.00k at 4,096."
 
 
 def test_eight_engines_have_eight_colours_and_shapes() -> None:
-    found = [look(place) for place in range(8)]
-    assert len({one.colour for one in found}) == len({one.shape for one in found}) == 8
+    looks = [look(place) for place in range(8)]
+    assert (
+        len({style.colour for style in looks})
+        == len({style.shape for style in looks})
+        == 8
+    )
     assert len({look(place) for place in range(72)}) == 72
 
 

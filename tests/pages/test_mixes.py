@@ -19,7 +19,7 @@ from tests.builders import synthetic_mix, synthetic_run
 from tests.support.html_tree import tree
 
 
-def made(folder: Path, change: Any = None) -> Run:
+def mix_run(folder: Path, change: Any = None) -> Run:
     plan = synthetic_mix.plan()
     lines = synthetic_mix.lines(plan)
     for line in lines:
@@ -30,7 +30,7 @@ def made(folder: Path, change: Any = None) -> Run:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    return made(tmp_path)
+    return mix_run(tmp_path)
 
 
 def chart(run: Run, benchmark: str) -> comparison.Chart:
@@ -55,38 +55,38 @@ def test_rows_and_charts_say_how_many_threads(run: Run) -> None:
 
 
 def test_the_figures_of_the_writer_stand_under_its_chart(run: Run) -> None:
-    found = mixes.writer(chart(run, "readwhilewriting"))
+    table = mixes.writer(chart(run, "readwhilewriting"))
     loop_ns = run.measurements[0].loop_ns
     assert loop_ns is not None
-    assert column(found, "requested") == ["unlimited"] * 3
-    assert column(found, "writes") == ["200"] * 3
+    assert column(table, "requested") == ["unlimited"] * 3
+    assert column(table, "writes") == ["200"] * 3
     line = next(
         m
         for m in run.measurements
         if m.cell.benchmark == "readwhilewriting" and m.cell.engine == "alpha"
     )
     due = 200 * 1e9 / (line.figure("loop_ns") or 0)
-    shown = float(column(found, "ops/s")[0].replace(",", ""))
+    shown = float(column(table, "ops/s")[0].replace(",", ""))
     assert shown == pytest.approx(due, rel=0.01)
-    assert all(text != "–" for text in column(found, "p50"))
+    assert all(text != "–" for text in column(table, "p50"))
     page = tree(report_page.render(run))
     assert "Concurrent writer" in page.at("c-mixed-readwhilewriting").text
     assert "Concurrent writer" not in page.at("c-mixed-readrandom").text
 
 
 def test_a_requested_rate_is_reported_as_one(tmp_path: Path) -> None:
-    run = made(tmp_path)
+    run = mix_run(tmp_path)
     for m in run.measurements:
         if writer := m.record.get("writer"):
             writer["rate_ops_per_sec"] = 2000.0
-    found = mixes.writer(chart(run, "readwhilewriting"))
-    assert column(found, "requested") == ["2,000"] * 3
+    table = mixes.writer(chart(run, "readwhilewriting"))
+    assert column(table, "requested") == ["2,000"] * 3
 
 
 def test_each_type_has_its_count_its_share_and_its_latencies(run: Run) -> None:
-    found = {t.caption: t for t in mixes.types(chart(run, "ycsba"))}
-    assert list(found) == ["Operations of type read", "Operations of type update"]
-    read = found["Operations of type read"]
+    tables = {t.caption: t for t in mixes.types(chart(run, "ycsba"))}
+    assert list(tables) == ["Operations of type read", "Operations of type update"]
+    read = tables["Operations of type read"]
     assert column(read, "operations") == ["503"] * 3
     assert column(read, "share") == ["50 %"] * 3
     assert all(text.endswith(("s", "–")) for text in column(read, "p90"))
@@ -94,8 +94,8 @@ def test_each_type_has_its_count_its_share_and_its_latencies(run: Run) -> None:
 
 
 def test_what_was_drawn_is_next_to_what_theory_has(run: Run) -> None:
-    found = mixes.shares(chart(run, "ycsba"))
-    texts = column(found, "hottest 1 % of keys")
+    table = mixes.shares(chart(run, "ycsba"))
+    texts = column(table, "hottest 1 % of keys")
     assert texts == ["60.46 %, theory 60.51 %"] * 3
     assert mixes.shares(chart(run, "readrandom")) is None
     assert "60.51 %" in tree(report_page.render(run)).at("c-mixed-ycsba").text
@@ -114,8 +114,8 @@ def test_what_a_driver_counted_is_a_resource(run: Run) -> None:
 
 def test_markdown_has_the_same_tables(run: Run) -> None:
     text = markdown.render(run)
-    for told in ("Concurrent writer", "Operations of type scan", "60\\.51"):
-        assert told.replace("\\", "") in text.replace("\\", ""), told
+    for phrase in ("Concurrent writer", "Operations of type scan", "60\\.51"):
+        assert phrase.replace("\\", "") in text.replace("\\", ""), phrase
 
 
 def test_the_csv_has_what_is_new_in_columns_of_its_own(run: Run) -> None:

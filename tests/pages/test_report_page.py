@@ -53,7 +53,7 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.elements if name == tag]
 
 
-def made(folder: Path, plan: Any = None, lines: Any = None) -> Run:
+def run_of(folder: Path, plan: Any = None, lines: Any = None) -> Run:
     return load_run(synthetic_run.write_run(folder, plan, lines))
 
 
@@ -63,7 +63,7 @@ def varied(tmp_path: Path) -> Run:
 
 
 def test_the_verdict_counts_charts(tmp_path: Path) -> None:
-    page = Page(report_page.render(made(tmp_path)))
+    page = Page(report_page.render(run_of(tmp_path)))
     assert "Alpha wins 8 of 8 charts , Beta Tree 0, Gamma 0." in page.text
 
 
@@ -76,7 +76,7 @@ def test_every_status_is_a_word_with_its_reason(varied: Run) -> None:
 
 def test_what_weakens_a_result_is_said(varied: Run) -> None:
     text = Page(report_page.render(varied)).text
-    for told in (
+    for phrase in (
         "3 cells failed",
         "truncated cell",
         "live assertions: Beta Tree",
@@ -85,7 +85,7 @@ def test_what_weakens_a_result_is_said(varied: Run) -> None:
         "stopped by the time limit after 1,000 of 5,000",
         "settles in",
     ):
-        assert told in text, told
+        assert phrase in text, phrase
 
 
 def test_the_sizes_of_values_are_those_that_were_run(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_the_sizes_of_values_are_those_that_were_run(tmp_path: Path) -> None:
                 line["bytes"] // synthetic_records.ENTRY_BYTES
             )
     for name, made_lines in (("measured", lines), ("planned", [])):
-        text = Page(report_page.render(made(tmp_path / name, plan, made_lines))).text
+        text = Page(report_page.render(run_of(tmp_path / name, plan, made_lines))).text
         assert "16 B keys, 100 or 200 to 2,000 B values" in text, name
 
 
@@ -118,14 +118,14 @@ def test_what_is_disturbed_and_what_is_suspect_have_two_signs(varied: Run) -> No
 
 def test_an_engine_alone_is_not_fastest(tmp_path: Path) -> None:
     plan = synthetic_run.plan((synthetic_run.ENGINES[0], synthetic_run.ENGINES[-1]))
-    text = Page(report_page.render(made(tmp_path / "one", plan))).text
+    text = Page(report_page.render(run_of(tmp_path / "one", plan))).text
     assert "1 engine measured: Alpha, in 8 of 8 charts" in text
     assert "8 charts with a rate Measured alone, so there is no ranking" in text
     assert "fastest in" not in text and "off the best" not in text
     gone = dict.fromkeys(("beta-tree", "gamma"), "not built")
-    run = made(tmp_path / "rest", synthetic_run.plan(missing=gone))
-    told = "1 of 3 engines has a rate: Alpha, in 8 of 8 charts"
-    assert told in markdown.render(run)
+    run = run_of(tmp_path / "rest", synthetic_run.plan(missing=gone))
+    sentence = "1 of 3 engines has a rate: Alpha, in 8 of 8 charts"
+    assert sentence in markdown.render(run)
 
 
 def test_a_tie_is_called_a_tie(varied: Run) -> None:
@@ -133,14 +133,14 @@ def test_a_tie_is_called_a_tie(varied: Run) -> None:
 
 
 def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
-    page = Page(report_page.render(made(tmp_path, synthetic_run.plan(repetitions=1))))
+    page = Page(report_page.render(run_of(tmp_path, synthetic_run.plan(repetitions=1))))
     assert "Alpha is fastest in 8 of 8 charts" in page.text
     assert "A single repetition cannot prove a win." in page.text
     assert "★" not in page.text.replace("★ wins", "")
 
 
 def test_a_run_without_a_result_still_reports(tmp_path: Path) -> None:
-    page = Page(report_page.render(made(tmp_path, None, [])))
+    page = Page(report_page.render(run_of(tmp_path, None, [])))
     assert "No engine has a rate yet" in page.text
     assert "not measured" in page.text
 
@@ -151,7 +151,7 @@ def test_disputed_charts_rank_nobody_and_say_so(tmp_path: Path) -> None:
     for line in lines:
         if line["benchmark"] == "readseq" and line["engine"] == "gamma":
             line["digest"] = "f" * 16
-    run = made(tmp_path, plan, lines)
+    run = run_of(tmp_path, plan, lines)
     page = Page(report_page.render(run))
     assert "Alpha wins 7 of 8 charts" in page.text
     assert "digests disagree in 1 chart: not ranked" in page.text
@@ -162,7 +162,7 @@ def test_disputed_charts_rank_nobody_and_say_so(tmp_path: Path) -> None:
 
 def test_a_missing_engine_is_shown_with_its_reason(tmp_path: Path) -> None:
     plan = synthetic_run.plan(missing={"beta-tree": "its executable was not built"})
-    page = Page(report_page.render(made(tmp_path, plan)))
+    page = Page(report_page.render(run_of(tmp_path, plan)))
     assert "Alpha wins 8 of 8 charts , Gamma 0. 8 cells without" in page.text
     assert "Beta Tree missing" in page.text
     assert page.text.count("its executable was not built") > 8
@@ -183,7 +183,7 @@ def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:
         else line
         for line in synthetic_run.lines(plan)
     ]
-    text = Page(report_page.render(made(tmp_path, plan, lines))).text
+    text = Page(report_page.render(run_of(tmp_path, plan, lines))).text
     assert "2.00× baseline" in text
     assert "1/50 baseline" in text
 
@@ -191,7 +191,7 @@ def test_multiples_are_of_our_own_baseline(tmp_path: Path) -> None:
 def test_the_floor_and_the_reference_are_never_ranked(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     plan["engines"][0]["role"] = "reference"
-    text = report_page.render(made(tmp_path, plan))
+    text = report_page.render(run_of(tmp_path, plan))
     page = Page(text)
     assert "Beta Tree wins 8 of 8 charts , Gamma 0." in page.text
     assert "the reference, not ranked" in page.text
@@ -202,9 +202,9 @@ def test_the_floor_and_the_reference_are_never_ranked(tmp_path: Path) -> None:
 def test_colour_and_shape_go_by_place_and_not_by_name(tmp_path: Path) -> None:
     engines = [(f"n{i}", f"N{i}", "", 1.0) for i in range(26)]
     plan = synthetic_run.plan(engines, synthetic_run.SCENARIOS[:1], 1)
-    found = identity.looks(made(tmp_path, plan, []).plan.engines)
-    assert found["n0"] == identity.EngineLook("e0", "m0")
-    assert len({found[f"n{i}"] for i in range(24)}) == 24
+    looks = identity.looks(run_of(tmp_path, plan, []).plan.engines)
+    assert looks["n0"] == identity.EngineLook("e0", "m0")
+    assert len({looks[f"n{i}"] for i in range(24)}) == 24
 
 
 def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
@@ -266,12 +266,12 @@ def test_the_script_that_may_run_is_the_one_that_is_there(varied: Run) -> None:
 
 def test_the_raw_results_are_all_there(varied: Run) -> None:
     text = report_page.render(varied)
-    found = re.search(
+    match = re.search(
         r'<script type="application/json" id="raw">(.*?)</script>', text, re.DOTALL
     )
-    assert found
-    assert "<" not in found[1]
-    document = json.loads(found[1])
+    assert match
+    assert "<" not in match[1]
+    document = json.loads(match[1])
     assert raw_data.unpacked(document) == [m.record for m in varied.measurements]
     assert document["run"] == varied.document
     assert document["environment"] == varied.environment
@@ -299,7 +299,7 @@ def test_published_figures_are_next_to_ours(tmp_path: Path) -> None:
         )
         for line in synthetic_run.lines(synthetic_run.plan())
     ]
-    page = Page(report_page.render(made(tmp_path, plan, lines)))
+    page = Page(report_page.render(run_of(tmp_path, plan, lines)))
     assert "2011 and now" in page.text
     assert "2011: 779,000" in page.text
     assert "order of engines: same" in page.text
@@ -311,13 +311,13 @@ def test_published_figures_are_next_to_ours(tmp_path: Path) -> None:
 def test_unknown_published_figures_are_said_and_left_out(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     plan["suite"]["published"] = "nothing"
-    run = made(tmp_path, plan)
-    told = "unknown published figures “nothing”"
+    run = run_of(tmp_path, plan)
+    notice = "unknown published figures “nothing”"
     page = Page(report_page.render(run))
-    assert told in page.text
+    assert notice in page.text
     assert "Alpha wins 8 of 8 charts" in page.text
     assert "published" not in [a.get("id") for a in page.named("section")]
-    assert told in markdown.render(run)
+    assert notice in markdown.render(run)
 
 
 def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
             line["options"] = {**line["options"], "num": ops}
             line = synthetic_records.retimed(line, most, ops)
         lines.append(line)
-    text = Page(report_page.render(made(tmp_path, plan, lines))).text
+    text = Page(report_page.render(run_of(tmp_path, plan, lines))).text
     assert "Alpha wins 8 of 8 charts" in text
 
 

@@ -28,12 +28,12 @@ def plan() -> dict[str, Any]:
         (f"scenario-{i}", f"Scenario {i}", dict.fromkeys(names, 1.0))
         for i, names in enumerate(charts)
     ]
-    made = synthetic_run.plan(
+    document = synthetic_run.plan(
         engines, scenarios, flags={**synthetic_run.FLAGS, "num": OPS}
     )
-    made["suite"]["control"] = "engine-0"
-    made["engines"][-1]["twin_of"] = "engine-0"
-    return made
+    document["suite"]["control"] = "engine-0"
+    document["engines"][-1]["twin_of"] = "engine-0"
+    return document
 
 
 def noisy(line: dict[str, Any], source: random.Random) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from tests.support.html_tree import tree
 SIZES = (64, 4, 1024, 8192)
 
 
-def made(folder: Path, change: Any = None) -> Run:
+def sweep_run(folder: Path, change: Any = None) -> Run:
     plan = synthetic_sweep.plan(SIZES)
     lines = synthetic_sweep.lines(plan)
     if change:
@@ -33,12 +33,12 @@ def made(folder: Path, change: Any = None) -> Run:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return made(tmp_path_factory.mktemp("run"))
+    return sweep_run(tmp_path_factory.mktemp("run"))
 
 
 def view(run: Run) -> Panel:
-    (found,) = sweeps.sweeps(comparison.compare(run))
-    return sweep_panel.panel(run, found, published_comparison.tables(run))
+    (sweep,) = sweeps.sweeps(comparison.compare(run))
+    return sweep_panel.panel(run, sweep, published_comparison.tables(run))
 
 
 def test_synthetic_lines_are_accepted(run: Run) -> None:
@@ -47,16 +47,16 @@ def test_synthetic_lines_are_accepted(run: Run) -> None:
 
 def test_a_family_is_one_sweep_in_the_order_of_its_values(run: Run) -> None:
     compared = comparison.compare(run)
-    (found,) = sweeps.sweeps(compared)
-    assert found.values == sorted(SIZES)
-    assert found.title == "Small and large values: value size"
-    assert found.writing == "fillseq"
-    assert [e.name for e in found.engines] == [
+    (sweep,) = sweeps.sweeps(compared)
+    assert sweep.values == sorted(SIZES)
+    assert sweep.title == "Small and large values: value size"
+    assert sweep.writing == "fillseq"
+    assert [e.name for e in sweep.engines] == [
         e[0] for e in synthetic_sweep.ENGINES[:6]
     ]
     assert sweeps.single(compared) == []
     (group,) = comparison.by_family(compared.charts)
-    assert group[0] == found.title
+    assert group[0] == sweep.title
     assert [c.label for c in group[1]][:2] == [
         "Sequential writes, 64",
         "Sequential writes, 4",
@@ -64,22 +64,22 @@ def test_a_family_is_one_sweep_in_the_order_of_its_values(run: Run) -> None:
 
 
 def test_the_six_drawings_are_those_of_the_published_page(run: Run) -> None:
-    found = view(run)
-    titles = [drawing.title for drawing in found.drawings]
+    panel = view(run)
+    titles = [drawing.title for drawing in panel.drawings]
     assert titles == [
         *("Sequential writes", "Reads in key order"),
         *("Sequential writes, data", "Reads in key order, data"),
         *("Overhead", "Database"),
     ]
-    names = [curve.series.title for curve in found.drawings[0].plot.curves]
+    names = [curve.series.title for curve in panel.drawings[0].plot.curves]
     ours = [title for _, title, role, _ in synthetic_sweep.ENGINES if not role]
     assert names[:6] == ours
     assert names[6:] == ["Kyoto HashDB", "Kyoto TreeDB", "CEDA LSS", "CEDA B+Tree"]
-    dashed = [c.series.is_published for c in found.drawings[0].plot.curves]
+    dashed = [c.series.is_published for c in panel.drawings[0].plot.curves]
     assert dashed == [False] * 6 + [True] * 4
     looks = [
         (c.series.look.colour, c.series.look.shape)
-        for c in found.drawings[0].plot.curves
+        for c in panel.drawings[0].plot.curves
     ]
     assert len(set(looks)) == 8  # a published line has the look of its engine
     assert looks[6:8] == looks[:2]
@@ -90,8 +90,8 @@ def test_what_all_cells_share_is_reported_once(run: Run) -> None:
 
 
 def test_the_table_has_the_figures_of_the_line(run: Run) -> None:
-    found = view(run)
-    row = found.groups[0].points[0]
+    panel = view(run)
+    row = panel.groups[0].points[0]
     line = next(
         m
         for m in run.measurements
@@ -112,13 +112,13 @@ def test_the_table_has_the_figures_of_the_line(run: Run) -> None:
     }
     assert (row.value, row.source) == ("4", "")
     for title, number in due.items():
-        told = float(row.cells[title].figure.text.replace(",", ""))
-        assert told == pytest.approx(number, rel=0.006), title
+        figure = float(row.cells[title].figure.text.replace(",", ""))
+        assert figure == pytest.approx(number, rel=0.006), title
 
 
 def test_the_whiskers_are_the_slowest_and_the_fastest(run: Run) -> None:
-    found = view(run).drawings[0].plot.curves[0]
-    spot, mark = found.series.spots[0], found.marks[0]
+    curve = view(run).drawings[0].plot.curves[0]
+    spot, mark = curve.series.spots[0], curve.marks[0]
     assert spot.low < spot.median < spot.high
     cell = run.cell("hashdb", "kyoto-ceda-4", "fillseq")
     assert cell is not None
@@ -129,11 +129,11 @@ def test_the_whiskers_are_the_slowest_and_the_fastest(run: Run) -> None:
 
 
 def test_a_cell_without_a_rate_is_reported_once_with_its_reason(run: Run) -> None:
-    found = view(run)
-    (told,) = found.without
-    assert told.startswith("Kyoto TreeDB, fillseq, 8,192: unsupported, values of")
+    panel = view(run)
+    (reason,) = panel.without
+    assert reason.startswith("Kyoto TreeDB, fillseq, 8,192: unsupported, values of")
     curve = next(
-        c for c in found.drawings[0].plot.curves if c.series.engine == "treedb"
+        c for c in panel.drawings[0].plot.curves if c.series.engine == "treedb"
     )
     assert len(curve.marks) == 3
 
@@ -166,13 +166,13 @@ def test_a_failed_cell_is_marked(tmp_path: Path) -> None:
             if cell == ("lmdb", "kyoto-ceda-64", "getseq"):
                 line |= {"status": "wrong", "reason": "value 7 differs"}
 
-    found = view(made(tmp_path, broken))
-    assert "LMDB, getseq, 64: wrong, value 7 differs" in found.without
+    panel = view(sweep_run(tmp_path, broken))
+    assert "LMDB, getseq, 64: wrong, value 7 differs" in panel.without
 
 
 def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> None:
-    found = view(run)
-    hashdb = [line for line in found.groups[0].points if line.source]
+    panel = view(run)
+    hashdb = [line for line in panel.groups[0].points if line.source]
     assert [line.value for line in hashdb if line.source == "published"] == [
         *("4", "64", "1,024")
     ]
@@ -180,7 +180,7 @@ def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> N
 
 
 def test_the_tables_of_all_values_are_one(run: Run) -> None:
-    one, other = run.plan.engines[:2]
+    alpha, beta = run.plan.engines[:2]
 
     def part(names: str, *engines: Engine) -> cell_text.DetailTable:
         cells = tuple(CellText(name) for name in names)
@@ -189,11 +189,11 @@ def test_the_tables_of_all_values_are_one(run: Run) -> None:
             "t", columns, tuple(EngineRow(e, cells) for e in engines)
         )
 
-    parts = [("4", part("xz", one, other)), ("64", part("xyz", one))]
-    found = cell_text.merged("value_size", parts)
-    assert [title for title, _ in found.columns] == ["value_size", *"xyz"]
-    shown = [(x.engine, "".join(f.text for f in x.figures)) for x in found.lines]
-    assert shown == [(one, "4x–z"), (one, "64xyz"), (other, "4x–z")]
+    parts = [("4", part("xz", alpha, beta)), ("64", part("xyz", alpha))]
+    table = cell_text.merged("value_size", parts)
+    assert [title for title, _ in table.columns] == ["value_size", *"xyz"]
+    shown = [(x.engine, "".join(f.text for f in x.figures)) for x in table.lines]
+    assert shown == [(alpha, "4x–z"), (alpha, "64xyz"), (beta, "4x–z")]
 
 
 def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
@@ -202,8 +202,8 @@ def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
     def change(plan: Any, _: Any) -> None:
         for scenario, value in zip(plan["scenarios"], values, strict=False):
             scenario["swept"] = {flag: value}
-            for name, own in scenario["flags"].items():
-                scenario["flags"][name] = {**own, flag: value}
+            for name, flag_values in scenario["flags"].items():
+                scenario["flags"][name] = {**flag_values, flag: value}
             scenario["title"] = titles.member("Sizes: of any kind", flag, value)
         plan["scenarios"] = plan["scenarios"][: len(values)]
         named = {scenario["name"] for scenario in plan["scenarios"]}
@@ -224,7 +224,7 @@ def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
 
 
 @pytest.mark.parametrize(
-    ("flag", "values", "told"),
+    ("flag", "values", "value_texts"),
     [
         ("threads", [1, 16], ["1", "16"]),
         ("writes_per_second", [100, 1000], ["100", "1,000"]),
@@ -236,13 +236,13 @@ def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
     ],
 )
 def test_headings_have_the_flag_and_labels_the_value(
-    tmp_path: Path, flag: str, values: Sequence[Any], told: Sequence[str]
+    tmp_path: Path, flag: str, values: Sequence[Any], value_texts: Sequence[str]
 ) -> None:
     run = swept(tmp_path, flag, values)
     heading = f"Sizes: of any kind: {flag.replace('_', ' ')}"
     compared = comparison.compare(run)
-    (found,) = sweeps.sweeps(compared)
-    assert found.title == heading
+    (sweep,) = sweeps.sweeps(compared)
+    assert sweep.title == heading
     assert [title for title, _ in comparison.by_family(compared.charts)] == [heading]
     page = tree(report_page.render(run))
     assert [h.text for h in page.at("w-kyoto-ceda").all("h2")] == [heading]
@@ -250,10 +250,10 @@ def test_headings_have_the_flag_and_labels_the_value(
     assert f"## {escaped(heading)}\n" in markdown.render(run)
     shown = view(run)
     across = [tick.label for tick in shown.drawings[0].plot.across]
-    assert across == told
-    assert [line.value for line in shown.groups[0].points] == told
+    assert across == value_texts
+    assert [line.value for line in shown.groups[0].points] == value_texts
     labels = [c.label for c in compared.charts if c.benchmark == "fillseq"]
-    assert labels == [f"Sequential writes, {one}" for one in told]
+    assert labels == [f"Sequential writes, {label}" for label in value_texts]
 
 
 def test_a_family_without_a_title_before_its_flag_has_its_name(tmp_path: Path) -> None:
@@ -261,17 +261,18 @@ def test_a_family_without_a_title_before_its_flag_has_its_name(tmp_path: Path) -
         for number, scenario in enumerate(plan["scenarios"]):
             scenario["title"] = f"1{number}"
 
-    (found,) = sweeps.sweeps(comparison.compare(made(tmp_path, change)))
-    assert found.title == "kyoto-ceda"
+    (sweep,) = sweeps.sweeps(comparison.compare(sweep_run(tmp_path, change)))
+    assert sweep.title == "kyoto-ceda"
 
 
 def test_the_chips_leave_out_what_is_swept(run: Run, tmp_path: Path) -> None:
     texts = [c.text for c in summary_badges.run_badges(run, comparison.compare(run))]
     assert "8 B keys" in texts
     assert not any("values" in text for text in texts)
-    other = swept(tmp_path, "cache_size", [1 << 20, 4 << 20])
+    cache_sweep = swept(tmp_path, "cache_size", [1 << 20, 4 << 20])
     texts = [
-        c.text for c in summary_badges.run_badges(other, comparison.compare(other))
+        c.text
+        for c in summary_badges.run_badges(cache_sweep, comparison.compare(cache_sweep))
     ]
     assert not any("cache" in text for text in texts)
     assert "8 B keys, 4 or 64 B values" in texts
@@ -290,7 +291,7 @@ def test_without_a_floor_it_is_not_mentioned(tmp_path: Path) -> None:
         plan["order"] = []
         lines[:] = [m for m in lines if m["engine"] != "null"]
 
-    text = tree(report_page.render(made(tmp_path, change))).at("w-kyoto-ceda").text
+    text = tree(report_page.render(sweep_run(tmp_path, change))).at("w-kyoto-ceda").text
     assert "floor" not in text
 
 
@@ -298,8 +299,10 @@ def test_a_ratio_to_the_baseline_is_offered_where_there_is_one(
     run: Run, tmp_path: Path
 ) -> None:
     plan = synthetic_run.plan()
-    other = load_run(synthetic_run.write_run(tmp_path, plan, synthetic_run.lines(plan)))
-    for found, is_offered in ((run, False), (other, True)):
-        inputs = tree(report_page.render(found)).at("tools").all("input")
+    plain_run = load_run(
+        synthetic_run.write_run(tmp_path, plan, synthetic_run.lines(plan))
+    )
+    for shown_run, is_offered in ((run, False), (plain_run, True)):
+        inputs = tree(report_page.render(shown_run)).at("tools").all("input")
         values = [i.attrs["value"] for i in inputs if i.attrs.get("name") == "m"]
         assert values == ["rate", "best", *(["base"] if is_offered else [])]
