@@ -77,8 +77,8 @@ def test_a_failed_side_ends_its_cell_and_no_other(tmp_path: Path) -> None:
     run = load_ab_run(write_ab_run(tmp_path, sigma=0.001, failures=failures))
     failed = [cell for cell in run.cells if cell.failure]
     assert [str(cell.name) for cell in failed] == [ONE]
-    told = Failure("b", "wrong", "audit: 3 of 1000 entries differ")
-    assert failed[0].failure == told
+    failure = Failure("b", "wrong", "audit: 3 of 1000 entries differ")
+    assert failed[0].failure == failure
     assert not failed[0].screen
     assert not run.unfinished
     assert judge(run).exit_code == 3
@@ -117,14 +117,14 @@ def test_counts_that_do_not_end_as_they_say_are_refused(tmp_path: Path) -> None:
     write_ab_run(tmp_path, sigma=0.001, counts=[COUNT])
     file = tmp_path / "counts.jsonl"
     line, end = file.read_text().splitlines(keepends=True)
-    for text, told in (
+    for text, message in (
         (end, "counts.jsonl:1: 0 lines, but 1 were counted"),
         (line + end + end, "counts.jsonl:3: a line follows the one that ends"),
         (line + end.replace(AB_RUN_ID, "other"), "counts.jsonl:2: belongs to run"),
         (line + end.replace('"tools"', '"fools"'), "counts.jsonl:2: end: "),
     ):
         file.write_text(text)
-        assert told in refusal(tmp_path)
+        assert message in refusal(tmp_path)
 
 
 def test_what_is_no_suspect_has_no_confirm_rounds(tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_lines_of_an_ordinary_run_have_no_side(tmp_path: Path) -> None:
     plan = ab_plan([ONE])
     lines = ab_lines(plan)
     del lines[2]["ab"]
-    told = refusal(write_documents(tmp_path, plan, lines))
-    assert "measurements.jsonl:3: not a line of an A/B run" in told
+    error = refusal(write_documents(tmp_path, plan, lines))
+    assert "measurements.jsonl:3: not a line of an A/B run" in error
 
 
 def _renumbered(lines: Lines) -> None:
@@ -265,21 +265,21 @@ DAMAGE: dict[str, tuple[Callable[[Lines], None], str]] = {
 
 @pytest.mark.parametrize("what", DAMAGE)
 def test_damage_is_refused_with_its_line(tmp_path: Path, what: str) -> None:
-    change, told = DAMAGE[what]
+    change, message = DAMAGE[what]
     plan = ab_plan([ONE])
     lines = ab_lines(plan)[:8]
     change(lines)
-    found = refusal(write_documents(tmp_path, plan, lines))
-    assert found.removeprefix(f"{tmp_path}/measurements.jsonl:").startswith(told)
+    error = refusal(write_documents(tmp_path, plan, lines))
+    assert error.removeprefix(f"{tmp_path}/measurements.jsonl:").startswith(message)
 
 
 def test_a_round_after_a_later_one_is_refused(tmp_path: Path) -> None:
     plan = ab_plan([ONE, ONE.replace("fillrandom", "fillseq")])
-    one, other, second = (ab_lines(plan)[n : n + 4] for n in (0, 4, 8))
-    lines = [*one, *second, *other]
+    round_0, round_1, round_2 = (ab_lines(plan)[n : n + 4] for n in (0, 4, 8))
+    lines = [*round_0, *round_2, *round_1]
     _renumbered(lines)
-    told = refusal(write_documents(tmp_path, plan, lines))
-    assert "measurements.jsonl:9: round 1 after 2" in told
+    error = refusal(write_documents(tmp_path, plan, lines))
+    assert "measurements.jsonl:9: round 1 after 2" in error
 
 
 def test_a_line_for_an_engine_that_is_missing_is_refused(tmp_path: Path) -> None:
@@ -341,13 +341,13 @@ PLANS: dict[str, tuple[Callable[[Document], None], str]] = {
 
 @pytest.mark.parametrize("what", PLANS)
 def test_a_damaged_plan_is_refused(tmp_path: Path, what: str) -> None:
-    change, told = PLANS[what]
+    change, message = PLANS[what]
     plan = ab_plan([ONE])
     lines = ab_lines(plan)
     change(plan)
-    found = refusal(write_documents(tmp_path, plan, lines))
-    assert f"{tmp_path}/ab.json: " in found
-    assert told in found
+    error = refusal(write_documents(tmp_path, plan, lines))
+    assert f"{tmp_path}/ab.json: " in error
+    assert message in error
 
 
 @pytest.mark.parametrize("name", ["ab.json", "environment.json", "measurements.jsonl"])

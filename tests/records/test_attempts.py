@@ -24,22 +24,22 @@ def read(folder: Path, change: Callable[[Lines], Lines]) -> Run:
     return load_run(synthetic_run.write_run(folder, None, lines))
 
 
-def again(*made: dict[str, Any]) -> Callable[[Lines], Lines]:
+def again(*attempts: dict[str, Any]) -> Callable[[Lines], Lines]:
     """Replace repetition 2 of one cell by several attempts.
 
     Each attempt is the line with its changes, at the rate divided by its number.
     """
 
     def change(lines: Lines) -> Lines:
-        found: Lines = []
+        records: Lines = []
         for line in lines:
             if not is_of(line, "alpha") or line["repetition"] != 2:
-                found.append(line)
+                records.append(line)
                 continue
-            for number, changes in enumerate(made, 1):
+            for number, changes in enumerate(attempts, 1):
                 slower = synthetic_records.retimed(line, line["loop_ns"] * number)
-                found.append({**slower, "attempt": number, **changes})
-        return found
+                records.append({**slower, "attempt": number, **changes})
+        return records
 
     return change
 
@@ -82,7 +82,7 @@ def test_a_run_may_stop_between_two_attempts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("attempts", "message"),
     [
         (({}, {}), "attempt 2 after one that was not disturbed"),
         ((MARKED, {**MARKED, "attempt": 3}), "attempt 3 after 1"),
@@ -96,10 +96,10 @@ def test_a_run_may_stop_between_two_attempts(tmp_path: Path) -> None:
     ],
 )
 def test_attempts_that_cannot_have_been_are_errors(
-    tmp_path: Path, made: tuple[dict[str, Any], ...], told: str
+    tmp_path: Path, attempts: tuple[dict[str, Any], ...], message: str
 ) -> None:
-    with pytest.raises(ResultsError, match=told):
-        read(tmp_path, again(*made))
+    with pytest.raises(ResultsError, match=message):
+        read(tmp_path, again(*attempts))
 
 
 def test_being_disturbed_excuses_no_wrong_answer(tmp_path: Path) -> None:

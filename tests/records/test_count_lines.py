@@ -24,7 +24,7 @@ def test_the_table_of_strace_is_added_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("5180", "5181", "does not add up"),
         ("100.00    0.011806           2      5180         3 total\n", "", "row"),
@@ -35,9 +35,11 @@ def test_the_table_of_strace_is_added_up() -> None:
         ("clone3", "clone 3", "row"),
     ],
 )
-def test_a_table_that_is_not_whole_is_no_count(old: str, new: str, told: str) -> None:
+def test_a_table_that_is_not_whole_is_no_count(
+    old: str, new: str, message: str
+) -> None:
     assert TABLE.count(old) >= 1
-    with pytest.raises(Unreadable, match=told):
+    with pytest.raises(Unreadable, match=message):
         parse_strace(TABLE.replace(old, new, 1))
     for text in ("", "strace: exec failed\n", "\n".join(TABLE.splitlines()[:2])):
         with pytest.raises(Unreadable):
@@ -57,7 +59,7 @@ CELLS = [CellName(**CELL)]
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"schema": 2}, "schema"),
         ({"run": "other"}, "belongs to run other"),
@@ -76,12 +78,12 @@ CELLS = [CellName(**CELL)]
     ],
 )
 def test_a_foreign_or_damaged_line_is_named(
-    tmp_path: Path, change: Mapping[str, Any], told: str
+    tmp_path: Path, change: Mapping[str, Any], message: str
 ) -> None:
     path = tmp_path / "counts.jsonl"
     lines = [LINE, {**LINE, "number": 2, **change}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(ResultsError, match=f":2: .*{told}"):
+    with pytest.raises(ResultsError, match=f":2: .*{message}"):
         read_count_lines(path, "r", CELLS)
 
 
@@ -93,9 +95,9 @@ def test_what_is_no_line_is_named_or_torn(tmp_path: Path, text: str) -> None:
         with pytest.raises(ResultsError, match=":2: "):
             read_count_lines(path, "r", CELLS)
     else:
-        found = read_count_lines(path, "r", CELLS)
-        assert (found.torn, len(found.lines)) == (True, 1)
-        assert found.sound_bytes == len(json.dumps(LINE)) + 1
+        stored = read_count_lines(path, "r", CELLS)
+        assert (stored.torn, len(stored.lines)) == (True, 1)
+        assert stored.sound_bytes == len(json.dumps(LINE)) + 1
 
 
 def test_a_line_twice_is_named(tmp_path: Path) -> None:
@@ -106,5 +108,5 @@ def test_a_line_twice_is_named(tmp_path: Path) -> None:
 
 
 def test_no_file_is_no_line(tmp_path: Path) -> None:
-    found = read_count_lines(tmp_path / "counts.jsonl", "r", CELLS)
-    assert (found.lines, found.sound_bytes, found.torn) == ((), 0, False)
+    stored = read_count_lines(tmp_path / "counts.jsonl", "r", CELLS)
+    assert (stored.lines, stored.sound_bytes, stored.torn) == ((), 0, False)

@@ -21,14 +21,14 @@ SOME, NONE = "fedcba9876543210", "0" * 16
 
 
 def options_fault(
-    told: dict[str, Any], benchmark: dict[str, Any], flags: dict[str, Any]
+    values: dict[str, Any], benchmark: dict[str, Any], flags: dict[str, Any]
 ) -> str:
     """Return what is wrong with the options of a line."""
-    return options({"options": told}, Context(Benchmark.of(benchmark), flags))
+    return options({"options": values}, Context(Benchmark.of(benchmark), flags))
 
 
 @pytest.mark.parametrize(
-    ("flags", "changed", "told"),
+    ("flags", "changed", "text"),
     [
         (synthetic_run.FLAGS, {}, ""),
         ({"num": 1000, "reads": 5, "cache_size": 7}, {}, ""),
@@ -54,11 +54,11 @@ def options_fault(
     ],
 )
 def test_a_line_is_of_the_flags_that_were_given(
-    flags: dict[str, Any], changed: dict[str, Any], told: str
+    flags: dict[str, Any], changed: dict[str, Any], text: str
 ) -> None:
-    found = options_fault({**OPTIONS, **changed}, READ, flags)
-    assert found.startswith(told) if told and "option" in told else told in found
-    assert bool(found) == bool(told)
+    fault = options_fault({**OPTIONS, **changed}, READ, flags)
+    assert fault.startswith(text) if text and "option" in text else text in fault
+    assert bool(fault) == bool(text)
 
 
 def test_a_benchmark_s_own_size_and_its_one_thread_are_not_those_of_the_flags() -> None:
@@ -133,13 +133,13 @@ def test_bytes_are_those_of_keys_and_values(
     context = Context(Benchmark.of(benchmark), flags)
     record: Any = {"found": 0, **line}
     rule = bytes_of_mix if benchmark["kind"] == "mix" else bytes_of_entries
-    told = rule(record, context)
-    assert (told == "") == is_sound
-    assert is_sound or f"{line['bytes']:,} bytes are impossible for " in told
+    fault = rule(record, context)
+    assert (fault == "") == is_sound
+    assert is_sound or f"{line['bytes']:,} bytes are impossible for " in fault
 
 
 @pytest.mark.parametrize(
-    ("finds", "found", "digest", "told"),
+    ("finds", "found", "digest", "text"),
     [
         ("all", 1000, SOME, ""),
         ("all", 999, SOME, "found 999 entries, expected 1,000"),
@@ -155,13 +155,13 @@ def test_bytes_are_those_of_keys_and_values(
     ],
 )
 def test_a_read_finds_what_it_asks_for(
-    finds: str, found: int, digest: str, told: str
+    finds: str, found: int, digest: str, text: str
 ) -> None:
     context = Context(Benchmark.of({**READ, "finds": finds}))
     record: Any = {"ops": 1000, "found": found, "digest": digest}
     rules = (found_what_it_asked, found_has_digest)
     faults = [fault for rule in rules if (fault := rule(record, context))]
-    assert faults[:1] == ([told] if told else [])
+    assert faults[:1] == ([text] if text else [])
 
 
 def test_what_keeps_nothing_finds_nothing() -> None:

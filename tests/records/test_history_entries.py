@@ -16,15 +16,15 @@ from report.model.judgement import Verdict
 from report.terms.documents import ResultsError, validate
 from report.trust.judge import load_run
 from report.verdict.new_history_entry import entry_of
-from tests.builders import synthetic_history as made
+from tests.builders import synthetic_history as past
 from tests.builders import synthetic_run
 
 Document = dict[str, Any]
 
 
 def ab_document() -> Document:
-    cells = [made.entry_cell(made.CELL, 1e5, made.band(0.95), Verdict.REGRESSED)]
-    return history_entry.document(made.entry(3, cells, reference="pinned"))
+    cells = [past.entry_cell(past.CELL, 1e5, past.band(0.95), Verdict.REGRESSED)]
+    return history_entry.document(past.entry(3, cells, reference="pinned"))
 
 
 def put(folder: Path, document: Document, name: str = "") -> Path:
@@ -34,12 +34,12 @@ def put(folder: Path, document: Document, name: str = "") -> Path:
 
 
 def test_an_entry_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    entries = [*made.history(2), made.history(4, reference="pinned")[3]]
-    assert list(load(made.write(tmp_path, entries))) == entries
+    entries = [*past.history(2), past.history(4, reference="pinned")[3]]
+    assert list(load(past.write(tmp_path, entries))) == entries
 
 
 def test_what_is_written_follows_the_schema() -> None:
-    for entry in (*made.history(1), *made.history(1, reference="pinned")):
+    for entry in (*past.history(1), *past.history(1, reference="pinned")):
         written = json.loads(history_entry.text(entry))
         validate(written, "history", "written")
         assert written == history_entry.document(entry)
@@ -59,7 +59,7 @@ def test_no_folder_and_an_empty_one_hold_no_entries(tmp_path: Path) -> None:
 
 
 def test_entries_come_in_the_order_of_their_runs(tmp_path: Path) -> None:
-    made.write(tmp_path, made.history(30)[::-1])
+    past.write(tmp_path, past.history(30)[::-1])
     runs = [entry.run for entry in load(tmp_path)]
     assert runs == sorted(runs)
     assert len(runs) == 30
@@ -77,14 +77,14 @@ def test_a_run_gives_its_rates_and_what_failed(tmp_path: Path) -> None:
     assert control
     assert synthetic_run.CONTROL[0] not in entry.engines
     for cell in entry.cells:
-        found = run.cells[cell.name]
-        assert cell.status == found.status
+        source = run.cells[cell.name]
+        assert cell.status == source.status
         assert cell.ratio is None
         if cell.rate is None:
-            assert not found.rates
+            assert not source.rates
             continue
-        assert cell.n == len(found.rates)
-        assert (cell.rate.low, cell.rate.high) == (min(found.rates), max(found.rates))
+        assert cell.n == len(source.rates)
+        assert (cell.rate.low, cell.rate.high) == (min(source.rates), max(source.rates))
     validate(history_entry.document(entry), "history", "entry")
 
 
@@ -92,7 +92,7 @@ def settings_of(tmp_path: Path, name: str, change: Callable[[Document], None]) -
     plan = synthetic_run.plan()
     change(plan)
     run = load_run(synthetic_run.write_run(tmp_path / name, plan))
-    return entry_of(run).by_name[made.CELL].settings_sha256
+    return entry_of(run).by_name[past.CELL].settings_sha256
 
 
 def set_num(plan: Document) -> None:
@@ -107,27 +107,27 @@ def set_others_num(plan: Document) -> None:
 
 def fillseq(plan: Document) -> Document:
     benchmarks = plan["engines"][0]["describe"]["benchmarks"]
-    found: Document = next(b for b in benchmarks if b["name"] == "fillseq")
-    return found
+    benchmark: Document = next(b for b in benchmarks if b["name"] == "fillseq")
+    return benchmark
 
 
 def test_settings_are_the_flags_and_the_benchmark_of_the_cell(tmp_path: Path) -> None:
     same = settings_of(tmp_path, "same", lambda plan: None)
     assert settings_of(tmp_path, "num", set_num) != same
     assert settings_of(tmp_path, "others", set_others_num) == same
-    told = settings_of(
+    reworded = settings_of(
         tmp_path, "told", lambda plan: fillseq(plan).update(summary="in other words")
     )
-    assert told == same
-    other = settings_of(
+    assert reworded == same
+    other_settings = settings_of(
         tmp_path, "other", lambda plan: fillseq(plan).update(prepare="filled")
     )
-    assert other != same
+    assert other_settings != same
 
 
 def cell(document: Document) -> Document:
-    found: Document = document["cells"][0]
-    return found
+    first_cell: Document = document["cells"][0]
+    return first_cell
 
 
 def bands(**changes: object) -> Callable[[Document], None]:
@@ -195,14 +195,14 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
 
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_entry_is_refused_by_name(tmp_path: Path, name: str) -> None:
-    change, told = DAMAGE[name]
+    change, message = DAMAGE[name]
     document = ab_document()
     change(document)
     path = put(tmp_path, document, "entry")
     with pytest.raises(ResultsError) as caught:
         read_entry(path)
     assert str(caught.value).startswith(f"{path}: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert len(str(caught.value)) < 400
 
 
@@ -253,7 +253,7 @@ def test_no_json_of_ours_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_cut_off_entry_is_refused(tmp_path: Path) -> None:
-    entry = made.history(1)[0]
+    entry = past.history(1)[0]
     content = history_entry.text(entry).encode()
     path = tmp_path / f"{entry.run}.json"
     for length in range(0, len(content) - 2, 97):

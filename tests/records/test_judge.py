@@ -40,7 +40,7 @@ def status_of(run: Run, engine: str, chart: tuple[str, str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"audit": None}, "not audited"),
         ({"seed": 5}, "seed 5: most lines of the repetition have 303"),
@@ -49,7 +49,7 @@ def status_of(run: Run, engine: str, chart: tuple[str, str]) -> str:
     ],
 )
 def test_an_ok_line_that_contradicts_itself_is_wrong(
-    tmp_path: Path, changes: dict[str, Any], told: str
+    tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     run = read(
         tmp_path,
@@ -57,7 +57,7 @@ def test_an_ok_line_that_contradicts_itself_is_wrong(
     )
     cell = run.cells[CellName("beta-tree", *WRITE)]
     assert (cell.status, cell.rates) == ("wrong", ())
-    assert told in cell.reason
+    assert message in cell.reason
     assert [c.name for c in run.cells.values() if c.status != "ok"] == [cell.name]
     rows = list(csv.DictReader(io.StringIO(csv_format.render(run))))
     (row,) = (r for r in rows if r["status"] != "ok")
@@ -197,8 +197,8 @@ def test_what_a_kill_took_was_not_handed_over(tmp_path: Path) -> None:
 
     run = read(tmp_path, change)
     cell = run.cells[CellName("alpha", *WRITE)]
-    told = "not handed to the operating system: 0 of 1,000 entries"
-    assert (cell.status, cell.reason, cell.rates) == ("wrong", told, ())
+    reason = "not handed to the operating system: 0 of 1,000 entries"
+    assert (cell.status, cell.reason, cell.rates) == ("wrong", reason, ())
 
 
 def test_the_raw_lines_stay_as_they_were(tmp_path: Path) -> None:

@@ -20,32 +20,32 @@ from tests.builders.simple_plans import FLAGS, engine, line, plan
 
 
 def test_every_cell_has_one_turn_per_repetition() -> None:
-    made = plan([engine("a"), engine("b")], repetitions=4)
-    repetitions = Counter((u.repetition, i) for u in made.order for i in u.cells)
-    assert repetitions == {(r, i): 1 for r in range(1, 5) for i in range(8)}
+    run_plan = plan([engine("a"), engine("b")], repetitions=4)
+    turns = Counter((u.repetition, i) for u in run_plan.order for i in u.cells)
+    assert turns == {(r, i): 1 for r in range(1, 5) for i in range(8)}
 
 
 def test_the_latency_repetition_is_a_round_of_its_own_after_the_others() -> None:
-    made = plan([engine("a"), engine("b")], repetitions=2, latency=True)
-    rounds = [unit.repetition for unit in made.order]
+    run_plan = plan([engine("a"), engine("b")], repetitions=2, latency=True)
+    rounds = [group.repetition for group in run_plan.order]
     assert rounds == sorted(rounds) and set(rounds) == {1, 2, 3}
-    assert [made.is_latency(r) for r in (1, 2, 3)] == [False, False, True]
-    orders = [[u.cells for u in made.order if u.repetition == r] for r in (1, 2, 3)]
+    assert [run_plan.is_latency(r) for r in (1, 2, 3)] == [False, False, True]
+    orders = [[u.cells for u in run_plan.order if u.repetition == r] for r in (1, 2, 3)]
     assert orders[2] not in orders[:2]
 
 
 def test_a_rate_is_of_benchmarks_of_many_calls() -> None:
     flags: dict[str, Any] = {"a": {**FLAGS, "rate": 5.0}, "b": FLAGS}
-    made = plan([engine("a"), engine("b")], flags=flags, latency=True)
-    rates = {str(cell): made.rate(cell) for cell in made.cells}
+    run_plan = plan([engine("a"), engine("b")], flags=flags, latency=True)
+    rates = {str(cell): run_plan.rate(cell) for cell in run_plan.cells}
     assert rates["a/base/fillseq"] == rates["a/base/readrandom"] == 5.0
     assert rates["a/base/readseq"] is rates["b/base/fillseq"] is None
 
 
 def test_reads_of_one_engine_share_a_unit_and_writes_stand_alone() -> None:
-    made = plan([engine("a"), engine("b")], repetitions=1)
-    for unit in made.order:
-        cells = [made.cells[i] for i in unit.cells]
+    run_plan = plan([engine("a"), engine("b")], repetitions=1)
+    for group in run_plan.order:
+        cells = [run_plan.cells[i] for i in group.cells]
         assert len({c.engine for c in cells}) == 1
         reads = [c.benchmark.startswith("read") for c in cells]
         assert reads in ([True, True], [False])
@@ -53,8 +53,8 @@ def test_reads_of_one_engine_share_a_unit_and_writes_stand_alone() -> None:
 
 def test_reads_under_other_flags_do_not_share_a_database() -> None:
     flags = {"a": FLAGS, "b": {**FLAGS, "cache_size": 1}}
-    made = plan([engine("a"), engine("b")], flags=flags, repetitions=1)
-    assert len(made.order) == 6
+    run_plan = plan([engine("a"), engine("b")], flags=flags, repetitions=1)
+    assert len(run_plan.order) == 6
 
 
 def test_the_order_is_decided_by_the_seed() -> None:
@@ -64,11 +64,11 @@ def test_the_order_is_decided_by_the_seed() -> None:
 
 
 def test_each_repetition_has_an_order_of_its_own_over_all_engines() -> None:
-    made = plan([engine(name) for name in "abcd"], repetitions=3)
+    run_plan = plan([engine(name) for name in "abcd"], repetitions=3)
     orders = []
     for repetition in (1, 2, 3):
-        units = [u for u in made.order if u.repetition == repetition]
-        orders.append([made.cells[u.cells[0]].engine for u in units])
+        units = [u for u in run_plan.order if u.repetition == repetition]
+        orders.append([run_plan.cells[u.cells[0]].engine for u in units])
         assert orders[-1] != sorted(orders[-1])
     assert orders[0] != orders[1] != orders[2]
 
@@ -81,44 +81,42 @@ def test_the_seed_of_a_repetition_never_changes_meaning() -> None:
 
 def test_what_cannot_run_comes_first_and_once() -> None:
     engines = [engine("a", unsupported={"readseq": "no order"}), engine("b", "gone")]
-    made = plan(engines, exclude={"b": "not this one"}, repetitions=3)
-    obstacles = {str(c): made.obstacle(c) for c in made.cells}
+    run_plan = plan(engines, exclude={"b": "not this one"}, repetitions=3)
+    obstacles = {str(c): run_plan.obstacle(c) for c in run_plan.cells}
     assert obstacles["a/base/readseq"] == ("unsupported", "no order")
     assert obstacles["b/base/fillseq"] == ("excluded", "not this one")
-    first, *others = made.order
-    assert {made.obstacle(made.cells[i]) is None for i in first.cells} == {False}
-    assert all(made.obstacle(made.cells[i]) is None for u in others for i in u.cells)
+    first, *others = run_plan.order
+    assert {run_plan.obstacle(run_plan.cells[i]) is None for i in first.cells} == {
+        False
+    }
+    assert all(
+        run_plan.obstacle(run_plan.cells[i]) is None for u in others for i in u.cells
+    )
 
 
 def test_a_missing_engine_and_an_unknown_benchmark_are_named() -> None:
-    made = plan([engine("a"), engine("b", "not built")], benchmarks=("fillnew",))
-    assert made.obstacle(made.cells[1]) == ("missing", "not built")
-    status, reason = made.obstacle(made.cells[0]) or ("", "")
+    run_plan = plan([engine("a"), engine("b", "not built")], benchmarks=("fillnew",))
+    assert run_plan.obstacle(run_plan.cells[1]) == ("missing", "not built")
+    status, reason = run_plan.obstacle(run_plan.cells[0]) or ("", "")
     assert status == "unsupported" and "does not have" in reason
 
 
 def test_run_json_passes_its_schema_and_reads_back_the_same() -> None:
     twin = replace(engine("a"), name="a-control", role="control", twin_of="a")
-    made = plan([engine("a"), engine("b", "gone"), twin], latency=True)
-    document = json.loads(json.dumps(plan_document(made)))
+    run_plan = plan([engine("a"), engine("b", "gone"), twin], latency=True)
+    document = json.loads(json.dumps(plan_document(run_plan)))
     validate(document, "run", "run.json")
-    assert plan_of(document, Path()) == made
+    assert plan_of(document, Path()) == run_plan
 
 
 def test_missing_turns_keep_the_order_and_their_numbers() -> None:
-    made = plan([engine("a")], repetitions=2)
-    all_turns = [
-        scheduled
-        for _, repetitions in scheduled_repetitions(made)
-        for scheduled in repetitions
+    run_plan = plan([engine("a")], repetitions=2)
+    all_turns = [scheduled for _, turns in turns_of(run_plan) for scheduled in turns]
+    done = [line(run_plan.cells[t.index], t.repetition) for t in all_turns[:3]]
+    missing = [
+        scheduled for _, turns in missing_turns(run_plan, done) for scheduled in turns
     ]
-    done = [line(made.cells[t.index], t.repetition) for t in all_turns[:3]]
-    left = [
-        scheduled
-        for _, repetitions in missing_repetitions(made, done)
-        for scheduled in repetitions
-    ]
-    assert left == all_turns[3:]
+    assert missing == all_turns[3:]
 
 
 @pytest.mark.parametrize(
@@ -135,26 +133,22 @@ def test_missing_turns_keep_the_order_and_their_numbers() -> None:
 def test_a_disturbed_repetition_continues_with_its_next_attempt(
     lines: list[dict[str, Any]], attempts: list[int]
 ) -> None:
-    made = plan([engine("a")], benchmarks=("fillseq",), repetitions=2)
-    done = [line(made.cells[0], **changed) for changed in lines]
-    left = [
-        scheduled
-        for _, repetitions in missing_repetitions(made, done)
-        for scheduled in repetitions
+    run_plan = plan([engine("a")], benchmarks=("fillseq",), repetitions=2)
+    done = [line(run_plan.cells[0], **changed) for changed in lines]
+    missing = [
+        scheduled for _, turns in missing_turns(run_plan, done) for scheduled in turns
     ]
-    assert [scheduled.attempt for scheduled in left] == attempts
+    assert [scheduled.attempt for scheduled in missing] == attempts
 
 
 def test_unsupported_once_is_settled_for_all_repetitions() -> None:
-    made = plan([engine("a")], repetitions=3)
-    cell = made.cells[2]
-    left = missing_repetitions(made, [line(cell, 1, None, "unsupported")])
-    assert all(
-        made.cells[t.index] != cell for _, repetitions in left for t in repetitions
-    )
-    left = missing_repetitions(made, [line(cell, 1, None, "error")])
+    run_plan = plan([engine("a")], repetitions=3)
+    cell = run_plan.cells[2]
+    missing = missing_turns(run_plan, [line(cell, 1, None, "unsupported")])
+    assert all(run_plan.cells[t.index] != cell for _, turns in missing for t in turns)
+    missing = missing_turns(run_plan, [line(cell, 1, None, "error")])
     again = [
-        t for _, repetitions in left for t in repetitions if made.cells[t.index] == cell
+        t for _, turns in missing for t in turns if run_plan.cells[t.index] == cell
     ]
     assert len(again) == 2
 
@@ -170,6 +164,6 @@ def test_unsupported_once_is_settled_for_all_repetitions() -> None:
 def test_the_disk_of_a_cell_is_its_entries_and_the_prepared_copy(
     benchmark: str, entries: int, value_size: int, databases: int
 ) -> None:
-    made = plan([engine("a")], benchmarks=(benchmark,))
+    run_plan = plan([engine("a")], benchmarks=(benchmark,))
     size = PEAK_FACTOR * databases * entries * (16 + value_size)
-    assert cell_bytes(made, 0) == size < needed_bytes(made)
+    assert cell_bytes(run_plan, 0) == size < needed_bytes(run_plan)

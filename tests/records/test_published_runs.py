@@ -8,10 +8,10 @@ from tests.places import ROOT
 
 
 def git(folder: Path, *words: str) -> list[str]:
-    made = subprocess.run(
+    completed = subprocess.run(
         ["git", *words], cwd=folder, check=True, capture_output=True, text=True
     )
-    return made.stdout.splitlines()
+    return completed.stdout.splitlines()
 
 
 def test_a_new_run_is_not_in_git_until_it_is_published(tmp_path: Path) -> None:

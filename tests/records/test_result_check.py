@@ -20,7 +20,7 @@ def test_an_honest_answer_is_ok() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"engine": "two"}, "engine is 'two'"),
         ({"engine_version": "2"}, "engine_version"),
@@ -47,14 +47,14 @@ def test_an_honest_answer_is_ok() -> None:
         ({"loop_ns": 10_000_001}, "in a process of 10,000,000 ns"),
     ],
 )
-def test_an_impossible_answer_is_wrong(changed: dict[str, Any], told: str) -> None:
-    found = verdict(**changed)
-    assert found.status == "wrong"
-    assert told in found.reason
+def test_an_impossible_answer_is_wrong(changed: dict[str, Any], message: str) -> None:
+    checked = verdict(**changed)
+    assert checked.status == "wrong"
+    assert message in checked.reason
 
 
 @pytest.mark.parametrize(
-    ("outcome", "answer", "status", "told"),
+    ("outcome", "answer", "status", "message"),
     [
         (ProcessResult("timeout", 1, ""), b"", "timeout", "time limit"),
         (
@@ -78,35 +78,35 @@ def test_an_impossible_answer_is_wrong(changed: dict[str, Any], told: str) -> No
     ],
 )
 def test_a_missing_answer_is_reported_by_its_cause(
-    outcome: ProcessResult, answer: bytes, status: str, told: str
+    outcome: ProcessResult, answer: bytes, status: str, message: str
 ) -> None:
-    found = judge(EXPECTED, outcome, answer)
-    assert found.status == status
-    assert told in found.reason
+    checked = judge(EXPECTED, outcome, answer)
+    assert checked.status == status
+    assert message in checked.reason
 
 
 def test_nothing_may_be_left_running() -> None:
-    found = verdict(outcome=ProcessResult("0", 10_000_000, "", left_behind=2))
-    assert (found.status, found.reason) == ("wrong", "left 2 processes running")
+    checked = verdict(outcome=ProcessResult("0", 10_000_000, "", left_behind=2))
+    assert (checked.status, checked.reason) == ("wrong", "left 2 processes running")
 
 
 def test_ok_with_a_bad_exit_code_is_an_error() -> None:
-    found = verdict(outcome=ProcessResult("1", 10_000_000, ""))
-    assert (found.status, found.reason) == (
+    checked = verdict(outcome=ProcessResult("1", 10_000_000, ""))
+    assert (checked.status, checked.reason) == (
         "error",
         "reported ok but ended with exit code 1",
     )
 
 
 def test_what_stderr_repeats_is_reported_once() -> None:
-    for tail, told in (
+    for tail, message in (
         ("db_bench_one: readseq: a value differs", "a value differs"),
         ("dying\none: a value differs", "a value differs; stderr: dying\none: a value"),
     ):
         outcome = ProcessResult("1", 10_000_000, tail)
-        found = verdict(outcome, status="wrong", reason="a value differs")
-        assert found.reason.startswith(told)
-        assert ("stderr" in found.reason) == ("dying" in tail)
+        checked = verdict(outcome, status="wrong", reason="a value differs")
+        assert checked.reason.startswith(message)
+        assert ("stderr" in checked.reason) == ("dying" in tail)
 
 
 def of(benchmark: str, latency: bool = False) -> Expected:
@@ -138,7 +138,7 @@ def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("exit_text", "end", "told"),
+    ("exit_text", "end", "message"),
     [
         ("0", b"\n", "ended with exit code 0; expected signal 9 (SIGKILL)"),
         ("signal 15", b"\n", "crashed: signal 15 (SIGTERM)"),
@@ -146,28 +146,30 @@ def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:
         ("signal 9", b"\n{}\n", "2 measurements"),
     ],
 )
-def test_any_other_end_of_it_is_an_error(exit_text: str, end: bytes, told: str) -> None:
+def test_any_other_end_of_it_is_an_error(
+    exit_text: str, end: bytes, message: str
+) -> None:
     answer = json.dumps(dead()).encode() + end
-    found = judge(KILLED, ProcessResult(exit_text, 10_000_000, ""), answer)
-    assert found.status == "error"
-    assert told in found.reason
+    checked = judge(KILLED, ProcessResult(exit_text, 10_000_000, ""), answer)
+    assert checked.status == "error"
+    assert message in checked.reason
 
 
 def test_an_unrequested_kill_is_a_crash() -> None:
-    found = verdict(outcome=DEAD)
-    assert (found.status, found.reason) == ("error", "crashed: signal 9 (SIGKILL)")
+    checked = verdict(outcome=DEAD)
+    assert (checked.status, checked.reason) == ("error", "crashed: signal 9 (SIGKILL)")
 
 
 def test_what_failed_before_it_could_be_killed_says_so() -> None:
     failed = {**dead(), "status": "wrong", "reason": "a get is absent"}
-    found = verdict(outcome=ProcessResult("1", 1, ""), expected=KILLED, **failed)
-    assert (found.status, found.reason) == ("wrong", "a get is absent")
+    checked = verdict(outcome=ProcessResult("1", 1, ""), expected=KILLED, **failed)
+    assert (checked.status, checked.reason) == ("wrong", "a get is absent")
 
 
 def test_a_line_its_schema_refuses_becomes_wrong_and_loses_its_figures() -> None:
     assert validated(READ.line, READ.context) == READ.line
-    for build, told in (({"assertions": "perhaps"}, "perhaps"), (math.nan, "JSON")):
+    for build, message in (({"assertions": "perhaps"}, "perhaps"), (math.nan, "JSON")):
         bad = validated({**READ.line, "build": build}, READ.context)
         assert bad["status"] == "wrong"
         assert bad["ops"] is bad["loop_ns"] is bad["wall_ns"] is None
-        assert told in bad["reason"]
+        assert message in bad["reason"]

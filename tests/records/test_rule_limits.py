@@ -29,11 +29,11 @@ def opened(**figures: float) -> Work:
     return inside(OPEN, "open_loop", **figures)
 
 
-def asked(rate: float) -> Work:
+def requesting(rate: float) -> Work:
     """Return an open loop of another rate than it was offered."""
     flags = {**OPEN.context.flags, "rate": rate}
-    found = opened(rate_ops_per_sec=rate)
-    return replace(found, context=replace(found.context, flags=flags))
+    offer = opened(rate_ops_per_sec=rate)
+    return replace(offer, context=replace(offer.context, flags=flags))
 
 
 def pace(achieved: float, base: Work) -> Work:
@@ -49,9 +49,9 @@ def pace(achieved: float, base: Work) -> Work:
 
 def batches(size: int, calls: int) -> Work:
     """Return the latencies of batches."""
-    made = honest_records.work("fillseqsync", {"batch_size": size}, 100.0).timed()
-    times = synthetic_records.latencies(made.line["loop_ns"], calls)
-    return made.changed({"latency_ns": times})
+    work = honest_records.work("fillseqsync", {"batch_size": size}, 100.0).timed()
+    times = synthetic_records.latencies(work.line["loop_ns"], calls)
+    return work.changed({"latency_ns": times})
 
 
 def stalls(total_ns: int, count: int = 101) -> Work:
@@ -75,15 +75,15 @@ def mixed(percent: int, reads: int) -> Work:
 def beside(per_second: int) -> Work:
     flags = {"writes_per_second": per_second}
     line = honest_records.with_writer(flags, rate_ops_per_sec=float(per_second)).line
-    made = honest_records.with_writer(flags, **{**line["writer"], "loop_ns": 10**9})
-    return made.changed(synthetic_records.retimed(made.line, made.line["loop_ns"]))
+    work = honest_records.with_writer(flags, **{**line["writer"], "loop_ns": 10**9})
+    return work.changed(synthetic_records.retimed(work.line, work.line["loop_ns"]))
 
 
 SCANS = "mean scan length, entries"
 
 
 @pytest.mark.parametrize(
-    ("found", "rule"),
+    ("work", "rule"),
     [
         (within(min=8_847_359, sum=10_780_000_000), OK),
         (within(min=8_847_360, sum=10_780_000_000), "histogram-least"),
@@ -102,9 +102,9 @@ SCANS = "mean scan length, entries"
         (opened(achieved_ops_per_sec=92.0), "open-loop-achieved"),
         (opened(max_lag_ns=11_110_000_000), OK),
         (opened(max_lag_ns=11_112_000_000), "open-loop-lag"),
-        (asked(181.0), OK),
-        (asked(183.0), "open-loop-offered"),
-        (asked(45.0), "open-loop-offered"),
+        (requesting(181.0), OK),
+        (requesting(183.0), "open-loop-offered"),
+        (requesting(45.0), "open-loop-offered"),
         (pace(990.0, OPEN), OK),
         (pace(989.9, OPEN), "open-loop-saturated"),
         (pace(989.9, SATURATED), OK),
@@ -130,5 +130,5 @@ SCANS = "mean scan length, entries"
         (KILLED.changed({"latency_ns": histogram(1000, 9_500_000)}), OK),
     ],
 )
-def test_a_figure_may_be_off_by_so_much(found: Work, rule: str) -> None:
-    assert honest_records.rejecting_rules(found) == ([rule] if rule else [])
+def test_a_figure_may_be_off_by_so_much(work: Work, rule: str) -> None:
+    assert honest_records.rejecting_rules(work) == ([rule] if rule else [])

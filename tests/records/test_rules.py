@@ -88,8 +88,8 @@ def undescribed() -> Work:
 def by_type(*, of_reads: int) -> Work:
     base = MIX.timed()
     updates = base.line["latency_by_type_ns"]["update"]
-    found = {"read": histogram(of_reads, 1), "update": updates}
-    return base.changed({"latency_by_type_ns": found})
+    histograms = {"read": histogram(of_reads, 1), "update": updates}
+    return base.changed({"latency_by_type_ns": histograms})
 
 
 def buckets(*pairs: list[int]) -> Work:
@@ -100,8 +100,8 @@ def slow_offer() -> Work:
     """Return an open loop that fell behind half of what it was to be offered."""
     line = SATURATED.line["open_loop"]
     flags = {**SATURATED.context.flags, "rate": 10 * line["rate_ops_per_sec"]}
-    found = inside(SATURATED, "open_loop", rate_ops_per_sec=flags["rate"])
-    return replace(found, context=replace(found.context, flags=flags))
+    offer = inside(SATURATED, "open_loop", rate_ops_per_sec=flags["rate"])
+    return replace(offer, context=replace(offer.context, flags=flags))
 
 
 def timed_twice() -> Work:
@@ -244,10 +244,10 @@ REJECTED: tuple[tuple[str, Work], ...] = (
 )
 
 
-def shown(found: Work) -> tuple[str, str]:
+def shown(work: Work) -> tuple[str, str]:
     """Return the status and the reason of a line that is read."""
-    (told,) = verdicts([found.line], [found.context])
-    return told
+    (verdict,) = verdicts([work.line], [work.context])
+    return verdict
 
 
 def test_every_rule_rejects_something() -> None:
@@ -257,27 +257,27 @@ def test_every_rule_rejects_something() -> None:
 
 @pytest.mark.parametrize("name", HONEST)
 def test_no_rule_rejects_an_honest_line(name: str) -> None:
-    found = HONEST[name]
-    validate(found.line, "measurement", name)
-    assert rejecting_rules(found) == []
-    assert validated(found.line, found.context) == found.line
-    assert shown(found) == ("ok", "")
+    work = HONEST[name]
+    validate(work.line, "measurement", name)
+    assert rejecting_rules(work) == []
+    assert validated(work.line, work.context) == work.line
+    assert shown(work) == ("ok", "")
 
 
-@pytest.mark.parametrize(("name", "found"), REJECTED)
+@pytest.mark.parametrize(("name", "work"), REJECTED)
 def test_a_rule_alone_rejects_a_line_when_it_is_made_and_when_it_is_read(
-    name: str, found: Work
+    name: str, work: Work
 ) -> None:
-    validate(found.line, "measurement", name)
-    assert rejecting_rules(found) == [name]
-    told = fault_of_line(found.line, found.context)
-    assert len(told) < 300
-    stored = validated(found.line, found.context)
-    assert (stored["status"], stored["reason"]) == ("wrong", told)
+    validate(work.line, "measurement", name)
+    assert rejecting_rules(work) == [name]
+    fault = fault_of_line(work.line, work.context)
+    assert len(fault) < 300
+    stored = validated(work.line, work.context)
+    assert (stored["status"], stored["reason"]) == ("wrong", fault)
     assert stored["ops"] is stored["loop_ns"] is stored["wall_ns"] is None
-    assert shown(found) == ("wrong", told)
+    assert shown(work) == ("wrong", fault)
     of_line = {rule.name for rule in RULES if rule.of_line}
-    assert bool(fault_of_answer(found.line, found.context)) == (name not in of_line)
+    assert bool(fault_of_answer(work.line, work.context)) == (name not in of_line)
 
 
 def test_what_is_stated_is_what_the_readme_says() -> None:

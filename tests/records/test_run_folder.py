@@ -78,15 +78,15 @@ def test_a_cell_whose_turn_never_came_says_so(folder: Path) -> None:
 def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
     whole = (folder / LINES).read_bytes()
     (folder / LINES).write_bytes(whole[:-40])
-    found = read_measurements(folder / LINES)
-    assert found.torn
-    assert len(found.measurements) == whole.count(b"\n") - 1
-    assert whole[: found.sound_bytes].endswith(b"}\n")
+    contents = read_measurements(folder / LINES)
+    assert contents.torn
+    assert len(contents.measurements) == whole.count(b"\n") - 1
+    assert whole[: contents.sound_bytes].endswith(b"}\n")
     assert load_run(folder).torn
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "fault"),
     [
         ({"loop_ns": "12"}, "loop_ns"),
         ({"loop_ns": None}, "loop_ns"),
@@ -128,14 +128,14 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
     ],
 )
 def test_a_bad_line_is_named_with_its_fault(
-    folder: Path, changes: dict[str, Any], told: str
+    folder: Path, changes: dict[str, Any], fault: str
 ) -> None:
     number = 5 if "repetition" not in changes else 1
     changed_line(folder, number, **changes)
     with pytest.raises(ResultsError) as caught:
         load_run(folder)
     message = str(caught.value)
-    assert told in message
+    assert fault in message
     assert f"{LINES}:" in message
     if changes.get("repetition") != 2:
         assert f"{LINES}:{number}:" in message
@@ -177,8 +177,8 @@ def test_flags_that_decide_the_work_are_numbers(
     scenarios = synthetic_run.plan()["scenarios"]
     scenarios[0]["flags"]["alpha"] = flag
     changed_plan(folder, scenarios=scenarios)
-    told = f"run.json: scenarios.0.flags.alpha.{next(iter(flag))}: "
-    with pytest.raises(ResultsError, match=told):
+    message = f"run.json: scenarios.0.flags.alpha.{next(iter(flag))}: "
+    with pytest.raises(ResultsError, match=message):
         load_run(folder)
 
 
@@ -277,9 +277,9 @@ def test_every_cut_of_the_results_file_is_torn_or_whole(folder: Path) -> None:
     whole = (folder / LINES).read_bytes()
     for cut in range(0, len(whole), len(whole) // 50 | 1):
         (folder / LINES).write_bytes(whole[:cut])
-        found = read_measurements(folder / LINES)
-        assert len(found.measurements) == whole[:cut].count(b"\n")
-        assert found.torn == (not whole[:cut].endswith(b"\n") and cut > 0)
+        contents = read_measurements(folder / LINES)
+        assert len(contents.measurements) == whole[:cut].count(b"\n")
+        assert contents.torn == (not whole[:cut].endswith(b"\n") and cut > 0)
 
 
 def test_the_lines_have_a_checksum_without_a_torn_one(tmp_path: Path) -> None:

@@ -30,16 +30,16 @@ from scripts.store.whole_file import write_whole
 from tests.builders.simple_plans import engine, plan
 
 
-def create(results: Path, made: Plan, environment: Mapping[str, Any]) -> None:
-    documents = {"environment": environment, "run": plan_document(made)}
-    create_folder(results, made.run, documents).close()
+def create(results: Path, run_plan: Plan, environment: Mapping[str, Any]) -> None:
+    documents = {"environment": environment, "run": plan_document(run_plan)}
+    create_folder(results, run_plan.run, documents).close()
 
 
 def test_a_run_folder_appears_whole(tmp_path: Path) -> None:
-    made = plan([engine("a")])
-    create(tmp_path, made, {"schema": 1, "cpu": {"model": "x"}})
-    assert read_current_plan(tmp_path / made.run) == made
-    names = {p.name for p in (tmp_path / made.run).iterdir()}
+    run_plan = plan([engine("a")])
+    create(tmp_path, run_plan, {"schema": 1, "cpu": {"model": "x"}})
+    assert read_current_plan(tmp_path / run_plan.run) == run_plan
+    names = {p.name for p in (tmp_path / run_plan.run).iterdir()}
     assert names == {"run.json", "environment.json", "measurements.jsonl"}
 
 
@@ -51,9 +51,9 @@ def test_what_a_killed_start_left_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_document_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
-    made = plan([engine("a")])
+    run_plan = plan([engine("a")])
     with pytest.raises(ValueError, match="JSON"):
-        create(tmp_path, made, {"schema": 1, "cpu": {"mhz": math.nan}})
+        create(tmp_path, run_plan, {"schema": 1, "cpu": {"mhz": math.nan}})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -150,9 +150,9 @@ def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
 
 def test_a_path_that_is_not_a_run_is_reported_as_such(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    told = r"out is not a run: it contains no run\.json or ab\.json"
+    message = r"out is not a run: it contains no run\.json or ab\.json"
     for name in ("out", str(tmp_path / "out")):
-        with pytest.raises(ResultsError, match=told):
+        with pytest.raises(ResultsError, match=message):
             find_run(tmp_path, name)
     (tmp_path / "out-of-date").mkdir()
     (tmp_path / "out-of-date/run.json").touch()
@@ -194,7 +194,7 @@ def test_a_report_can_go_into_a_link_or_a_device(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "results", "told"),
+    ("data", "results", "message"),
     [
         ("x", "x", "are the same folder"),
         ("x/y", "x", "the data directory is inside the results directory"),
@@ -202,10 +202,10 @@ def test_a_report_can_go_into_a_link_or_a_device(tmp_path: Path) -> None:
     ],
 )
 def test_data_and_results_are_two_folders(
-    tmp_path: Path, data: str, results: str, told: str
+    tmp_path: Path, data: str, results: str, message: str
 ) -> None:
     places = RunPlaces(tmp_path, tmp_path / results, tmp_path, tmp_path / data)
-    with pytest.raises(CannotStart, match=told):
+    with pytest.raises(CannotStart, match=message):
         refuse_shared_folder(places)
     refuse_shared_folder(RunPlaces(tmp_path, tmp_path / "x", tmp_path, tmp_path / "xy"))
 
