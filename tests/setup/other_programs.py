@@ -64,17 +64,17 @@ def otava(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 def otava_steps(many: Sequence[Sequence[float]], **options: float) -> list[list[int]]:
     """Return the indices at which Otava's detector finds steps, for each series."""
     path = _present(CONSUMERS / "otava/otava").parent
-    given = {"window_len": 50, "max_pvalue": 0.001, "min_magnitude": 0.0, **options}
+    settings = {"window_len": 50, "max_pvalue": 0.001, "min_magnitude": 0.0, **options}
     done = subprocess.run(
         [sys.executable, "-c", _OTAVA_STEPS],
         env=os.environ | {"PYTHONPATH": str(path)},
-        input=json.dumps([[list(values), given] for values in many]),
+        input=json.dumps([[list(values), settings] for values in many]),
         capture_output=True,
         text=True,
         check=True,
     )
-    found: list[list[int]] = json.loads(done.stdout)
-    return found
+    steps: list[list[int]] = json.loads(done.stdout)
+    return steps
 
 
 def _present(path: Path) -> Path:

@@ -45,14 +45,14 @@ class Repository:
 
     def git(self, *words: str) -> str:
         identity = ("-c", "user.name=t", "-c", "user.email=t@example.invalid")
-        made = subprocess.run(
+        completed = subprocess.run(
             ["git", *identity, *words],
             cwd=self.root,
             check=True,
             capture_output=True,
             text=True,
         )
-        return made.stdout.strip()
+        return completed.stdout.strip()
 
     def commit(self, kind: str) -> str:
         (self.root / "kind").write_text(f"{kind}\n")
@@ -112,6 +112,6 @@ def repository_in(tmp_path: Path) -> Repository:
         path.write_text(text.format(**places))
         path.chmod(0o755)
     (root / ".gitignore").write_text("/build/\n/results/\n")
-    made = Repository(root, lab)
-    made.git("init", "--quiet", "--initial-branch=main")
-    return made
+    repository = Repository(root, lab)
+    repository.git("init", "--quiet", "--initial-branch=main")
+    return repository

@@ -46,9 +46,9 @@ def test_an_interrupt_is_one_line_and_leaves_nothing_running(
     )
     sleeping = wait_for_number(tmp_path / "pid", program)
     program.send_signal(number)
-    _, said = program.communicate(timeout=PATIENCE_S)
+    _, error_text = program.communicate(timeout=PATIENCE_S)
     assert program.returncode == 130
-    assert said == "scripts/fake: interrupted\n"
+    assert error_text == "scripts/fake: interrupted\n"
     assert (tmp_path / "tidied").exists() == (shell == POLITE)
     ends_s = time.monotonic() + PATIENCE_S
     while is_alive(sleeping) and time.monotonic() < ends_s:
@@ -74,12 +74,12 @@ def test_an_interrupt_while_a_program_starts_leaves_nothing_running(
 
     monkeypatch.setattr(subprocess.Popen, "__init__", interrupted)
     # A shell starts what it runs in the background with interrupts ignored.
-    kept = signal.signal(signal.SIGINT, signal.default_int_handler)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
             call(["sleep", "1000"])
     finally:
-        signal.signal(signal.SIGINT, kept)
+        signal.signal(signal.SIGINT, handler)
     assert not is_alive(started[0])
 
 

@@ -20,18 +20,18 @@ def test_a_slower_commit_is_found_and_kept_in_the_history(
     repository: Repository,
 ) -> None:
     base, new = repository.commit("honest"), repository.commit("slower")
-    found = repository.compare("HEAD~1", "HEAD")
-    assert found.returncode == 1, found.stderr
-    assert "regressed  alpha/base/fillrandom" in found.stdout
-    assert f"{base[:12]} (side a), with {new[:12]} (side b)" in found.stdout
+    result = repository.compare("HEAD~1", "HEAD")
+    assert result.returncode == 1, result.stderr
+    assert "regressed  alpha/base/fillrandom" in result.stdout
+    assert f"{base[:12]} (side a), with {new[:12]} (side b)" in result.stdout
     [entry] = (repository.root / "results/history").iterdir()
     assert f'"label": "{new[:12]}"' in entry.read_text()
-    report = re.search(r"^report +(.*)$", found.stderr, re.MULTILINE)
+    report = re.search(r"^report +(.*)$", result.stderr, re.MULTILINE)
     assert report
     assert Path(report[1]).is_file()
-    told = [f"Setting up {base}", f"Setting up {new}", "screen 1/4"]
-    assert told == sorted(told, key=found.stderr.index)
-    assert f"trees     {repository.root}/build/commits" in found.stderr
+    steps = [f"Setting up {base}", f"Setting up {new}", "screen 1/4"]
+    assert steps == sorted(steps, key=result.stderr.index)
+    assert f"trees     {repository.root}/build/commits" in result.stderr
 
 
 def test_each_commit_is_built_by_its_own_set_up_in_paths_of_one_length(
@@ -62,15 +62,15 @@ def test_a_commit_against_itself_is_measured_as_one_build(
     repository: Repository,
 ) -> None:
     repository.commit("honest")
-    found = repository.compare("HEAD", "HEAD")
-    assert found.returncode == 0, found.stderr
+    result = repository.compare("HEAD", "HEAD")
+    assert result.returncode == 0, result.stderr
     [measured] = [line for line in repository.log if line.startswith("kvmatrix ab")]
     assert " --aa" in measured
     assert "--b " not in measured
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ([], "two commits"),
         (["HEAD"], "two commits"),
@@ -83,12 +83,12 @@ def test_a_commit_against_itself_is_measured_as_one_build(
     ],
 )
 def test_what_makes_no_sense_exits_2_before_anything_is_built(
-    repository: Repository, words: list[str], told: str
+    repository: Repository, words: list[str], message: str
 ) -> None:
     repository.commit("honest")
-    found = repository.call("compare-commits", *words)
-    assert found.returncode == 2
-    assert told in found.stderr
+    result = repository.call("compare-commits", *words)
+    assert result.returncode == 2
+    assert message in result.stderr
     assert not (repository.lab.root / "log").exists()
 
 
@@ -98,9 +98,9 @@ def test_a_commit_that_does_not_build_exits_2(repository: Repository) -> None:
         '#!/usr/bin/env bash\n[[ "$*" == *--python-only* ]]\n'
     )
     repository.commit("honest")
-    found = repository.compare("HEAD~1", "HEAD")
-    assert found.returncode == 2
-    assert "does not build" in found.stderr
+    result = repository.compare("HEAD~1", "HEAD")
+    assert result.returncode == 2
+    assert "does not build" in result.stderr
     assert not (repository.root / "results/history").exists()
 
 
@@ -108,17 +108,17 @@ def test_a_changed_work_tree_is_not_measured(repository: Repository) -> None:
     base, new = repository.commit("honest"), repository.commit("slower")
     assert repository.compare(base, base).returncode == 0
     (repository.root / "build/commits" / base / "kind").write_text("slower\n")
-    found = repository.compare(base, new)
-    assert found.returncode == 2
-    assert base in found.stderr
+    result = repository.compare(base, new)
+    assert result.returncode == 2
+    assert base in result.stderr
 
 
 def test_nothing_measured_is_no_pass(repository: Repository) -> None:
     repository.commit("honest")
     repository.commit("garbage")
-    found = repository.compare("HEAD~1", "HEAD")
-    assert found.returncode == 5, found.stderr
-    assert "not passed: nothing was judged" in found.stdout
+    result = repository.compare("HEAD~1", "HEAD")
+    assert result.returncode == 5, result.stderr
+    assert "not passed: nothing was judged" in result.stdout
     assert not (repository.root / "results/history").exists()
 
 
@@ -165,12 +165,12 @@ def gate_that_ends(
     script.write_text(_ENDS.format(log=log, measured=measured, judged=judged))
     build = str(repository.root)
     words = ["--a", build, "--b", build, "--", *options]
-    found = repository.call("test-the-gate", *words)
-    return found, log.read_text().splitlines()
+    result = repository.call("test-the-gate", *words)
+    return result, log.read_text().splitlines()
 
 
 @pytest.mark.parametrize(
-    ("measured", "judged", "expected", "told"),
+    ("measured", "judged", "expected", "message"),
     [
         (0, 0, 0, "ok    a build against itself"),
         (5, 5, 3, "NOISY a build against itself"),
@@ -180,16 +180,16 @@ def gate_that_ends(
     ],
 )
 def test_a_machine_too_noisy_to_judge_is_not_a_gate_that_works(
-    repository: Repository, measured: int, judged: int, expected: int, told: str
+    repository: Repository, measured: int, judged: int, expected: int, message: str
 ) -> None:
-    found, _ = gate_that_ends(repository, measured, judged)
-    assert found.returncode == expected, found.stderr
-    assert told in found.stderr
-    assert "progress of ab" in found.stderr
+    result, _ = gate_that_ends(repository, measured, judged)
+    assert result.returncode == expected, result.stderr
+    assert message in result.stderr
+    assert "progress of ab" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("options", "kept"),
+    ("options", "is_chosen"),
     [
         ([], True),
         (["--num", "20000"], True),
@@ -201,22 +201,22 @@ def test_a_machine_too_noisy_to_judge_is_not_a_gate_that_works(
     ],
 )
 def test_the_gates_cells_are_measured_unless_others_are_chosen(
-    repository: Repository, options: list[str], kept: bool
+    repository: Repository, options: list[str], is_chosen: bool
 ) -> None:
-    _, asked = gate_that_ends(repository, 0, 0, *options)
-    measured = [line for line in asked if line.startswith("ab ")]
+    _, calls = gate_that_ends(repository, 0, 0, *options)
+    measured = [line for line in calls if line.startswith("ab ")]
     assert len(measured) == 2
     for line in measured:
-        assert ("-k leveldb/baseline/fillseq" in line) == kept
+        assert ("-k leveldb/baseline/fillseq" in line) == is_chosen
         assert " ".join(options) in line
         assert "--quiet" not in line
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_scripts_tell_what_they_do(script: str) -> None:
-    found = subprocess.run(
+    result = subprocess.run(
         [ROOT / "scripts" / script, "--help"], capture_output=True, text=True
     )
-    assert found.returncode == 0
-    assert found.stdout.startswith(f"usage: scripts/{script} ")
-    assert max(len(line) for line in found.stdout.splitlines()) <= 88
+    assert result.returncode == 0
+    assert result.stdout.startswith(f"usage: scripts/{script} ")
+    assert max(len(line) for line in result.stdout.splitlines()) <= 88

@@ -21,7 +21,7 @@ touch made
 
 
 @pytest.fixture
-def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ConsumerTool, ...]:
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ConsumerTool, ...]:
     folder = put_programs(tmp_path / "programs", {"go": MAKER, "python": MAKER})
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setenv("MAKER_CALLS", str(tmp_path / "calls"))
@@ -34,9 +34,9 @@ def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ConsumerToo
     return consumers.tools_of(pins, folder / "python")
 
 
-def make(wanted: tuple[ConsumerTool, ...], tmp_path: Path) -> str:
+def make(tools: tuple[ConsumerTool, ...], tmp_path: Path) -> str:
     out = io.StringIO()
-    consumers.ensure(wanted, tmp_path / "to", tmp_path / "log", Screen(out))
+    consumers.ensure(tools, tmp_path / "to", tmp_path / "log", Screen(out))
     return out.getvalue()
 
 
@@ -46,38 +46,38 @@ def calls(tmp_path: Path) -> list[str]:
 
 
 def test_consumers_are_made_once(
-    wanted: tuple[ConsumerTool, ...], tmp_path: Path
+    tools: tuple[ConsumerTool, ...], tmp_path: Path
 ) -> None:
-    assert "Installing benchstat and actionlint" in make(wanted, tmp_path)
+    assert "Installing benchstat and actionlint" in make(tools, tmp_path)
     assert (tmp_path / "to/bin/made").exists()
     assert (tmp_path / "to/otava/made").exists()
-    assert make(wanted, tmp_path) == ""
+    assert make(tools, tmp_path) == ""
     assert len(calls(tmp_path)) == 2
 
 
 def test_a_changed_pin_makes_its_part_again(
-    wanted: tuple[ConsumerTool, ...], tmp_path: Path
+    tools: tuple[ConsumerTool, ...], tmp_path: Path
 ) -> None:
-    make(wanted, tmp_path)
+    make(tools, tmp_path)
     (tmp_path / "pins/go.sum").write_text("other pins")
-    said = make(wanted, tmp_path)
-    assert "benchstat" in said
-    assert "Otava" not in said
+    output = make(tools, tmp_path)
+    assert "benchstat" in output
+    assert "Otava" not in output
 
 
 def test_another_go_makes_its_programs_again(
-    wanted: tuple[ConsumerTool, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tools: tuple[ConsumerTool, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make(wanted, tmp_path)
+    make(tools, tmp_path)
     monkeypatch.setenv("MAKER_VERSION", "2")
     again = consumers.tools_of(tmp_path / "pins", tmp_path / "programs/python")
     assert "benchstat" in make(again, tmp_path)
 
 
 def test_only_what_is_pinned_and_hashed_is_installed(
-    wanted: tuple[ConsumerTool, ...], tmp_path: Path
+    tools: tuple[ConsumerTool, ...], tmp_path: Path
 ) -> None:
-    make(wanted, tmp_path)
+    make(tools, tmp_path)
     go, pip = calls(tmp_path)
     assert "-mod=readonly" in go
     assert "--require-hashes" in pip
@@ -85,26 +85,26 @@ def test_only_what_is_pinned_and_hashed_is_installed(
 
 
 def test_a_machine_without_go_is_reported_and_no_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: tuple[ConsumerTool, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: tuple[ConsumerTool, ...]
 ) -> None:
     (tmp_path / "programs/go").unlink()
     monkeypatch.setenv("PATH", str(tmp_path / "programs") + ":/usr/bin:/bin")
     parts = consumers.tools_of(tmp_path / "pins", tmp_path / "programs/python")
-    said = make(parts, tmp_path)
-    assert "Skipped benchstat and actionlint, which only tests use: Go is not" in said
+    output = make(parts, tmp_path)
+    assert "Skipped benchstat and actionlint, which only tests use: Go is not" in output
     assert (tmp_path / "to/otava/made").exists()
 
 
 def test_a_failed_download_is_reported_and_leaves_nothing_half_made(
-    wanted: tuple[ConsumerTool, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tools: tuple[ConsumerTool, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MAKER_STATUS", "1")
-    said = make(wanted, tmp_path)
-    assert said.count("Skipped ") == 2
-    assert "failed with status 1" in said
+    output = make(tools, tmp_path)
+    assert output.count("Skipped ") == 2
+    assert "failed with status 1" in output
     assert not (tmp_path / "to/bin").exists()
     monkeypatch.setenv("MAKER_STATUS", "0")
-    make(wanted, tmp_path)
+    make(tools, tmp_path)
     assert (tmp_path / "to/bin/made").exists()
 
 

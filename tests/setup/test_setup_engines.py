@@ -57,14 +57,14 @@ def build(
 
 
 def test_a_source_is_compiled_into_a_prefix_that_says_what_it_is(cache: Path) -> None:
-    prefix, said = build(cache)
+    prefix, output = build(cache)
     assert (prefix.path / "lib/libfake.a").read_text() == "made\n"
     manifest = json.loads((prefix.path / "manifest.json").read_text())
     assert manifest["origin"] == "Debian source package fake 1-1"
     assert manifest["origin_sha256"] == make_source().upstream_sha256
     assert manifest["compiler"] == "GNU 12.2.0"
     assert manifest["flags"] == FLAGS
-    assert "Compiling fake 1-1 (-O2 -DNDEBUG): done in" in said
+    assert "Compiling fake 1-1 (-O2 -DNDEBUG): done in" in output
     assert not any((cache / "work").iterdir())
 
 
@@ -73,8 +73,8 @@ def test_the_second_set_up_does_nothing(
 ) -> None:
     build(cache)
     monkeypatch.setenv("PATH", "/nowhere")
-    _, said = build(cache)
-    assert said == ""
+    _, output = build(cache)
+    assert output == ""
 
 
 def test_a_wrong_checksum_is_refused_with_both_sums(cache: Path) -> None:
@@ -83,8 +83,8 @@ def test_a_wrong_checksum_is_refused_with_both_sums(cache: Path) -> None:
     with pytest.raises(SetupError) as refused:
         build(cache)
     pinned = make_source().sha256[name]
-    found = sha256_of(cache / "downloads" / name)
-    for text in (name, pinned, found, "refused"):
+    actual = sha256_of(cache / "downloads" / name)
+    for text in (name, pinned, actual, "refused"):
         assert text in str(refused.value)
 
 
@@ -111,8 +111,8 @@ def test_a_build_with_foreign_flags_is_refused(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = "echo 'cc -O2 -DNDEBUG -march=native -O3 -c fake.c'"
-    other = put_programs(tmp_path / "other", {"make": body})
-    monkeypatch.setenv("PATH", f"{other}:{os.environ['PATH']}")
+    flagged_path = put_programs(tmp_path / "other", {"make": body})
+    monkeypatch.setenv("PATH", f"{flagged_path}:{os.environ['PATH']}")
     with pytest.raises(SetupError, match="was compiled with -O3 -march=native"):
         build(cache)
 

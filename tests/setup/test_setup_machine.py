@@ -98,14 +98,14 @@ def make_venv(folder: Path, requirements: Path, every: Path) -> str:
 def test_the_environment_is_rebuilt_only_when_the_pins_change(
     tmp_path: Path,
 ) -> None:
-    wanted, every = tmp_path / "wanted.txt", tmp_path / "every.txt"
-    wanted.write_text("# nothing\n")
+    requirements, every = tmp_path / "wanted.txt", tmp_path / "every.txt"
+    requirements.write_text("# nothing\n")
     every.write_text("# nothing more\n")
     folder = tmp_path / "venv"
-    assert "Creating" in make_venv(folder, wanted, every)
-    assert make_venv(folder, wanted, every) == ""
+    assert "Creating" in make_venv(folder, requirements, every)
+    assert make_venv(folder, requirements, every) == ""
     assert "Creating" in make_venv(folder, every, every)
-    assert make_venv(folder, wanted, every) == ""  # what has everything will do
+    assert make_venv(folder, requirements, every) == ""  # what has everything will do
     every.write_text("# changed\n")
     assert "Creating" in make_venv(folder, every, every)
 
@@ -114,12 +114,12 @@ def test_the_environment_is_rebuilt_only_when_the_pins_change(
 def test_an_unfinished_environment_is_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = tmp_path / "wanted.txt"
-    wanted.write_text("# nothing\n")
+    requirements = tmp_path / "wanted.txt"
+    requirements.write_text("# nothing\n")
     monkeypatch.setenv("PIP_STATUS", "1")
     with pytest.raises(SetupError, match="--require-hashes"):
-        make_venv(tmp_path / "venv", wanted, wanted)
-    assert not venv.is_current(tmp_path / "venv", wanted)
+        make_venv(tmp_path / "venv", requirements, requirements)
+    assert not venv.is_current(tmp_path / "venv", requirements)
 
 
 def test_a_long_function_and_a_long_file_are_found(tmp_path: Path) -> None:

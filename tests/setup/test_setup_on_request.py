@@ -30,8 +30,8 @@ def planned(tmp_path: Path) -> list[prefixes.Prefix]:
     return prefixes.plan(two_sources(), FLAGS, COMPILER, tmp_path)
 
 
-def names(found: list[prefixes.Prefix]) -> list[str]:
-    return [prefix.source.package for prefix in found]
+def names(found_prefixes: list[prefixes.Prefix]) -> list[str]:
+    return [prefix.source.package for prefix in found_prefixes]
 
 
 def test_it_is_compiled_on_request_and_used_from_then_on(
@@ -68,8 +68,8 @@ def test_a_distributions_library_that_cannot_be_installed_is_left_out_and_report
     for text in ("libnot-there-at-all-dev", "no root", "--with"):
         assert text in out.getvalue()
     monkeypatch.setattr(packages, "why_not_installable", lambda: "")
-    wanted = on_request.installable([source], Screen(out))
-    assert [r.package for r in wanted] == ["libnot-there-at-all-dev"]
+    installable = on_request.installable([source], Screen(out))
+    assert [r.package for r in installable] == ["libnot-there-at-all-dev"]
 
 
 def test_when_it_is_compiled_does_not_change_what_is_compiled() -> None:
@@ -120,9 +120,9 @@ def test_cmake_uses_the_distributions_library_and_no_other(
         "foreach(name gflags z)\n  find_engine_library(${name})\n"
         '  message("${name}=${path}")\nendforeach()\n'
     )
-    said = configured(script)
-    assert re.search(r"^gflags=/.*libgflags\.so$", said, re.MULTILINE), said
-    assert re.search(r"^z=$", said, re.MULTILINE), said
+    output = configured(script)
+    assert re.search(r"^gflags=/.*libgflags\.so$", output, re.MULTILINE), output
+    assert re.search(r"^z=$", output, re.MULTILINE), output
 
 
 def configured(script: Path) -> str:

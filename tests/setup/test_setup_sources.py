@@ -131,7 +131,7 @@ def test_every_engine_gets_one_set_of_flags() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ('packge = "x"', r"source\[0\].packge: unknown key 'packge' \(did you mean"),
         (
@@ -140,10 +140,10 @@ def test_every_engine_gets_one_set_of_flags() -> None:
         ),
     ],
 )
-def test_a_wrong_pin_is_refused(source: str, said: str, tmp_path: Path) -> None:
+def test_a_wrong_pin_is_refused(source: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "engines.toml"
     path.write_text(f'[[engine]]\nname = "e"\n[[engine.source]]\n{source}\n')
-    with pytest.raises(SetupError, match=rf"engines.toml: engine\[e\].{said}"):
+    with pytest.raises(SetupError, match=rf"engines.toml: engine\[e\].{message}"):
         read_sources(path)
 
 

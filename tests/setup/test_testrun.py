@@ -45,10 +45,10 @@ def test_the_cases_of_a_file_have_names_results_and_times(tmp_path: Path) -> Non
     path = tmp_path / "junit.xml"
     assert read_junit(path) == []
     path.write_text(PYTEST)
-    found = read_junit(path)
-    assert found[0] == Case("tests/test_a.py::test_b", "passed", 1.5)
-    assert counts(found) == "1 passed, 2 failed, 1 skipped"
-    assert [case.seconds for case in slowest(found, 2)] == [1.5, 0.5]
+    cases = read_junit(path)
+    assert cases[0] == Case("tests/test_a.py::test_b", "passed", 1.5)
+    assert counts(cases) == "1 passed, 2 failed, 1 skipped"
+    assert [case.seconds for case in slowest(cases, 2)] == [1.5, 0.5]
     path.write_text(PYTEST[:50])
     with pytest.raises(ValueError, match=r"junit\.xml"):
         read_junit(path)
@@ -62,10 +62,10 @@ def test_single_tests_of_executables_are_counted_and_crashes_too(
     (tmp_path / "sound.xml").write_text(GTEST.format(""))
     (tmp_path / "leaking.xml").write_text(GTEST.format(""))
     (tmp_path / "red.xml").write_text(GTEST.format("<failure/>"))
-    found = read_ctest(path, tmp_path)
-    failed = {case.name for case in found if case.result == "failed"}
+    cases = read_ctest(path, tmp_path)
+    failed = {case.name for case in cases if case.result == "failed"}
     assert failed == {"crashed", "leaking", "red Suite.Two"}
-    assert counts(found) == "6 passed, 3 failed, 3 skipped"
+    assert counts(cases) == "6 passed, 3 failed, 3 skipped"
 
 
 def test_a_step_that_counts_nothing_is_itself_a_test(places: Path) -> None:
@@ -76,13 +76,15 @@ def test_a_step_that_counts_nothing_is_itself_a_test(places: Path) -> None:
 
 def test_a_step_that_fails_beyond_its_tests_has_failed(places: Path) -> None:
     text = PYTEST.replace("<failure/>", "").replace("<error/>", "")
-    made = replace(step(f"open({str(places / 'x/junit.xml')!r}, 'w').write({text!r})"))
-    passing = testrun.run_step(replace(made, name="x"))
+    junit_step = replace(
+        step(f"open({str(places / 'x/junit.xml')!r}, 'w').write({text!r})")
+    )
+    passing = testrun.run_step(replace(junit_step, name="x"))
     assert counts(passing.cases) == "3 passed, 0 failed, 1 skipped"
-    (command,) = made.commands
+    (command,) = junit_step.commands
     failing = (*command[:2], f"{command[2]}; exit(1)")
-    found = testrun.run_step(replace(made, name="x", commands=(failing,)))
-    assert counts(found.cases) == "3 passed, 1 failed, 1 skipped"
+    outcome = testrun.run_step(replace(junit_step, name="x", commands=(failing,)))
+    assert counts(outcome.cases) == "3 passed, 1 failed, 1 skipped"
 
 
 def test_what_an_earlier_run_left_is_not_counted(places: Path) -> None:
@@ -94,11 +96,11 @@ def test_what_an_earlier_run_left_is_not_counted(places: Path) -> None:
 def test_what_tests_leave_in_their_scratch_folder_goes_with_the_step(
     places: Path,
 ) -> None:
-    left = places / "left"
+    path_file = places / "left"
     leave = "import os, pathlib; folder = pathlib.Path(os.environ['TMPDIR'])"
-    leave += f"; (folder / 'file').touch(); pathlib.Path({str(left)!r})"
+    leave += f"; (folder / 'file').touch(); pathlib.Path({str(path_file)!r})"
     assert testrun.run_step(step(leave + ".write_text(str(folder))")).ok
-    assert not Path(left.read_text()).exists()
+    assert not Path(path_file.read_text()).exists()
 
 
 def test_the_end_names_the_slowest_each_step_and_one_line_of_counts() -> None:
@@ -108,16 +110,18 @@ def test_the_end_names_the_slowest_each_step_and_one_line_of_counts() -> None:
         testrun.StepResult(first, cases, 3.0, True),
         testrun.StepResult(second, (Case("bad", "failed", 0.1),), 1.0, False),
     ]
-    told = testrun.summary(outcomes, rest).splitlines()
-    shown = [line.split("  ")[-1] for line in told if line.strip().endswith("test 11")]
+    summary = testrun.summary(outcomes, rest).splitlines()
+    shown = [
+        line.split("  ")[-1] for line in summary if line.strip().endswith("test 11")
+    ]
     assert shown == ["test 11"]
-    assert sum(" s  test " in line for line in told) == 10
-    assert [line.split()[:2] for line in told if line[:2] in ("ok", "FA")] == [
+    assert sum(" s  test " in line for line in summary) == 10
+    assert [line.split()[:2] for line in summary if line[:2] in ("ok", "FA")] == [
         ["ok", first.name],
         ["FAILED", second.name],
     ]
-    assert told[-2].startswith(f"not run: {rest[0].name}, ")
-    assert told[-1] == "tests: 12 passed, 1 failed"
+    assert summary[-2].startswith(f"not run: {rest[0].name}, ")
+    assert summary[-1] == "tests: 12 passed, 1 failed"
     assert "not run" not in testrun.summary(outcomes, [])
 
 
@@ -145,37 +149,37 @@ def test_a_failed_test_is_named_with_the_command_that_runs_it_again(
 ) -> None:
     (chosen,) = (each for each in testrun.STEPS if each.name == step)
     cases = (Case("sound", "passed", 9.0), Case(case, "failed", 0.0))
-    told = testrun.summary([testrun.StepResult(chosen, cases, 1.0, False)], [])
-    title, shown, empty, *_ = told.partition("failed; ")[2].splitlines()
+    summary = testrun.summary([testrun.StepResult(chosen, cases, 1.0, False)], [])
+    title, shown, empty, *_ = summary.partition("failed; ")[2].splitlines()
     assert title.startswith("to rerun one")
     assert (shown, empty) == (f"  {command}", "")
 
 
 def test_of_many_failures_some_are_named() -> None:
     cases = tuple(Case(f"a_test Of.No{i}", "failed", 0.0) for i in range(25))
-    told = testrun.summary(
+    summary = testrun.summary(
         [testrun.StepResult(testrun.STEPS[1], cases, 1.0, False)], []
     )
-    assert told.count("GTEST_FILTER") == 20
-    assert "and 5 more, in" in told
+    assert summary.count("GTEST_FILTER") == 20
+    assert "and 5 more, in" in summary
 
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch, places: Path) -> list[str]:
     """Return the names of the steps that scripts/test runs after a set-up."""
-    found: list[str] = []
+    calls: list[str] = []
 
     def set_up(arguments: Sequence[str]) -> int:
-        found.append(" ".join(["setup", *arguments]))
+        calls.append(" ".join(["setup", *arguments]))
         return 0
 
     def run_step(step: testrun.TestStep) -> testrun.StepResult:
-        found.append(step.name)
+        calls.append(step.name)
         return testrun.StepResult(step, (Case("one", "passed", 0.0),), 0.0, True)
 
     monkeypatch.setattr(setup, "main", set_up)
     monkeypatch.setattr(testrun, "run_step", run_step)
-    return found
+    return calls
 
 
 SET_UP = "setup --test --no-build"
@@ -196,7 +200,7 @@ def test_a_person_waits_for_check_cpp_and_python_alone(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["brwoser"], "unknown step 'brwoser'; expected one of check, "),
         ([""], "unknown step ''; "),
@@ -205,12 +209,12 @@ def test_a_person_waits_for_check_cpp_and_python_alone(
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_is_done(
-    ran: list[str], words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    ran: list[str], words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as refused:
         testrun.main(words)
     assert (refused.value.code, ran) == (2, [])
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_without_a_set_up_nothing_runs(

@@ -22,7 +22,7 @@ def repository(tmp_path: Path) -> Repository:
 
 def blocks() -> dict[str, str]:
     """Return the run: blocks of the workflow by the name of their step."""
-    found, name = {}, ""
+    scripts, name = {}, ""
     lines = WORKFLOW.read_text().splitlines()
     for index, line in enumerate(lines):
         if match := re.match(r" *- name: (.*)", line):
@@ -31,7 +31,7 @@ def blocks() -> dict[str, str]:
         if not match or match[1] == "  ":
             continue
         if match[2] != "|":
-            found[name] = match[2]
+            scripts[name] = match[2]
             continue
         indent = len(match[1])
         block = []
@@ -39,8 +39,8 @@ def blocks() -> dict[str, str]:
             if text.strip() and len(text) - len(text.lstrip()) <= indent:
                 break
             block.append(text)
-        found[name] = textwrap.dedent("\n".join(block))
-    return found
+        scripts[name] = textwrap.dedent("\n".join(block))
+    return scripts
 
 
 def step(
@@ -49,7 +49,7 @@ def step(
     """Run a block as GitHub does; return the result and its outputs."""
     outputs = folder / "outputs"
     outputs.write_text("")
-    made = subprocess.run(
+    completed = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", blocks()[name]],
         cwd=folder,
         env={
@@ -67,14 +67,14 @@ def step(
     )
     lines = outputs.read_text().splitlines()
     outputs.unlink()
-    return made, dict(line.split("=", 1) for line in lines)
+    return completed, dict(line.split("=", 1) for line in lines)
 
 
 def test_the_workflow_is_valid() -> None:
     if not ACTIONLINT.exists():
         pytest.skip("actionlint is not there: scripts/setup --test installs it")
-    found = subprocess.run([ACTIONLINT, WORKFLOW], capture_output=True, text=True)
-    assert found.returncode == 0, found.stdout
+    result = subprocess.run([ACTIONLINT, WORKFLOW], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
 
 
 def test_the_workflow_pins_its_actions_and_may_do_little() -> None:
@@ -97,8 +97,8 @@ def test_no_expression_is_part_of_a_script() -> None:
 def test_places_are_absolute_so_that_every_work_tree_shares_the_cache(
     tmp_path: Path,
 ) -> None:
-    made, places = step("Choose places", tmp_path)
-    assert made.returncode == 0, made.stderr
+    completed, places = step("Choose places", tmp_path)
+    assert completed.returncode == 0, completed.stderr
     assert places == {
         "KVMATRIX_CACHE": str(tmp_path / "build/cache"),
         "KVMATRIX_RESULTS_DIR": str(tmp_path / "build/ci/results"),
@@ -127,15 +127,15 @@ def test_what_an_event_compares(
     expected: tuple[int, int] | None,
 ) -> None:
     commits = [repository.commit(kind) for kind in ("honest", "slower", "honest")]
-    made, found = step(
+    completed, outputs = step(
         "Which commits", repository.root, EVENT=event, GITHUB_SHA=commits[2], **env
     )
     if expected is None:
-        assert made.returncode != 0
-        assert found == {}
+        assert completed.returncode != 0
+        assert outputs == {}
     else:
-        assert made.returncode == 0, made.stderr
-        assert found == dict(
+        assert completed.returncode == 0, completed.stderr
+        assert outputs == dict(
             zip(("base", "new"), (commits[i] for i in expected), strict=True)
         )
 
@@ -152,15 +152,15 @@ def test_a_pull_request_is_compared_with_what_it_is_merged_into(
     strategy = ("--quiet", "--no-ff", "--no-edit", "-X", "theirs")
     repository.git("merge", *strategy, "request")
     merge = repository.git("rev-parse", "HEAD")
-    made, found = step(
+    completed, outputs = step(
         "Which commits",
         repository.root,
         EVENT="pull_request",
         GITHUB_SHA=merge,
         PULL_BASE=forked,
     )
-    assert made.returncode == 0, made.stderr
-    assert found == {"base": main, "new": merge}
+    assert completed.returncode == 0, completed.stderr
+    assert outputs == {"base": main, "new": merge}
 
 
 def jobs() -> dict[str, str]:
@@ -191,23 +191,23 @@ def test_one_run_at_a_time_writes_the_history_and_none_is_cancelled() -> None:
 
 
 def test_entries_of_two_runs_are_both_kept(tmp_path: Path) -> None:
-    kept, run = tmp_path / "build/ci/history", tmp_path / "build/run/history"
-    made, _ = step("Add the run", tmp_path)
-    assert made.returncode == 0
-    assert "::warning::nothing was judged" in made.stdout
-    (kept / "first.json").write_text("1")
+    stored, run = tmp_path / "build/ci/history", tmp_path / "build/run/history"
+    completed, _ = step("Add the run", tmp_path)
+    assert completed.returncode == 0
+    assert "::warning::nothing was judged" in completed.stdout
+    (stored / "first.json").write_text("1")
     (run / "second.json").write_text("2")
     for _ in range(2):
-        made, _ = step("Add the run", tmp_path)
-        assert made.returncode == 0, made.stderr
-        assert sorted(path.name for path in kept.iterdir()) == [
+        completed, _ = step("Add the run", tmp_path)
+        assert completed.returncode == 0, completed.stderr
+        assert sorted(path.name for path in stored.iterdir()) == [
             "first.json",
             "second.json",
         ]
     (run / "first.json").write_text("another")
-    made, _ = step("Add the run", tmp_path)
-    assert made.returncode != 0
-    assert (kept / "first.json").read_text() == "1"
+    completed, _ = step("Add the run", tmp_path)
+    assert completed.returncode != 0
+    assert (stored / "first.json").read_text() == "1"
 
 
 def test_the_steps_compare_two_commits_as_on_a_pull_request(
@@ -226,12 +226,12 @@ def test_the_steps_compare_two_commits_as_on_a_pull_request(
     )
     env = {**places, "GITHUB_STEP_SUMMARY": str(summary), "SUITE": "lab"}
     env |= {"FAIL_ON": "regression", "AB_OPTIONS": "--seed 7  -k */*/fillrandom"}
-    made, _ = step("Compare", repository.root, BASE=base, NEW=new, **env)
-    assert made.returncode == 1, made.stderr
-    assert "::error title=regressed%3A alpha/base/fillrandom::" in made.stdout
+    completed, _ = step("Compare", repository.root, BASE=base, NEW=new, **env)
+    assert completed.returncode == 1, completed.stderr
+    assert "::error title=regressed%3A alpha/base/fillrandom::" in completed.stdout
     assert "alpha/base/fillrandom" in summary.read_text()
-    [asked] = [line for line in repository.log if line.startswith("kvmatrix ab")]
-    assert "--seed 7 -k */*/fillrandom" in asked
-    kept = repository.root / "build/ci"
-    assert len(list((kept / "history").glob("*-ab-lab.json"))) == 1
-    assert len(list((kept / "results").glob("*/report.html"))) == 1
+    [ab_call] = [line for line in repository.log if line.startswith("kvmatrix ab")]
+    assert "--seed 7 -k */*/fillrandom" in ab_call
+    artifacts = repository.root / "build/ci"
+    assert len(list((artifacts / "history").glob("*-ab-lab.json"))) == 1
+    assert len(list((artifacts / "results").glob("*/report.html"))) == 1
