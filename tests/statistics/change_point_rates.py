@@ -47,12 +47,12 @@ def rare_outliers(source: Source, count: int, sigma: float) -> Any:
 
 def drifting(source: Source, count: int, sigma: float) -> Any:
     """Return AR(1) noise with rho 0.4: each point resembles the previous one."""
-    rho, found = 0.4, np.empty(count)
+    rho, series = 0.4, np.empty(count)
     fresh = source.normal(0, sigma * (1 - rho**2) ** 0.5, count)
-    found[0] = source.normal(0, sigma)
+    series[0] = source.normal(0, sigma)
     for i in range(1, count):
-        found[i] = rho * found[i - 1] + fresh[i]
-    return found
+        series[i] = rho * series[i - 1] + fresh[i]
+    return series
 
 
 @dataclass(frozen=True)
@@ -91,21 +91,21 @@ def appended(logs: Any, start: int) -> Iterator[tuple[int, list[int]]]:
 
 def false_alarms(noise: Noise, sigma: float, streams: int, length: int) -> Rate:
     """Return the rate of false steps per point appended after the first 10."""
-    found = 0
+    alarms = 0
     for stream in range(streams):
         source = np.random.default_rng((1, stream))
         raised: list[int] = []
         for _, seen in appended(noise(source, length, sigma), 10):
             for place in seen:
-                if all(abs(place - known) > NEAR for known in raised):
+                if all(abs(place - step_place) > NEAR for step_place in raised):
                     raised.append(place)
-        found += len(raised)
-    return Rate(found, streams * (length - 9))
+        alarms += len(raised)
+    return Rate(alarms, streams * (length - 9))
 
 
 def delays(noise: Noise, sigma: float, shift: float, replicates: int) -> list[int]:
     """Return the points until a step is found near its index; PATIENCE + 1 if never."""
-    found = []
+    delays_seen = []
     for replicate in range(replicates):
         source = np.random.default_rng((2, replicate))
         logs = noise(source, BEFORE + PATIENCE, sigma)
@@ -115,8 +115,8 @@ def delays(noise: Noise, sigma: float, shift: float, replicates: int) -> list[in
             if any(abs(place - BEFORE) <= NEAR for place in seen):
                 late = count - BEFORE
                 break
-        found.append(late)
-    return found
+        delays_seen.append(late)
+    return delays_seen
 
 
 def accuracy(
@@ -128,9 +128,9 @@ def accuracy(
         source = np.random.default_rng((3, replicate))
         logs = noise(source, 200, sigma)
         logs[100:] += np.log1p(shift)
-        found = places(logs)
-        hits += any(abs(place - 100) <= NEAR for place in found)
-        seen += len(found)
+        seen_places = places(logs)
+        hits += any(abs(place - 100) <= NEAR for place in seen_places)
+        seen += len(seen_places)
     return Rate(hits, replicates), Rate(hits, max(seen, 1))
 
 
@@ -154,16 +154,16 @@ def gate(
             lambda index, name, logs=logs: float(logs[name][index]),  # type: ignore[misc]
             noise=0,
         )
-        found = gate_from_history(new, older, 0.05).of(GateOutcome.NOMINATED)
-        names = {row.name for row in found}
+        nominations = gate_from_history(new, older, 0.05).of(GateOutcome.NOMINATED)
+        names = {row.name for row in nominations}
         hits += str(CELLS[0]) in names
         false += bool(names - {str(CELLS[0])})
     return Rate(false, runs), Rate(hits, runs)
 
 
-def percentile(found: Sequence[int], share: float) -> str:
+def percentile(values: Sequence[int], share: float) -> str:
     """Return a percentile of delays as text: the nearest rank, or "> PATIENCE"."""
-    rank = sorted(found)[int(share * (len(found) - 1))]
+    rank = sorted(values)[int(share * (len(values) - 1))]
     return str(rank) if rank <= PATIENCE else f"> {PATIENCE}"
 
 
@@ -175,25 +175,25 @@ def main() -> None:
     for noise in (gauss, outliers, drifting):
         for sigma in (0.013, 0.03):
             rate = false_alarms(noise, sigma, 60, 509)
-            told = f"{rate.share * 1000:.1f} ± {rate.error * 1000:.1f}"
-            print(f"| {noise.__name__} | {sigma:.1%} | {told} | {rate.of:,} |")
+            cells = f"{rate.share * 1000:.1f} ± {rate.error * 1000:.1f}"
+            print(f"| {noise.__name__} | {sigma:.1%} | {cells} | {rate.of:,} |")
     print("\n| step | noise | CV | points until seen: median, p90 | missed | of |")
     print("|---|---|---|---|---|---|")
     for shift in (0.05, 0.1):
         for noise in (gauss, outliers, drifting):
             for sigma in (0.013, 0.03):
-                found = delays(noise, sigma, shift, 400)
-                middle = f"{statistics.median(found):.0f}"
-                told = f"{middle}, {percentile(found, 0.9)}"
-                missed = sum(late > PATIENCE for late in found)
+                delay_list = delays(noise, sigma, shift, 400)
+                middle = f"{statistics.median(delay_list):.0f}"
+                cells = f"{middle}, {percentile(delay_list, 0.9)}"
+                missed = sum(late > PATIENCE for late in delay_list)
                 kind = f"{shift:.0%} | {noise.__name__} | {sigma:.1%}"
-                print(f"| {kind} | {told} | {missed} | {len(found)} |")
+                print(f"| {kind} | {cells} | {missed} | {len(delay_list)} |")
     print("\n| noise | recall | precision | series |")
     print("|---|---|---|---|")
     for noise in (gauss, outliers, drifting):
         recall, precision = accuracy(noise, 0.03, 0.05, 1000)
-        told = f"{recall.share:.2f} | {precision.share:.2f}"
-        print(f"| {noise.__name__} | {told} | {recall.of:,} |")
+        cells = f"{recall.share:.2f} | {precision.share:.2f}"
+        print(f"| {noise.__name__} | {cells} | {recall.of:,} |")
     print_gate()
 
 
@@ -207,9 +207,11 @@ def print_gate() -> None:
         for sigma in (0.013, 0.03):
             false, _ = gate(noise, sigma, 600)
             rates = [gate(noise, sigma, 60, *step)[1] for step in steps]
-            told = " | ".join(f"{rate.share:.0%}" for rate in rates)
+            shares = " | ".join(f"{rate.share:.0%}" for rate in rates)
             wrong = f"{false.share:.1%} ± {false.error:.1%}"
-            print(f"| {noise.__name__} | {sigma:.1%} | {wrong} | {told} |", flush=True)
+            print(
+                f"| {noise.__name__} | {sigma:.1%} | {wrong} | {shares} |", flush=True
+            )
 
 
 if __name__ == "__main__":

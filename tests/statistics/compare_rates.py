@@ -53,24 +53,24 @@ def sampled(random: np.random.Generator, pair: Pair, slower: float) -> Floats:
 def called_slower(pair: Pair, slower: float, pairs: int, seed: int) -> Floats:
     """Return which rebuilt cells are said to have regressed, (pairs of runs, cells)."""
     random = np.random.default_rng(seed)
-    found = []
+    verdicts = []
     for _ in range(pairs):
         base, new = 1e9 / sampled(random, pair, slower)
-        told = [
-            judge(one.tolist(), other.tolist())
-            for one, other in zip(base, new, strict=True)
+        judgements = [
+            judge(base_times.tolist(), new_times.tolist())
+            for base_times, new_times in zip(base, new, strict=True)
         ]
-        moved = [as_share(abs(j.log_shift)) for j in told[: pair.unchanged]]
-        rebuilt = (beyond_unchanged(j, moved) for j in told[pair.unchanged :])
-        found.append([j.verdict is Verdict.REGRESSED for j in rebuilt])
-    return np.asarray(found)
+        moved = [as_share(abs(j.log_shift)) for j in judgements[: pair.unchanged]]
+        rebuilt = (beyond_unchanged(j, moved) for j in judgements[pair.unchanged :])
+        verdicts.append([j.verdict is Verdict.REGRESSED for j in rebuilt])
+    return np.asarray(verdicts)
 
 
 def rates(pair: Pair, pairs: int, seed: int = 1) -> tuple[Rate, ...]:
     """Return the rates of COLUMNS."""
     nothing = called_slower(pair, 0.0, pairs, seed)
     some = (called_slower(pair, size, pairs, seed) for size in (0.05, 0.1))
-    return rate(nothing), rate(nothing.any(axis=1)), *(rate(found) for found in some)
+    return rate(nothing), rate(nothing.any(axis=1)), *(rate(column) for column in some)
 
 
 def main() -> None:
@@ -79,9 +79,9 @@ def main() -> None:
     print(f"| unchanged | CV | repetitions | machine | {' | '.join(COLUMNS)} |")
     kinds = product((0, 48), (0.0, 0.03), (0.02, 0.03, 0.05), (3, 4, 10))
     for unchanged, machine, cv, repetitions in kinds:
-        found = rates(Pair(repetitions, cv, machine, unchanged), pairs)
+        row = rates(Pair(repetitions, cv, machine, unchanged), pairs)
         words = [str(unchanged), f"{cv:.0%}", f"{repetitions} and {repetitions}"]
-        words += [f"{machine:+.0%}", *map(str, found)]
+        words += [f"{machine:+.0%}", *map(str, row)]
         print(f"| {' | '.join(words)} |", flush=True)
 
 

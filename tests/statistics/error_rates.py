@@ -105,19 +105,19 @@ def measured(
     return Measured(screen, slower, faster, confirm)
 
 
-def outcomes(found: Measured, change: Change, rule: AbRule) -> Outcomes:
+def outcomes(batch: Measured, change: Change, rule: AbRule) -> Outcomes:
     """Return what ab_verdicts.judge() would say of each; a test compares the two."""
-    rows, columns = np.nonzero(found.slower | found.faster)
-    tests = found.slower.sum(axis=1)[rows]
-    confirmed = ab_decision.is_slower(*found.confirm, rule, tests)
-    regressed = np.zeros_like(found.slower)
-    regressed[rows, columns] = found.slower[rows, columns] & confirmed
-    blocks = len(found.slower), change.engines, -1, 2
-    a, b = (side.reshape(blocks) for side in found.screen)
+    rows, columns = np.nonzero(batch.slower | batch.faster)
+    tests = batch.slower.sum(axis=1)[rows]
+    confirmed = ab_decision.is_slower(*batch.confirm, rule, tests)
+    regressed = np.zeros_like(batch.slower)
+    regressed[rows, columns] = batch.slower[rows, columns] & confirmed
+    blocks = len(batch.slower), change.engines, -1, 2
+    a, b = (side.reshape(blocks) for side in batch.screen)
     engines = ab_decision.is_slower_engine(a, b, rule, change.engines)
     if change.cells_per_engine < LEAST_CELLS_OF_AN_ENGINE:
         engines = np.zeros_like(engines)
-    suspects = np.bincount(rows, minlength=len(found.slower))
+    suspects = np.bincount(rows, minlength=len(batch.slower))
     rounds = rule.screen_rounds * change.cells + rule.confirm_rounds * suspects
     return Outcomes(regressed, engines, PAIRS_PER_ROUND * rounds)
 
@@ -158,13 +158,13 @@ def _confirm(
     rows, columns = np.nonzero(again)
     many = again.sum(axis=1)
     lengths = np.maximum(many, 1) * rule.confirm_rounds * 4
-    unit = log_times(random, lengths, 1.0, Noise(change.noise.slow, outliers=False))
+    noise = log_times(random, lengths, 1.0, Noise(change.noise.slow, outliers=False))
     nth = (np.cumsum(again, axis=1) - 1)[rows, columns]
-    scheduled = (
+    round_number = (
         np.arange(rule.confirm_rounds)[None, :] * many[rows][:, None] + nth[:, None]
     )
-    place = 4 * scheduled[:, :, None] + np.arange(4)
-    times = unit[rows[:, None, None], place] * cvs[rows, columns][:, None, None]
+    place = 4 * round_number[:, :, None] + np.arange(4)
+    times = noise[rows[:, None, None], place] * cvs[rows, columns][:, None, None]
     if change.noise.outliers:
         only = Noise(slow=0.0)
         flat = log_times(random, np.full(len(rows), place[0].size), 0.0, only)
@@ -180,6 +180,6 @@ def false_alarms(changes: Outcomes, change: Change) -> Rate:
     return rate(wrong | changes.engines[:, first_right:].any(axis=1))
 
 
-def found(changes: Outcomes, change: Change) -> Rate:
+def recall(changes: Outcomes, change: Change) -> Rate:
     """Return the share of the slower cells that were found."""
     return rate(changes.regressed[:, : change.slower_cells])

@@ -14,7 +14,7 @@ from report.model.ab_rule import AbRule
 from report.stats import ab_decision
 from report.stats.aligned_ranks import Floats, p_slower
 from report.stats.shifts import as_log, interval, pairs_for, sigma_log
-from tests.statistics.error_rates import Change, false_alarms, found, rate, simulated
+from tests.statistics.error_rates import Change, false_alarms, rate, recall, simulated
 from tests.statistics.noise_model import (
     CLEAN,
     DRIFTING,
@@ -88,11 +88,11 @@ def whole_changes() -> Iterator[Sequence[object]]:
         yield _whole(change, f"cells: {change.cells}, outer positions 5 % slower")
 
 
-def _whole(change: Change, told: str) -> Sequence[object]:
+def _whole(change: Change, label: str) -> Sequence[object]:
     changes = simulated(_SEED, change, _CHANGES)
-    power = found(changes, change) if change.slower_cells else ""
+    power = recall(changes, change) if change.slower_cells else ""
     pairs = f"{changes.pairs.mean():.0f}"
-    return told, _percent(change.cv), false_alarms(changes, change), power, pairs
+    return label, _percent(change.cv), false_alarms(changes, change), power, pairs
 
 
 def engines() -> Iterator[Sequence[object]]:
@@ -105,7 +105,7 @@ def engines() -> Iterator[Sequence[object]]:
                 _percent(effect),
                 _percent(cv),
                 rate(changes.engines[:, 0]),
-                found(changes, change),
+                recall(changes, change),
                 rate(changes.engines[:, 1:].any(axis=1)),
             )
 

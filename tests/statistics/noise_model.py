@@ -48,9 +48,9 @@ def standard(
 ) -> Floats:
     """Return sessions (rows) of processes with variance 1, of these `lengths`."""
     shape = len(lengths), int(lengths.max())
-    own = random.standard_normal(shape)
+    independent = random.standard_normal(shape)
     if not noise.slow:
-        return own
+        return independent
     kicks = random.standard_normal(shape)
     kicks[:, 1:] *= np.sqrt(1 - _MEMORY**2)
     wandering = lfilter([1.0], [1.0, -_MEMORY], kicks, axis=1)
@@ -59,7 +59,9 @@ def standard(
     sign = random.choice([-1.0, 1.0], (len(lengths), 1))
     stepped = (np.arange(shape[1]) >= where) * sign * np.sqrt(6 * _STEP)
     shared = np.sqrt(_WANDERING) * wandering + stepped
-    return np.asarray(np.sqrt(1 - noise.slow) * own + np.sqrt(noise.slow) * shared)
+    return np.asarray(
+        np.sqrt(1 - noise.slow) * independent + np.sqrt(noise.slow) * shared
+    )
 
 
 def log_times(

@@ -19,10 +19,10 @@ from tests.statistics.error_rates import (
     Measured,
     Rate,
     false_alarms,
-    found,
     measured,
     outcomes,
     rate,
+    recall,
     simulated,
 )
 from tests.statistics.noise_model import (
@@ -113,7 +113,7 @@ def test_a_small_run_alerts_no_more_often(engines: int, per_engine: int) -> None
 def test_a_cell_that_is_five_percent_slower_is_found() -> None:
     change = Change(slower_cells=1)
     changes = simulated(23, change, 2 * CHANGES)
-    assert found(changes, change).share >= 0.95
+    assert recall(changes, change).share >= 0.95
     assert false_alarms(changes, change).share <= 0.01
     assert 600 < changes.pairs.mean() < 650
 
@@ -122,7 +122,7 @@ def test_what_is_found_among_cells_of_mixed_noise() -> None:
     """CV 2 to 8 %: what is too noisy for 30 pairs is missed, and costs no alarms."""
     change = Change(cv=None, slower_cells=1)
     changes = simulated(24, change, CHANGES)
-    assert 0.80 < found(changes, change).share < 0.90
+    assert 0.80 < recall(changes, change).share < 0.90
     assert false_alarms(changes, change).share <= 0.01
 
 
@@ -185,10 +185,10 @@ def test_measuring_one_side_after_the_other_fails_what_rounds_pass() -> None:
 
 def as_runs(changes: Measured, change: Change, rule: AbRule) -> list[tuple[bool, ...]]:
     """Return what judge() says of the cells of each change, then of its engines."""
-    found = []
+    verdicts = []
     rows, columns = np.nonzero(changes.slower | changes.faster)
     for row in range(len(changes.slower)):
-        made = []
+        run_cells = []
         for column in range(change.cells):
             again = np.flatnonzero((rows == row) & (columns == column))
             name = cell_name(
@@ -196,18 +196,18 @@ def as_runs(changes: Measured, change: Change, rule: AbRule) -> list[tuple[bool,
             )
             a, b = (side[row, column] for side in changes.screen)
             confirm: Rounds = ()
-            for one in again:
+            for index in again:
                 of_a, of_b = changes.confirm
-                confirm = rounds_of(of_a[one], of_b[one], first=5)
-            made.append(cell(rounds_of(a, b), confirm, name=name))
-        run = run_of(*made, rule=rule)
+                confirm = rounds_of(of_a[index], of_b[index], first=5)
+            run_cells.append(cell(rounds_of(a, b), confirm, name=name))
+        run = run_of(*run_cells, rule=rule)
         assert len(suspects(run).slower) == changes.slower[row].sum()
         assert len(suspects(run).faster) == changes.faster[row].sum()
         result = judge(run)
-        regressed = {one.name for one in result.regressed}
-        engines = [one in result.regressed_engines for one in result.engines]
-        found.append((*(one.name in regressed for one in made), *engines))
-    return found
+        regressed = {c.name for c in result.regressed}
+        engines = [e in result.regressed_engines for e in result.engines]
+        verdicts.append((*(c.name in regressed for c in run_cells), *engines))
+    return verdicts
 
 
 def test_what_is_simulated_is_what_judges_a_run() -> None:

@@ -22,8 +22,8 @@ def noise(
 
 def mean_ranks(values: list[float]) -> list[float]:
     return [
-        sum(other < value for other in values)
-        + (sum(other == value for other in values) + 1) / 2
+        sum(compared_value < value for compared_value in values)
+        + (sum(compared_value == value for compared_value in values) + 1) / 2
         for value in values
     ]
 
@@ -31,7 +31,8 @@ def mean_ranks(values: list[float]) -> list[float]:
 def by_brute_force(a: Floats, b: Floats) -> float:
     """Return the p-value from every labelling of every round, enumerated."""
     rounds = [
-        [*map(float, one), *map(float, other)] for one, other in zip(a, b, strict=True)
+        [*map(float, a_block), *map(float, b_block)]
+        for a_block, b_block in zip(a, b, strict=True)
     ]
     aligned = [
         round(value - statistics.median(four), 11) for four in rounds for value in four

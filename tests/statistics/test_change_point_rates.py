@@ -45,8 +45,8 @@ def test_noise_that_is_no_noise_is_noticed() -> None:
     [(gauss, 0.013, 4), (gauss, 0.03, 12), (outliers, 0.013, 4), (outliers, 0.03, 14)],
 )
 def test_five_percent_are_seen_soon(noise: Noise, sigma: float, points: int) -> None:
-    found = delays(noise, sigma, 0.05, 60)
-    assert statistics.median(found) <= points
+    delay_points = delays(noise, sigma, 0.05, 60)
+    assert statistics.median(delay_points) <= points
 
 
 def test_ten_percent_are_seen_at_once() -> None:
@@ -68,5 +68,5 @@ def test_a_gate_is_not_failed_by_rare_outliers(sigma: float) -> None:
 
 
 def test_a_tenth_is_nominated_within_five_runs() -> None:
-    _, found = gate(rare_outliers, 0.03, 40, shift=0.1, late=4)
-    assert found.share >= 0.75
+    _, power = gate(rare_outliers, 0.03, 40, shift=0.1, late=4)
+    assert power.share >= 0.75

@@ -57,24 +57,24 @@ def test_a_speedup_is_a_step_too() -> None:
 
 def test_the_unit_of_the_figures_does_not_matter() -> None:
     figures = np.exp(-with_step(noise(60, 0.01), 40, 6))
-    found = [change_points((figures * unit).tolist()) for unit in (1.0, 1e-9, 1e9)]
-    for other in found[1:]:
-        assert [step.index for step in other] == [step.index for step in found[0]]
+    lists = [change_points((figures * scale).tolist()) for scale in (1.0, 1e-9, 1e9)]
+    for scaled in lists[1:]:
+        assert [step.index for step in scaled] == [step.index for step in lists[0]]
 
 
 def test_several_steps_are_distinguished() -> None:
     logs = with_step(with_step(with_step(noise(400, 0.01), 90, 5), 200, -9), 330, 4)
-    found = steps(logs)
-    assert [step.is_slower for step in found] == [True, False, True]
-    for step, place in zip(found, (90, 200, 330), strict=True):
+    found_steps = steps(logs)
+    assert [step.is_slower for step in found_steps] == [True, False, True]
+    for step, place in zip(found_steps, (90, 200, 330), strict=True):
         assert abs(step.index - place) <= 1
 
 
 def test_a_step_that_two_windows_see_is_reported_once() -> None:
     for place in range(40, 160, 7):
-        found = steps(with_step(noise(200, 0.01), place, 6))
-        assert len(found) == 1
-        assert abs(found[0].index - place) <= 1
+        found_steps = steps(with_step(noise(200, 0.01), place, 6))
+        assert len(found_steps) == 1
+        assert abs(found_steps[0].index - place) <= 1
 
 
 def test_a_step_below_two_percent_is_none_however_sure() -> None:
@@ -148,7 +148,7 @@ def test_despiking_leaves_a_step_and_draws_in_a_spike() -> None:
 
 def test_t_is_the_largest_two_sample_t() -> None:
     logs = with_step(noise(17, 0.02), 9, 4)
-    found, place = largest_t(logs)
+    largest, place = largest_t(logs)
     by_hand = {}
     for cut in range(2, 16):
         before, after = logs[:cut], logs[cut:]
@@ -156,7 +156,7 @@ def test_t_is_the_largest_two_sample_t() -> None:
         pooled = squares / 15 * (1 / cut + 1 / (17 - cut))
         by_hand[cut] = abs(before.mean() - after.mean()) / math.sqrt(pooled)
     assert place == max(by_hand, key=lambda cut: by_hand[cut])
-    assert found == pytest.approx(by_hand[int(place)])
+    assert largest == pytest.approx(by_hand[int(place)])
 
 
 @pytest.mark.parametrize("length", [6, 13, 24, 30, 60, 100])

@@ -16,20 +16,20 @@ from tests.statistics.change_point_rates import NEAR, Noise, gauss, outliers, pl
 SERIES, POINTS, STEP = 60, 200, 100
 
 
-def made(noise: Noise, shift: float) -> list[list[float]]:
+def rates_with_step(noise: Noise, shift: float) -> list[list[float]]:
     """Return rates with one step in the middle."""
-    found = []
+    logs_of_runs = []
     for number in range(SERIES):
         logs = noise(np.random.default_rng((5, number)), POINTS, 0.03)
         logs[STEP:] += np.log1p(shift)
-        found.append(np.exp(-logs).tolist())
-    return found
+        logs_of_runs.append(np.exp(-logs).tolist())
+    return logs_of_runs
 
 
-def scores(found: Sequence[Sequence[int]]) -> tuple[float, float]:
+def scores(steps_of_series: Sequence[Sequence[int]]) -> tuple[float, float]:
     """Return recall and precision."""
-    hits = sum(any(abs(at - STEP) <= NEAR for at in seen) for seen in found)
-    return hits / len(found), hits / max(1, sum(map(len, found)))
+    hits = sum(any(abs(at - STEP) <= NEAR for at in seen) for seen in steps_of_series)
+    return hits / len(steps_of_series), hits / max(1, sum(map(len, steps_of_series)))
 
 
 def ours(many: Sequence[Sequence[float]]) -> list[list[int]]:
@@ -38,7 +38,7 @@ def ours(many: Sequence[Sequence[float]]) -> list[list[int]]:
 
 @pytest.mark.parametrize("noise", [gauss, outliers])
 def test_it_finds_no_less_than_otava_and_invents_less(noise: Noise) -> None:
-    many = made(noise, 0.05)
+    many = rates_with_step(noise, 0.05)
     our_recall, our_precision = scores(ours(many))
     recall, precision = scores(otava_steps(many))
     assert recall > 0.4  # Otava found steps
@@ -47,12 +47,12 @@ def test_it_finds_no_less_than_otava_and_invents_less(noise: Noise) -> None:
 
 
 def test_both_find_a_large_step_in_the_same_place() -> None:
-    many = made(gauss, 0.2)
+    many = rates_with_step(gauss, 0.2)
     for mine, theirs in zip(ours(many), otava_steps(many), strict=True):
         (place,) = mine
-        assert min(abs(place - other) for other in theirs) <= 1
+        assert min(abs(place - otava_place) for otava_place in theirs) <= 1
 
 
 def test_otava_invents_more_steps_in_plain_noise() -> None:
-    many = made(gauss, 0.0)
+    many = rates_with_step(gauss, 0.0)
     assert sum(map(len, ours(many))) <= sum(map(len, otava_steps(many)))

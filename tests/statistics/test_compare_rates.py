@@ -33,6 +33,6 @@ def test_ten_repetitions_find_a_tenth() -> None:
 
 def test_unchanged_executables_tell_a_slower_machine() -> None:
     slower = Pair(10, 0.03, machine=0.03)
-    told = Pair(10, 0.03, machine=0.03, unchanged=48)
-    assert share(told, 0.0) < 0.1 < share(slower, 0.0)
-    assert share(told, 0.1) > 0.9
+    pair = Pair(10, 0.03, machine=0.03, unchanged=48)
+    assert share(pair, 0.0) < 0.1 < share(slower, 0.0)
+    assert share(pair, 0.1) > 0.9

@@ -8,8 +8,12 @@ from report.terms import titles
 
 
 def verdict(noise: float = 0.0, **rates: list[float]) -> repetition_stats.ChartVerdict:
-    found = {name: repetition_stats.summarize(own) for name, own in rates.items()}
-    return repetition_stats.verdict({name: s for name, s in found.items() if s}, noise)
+    summaries = {
+        name: repetition_stats.summarize(values) for name, values in rates.items()
+    }
+    return repetition_stats.verdict(
+        {name: s for name, s in summaries.items() if s}, noise
+    )
 
 
 def test_a_summary_is_the_median_and_the_extremes() -> None:
@@ -39,8 +43,8 @@ def test_intervals_that_touch_overlap_in_both_directions() -> None:
 
 
 def test_an_outlier_of_the_third_ties_too() -> None:
-    found = verdict(a=[10, 11, 12], b=[7, 8, 9], c=[1, 2, 10.5])
-    assert found == repetition_stats.ChartVerdict(ChartOutcome.TIE, ("a", "c"))
+    tie = verdict(a=[10, 11, 12], b=[7, 8, 9], c=[1, 2, 10.5])
+    assert tie == repetition_stats.ChartVerdict(ChartOutcome.TIE, ("a", "c"))
 
 
 def test_one_repetition_shows_no_win() -> None:
@@ -67,16 +71,16 @@ def test_a_win_needs_medians_further_apart_than_the_noise() -> None:
 
 def test_a_tie_of_intervals_is_not_a_tie_of_noise() -> None:
     """That c lies within the noise too makes no difference: b reaches a."""
-    found = verdict(0.05, a=[102, 103, 104], b=[99, 100, 102.5], c=[101, 101, 101])
-    assert found == repetition_stats.ChartVerdict(
+    tie = verdict(0.05, a=[102, 103, 104], b=[99, 100, 102.5], c=[101, 101, 101])
+    assert tie == repetition_stats.ChartVerdict(
         ChartOutcome.TIE, ("a", "c", "b"), within_noise=False
     )
 
 
 def test_the_difference_is_that_of_medians_in_either_order() -> None:
-    one, other = Summary(103.0, 90.0, 120.0, 3), Summary(100.0, 99.0, 101.0, 3)
-    assert repetition_stats.difference(one, other) == pytest.approx(0.03)
-    assert repetition_stats.difference(other, one) == pytest.approx(0.03)
+    faster, slower = Summary(103.0, 90.0, 120.0, 3), Summary(100.0, 99.0, 101.0, 3)
+    assert repetition_stats.difference(faster, slower) == pytest.approx(0.03)
+    assert repetition_stats.difference(slower, faster) == pytest.approx(0.03)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +91,8 @@ def test_the_noise_is_the_90th_percentile_by_nearest_rank(
     count: int, share: int
 ) -> None:
     differences = [n / 100 for n in range(count, 0, -1)]
-    found = repetition_stats.noise(differences, "A")
-    assert found == repetition_stats.Noise(share / 100, count / 100, count, "A")
+    noise = repetition_stats.noise(differences, "A")
+    assert noise == repetition_stats.Noise(share / 100, count / 100, count, "A")
 
 
 def test_without_a_control_there_is_no_noise() -> None:

@@ -76,15 +76,15 @@ GROWTHS = (linear, n_log_n, levels, smooth_levels, power, cache_exceeded)
 
 @pytest.mark.parametrize("growth", GROWTHS)
 def test_the_truth_lies_within_the_interval(growth: Growth) -> None:
-    found = trials(growth)
-    inside = sum(p.low <= truth <= p.high for p, truth in found)
-    assert inside >= 0.9 * len(found)
+    predictions = trials(growth)
+    inside = sum(p.low <= truth <= p.high for p, truth in predictions)
+    assert inside >= 0.9 * len(predictions)
 
 
 @pytest.mark.parametrize("growth", (linear, n_log_n, smooth_levels, power))
 def test_smooth_growth_is_predicted_tenfold_within_half(growth: Growth) -> None:
-    for found, truth in trials(growth):
-        assert 1 / 1.5 < found.middle / truth < 1.5
+    for prediction, truth in trials(growth):
+        assert 1 / 1.5 < prediction.middle / truth < 1.5
 
 
 def test_an_interval_can_miss() -> None:
@@ -105,8 +105,8 @@ def test_a_knee_that_was_seen_makes_a_wide_interval() -> None:
 
 def test_more_sizes_and_a_nearer_goal_make_a_narrow_one() -> None:
     def width(sizes: Sequence[int], num: int) -> float:
-        found = predict(measured(n_log_n, random.Random(2), sizes), num, LOOP)
-        return found.high / found.low
+        prediction = predict(measured(n_log_n, random.Random(2), sizes), num, LOOP)
+        return prediction.high / prediction.low
 
     assert width((3000, 10_000, *SIZES), TENFOLD) < width(SIZES, TENFOLD)
     assert width(SIZES, TENFOLD) < width(SIZES, 1_000_000_000)
@@ -115,8 +115,8 @@ def test_more_sizes_and_a_nearer_goal_make_a_narrow_one() -> None:
 def test_what_grows_is_distinguished_from_what_does_not() -> None:
     """A cache of 8 MiB and a table of 4 bytes for each entry."""
     fixed = [SizePoint(n, 8e6 * (1 + n % 7 / 1000)) for n in SIZES]
-    found = predict(fixed, TENFOLD, MEMORY)
-    assert found.low < 8e6 < found.high and found.middle < 2 * 8e6
+    prediction = predict(fixed, TENFOLD, MEMORY)
+    assert prediction.low < 8e6 < prediction.high and prediction.middle < 2 * 8e6
     table = predict([SizePoint(n, 4.0 * n) for n in SIZES], TENFOLD, MEMORY)
     assert table.middle == pytest.approx(4.0 * TENFOLD, rel=0.1)
 
@@ -136,19 +136,19 @@ def sample(num: int, work: int = 0, loop_s: float = 0.0) -> SizeSample:
 def test_a_cell_is_the_sum_of_its_parts() -> None:
     samples = [sample(n) for n in SIZES]
     fills = [SizePoint(n, n * 4e-6) for n in SIZES]
-    found = estimate_repetition(samples, fills, TENFOLD, TENFOLD)
-    loop, rest = found.seconds["loop"], found.seconds["rest"]
-    assert found.wall_s == loop + rest and "settle" not in found.seconds
+    estimate = estimate_repetition(samples, fills, TENFOLD, TENFOLD)
+    loop, rest = estimate.seconds["loop"], estimate.seconds["rest"]
+    assert estimate.wall_s == loop + rest and "settle" not in estimate.seconds
     assert loop.middle == pytest.approx(6.0, rel=0.15)
-    assert found.seconds["prepare"].middle == pytest.approx(12.0, rel=0.15)
-    assert found.disk_bytes and found.sizes == SIZES
-    assert found.disk_bytes.middle == pytest.approx(120.0 * TENFOLD, rel=0.1)
+    assert estimate.seconds["prepare"].middle == pytest.approx(12.0, rel=0.15)
+    assert estimate.disk_bytes and estimate.sizes == SIZES
+    assert estimate.disk_bytes.middle == pytest.approx(120.0 * TENFOLD, rel=0.1)
 
 
 def test_a_loop_grows_with_its_operations_and_not_with_the_database() -> None:
     samples = [sample(n, work=50_000, loop_s=0.1) for n in SIZES]
-    found = estimate_repetition(samples, (), TENFOLD, 50_000)
-    assert found.seconds["loop"].middle == pytest.approx(0.1, rel=0.15)
+    estimate = estimate_repetition(samples, (), TENFOLD, 50_000)
+    assert estimate.seconds["loop"].middle == pytest.approx(0.1, rel=0.15)
     doubled = estimate_repetition(samples, (), TENFOLD, 100_000)
     assert doubled.seconds["loop"].middle == pytest.approx(0.2, rel=0.15)
 
@@ -170,8 +170,8 @@ def test_one_more_measurement_is_as_noisy_as_those_before() -> None:
         for n in SIZES
         for _ in "a" * 20
     ]
-    found = predict(points, 310_000, LOOP)
-    assert found.high / found.low > math.exp(2 * 1.64 * 0.25)
+    prediction = predict(points, 310_000, LOOP)
+    assert prediction.high / prediction.low > math.exp(2 * 1.64 * 0.25)
 
 
 RECORDED = ROOT / "tests/formats/golden/growth.csv"
@@ -180,15 +180,15 @@ TIMES = ("loop", "settle", "audit", "rest")
 
 def recorded() -> dict[str, dict[int, SizeSample]]:
     """Return the recorded times by cell and size: 29 cells, six sizes, one machine."""
-    found: dict[str, dict[int, SizeSample]] = {}
+    sizes_by_cell: dict[str, dict[int, SizeSample]] = {}
     with RECORDED.open() as file:
         for row in csv.DictReader(file):
             num = int(row["num"])
             seconds = {p: float(row[f"{p}_s"]) for p in TIMES if row[f"{p}_s"]}
             sizes = float(row["memory_bytes"]), float(row["disk_bytes"])
-            made = SizeSample(num, int(row["work"]), seconds, *sizes)
-            found.setdefault(row["cell"], {})[num] = made
-    return found
+            size_sample = SizeSample(num, int(row["work"]), seconds, *sizes)
+            sizes_by_cell.setdefault(row["cell"], {})[num] = size_sample
+    return sizes_by_cell
 
 
 @pytest.mark.parametrize(
@@ -205,19 +205,19 @@ def test_recorded_sizes_are_predicted(sizes: Sequence[int], num: int) -> None:
     inside = 0
     for cell in recorded().values():
         truth = cell[num]
-        found = estimate_repetition([cell[n] for n in sizes], (), num, truth.work)
+        estimate = estimate_repetition([cell[n] for n in sizes], (), num, truth.work)
         took = sum(truth.seconds.values())
-        inside += found.wall_s.low <= took <= found.wall_s.high
+        inside += estimate.wall_s.low <= took <= estimate.wall_s.high
         pairs = {
-            "time": (found.wall_s, took),
-            "memory": (found.memory_bytes, max(truth.memory_bytes or 0, 1 << 20)),
-            "disk": (found.disk_bytes, max(truth.disk_bytes or 0, 1 << 20)),
+            "time": (estimate.wall_s, took),
+            "memory": (estimate.memory_bytes, max(truth.memory_bytes or 0, 1 << 20)),
+            "disk": (estimate.disk_bytes, max(truth.disk_bytes or 0, 1 << 20)),
         }
         for kind, (prediction, value) in pairs.items():
             assert prediction is not None
             factors[kind].append(math.exp(abs(math.log(prediction.middle / value))))
     assert inside >= 25
-    medians = {kind: statistics.median(found) for kind, found in factors.items()}
+    medians = {kind: statistics.median(values) for kind, values in factors.items()}
     assert medians["time"] < 1.35
     assert medians["memory"] < 1.6
     assert medians["disk"] < 1.15

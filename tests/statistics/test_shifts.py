@@ -103,7 +103,9 @@ def test_sigma_needs_three_pairs() -> None:
     assert np.isfinite(sigma_log(*noise(2))).all()
 
 
-def found(sigma: float, pairs: int, alpha: float = 0.01, least: float = 0.0) -> float:
+def smallest(
+    sigma: float, pairs: int, alpha: float = 0.01, least: float = 0.0
+) -> float:
     effect = smallest_effect(sigma, pairs, alpha, least)
     assert effect is not None
     return effect
@@ -112,7 +114,7 @@ def found(sigma: float, pairs: int, alpha: float = 0.01, least: float = 0.0) -> 
 def test_pairs_and_the_smallest_effect_are_each_others_inverse() -> None:
     for sigma in (0.02, 0.05, 0.1):
         pairs = pairs_for(sigma, 0.05)
-        assert found(sigma, pairs) <= 0.05 < found(sigma, pairs - 1)
+        assert smallest(sigma, pairs) <= 0.05 < smallest(sigma, pairs - 1)
 
 
 def test_noise_a_small_effect_and_a_strict_test_cost_pairs() -> None:
@@ -123,11 +125,11 @@ def test_noise_a_small_effect_and_a_strict_test_cost_pairs() -> None:
 
 
 def test_an_estimate_must_also_reach_the_least_shift() -> None:
-    assert found(0.0, 30, least=0.025) == pytest.approx(0.025)
-    assert found(0.01, 30, least=0.025) > found(0.01, 30)
-    assert found(0.1, 30, least=0.025) == found(0.1, 30)
+    assert smallest(0.0, 30, least=0.025) == pytest.approx(0.025)
+    assert smallest(0.01, 30, least=0.025) > smallest(0.01, 30)
+    assert smallest(0.1, 30, least=0.025) == smallest(0.1, 30)
 
 
 def test_outliers_alone_can_hide_any_effect_of_few_pairs() -> None:
     assert smallest_effect(0.01, 8) is None
-    assert found(0.01, 8, alpha=0.2) < 0.03
+    assert smallest(0.01, 8, alpha=0.2) < 0.03

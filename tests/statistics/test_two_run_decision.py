@@ -43,9 +43,9 @@ def test_the_verdict_needs_the_size_and_the_interval(
 
 
 def test_a_change_within_the_noise_of_the_runs_is_inconclusive() -> None:
-    told = judge(scaled(1), scaled(0.9), noise=0.12)
-    assert told.verdict is Verdict.INCONCLUSIVE
-    assert "noise of these runs: 12 %" in told.reason
+    judgement = judge(scaled(1), scaled(0.9), noise=0.12)
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert "noise of these runs: 12 %" in judgement.reason
     assert judge(scaled(1), scaled(0.9), noise=0.11).verdict is Verdict.REGRESSED
 
 
@@ -53,10 +53,10 @@ def test_a_change_within_the_noise_of_the_runs_is_inconclusive() -> None:
 def test_too_few_repetitions_are_no_verdict_however_far_apart(
     counts: tuple[int, int], level: float
 ) -> None:
-    told = judge(scaled(1, count=counts[0]), scaled(0.5, count=counts[1]))
-    assert told.verdict is Verdict.INCONCLUSIVE
-    assert told.confidence == pytest.approx(level)
-    assert "do not allow an interval of 90 %; 3 and 3 do" in told.reason
+    judgement = judge(scaled(1, count=counts[0]), scaled(0.5, count=counts[1]))
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert judgement.confidence == pytest.approx(level)
+    assert "do not allow an interval of 90 %; 3 and 3 do" in judgement.reason
 
 
 def test_three_repetitions_allow_90_percent_and_four_allow_95() -> None:
@@ -97,8 +97,8 @@ def test_a_lower_threshold_takes_the_margin_with_it() -> None:
 def test_a_change_must_exceed_what_unchanged_executables_moved(
     moved: tuple[float, ...], verdict: Verdict
 ) -> None:
-    told = judge(scaled(1), scaled(0.9))  # 11.1 % more time
-    assert beyond_unchanged(told, moved).verdict is verdict
+    judgement = judge(scaled(1), scaled(0.9))  # 11.1 % more time
+    assert beyond_unchanged(judgement, moved).verdict is verdict
     same = judge(scaled(1), scaled(1))
     assert beyond_unchanged(same, (0.2, 0.2, 0.2)) == same
 

@@ -38,36 +38,36 @@ COMPARED: list[tuple[Sample, Sample, float]] = [
 
 @pytest.mark.parametrize(("base", "new", "p"), COMPARED)
 def test_the_p_is_that_of_benchstat(base: Sample, new: Sample, p: float) -> None:
-    found = unpaired(base, new)
-    assert min(1, 2 * min(found.p_slower, found.p_faster)) == pytest.approx(p)
+    interval = unpaired(base, new)
+    assert min(1, 2 * min(interval.p_slower, interval.p_faster)) == pytest.approx(p)
 
 
 @pytest.mark.parametrize(("base", "new"), [(3, 3), (5, 7), (12, 3), (40, 40)])
 def test_the_exact_p_is_that_of_scipy(base: int, new: int) -> None:
     random = np.random.default_rng(base)
-    one, other = random.lognormal(size=base), random.lognormal(0.3, size=new)
-    found = unpaired(one.tolist(), other.tolist())
-    expected = mannwhitneyu(other, one, alternative="greater", method="exact")
-    assert found.p_slower == pytest.approx(expected.pvalue, rel=1e-9)
+    first, second = random.lognormal(size=base), random.lognormal(0.3, size=new)
+    interval = unpaired(first.tolist(), second.tolist())
+    expected = mannwhitneyu(second, first, alternative="greater", method="exact")
+    assert interval.p_slower == pytest.approx(expected.pvalue, rel=1e-9)
 
 
 def test_more_values_take_the_normal_approximation() -> None:
     random = np.random.default_rng(2)
-    one, other = random.lognormal(size=(2, 41))
-    found = unpaired(one.tolist(), other.tolist())
-    exact = mannwhitneyu(other, one, alternative="greater", method="exact")
-    assert found.p_slower == pytest.approx(exact.pvalue, abs=0.003)
-    assert 0.95 <= found.confidence < 0.952
+    first, second = random.lognormal(size=(2, 41))
+    interval = unpaired(first.tolist(), second.tolist())
+    exact = mannwhitneyu(second, first, alternative="greater", method="exact")
+    assert interval.p_slower == pytest.approx(exact.pvalue, abs=0.003)
+    assert 0.95 <= interval.confidence < 0.952
 
 
 def test_three_and_three_reach_ninety_percent_only() -> None:
-    found = unpaired([10, 11, 12], [15, 13, 14])
-    assert found.confidence == pytest.approx(0.9)
+    interval = unpaired([10, 11, 12], [15, 13, 14])
+    assert interval.confidence == pytest.approx(0.9)
     assert highest_confidence(3, 3) == pytest.approx(0.9)
-    assert found.p_slower == pytest.approx(1 / 20)
-    assert found.p_faster == 1.0
-    assert found.log_low == pytest.approx(math.log(13 / 12))
-    assert found.log_high == pytest.approx(math.log(15 / 10))
+    assert interval.p_slower == pytest.approx(1 / 20)
+    assert interval.p_faster == 1.0
+    assert interval.log_low == pytest.approx(math.log(13 / 12))
+    assert interval.log_high == pytest.approx(math.log(15 / 10))
 
 
 def test_the_shift_is_the_median_of_all_ratios() -> None:
@@ -78,7 +78,7 @@ def test_the_shift_is_the_median_of_all_ratios() -> None:
 
 
 @pytest.mark.parametrize(
-    ("base", "new", "outside", "level"),
+    ("base", "new", "left_out", "level"),
     # Critical values of U at 2.5 % on each side are 0, 2, 8, 23: any table has them.
     [
         (4, 4, 0, 1 - 2 / 70),
@@ -88,28 +88,28 @@ def test_the_shift_is_the_median_of_all_ratios() -> None:
     ],
 )
 def test_the_interval_leaves_out_what_the_tables_of_u_allow(
-    base: int, new: int, system: int, level: float | None
+    base: int, new: int, left_out: int, level: float | None
 ) -> None:
-    one = np.exp(np.arange(base) * 0.001)
-    other = np.exp(1 + np.arange(new) * 0.1)
-    differences = sorted(b - a for a in np.log(one) for b in np.log(other))
-    found = unpaired(one.tolist(), other.tolist())
-    assert found.log_low == pytest.approx(differences[system])
-    assert found.log_high == pytest.approx(differences[-1 - system])
-    assert found.confidence >= 0.95
+    first = np.exp(np.arange(base) * 0.001)
+    second = np.exp(1 + np.arange(new) * 0.1)
+    differences = sorted(b - a for a in np.log(first) for b in np.log(second))
+    interval = unpaired(first.tolist(), second.tolist())
+    assert interval.log_low == pytest.approx(differences[left_out])
+    assert interval.log_high == pytest.approx(differences[-1 - left_out])
+    assert interval.confidence >= 0.95
     if level:
-        assert found.confidence == pytest.approx(level)
+        assert interval.confidence == pytest.approx(level)
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     random = np.random.default_rng(8)
     held = 0
     for _ in range(2000):
-        one, other = random.lognormal(sigma=0.1, size=(2, 6))
-        found = unpaired(one.tolist(), (other * 1.05).tolist())
-        held += found.log_low <= math.log(1.05) <= found.log_high
+        first, second = random.lognormal(sigma=0.1, size=(2, 6))
+        interval = unpaired(first.tolist(), (second * 1.05).tolist())
+        held += interval.log_low <= math.log(1.05) <= interval.log_high
     # 95.9 % for 6 and 6, give or take four standard errors.
-    assert found.confidence == pytest.approx(0.9589, abs=1e-4)
+    assert interval.confidence == pytest.approx(0.9589, abs=1e-4)
     assert 0.94 < held / 2000 < 0.977
 
 
