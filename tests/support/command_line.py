@@ -24,15 +24,15 @@ def call(
     system: SystemAccess | None = None,
     env: Mapping[str, str] | None = None,
 ) -> CommandResult:
-    """Run `kvmatrix WORDS` to its end; `system` replaces processes and machine."""
-    made = CliRunner().invoke(
+    """Run `kvmatrix WORDS` to its end; `outside` replaces processes and machine."""
+    result = CliRunner().invoke(
         verbs.main,
         list(words),
         env={"COLUMNS": "80", **(env or {})},
         prog_name="kvmatrix",
         obj=system,
     )
-    stderr = made.stderr
-    if made.exception and not isinstance(made.exception, SystemExit):
-        stderr += "".join(traceback.format_exception(made.exception))
-    return CommandResult(made.exit_code, made.stdout, stderr)
+    stderr = result.stderr
+    if result.exception and not isinstance(result.exception, SystemExit):
+        stderr += "".join(traceback.format_exception(result.exception))
+    return CommandResult(result.exit_code, result.stdout, stderr)

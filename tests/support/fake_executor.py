@@ -78,14 +78,14 @@ def _served(
 ) -> ProcessResult:
     """Run a fake engine; return its result as that of a process."""
     started_ns = time.monotonic_ns()
-    printed, said = io.StringIO(), ""
+    printed, stderr = io.StringIO(), ""
     try:
         with contextlib.redirect_stdout(printed):
             code = str(driver.main())
     except SystemExit as ended:
         code = str(ended.code)
     except Signalled as death:
-        code, said = f"signal {int(death.signum)}", death.last_words
+        code, stderr = f"signal {int(death.signum)}", death.last_words
     for _ in range(driver.samples):
         for tick in ticks:
             tick.call(os.getpid())
@@ -93,7 +93,7 @@ def _served(
         stdout.write(printed.getvalue().encode())
     time.sleep(_LEAST_S)
     wall_ns = time.monotonic_ns() - started_ns
-    return ProcessResult("timeout" if timeout_s <= _LEAST_S else code, wall_ns, said)
+    return ProcessResult("timeout" if timeout_s <= _LEAST_S else code, wall_ns, stderr)
 
 
 @dataclass(frozen=True)

@@ -32,24 +32,24 @@ class Tables:
 
     def at(self, anchor: str, caption: str) -> HtmlTable:
         """Return the table after an anchor whose caption starts with `caption`."""
-        (found,) = (
+        (match,) = (
             t
             for t in self.found
             if t.anchor == anchor and t.caption.startswith(caption)
         )
-        return found
+        return match
 
 
 def _table(anchor: str, element: Element) -> HtmlTable:
     captions = "".join(caption.raw for caption in element.all("caption"))
     scopes = [cell.attrs.get("scope", "") for cell in element.all("th")]
-    made = HtmlTable(anchor, captions, scopes=scopes)
+    table = HtmlTable(anchor, captions, scopes=scopes)
     for row in element.all("tr"):
-        found = [cell for cell in row.every() if cell.tag in ("th", "td")]
-        cells = [" ".join(cell.raw.split()) for cell in found]
-        if not made.header:
-            made.header = cells
-        elif len(cells) == len(made.header):
-            named = dict(zip(made.header[1:], cells[1:], strict=True))
-            made.rows.setdefault(cells[0], named)
-    return made
+        cells_of_row = [cell for cell in row.every() if cell.tag in ("th", "td")]
+        cells = [" ".join(cell.raw.split()) for cell in cells_of_row]
+        if not table.header:
+            table.header = cells
+        elif len(cells) == len(table.header):
+            named = dict(zip(table.header[1:], cells[1:], strict=True))
+            table.rows.setdefault(cells[0], named)
+    return table

@@ -35,8 +35,8 @@ class Element:
 
     def all(self, tag: str, name: str = "") -> list[Element]:
         """Return the elements of a tag inside this one, or only those of a class."""
-        found = [e for e in self.every()[1:] if e.tag == tag]
-        return [e for e in found if not name or name in e.classes]
+        matches = [e for e in self.every()[1:] if e.tag == tag]
+        return [e for e in matches if not name or name in e.classes]
 
     def at(self, anchor: str) -> Element:
         """Return the element with this id."""
@@ -60,10 +60,10 @@ class _Parser(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        made = Element(tag, {n: value or "" for n, value in attrs}, self._here)
-        self._here.parts.append(made)
+        element = Element(tag, {n: value or "" for n, value in attrs}, self._here)
+        self._here.parts.append(element)
         if tag not in _VOID:
-            self._here = made
+            self._here = element
 
     def handle_endtag(self, tag: str) -> None:
         here = self._here

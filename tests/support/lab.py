@@ -122,9 +122,9 @@ class Lab:
 
         Return False if the command ended before that.
         """
-        left = [programs]
+        count = [programs]
         system = quiet_machine(
-            lambda variables: DeadlyExecutor(variables, left=left, before=before)
+            lambda variables: DeadlyExecutor(variables, left=count, before=before)
         )
         arguments = self.arguments(verb, *words)
         code = run_in_fork(lambda: call(arguments, system).returncode)
@@ -161,11 +161,11 @@ class Lab:
 
     def by_cell(self) -> dict[str, list[dict[str, Any]]]:
         """Return lines by engine/benchmark, in order of repetitions and attempts."""
-        found: dict[str, list[dict[str, Any]]] = {}
+        cells: dict[str, list[dict[str, Any]]] = {}
         order = sorted(self.lines(), key=lambda x: (x["repetition"], x["attempt"]))
         for line in order:
-            found.setdefault(f"{line['engine']}/{line['benchmark']}", []).append(line)
-        return found
+            cells.setdefault(f"{line['engine']}/{line['benchmark']}", []).append(line)
+        return cells
 
     def data_files(self) -> list[str]:
         """Return the names of all files and folders below the data directory."""
