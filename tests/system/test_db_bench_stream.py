@@ -39,8 +39,8 @@ def lines(engine: str, folder: Path, *flags: str) -> list[dict[str, Any]]:
 
 def rows(engine: str, folder: Path, stream: str, benchmarks: str) -> dict[str, int]:
     """Return the entries after each benchmark; for a repeated name, after the last."""
-    found = lines(engine, folder, f"--stream={stream}", f"--benchmarks={benchmarks}")
-    return {line["benchmark"]: line["live_bytes"] // ENTRY for line in found}
+    reply = lines(engine, folder, f"--stream={stream}", f"--benchmarks={benchmarks}")
+    return {line["benchmark"]: line["live_bytes"] // ENTRY for line in reply}
 
 
 def found_counts(text: str) -> list[str]:
@@ -104,13 +104,13 @@ def test_every_engine_finds_the_same(tmp_path: Path, engine: str) -> None:
         pytest.skip(f"{engine} keeps no key order")
     reference = lines("memory", tmp_path, *SMALL, f"--benchmarks={ALL}")
     (tmp_path / "lines.jsonl").unlink()
-    found = lines(engine, tmp_path, *SMALL, f"--benchmarks={ALL}")
-    for line in (*reference, *found):
+    reply = lines(engine, tmp_path, *SMALL, f"--benchmarks={ALL}")
+    for line in (*reference, *reply):
         assert line["status"] == "ok", (line["benchmark"], line["reason"])
         assert line["verified"]
         assert line["options"]["stream"] == "leveldb"
     figures = ("benchmark", "ops", "found", "digest", "live_bytes")
-    assert [[line[f] for f in figures] for line in found] == [
+    assert [[line[f] for f in figures] for line in reply] == [
         [line[f] for f in figures] for line in reference
     ]
 
@@ -137,13 +137,13 @@ def test_a_later_process_continues_where_the_first_one_ended(tmp_path: Path) -> 
 def test_the_database_stays_open_until_a_fill(tmp_path: Path) -> None:
     """Opening and closing are reported by the benchmark that did them only."""
     names = "fillrandom,overwrite,compact,readrandom,fillseq"
-    found = lines("leveldb", tmp_path, *SMALL, f"--benchmarks={names}")
-    assert [line["status"] for line in found] == ["ok"] * 5
-    assert [line["open_ns"] > 0 for line in found] == [True, False, False, False, True]
-    assert [line["close_ns"] > 0 for line in found] == [False] * 3 + [True] * 2
-    assert [line["ending"] for line in found] == ["open"] * 3 + ["closed"] * 2
-    assert {line["settle_ns"] for line in found} == {0}
-    assert all(line["disk_bytes"] > 0 and line["settings"] for line in found)
+    reply = lines("leveldb", tmp_path, *SMALL, f"--benchmarks={names}")
+    assert [line["status"] for line in reply] == ["ok"] * 5
+    assert [line["open_ns"] > 0 for line in reply] == [True, False, False, False, True]
+    assert [line["close_ns"] > 0 for line in reply] == [False] * 3 + [True] * 2
+    assert [line["ending"] for line in reply] == ["open"] * 3 + ["closed"] * 2
+    assert {line["settle_ns"] for line in reply} == {0}
+    assert all(line["disk_bytes"] > 0 and line["settings"] for line in reply)
 
 
 def test_a_crash_ends_a_process_that_kept_it_open(tmp_path: Path) -> None:
@@ -189,16 +189,16 @@ def test_found_is_reported_as_db_bench_does(tmp_path: Path) -> None:
 def test_differences_are_reported_once_and_to_people(tmp_path: Path) -> None:
     names = "--benchmarks=fillsync,fillrandom,readrandom,readrandom"
     _, stderr, _ = db_bench("null", tmp_path, "--num=2000", names)
-    told = stderr.splitlines()
-    assert len(told) == len(set(told)) == 5
-    assert told[-1].startswith("note: --stream=leveldb replays")
+    messages = stderr.splitlines()
+    assert len(messages) == len(set(messages)) == 5
+    assert messages[-1].startswith("--stream=leveldb replays")
     assert db_bench("null", tmp_path, "--num=2000", names, *SMALL[1:])[1] == ""
     file = f"--json={tmp_path / 'lines.jsonl'}"
     assert db_bench("null", tmp_path, "--num=2000", names, file)[1] == ""
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "message"),
     [
         (
             ("--stream=level",),
@@ -220,8 +220,8 @@ def test_differences_are_reported_once_and_to_people(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_replayed_is_refused(
-    tmp_path: Path, flags: tuple[str, ...], said: str
+    tmp_path: Path, flags: tuple[str, ...], message: str
 ) -> None:
     text, stderr, code = db_bench("null", tmp_path, *flags)
     assert (text, code) == ("", 2)
-    assert said in stderr
+    assert message in stderr

@@ -28,25 +28,25 @@ def prefix(folder: Path, library: str) -> Path:
 def test_the_library_and_headers_of_a_prefix_are_used_and_its_origin_told(
     tmp_path: Path,
 ) -> None:
-    own = prefix(tmp_path / "own", "leveldb")
+    custom = prefix(tmp_path / "own", "leveldb")
     snappy = prefix(tmp_path / "snappy", "snappy")
-    made = configure(
+    cmake = configure(
         tmp_path / "build",
-        f"-DKVM_PREFIX_leveldb={own}",
+        f"-DKVM_PREFIX_leveldb={custom}",
         f"-DKVM_PREFIX_snappy={snappy}",
     )
-    assert made.returncode == 0, made.stderr
-    archive = own / "lib/libleveldb.a"
+    assert cmake.returncode == 0, cmake.stderr
+    archive = custom / "lib/libleveldb.a"
     facts = (tmp_path / "build/drivers/build_facts_leveldb.cc").read_text()
-    told = dict(re.findall(r'\.(\w+) = "(.*)"', facts))
-    assert told["origin"] == (
+    values = dict(re.findall(r'\.(\w+) = "(.*)"', facts))
+    assert values["origin"] == (
         f"built elsewhere: {archive}, snappy of {snappy}/lib/libsnappy.a"
     )
-    assert told["origin_sha256"] == hashlib.sha256(archive.read_bytes()).hexdigest()
-    assert told["engine_flags"] == ""
+    assert values["origin_sha256"] == hashlib.sha256(archive.read_bytes()).hexdigest()
+    assert values["engine_flags"] == ""
     ninja = (tmp_path / "build/build.ninja").read_text()
     assert set(re.findall(r"\S*libleveldb\.\w+", ninja)) == {str(archive)}
-    assert f"-isystem {own}/include" in ninja
+    assert f"-isystem {custom}/include" in ninja
     # A rebuilt engine is described anew.
     assert re.search(rf"^build build.ninja: .*{archive}", ninja, re.MULTILINE)
 
@@ -56,7 +56,7 @@ def test_a_prefix_without_the_library_is_an_error_not_another_engine(
 ) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    made = configure(tmp_path / "build", f"-DKVM_PREFIX_leveldb={empty}")
-    assert made.returncode != 0
-    told = " ".join(made.stderr.split())
-    assert f"KVM_PREFIX_leveldb={empty}: there is no" in told
+    cmake = configure(tmp_path / "build", f"-DKVM_PREFIX_leveldb={empty}")
+    assert cmake.returncode != 0
+    error_text = " ".join(cmake.stderr.split())
+    assert f"KVM_PREFIX_leveldb={empty}: there is no" in error_text

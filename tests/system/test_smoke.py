@@ -27,8 +27,8 @@ Line = Mapping[str, Any]
 )
 def engines(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """Return the engines of a run, including the reference."""
-    found: tuple[str, ...] = request.param
-    return found
+    names: tuple[str, ...] = request.param
+    return names
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +73,13 @@ def test_every_cell_is_measured_or_says_why_not(
 
 def test_every_engine_holds_the_entries_of_the_reference(lines: list[Line]) -> None:
     """One operation stream: the digests of a cell are equal for all engines."""
-    kept = [line for line in lines if line["status"] == "ok" and line["verified"]]
+    verified = [line for line in lines if line["status"] == "ok" and line["verified"]]
     digests: dict[tuple[str, str, str], set[str]] = {}
-    for line in kept:
+    for line in verified:
         cell = (line["scenario"], line["benchmark"], line["pass"])
         digests.setdefault(cell, set()).add(line["digest"])
     assert len(digests) == 2 * 18
-    assert {cell for cell, found in digests.items() if len(found) > 1} == set()
+    assert {cell for cell, values in digests.items() if len(values) > 1} == set()
 
 
 def test_every_write_is_audited(lines: list[Line]) -> None:
