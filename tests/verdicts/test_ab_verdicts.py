@@ -78,8 +78,8 @@ def test_a_suspect_that_turns_round_is_neither() -> None:
     assert judgement_of(only(two_stages(0.1, -0.1))).verdict is Verdict.INCONCLUSIVE
     assert judgement_of(only(two_stages(-0.1, 0.1))).verdict is Verdict.INCONCLUSIVE
     others = (*many(1, 0.1), *many(1, -0.1))
-    for one in (two_stages(0.1, -0.1), two_stages(-0.1, 0.1)):
-        assert judgement_of(only(one, *others)).verdict is Verdict.INCONCLUSIVE
+    for suspect in (two_stages(0.1, -0.1), two_stages(-0.1, 0.1)):
+        assert judgement_of(only(suspect, *others)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_small_change_is_no_regression_however_sure() -> None:
@@ -152,7 +152,7 @@ def test_the_screen_of_a_failed_or_unfinished_cell_nominates_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "reason"),
+    ("incomplete", "reason"),
     [
         (cell(), "no complete round was measured"),
         (cell(noisy(1, 0.3)), "1 of 4 screen rounds complete"),
@@ -163,8 +163,8 @@ def test_the_screen_of_a_failed_or_unfinished_cell_nominates_nothing() -> None:
         ),
     ],
 )
-def test_a_stage_is_judged_when_it_is_complete(made: AbCell, reason: str) -> None:
-    judgement = judgement_of(only(made))
+def test_a_stage_is_judged_when_it_is_complete(incomplete: AbCell, reason: str) -> None:
+    judgement = judgement_of(only(incomplete))
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert judgement.reason.startswith(reason)
 
@@ -206,7 +206,7 @@ def test_a_result_shows_the_rates_of_b_and_the_median_of_the_screen() -> None:
         for n in range(5, 20)
     )
     result = only(cell(screen, confirm))
-    expected = [1e9 / r.ns_per_op for one in screen for r in one.a]
+    expected = [1e9 / r.ns_per_op for round_ in screen for r in round_.a]
     assert len(result.b_rates) == 38
     assert result.stage == "screen"
     assert result.a_median_ops_per_sec == statistics.median(expected)
@@ -297,9 +297,9 @@ def test_where_ten_percent_would_go_unseen_nothing_is_judged() -> None:
     assert judge(run_of(loud)).exit_code == 5
     assert "a slowdown of 10 % would" in judge(run_of(loud)).nothing_judged
     assert judge(run_of(loud, quiet)).exit_code == 0
-    found = judge(run_of(loud, fair))
-    assert judgement_of(found.cells[1]).verdict is Verdict.INCONCLUSIVE
-    assert (found.exit_code, found.nothing_judged) == (0, "")
+    result = judge(run_of(loud, fair))
+    assert judgement_of(result.cells[1]).verdict is Verdict.INCONCLUSIVE
+    assert (result.exit_code, result.nothing_judged) == (0, "")
     assert judge(run_of(loud, unfinished=True)).exit_code == 5
 
 

@@ -32,21 +32,21 @@ def rebuilt(document: Document) -> None:
 
 def test_executables_may_differ_and_the_header_says_so(tmp_path: Path) -> None:
     base, new = run(tmp_path / BASE, unchanged), run(tmp_path / NEW, rebuilt)
-    told = dict(compare_text.header(compared(base, new)))
-    assert told["alpha"] == "version 1.0 → 1.1, executable 11111111 → 22222222"
-    assert "beta-tree" not in told
-    assert told["drift"].startswith("4 cells of unchanged executables moved by 0.0 %")
+    header = dict(compare_text.header(compared(base, new)))
+    assert header["alpha"] == "version 1.0 → 1.1, executable 11111111 → 22222222"
+    assert "beta-tree" not in header
+    assert header["drift"].startswith("4 cells of unchanged executables moved by 0.0 %")
 
 
 def test_a_change_of_the_same_executable_is_not_by_its_code(tmp_path: Path) -> None:
     slow = {ALPHA: scaled(0.8), BETA: scaled(0.8)}
     base = run(tmp_path / BASE, unchanged)
     new = run(tmp_path / NEW, rebuilt, slow)
-    found = compared(base, new)
-    assert {c.name for c in found.of(Verdict.REGRESSED)} == {ALPHA, BETA}
-    assert "by its code" not in note(cell(found, ALPHA))
-    assert "by its code" in note(cell(found, BETA))
-    command = compare_text.confirming(found)
+    comparison = compared(base, new)
+    assert {c.name for c in comparison.of(Verdict.REGRESSED)} == {ALPHA, BETA}
+    assert "by its code" not in note(cell(comparison, ALPHA))
+    assert "by its code" in note(cell(comparison, BETA))
+    command = compare_text.confirming(comparison)
     assert command.startswith("scripts/kvmatrix ab quick --a ")
     assert f"-k {ALPHA}" in command and BETA not in command
 
@@ -60,25 +60,25 @@ def test_a_machine_that_became_slower_is_not_a_slower_build(tmp_path: Path) -> N
     ]
     base = run(tmp_path / BASE, unchanged)
     slow = {name: scaled(0.8) for name in cells} | {ALPHA: scaled(0.6)}
-    found = compared(base, run(tmp_path / NEW, rebuilt, slow))
-    assert [c.name for c in found.of(Verdict.REGRESSED)] == [ALPHA]
-    assert len(found.of(Verdict.INCONCLUSIVE)) == 7
-    told = note(cell(found, BETA))
-    assert "unchanged executables moved by 25 % or more as well" in told
+    comparison = compared(base, run(tmp_path / NEW, rebuilt, slow))
+    assert [c.name for c in comparison.of(Verdict.REGRESSED)] == [ALPHA]
+    assert len(comparison.of(Verdict.INCONCLUSIVE)) == 7
+    remark = note(cell(comparison, BETA))
+    assert "unchanged executables moved by 25 % or more as well" in remark
 
 
 def test_one_cell_alone_does_not_excuse_itself(tmp_path: Path) -> None:
     """Two of four unchanged cells moved: each is judged against three, not itself."""
     base = run(tmp_path / BASE, unchanged)
-    other = "beta-tree/baseline/fillseq"
-    slow = {BETA: scaled(0.8), other: scaled(0.8)}
-    found = compared(base, run(tmp_path / NEW, rebuilt, slow))
-    assert {c.name for c in found.of(Verdict.REGRESSED)} == {BETA, other}
+    other_beta = "beta-tree/baseline/fillseq"
+    slow = {BETA: scaled(0.8), other_beta: scaled(0.8)}
+    comparison = compared(base, run(tmp_path / NEW, rebuilt, slow))
+    assert {c.name for c in comparison.of(Verdict.REGRESSED)} == {BETA, other_beta}
 
 
 def test_cells_of_a_rebuilt_engine_do_not_excuse_each_other(tmp_path: Path) -> None:
     base = run(tmp_path / BASE, unchanged)
     names = ("readseq", "readrandom", "fillseq", "fillrandom")
     slow = {f"alpha/baseline/{name}": scaled(0.8) for name in names}
-    found = compared(base, run(tmp_path / NEW, rebuilt, slow))
-    assert {c.name for c in found.of(Verdict.REGRESSED)} == slow.keys()
+    comparison = compared(base, run(tmp_path / NEW, rebuilt, slow))
+    assert {c.name for c in comparison.of(Verdict.REGRESSED)} == slow.keys()

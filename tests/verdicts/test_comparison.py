@@ -34,11 +34,11 @@ def run_of(
     lines = []
     for cell in plan["cells"]:
         named = {**EVEN, "alpha-control": 1000.0, **rates.get(cell["benchmark"], {})}
-        made = [
+        records = [
             synthetic_records.line(cell, repetition, named[cell["engine"]], 0)
             for repetition in (1, 2, 3)
         ]
-        lines += [*made, synthetic_records.latency_of(made[-1], 4)]
+        lines += [*records, synthetic_records.latency_of(records[-1], 4)]
     for line in lines:
         if change:
             change(line)
@@ -74,7 +74,7 @@ def test_the_noise_is_how_far_an_engine_is_from_itself(tmp_path: Path) -> None:
 
 def test_a_difference_below_the_noise_is_a_tie(tmp_path: Path) -> None:
     """Beta is 2.9 % slower in one chart, 3.1 % in another; nothing overlaps."""
-    rates = {name: dict(own) for name, own in APART.items()}
+    rates = {name: dict(by_benchmark) for name, by_benchmark in APART.items()}
     rates["readseq"]["beta-tree"] = 1000 / 1.029
     rates["fillrandom"]["beta-tree"] = 1000 / 1.031
     compared = comparison.compare(run_of(tmp_path, rates))
@@ -94,8 +94,8 @@ def test_a_difference_below_the_noise_is_a_tie(tmp_path: Path) -> None:
 
 def test_the_charts_own_difference_counts_if_it_is_more() -> None:
     apart = {("s", "near"): 0.01, ("s", "far"): 0.5}
-    found = MeasuredTwice(Noise(0.02, 0.5, 20, "A"), apart)
-    shares = [found.share("s", name) for name in ("near", "far", "absent")]
+    measured = MeasuredTwice(Noise(0.02, 0.5, 20, "A"), apart)
+    shares = [measured.share("s", name) for name in ("near", "far", "absent")]
     assert shares == [0.02, 0.5, 0.02]
     assert MeasuredTwice(None, apart).share("s", "far") is None
 
@@ -179,14 +179,14 @@ def varied(folder: Path) -> Run:
 
 def test_chips_say_noise_disturbances_and_findings(tmp_path: Path) -> None:
     run = varied(tmp_path)
-    told = texts(run)
+    chips = texts(run)
     for text in (
         "noise of the run 3.5 % (Alpha measured twice)",
         "2 disturbed repetitions, 2 retried, 1 still disturbed",
         "2 suspect cells",
     ):
-        assert text in told
-    assert not [text for text in told if "without latencies" in text]
+        assert text in chips
+    assert not [text for text in chips if "without latencies" in text]
 
 
 @pytest.mark.parametrize(("rate", "warns"), [(1049.0, False), (1051.0, True)])
@@ -194,8 +194,8 @@ def test_much_noise_is_a_reason_for_care(
     tmp_path: Path, rate: float, warns: bool
 ) -> None:
     run = run_of(tmp_path, {"readseq": {"alpha-control": rate}})
-    found = summary_badges.run_badges(run, comparison.compare(run))
-    (noise,) = (chip for chip in found if chip.text.startswith("noise of the run"))
+    chips = summary_badges.run_badges(run, comparison.compare(run))
+    (noise,) = (chip for chip in chips if chip.text.startswith("noise of the run"))
     assert noise.warns == warns
 
 
@@ -206,9 +206,11 @@ def test_missing_latencies_are_said(tmp_path: Path) -> None:
     assert "24 cells without latencies" in texts(run)
 
 
-@pytest.mark.parametrize(("timed_ns", "told"), [(999_999, False), (1_000_000, True)])
+@pytest.mark.parametrize(
+    ("timed_ns", "is_shown"), [(999_999, False), (1_000_000, True)]
+)
 def test_processors_of_less_than_a_millisecond_are_not_told(
-    tmp_path: Path, timed_ns: int, told: bool
+    tmp_path: Path, timed_ns: int, is_shown: bool
 ) -> None:
     def busy(line: Line) -> None:
         if line["pass"] == "throughput":
@@ -216,36 +218,36 @@ def test_processors_of_less_than_a_millisecond_are_not_told(
             line["cpu_user_ns"] = 9 * timed_ns
 
     compared = comparison.compare(run_of(tmp_path, {}, busy))
-    assert (row_of(compared, "readseq").processors is not None) == told
+    assert (row_of(compared, "readseq").processors is not None) == is_shown
 
 
 def test_a_row_says_what_was_outside_the_clock(tmp_path: Path) -> None:
     compared = comparison.compare(varied(tmp_path))
-    told = {
+    note = {
         (row.engine.name, chart.benchmark): sentences.notes(row)
         for chart, row in compared.ranked_rows
     }
-    assert told["gamma", "fillrandom"][0] == "closing took 8.00× the timed work"
-    assert "closes in 498 ms" in told["gamma", "fillrandom"]
-    assert "recovers in 3.00 ms after a kill" in told["gamma", "fillrandom"]
-    assert "settles in 2.50 s more" in told["alpha", "fillseqsync"]
-    assert "1 stall, 300 ms in all" in told["alpha", "fillseqsync"]
-    assert "uses 1.9 processors" in told["beta-tree", "fillseqbatch"]
-    assert told["beta-tree", "fillseqbatch"][0].startswith("still works after settling")
-    assert "disturbed in 1 of 4 repetitions" in told["gamma", "fillseq"]
+    assert note["gamma", "fillrandom"][0] == "closing took 8.00× the timed work"
+    assert "closes in 498 ms" in note["gamma", "fillrandom"]
+    assert "recovers in 3.00 ms after a kill" in note["gamma", "fillrandom"]
+    assert "settles in 2.50 s more" in note["alpha", "fillseqsync"]
+    assert "1 stall, 300 ms in all" in note["alpha", "fillseqsync"]
+    assert "uses 1.9 processors" in note["beta-tree", "fillseqbatch"]
+    assert note["beta-tree", "fillseqbatch"][0].startswith("still works after settling")
+    assert "disturbed in 1 of 4 repetitions" in note["gamma", "fillseq"]
     assert not [
-        text for text in told["beta-tree", "fillrandom"] if "disturbed in" in text
+        text for text in note["beta-tree", "fillrandom"] if "disturbed in" in text
     ]
 
 
 def test_repeated_attempts_are_counted(tmp_path: Path) -> None:
     compared = comparison.compare(varied(tmp_path))
-    found = {
+    attempts = {
         (row.engine.name, chart.benchmark): (row.repeated, row.disturbed)
         for chart, row in compared.ranked_rows
         if row.repeated
     }
-    assert found == {
+    assert attempts == {
         ("beta-tree", "fillrandom"): (2, ()),
         ("gamma", "fillseq"): (2, ("repetition 1: other processes wrote 64 MiB",)),
     }
@@ -260,7 +262,7 @@ def test_the_rule_of_a_win_names_the_noise(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "pass_", "told"),
+    ("engine", "pass_", "remark"),
     [
         ("alpha", "throughput", " (disturbed)"),
         ("beta-tree", "throughput", " (disturbed)"),
@@ -269,7 +271,7 @@ def test_the_rule_of_a_win_names_the_noise(tmp_path: Path) -> None:
     ],
 )
 def test_a_win_in_a_disturbed_contest_says_so(
-    tmp_path: Path, engine: str, pass_: str, told: str
+    tmp_path: Path, engine: str, pass_: str, remark: str
 ) -> None:
     def change(line: Line) -> None:
         is_chosen = (line["engine"], line["pass"]) == (engine, pass_)
@@ -277,8 +279,8 @@ def test_a_win_in_a_disturbed_contest_says_so(
             line |= synthetic_run.disturbed(line, "steal 30 %")
 
     compared = comparison.compare(run_of(tmp_path, {}, change))
-    said = {sentences.chart_verdict(chart) for chart in compared.charts}
-    assert said == {f"Alpha wins, 2.00× ahead of the next{told}"}
+    sentences_shown = {sentences.chart_verdict(chart) for chart in compared.charts}
+    assert sentences_shown == {f"Alpha wins, 2.00× ahead of the next{remark}"}
 
 
 def test_a_win_of_disturbed_repetitions_alone_is_none(tmp_path: Path) -> None:
@@ -288,11 +290,11 @@ def test_a_win_of_disturbed_repetitions_alone_is_none(tmp_path: Path) -> None:
 
     run = run_of(tmp_path, {}, change)
     compared = comparison.compare(run)
-    told = "Alpha is fastest, but not a winner: every repetition disturbed"
-    assert {sentences.chart_verdict(chart) for chart in compared.charts} == {told}
+    text = "Alpha is fastest, but not a winner: every repetition disturbed"
+    assert {sentences.chart_verdict(chart) for chart in compared.charts} == {text}
     assert sentences.headline(compared).startswith("Alpha is fastest in ")
-    told = "4 charts have no winner: every repetition disturbed."
-    assert told in sentences.verdict_rest(compared)
+    text = "4 charts have no winner: every repetition disturbed."
+    assert text in sentences.verdict_rest(compared)
     assert "(fastest, every repetition disturbed)" in markdown.render(run)
     assert "★</" not in report_page.render(run)
     assert "★<s" not in report_page.render(run)
@@ -311,7 +313,7 @@ def test_a_win_of_two_repetitions_is_none(tmp_path: Path) -> None:
 
 def test_unmeasured_noise_is_said_next_to_the_rule(tmp_path: Path) -> None:
     run = load_run(synthetic_run.write_run(tmp_path))
-    told = "the noise of the run was not measured, so a win is based on the repetitions"
-    assert told in sentences.win_rule(comparison.compare(run))
-    assert told in markdown.render(run)
-    assert told in report_page.render(run)
+    text = "the noise of the run was not measured, so a win is based on the repetitions"
+    assert text in sentences.win_rule(comparison.compare(run))
+    assert text in markdown.render(run)
+    assert text in report_page.render(run)

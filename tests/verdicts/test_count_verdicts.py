@@ -29,8 +29,8 @@ def lines(
     ]
 
 
-def of_lines(found: Sequence[Any], name: str = "instructions") -> CountResult:
-    results = cell_results(AbCell(CELL, (), ()), found)
+def of_lines(count_lines: Sequence[Any], name: str = "instructions") -> CountResult:
+    results = cell_results(AbCell(CELL, (), ()), count_lines)
     return next(result for result in results if result.name == name)
 
 
@@ -50,15 +50,15 @@ def timed_cell(a: Any, b: Any, **more: Any) -> AbCell:
     """Return a cell of rounds with two values a side for each count of timed lines."""
     rounds = []
     for number, (of_a, of_b) in enumerate(zip(a, b, strict=True), 1):
-        made = {
+        repetitions = {
             side: [
                 repetition(side, dict.fromkeys(TIMED, int(value)), **more)
                 for value in values
             ]
             for side, values in (("a", of_a), ("b", of_b))
         }
-        a1, a2 = made["a"]
-        b1, b2 = made["b"]
+        a1, a2 = repetitions["a"]
+        b1, b2 = repetitions["b"]
         rounds.append(Round(number, (a1, a2), (b1, b2)))
     return AbCell(CELL, tuple(rounds), ())
 
@@ -111,9 +111,9 @@ def test_what_varies_too_much_is_never_called_the_same() -> None:
 
 
 def test_a_difference_is_not_believed_before_it_was_counted_nine_times() -> None:
-    found = lines([10**7] * 3, [11 * 10**6] * 3)
-    assert suspicious(found)
-    result = of_lines(found)
+    count_lines = lines([10**7] * 3, [11 * 10**6] * 3)
+    assert suspicious(count_lines)
+    result = of_lines(count_lines)
     assert result.verdict == NOT_GATED
     assert result.reason == "differs, but was not counted 9 times"
     settled = lines([10**7] * 9, [11 * 10**6] * 9)
@@ -147,28 +147,28 @@ def test_nothing_now_and_then_is_not_gated(a: list[int], b: list[int]) -> None:
 
 @pytest.mark.parametrize("side", ["a", "b"])
 @pytest.mark.parametrize(
-    ("threads", "told"),
+    ("threads", "reason"),
     [(1, "starts threads"), (None, "unknown whether it starts threads")],
 )
 def test_instructions_of_threads_are_shown_and_not_gated(
-    side: str, threads: int | None, told: str
+    side: str, threads: int | None, reason: str
 ) -> None:
-    found = lines([10**7] * 9, [2 * 10**7] * 9)
-    found = [
-        {**made, "threads_started": threads} if made["side"] == side else made
-        for made in found
+    count_lines = lines([10**7] * 9, [2 * 10**7] * 9)
+    count_lines = [
+        {**record, "threads_started": threads} if record["side"] == side else record
+        for record in count_lines
     ]
-    result = of_lines(found)
-    assert (result.verdict, result.reason, result.change) == (NOT_GATED, told, 1.0)
-    assert of_lines(found, "write_calls").verdict == SAME
-    assert not suspicious(found)
+    result = of_lines(count_lines)
+    assert (result.verdict, result.reason, result.change) == (NOT_GATED, reason, 1.0)
+    assert of_lines(count_lines, "write_calls").verdict == SAME
+    assert not suspicious(count_lines)
 
 
 @pytest.mark.parametrize("key", ["ops", "num", "seed"])
 def test_other_work_is_not_compared(key: str) -> None:
-    found = lines([10**7] * 3, [10**7] * 3)
-    found[-1] = {**found[-1], key: 999}
-    result = of_lines(found)
+    count_lines = lines([10**7] * 3, [10**7] * 3)
+    count_lines[-1] = {**count_lines[-1], key: 999}
+    result = of_lines(count_lines)
     assert result.verdict == NOT_GATED and result.trouble
     assert result.reason == "the processes did not do the same work"
 
@@ -181,22 +181,22 @@ def test_less_than_three_counts_of_a_side_are_not_gated() -> None:
 
 
 def test_a_side_that_failed_decides_nothing_and_says_why() -> None:
-    found = lines([10**7] * 3, [10**7] * 2)
+    count_lines = lines([10**7] * 3, [10**7] * 2)
     nothing: dict[str, Any] = {"instructions": None, "ops": None}
-    told = {"status": "wrong", "reason": "audit: 1 is gone", **nothing}
-    found.append(synthetic_records.counted(asdict(CELL), "b", 3, **told))
-    results = cell_results(AbCell(CELL, (), ()), found)
+    failure = {"status": "wrong", "reason": "audit: 1 is gone", **nothing}
+    count_lines.append(synthetic_records.counted(asdict(CELL), "b", 3, **failure))
+    results = cell_results(AbCell(CELL, (), ()), count_lines)
     assert {result.verdict for result in results} == {NOT_GATED}
     assert all(result.trouble for result in results)
     assert {result.reason for result in results} == {"side b: audit: 1 is gone"}
 
 
 def test_a_tool_that_was_not_there_leaves_its_counts_ungated() -> None:
-    found = lines([None] * 3, [None] * 3)
-    result = of_lines(found)
+    count_lines = lines([None] * 3, [None] * 3)
+    result = of_lines(count_lines)
     assert (result.a, result.b, result.change) == (None, None, None)
     assert result.verdict == NOT_GATED
-    assert of_lines(found, "write_calls").verdict == SAME
+    assert of_lines(count_lines, "write_calls").verdict == SAME
 
 
 def test_a_cell_without_lines_or_rounds_has_no_results() -> None:
@@ -247,10 +247,10 @@ def test_a_change_beyond_a_wide_limit_and_in_every_round_is_one() -> None:
 def test_what_is_written_after_the_flush_is_counted_too() -> None:
     after = {"written_bytes": 50, "storage_written_bytes": 7}
     rounds = [(100, 100)] * 4
-    found = of_rounds(rounds, rounds, "written_bytes", deferred=after)
-    assert (found.a, found.b) == (150, 150)
-    found = of_rounds(rounds, rounds, "storage_written_bytes", deferred=after)
-    assert found.a == 107
+    result = of_rounds(rounds, rounds, "written_bytes", deferred=after)
+    assert (result.a, result.b) == (150, 150)
+    result = of_rounds(rounds, rounds, "storage_written_bytes", deferred=after)
+    assert result.a == 107
 
 
 def test_the_executable_is_a_part_of_its_own_memory() -> None:

@@ -22,13 +22,13 @@ LEAST_NS = 250_000_000
 
 def line(timed_ns: int = TIMED_NS, **changes: Any) -> Any:
     """Return a line with this loop and flush."""
-    made = synthetic_records.line(CELL, 1, 1000 * 1e9 / timed_ns, 0)
-    assert made["loop_ns"] + made["flush_ns"] == timed_ns
-    assert made["flush_ns"] > 0
-    return made | changes
+    record = synthetic_records.line(CELL, 1, 1000 * 1e9 / timed_ns, 0)
+    assert record["loop_ns"] + record["flush_ns"] == timed_ns
+    assert record["flush_ns"] > 0
+    return record | changes
 
 
-def found(*lines: Any, benchmark: Any = FRESH) -> tuple[str, ...]:
+def texts_of(*lines: Any, benchmark: Any = FRESH) -> tuple[str, ...]:
     return findings(lines, benchmark)
 
 
@@ -37,36 +37,36 @@ def reopened(open_ns: int | None) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("key", "told"),
+    ("key", "text"),
     [
         ("close_ns", "closing took 8.10× the timed work"),
         ("open_ns", "opening a new database took 8.10× the timed work"),
     ],
 )
-def test_work_in_open_and_close_is_reported(key: str, told: str) -> None:
-    assert found(line(**{key: 2_025_000_000})) == (told,)
-    assert found(line(**{key: TIMED_NS + 1})) != ()
-    assert found(line(**{key: TIMED_NS})) == ()
+def test_work_in_open_and_close_is_reported(key: str, text: str) -> None:
+    assert texts_of(line(**{key: 2_025_000_000})) == (text,)
+    assert texts_of(line(**{key: TIMED_NS + 1})) != ()
+    assert texts_of(line(**{key: TIMED_NS})) == ()
 
 
 @pytest.mark.parametrize("key", ["close_ns", "open_ns"])
 def test_a_quarter_of_a_second_is_anybodys(key: str) -> None:
-    assert found(line(1_000_000, **{key: LEAST_NS})) == ()
-    assert found(line(1_000_000, **{key: LEAST_NS + 1})) != ()
+    assert texts_of(line(1_000_000, **{key: LEAST_NS})) == ()
+    assert texts_of(line(1_000_000, **{key: LEAST_NS + 1})) != ()
 
 
 def test_reopening_what_was_closed_is_reported() -> None:
-    told = ("reopening took 2.00× the timed work",)
-    assert found(line(**reopened(2 * TIMED_NS))) == told
-    assert found(line(**reopened(TIMED_NS))) == ()
-    assert found(line(**reopened(None))) == ()
-    assert found(line(audit=None)) == ()
-    assert found(line(1_000_000, **reopened(LEAST_NS))) == ()
+    texts = ("reopening took 2.00× the timed work",)
+    assert texts_of(line(**reopened(2 * TIMED_NS))) == texts
+    assert texts_of(line(**reopened(TIMED_NS))) == ()
+    assert texts_of(line(**reopened(None))) == ()
+    assert texts_of(line(audit=None)) == ()
+    assert texts_of(line(1_000_000, **reopened(LEAST_NS))) == ()
 
 
 def test_reopening_after_a_kill_is_recovery_and_no_finding() -> None:
     killed = line(ending="killed", **reopened(2 * TIMED_NS))
-    assert found(killed) == ()
+    assert texts_of(killed) == ()
     assert reopen_ns([killed]) is None
     assert reopen_ns([line(**reopened(7))]) == 7
 
@@ -74,17 +74,17 @@ def test_reopening_after_a_kill_is_recovery_and_no_finding() -> None:
 @pytest.mark.parametrize("benchmark", [FILLED, READS, None])
 def test_opening_what_was_filled_before_may_take_long(benchmark: Any) -> None:
     slow = line(open_ns=8 * TIMED_NS, close_ns=8 * TIMED_NS)
-    assert found(slow, benchmark=benchmark) == ("closing took 8.00× the timed work",)
+    assert texts_of(slow, benchmark=benchmark) == ("closing took 8.00× the timed work",)
 
 
 def test_work_after_settling_is_reported() -> None:
-    assert found(line(idle_cpu_ns=2_000_000)) == ()
-    told = "still works after settling: 2.30 ms of processor time in 10.0 ms"
-    assert found(line(idle_cpu_ns=2_300_000)) == (told,)
-    assert found(line(idle_cpu_ns=2_000_001)) != ()
-    assert found(line(idle_cpu_ns=None)) == ()
+    assert texts_of(line(idle_cpu_ns=2_000_000)) == ()
+    text = "still works after settling: 2.30 ms of processor time in 10.0 ms"
+    assert texts_of(line(idle_cpu_ns=2_300_000)) == (text,)
+    assert texts_of(line(idle_cpu_ns=2_000_001)) != ()
+    assert texts_of(line(idle_cpu_ns=None)) == ()
     least = line(idle_cpu_ns=2_500_000)
-    assert "2.50 ms of" in found(least, line(idle_cpu_ns=9_000_000))[0]
+    assert "2.50 ms of" in texts_of(least, line(idle_cpu_ns=9_000_000))[0]
 
 
 @pytest.mark.parametrize(
@@ -93,18 +93,18 @@ def test_work_after_settling_is_reported() -> None:
 )
 def test_what_one_repetition_does_not_do_is_the_machines(key: str, much: int) -> None:
     slow = line(**{key: much})
-    assert found(slow, slow, line()) == ()
-    assert len(found(slow, slow, slow)) == 1
+    assert texts_of(slow, slow, line()) == ()
+    assert len(texts_of(slow, slow, slow)) == 1
 
 
 def test_the_least_of_the_repetitions_is_reported() -> None:
     lines = (line(close_ns=n * TIMED_NS) for n in (9, 3, 5))
-    assert found(*lines) == ("closing took 3.00× the timed work",)
+    assert texts_of(*lines) == ("closing took 3.00× the timed work",)
 
 
 def test_everything_is_reported() -> None:
     worst = line(open_ns=10**9, close_ns=10**9, idle_cpu_ns=10**7, **reopened(10**9))
-    assert len(found(worst)) == 4
+    assert len(texts_of(worst)) == 4
     assert findings([], FRESH) == ()
 
 
@@ -120,25 +120,25 @@ def held(disk_bytes: int, live_bytes: int = MIB, **options: Any) -> Any:
 
 
 def test_less_on_disk_than_can_be_compressed_is_reported() -> None:
-    told = "only 4 KiB on disk for at least 441 KiB of incompressible data"
-    assert found(held(4096)) == (told,)
-    assert found(held(DUE_BYTES // 2 + 1)) == ()
-    assert len(found(held(DUE_BYTES // 2 - 1))) == 1
-    assert found(held(0)) != ()
-    assert found(held(4096, MIB - 1)) == (), "within a page or a log"
-    assert found(held(4096), held(4096), held(MIB)) == (), "in every repetition"
-    assert found(held(4096), held(4096, 0)) == ()
+    text = "only 4 KiB on disk for at least 441 KiB of incompressible data"
+    assert texts_of(held(4096)) == (text,)
+    assert texts_of(held(DUE_BYTES // 2 + 1)) == ()
+    assert len(texts_of(held(DUE_BYTES // 2 - 1))) == 1
+    assert texts_of(held(0)) != ()
+    assert texts_of(held(4096, MIB - 1)) == (), "within a page or a log"
+    assert texts_of(held(4096), held(4096), held(MIB)) == (), "in every repetition"
+    assert texts_of(held(4096), held(4096, 0)) == ()
 
 
 def test_how_far_the_values_can_be_compressed_counts() -> None:
     disk_bytes = DUE_BYTES // 2 + 1
-    assert found(held(disk_bytes, compression_ratio=0.25)) == ()
-    assert found(held(disk_bytes, compression_ratio=1.0)) != ()
-    assert found(held(disk_bytes, value_size=1000)) != ()
-    assert found(held(4096, compression_ratio=0.0)) == ()
+    assert texts_of(held(disk_bytes, compression_ratio=0.25)) == ()
+    assert texts_of(held(disk_bytes, compression_ratio=1.0)) != ()
+    assert texts_of(held(disk_bytes, value_size=1000)) != ()
+    assert texts_of(held(4096, compression_ratio=0.0)) == ()
     older = line(disk_bytes=0, live_bytes=MIB, options={"num": 1000})
-    assert found(older) == (), "an older line"
-    assert found(line(disk_bytes=0, live_bytes=None)) == ()
+    assert texts_of(older) == (), "an older line"
+    assert texts_of(line(disk_bytes=0, live_bytes=None)) == ()
 
 
 def test_what_keeps_nothing_holds_nothing() -> None:
@@ -152,8 +152,8 @@ def timed(timed_ns: int, **changes: Any) -> Any:
 
 def test_being_faster_while_it_is_timed_is_reported() -> None:
     lines = [line(2 * TIMED_NS), line(3 * TIMED_NS)]
-    told = ("2.50× as fast while each call was timed",)
-    assert findings(lines, FRESH, timed(TIMED_NS * 4 // 5)) == told
+    texts = ("2.50× as fast while each call was timed",)
+    assert findings(lines, FRESH, timed(TIMED_NS * 4 // 5)) == texts
     assert findings(lines, FRESH, timed(TIMED_NS)) == ()
     assert findings(lines, FRESH, timed(TIMED_NS - 1000)) != ()
     assert findings([line(LEAST_NS)], FRESH, timed(LEAST_NS // 3)) != ()
@@ -169,7 +169,7 @@ def test_other_work_and_another_pace_are_not_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "stores", "told"),
+    ("benchmark", "stores", "starts"),
     [
         ("fillrandsync", True, ["20× as fast while each call was timed"]),
         ("fillseqsync", True, ["only 1 B on disk for at least 441 KiB of inc"]),
@@ -177,38 +177,38 @@ def test_other_work_and_another_pace_are_not_compared() -> None:
     ],
 )
 def test_a_row_shows_what_its_lines_show(
-    tmp_path: Path, benchmark: str, stores: bool, told: list[str]
+    tmp_path: Path, benchmark: str, stores: bool, starts: list[str]
 ) -> None:
     plan = synthetic_run.plan()
     plan["engines"][0]["describe"]["stores"] = stores
     lines = synthetic_run.lines(plan)
-    for made in lines:
-        if made["engine"] != "alpha" or made["benchmark"] != benchmark:
+    for record in lines:
+        if record["engine"] != "alpha" or record["benchmark"] != benchmark:
             continue
         if benchmark == "fillseqsync":
             ratio = {"compression_ratio": 0.5}
-            made |= {"live_bytes": 1 << 20, "disk_bytes": 1}
-            made |= {"options": made["options"] | ratio}
-        elif made["pass"] == "latency":
-            made |= {"flush_ns": made["flush_ns"] // 22}
-            made |= synthetic_records.retimed(made, made["loop_ns"] // 22)
+            record |= {"live_bytes": 1 << 20, "disk_bytes": 1}
+            record |= {"options": record["options"] | ratio}
+        elif record["pass"] == "latency":
+            record |= {"flush_ns": record["flush_ns"] // 22}
+            record |= synthetic_records.retimed(record, record["loop_ns"] // 22)
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
     rows = [row for _, row in comparison.compare(run).ranked_rows if row.findings]
     shown = [text for row in rows for text in row.findings]
-    assert len(shown) == len(told)
-    assert all(text.startswith(due) for text, due in zip(shown, told, strict=True))
+    assert len(shown) == len(starts)
+    assert all(text.startswith(due) for text, due in zip(shown, starts, strict=True))
 
 
 def test_a_finding_is_next_to_a_rate_and_removes_nothing(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     lines = synthetic_run.lines(plan)
-    for made in lines:
-        if made["engine"] == "alpha" and made["benchmark"] == "fillrandsync":
-            made["close_ns"] *= 0 if made["pass"] == "latency" else 10**6
+    for record in lines:
+        if record["engine"] == "alpha" and record["benchmark"] == "fillrandsync":
+            record["close_ns"] *= 0 if record["pass"] == "latency" else 10**6
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
     compared = comparison.compare(run)
-    told = [(r.engine.name, r.findings) for _, r in compared.ranked_rows if r.findings]
-    assert told == [("alpha", ("closing took 49× the timed work",))]
+    shown = [(r.engine.name, r.findings) for _, r in compared.ranked_rows if r.findings]
+    assert shown == [("alpha", ("closing took 49× the timed work",))]
     assert {row.status for _, row in compared.ranked_rows} == {"ok"}
     assert compared.standings[0].won == len(compared.charts)
 

@@ -68,9 +68,9 @@ def test_a_gate_that_judged_nothing_passes_only_without_a_base_and_if_allowed() 
 def test_a_missing_base_excuses_no_failure(
     rows: tuple[VerdictRow, ...], unfinished: bool
 ) -> None:
-    found = gate(*rows, no_base=True, unfinished=unfinished)
-    assert found.exit_code() == 5
-    assert found.exit_code(allow_no_base=True) == 3
+    decision = gate(*rows, no_base=True, unfinished=unfinished)
+    assert decision.exit_code() == 5
+    assert decision.exit_code(allow_no_base=True) == 3
 
 
 def test_what_fails_the_gate_can_be_chosen_and_failures_remain() -> None:
@@ -87,21 +87,21 @@ def test_what_fails_the_gate_can_be_chosen_and_failures_remain() -> None:
 def test_an_ab_run_is_judged_by_its_own_rule(tmp_path: Path) -> None:
     slow = {name: 0.1 for name in synthetic_ab.CELLS if name.startswith("alpha/")}
     result = judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path, effects=slow)))
-    found = gate_from_ab(result)
-    assert {r.name for r in found.of(GateOutcome.REGRESSED)} == set(slow)
-    assert found.exit_code() == result.exit_code == 1
-    slower = next(r for r in found.rows if r.name in slow)
+    decision = gate_from_ab(result)
+    assert {r.name for r in decision.of(GateOutcome.REGRESSED)} == set(slow)
+    assert decision.exit_code() == result.exit_code == 1
+    slower = next(r for r in decision.rows if r.name in slow)
     assert slower.base
     assert slower.new
     assert slower.change == pytest.approx(slower.new / slower.base - 1, abs=0.02)
 
 
 def test_of_an_ab_run_only_the_chosen_cells_decide(tmp_path: Path) -> None:
-    slow, other = synthetic_ab.CELLS[:2]
+    slow, chosen = synthetic_ab.CELLS[:2]
     path = synthetic_ab.write_ab_run(tmp_path / "ab", effects={slow: 0.1})
-    found = gate_from_ab(judge(load_ab_run(path)), lambda name: name == other)
-    assert {r.name.split()[0] for r in found.rows} == {other}
-    assert found.exit_code() == 0
+    decision = gate_from_ab(judge(load_ab_run(path)), lambda name: name == chosen)
+    assert {r.name.split()[0] for r in decision.rows} == {chosen}
+    assert decision.exit_code() == 0
 
 
 def test_a_failed_cell_of_an_ab_run_is_incomplete(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_a_failed_cell_of_an_ab_run_is_incomplete(tmp_path: Path) -> None:
         tmp_path / "ab", failures={broken: ("b", "wrong", "3 entries differ")}
     )
     result = judge(load_ab_run(path))
-    found = gate_from_ab(result)
-    assert found.exit_code() == result.exit_code == 3
-    [failed] = found.of(GateOutcome.FAILED)
+    decision = gate_from_ab(result)
+    assert decision.exit_code() == result.exit_code == 3
+    [failed] = decision.of(GateOutcome.FAILED)
     assert failed.name == broken
     assert "3 entries differ" in failed.remark
 
@@ -120,17 +120,17 @@ def test_a_failed_cell_of_an_ab_run_is_incomplete(tmp_path: Path) -> None:
 def test_two_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=4)
     base = synthetic_run.lines(plan)
-    other = [
-        {**one, "digest": "0" * 16} if one["benchmark"] == "fillseq" else one
-        for one in base
+    changed = [
+        {**record, "digest": "0" * 16} if record["benchmark"] == "fillseq" else record
+        for record in base
     ]
     runs = [
         load_run(synthetic_run.write_run(tmp_path / name, plan, lines))
-        for name, lines in (("base", base), ("new", other))
+        for name, lines in (("base", base), ("new", changed))
     ]
-    found = gate_from_comparison(run_changes.compare(runs[0], runs[1]))
-    assert "digests" in found.of(GateOutcome.FAILED)[0].remark
-    assert found.exit_code() == 3
+    decision = gate_from_comparison(run_changes.compare(runs[0], runs[1]))
+    assert "digests" in decision.of(GateOutcome.FAILED)[0].remark
+    assert decision.exit_code() == 3
 
 
 def compared(folder: Path, slower: float, repetitions: int = 4, lost: str = "") -> Gate:
@@ -156,37 +156,37 @@ def compared(folder: Path, slower: float, repetitions: int = 4, lost: str = "") 
 
 
 def test_of_two_runs_what_is_slower_by_more_than_the_threshold(tmp_path: Path) -> None:
-    found = compared(tmp_path, 1.2)
-    assert {r.name for r in found.of(GateOutcome.REGRESSED)} == {
+    decision = compared(tmp_path, 1.2)
+    assert {r.name for r in decision.of(GateOutcome.REGRESSED)} == {
         f"{engine}/baseline/fillseq"
         for engine in ("alpha", "beta-tree", "gamma", "floor")
     }
-    assert found.exit_code() == 1
+    assert decision.exit_code() == 1
     assert compared(tmp_path / "same", 1.0).exit_code() == 0
 
 
 def test_three_repetitions_are_too_few_for_a_gate_whatever_they_show(
     tmp_path: Path,
 ) -> None:
-    found = compared(tmp_path, 1.5, repetitions=3)
-    assert found.judged == 0
-    assert found.exit_code() == 5
-    assert "repetitions" in found.why_nothing
+    decision = compared(tmp_path, 1.5, repetitions=3)
+    assert decision.judged == 0
+    assert decision.exit_code() == 5
+    assert "repetitions" in decision.why_nothing
 
 
 def test_a_cell_that_was_ok_and_is_not_any_more_is_a_failure(tmp_path: Path) -> None:
-    found = compared(tmp_path, 1.0, lost="fillrandom")
-    [failed] = found.of(GateOutcome.FAILED)
+    decision = compared(tmp_path, 1.0, lost="fillrandom")
+    [failed] = decision.of(GateOutcome.FAILED)
     assert failed.name == "alpha/baseline/fillrandom"
     assert "it lost entries" in failed.remark
-    assert found.exit_code() == 3
+    assert decision.exit_code() == 3
 
 
 def test_cells_of_one_run_alone_are_missing_or_have_no_base(tmp_path: Path) -> None:
     plan, part = (synthetic_run.plan(repetitions=4) for _ in range(2))
     gone, never = part["cells"].pop(), part["cells"][0]
     lines = [x for x in synthetic_run.lines(plan) if x | never != x]
-    whole, other = (
+    whole, partial = (
         load_run(synthetic_run.write_run(tmp_path / "whole", plan, lines)),
         load_run(
             synthetic_run.write_run(
@@ -194,10 +194,10 @@ def test_cells_of_one_run_alone_are_missing_or_have_no_base(tmp_path: Path) -> N
             )
         ),
     )
-    found = gate_from_comparison(run_changes.compare(whole, other))
-    [missing] = found.of(GateOutcome.MISSING)
-    assert "/".join(never.values()) not in {row.name for row in found.rows}
-    back = gate_from_comparison(run_changes.compare(other, whole))
+    decision = gate_from_comparison(run_changes.compare(whole, partial))
+    [missing] = decision.of(GateOutcome.MISSING)
+    assert "/".join(never.values()) not in {row.name for row in decision.rows}
+    back = gate_from_comparison(run_changes.compare(partial, whole))
     [added] = back.of(GateOutcome.UNCOMPARED)
     assert missing.name == added.name == "/".join(gone.values())
     assert added.note == "only in new"
@@ -205,24 +205,24 @@ def test_cells_of_one_run_alone_are_missing_or_have_no_base(tmp_path: Path) -> N
 
 def test_runs_of_two_machines_are_not_compared(tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=4)
-    other = {**plan, "machine": {"id": "another"}}
+    other_plan = {**plan, "machine": {"id": "another"}}
     runs = (
         load_run(synthetic_run.write_run(tmp_path / "base", plan)),
-        load_run(synthetic_run.write_run(tmp_path / "new", other)),
+        load_run(synthetic_run.write_run(tmp_path / "new", other_plan)),
     )
-    found = gate_from_comparison(run_changes.compare(*runs))
-    assert found.exit_code(allow_no_base=True) == 5
-    assert "another" in found.why_nothing
+    decision = gate_from_comparison(run_changes.compare(*runs))
+    assert decision.exit_code(allow_no_base=True) == 5
+    assert "another" in decision.why_nothing
 
 
 def test_a_whole_engine_is_not_enough_to_pass() -> None:
     """All its cells together can hide the slowdown of any one."""
     whole = VerdictRow(Kind.ENGINE, "a", GateOutcome.INCONCLUSIVE, unseen=0.099)
     vague = dataclasses.replace(row(GateOutcome.NOT_GATED), note="too noisy")
-    found = gate(vague, whole)
-    assert found.exit_code() == 5
-    told = "not passed: no cell's time is gated: a/b/c: too noisy"
-    assert conclusion(found, 5) == told
+    decision = gate(vague, whole)
+    assert decision.exit_code() == 5
+    sentence = "not passed: no cell's time is gated: a/b/c: too noisy"
+    assert conclusion(decision, 5) == sentence
     assert gate(vague, whole, row(GateOutcome.UNCHANGED)).exit_code() == 0
     slower = dataclasses.replace(whole, outcome=GateOutcome.REGRESSED)
     assert gate(vague, slower).exit_code() == 1
@@ -230,8 +230,8 @@ def test_a_whole_engine_is_not_enough_to_pass() -> None:
 
 def test_a_regression_in_an_unfinished_run_says_that_it_is_unfinished() -> None:
     more = VerdictRow(Kind.COUNT, "a/b/c write_calls", GateOutcome.REGRESSED)
-    told = "not passed: 1 regression; the run is unfinished"
-    assert conclusion(gate(more, unfinished=True), 1) == told
+    sentence = "not passed: 1 regression; the run is unfinished"
+    assert conclusion(gate(more, unfinished=True), 1) == sentence
     assert conclusion(gate(more), 1) == "not passed: 1 regression"
 
 

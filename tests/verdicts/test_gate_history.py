@@ -34,17 +34,17 @@ SINCE = f"since {commit(12)} ({run_id(12)}), before it {commit(11)} ({run_id(11)
 
 
 def test_a_step_of_the_history_is_nominated_with_the_command_that_decides() -> None:
-    found = against_history(history(15, CELLS, SLOW))
-    [slower] = found.of(GateOutcome.NOMINATED)
+    result = against_history(history(15, CELLS, SLOW))
+    [slower] = result.of(GateOutcome.NOMINATED)
     assert (slower.name, slower.remark) == ("alpha/baseline/fillseq", SINCE)
     assert slower.change == pytest.approx(math.exp(-0.2) - 1, abs=0.01)
-    assert found.hints == (
+    assert result.hints == (
         f"scripts/kvmatrix ab quick --a BUILD_OF_{commit(11)}"
         f" --b BUILD_OF_{commit(12)} -k alpha/baseline/fillseq",
     )
-    assert not found.of(GateOutcome.REGRESSED)
-    assert found.exit_code() == 1
-    assert found.exit_code("never") == 0
+    assert not result.of(GateOutcome.REGRESSED)
+    assert result.exit_code() == 1
+    assert result.exit_code("never") == 0
     assert against_history(history(15, CELLS)).exit_code() == 0
 
 
@@ -55,13 +55,13 @@ def test_cells_that_changed_with_one_build_are_confirmed_by_one_command() -> Non
 
 
 def test_one_slow_run_is_no_step_yet_and_no_pass_either() -> None:
-    found = against_history(history(13, CELLS, SLOW))
-    [slow] = found.of(GateOutcome.NOT_GATED)
+    result = against_history(history(13, CELLS, SLOW))
+    [slow] = result.of(GateOutcome.NOT_GATED)
     assert slow.name == "alpha/baseline/fillseq"
     assert "a step needs two runs" in slow.remark
     assert slow.unseen == pytest.approx(math.expm1(0.2), abs=0.03)
-    assert found.exit_code() == 0
-    assert found.exit_code("inconclusive") == 1
+    assert result.exit_code() == 0
+    assert result.exit_code("inconclusive") == 1
 
 
 def decided(verdict: Verdict) -> HistoryEntry:
@@ -82,11 +82,11 @@ def test_an_ab_run_in_the_history_decides(
     verdict: Verdict, outcome: GateOutcome, code: int
 ) -> None:
     *older, new = history(15, CELLS, SLOW)
-    found = gate_from_history(new, [*older, new, decided(verdict)], 0.05)
-    outcomes = {row.name: row.outcome for row in found.rows}
+    result = gate_from_history(new, [*older, new, decided(verdict)], 0.05)
+    outcomes = {row.name: row.outcome for row in result.rows}
     assert outcomes["alpha/baseline/fillseq"] is outcome
-    assert found.exit_code() == code
-    assert bool(found.hints) is (outcome is GateOutcome.NOMINATED)
+    assert result.exit_code() == code
+    assert bool(result.hints) is (outcome is GateOutcome.NOMINATED)
 
 
 def test_a_step_below_the_threshold_fails_nothing() -> None:
@@ -96,21 +96,21 @@ def test_a_step_below_the_threshold_fails_nothing() -> None:
 
 
 def test_a_step_up_fails_nothing() -> None:
-    found = against_history(history(15, CELLS, step_at(12, -0.2)))
-    [faster] = found.of(GateOutcome.IMPROVED)
-    assert (faster.remark, found.exit_code(), found.hints) == (SINCE, 0, ())
+    result = against_history(history(15, CELLS, step_at(12, -0.2)))
+    [faster] = result.of(GateOutcome.IMPROVED)
+    assert (faster.remark, result.exit_code(), result.hints) == (SINCE, 0, ())
 
 
 def test_a_speed_up_does_not_hide_what_is_left_of_a_slowdown() -> None:
     both: Effect = lambda index, cell: 0.3 * (index >= 12) - 0.1 * (index >= 18)  # noqa: E731
-    found = against_history(history(26, CELLS[:1], both))
-    assert [row.outcome for row in found.rows] == [GateOutcome.NOMINATED]
+    result = against_history(history(26, CELLS[:1], both))
+    assert [row.outcome for row in result.rows] == [GateOutcome.NOMINATED]
 
 
 def test_a_rare_outlier_does_not_blind_a_long_series() -> None:
     wild: Effect = lambda index, cell: 0.4 * (index in (10, 33))  # noqa: E731
-    found = against_history(history(50, CELLS, wild))
-    assert {row.outcome for row in found.rows} == {GateOutcome.UNCHANGED}
+    result = against_history(history(50, CELLS, wild))
+    assert {row.outcome for row in result.rows} == {GateOutcome.UNCHANGED}
 
 
 def test_what_began_long_ago_is_the_new_normal() -> None:
@@ -121,8 +121,8 @@ def test_what_began_long_ago_is_the_new_normal() -> None:
 
 def test_runs_after_it_are_no_points() -> None:
     entries = history(20, CELLS, SLOW)
-    found = gate_from_history(entries[12], entries, 0.05)
-    assert not found.of(GateOutcome.NOMINATED)
+    result = gate_from_history(entries[12], entries, 0.05)
+    assert not result.of(GateOutcome.NOMINATED)
     assert gate_from_history(entries[14], entries, 0.05).of(GateOutcome.NOMINATED)
 
 
@@ -150,8 +150,8 @@ def test_what_is_said_to_be_visible_is_seen(points: int) -> None:
 
 
 def test_ratios_are_judged_as_ratios() -> None:
-    found = against_history(history(15, CELLS, SLOW, reference="pinned"))
-    [slower] = found.of(GateOutcome.NOMINATED)
+    result = against_history(history(15, CELLS, SLOW, reference="pinned"))
+    [slower] = result.of(GateOutcome.NOMINATED)
     assert slower.name == "alpha/baseline/fillseq"
 
 
@@ -162,9 +162,9 @@ def test_a_young_history_is_no_base_and_that_of_another_machine_no_excuse() -> N
     assert "4 earlier runs" in young.why_nothing
     entries = history(13, CELLS)
     moved = dataclasses.replace(entries[-1], machine={"cpu_model": "another"})
-    found = gate_from_history(moved, entries[:-1], 0.05)
-    assert found.exit_code(allow_no_base=True) == 5
-    assert "machine" in found.why_nothing
+    result = gate_from_history(moved, entries[:-1], 0.05)
+    assert result.exit_code(allow_no_base=True) == 5
+    assert "machine" in result.why_nothing
 
 
 def test_a_run_without_any_rate_never_passes() -> None:
@@ -175,8 +175,8 @@ def test_a_run_without_any_rate_never_passes() -> None:
     )
     broken = dataclasses.replace(entries[-1], cells=cells)
     for before in (entries[:-1], []):
-        found = gate_from_history(broken, before, 0.05)
-        assert found.exit_code(allow_no_base=True) == 5
+        result = gate_from_history(broken, before, 0.05)
+        assert result.exit_code(allow_no_base=True) == 5
 
 
 def test_a_cell_that_the_history_has_must_be_there_and_ok() -> None:
@@ -184,10 +184,10 @@ def test_a_cell_that_the_history_has_must_be_there_and_ok() -> None:
     cells = entries[-1].cells
     failed = dataclasses.replace(cells[1], status="wrong", rate=None, n=0)
     now = dataclasses.replace(entries[-1], cells=(cells[0], failed))
-    found = gate_from_history(now, entries[:-1], 0.05)
-    assert [r.name for r in found.of(GateOutcome.FAILED)] == ["alpha/baseline/readseq"]
-    assert [r.name for r in found.of(GateOutcome.MISSING)] == ["beta/x/readseq"]
-    assert found.exit_code() == 3
+    result = gate_from_history(now, entries[:-1], 0.05)
+    assert [r.name for r in result.of(GateOutcome.FAILED)] == ["alpha/baseline/readseq"]
+    assert [r.name for r in result.of(GateOutcome.MISSING)] == ["beta/x/readseq"]
+    assert result.exit_code() == 3
 
 
 def test_what_vanished_stays_missing_for_as_many_runs() -> None:
@@ -197,8 +197,8 @@ def test_what_vanished_stays_missing_for_as_many_runs() -> None:
         without = [dataclasses.replace(e, cells=e.cells[:2]) for e in both[start:]]
         return against_history([*both[:start], *without])
 
-    found = gone_from(50 - RECENT)
-    assert [r.name for r in found.of(GateOutcome.MISSING)] == ["beta/x/readseq"]
+    result = gone_from(50 - RECENT)
+    assert [r.name for r in result.of(GateOutcome.MISSING)] == ["beta/x/readseq"]
     assert gone_from(50 - RECENT - 1).exit_code() == 0
 
 
@@ -211,9 +211,9 @@ def test_a_cell_whose_settings_changed_is_reported() -> None:
     entries = history(13, CELLS)
     changed = dataclasses.replace(entries[-1].cells[0], settings_sha256="6" * 64)
     now = dataclasses.replace(entries[-1], cells=(changed, entries[-1].cells[1]))
-    [told] = gate_from_history(now, entries[:-1], 0.05).of(GateOutcome.UNCOMPARED)
-    assert told.alert
-    assert "settings changed and it was gated before" in told.remark
+    [row] = gate_from_history(now, entries[:-1], 0.05).of(GateOutcome.UNCOMPARED)
+    assert row.alert
+    assert "settings changed and it was gated before" in row.remark
     [young] = gate_from_history(now, entries[:4], 0.05).rows[:1]
     assert not young.alert
 
@@ -222,7 +222,7 @@ def test_a_new_cell_has_no_base_and_fails_nothing() -> None:
     entries = history(13, CELLS)
     extra = entry_cell(CellName("alpha", "x", "readseq"), 10.0)
     now = dataclasses.replace(entries[-1], cells=(*entries[-1].cells, extra))
-    found = gate_from_history(now, entries[:-1], 0.05)
-    [new] = found.of(GateOutcome.UNCOMPARED)
+    result = gate_from_history(now, entries[:-1], 0.05)
+    [new] = result.of(GateOutcome.UNCOMPARED)
     assert "0 earlier runs, at least 5 needed" in new.remark
-    assert found.exit_code() == 0
+    assert result.exit_code() == 0

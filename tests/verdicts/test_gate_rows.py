@@ -17,38 +17,38 @@ from tests.builders.synthetic_ab import count_line
 
 
 def judgement(verdict: Verdict = Verdict.INCONCLUSIVE, **more: object) -> Judgement:
-    told = Judgement(verdict, 0.01, -0.02, 0.04, 0.95, 0.3, 0.7, 8)
-    return dataclasses.replace(told, **more)  # type: ignore[arg-type]
+    typical = Judgement(verdict, 0.01, -0.02, 0.04, 0.95, 0.3, 0.7, 8)
+    return dataclasses.replace(typical, **more)  # type: ignore[arg-type]
 
 
-def made(found: Judgement, unseen: float | None) -> VerdictRow:
-    row = VerdictRow(Kind.CELL, "a/b/c", found.verdict, found.reason)
-    return gated(with_judgement(row, found, unseen))
+def gated_row(cell_judgement: Judgement, unseen: float | None) -> VerdictRow:
+    row = VerdictRow(Kind.CELL, "a/b/c", cell_judgement.verdict, cell_judgement.reason)
+    return gated(with_judgement(row, cell_judgement, unseen))
 
 
 def test_what_could_hide_a_slowdown_above_a_tenth_is_not_gated() -> None:
-    assert made(judgement(), 0.1).outcome == GateOutcome.INCONCLUSIVE
-    vague = made(judgement(), 0.12)
+    assert gated_row(judgement(), 0.1).outcome == GateOutcome.INCONCLUSIVE
+    vague = gated_row(judgement(), 0.12)
     assert (vague.outcome, vague.judged) == (GateOutcome.NOT_GATED, False)
     assert "a slowdown of up to 12 % could go unseen" in vague.remark
-    assert made(judgement(), None).outcome == GateOutcome.NOT_GATED
+    assert gated_row(judgement(), None).outcome == GateOutcome.NOT_GATED
     assert Gate("new", "base", "rule", (vague,)).exit_code() == 5
     assert "12 %" in Gate("new", "base", "rule", (vague,)).why_nothing
-    unchanged = made(judgement(Verdict.UNCHANGED), 0.12)
+    unchanged = gated_row(judgement(Verdict.UNCHANGED), 0.12)
     assert (unchanged.outcome, unchanged.judged) == (GateOutcome.UNCHANGED, True)
 
 
 def test_a_slowdown_that_was_not_believed_went_unseen() -> None:
-    slower = made(judgement(log_shift=0.3, log_high=0.33), 0.05)
+    slower = gated_row(judgement(log_shift=0.3, log_high=0.33), 0.05)
     assert slower.outcome == GateOutcome.NOT_GATED
     assert slower.unseen == pytest.approx(0.35, abs=0.001)
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_without_an_interval_nothing_is_gated(verdict: Verdict) -> None:
-    found = made(judgement(verdict, log_low=None, log_high=None), 0.01)
-    assert (found.outcome, found.judged) == (GateOutcome.NOT_GATED, False)
-    assert found.remark
+    row = gated_row(judgement(verdict, log_low=None, log_high=None), 0.01)
+    assert (row.outcome, row.judged) == (GateOutcome.NOT_GATED, False)
+    assert row.remark
 
 
 def test_counts_do_not_swell_the_number_of_what_is_judged() -> None:
@@ -71,11 +71,11 @@ def test_a_count_that_is_not_gated_is_shown_with_its_reason(tmp_path: Path) -> N
         for i in range(1, 4)
         for side in "ab"
     ]
-    found = counted(tmp_path, counts)
-    [shown] = [r for r in found.rows if r.name == f"{CELL_A} instructions"]
+    decision = counted(tmp_path, counts)
+    [shown] = [r for r in decision.rows if r.name == f"{CELL_A} instructions"]
     assert (shown.outcome, shown.judged) == (GateOutcome.NOT_GATED, False)
     assert "same work" in shown.remark
-    assert found.exit_code() == 0
+    assert decision.exit_code() == 0
 
 
 def test_a_side_b_that_cannot_be_counted_any_more_has_failed(tmp_path: Path) -> None:
@@ -85,11 +85,11 @@ def test_a_side_b_that_cannot_be_counted_any_more_has_failed(tmp_path: Path) -> 
         count_line(CELL_A, "a"),
         count_line(CELL_A, "b", **broken),
     ]
-    found = counted(tmp_path / "b", counts)
-    [failed] = found.of(GateOutcome.FAILED)
+    decision = counted(tmp_path / "b", counts)
+    [failed] = decision.of(GateOutcome.FAILED)
     assert (failed.kind, failed.name) == (Kind.COUNT, f"{CELL_A} counts")
     assert "signal 11" in failed.remark
-    assert found.exit_code() == 3
+    assert decision.exit_code() == 3
     both = [count_line(CELL_A, side, **broken) for side in "ab"]
     gate = counted(tmp_path / "both", both)
     assert not gate.of(GateOutcome.FAILED)
@@ -102,6 +102,6 @@ def test_an_ab_run_that_was_cut_is_incomplete(tmp_path: Path) -> None:
     path = synthetic_ab.write_ab_run(tmp_path / "ab", effects={CELL_A: 0.1}, confirm=())
     run = load_ab_run(path)
     assert run.unfinished
-    found = gate_from_ab(judge(run), lambda name: name != CELL_A)
-    assert found.unfinished
-    assert found.exit_code() == 3
+    decision = gate_from_ab(judge(run), lambda name: name != CELL_A)
+    assert decision.unfinished
+    assert decision.exit_code() == 3

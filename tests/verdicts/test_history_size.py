@@ -8,7 +8,7 @@ from report.model.history_folder import load
 from report.model.plan import CellName
 from report.page.history_page import render
 from report.words.history_view import view
-from tests.builders import synthetic_history as made
+from tests.builders import synthetic_history as past
 from tests.support.effort import effort
 
 CELLS = [
@@ -26,7 +26,7 @@ def effect(index: int, name: CellName) -> float:
 
 @pytest.mark.slow
 def test_a_thousand_runs_are_one_small_page(tmp_path: Path) -> None:
-    made.write(tmp_path, made.history(1000, CELLS, effect, reference="pinned"))
+    past.write(tmp_path, past.history(1000, CELLS, effect, reference="pinned"))
     page = render(view(load(tmp_path)))
     assert page.count('class="hl"') == len(CELLS)
     assert len(page.encode()) < MOST_BYTES
@@ -35,7 +35,7 @@ def test_a_thousand_runs_are_one_small_page(tmp_path: Path) -> None:
 def test_twice_the_runs_take_little_more_than_twice_the_work(tmp_path: Path) -> None:
     def work(runs: int) -> int:
         folder = tmp_path / str(runs)
-        made.write(folder, made.history(runs, CELLS[:6], effect, reference="pinned"))
+        past.write(folder, past.history(runs, CELLS[:6], effect, reference="pinned"))
         render(view(load(folder)[:2]))
         return effort(lambda: render(view(load(folder)))).calls
 
@@ -44,7 +44,7 @@ def test_twice_the_runs_take_little_more_than_twice_the_work(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("reference", ["", "pinned"])
 def test_two_hundred_runs_are_drawn_one_by_one(reference: str) -> None:
-    runs = made.history(200, CELLS, effect, reference=reference)
+    runs = past.history(200, CELLS, effect, reference=reference)
     page = render(view(runs))
     assert "each point covers" not in page
     assert page.count('<tr><th scope="row">') == 200 * len(CELLS)

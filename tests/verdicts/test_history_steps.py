@@ -12,19 +12,19 @@ from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.verdict.history_series import PINNED, series
 from report.verdict.history_steps import Change, State, judge
-from tests.builders import synthetic_history as made
+from tests.builders import synthetic_history as past
 
 OTHER = CellName("beta", "baseline", "readrandom")
 SLOWER = 0.06
 
 
 def stepped(**options: Any) -> list[HistoryEntry]:
-    return made.history(40, effect=made.step_at(30, SLOWER), **options)
+    return past.history(40, effect=past.step_at(30, SLOWER), **options)
 
 
 def changes(entries: list[HistoryEntry]) -> tuple[Change, ...]:
-    found = judge(sorted(entries, key=lambda entry: entry.run))
-    return tuple(change for judged in found for change in judged.changes)
+    judged_series = judge(sorted(entries, key=lambda entry: entry.run))
+    return tuple(change for judged in judged_series for change in judged.changes)
 
 
 def confirming(
@@ -35,17 +35,17 @@ def confirming(
     verdict: Verdict | None = Verdict.REGRESSED,
 ) -> HistoryEntry:
     """Return an A/B run of two builds of a history, with this interval and verdict."""
-    cell = made.entry_cell(made.CELL, 9e4, MedianInterval(*ratio), verdict)
-    return made.entry(
+    cell = past.entry_cell(past.CELL, 9e4, MedianInterval(*ratio), verdict)
+    return past.entry(
         index, [cell], reference=f"binary {before}", binary=f"binary {after}"
     )
 
 
 def test_one_cell_under_one_condition_is_one_series() -> None:
-    found = series(made.history(5, [made.CELL, OTHER]))
-    assert [s.cell for s in found] == [made.CELL, OTHER]
-    assert [len(s.points) for s in found] == [5, 5]
-    assert found[0].entries == tuple(made.history(5, [made.CELL, OTHER]))
+    all_series = series(past.history(5, [past.CELL, OTHER]))
+    assert [s.cell for s in all_series] == [past.CELL, OTHER]
+    assert [len(s.points) for s in all_series] == [5, 5]
+    assert all_series[0].entries == tuple(past.history(5, [past.CELL, OTHER]))
 
 
 DIFFERENT: dict[str, Any] = {
@@ -59,9 +59,9 @@ DIFFERENT: dict[str, Any] = {
 
 @pytest.mark.parametrize("what", DIFFERENT)
 def test_what_differs_starts_a_new_series(what: str) -> None:
-    entries = made.history(6)
-    found = series([*entries[:3], *(DIFFERENT[what](e) for e in entries[3:])])
-    assert [len(s.points) for s in found] == [3, 3]
+    entries = past.history(6)
+    all_series = series([*entries[:3], *(DIFFERENT[what](e) for e in entries[3:])])
+    assert [len(s.points) for s in all_series] == [3, 3]
 
 
 def test_a_change_of_machine_is_not_a_step() -> None:
@@ -71,37 +71,37 @@ def test_a_change_of_machine_is_not_a_step() -> None:
 
 
 def test_another_seed_or_label_does_not_start_a_new_series() -> None:
-    first, *rest = made.history(6)
-    (found,) = series([replace(first, seed=7, label="", suite="other"), *rest])
-    assert len(found.points) == 6
+    first, *rest = past.history(6)
+    (only_series,) = series([replace(first, seed=7, label="", suite="other"), *rest])
+    assert len(only_series.points) == 6
 
 
 def test_a_failed_cell_is_no_point() -> None:
-    entries = made.history(6)
+    entries = past.history(6)
     failed = replace(entries[2].cells[0], status="error", rate=None)
     entries[2] = replace(entries[2], cells=(failed,))
-    (found,) = series(entries)
-    assert len(found.points) == 5
+    (only_series,) = series(entries)
+    assert len(only_series.points) == 5
 
 
 def test_ratios_to_a_pinned_reference_are_a_series() -> None:
-    entries = made.history(PINNED, reference="pinned")
-    (found,) = series(entries)
-    assert found.is_ratio
-    assert found.values == tuple(e.cells[0].ratio.median for e in entries)  # type: ignore[union-attr]
+    entries = past.history(PINNED, reference="pinned")
+    (only_series,) = series(entries)
+    assert only_series.is_ratio
+    assert only_series.values == tuple(e.cells[0].ratio.median for e in entries)  # type: ignore[union-attr]
 
 
 def test_ratios_to_changing_references_are_not_compared() -> None:
-    cells = [made.entry_cell(made.CELL, 1e5, made.band(1.0))]
-    entries = [made.entry(i, cells, reference=f"commit {i}") for i in range(PINNED)]
-    (found,) = series(entries)
-    assert not found.is_ratio
-    assert found.values == (1e5,) * PINNED
+    cells = [past.entry_cell(past.CELL, 1e5, past.band(1.0))]
+    entries = [past.entry(i, cells, reference=f"commit {i}") for i in range(PINNED)]
+    (only_series,) = series(entries)
+    assert not only_series.is_ratio
+    assert only_series.values == (1e5,) * PINNED
 
 
 def test_another_reference_starts_a_new_series() -> None:
-    entries = made.history(12, reference="pinned")
-    again = made.history(12, reference="another")[6:]
+    entries = past.history(12, reference="pinned")
+    again = past.history(12, reference="another")[6:]
     assert [len(s.points) for s in series([*entries[:6], *again])] == [6, 6]
 
 
@@ -111,8 +111,8 @@ def test_a_step_is_nominated_and_not_yet_a_regression() -> None:
     assert change.is_nominated
     assert not change.is_regression
     assert change.verdict == "nominated"
-    assert change.before.run == made.run_id(29)
-    assert change.after.run == made.run_id(30)
+    assert change.before.run == past.run_id(29)
+    assert change.after.run == past.run_id(30)
 
 
 # Interval of b's rate over a's, verdict -> state of a nominated slowdown.
@@ -127,9 +127,9 @@ DECISIONS = {
 }
 
 
-@pytest.mark.parametrize("told", DECISIONS)
-def test_the_verdict_of_an_ab_run_across_the_step_decides(told: str) -> None:
-    (low, middle, high), verdict, state = DECISIONS[told]
+@pytest.mark.parametrize("case", DECISIONS)
+def test_the_verdict_of_an_ab_run_across_the_step_decides(case: str) -> None:
+    (low, middle, high), verdict, state = DECISIONS[case]
     decided = confirming(29, 30, (middle, low, high), verdict=verdict)
     (change,) = changes([*stepped(), decided])
     assert change.state is state
@@ -138,7 +138,7 @@ def test_the_verdict_of_an_ab_run_across_the_step_decides(told: str) -> None:
 
 
 def test_a_speedup_is_confirmed_as_one() -> None:
-    entries = made.history(40, effect=made.step_at(30, -SLOWER))
+    entries = past.history(40, effect=past.step_at(30, -SLOWER))
     faster = confirming(29, 30, (1.06, 1.04, 1.08), verdict=Verdict.IMPROVED)
     (change,) = changes([*entries, faster])
     assert (change.state, change.verdict) == (State.CONFIRMED, "improved")
@@ -162,8 +162,8 @@ def with_binary(
     entries: list[HistoryEntry], index: int, word: int
 ) -> list[HistoryEntry]:
     """Return the history with an executable measured again later."""
-    again = made.sha(f"binary {word}")
-    engines = {made.CELL.engine: EntryBuild("1.0", again)}
+    again = past.sha(f"binary {word}")
+    engines = {past.CELL.engine: EntryBuild("1.0", again)}
     changed = replace(entries[index], engines=engines)
     return [*entries[:index], changed, *entries[index + 1 :]]
 
@@ -189,13 +189,13 @@ def test_another_machine_may_confirm() -> None:
 
 
 def test_the_newest_ab_run_that_can_tell_decides() -> None:
-    told = [
+    ab_runs = [
         confirming(29, 30, (0.94, 0.92, 0.96), 100),
         confirming(29, 30, (1.0, 0.99, 1.01), 101, Verdict.UNCHANGED),
         confirming(29, 30, (0.97, 0.90, 1.05), 102, Verdict.INCONCLUSIVE),
     ]
-    (change,) = changes([*stepped(), *told])
-    assert (change.state, change.decided_by) == (State.REJECTED, told[1])
+    (change,) = changes([*stepped(), *ab_runs])
+    assert (change.state, change.decided_by) == (State.REJECTED, ab_runs[1])
 
 
 def test_the_points_of_a_nomination_do_not_confirm_it() -> None:
@@ -209,48 +209,48 @@ def test_the_points_of_a_nomination_do_not_confirm_it() -> None:
 
 
 def test_the_same_build_on_both_sides_is_no_regression() -> None:
-    same = {made.CELL.engine: EntryBuild("1.0", made.sha("the same"))}
+    same = {past.CELL.engine: EntryBuild("1.0", past.sha("the same"))}
     entries = [replace(entry, engines=same) for entry in stepped()]
     (change,) = changes(entries)
     assert change.state is State.SAME_BUILD
     assert not change.is_open
-    unknown = {made.CELL.engine: EntryBuild("1.0", "")}
+    unknown = {past.CELL.engine: EntryBuild("1.0", "")}
     (change,) = changes([replace(entry, engines=unknown) for entry in stepped()])
     assert change.state is State.NOMINATED
 
 
 def test_a_step_that_goes_back_soon_is_closed() -> None:
     """At the end of a window, where both of its steps can be seen."""
-    effect = made.step_at(96, 0.12, 100)
-    found = changes(made.history(160, effect=effect))
-    assert [change.state for change in found] == [State.WENT_AWAY] * 2
-    assert not any(change.is_open for change in found)
+    effect = past.step_at(96, 0.12, 100)
+    steps = changes(past.history(160, effect=effect))
+    assert [change.state for change in steps] == [State.WENT_AWAY] * 2
+    assert not any(change.is_open for change in steps)
 
 
 def test_a_step_that_goes_half_back_is_not_closed() -> None:
     def effect(index: int, name: CellName) -> float:
         return 0.0 if index < 96 else 0.2 if index < 100 else 0.1
 
-    first, *_ = changes(made.history(160, effect=effect))
+    first, *_ = changes(past.history(160, effect=effect))
     assert first.state is State.NOMINATED
     assert first.ended is None
 
 
 def test_a_blip_within_a_window_is_nominated_for_as_long_as_it_lasts() -> None:
-    effect = made.step_at(30, 0.12, 34)
-    (change,) = changes(made.history(34, effect=effect))
+    effect = past.step_at(30, 0.12, 34)
+    (change,) = changes(past.history(34, effect=effect))
     assert change.is_nominated
-    assert changes(made.history(60, effect=effect)) == ()
+    assert changes(past.history(60, effect=effect)) == ()
 
 
 def test_a_regression_that_was_mended_is_over() -> None:
-    entries = made.history(80, effect=made.step_at(30, SLOWER, 60))
+    entries = past.history(80, effect=past.step_at(30, SLOWER, 60))
     decided = confirming(29, 30, (0.94, 0.92, 0.96), 200)
     first, second = changes([*entries, decided])
     assert first.state is State.CONFIRMED
     assert (first.verdict, first.is_regression) == ("over", False)
     assert first.ended is not None
-    assert first.ended.run == made.run_id(60)
+    assert first.ended.run == past.run_id(60)
     assert (second.state, second.is_open) == (State.MENDED, False)
     (unconfirmed, _) = changes(entries)
     assert unconfirmed.verdict == "over, unconfirmed"
@@ -260,12 +260,12 @@ def test_more_than_what_was_lost_is_an_improvement() -> None:
     def effect(index: int, name: CellName) -> float:
         return 0.0 if index < 30 else 0.06 if index < 60 else -0.06
 
-    _, second = changes(made.history(90, effect=effect))
+    _, second = changes(past.history(90, effect=effect))
     assert second.is_improvement
 
 
 def test_an_ab_run_says_more_than_that_a_step_took_one_back() -> None:
-    entries = made.history(80, effect=made.step_at(30, SLOWER, 60))
+    entries = past.history(80, effect=past.step_at(30, SLOWER, 60))
     decided = confirming(59, 60, (1.06, 1.04, 1.08), 200, Verdict.IMPROVED)
     _, second = changes([*entries, decided])
     assert (second.state, second.decided_by) == (State.CONFIRMED, decided)
@@ -275,10 +275,10 @@ def test_falling_back_to_where_it_once_was_is_a_regression() -> None:
     def effect(index: int, name: CellName) -> float:
         return 0.06 if 30 <= index < 60 else -0.06 if 60 <= index < 90 else 0.0
 
-    *_, last = changes(made.history(120, effect=effect))
+    *_, last = changes(past.history(120, effect=effect))
     assert last.is_nominated
 
 
 def test_losing_an_improvement_is_a_regression_like_any_other() -> None:
-    _, second = changes(made.history(90, effect=made.step_at(30, -SLOWER, 60)))
+    _, second = changes(past.history(90, effect=past.step_at(30, -SLOWER, 60)))
     assert second.is_nominated

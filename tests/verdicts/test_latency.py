@@ -49,13 +49,13 @@ def test_the_edges_are_those_of_the_executable(ns: int) -> None:
 def test_percentiles_are_the_upper_edge_of_their_bucket() -> None:
     source = random.Random(7)
     samples = [int(source.lognormvariate(8, 1.5)) + 1 for _ in range(120_000)]
-    found = latency.percentiles(histogram(samples))
-    assert found is not None
+    percentiles = latency.percentiles(histogram(samples))
+    assert percentiles is not None
     ordered = sorted(samples)
     for name, share in zip(latency.NAMES, (0.5, 0.9, 0.99, 0.999, 0.9999), strict=True):
         exact = ordered[math.ceil(len(samples) * share) - 1]
-        assert found.at[name] == min(bucket_of(exact)[1], max(samples)), name
-    assert (found.count, found.min_ns, found.max_ns) == (
+        assert percentiles.at[name] == min(bucket_of(exact)[1], max(samples)), name
+    assert (percentiles.count, percentiles.min_ns, percentiles.max_ns) == (
         len(samples),
         min(samples),
         max(samples),
@@ -63,13 +63,13 @@ def test_percentiles_are_the_upper_edge_of_their_bucket() -> None:
 
 
 def test_no_percentile_is_above_the_maximum() -> None:
-    found = latency.percentiles(histogram([1000] * 5000))
-    assert found is not None
-    assert found.at["p50"] == 1000  # the bucket ends at 1003
+    percentiles = latency.percentiles(histogram([1000] * 5000))
+    assert percentiles is not None
+    assert percentiles.at["p50"] == 1000  # the bucket ends at 1003
 
 
 @pytest.mark.parametrize(
-    ("count", "told"),
+    ("count", "names"),
     [
         (19, []),
         (20, ["p50"]),
@@ -83,10 +83,10 @@ def test_no_percentile_is_above_the_maximum() -> None:
         (100_000, ["p50", "p90", "p99", "p99.9", "p99.99"]),
     ],
 )
-def test_fewer_than_ten_samples_above_suppress(count: int, told: list[str]) -> None:
-    found = latency.percentiles(histogram([50] * count))
-    assert found is not None
-    assert [name for name, ns in found.at.items() if ns is not None] == told
+def test_fewer_than_ten_samples_above_suppress(count: int, names: list[str]) -> None:
+    percentiles = latency.percentiles(histogram([50] * count))
+    assert percentiles is not None
+    assert [name for name, ns in percentiles.at.items() if ns is not None] == names
 
 
 def test_lines_without_latencies_have_none() -> None:

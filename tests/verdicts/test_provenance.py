@@ -21,28 +21,30 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def command(run: Run, engines: str = "alpha", **suite: Any) -> list[str]:
     suited = replace(run.plan, suite=replace(run.plan.suite, **suite))
-    given = replace(run, plan=suited)
-    return provenance.rerun_command(given, engines, "baseline", "fillseq").split()
+    suited_run = replace(run, plan=suited)
+    return provenance.rerun_command(suited_run, engines, "baseline", "fillseq").split()
 
 
 def test_a_command_passes_on_what_the_run_was_given(run: Run) -> None:
     chosen = {"num": 5000, "rate": 2500.0}
-    told = command(run, chosen=chosen, latency=False, repeat_disturbed=0)
-    assert told[told.index("--rate") + 1] == "2500.0"
-    assert told[told.index("--num") + 1] == "5000"
-    assert told[told.index("--repeat-disturbed") + 1] == "0"
-    assert "--no-latency" in told
+    arguments = command(run, chosen=chosen, latency=False, repeat_disturbed=0)
+    assert arguments[arguments.index("--rate") + 1] == "2500.0"
+    assert arguments[arguments.index("--num") + 1] == "5000"
+    assert arguments[arguments.index("--repeat-disturbed") + 1] == "0"
+    assert "--no-latency" in arguments
     assert "--no-latency" not in command(run)
     with_latency = replace(run.plan, command=f"{run.plan.command} --latency")
-    asked = replace(run, plan=with_latency)
-    assert "--latency" in command(asked) and "--latency" not in command(run)
+    with_flag = replace(run, plan=with_latency)
+    assert "--latency" in command(with_flag) and "--latency" not in command(run)
 
 
 def test_the_control_is_selected_by_its_name_in_the_suite(run: Run) -> None:
     twin = synthetic_run.CONTROL[0]
     for engines, named in ((f"alpha,{twin}", "alpha"), (twin, "alpha")):
-        told = command(run, engines)
-        assert "--control" in told and told[told.index("-e") + 1] == named
+        arguments = command(run, engines)
+        assert (
+            "--control" in arguments and arguments[arguments.index("-e") + 1] == named
+        )
     assert "--control" not in command(run, "beta-tree")
     assert "--control" not in command(run, "alpha", control="")
 
@@ -77,12 +79,15 @@ def test_the_limits_of_the_figures_are_reported(run: Run) -> None:
 def test_only_what_was_requested_is_called_requested(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     lines = synthetic_run.lines(plan)
-    told = {"cache_size": "4194304 (as requested)", "open_files": "1000 (as requested)"}
+    settings = {
+        "cache_size": "4194304 (as requested)",
+        "open_files": "1000 (as requested)",
+    }
     for line in lines:
-        line["settings"] = {**told, "page_size": "1024"}
+        line["settings"] = {**settings, "page_size": "1024"}
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
-    found = comparison.compare(run).charts[:1]
-    (alpha, *_) = provenance.settings(found[0].scenario, found)
+    charts = comparison.compare(run).charts[:1]
+    (alpha, *_) = provenance.settings(charts[0].scenario, charts)
     assert dict(alpha.read_back) == {
         "cache_size": "4194304 (as requested)",
         "open_files": "1000 (default, not read back)",

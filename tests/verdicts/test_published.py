@@ -11,7 +11,7 @@ PAGE = published_figures.load("leveldb-2011")
 BASELINES = [f for f in PAGE.figures.values() if f.scenario == "baseline"]
 
 
-def found(kind: str) -> dict[tuple[str, str, str], str]:
+def misprints(kind: str) -> dict[tuple[str, str, str], str]:
     return {
         m.figure.key: m.explanation
         for m in published_figures.misprints(PAGE)
@@ -34,7 +34,7 @@ def test_the_larger_memory_is_two_scenarios() -> None:
 
 def test_five_printed_ratios_do_not_follow() -> None:
     """They must not be corrected: the data is what the page says."""
-    assert set(found("ratio")) == {
+    assert set(misprints("ratio")) == {
         ("sync", "fillseqsync", "leveldb"),
         ("sync", "fillseqsync", "treedb"),
         ("sync", "fillrandsync", "leveldb"),
@@ -44,18 +44,18 @@ def test_five_printed_ratios_do_not_follow() -> None:
 
 
 def test_two_drawn_bars_do_not_follow() -> None:
-    assert set(found("bar")) == {
+    assert set(misprints("bar")) == {
         ("baseline", "readseq", "treedb"),
         ("no-compression", "fillseq", "treedb"),
     }
 
 
 def test_a_misprint_is_explained_from_the_page_itself() -> None:
-    text = found("ratio")["no-compression", "readseq", "treedb"]
+    text = misprints("ratio")["no-compression", "readseq", "treedb"]
     assert "1,230,000 / 1,010,000 = 1.22×" in text
     assert "sequential writes, 342,000" in text
-    assert "1/7,790" in found("ratio")["sync", "fillseqsync", "leveldb"]
-    bar = found("bar")["no-compression", "fillseq", "treedb"]
+    assert "1/7,790" in misprints("ratio")["sync", "fillseqsync", "leveldb"]
+    bar = misprints("bar")["no-compression", "fillseq", "treedb"]
     assert "239 px" in bar
     assert "286 px" in bar
 

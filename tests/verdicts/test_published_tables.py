@@ -24,8 +24,10 @@ def page(folder: Path, plan: dict[str, Any], lines: Any = None) -> str:
 
 def rows(text: str) -> list[list[str]]:
     """Return the cells of every row that is marked as published, as plain text."""
-    found = re.findall(r'<tr class="?pub"?>(.*?)</tr>', text, re.DOTALL)
-    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in found]
+    html_rows = re.findall(r'<tr class="?pub"?>(.*?)</tr>', text, re.DOTALL)
+    cells = [
+        re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in html_rows
+    ]
     plain = [[re.sub(r"<[^>]+>", "", cell) for cell in row] for row in cells]
     return [[cell.replace("\u00a0", " ") for cell in row] for row in plain]
 
@@ -80,9 +82,9 @@ def test_a_row_is_next_to_ours_only_where_ours_has_a_rate(tmp_path: Path) -> Non
 def scale(folder: Path, engines: tuple[str, ...]) -> str:
     """Return a page of synthetic cells under the names of the scale suite."""
     benchmarks = {"fillrandom": 1e5, "readrandom": 2e5}
-    made = [(name, name.title(), "", 1.0) for name in engines]
+    engine_rows = [(name, name.title(), "", 1.0) for name in engines]
     scenarios = [("rocksdb-scale-load", "Load", benchmarks)]
-    plan = synthetic_run.plan(made, scenarios)
+    plan = synthetic_run.plan(engine_rows, scenarios)
     plan["suite"]["published"] = ["rocksdb-vs-leveldb"]
     cells = [c for c in plan["cells"] if c["benchmark"] == "fillrandom"]
     lines = [
@@ -131,10 +133,10 @@ def test_several_sources_stand_on_one_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_rows_are_mapped_to_is_in_a_suite_that_names_them(name: str) -> None:
     """A scenario that is renamed must not leave its row without ours in silence."""
-    found = configuration.load(ROOT / "configs")
-    suites = [s for s in found.suites.values() if name in s.published]
+    config = configuration.load(ROOT / "configs")
+    suites = [s for s in config.suites.values() if name in s.published]
     assert suites
-    scenarios = [found.scenarios[n] for suite in suites for n in suite.scenarios]
+    scenarios = [config.scenarios[n] for suite in suites for n in suite.scenarios]
     for row in published_tables.load(name).rows:
         if row.target is None:
             assert name == "kyoto-ceda"  # of record counts that no suite has
@@ -145,7 +147,7 @@ def test_what_rows_are_mapped_to_is_in_a_suite_that_names_them(name: str) -> Non
                 and benchmark in scenario.benchmarks
                 for scenario in scenarios
             ), (row.label, benchmark)
-        assert set(row.engines) <= set(found.engines)
+        assert set(row.engines) <= set(config.engines)
 
 
 def test_a_table_without_what_it_needs_is_an_error(tmp_path: Path) -> None:

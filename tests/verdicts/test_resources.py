@@ -82,16 +82,16 @@ def test_what_is_unknown_stays_unknown() -> None:
 
 
 def test_counters_of_another_window_are_not_shown_next_to_ours() -> None:
-    found = changed(schema=1)
-    assert found.cpu_user_ns_per_op is None
-    assert found.written_per_byte is None
-    assert found.disk_bytes == 87_000
+    medians = changed(schema=1)
+    assert medians.cpu_user_ns_per_op is None
+    assert medians.written_per_byte is None
+    assert medians.disk_bytes == 87_000
 
 
 def test_medians_are_over_the_lines_that_tell() -> None:
     records: list[Any] = [{**LINE, "disk_bytes": n} for n in (10, 30, 20)]
     records[0]["deferred"] = None
-    found = resources.medians(records)
-    assert found.disk_bytes == 20
-    assert found.deferred_cpu_ns == 7
+    medians = resources.medians(records)
+    assert medians.disk_bytes == 20
+    assert medians.deferred_cpu_ns == 7
     assert set(dataclasses.astuple(resources.medians([]))) == {None}

@@ -37,9 +37,9 @@ Document = dict[str, Any]
 
 
 def refused(base: Run, new: Run) -> list[str]:
-    found = compare(base, new)
-    assert isinstance(found, NotComparable)
-    return [str(difference) for difference in found.differences]
+    refusal = compare(base, new)
+    assert isinstance(refusal, NotComparable)
+    return [str(difference) for difference in refusal.differences]
 
 
 def test_a_table_is_what_the_raw_lines_give_by_hand(tmp_path: Path) -> None:
@@ -49,8 +49,8 @@ def test_a_table_is_what_the_raw_lines_give_by_hand(tmp_path: Path) -> None:
         NEW: {ALPHA: (164e3, 162.5e3, 165e3), BETA: (5.3e4, 5.1e4, 5.6e4)},
     }
     sides: dict[str, dict[str, list[float]]] = {}
-    for name, given in rates.items():
-        folder = two_runs.write(tmp_path / name, given)
+    for name, rates_of_run in rates.items():
+        folder = two_runs.write(tmp_path / name, rates_of_run)
         for text in (folder / "measurements.jsonl").read_text().splitlines():
             line = json.loads(text)
             key = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
@@ -66,8 +66,8 @@ def test_a_table_is_what_the_raw_lines_give_by_hand(tmp_path: Path) -> None:
         interval = f"[{min(changes) * 100:+.1f}, {max(changes) * 100:+.1f}]"
         change = f"{middle * 100:+.1f} %".replace("-", "−")
         expected[key] = (change, interval.replace("-", "−"))
-    found = compared(load_run(tmp_path / BASE), load_run(tmp_path / NEW))
-    table = [line.text for line in compare_text.lines(found)]
+    compared_runs = compared(load_run(tmp_path / BASE), load_run(tmp_path / NEW))
+    table = [line.text for line in compare_text.lines(compared_runs)]
     for key, texts in expected.items():
         (row,) = (line for line in table if key in line and "ab quick" not in line)
         for text in texts:
@@ -106,7 +106,7 @@ def benchmark(name: str, value: Any) -> Callable[[Document], None]:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (machine("other"), "machine: id: synthetic in base, other in new"),
         (lambda d: d.update(seed=302), "seed: 301 in base, 302 in new"),
@@ -128,13 +128,13 @@ def benchmark(name: str, value: Any) -> Callable[[Document], None]:
     ],
 )
 def test_what_must_be_equal_refuses_and_is_named_with_both_values(
-    tmp_path: Path, change: Callable[[Document], None], told: str
+    tmp_path: Path, change: Callable[[Document], None], message: str
 ) -> None:
     def apart(document: Document) -> None:
         change(flags_apart(document))
 
     base, new = run(tmp_path / BASE, unchanged), run(tmp_path / NEW, apart)
-    assert told in refused(base, new)
+    assert message in refused(base, new)
 
 
 def test_another_method_refuses(tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_runs_without_a_cell_in_common_are_refused(tmp_path: Path) -> None:
         return lambda d: d.update(cells=d["cells"][index::2], order=[])
 
     base, new = run(tmp_path / BASE, only(0)), run(tmp_path / NEW, only(1))
-    (told,) = refused(base, new)
-    assert told.startswith("cells: 4 cells such as alpha/")
+    (message,) = refused(base, new)
+    assert message.startswith("cells: 4 cells such as alpha/")
 
 
 def test_a_definition_that_only_one_run_has_does_not_refuse(tmp_path: Path) -> None:
@@ -167,26 +167,26 @@ def test_a_definition_that_only_one_run_has_does_not_refuse(tmp_path: Path) -> N
             for described in engine["describe"]["benchmarks"]:
                 del described["one_call"], described["finds"]
 
-    found = compared(run(tmp_path / BASE, older), run(tmp_path / NEW, unchanged))
-    assert len(found.of(Verdict.UNCHANGED)) == 8
+    changes = compared(run(tmp_path / BASE, older), run(tmp_path / NEW, unchanged))
+    assert len(changes.of(Verdict.UNCHANGED)) == 8
 
 
 def with_line(folder: Path, name: str, change: Document) -> Run:
     """Return the run of a folder with changed lines of a cell; {} removes them."""
     path = folder / "measurements.jsonl"
-    found = []
+    lines = []
     for text in path.read_text().splitlines():
         line = json.loads(text)
         if f"{line['engine']}/{line['scenario']}/{line['benchmark']}" != name:
-            found.append(line)
+            lines.append(line)
         elif change.keys() == {"status", "reason"}:
             keys = ("engine", "scenario", "benchmark")
             bare = synthetic_records.failure({k: line[k] for k in keys}, **change)
             taken = ("run", "repetition", "order", "seed")
-            found.append({**bare, **{k: line[k] for k in taken}})
+            lines.append({**bare, **{k: line[k] for k in taken}})
         elif change:
-            found.append({**line, **change})
-    path.write_text("".join(json.dumps(line) + "\n" for line in found))
+            lines.append({**line, **change})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return load_run(folder)
 
 
@@ -196,21 +196,21 @@ FAILED = {"status": "error", "reason": "signal 11 (SIGSEGV)"}
 def test_a_cell_that_fails_in_the_new_run_is_listed_first(tmp_path: Path) -> None:
     base = run(tmp_path / BASE, unchanged)
     folder = two_runs.write(tmp_path / NEW, {ALPHA: scaled(0.8)})
-    found = compared(base, with_line(folder, BETA, FAILED))
-    table = [line.text for line in compare_text.lines(found)]
+    changes = compared(base, with_line(folder, BETA, FAILED))
+    table = [line.text for line in compare_text.lines(changes)]
     first = table[next(i for i, t in enumerate(table) if t.lstrip()[:4] == "cell") + 1]
     assert first.startswith(f"× lost       {BETA}")
     assert "error: signal 11 (SIGSEGV)" in first
-    assert cell(found, BETA).standing is RatePresence.LOST
-    assert found.exit_code("never") == 0
-    assert found.exit_code("regression") == 1  # a slower cell is more severe
+    assert cell(changes, BETA).standing is RatePresence.LOST
+    assert changes.exit_code("never") == 0
+    assert changes.exit_code("regression") == 1  # a slower cell is more severe
 
 
 def test_a_lost_cell_alone_exits_3_and_a_gained_one_does_not(tmp_path: Path) -> None:
     sound = run(tmp_path / BASE, unchanged)
     broken = with_line(two_runs.write(tmp_path / NEW), BETA, FAILED)
-    found = compared(sound, broken)
-    assert [found.exit_code(f) for f in ("regression", "any", "never")] == [3, 3, 0]
+    changes = compared(sound, broken)
+    assert [changes.exit_code(f) for f in ("regression", "any", "never")] == [3, 3, 0]
     back = compared(broken, sound)
     assert cell(back, BETA).standing is RatePresence.GAINED
     assert back.exit_code("regression") == 0
@@ -219,9 +219,9 @@ def test_a_lost_cell_alone_exits_3_and_a_gained_one_does_not(tmp_path: Path) -> 
 
 def test_a_cell_that_the_new_run_never_came_to_is_lost(tmp_path: Path) -> None:
     base = run(tmp_path / BASE, unchanged)
-    found = compared(base, with_line(two_runs.write(tmp_path / NEW), BETA, {}))
-    assert cell(found, BETA).standing is RatePresence.LOST
-    assert "not measured" in cell(found, BETA).reason
+    changes = compared(base, with_line(two_runs.write(tmp_path / NEW), BETA, {}))
+    assert cell(changes, BETA).standing is RatePresence.LOST
+    assert "not measured" in cell(changes, BETA).reason
 
 
 def test_two_answers_to_the_same_work_are_no_comparison(tmp_path: Path) -> None:
@@ -230,11 +230,11 @@ def test_two_answers_to_the_same_work_are_no_comparison(tmp_path: Path) -> None:
     for engine in ("alpha", "beta-tree"):
         name = f"{engine}/baseline/readrandom"
         new = with_line(folder, name, {"digest": "fedcba9876543210"})
-    found = compared(base, new)
-    disputed = cell(found, BETA)
+    changes = compared(base, new)
+    disputed = cell(changes, BETA)
     assert disputed.standing is RatePresence.DISPUTED and disputed.judgement is None
     assert "0123456789abcdef and fedcba9876543210" in disputed.reason
-    assert found.exit_code("regression") == 3
+    assert changes.exit_code("regression") == 3
 
 
 def test_an_answer_that_nobody_verified_disputes_nothing(tmp_path: Path) -> None:
@@ -248,10 +248,10 @@ def test_an_answer_that_nobody_verified_disputes_nothing(tmp_path: Path) -> None
         document = two_runs.plan(name)
         storeless(document)
         folder = two_runs.write(tmp_path / name, {}, document)
-        for told in (c for c in document["cells"] if c["engine"] == "beta-tree"):
-            cell_name = f"beta-tree/{told['scenario']}/{told['benchmark']}"
-            found = with_line(folder, cell_name, {"verified": False, "digest": digest})
-        runs.append(found)
+        for entry in (c for c in document["cells"] if c["engine"] == "beta-tree"):
+            cell_name = f"beta-tree/{entry['scenario']}/{entry['benchmark']}"
+            copy = with_line(folder, cell_name, {"verified": False, "digest": digest})
+        runs.append(copy)
     assert cell(compared(runs[0], runs[1]), BETA).standing is RatePresence.RATED
 
 
@@ -263,10 +263,10 @@ def test_cells_of_one_run_alone_are_listed(tmp_path: Path) -> None:
     whole, part = run(tmp_path / BASE, unchanged), run(tmp_path / NEW, fewer)
     gone = str(list(whole.cells)[-1])
     for pair, word in (((whole, part), "missing"), ((part, whole), "only in new")):
-        found = compared(*pair)
-        told = "\n".join(line.text for line in compare_text.lines(found))
-        assert re.search(f"{word} +{gone}", told)
-        assert found.exit_code("regression") == (3 if word == "missing" else 0)
+        changes = compared(*pair)
+        table = "\n".join(line.text for line in compare_text.lines(changes))
+        assert re.search(f"{word} +{gone}", table)
+        assert changes.exit_code("regression") == (3 if word == "missing" else 0)
 
 
 def test_a_cell_of_one_run_alone_says_how_it_failed(tmp_path: Path) -> None:
@@ -276,8 +276,8 @@ def test_a_cell_of_one_run_alone_says_how_it_failed(tmp_path: Path) -> None:
         ]
 
     broken = with_line(two_runs.write(tmp_path / BASE), BETA, FAILED)
-    found = cell(compared(broken, run(tmp_path / NEW, fewer)), BETA)
-    row = compared_row(found, Limits())
+    compared_cell = cell(compared(broken, run(tmp_path / NEW, fewer)), BETA)
+    row = compared_row(compared_cell, Limits())
     assert row.outcome == RatePresence.ONLY_BASE
     assert row.note == "error: signal 11 (SIGSEGV)"
 
@@ -287,11 +287,11 @@ def test_what_could_go_unseen_is_half_of_an_interval_that_suffices(
 ) -> None:
     rates = {ALPHA: scaled(1, 0.1)}
     base, new = (run(tmp_path / name, unchanged, rates) for name in (BASE, NEW))
-    found = cell(compared(base, new), ALPHA)
-    assert found.verdict is Verdict.INCONCLUSIVE
-    told = compared_row(found, Limits()).unseen
-    assert told is not None and told > 0.1
-    assert compared_row(found, Limits(least_confidence=0.95)).unseen is None
+    compared_cell = cell(compared(base, new), ALPHA)
+    assert compared_cell.verdict is Verdict.INCONCLUSIVE
+    unseen = compared_row(compared_cell, Limits()).unseen
+    assert unseen is not None and unseen > 0.1
+    assert compared_row(compared_cell, Limits(least_confidence=0.95)).unseen is None
 
 
 @pytest.mark.parametrize(
@@ -308,9 +308,9 @@ def test_a_change_against_the_medians_is_reported(
     rates = [{ALPHA: [1e3 * rate for rate in side]} for side in (base, new)]
     older = run(tmp_path / BASE, unchanged, rates[0])
     newer = run(tmp_path / NEW, unchanged, rates[1])
-    told = "the change is over all pairs, not of medians"
-    assert f"medians {medians}: {told}" in note(cell(compared(older, newer), ALPHA))
-    assert told not in note(cell(compared(older, older), ALPHA))
+    remark = "the change is over all pairs, not of medians"
+    assert f"medians {medians}: {remark}" in note(cell(compared(older, newer), ALPHA))
+    assert remark not in note(cell(compared(older, older), ALPHA))
 
 
 def test_a_missing_engine_is_lost_and_refuses_nothing(tmp_path: Path) -> None:
@@ -326,17 +326,17 @@ def test_a_missing_engine_is_lost_and_refuses_nothing(tmp_path: Path) -> None:
     missing(document)
     alpha = [c for c in two_runs.lines(document, {}) if c["engine"] == "alpha"]
     new = load_run(synthetic_run.write_run(tmp_path / NEW, document, alpha))
-    found = compared(base, new)
-    assert len(found.standing(RatePresence.LOST)) == 4
+    changes = compared(base, new)
+    assert len(changes.standing(RatePresence.LOST)) == 4
 
 
 def test_nothing_rated_in_both_exits_5(tmp_path: Path) -> None:
     base = run(tmp_path / BASE, unchanged)
     document = two_runs.plan(NEW)
     empty = load_run(synthetic_run.write_run(tmp_path / NEW, document, []))
-    found = compared(base, empty)
-    assert len(found.lost) == 8
-    assert [found.exit_code(f) for f in ("regression", "never")] == [5, 5]
+    changes = compared(base, empty)
+    assert len(changes.lost) == 8
+    assert [changes.exit_code(f) for f in ("regression", "never")] == [5, 5]
 
 
 def test_a_gate_does_not_pass_what_single_repetitions_cannot_tell(
@@ -346,22 +346,22 @@ def test_a_gate_does_not_pass_what_single_repetitions_cannot_tell(
     for name in (BASE, NEW):
         document = two_runs.plan(name, repetitions=1)
         runs.append(load_run(two_runs.write(tmp_path / name, {}, document)))
-    found = compared(runs[0], runs[1])
-    assert len(found.of(Verdict.INCONCLUSIVE)) == 8
-    assert [found.exit_code(f) for f in ("regression", "never")] == [5, 0]
+    changes = compared(runs[0], runs[1])
+    assert len(changes.of(Verdict.INCONCLUSIVE)) == 8
+    assert [changes.exit_code(f) for f in ("regression", "never")] == [5, 0]
 
 
 def test_the_control_of_either_run_gives_the_noise(tmp_path: Path) -> None:
     def twice(folder: Path, apart: float) -> Run:
         document = synthetic_run.plan_with_control()
         document["run"] = folder.name
-        found = []
+        lines = []
         for line in synthetic_run.lines(document):
             is_control = line["engine"] == synthetic_run.CONTROL[0]
             slower = 1 + apart * is_control
-            made = synthetic_records.retimed(line, round(line["loop_ns"] * slower))
-            found.append({**made, "run": folder.name})
-        return load_run(synthetic_run.write_run(folder, document, found))
+            record = synthetic_records.retimed(line, round(line["loop_ns"] * slower))
+            lines.append({**record, "run": folder.name})
+        return load_run(synthetic_run.write_run(folder, document, lines))
 
     quiet, loud = twice(tmp_path / BASE, 0.0), twice(tmp_path / NEW, 0.2)
     noise = cell(compared(quiet, quiet), ALPHA).noise
@@ -374,27 +374,27 @@ def test_q_is_of_benjamini_and_hochberg(tmp_path: Path) -> None:
     """By hand: 8 cells, two of them as far apart as 3 and 3 can be (p = 0.1)."""
     base = run(tmp_path / BASE, unchanged)
     slow = {ALPHA: scaled(0.8), BETA: scaled(1.3)}
-    found = compared(base, run(tmp_path / NEW, unchanged, slow))
-    assert cell(found, ALPHA).q == pytest.approx(0.1 * 8 / 2)
-    assert cell(found, BETA).q == pytest.approx(0.1 * 8 / 2)
-    assert max(c.q or 0 for c in found.cells) == 1.0
+    changes = compared(base, run(tmp_path / NEW, unchanged, slow))
+    assert cell(changes, ALPHA).q == pytest.approx(0.1 * 8 / 2)
+    assert cell(changes, BETA).q == pytest.approx(0.1 * 8 / 2)
+    assert max(c.q or 0 for c in changes.cells) == 1.0
 
 
 def test_disturbed_repetitions_are_counted_next_to_the_change(tmp_path: Path) -> None:
     base = run(tmp_path / BASE, unchanged)
     folder = two_runs.write(tmp_path / NEW)
     marked = synthetic_run.disturbed({}, "steal 3.1 %")
-    found = compared(base, with_line(folder, ALPHA, marked))
-    assert "disturbed: 0 in base, 3 in new" in note(cell(found, ALPHA))
+    changes = compared(base, with_line(folder, ALPHA, marked))
+    assert "disturbed: 0 in base, 3 in new" in note(cell(changes, ALPHA))
 
 
 def test_what_is_hidden_is_counted_and_shown_on_request(tmp_path: Path) -> None:
     base, new = (run(tmp_path / name, unchanged) for name in (BASE, NEW))
-    found = compared(base, new)
-    short = "\n".join(line.text for line in compare_text.lines(found))
+    changes = compared(base, new)
+    short = "\n".join(line.text for line in compare_text.lines(changes))
     assert "8 unchanged (--all shows them)" in short
     assert ALPHA not in short
-    table = [line.text for line in compare_text.lines(found, show_all=True)]
+    table = [line.text for line in compare_text.lines(changes, show_all=True)]
     assert sum(line.startswith("= unchanged") for line in table) == 8
     assert "0 regressed, 0 improved, 8 unchanged, 0 inconclusive" in table[-1]
     assert statistics.median(STEADY) == 100_000

@@ -20,45 +20,45 @@ LINE: Any = {
 
 
 def test_each_interval_has_its_rate() -> None:
-    found = timeline.timeline(LINE)
-    assert found is not None
-    assert [i.ops_per_sec for i in found.intervals] == [1e10, 1e10, 2.5e9, 1e10]
-    assert found.loop_ns == 700
-    assert found.median_ops_per_sec == 1e10
-    assert found.slowest == timeline.Interval(200, 600, 1000)
-    assert found.fastest == timeline.Interval(0, 100, 1000)
-    assert found.slowest_share == 0.25
+    series = timeline.timeline(LINE)
+    assert series is not None
+    assert [i.ops_per_sec for i in series.intervals] == [1e10, 1e10, 2.5e9, 1e10]
+    assert series.loop_ns == 700
+    assert series.median_ops_per_sec == 1e10
+    assert series.slowest == timeline.Interval(200, 600, 1000)
+    assert series.fastest == timeline.Interval(0, 100, 1000)
+    assert series.slowest_share == 0.25
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3, 7, 10, 64, 1000])
 def test_resampling_loses_no_operation(columns: int) -> None:
-    found = timeline.timeline(LINE)
-    assert found is not None
-    rates = found.resampled(columns)
+    series = timeline.timeline(LINE)
+    assert series is not None
+    rates = series.resampled(columns)
     assert len(rates) == columns
-    assert sum(rates) * found.loop_ns / columns / 1e9 == pytest.approx(4000)
+    assert sum(rates) * series.loop_ns / columns / 1e9 == pytest.approx(4000)
 
 
 def test_resampling_keeps_each_rate_at_its_time() -> None:
-    found = timeline.timeline(LINE)
-    assert found is not None
-    assert found.resampled(7) == pytest.approx([1e10, 1e10, *[2.5e9] * 4, 1e10])
+    series = timeline.timeline(LINE)
+    assert series is not None
+    assert series.resampled(7) == pytest.approx([1e10, 1e10, *[2.5e9] * 4, 1e10])
 
 
 def test_resampling_survives_edges_that_are_no_whole_numbers() -> None:
     points = [[7 * n + 3, n + 1] for n in range(251)]
-    found = timeline.timeline({"timeline": points})
-    assert found is not None
+    series = timeline.timeline({"timeline": points})
+    assert series is not None
     for columns in (96, 97, 100, 123):
-        rates = found.resampled(columns)
-        assert sum(rates) * found.loop_ns / columns / 1e9 == pytest.approx(251)
+        rates = series.resampled(columns)
+        assert sum(rates) * series.loop_ns / columns / 1e9 == pytest.approx(251)
 
 
 def test_stalls_come_longest_first() -> None:
-    found = timeline.stalls(LINE)
-    assert found is not None
-    assert (found.count, found.stalled_ns) == (3, 90)
-    assert [(s.at_ns, s.lasted_ns) for s in found.longest] == [
+    stalls = timeline.stalls(LINE)
+    assert stalls is not None
+    assert (stalls.count, stalls.stalled_ns) == (3, 90)
+    assert [(s.at_ns, s.lasted_ns) for s in stalls.longest] == [
         (300, 50),
         (10, 20),
         (400, 20),

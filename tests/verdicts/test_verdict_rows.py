@@ -61,8 +61,8 @@ def test_a_column_is_blank_where_it_does_not_apply() -> None:
 
 
 def judged(verdict: Verdict, pairs: int = 8) -> VerdictRow:
-    found = Judgement(verdict, 0.1, 0.02, 0.2, 0.95, 0.3, 0.7, pairs)
-    return with_judgement(replace(CELL, outcome=verdict), found, 0.05)
+    judgement = Judgement(verdict, 0.1, 0.02, 0.2, 0.95, 0.3, 0.7, pairs)
+    return with_judgement(replace(CELL, outcome=verdict), judgement, 0.05)
 
 
 def test_a_row_has_the_figures_of_its_judgement() -> None:
