@@ -212,13 +212,13 @@ def test_a_module_uses_its_own_room_and_lower_ones() -> None:
     wrong = []
     for module, used in imports().items():
         top, room, _ = module.split(".")
-        for other in sorted(used):
-            other_top, other_room, _ = other.split(".")
+        for used_module in sorted(used):
+            other_top, other_room, _ = used_module.split(".")
             inside = (top, room) == (other_top, other_room)
             below = rank[top, room] > rank[other_top, other_room]
             across = (top, other_top) == ("scripts", "report")
             if not (inside or across or (top == other_top and below)):
-                wrong.append(f"{module} may not use {other}")
+                wrong.append(f"{module} may not use {used_module}")
     assert not wrong, "\n".join(wrong)
 
 
