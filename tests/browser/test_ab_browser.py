@@ -32,7 +32,7 @@ def test_every_width_shows_the_verdict_of_every_row(opened: Opened) -> None:
     assert set(rows) == {1}
 
 
-def test_a_drawing_is_as_wide_as_it_must_be_to_be_read(opened: Opened) -> None:
+def test_a_drawing_is_wide_enough_to_read(opened: Opened) -> None:
     widths = opened.page.evaluate(
         "[...document.querySelectorAll('.forest .fr')]"
         ".map(s => s.getBoundingClientRect().width)"
@@ -49,7 +49,7 @@ def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
     report.context.close()
 
 
-def test_an_engine_can_be_switched_off_with_all_that_is_its(
+def test_an_engine_can_be_hidden_with_all_its_rows(
     chromium: Any, page_file: Path
 ) -> None:
     report = Opened(chromium, page_file)
@@ -87,7 +87,7 @@ def test_the_raw_lines_can_be_saved_offline(chromium: Any, page_file: Path) -> N
     report.context.close()
 
 
-def test_it_prints(chromium: Any, page_file: Path) -> None:
+def test_it_can_be_printed(chromium: Any, page_file: Path) -> None:
     report = Opened(chromium, page_file)
     report.page.emulate_media(media="print")
     assert report.page.pdf(format="A4").startswith(b"%PDF")

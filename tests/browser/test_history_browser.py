@@ -21,7 +21,7 @@ def page_file(pages: Pages) -> Path:
     return pages("history")
 
 
-def test_a_chart_is_as_wide_as_it_must_be_to_be_read(opened: Opened) -> None:
+def test_a_chart_is_wide_enough_to_read(opened: Opened) -> None:
     widths = opened.page.evaluate(
         "[...document.querySelectorAll('.hist > svg')]"
         ".map(s => s.getBoundingClientRect().width)"
@@ -44,7 +44,7 @@ def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
     history.context.close()
 
 
-def test_an_engine_can_be_switched_off_with_all_that_is_its(
+def test_an_engine_can_be_hidden_with_all_its_rows(
     chromium: Any, page_file: Path
 ) -> None:
     history = Opened(chromium, page_file)
@@ -62,7 +62,7 @@ def test_a_step_leads_to_its_chart(chromium: Any, page_file: Path) -> None:
     history.context.close()
 
 
-def test_it_prints(chromium: Any, page_file: Path) -> None:
+def test_it_can_be_printed(chromium: Any, page_file: Path) -> None:
     history = Opened(chromium, page_file)
     history.page.emulate_media(media="print")
     assert history.page.pdf(format="A4").startswith(b"%PDF")

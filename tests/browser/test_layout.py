@@ -52,15 +52,15 @@ def test_nothing_overflows_or_fails_or_leaves_the_file(opened: Opened) -> None:
     assert opened.requests == []
 
 
-def test_no_text_lies_over_another(faults: Faults) -> None:
+def test_no_texts_overlap(faults: Faults) -> None:
     assert faults["covered"] == []
 
 
-def test_no_text_leaves_its_cell(faults: Faults) -> None:
+def test_no_text_overflows_its_cell(faults: Faults) -> None:
     assert faults["spilled"] == []
 
 
-def test_no_word_breaks_that_fits_on_a_line(faults: Faults) -> None:
+def test_no_word_that_fits_on_a_line_is_broken(faults: Faults) -> None:
     assert faults["broken"] == []
 
 
@@ -69,7 +69,7 @@ def test_no_label_is_cut_off(faults: Faults) -> None:
 
 
 @pytest.mark.parametrize("kind", sample_pages.KINDS)
-def test_a_printed_page_is_laid_out_as_well(
+def test_a_printed_page_has_no_layout_faults(
     chromium: Any, pages: Pages, kind: str
 ) -> None:
     shown = Opened(chromium, pages(kind))
@@ -90,7 +90,7 @@ def test_each_defect_is_seen(chromium: Any, tmp_path: Path, defect: str) -> None
 
 
 @pytest.mark.parametrize("font", FONTS)
-def test_a_page_is_set_in_the_font_of_the_test_alone(
+def test_a_page_uses_only_the_font_of_the_test(
     browsers: Browsers, pages: Pages, font: str
 ) -> None:
     shown = Opened(browsers(font), pages("history"))
@@ -119,5 +119,5 @@ def test_an_absent_font_is_reported_with_its_package(
         launched(None, "nobody", tmp_path)
 
 
-def test_the_packages_of_the_fonts_are_installed_with_the_rest() -> None:
+def test_font_packages_are_part_of_the_setup() -> None:
     assert {f.package for f in FONTS.values()} <= {r.package for r in TESTING}

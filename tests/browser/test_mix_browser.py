@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_types_of_a_mix_are_seen_without_a_click(
+def test_the_types_of_a_mix_are_visible_without_a_click(
     chromium: Any, pages: Pages, width: int
 ) -> None:
     opened = Opened(chromium, pages("mix"))

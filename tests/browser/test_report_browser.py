@@ -86,7 +86,7 @@ def test_the_raw_lines_can_be_saved_offline(chromium: Any, page_file: Path) -> N
     report.context.close()
 
 
-def test_it_prints(chromium: Any, page_file: Path) -> None:
+def test_it_can_be_printed(chromium: Any, page_file: Path) -> None:
     report = Opened(chromium, page_file)
     report.page.emulate_media(media="print")
     assert report.page.locator("#tools").is_hidden()

@@ -32,9 +32,7 @@ def test_the_signs_of_the_matrix_are_within_their_cells(opened: Opened) -> None:
     assert min(margins) >= 0
 
 
-def test_the_drawings_have_the_height_that_their_places_are_for(
-    opened: Opened,
-) -> None:
+def test_drawings_have_the_expected_height(opened: Opened) -> None:
     """Positions in pixels are right only in a drawing of the height assumed."""
     sizes = opened.page.evaluate(
         """() => [...document.querySelectorAll('.plane > svg')].map(
