@@ -36,7 +36,7 @@ Effect = Callable[[int, CellName], float]
 
 
 def sha(word: str) -> str:
-    """Return a checksum that represents the thing called `word`."""
+    """Return a synthetic checksum derived from `word`."""
     return hashlib.sha256(word.encode()).hexdigest()
 
 

@@ -58,7 +58,7 @@ def answer(
 ) -> Record:
     """Return the answer of an honest executable, with changes.
 
-    A mix is to be given its `ops_by_type`.
+    A mix must be given its `ops_by_type`.
     """
     resolved = {**OPTIONS, "num": ops, "reads": ops, **(options or {})}
     entries_bytes = ops * (resolved["key_size"] + resolved["value_size"])
@@ -257,7 +257,7 @@ def open_loop(record: Mapping[str, Any], saturated: bool = False) -> Record:
 
 
 def with_writer(record: Mapping[str, Any], ops: int) -> Record:
-    """Return the same with so many operations of a writer beside the readers."""
+    """Return the same with `ops` operations of a writer next to the readers."""
     writer = {"ops": ops, "loop_ns": record["loop_ns"], "bytes": ops * ENTRY_BYTES}
     writer |= {"rate_ops_per_sec": None, "latency_ns": None}
     return {**record, "writer": writer, "ops_by_thread": [ops], "digest": None}
@@ -278,7 +278,7 @@ def latencies(loop_ns: int, count: int) -> Record:
 
 
 def histogram(count: int, ns: int) -> Record:
-    """Return so many latencies of one duration."""
+    """Return `count` latencies of one duration."""
     return _histogram({ns: count})
 
 

@@ -19,7 +19,7 @@ BASE = "20260101-000000-quick"
 NEW = "20260102-000000-quick"
 ALPHA = "alpha/baseline/fillrandom"
 BETA = "beta-tree/baseline/readrandom"
-# Rates of a cell that nobody says anything else of, in order of measuring.
+# Default rates of a cell, in the order of measuring.
 STEADY = (100_000.0, 100_300.0, 99_800.0)
 
 Rates = Mapping[str, Sequence[float]]
