@@ -40,7 +40,7 @@ def counted(lab: Lab) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 @needs_a_tool
-def test_counting_that_was_cut_short_is_finished_and_not_repeated(lab: Lab) -> None:
+def test_interrupted_counting_is_finished_and_not_repeated(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillrandom",))
     build = str(lab.root / "build")
     done = lab.call("ab", "lab", "--aa", "--a", build, *ROUNDS)

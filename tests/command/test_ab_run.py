@@ -163,7 +163,7 @@ def test_a_side_that_fails_exits_3_and_ends_its_cell_alone(lab: Lab) -> None:
     assert lab.measurements.read_bytes() == before
 
 
-def test_sides_that_read_other_entries_fail_their_cell(lab: Lab) -> None:
+def test_sides_that_read_different_entries_fail_their_cell(lab: Lab) -> None:
     lab.install("one", "wrong_digest", "other")
     done = ab(lab)
     assert done.returncode == 3, done.stderr
@@ -197,7 +197,7 @@ def test_sides_that_define_a_benchmark_differently_exit_5(lab: Lab) -> None:
     assert "ops_divisor is 1 on a, 2 on b" in done.stderr
 
 
-def test_what_neither_side_can_do_is_left_out(lab: Lab) -> None:
+def test_cells_that_neither_side_supports_are_omitted(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillrandom", "readseq"))
     lab.install("one", "unable")
     done = aa(lab)
@@ -206,7 +206,7 @@ def test_what_neither_side_can_do_is_left_out(lab: Lab) -> None:
     assert [cell["benchmark"] for cell in cells] == ["fillrandom"]
 
 
-def test_the_same_executables_are_warned_of(lab: Lab) -> None:
+def test_identical_executables_are_a_warning(lab: Lab) -> None:
     (lab.root / "other").symlink_to(lab.root / "build")
     done = ab(lab, "-q")
     assert done.returncode == 0
@@ -233,7 +233,7 @@ USAGE = {
 
 
 @pytest.mark.parametrize("what", USAGE)
-def test_bad_usage_exits_2_and_says_what_to_give(lab: Lab, what: str) -> None:
+def test_bad_usage_exits_2_with_the_expected_arguments(lab: Lab, what: str) -> None:
     words, message = USAGE[what]
     names = {"BUILD": str(lab.root / "build"), "DATA": str(lab.data)}
     arguments = [w.replace("DATA", names["DATA"]) for w in words]
@@ -275,7 +275,7 @@ def test_a_line_is_printed_for_each_round_of_a_cell(
     assert "ops/s" in lines[-1] and lines[-1].rstrip().endswith("%")
 
 
-def test_the_page_is_written_of_what_is_there(
+def test_the_page_of_an_incomplete_run_is_written(
     measured: tuple[Lab, Result], tmp_path: Path
 ) -> None:
     lab, _ = measured
@@ -286,7 +286,7 @@ def test_the_page_is_written_of_what_is_there(
     assert target.stat().st_size > 10_000
 
 
-def test_a_run_killed_many_times_loses_and_doubles_nothing(lab: Lab) -> None:
+def test_a_run_killed_many_times_loses_and_duplicates_no_line(lab: Lab) -> None:
     lab.install("one", "slower", "other")
     whole = ab(lab)
     assert whole.returncode == 1
@@ -310,7 +310,7 @@ def test_a_run_killed_many_times_loses_and_doubles_nothing(lab: Lab) -> None:
     assert len(lab.lines()) == len(expected)
 
 
-def test_a_torn_line_is_done_again(lab: Lab) -> None:
+def test_the_repetition_of_a_torn_line_is_repeated(lab: Lab) -> None:
     aa(lab)
     whole = lab.measurements.read_bytes()
     done = lab.call("resume", "@last", "-q")
@@ -364,7 +364,7 @@ def test_a_changed_plan_is_not_resumed(lab: Lab) -> None:
     assert "ab.json: flags were altered: settings_sha256 differs" in done.stderr
 
 
-def test_flags_that_are_gone_are_not_resumed(lab: Lab) -> None:
+def test_a_run_with_removed_flags_is_not_resumed(lab: Lab) -> None:
     aa(lab)
     path = lab.run_folder / "ab.json"
     document = json.loads(path.read_text())
@@ -384,7 +384,7 @@ def test_a_damaged_run_is_not_resumed(lab: Lab) -> None:
     assert "measurements.jsonl:2: " in done.stderr
 
 
-def test_a_full_disk_keeps_what_is_finished(lab: Lab) -> None:
+def test_a_full_disk_keeps_finished_repetitions(lab: Lab) -> None:
     lab.install("one", "disk_full")
     (lab.data / "free").write_text("30")
     done = lab.call("ab", "lab", "--aa", "--a", str(lab.root / "build"), *SHORT)

@@ -80,7 +80,7 @@ def test_a_pipe_gets_a_line_for_each_round_and_a_heartbeat() -> None:
     ]
 
 
-def test_a_terminal_gets_the_lines_above_a_bar_that_goes_on() -> None:
+def test_a_terminal_gets_the_lines_above_a_progress_bar() -> None:
     text = "\n".join(shown(terminal=True))
     assert "[4/7] confirm 1/4 one/base/fillseq " in text
     assert "confirm 4 a one/base/fillseq" in text
@@ -89,6 +89,6 @@ def test_a_terminal_gets_the_lines_above_a_bar_that_goes_on() -> None:
     assert text.rfind("\x1b[?25h") > text.rfind("\x1b[?25l") >= 0
 
 
-def test_quiet_is_warnings_alone() -> None:
+def test_quiet_prints_only_warnings() -> None:
     assert shown(quiet=True) == ["warn a warning"]
     assert shown(terminal=True, quiet=True) == ["warn a warning"]

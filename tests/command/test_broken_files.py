@@ -55,7 +55,7 @@ def test_a_suite_of_a_broken_scenario_ends_with_its_error(lab: Lab, verb: str) -
     assert not lab.results.exists() or not list(lab.results.iterdir())
 
 
-def test_a_broken_suite_stops_itself_alone(lab: Lab) -> None:
+def test_a_broken_suite_stops_only_itself(lab: Lab) -> None:
     suite(lab, "other", "base", "nowhere")
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     done = lab.call("run", "other")
@@ -63,7 +63,7 @@ def test_a_broken_suite_stops_itself_alone(lab: Lab) -> None:
     assert "other.toml: scenarios: unknown scenario 'nowhere'" in done.stderr
 
 
-def test_list_shows_what_is_readable_and_what_is_broken(lab: Lab) -> None:
+def test_list_shows_readable_and_broken_files(lab: Lab) -> None:
     error = broken_scenario(lab)
     suite(lab, "other", "wrong")
     done = lab.call("list")

@@ -72,7 +72,7 @@ def test_failed_cells_exit_3_and_a_run_in_which_all_failed_5(tmp_path: Path) -> 
     assert "nothing was judged" in result.stdout
 
 
-def test_an_ordinary_run_needs_to_be_told_against_what(tmp_path: Path) -> None:
+def test_an_ordinary_run_requires_against(tmp_path: Path) -> None:
     run_of(tmp_path, 1)
     result = check(tmp_path)
     assert result.exit_code == 2
@@ -89,7 +89,9 @@ def test_an_ordinary_run_needs_to_be_told_against_what(tmp_path: Path) -> None:
         ["--fail-on", "always"],
     ],
 )
-def test_what_makes_no_sense_is_a_usage_error(tmp_path: Path, words: list[str]) -> None:
+def test_contradictory_options_are_a_usage_error(
+    tmp_path: Path, words: list[str]
+) -> None:
     run_of(tmp_path, 1)
     ab_run(tmp_path)
     result = check(tmp_path, synthetic_ab.AB_RUN_ID, *words)
@@ -153,13 +155,13 @@ def test_a_run_against_the_history(tmp_path: Path) -> None:
     assert check(tmp_path, slow, *against).stdout == result.stdout
 
 
-def test_the_window_names_what_replaced_it(tmp_path: Path) -> None:
+def test_the_removed_window_option_names_its_replacement(tmp_path: Path) -> None:
     result = check(tmp_path, run_of(tmp_path, 1), "--against", "window:12")
     assert result.exit_code == 2
     assert "--against history" in result.stderr
 
 
-def test_a_young_history_passes_only_if_that_is_allowed(tmp_path: Path) -> None:
+def test_a_short_history_passes_only_with_allow_no_base(tmp_path: Path) -> None:
     add_to_history(tmp_path, range(1, 4))
     name = run_of(tmp_path, 9, slower=1.5)
     words = [name, "--against", "history"]
@@ -178,7 +180,7 @@ def cut(folder: Path, *keep: str) -> None:
     path.write_text("".join(x for x in lines if any(word in x for word in keep)))
 
 
-def test_a_young_history_excuses_no_vanished_cell(tmp_path: Path) -> None:
+def test_a_short_history_does_not_excuse_a_missing_cell(tmp_path: Path) -> None:
     add_to_history(tmp_path, range(1, 4))
     name = run_of(tmp_path, 9)
     cut(tmp_path / name, '"readseq"')
@@ -203,7 +205,7 @@ def test_an_unfinished_run_never_passes(tmp_path: Path) -> None:
         assert reason in empty.stdout
 
 
-def test_help_says_what_is_needed_and_excused() -> None:
+def test_help_says_what_a_gate_requires_and_excuses() -> None:
     help_text = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
     assert "run -n 4" in help_text
     assert "still exits 3" in help_text
@@ -227,7 +229,7 @@ def test_damaged_files_exit_2_and_name_the_file(tmp_path: Path) -> None:
     assert entry.name in damaged.stderr
 
 
-def test_formats_go_where_they_are_sent(tmp_path: Path) -> None:
+def test_formats_are_written_to_their_targets(tmp_path: Path) -> None:
     ab_run(tmp_path, effects={SLOW: 0.1})
     as_json = check(tmp_path, "--format", "json")
     assert json.loads(as_json.stdout)["exit"] == as_json.exit_code == 1

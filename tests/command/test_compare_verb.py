@@ -225,7 +225,7 @@ DAMAGE: dict[str, tuple[str, Callable[[str], str]]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_run_is_an_error_and_never_a_verdict(
+def test_a_damaged_run_is_an_error_and_not_a_verdict(
     results: Path, damage: str
 ) -> None:
     name, change = DAMAGE[damage]
@@ -236,7 +236,7 @@ def test_a_damaged_run_is_an_error_and_never_a_verdict(
     assert str(path) in done.stderr and "Traceback" not in done.stderr
 
 
-def test_no_text_of_a_file_reaches_the_terminal_as_a_command(results: Path) -> None:
+def test_texts_of_files_cannot_control_the_terminal(results: Path) -> None:
     path = results / NEW / "run.json"
     document = json.loads(path.read_text("utf-8"))
     document["machine"] = {"id": "\x1b[2Jgone"}

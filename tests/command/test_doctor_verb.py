@@ -26,7 +26,7 @@ from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
 from tests.support.quiet_machine import quiet_machine
 
-# Found by its name alone; the loader says that it is not there, and goes on.
+# Found by its name alone; the loader reports that it is missing, and continues.
 FOOLED = {"LD_PRELOAD": "libeatmydata-fake.so"}
 FINE = ok("clock", "tsc")
 DOUBTED = warn("turbo", "on: the speed drifts", "sudo turn it off")
@@ -100,7 +100,7 @@ def test_whole_machines() -> None:
     assert failing({}, guest) == ["noise floor"]
 
 
-def test_a_container_is_blind_but_not_unfit() -> None:
+def test_a_container_gets_warnings_but_no_failures() -> None:
     hidden = {"/proc/2/stat": None, "/proc/pressure/memory": None}
     unseen = {**QUIET, "foreign_cpu_share": None}
     findings = examine(subject(hidden), replace(STEADY, meanwhile=unseen))
@@ -108,7 +108,7 @@ def test_a_container_is_blind_but_not_unfit() -> None:
     assert failing(hidden) == []
 
 
-def test_a_strict_run_is_admitted_only_by_a_machine_that_is_fit(
+def test_a_strict_run_needs_a_machine_without_failed_checks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def diagnose(*findings: Finding) -> None:
@@ -164,7 +164,7 @@ def test_progress_is_one_line_where_lines_stay() -> None:
     assert on_terminal.endswith(" " * 39 + "\r")
 
 
-def test_the_verb_answers_and_leaves_nothing(lab: Lab) -> None:
+def test_the_verb_answers_and_leaves_no_files(lab: Lab) -> None:
     done = lab.call("doctor", "--json", env=FOOLED)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -180,7 +180,7 @@ def test_the_verb_answers_and_leaves_nothing(lab: Lab) -> None:
     assert not lab.results.exists()
 
 
-def test_room_is_judged_for_the_suite_that_is_named(lab: Lab) -> None:
+def test_space_is_checked_for_the_named_suite(lab: Lab) -> None:
     lab.scenario("vast", flags={"num": 10**12, "key_size": 16, "value_size": 100})
     suites = lab.root / "configs/suites"
     text = (suites / "lab.toml").read_text()
@@ -201,7 +201,7 @@ def test_room_is_judged_for_the_suite_that_is_named(lab: Lab) -> None:
     assert "did you mean 'all-vast'" in done.stderr
 
 
-def test_a_data_directory_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_data_directory_is_not_created(tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.mkdir()
     with made_for_now(there / "a/b"), made_for_now(there):
@@ -239,7 +239,7 @@ def test_a_strict_run_stops_before_anything_is_written(lab: Lab) -> None:
     assert lab.data_files() == []
 
 
-def test_a_run_records_the_doctors_findings_and_says_one_line(lab: Lab) -> None:
+def test_a_run_records_the_findings_and_prints_one_line(lab: Lab) -> None:
     done = lab.call("run", "lab", "-n", "1", env=FOOLED)
     assert done.returncode == 0, done.stderr
     messages = [line for line in done.stderr.splitlines() if "doctor" in line]

@@ -24,7 +24,7 @@ def report(folder: Path, *words: str) -> CommandResult:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_has_no_rate_is_named_on_stderr(tmp_path: Path, kind: str) -> None:
+def test_cells_without_a_rate_are_named_on_stderr(tmp_path: Path, kind: str) -> None:
     folder = synthetic_run.write_varied(tmp_path / synthetic_records.RUN_ID)
     done = report(folder, "--format", kind)
     assert done.returncode == 0, done.stderr
@@ -82,9 +82,7 @@ def test_a_damaged_run_ends_with_2(tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
-def test_benchstat_compares_the_sides_of_an_ab_run(
-    tmp_path: Path,
-) -> None:
+def test_benchstat_compares_the_sides_of_an_ab_run(tmp_path: Path) -> None:
     slow, failing = "alpha/baseline/fillseq", "beta-tree/baseline/fillrandom"
     folder = synthetic_ab.write_ab_run(
         tmp_path / synthetic_ab.AB_RUN_ID,
@@ -109,9 +107,7 @@ def test_benchstat_compares_the_sides_of_an_ab_run(
     assert "engine=beta-tree/scenario=baseline/benchmark=fillrandom" not in output
 
 
-def test_the_rounds_of_a_cell_that_failed_later_are_no_evidence(
-    tmp_path: Path,
-) -> None:
+def test_rounds_of_a_cell_that_failed_later_are_not_used(tmp_path: Path) -> None:
     result = judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path / "ab")))
     first, *rest = result.run.cells
     failed = replace(first, failure=Failure("a", "wrong", "audit: 3 entries differ"))

@@ -60,7 +60,7 @@ def at(folder: Path) -> tuple[str, str]:
     return "--history-dir", str(folder)
 
 
-def test_what_is_open_comes_first(folder: Path) -> None:
+def test_open_changes_come_first(folder: Path) -> None:
     done = called(*at(folder))
     assert done.exit_code == 0
     flagged = [line for line in done.stdout.splitlines() if line[:1] in "▼▲"]
@@ -184,7 +184,7 @@ def test_two_machines_are_distinguished(tmp_path: Path) -> None:
     assert done.stdout.count("1 with fewer than 10 points") == 2
 
 
-def test_no_history_is_not_a_quiet_one(tmp_path: Path) -> None:
+def test_a_missing_history_is_not_an_empty_one(tmp_path: Path) -> None:
     done = called(*at(tmp_path / "absent"))
     assert (done.exit_code, done.stdout) == (5, "")
     assert "history add" in done.stderr

@@ -1,4 +1,4 @@
-"""The verb list: what there is to run, and what has been run."""
+"""The verb list: scenarios, suites and engines, and recorded runs."""
 
 import json
 from pathlib import Path

@@ -128,7 +128,7 @@ def test_a_failure_is_a_word_and_the_running_cell_is_marked() -> None:
     assert row.split() == ["fillrandom", "▸", "600", "ERROR", "–"]
 
 
-def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
+def test_the_status_lines_show_progress_time_and_how_to_stop() -> None:
     text = shown()
     assert "8/18  25 %  61 s elapsed  ~30 s left" in text
     assert "now   round 1/3  a/base/fillrandom   500 of 1.00k   600 ops/s" in text
@@ -136,7 +136,7 @@ def test_the_status_lines_tell_progress_time_and_how_to_stop() -> None:
     assert "continue with: scripts/kvmatrix resume R" in text
 
 
-def test_what_nobody_knows_yet_is_not_guessed() -> None:
+def test_an_unknown_remaining_time_is_not_guessed() -> None:
     events = [*RECORDED[:2], Heartbeat(RunProgress(5.0))]
     assert "5 s elapsed  – left" in shown(live_board=board(events))
 
@@ -187,7 +187,7 @@ def test_a_pipe_gets_one_line_per_repetition_and_no_escape() -> None:
     assert lines[-1] == "done 8/18 repetitions, 1 cell failed, 90 s"
 
 
-def test_the_heart_beats_each_minute_of_silence() -> None:
+def test_a_heartbeat_is_printed_after_each_silent_minute() -> None:
     beats: list[Event] = [Heartbeat(RunProgress(float(s))) for s in range(0, 200, 10)]
     lines = [x for x in plain([RECORDED[0], *beats]) if x.startswith("heartbeat")]
     assert [x.split(",")[0] for x in lines] == [
@@ -222,7 +222,7 @@ def test_a_superseded_attempt_is_not_counted() -> None:
     assert "disturbed" not in messages[1] and messages[1].startswith("[ 1/18] round 1")
 
 
-def test_a_mark_that_stays_is_shown_next_to_the_rate() -> None:
+def test_a_remaining_mark_is_shown_next_to_the_rate() -> None:
     events = [RECORDED[0], finished(A, 1, rate=4e6, attempt=3, marks=["steal 9 %"])]
     (message,) = [x for x in plain(events) if x.startswith("[")]
     assert "4,000,000 ops/s" in message and message.endswith("disturbed: steal 9 %")
@@ -254,7 +254,7 @@ def latency_plan(more: Mapping[str, int] | None = None) -> Plan:
     )
 
 
-def test_latency_repetitions_are_counted_and_no_part_of_a_rate() -> None:
+def test_latency_repetitions_are_counted_but_not_part_of_a_rate() -> None:
     events = [
         RunStarted("m", ()),
         finished(A, 1, rate=4e6),
@@ -280,7 +280,9 @@ def test_latency_repetitions_are_counted_and_no_part_of_a_rate() -> None:
         ("timeout", 1000, True),
     ],
 )
-def test_a_latency_repetition_that_fails(status: str, rate: int, keeps: bool) -> None:
+def test_a_failed_latency_repetition_is_listed(
+    status: str, rate: int, keeps: bool
+) -> None:
     """A limit that ends an open loop states the requested rate, as in the report."""
     failed = finished(A, 2, rate=None, status=status, latency=True)
     planned = latency_plan({"rate": rate} if rate else {})

@@ -35,7 +35,7 @@ def test_few_or_disturbed_repetitions_have_no_star(
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
-def test_what_is_disturbed_and_what_is_suspect_have_two_signs(glyphs: Glyphs) -> None:
+def test_disturbed_and_suspect_have_different_signs(glyphs: Glyphs) -> None:
     def closing(cell: CellName, *marks: str) -> Event:
         record = line(cell, 1, 1e6, marks=marks, attempt=3)
         return RepetitionFinished(record | {"close_ns": 10**9}, 0.5, RunProgress(1.0))

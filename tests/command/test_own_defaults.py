@@ -40,7 +40,7 @@ def test_a_scenario_without_the_settings_of_baseline_is_named(lab: Lab) -> None:
         assert 'extends = "baseline"' in note and "two" not in note
 
 
-def test_one_that_extends_or_has_settings_is_not(lab: Lab) -> None:
+def test_a_scenario_that_extends_or_has_settings_is_not_named(lab: Lab) -> None:
     path = lab.root / "configs/scenarios/mine.toml"
     bare = path.read_text()
     for text in (f'extends = "baseline"\n{bare}', bare + _SPLIT, bare + "[settings]\n"):

@@ -68,7 +68,7 @@ def test_all_repetitions_and_every_fill_are_in_the_sum() -> None:
     assert not cost.unfit and not cost.doubts
 
 
-def test_a_repetition_that_offers_a_rate_takes_its_time() -> None:
+def test_an_open_loop_is_estimated_from_its_rate() -> None:
     plan = base_plan(latency=True, rate=1000.0)
     fill = by_name(estimate_suite(plan, sizes(plan), AMPLE))["fillrandom"]
     assert fill.time_s.low > NUM / 1000
@@ -93,14 +93,14 @@ def test_a_run_whose_table_exceeds_the_memory_is_refused() -> None:
     refuse_small_memory(plan, "unknown")
 
 
-def test_a_database_that_was_prepared_is_there_twice() -> None:
+def test_a_prepared_database_is_counted_twice() -> None:
     plan = base_plan()
     cells = by_name(estimate_suite(plan, sizes(plan), AMPLE))
     once = cells["fillrandom"].disk_bytes.middle
     assert cells["readrandom"].disk_bytes.middle == pytest.approx(2 * once)
 
 
-def test_what_cannot_fit_is_named_with_its_need_and_what_is_free() -> None:
+def test_cells_that_cannot_fit_are_listed_with_needed_and_free_space() -> None:
     plan = base_plan()
     small = Room(10 << 30, 2 << 30, None)
     cost = estimate_suite(plan, sizes(plan), small)
@@ -113,7 +113,7 @@ def test_what_cannot_fit_is_named_with_its_need_and_what_is_free() -> None:
     assert memory.endswith("; 2 GiB are free")
 
 
-def test_what_may_not_fit_is_a_doubt() -> None:
+def test_a_cell_that_may_not_fit_is_a_doubt() -> None:
     plan = base_plan()
     needed = by_name(estimate_suite(plan, sizes(plan), AMPLE))["fillrandom"].disk_bytes
     room = Room(round((2 * needed.middle + 2 * needed.high) / 2), None, None)
@@ -123,7 +123,7 @@ def test_what_may_not_fit_is_a_doubt() -> None:
     assert str(doubt).startswith("a/base/readrandom may need more disk than is free")
 
 
-def test_a_run_that_fits_only_perhaps_is_refused() -> None:
+def test_a_run_that_may_not_fit_is_refused() -> None:
     plan = base_plan()
     fill = by_name(estimate_suite(plan, sizes(plan), AMPLE))["fillrandom"].disk_bytes
     room = Room(round((fill.low + fill.middle) / 2), None, None)
@@ -138,7 +138,7 @@ def test_a_doubt_of_many_cells_is_reported_once() -> None:
     assert len(doubts) == 1 and "readrandom and 1 cell more: exceeds" in doubts[0]
 
 
-def test_what_is_not_predicted_is_unknown_and_not_zero() -> None:
+def test_unpredicted_cells_are_unknown_and_not_zero() -> None:
     plan = base_plan()
     samples = sizes(plan)
     read, _ = plan.cells
@@ -152,7 +152,7 @@ def test_what_is_not_predicted_is_unknown_and_not_zero() -> None:
     assert document(cost, plan, AMPLE, {})["fills_s"] is None
 
 
-def test_memory_is_named_for_what_it_is() -> None:
+def test_memory_is_called_anonymous_memory() -> None:
     output = text(estimate_suite(base_plan(), sizes(base_plan()), AMPLE), AMPLE, {})
     assert "anonymous memory" in output[0]
     assert "\nanonymous memory: the engine's own" in "\n".join(output)
@@ -162,7 +162,7 @@ def test_memory_is_named_for_what_it_is() -> None:
 def test_a_process_that_would_be_killed_is_a_doubt() -> None:
     plan = base_plan(timeout_s=3000.0)
     cost = estimate_suite(plan, sizes(plan), AMPLE)
-    assert len(cost.doubts) == 1  # the fill takes 4,000 s, all else 2,000 s
+    assert len(cost.doubts) == 1  # the fill needs 4,000 s, the rest 2,000 s
     assert "a/base/readrandom would be killed" in str(cost.doubts[0])
 
 
@@ -173,7 +173,7 @@ def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
     assert all("exceeds the memory, 1 GiB, as no size" in d.words for d in cost.doubts)
 
 
-def test_a_cache_that_no_size_has_filled_makes_one_too() -> None:
+def test_a_cache_that_no_size_has_filled_makes_a_lower_bound() -> None:
     plan = base_plan(cache_size=(300_000 * 100) // 4 + 1)
     cost = estimate_suite(plan, sizes(plan), AMPLE)
     assert len(cost.doubts) == 2
@@ -182,7 +182,7 @@ def test_a_cache_that_no_size_has_filled_makes_one_too() -> None:
     assert not estimate_suite(plan, sizes(plan), AMPLE).doubts
 
 
-def test_memory_that_grows_while_buffers_fill_is_no_ground_to_refuse() -> None:
+def test_memory_growth_while_buffers_fill_does_not_refuse_a_run() -> None:
     """Until its buffer is full, an engine's memory grows with its entries."""
     room = Room(1 << 60, 20 << 30, None)
 
@@ -248,7 +248,7 @@ def test_a_count_may_be_written_short(text: str, count: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "0", "-1", "1.5", "1e-1", "1e17", "nan", "1e999999"]
 )
-def test_what_is_no_count_is_refused(text: str) -> None:
+def test_an_invalid_count_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match="not a count"):
         CountType().convert(text, None, None)
 
@@ -304,7 +304,7 @@ def test_the_ladder_is_measured_once_and_kept_separately(lab: Lab) -> None:
         find_run(lab.results, "@last")
 
 
-def test_sizes_of_ordinary_runs_count_too(lab: Lab) -> None:
+def test_sizes_of_ordinary_runs_are_used(lab: Lab) -> None:
     for num in ("20", "60", "200"):
         assert lab.call("run", "lab", "--num", num).returncode == 0
     assert lab.call("plan", "lab", "--num", "2000").returncode == 0
@@ -342,7 +342,7 @@ def test_usage_errors_are_reported(
     assert "Traceback" not in done.stderr
 
 
-def test_what_cannot_fit_ends_with_4(lab: Lab) -> None:
+def test_a_run_that_cannot_fit_exits_4(lab: Lab) -> None:
     words = ("lab", "--num", "10000000000000000", "--sizes", "20,60,200")
     done = lab.call("plan", *words, "--measure")
     assert done.returncode == 4
@@ -350,7 +350,7 @@ def test_what_cannot_fit_ends_with_4(lab: Lab) -> None:
     assert "good/base/fillrandom needs memory" in done.stderr
 
 
-def test_only_the_last_attempt_counts_and_nothing_cut_short(lab: Lab) -> None:
+def test_only_last_attempts_that_were_not_truncated_are_used(lab: Lab) -> None:
     lab.engine("bad", "disturbed")
     (lab.data / "disturb").write_text("1")
     words = ("lab", "-n", "1", "-k", "bad/base/fillrandom")
@@ -368,7 +368,7 @@ def test_only_the_last_attempt_counts_and_nothing_cut_short(lab: Lab) -> None:
         return len(samples.of(plan, cell))
 
     assert (counted(*lines), counted(lines[1])) == (1, 1)
-    # A fill is no part of what each repetition takes.
+    # A fill is not part of the time of a repetition.
     record: Any = {**lines[1].record, "prepare_ns": 4 * 10**9, "wall_ns": 9 * 10**9}
     record |= {"anonymous_rss_bytes": 1000, "watch": {"peak_anonymous_rss_bytes": 1}}
     samples = Samples()
@@ -391,7 +391,7 @@ def test_another_machine_predicts_nothing(lab: Lab) -> None:
     assert not samples.repetitions and "made on another machine" in skipped[0]
 
 
-def test_a_named_run_that_cannot_be_learnt_from_is_refused(lab: Lab) -> None:
+def test_a_named_run_of_another_machine_is_refused(lab: Lab) -> None:
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     path = lab.run_folder / "run.json"
     path.write_text(json.dumps({**lab.plan(), "machine": {"cpu_model": "other"}}))
