@@ -47,7 +47,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("fillseq:", "the operations of 1 to 256 writing threads"),
     ],
 )
-def test_what_cannot_have_happened_is_refused(
+def test_an_impossible_history_is_refused(
     filled: Path, after: str, message: str
 ) -> None:
     """Whatever is run then."""
@@ -64,7 +64,7 @@ def test_what_cannot_have_happened_is_refused(
 
 
 @pytest.mark.parametrize("after", ["fillseq", "fillseq:1000", "fillseq:500+500"])
-def test_what_has_happened_is_taken(filled: Path, after: str) -> None:
+def test_a_possible_history_is_accepted(filled: Path, after: str) -> None:
     """All entries are there."""
     done = memory(
         filled, "--use_existing_db", f"--after={after}", "--benchmarks=verify"

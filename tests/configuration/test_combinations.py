@@ -20,7 +20,7 @@ EARLIER = "20261121-121446-leveldb-1.1"  # a committed run
 UNIFORM: dict[str, Flag] = {"value_size_distribution_type": "uniform"}
 PARETO: dict[str, Flag] = {"value_size_distribution_type": "pareto"}
 THEIRS: dict[str, Flag] = {"stream": "leveldb"}
-# Flags, a benchmark, and the flag that stands in the way; "": none does.
+# Flags, a benchmark, and the contradicting flag; "": the flags are accepted.
 CASES: tuple[tuple[Mapping[str, Flag], str, str], ...] = (
     ({"value_size_min": 5}, "fillseq", "value_size_min"),
     ({"value_size_max": 5}, "fillseq", "value_size_max"),
@@ -83,7 +83,7 @@ def refused(flags: Mapping[str, Flag], *benchmarks: str) -> tuple[str, str] | No
 
 
 @pytest.mark.parametrize(("flags", "benchmark", "flag"), CASES)
-def test_an_executable_names_the_flag_that_stands_in_the_way(
+def test_an_executable_names_the_contradicting_flag(
     flags: Mapping[str, Flag], benchmark: str, flag: str
 ) -> None:
     fault = refused(flags, benchmark)
@@ -102,7 +102,7 @@ def _invalid_value(name: str) -> Flag:
 @pytest.mark.parametrize(
     "name", [name for name, rule in SCENARIO_FLAGS.items() if rule.type != "bool"]
 )
-def test_what_the_rulebook_refuses_the_executable_refuses(name: str) -> None:
+def test_executables_refuse_what_the_rulebook_refuses(name: str) -> None:
     value = _invalid_value(name)
     assert not FLAGS[name].accepts(value)
     fault = refused({name: value}, "fillseq")
@@ -110,7 +110,7 @@ def test_what_the_rulebook_refuses_the_executable_refuses(name: str) -> None:
     assert fault[0] == name
 
 
-def test_the_rulebook_is_what_the_executables_describe() -> None:
+def test_the_rulebook_equals_the_executables_descriptions() -> None:
     text = make_rulebook.text()
     assert PATH.read_text() == text
     assert make_rulebook.README.read_text() == make_rulebook.with_flags(
@@ -118,7 +118,7 @@ def test_the_rulebook_is_what_the_executables_describe() -> None:
     )
 
 
-def test_a_run_records_of_a_benchmark_what_earlier_runs_did() -> None:
+def test_a_run_records_the_same_keys_of_a_benchmark_as_earlier_runs() -> None:
     earlier = json.loads((ROOT / "results" / EARLIER / "run.json").read_text())
     keys = earlier["engines"][0]["describe"]["benchmarks"][0].keys()
     done = subprocess.run(
@@ -130,7 +130,7 @@ def test_a_run_records_of_a_benchmark_what_earlier_runs_did() -> None:
     assert all(benchmark.keys() == expected_keys for benchmark in now["benchmarks"])
 
 
-def test_what_no_executable_knows_is_refused_without_the_name_of_a_flag() -> None:
+def test_a_flag_that_no_executable_has_is_refused() -> None:
     fault = refused({"bogus": 1}, "fillseq")
     assert fault is not None
     assert fault[0] == ""
@@ -148,7 +148,9 @@ def test_what_no_executable_knows_is_refused_without_the_name_of_a_flag() -> Non
         ("fillseq,deleteseq", "expected overwrite or overwritebatch"),
     ],
 )
-def test_what_fills_nothing_is_no_fill(tmp_path: Path, fill: str, message: str) -> None:
+def test_a_benchmark_that_writes_nothing_is_not_a_fill(
+    tmp_path: Path, fill: str, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
         load_config(tmp_path, f'{BASE}fill = "{fill}"\n')
     assert caught.value.key == "fill"
@@ -193,7 +195,7 @@ def lab(tmp_path: Path) -> Lab:
         ),
     ],
 )
-def test_a_dry_run_shows_it(
+def test_a_dry_run_reports_a_contradiction(
     lab: Lab, more: str, words: tuple[str, ...], message: str
 ) -> None:
     lab.engine("beta", "honest")
@@ -205,7 +207,7 @@ def test_a_dry_run_shows_it(
     assert "Traceback" not in done.stderr
 
 
-def test_what_was_built_before_there_was_a_check_is_not_asked(lab: Lab) -> None:
+def test_executables_without_the_check_are_not_asked(lab: Lab) -> None:
     lab.engine("beta", "older")
     lab.scenario(more="[settings.beta]\nvalue_size_min = 5\n")
     lab.suite()

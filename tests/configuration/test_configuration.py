@@ -60,9 +60,7 @@ def test_sizes_are_bytes_and_durations_seconds(tmp_path: Path) -> None:
     assert config.suites["all"].override == {"duration": 0.5}
 
 
-def test_a_suite_has_latency_and_no_control_unless_it_says_otherwise(
-    tmp_path: Path,
-) -> None:
+def test_a_suite_has_latency_and_no_control_by_default(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     (tmp_path / "told").mkdir()
     suite = load(write(tmp_path / "plain")).suites["all"]
@@ -184,7 +182,7 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
          "engines.toml", "engine[one].name", "twice"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_reported_with_file_key_and_what_is_accepted(
+def test_a_mistake_is_reported_with_file_key_and_accepted_values(
     tmp_path: Path, part: str, wrong: str, file: str, key: str, message: str
 ) -> None:
     texts = {"base": "title = 'T'\nanalysis = 'A'\nbenchmarks = ['fillseq']\n",
@@ -226,7 +224,7 @@ def test_a_flag_of_one_engine_is_checked_against_its_executable(
 
 
 @pytest.mark.parametrize("text", ["4", "4 mib", "MiB", "-1MiB", "0.3B", "1e3KiB"])
-def test_what_is_not_a_size_is_refused(text: str) -> None:
+def test_an_invalid_size_is_refused(text: str) -> None:
     with pytest.raises(UnitError):
         parse_size(text)
 

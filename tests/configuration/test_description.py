@@ -66,7 +66,7 @@ def test_an_odd_description_is_refused_by_its_key(change: Change, message: str) 
 
 
 @pytest.mark.parametrize("change", [lambda d: d.clear(), lambda d: d.pop("flags")])
-def test_a_run_whose_engine_says_little_is_read(tmp_path: Path, change: Change) -> None:
+def test_a_run_with_a_short_description_is_read(tmp_path: Path, change: Change) -> None:
     plan = synthetic_run.plan()
     lines = synthetic_run.lines(plan)
     change(plan["engines"][0]["describe"])

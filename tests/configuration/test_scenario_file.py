@@ -197,7 +197,7 @@ def test_an_engines_own_flags_apply_unless_overridden(tmp_path: Path) -> None:
     assert (flag_values["sync"], flag_values["page_size"]) == (False, 8192)
 
 
-def test_a_variant_has_flags_and_settings_of_its_own_alone(tmp_path: Path) -> None:
+def test_a_variant_has_only_its_own_flags_and_settings(tmp_path: Path) -> None:
     config = load_config(tmp_path, BASE + "[settings.one]\npage_size = 8192\n")
     variant = config.engines["one-plain"]
     assert (variant.executable, variant.variant_of) == ("one", "one")

@@ -33,7 +33,7 @@ def schemas_in(schema: Any) -> Iterator[dict[str, Any]]:
 def test_no_keyword_is_ignored(file: str) -> None:
     for schema in schemas_in(json.loads((SCHEMA_DIR / file).read_text())):
         assert schema.keys() <= KNOWN
-        if "$ref" in schema:  # what stands beside it would be ignored
+        if "$ref" in schema:  # keywords next to it would be ignored
             assert schema.keys() <= {"$ref", "description"}
 
 
@@ -43,7 +43,7 @@ def test_names_are_defined_once(file: str) -> None:
     assert ("[a-z0-9]+([-" in text) == (file == "names.schema.json")
 
 
-def test_whatever_is_shipped_has_a_name_that_results_may_have() -> None:
+def test_shipped_names_are_valid_in_results() -> None:
     def entry(name: str, **named: str) -> dict[str, Any]:
         path = ROOT / "results/20261121-121446-leveldb-1.1/run.json"
         plan: dict[str, Any] = json.loads(path.read_text())

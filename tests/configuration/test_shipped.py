@@ -66,7 +66,7 @@ def test_every_run_in_results_is_listed_and_has_no_wrong_cell() -> None:
 TOML = re.compile(r"^    .*# configs/(scenarios|suites)/(\S+)\n(?:    .*\n)+", re.M)
 
 
-def test_the_scenario_of_the_example_is_one(tmp_path: Path) -> None:
+def test_the_documented_example_is_a_valid_scenario(tmp_path: Path) -> None:
     configs = shutil.copytree(ROOT / "configs", tmp_path / "configs")
     for block in TOML.finditer((ROOT / "configs/README.md").read_text()):
         text = textwrap.dedent(block.group())

@@ -34,7 +34,7 @@ def lab(tmp_path: Path) -> Lab:
         ("[[from_num]]\nnum = 9\n[[from_num]]\nnum = 9\n", "from_num[1].num"),
     ],
 )
-def test_what_would_move_a_point_of_a_sweep_is_refused(
+def test_a_scenario_that_contradicts_its_sweep_is_refused(
     tmp_path: Path, wrong: str, key: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -43,7 +43,7 @@ def test_what_would_move_a_point_of_a_sweep_is_refused(
     assert caught.value.file.endswith("scenarios/base.toml")
 
 
-def test_so_is_an_override_of_a_suite(tmp_path: Path) -> None:
+def test_an_override_of_a_swept_flag_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'base' sweeps this flag") as caught:
         load_config(tmp_path, BASE + THREADS, f"{SUITE}[override]\nthreads = 8\n")
     assert caught.value.file.endswith("suites/all.toml")
