@@ -62,7 +62,7 @@ class Unflushed(FakeDriver):
 
 
 class Closing(FakeDriver):
-    """Closes its database where it was told to be killed with it open."""
+    """Closes its database where it should be killed with the database open."""
 
     def die(self) -> None:
         pass

@@ -34,7 +34,7 @@ class FakeDriver:
     version = "1.0"
     stores = True
     unsupported: dict[str, str] = {}  # noqa: RUF012
-    samples = 0  # that the runner takes of a process while it runs
+    samples = 0  # that the runner takes of a running process
 
     def __init__(
         self, engine: str, command: Sequence[str], environment: Mapping[str, str]
