@@ -74,7 +74,7 @@ _ELSEWHERE = """
 
 
 def described_lies() -> dict[str, str]:
-    """What each lie does, as the executable itself says it."""
+    """Return the description of each lie, as the executable prints it."""
     flags = _described()["flags"]
     (text,) = (flag["help"] for flag in flags if flag["name"] == "lie")
     return dict(line.split(": ", 1) for line in text.splitlines()[1:])
@@ -93,7 +93,7 @@ def _described() -> Any:
 
 
 def section(family: Family, verdicts: Verdicts) -> str:
-    """The lies of one family and what was said of them."""
+    """Return the section of one family: its lies, and how each was caught."""
     does = described_lies()
     lines = [f"\n## {family.title}\n"]
     lines += ["| fault | what the engine does | benchmark | check | verdict |"]
@@ -121,7 +121,7 @@ def _description(scenario: Scenario, does: str) -> str:
 
 
 def frame(costs: Mapping[str, float]) -> tuple[str, str]:
-    """What stands before and after the sections; costs by the names of cost_bench."""
+    """Return the text before and after the sections; costs by the names of cost_bench."""
     head = _PREFACE + _CHECKS
     for check in load_checks().values():
         head += _check_row(check, costs)

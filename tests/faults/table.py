@@ -39,7 +39,7 @@ class Case:
     engine: str
     benchmark: str
     check: str
-    says: str = ""  # pattern of the reason, or of a note beside the rate if it is ok
+    says: str = ""  # pattern of the reason, or of a note next to the rate if it is ok
     status: str = "wrong"
 
     @property
