@@ -79,14 +79,14 @@ def test_the_largest_blind_spot_is_named() -> None:
     assert str(largest.name) in unsure
 
 
-def test_all_shows_every_cell() -> None:
+def test_show_all_lists_every_cell() -> None:
     outcome = result()
     shown = "\n".join(texts(outcome, show_all=True))
     for cell in outcome.cells:
         assert str(cell.name) in shown
 
 
-def test_quiet_is_what_regressed_and_the_verdict() -> None:
+def test_quiet_shows_regressions_and_the_verdict() -> None:
     outcome = result(counts=ab_showcase.counts())
     shown = texts(outcome, quiet=True)
     regressed = len(outcome.regressed) + len(outcome.regressed_engines)
@@ -165,7 +165,7 @@ def test_an_interrupted_run_has_no_advice_of_its_own() -> None:
     assert not any(text.startswith("next ") for text in shown)
 
 
-def test_nothing_measured_is_said() -> None:
+def test_a_run_without_measurements_says_so() -> None:
     run = ab_showcase.run()
     broken = Failure("a", "missing", "not built")
     cells = tuple(replace(c, screen=(), failure=broken) for c in run.cells)
@@ -187,7 +187,7 @@ def test_the_next_step_follows_from_the_result(
     assert advice in ab_text.next_step(result(ab_showcase.varied(**change)))
 
 
-def test_the_rounds_that_would_tell_are_those_of_the_noisiest_cell() -> None:
+def test_the_suggested_rounds_are_those_of_the_noisiest_cell() -> None:
     noisy = {"alpha/baseline/fillseq": 0.03, "gamma/batch/fillseqbatch": 0.06}
     outcome = result(ab_showcase.run(sigmas=noisy, sigma=0.002, seed=3))
     assert outcome.inconclusive and not outcome.regressed
@@ -196,20 +196,20 @@ def test_the_rounds_that_would_tell_are_those_of_the_noisiest_cell() -> None:
     assert f"--screen-rounds {rounds} " in ab_text.next_step(outcome)
 
 
-def test_nothing_is_left_to_do_where_all_is_unchanged() -> None:
+def test_an_unchanged_result_has_no_next_step() -> None:
     outcome = result(ab_showcase.run(sigma=0.001))
     assert len(outcome.unchanged) == len(outcome.cells)
     assert ab_text.next_step(outcome) == ""
 
 
-def test_ascii_loses_nothing() -> None:
+def test_ascii_output_is_complete() -> None:
     outcome = result(counts=ab_showcase.counts())
     for text in texts(outcome, show_all=True):
         assert plain(text).isascii()
         assert plain(text).count("?") == text.count("?"), text
 
 
-def test_nothing_that_was_recorded_can_steer_a_terminal(
+def test_recorded_texts_cannot_control_the_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = ab_showcase.varied()
@@ -241,7 +241,7 @@ def test_the_document_has_every_cell_and_agrees_with_the_result() -> None:
     assert [c["verdict"] for c in document["counts"]].count("more") == 2
 
 
-def test_what_was_not_measured_has_no_change_in_the_document() -> None:
+def test_unmeasured_cells_have_no_change_in_the_document() -> None:
     run = ab_showcase.run()
     cells = (replace(run.cells[0], screen=()), *run.cells[1:])
     entry = ab_text.ab_document(result(replace(run, cells=cells)))["cells"][0]
@@ -264,13 +264,13 @@ def test_the_csv_has_a_row_for_each_cell_and_each_engine() -> None:
     assert by_name["alpha", "", ""]["cells"] == "8"
 
 
-def test_a_label_is_no_formula_to_a_spreadsheet() -> None:
+def test_a_label_is_not_a_formula_in_a_spreadsheet() -> None:
     run = ab_showcase.run()
     text = ab_csv.render(result(ab_rounds.labelled(run, "=1+1")))
     assert ",=1+1," not in text and ",'=1+1," in text
 
 
-def test_markdown_shows_every_cell_and_escapes_what_it_is_given() -> None:
+def test_markdown_shows_every_cell_and_escapes_its_texts() -> None:
     run = ab_showcase.varied()
     run = ab_rounds.labelled(run, "<b>|next")
     outcome = result(run, counts=ab_showcase.counts())
@@ -305,7 +305,7 @@ def test_report_writes_the_page_into_the_folder(tmp_path: Path) -> None:
     assert "new 1.1 against base 1.0" in page
 
 
-def test_a_format_that_has_no_place_for_two_builds_is_refused(tmp_path: Path) -> None:
+def test_formats_that_cannot_show_two_builds_are_refused(tmp_path: Path) -> None:
     folder = synthetic_ab.write_ab_run(tmp_path / synthetic_ab.AB_RUN_ID)
     done = CliRunner().invoke(main, ["report", str(folder), "--format", "google"])
     assert done.exit_code == 2

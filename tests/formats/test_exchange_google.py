@@ -70,7 +70,7 @@ def foreign() -> Document:
     }
 
 
-def test_what_is_written_is_read_back(run: Run, tmp_path: Path) -> None:
+def test_a_written_file_is_read_back(run: Run, tmp_path: Path) -> None:
     contents = read(write(tmp_path / "g.json", google_benchmark.render(run)))
     ours = {str(s.name): s.rates for s in samples(run)}
     assert contents.samples.keys() == ours.keys()
@@ -97,7 +97,7 @@ def test_an_entry_is_a_repetition_with_all_its_figures(run: Run) -> None:
         assert entry["bytes_per_second"] == pytest.approx(per_second)
 
 
-def test_the_context_has_what_readers_ask_for_and_no_guesses(run: Run) -> None:
+def test_the_context_has_the_keys_that_readers_use_and_no_guesses(run: Run) -> None:
     context = json.loads(google_benchmark.render(run))["context"]
     assert context["json_schema_version"] == 1
     assert context["date"] == "2026-01-02T03:04:05+00:00"
@@ -193,7 +193,7 @@ def test_a_file_of_google_benchmark_is_read_without_its_aggregates(
     assert contents.context["host_name"] == "box"
 
 
-def test_the_least_that_compare_py_takes_is_read(tmp_path: Path) -> None:
+def test_the_minimal_file_that_compare_py_accepts_is_read(tmp_path: Path) -> None:
     entry = {"name": "x", "real_time": 2, "cpu_time": 2, "time_unit": "ms"}
     contents = read(write(tmp_path / "g.json", {"benchmarks": [entry, entry]}))
     assert contents.samples["x"].rates == (500, 500)
@@ -321,7 +321,7 @@ def test_a_damaged_text_is_refused_with_its_path(text: str, tmp_path: Path) -> N
         read(path)
 
 
-def test_what_is_no_file_is_refused_with_its_path(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_refused_by_its_name(tmp_path: Path) -> None:
     latin = tmp_path / "latin.json"
     latin.write_bytes(b'{"benchmarks": "\xe9"}')
     for path in (tmp_path, tmp_path / "absent.json", Path("/dev/zero"), latin):

@@ -81,7 +81,7 @@ def test_every_regression_and_failure_is_an_error_and_what_is_unknown_a_warning(
     assert "c/base/x" in warning
 
 
-def test_github_warns_of_what_passed_without_being_known() -> None:
+def test_github_warns_of_undecided_cells_of_a_passed_gate() -> None:
     gone = replace(ROWS[5], alert=True, note="its settings changed")
     notes = annotations(gate(ROWS[1], UNSURE, VAGUE, gone), 0)
     assert all(line.startswith("::warning ") for line in notes)
@@ -168,7 +168,7 @@ def test_the_summary_is_a_table_that_no_text_breaks_out_of() -> None:
     assert len(step_summary(gate(*(SLOWER for _ in range(20_000))), 1)) < 2**20
 
 
-def test_the_text_has_what_was_found_and_ends_with_the_conclusion() -> None:
+def test_the_text_lists_the_findings_and_ends_with_the_conclusion() -> None:
     texts = [line.text for line in lines(gate(*ROWS, hints=("kvmatrix ab",)), 1)]
     assert any("185k  164k  −11.4 %  [−13.1, −10.8] %" in line for line in texts)
     assert texts[-1] == "not passed: 2 regressions"
@@ -205,7 +205,7 @@ def test_the_document_has_every_row() -> None:
     assert answer["rows"][0]["interval"] == [-0.131, -0.108]
 
 
-# What JUnit.xsd of windyroad/JUnit-Schema asks of each element: attributes (those it
+# What JUnit.xsd of windyroad/JUnit-Schema requires of each element: attributes (those it
 # requires, those it allows) and children in order.  junit-10.xsd of xunit-plugin
 # allows all of it.
 _SUITE = {"name", "timestamp", "hostname", "tests", "failures", "errors", "time"}
@@ -250,7 +250,7 @@ def test_junit_follows_the_schema_and_counts_its_cases() -> None:
     assert counts["skipped"] == 2 == int(suite.attrib["skipped"])
 
 
-def test_junit_holds_what_xml_can_of_a_hostile_reason() -> None:
+def test_junit_keeps_the_valid_xml_of_a_hostile_reason() -> None:
     root = ElementTree.fromstring(render(gate(*ROWS), 1))
     [error] = [e for e in root.iter("error") if "50%" in e.attrib["message"]]
     assert "::error::x" in error.attrib["message"]
@@ -270,7 +270,7 @@ def test_junit_of_a_gate_that_does_not_pass_is_never_green(
     assert root[0].get(f"{tag}s") == "1"
 
 
-def test_junit_of_a_run_renamed_to_no_time_is_still_valid() -> None:
+def test_junit_of_a_run_without_a_time_in_its_name_is_valid() -> None:
     root = ElementTree.fromstring(
         render(Gate("99999999-999999-x", "b", "r", ROWS[:1]), 1)
     )

@@ -30,8 +30,8 @@ def test_the_report_of_the_recorded_run_is_the_golden_one(name: str) -> None:
     assert output == golden
 
 
-def test_the_recorded_run_is_worth_comparing() -> None:
-    """It must contain what can go wrong: statuses, multiples, a floor."""
+def test_the_recorded_run_covers_the_special_cases() -> None:
+    """It must contain failed statuses, multiples of the baseline, and a floor."""
     run = load_run(GOLDEN / "run")
     statuses = {cell.status for cell in run.cells.values()}
     assert statuses == {"ok", "unsupported", "excluded"}

@@ -41,7 +41,7 @@ def test_markdown_tables_have_equal_rows(varied: Run) -> None:
             assert len({row.count("|") for row in block.splitlines()}) == 1, block
 
 
-def test_markdown_has_what_is_behind_the_charts_of_all_scenarios(varied: Run) -> None:
+def test_markdown_has_the_detail_tables_of_all_scenarios(varied: Run) -> None:
     text = markdown.render(varied)
     head, _, *rows = section(text, "Latency of one call")
     assert head[3:8] == ["p50", "p90", "p99", "p99.9", "p99.99"]
@@ -67,7 +67,7 @@ def test_a_table_of_several_charts_has_the_columns_of_all(varied: Run) -> None:
     assert read[head.index("close")] == "500 µs"
 
 
-def test_markdown_says_the_noise_and_what_was_disturbed(varied: Run) -> None:
+def test_markdown_reports_the_noise_and_disturbances(varied: Run) -> None:
     text = markdown.render(varied)
     assert "differs from itself by at most 3.5 %." in text
     assert "and no other median is within the noise of the run (3.5 %)." in text
@@ -75,7 +75,7 @@ def test_markdown_says_the_noise_and_what_was_disturbed(varied: Run) -> None:
     assert f"- Baseline, fillseq: {repetition}; retried" in text
 
 
-def test_markdown_has_what_is_on_disk_and_explains_it(varied: Run) -> None:
+def test_markdown_reports_and_explains_the_space_on_disk(varied: Run) -> None:
     text = markdown.render(varied)
     _, _, *rows = section(text, "On disk")
     (fill,) = (row for row in rows if row[:2] == ["Baseline", "Sequential writes"])
@@ -85,7 +85,7 @@ def test_markdown_has_what_is_on_disk_and_explains_it(varied: Run) -> None:
     assert "On disk: bytes allocated in the closed database per byte" in text
 
 
-def test_a_run_that_only_reads_has_what_is_on_disk(tmp_path: Path) -> None:
+def test_a_run_of_reads_reports_the_space_on_disk(tmp_path: Path) -> None:
     reads = [("baseline", "Baseline", {"readrandom": 1e5})]
     plan = synthetic_run.plan(scenarios=reads)
     text = markdown.render(load_run(synthetic_run.write_run(tmp_path, plan)))
@@ -103,7 +103,7 @@ def test_markdown_has_the_settings_in_force(varied: Run) -> None:
     assert all("value\\_size=100" in row[3] for row in alpha)
 
 
-def test_what_is_disturbed_and_what_is_suspect_have_two_signs(varied: Run) -> None:
+def test_disturbed_and_suspect_have_different_signs(varied: Run) -> None:
     text = markdown.render(varied)
     _, _, *rows = section(text, "Baseline")
     gamma = {row[0].partition("`")[2].partition("`")[0]: row[3] for row in rows}
@@ -141,7 +141,7 @@ def rows_of(run: Run, **fields: str) -> list[dict[str, str]]:
     return [row for row in rows if fields.items() <= row.items()]
 
 
-def test_csv_has_every_attempt_and_says_which_count(varied: Run) -> None:
+def test_csv_has_every_attempt_and_marks_superseded_ones(varied: Run) -> None:
     tries = rows_of(varied, engine="beta-tree", benchmark="fillrandom", repetition="2")
     columns = [(row["attempt"], row["superseded"], row["pass"]) for row in tries]
     assert columns == [
@@ -186,7 +186,7 @@ def test_csv_has_the_objects_of_a_line_as_columns(varied: Run) -> None:
     assert row["disturbance_pressure_memory_share"] == ""
 
 
-def test_csv_keeps_the_columns_of_before_in_their_places(varied: Run) -> None:
+def test_csv_keeps_earlier_columns_in_their_positions(varied: Run) -> None:
     head = csv_format.render(varied).splitlines()[0].split(",")
     assert head[:3] == ["run", "engine", "engine_version"]
     assert head[35:39] == ["ops_per_sec", "audit_status", "audit_ns", "assertions"]
