@@ -36,7 +36,7 @@ def test_the_end_of_a_child_is_reported(script: str, exit: str) -> None:
     assert (outcome.exit, outcome.left_behind, outcome.timed_out) == (exit, 0, False)
 
 
-def test_its_environment_is_what_is_given_and_nothing_else(tmp_path: Path) -> None:
+def test_a_child_gets_exactly_the_given_environment(tmp_path: Path) -> None:
     spawner = Spawner({**PATH, "WORD": "one"})
     for executor, word in (
         (spawner, "WORD=one"),
@@ -54,7 +54,7 @@ def test_the_end_of_stderr_is_kept() -> None:
     assert len(outcome.stderr_tail.encode()) <= STDERR_TAIL_BYTES + 2
 
 
-def test_a_child_that_is_deaf_is_killed_at_the_limit_with_its_own(
+def test_a_child_that_ignores_signals_is_killed_with_its_children(
     tmp_path: Path,
 ) -> None:
     pid = tmp_path / "pid"
@@ -67,7 +67,7 @@ def test_a_child_that_is_deaf_is_killed_at_the_limit_with_its_own(
     assert not is_alive(int(pid.read_text()))
 
 
-def test_what_left_its_session_is_killed_and_counted(tmp_path: Path) -> None:
+def test_processes_that_left_the_session_are_killed_and_counted(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     # The shell ends once its grandchild, in another session, has written its pid.
     leave = f"setsid sh -c 'echo $$ >{pid}; exec sleep 3600' &"
@@ -95,7 +95,7 @@ def test_a_stop_ends_the_child_and_refuses_the_next() -> None:
         spawner.with_environment({}).run(("true",), PATIENCE_S)
 
 
-def test_what_others_have_started_is_left_alone() -> None:
+def test_processes_of_others_are_not_killed() -> None:
     stranger = subprocess.Popen(["sleep", "3600"], start_new_session=True)
     try:
         assert shell("true").left_behind == 0

@@ -122,7 +122,7 @@ def test_a_single_tick_of_steal_marks_no_short_repetition(machine: Busy) -> None
     assert (fields["steal_share"], fields["marks"]) == (0.25, [])
 
 
-def test_a_foreign_process_counts(machine: Busy) -> None:
+def test_a_foreign_process_is_a_disturbance(machine: Busy) -> None:
     machine.process(MAKE, INIT, ticks=(500, 0))
     before = machine.take()
     machine.process(MAKE, INIT, ticks=(532, 0))
@@ -133,7 +133,9 @@ def test_a_foreign_process_counts(machine: Busy) -> None:
     assert fields["marks"] == ["other processes 8.0 % of the CPUs"]
 
 
-def test_one_that_started_meanwhile_counts_whole(machine: Busy) -> None:
+def test_a_process_that_started_meanwhile_is_counted_from_its_start(
+    machine: Busy,
+) -> None:
     before = machine.take()
     machine.stat(user=1040)
     machine.process(MAKE, INIT, ticks=(30, 10))
@@ -149,7 +151,7 @@ def test_processes_cannot_use_more_than_the_processors_did(machine: Busy) -> Non
     assert fields["unseen_cpu_share"] == 0.0
 
 
-def test_a_number_used_again_is_another_process(machine: Busy) -> None:
+def test_a_reused_pid_is_another_process(machine: Busy) -> None:
     machine.process(MAKE, INIT, ticks=(500, 0), start=7)
     before = machine.take()
     machine.stat(user=1040)
@@ -157,7 +159,7 @@ def test_a_number_used_again_is_another_process(machine: Busy) -> None:
     assert compared(machine, before)["foreign_cpu_share"] == 0.1
 
 
-def test_short_lived_children_count_in_who_reaped_them(machine: Busy) -> None:
+def test_short_lived_children_are_counted_with_their_parent(machine: Busy) -> None:
     machine.process(MAKE, INIT, ticks=(1, 100))
     before = machine.take()
     machine.stat(user=1040)
@@ -165,7 +167,7 @@ def test_short_lived_children_count_in_who_reaped_them(machine: Busy) -> None:
     assert compared(machine, before)["foreign_cpu_share"] == 0.1
 
 
-def test_what_a_process_used_long_ago_is_not_counted_at_its_end(machine: Busy) -> None:
+def test_earlier_time_of_a_process_is_not_counted_at_its_end(machine: Busy) -> None:
     machine.process(MAKE, INIT)
     machine.process(71, MAKE)
     machine.process(72, 71, ticks=(9000, 0))
@@ -207,7 +209,7 @@ def test_kernel_threads_are_not_foreign_but_unseen(machine: Busy) -> None:
     assert fields["marks"] == ["kernel or hidden processes 25 % of the CPUs"]
 
 
-def test_foreign_bytes_mark_above_a_share_of_the_own(machine: Busy) -> None:
+def test_foreign_bytes_mark_above_a_share_of_our_own(machine: Busy) -> None:
     machine.process(MAKE, INIT, io=(5, 5))
     before = machine.take()
     machine.process(MAKE, INIT, io=(5, 5 + (64 << 20)))
@@ -246,7 +248,7 @@ def test_hidden_processes_make_foreign_figures_unknown(machine: Busy) -> None:
     assert unknown(compared(machine, machine.take())) == FOREIGN
 
 
-def test_what_is_seen_marks_even_if_it_is_not_all(machine: Busy) -> None:
+def test_partly_visible_disturbances_are_marked(machine: Busy) -> None:
     machine.listed = [80]
     machine.process(MAKE, INIT)
     before = machine.take()
@@ -264,7 +266,7 @@ def test_io_of_another_user_makes_bytes_unknown(machine: Busy) -> None:
     assert unknown(fields) == {"foreign_read_bytes", "foreign_written_bytes"}
 
 
-def test_a_process_that_ends_under_the_look_hides_nothing(machine: Busy) -> None:
+def test_a_process_that_ends_while_it_is_read_hides_no_others(machine: Busy) -> None:
     class Ending(Busy):
         """A machine where MAKE ends before its second file, or its first, is read."""
 
@@ -296,7 +298,7 @@ def test_a_kernel_without_pressure_or_steal(machine: Busy) -> None:
     }
 
 
-def test_no_device_no_device_bytes(machine: Busy) -> None:
+def test_without_a_device_there_are_no_device_bytes(machine: Busy) -> None:
     machine.device = "0:50"  # tmpfs, overlay
     assert unknown(compared(machine, machine.take())) == DEVICE
 

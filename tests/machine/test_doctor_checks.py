@@ -111,13 +111,13 @@ UNKNOWN: list[tuple[str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("name", "gone"), UNKNOWN)
-def test_what_is_unknown_is_never_ok(name: str, gone: list[str]) -> None:
+def test_an_unknown_value_is_a_warning(name: str, gone: list[str]) -> None:
     result = finding(name, subject(dict.fromkeys(gone)))
     assert (result.level, result.found[:9]) == (Severity.WARN, "unknown: ")
     assert result.remedy
 
 
-def test_a_guest_is_told_that_it_cannot_set_the_governor() -> None:
+def test_a_guest_has_its_own_remedy_for_the_governor() -> None:
     guest = subject({f"{CPU}/cpu0/cpufreq/scaling_governor": None}, hypervisor="kvm")
     assert "guest" in finding("cpu governor", guest).remedy
     assert "virtual (kvm)" in finding("machine", guest).found
@@ -145,7 +145,7 @@ def test_a_governor_that_no_allowed_processor_uses_does_not_matter() -> None:
     assert finding("cpu governor", held).found == "performance on all 2 processors"
 
 
-def test_room_is_what_the_largest_cell_needs() -> None:
+def test_required_space_is_that_of_the_largest_cell() -> None:
     full = subject(free_bytes=(1 << 30) - 1)
     assert finding("room", full).level is Severity.FAIL
     assert finding("room", subject(free_bytes=1 << 30)).level is Severity.OK
@@ -153,7 +153,7 @@ def test_room_is_what_the_largest_cell_needs() -> None:
     assert blind.found.startswith("unknown")
 
 
-def test_a_preload_of_the_runner_alone() -> None:
+def test_only_a_preload_of_the_runner_is_reported() -> None:
     fooled = subject(variables={"LD_PRELOAD": "/usr/lib/libeatmydata.so"})
     assert finding("preload", fooled).level is Severity.FAIL
     inherited = subject(variables={"LD_PRELOAD": "/usr/lib/libjemalloc.so"})
@@ -203,7 +203,7 @@ def test_root_is_not_advised_to_be_root() -> None:
     assert "containers" in as_root.remedy and "run as root" not in as_root.remedy
 
 
-def test_a_remedy_names_a_file_that_is_there() -> None:
+def test_a_remedy_names_an_existing_file() -> None:
     clocks = CLOCK.removesuffix("current_clocksource")
     slow = {CLOCK: "hpet", f"{clocks}available_clocksource": "hpet acpi_pm"}
     assert "use another machine" in finding("clock", subject(slow)).remedy

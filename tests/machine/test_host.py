@@ -88,7 +88,7 @@ def test_the_environment_says_what_the_machine_says() -> None:
     assert document["compiler"] == ["GNU 12"]
 
 
-def test_what_cannot_be_read_is_unknown_and_never_left_out() -> None:
+def test_unreadable_values_are_recorded_as_unknown() -> None:
     full = environment_document(machine(), ["x"], {})
     empty = environment_document(machine({}), [], {})
     validate(empty, "environment", "environment.json")
@@ -114,7 +114,7 @@ def test_a_named_hypervisor_is_named() -> None:
     assert identity(named)["hypervisor"] == "kvm"
 
 
-def test_the_identity_is_what_a_number_depends_on() -> None:
+def test_the_identity_is_what_measurements_depend_on() -> None:
     facts = identity(machine())
     assert facts == {
         "cpu_model": "Made Up 3000",
@@ -142,7 +142,7 @@ def test_differences_are_spelled_out() -> None:
     assert differences == ["machine: kernel was 6.1.0-fake, is now 7.0"]
 
 
-def test_the_innermost_mount_counts() -> None:
+def test_the_innermost_mount_is_used() -> None:
     mount = mount_of(MOUNTS, Path("/mnt/my disk/data"), "8:1")
     assert (mount.type, mount.device) == ("xfs", "/dev/sda1")
     assert mount_of(MOUNTS, Path("/mnt"), "254:0").type == "ext4"

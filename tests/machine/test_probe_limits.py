@@ -37,7 +37,7 @@ def test_a_quick_sync_is_doubted_and_a_slow_one_believed() -> None:
     assert synced(50_000)[0] == "ok"
 
 
-def test_a_guest_is_told_what_it_cannot_see() -> None:
+def test_a_finding_about_sync_in_a_guest_mentions_the_host() -> None:
     assert "host" in synced(80_000, hypervisor="kvm")[1]
     assert "host" not in synced(80_000)[1]
 
@@ -106,7 +106,7 @@ def meanwhile(**figures: Any) -> tuple[str, str]:
     return str(result.level), result.found
 
 
-def test_what_else_ran_during_the_probes() -> None:
+def test_other_processes_during_the_probes_are_a_warning() -> None:
     assert meanwhile() == ("ok", "steal 0.0 %, other processes 0.1 %")
     marks = ["other processes 8.0 % of the CPUs"]
     level, text = meanwhile(foreign_cpu_share=0.08, marks=marks)
@@ -116,7 +116,7 @@ def test_what_else_ran_during_the_probes() -> None:
 
 
 @pytest.mark.parametrize("name", ["fsync", "disk reads", "noise floor"])
-def test_what_could_not_be_measured_is_unknown(name: str) -> None:
+def test_failed_probes_are_unknown(name: str) -> None:
     nothing = replace(STEADY, overwrites_ns=(), reads_ns=(), work_ns=())
     result = finding(name, subject(), nothing)
     assert (result.level, result.found[:9]) == (Severity.WARN, "unknown: ")
@@ -165,7 +165,7 @@ class Busy:
         return [3]
 
 
-def test_what_others_did_is_seen_around_the_work_alone() -> None:
+def test_disturbances_are_measured_only_around_the_work_probe() -> None:
     reader = TextMachine(GOOD)
     steps: list[str] = []
     probed = probe(Machine(reader, Path("/data")), Busy(reader), steps.append)

@@ -34,7 +34,7 @@ def test_the_largest_of_each_figure_is_kept() -> None:
     }
 
 
-def test_without_a_sample_nothing_is_known() -> None:
+def test_without_a_sample_every_value_is_unknown() -> None:
     document = ProcessPeaks(9, DATABASE, TextMachine({})).document()
     assert document["samples"] == 0
     assert document["peak_disk_bytes"] is None
@@ -53,7 +53,7 @@ def test_a_process_that_has_ended_spoils_nothing() -> None:
     assert (document["samples"], document["peak_file_rss_bytes"]) == (3, 4 << 10)
 
 
-def test_walks_take_no_more_than_their_share_of_a_processor() -> None:
+def test_walks_use_no_more_than_their_share_of_a_processor() -> None:
     machine = TextMachine({})
     machine.walk_cost_ns = 5_000_000  # a database of some thousand files
     watch = ProcessPeaks(9, DATABASE, machine)

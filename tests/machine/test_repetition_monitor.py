@@ -54,9 +54,7 @@ def test_a_process_is_sampled_before_during_and_after() -> None:
 @pytest.mark.parametrize(
     "record", [{}, {"deferred": None, "storage_read_bytes": None}, {"deferred": "x"}]
 )
-def test_a_process_without_figures_moved_nothing_of_its_own(
-    record: Any,
-) -> None:
+def test_a_process_without_io_figures_has_no_bytes_of_its_own(record: Any) -> None:
     recorder = Recorder()
     observer = RepetitionMonitor(recorder, Path())
     observer.begin()
