@@ -39,7 +39,7 @@ def test_every_round_is_abba_or_baab() -> None:
     assert orders == {"abba", "baab"}
 
 
-def test_of_two_rounds_each_side_leads_one() -> None:
+def test_each_side_leads_one_of_two_rounds() -> None:
     for cell in CELLS:
         leads = [lead_of(7, cell, n) for n in range(1, 21)]
         assert all(set(leads[i : i + 2]) == {"a", "b"} for i in range(0, 20, 2))
@@ -52,7 +52,7 @@ def test_the_coins_are_fair_and_differ_by_seed_cell_and_round() -> None:
     assert 400 < sum(a == b for a, b in zip(tossed, again, strict=True)) < 600
 
 
-def test_the_order_is_of_all_cells_and_another_one_each_round() -> None:
+def test_each_round_shuffles_all_cells() -> None:
     orders = [shuffled(7, number, CELLS) for number in range(1, 5)]
     assert all(sorted(map(str, o)) == sorted(map(str, CELLS)) for o in orders)
     assert len({tuple(order) for order in orders}) == 4
@@ -82,7 +82,7 @@ def test_a_broken_round_continues_at_its_next_slot(done: int) -> None:
     assert resumed.is_over(CELL, 1)
 
 
-def test_a_round_keeps_its_recorded_lead_whatever_the_coin_says() -> None:
+def test_a_resumed_round_keeps_its_recorded_lead() -> None:
     ledger = Ledger(3)
     leader = "b" if lead_of(3, CELL, 1) == "a" else "a"
     ledger.add(line(1, 0, leader))
@@ -90,7 +90,7 @@ def test_a_round_keeps_its_recorded_lead_whatever_the_coin_says() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_failed_side_has_no_more_turns_and_its_cell_no_more_rounds(seed: int) -> None:
+def test_a_failed_side_ends_its_round_and_cell(seed: int) -> None:
     ledger = Ledger(seed)
     sides = played(ledger, 1, failing="b")
     assert sides in ("aba", "baa")
@@ -103,13 +103,13 @@ def pair(of_a: Any = None, of_b: Any = None, **more: Any) -> AbPlan:
     return paired(a, b, labels, AbRule(), same_build=False, counted=False)
 
 
-def test_an_engine_that_is_on_neither_side_can_be_no_run() -> None:
+def test_an_engine_that_neither_side_has_cannot_be_planned() -> None:
     missing = engine("one", missing="not built")
     with pytest.raises(CannotStart, match="side a: not built"):
         pair(missing, missing)
 
 
-def test_cells_that_neither_side_supports_are_left_out() -> None:
+def test_cells_without_a_supporting_side_are_omitted() -> None:
     cell_of_b = engine("one", unsupported={"fillseq": "no"})
     plan = pair(cell_of_b, cell_of_b)
     assert "fillseq" not in {cell.benchmark for cell in plan.cells}

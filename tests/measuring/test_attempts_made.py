@@ -58,7 +58,7 @@ def test_a_disturbed_repetition_is_repeated_with_its_seed(lab: Lab) -> None:
     assert "0 of 2 cells stayed disturbed; 1 disturbed attempt retried" in done.stdout
 
 
-def test_at_most_twice_and_then_the_mark_stays(lab: Lab) -> None:
+def test_a_repetition_is_retried_at_most_twice(lab: Lab) -> None:
     disturb(lab, 99)
     done = lab.call("run", "lab", "-n", "2")
     assert done.returncode == 0, done.stderr
@@ -79,13 +79,13 @@ def test_the_last_attempts_alone_are_the_cell_s_rates(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("times", [0, 1])
-def test_how_often_can_be_chosen(lab: Lab, times: int) -> None:
+def test_the_number_of_retries_can_be_chosen(lab: Lab, times: int) -> None:
     disturb(lab, 99)
     document(lab, "-n", "1", "--repeat-disturbed", str(times))
     assert len(attempts(lab)) == 1 + times
 
 
-def test_a_suite_may_say_so_too(lab: Lab) -> None:
+def test_a_suite_may_set_the_number_of_retries(lab: Lab) -> None:
     lab.suite(more="repeat_disturbed = 0\n")
     disturb(lab, 99)
     document(lab, "-n", "1")

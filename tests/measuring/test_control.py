@@ -52,7 +52,7 @@ def test_the_control_is_interleaved_with_the_others(lab: Lab) -> None:
         ("-n", "3", "--no-control"),
     ],
 )
-def test_a_part_of_a_suite_or_too_few_repetitions_have_none(
+def test_partial_suites_and_few_repetitions_have_no_control(
     lab: Lab, words: tuple[str, ...]
 ) -> None:
     lab.call("run", "lab", *words)
@@ -60,13 +60,13 @@ def test_a_part_of_a_suite_or_too_few_repetitions_have_none(
     assert lab.plan()["suite"]["control"] == ""
 
 
-def test_it_can_be_requested(lab: Lab) -> None:
+def test_the_control_can_be_requested(lab: Lab) -> None:
     lab.call("run", "lab", "-n", "1", "-k", "one/*/fillseq", "--control")
     assert engines(lab) == ["one", "one-control"]
     assert {x["benchmark"] for x in lab.lines()} == {"fillseq"}
 
 
-def test_it_cannot_be_requested_without_its_engine(lab: Lab) -> None:
+def test_the_control_cannot_be_requested_without_its_engine(lab: Lab) -> None:
     done = lab.call("run", "lab", "-e", "two", "--control")
     assert done.returncode == 2
     assert "one is not an engine of this run" in done.stderr
@@ -92,7 +92,7 @@ def test_an_interrupted_run_with_a_control_can_be_resumed(lab: Lab) -> None:
     assert len(lab.lines()) == len(lines)
 
 
-def test_the_lists_count_the_control(lab: Lab) -> None:
+def test_listings_include_the_control(lab: Lab) -> None:
     (suite,) = json.loads(lab.call("list", "suites", "--json").stdout)["suites"]
     assert (suite["cells"], suite["control"]) == (12, "one")
     cells = lab.call("list", "cells", "lab").stdout

@@ -141,7 +141,7 @@ def both(folder: Path) -> list[Tool]:
     ]
 
 
-def test_the_sides_take_turns_to_begin() -> None:
+def test_the_sides_alternate_in_starting() -> None:
     order = "".join(side for side, _ in interleaved(3))
     assert order == "abbaab"
 
@@ -185,7 +185,7 @@ def test_nothing_is_left_in_the_data_directory(lab: Lab, tmp_path: Path) -> None
     assert lab.data_files() == []
 
 
-def test_what_is_stored_is_not_counted_again(lab: Lab, tmp_path: Path) -> None:
+def test_stored_counts_are_not_repeated(lab: Lab, tmp_path: Path) -> None:
     context, tools = context_of(lab), both(tmp_path)
     lines = count(context, context, tools)
     assert count(context, context, tools, done=lines) == []
@@ -233,7 +233,7 @@ def test_without_any_tool_nothing_is_counted(lab: Lab) -> None:
     assert end["end"]["tools"] == {"strace": "absent", "valgrind": "absent"}
 
 
-def test_a_tool_that_does_not_work_here_says_so(tmp_path: Path) -> None:
+def test_a_tool_that_does_not_work_is_reported(tmp_path: Path) -> None:
     executor = Spawner(child_environment(str(tmp_path)))
     refusing = tmp_path / "bin"
     refusing.mkdir()
@@ -331,7 +331,7 @@ def test_the_work_is_reduced_by_its_kind() -> None:
     assert reduced("fillseq", value_size=10**9)["num"] == 1
 
 
-def test_a_clock_never_ends_counted_work() -> None:
+def test_a_time_limit_does_not_end_counted_work() -> None:
     assert {"duration", "rate"}.isdisjoint(reduced("fillseq", duration=5, rate=100.0))
 
 

@@ -63,11 +63,11 @@ def test_the_audit_is_of_what_was_written() -> None:
     assert seconds("fill100K", num=100_000) < 1
 
 
-def test_processes_take_time_whatever_they_do() -> None:
+def test_every_process_has_a_minimum_time() -> None:
     assert seconds("readseq", num=1) > 0.1
 
 
-def test_writes_of_a_mix_are_not_made_in_parallel() -> None:
+def test_writes_of_a_mix_are_not_parallel() -> None:
     for benchmark, is_parallel in (("ycsba", False), ("readrandom", True)):
         alone = seconds(benchmark, reads=8 * 10**6)
         parallel = plan_of(benchmark, reads=10**6, threads=8)

@@ -37,7 +37,7 @@ def test_each_cell_has_one_more_repetition_with_a_seed_of_its_own(lab: Lab) -> N
     assert lab.data_files() == []
 
 
-def test_latencies_are_taken_in_the_latency_repetition_alone(lab: Lab) -> None:
+def test_latencies_are_measured_only_in_the_latency_repetition(lab: Lab) -> None:
     lab.engine("one", "honest")
     lab.call("run", "lab", "-n", "1")
     for line in lab.lines():
@@ -45,7 +45,7 @@ def test_latencies_are_taken_in_the_latency_repetition_alone(lab: Lab) -> None:
         assert line["open_loop"] is line["service_ns"] is None
 
 
-def test_a_writing_benchmark_is_killed_and_audited_all_the_same(lab: Lab) -> None:
+def test_a_writing_benchmark_is_killed_and_audited(lab: Lab) -> None:
     lab.engine("one", "honest")
     lab.call("run", "lab", "-n", "1")
     ends = {x["benchmark"]: x for x in lab.lines() if x["pass"] == "latency"}
@@ -58,7 +58,7 @@ def test_a_writing_benchmark_is_killed_and_audited_all_the_same(lab: Lab) -> Non
     assert ends["fillseq"]["audit"]["open_ns"] == 0
 
 
-def test_what_is_gone_after_the_kill_was_not_handed_over(lab: Lab) -> None:
+def test_entries_lost_by_the_kill_were_not_handed_over(lab: Lab) -> None:
     lab.engine("bad", "unflushed")
     assert lab.call("run", "lab", "-n", "1").returncode == 3
     line = last(lab, "bad/fillseq")
@@ -77,13 +77,13 @@ def test_a_database_that_was_closed_first_proves_nothing(lab: Lab) -> None:
     assert [x["status"] for x in lab.by_cell()["bad/readseq"]] == ["ok"] * 2
 
 
-def test_an_engine_that_keeps_nothing_is_killed_too(lab: Lab) -> None:
+def test_an_engine_that_stores_nothing_is_killed_too(lab: Lab) -> None:
     lab.engine("floor", "floor", role="floor")
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     assert last(lab, "floor/fillseq")["ending"] == "killed"
 
 
-def test_without_latency_there_is_none(lab: Lab) -> None:
+def test_no_latency_omits_the_latency_repetition(lab: Lab) -> None:
     lab.engine("one", "honest")
     assert lab.call("run", "lab", "-n", "1", "--no-latency").returncode == 0
     assert {line["pass"] for line in lab.lines()} == {"throughput"}
@@ -127,7 +127,7 @@ def test_a_rate_out_of_range_is_refused(lab: Lab, rate: str) -> None:
     assert list(lab.results.glob(".unfinished-*")) == []
 
 
-def test_latency_repetitions_are_no_part_of_a_rate(lab: Lab) -> None:
+def test_latency_repetitions_are_not_part_of_a_rate(lab: Lab) -> None:
     lab.engine("one", "honest")
     done = lab.call("run", "lab", "-n", "2", "--json")
     document = json.loads(done.stdout)

@@ -21,11 +21,11 @@ def test_a_synchronous_write_weighs_more_than_a_plain_one() -> None:
     assert guess_seconds(run_plan, SECOND) > 10 * guess_seconds(run_plan, FIRST)
 
 
-def test_nothing_known_is_no_estimate() -> None:
+def test_without_history_there_is_no_estimate() -> None:
     assert Forecast(plan([engine("a")], NAMES), {}).left_s([FIRST, SECOND]) is None
 
 
-def test_what_was_measured_replaces_the_guess_and_scales_the_others() -> None:
+def test_measurements_replace_the_guess_and_scale_the_others() -> None:
     run_plan = plan([engine("a")], NAMES)
     forecast = Forecast(run_plan, {})
     forecast.learn(FIRST, 3 * guess_seconds(run_plan, FIRST))

@@ -23,7 +23,7 @@ def lab(tmp_path: Path) -> Lab:
     return lab
 
 
-def test_what_is_measured_is_not_what_was_audited(lab: Lab) -> None:
+def test_the_measured_database_is_a_copy_of_the_audited_one(lab: Lab) -> None:
     lab.engine("one", "tampering")
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     assert {line["status"] for line in lab.lines()} == {"ok"}

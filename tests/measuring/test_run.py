@@ -195,7 +195,7 @@ def test_impossible_figures_are_wrong(lab: Lab) -> None:
     assert all(x["loop_ns"] is None for x in lab.lines() if x["status"] == "wrong")
 
 
-def test_what_cannot_run_has_one_line_and_is_no_failure(lab: Lab) -> None:
+def test_cells_that_cannot_run_have_one_line_and_are_not_failures(lab: Lab) -> None:
     lab.scenario(
         benchmarks=("readseq", "fillseqsync", "fillseq"),
         more='[exclude]\nout = "not for this"\n',
@@ -230,13 +230,13 @@ def test_nothing_to_measure_is_refused(lab: Lab) -> None:
     assert list(lab.results.iterdir()) == []
 
 
-def test_an_engine_that_keeps_nothing_is_not_audited_as_if_it_did(lab: Lab) -> None:
+def test_an_engine_that_stores_nothing_is_not_audited(lab: Lab) -> None:
     lab.engine("floor", "floor", role="floor")
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     assert {x["verified"] for x in lab.lines()} == {False}
 
 
-def test_an_interrupt_keeps_what_is_done(lab: Lab) -> None:
+def test_an_interrupt_keeps_finished_repetitions(lab: Lab) -> None:
     lab.engine("one", "honest")
     lab.engine("bad", "hang")
     runner = lab.start("run", "lab", "-n", "3", "--timeout", "1h")
@@ -326,7 +326,7 @@ def test_json_is_one_document_on_stdout(lab: Lab) -> None:
     assert cells["one/fillrandom"]["ops_per_sec"] == pytest.approx(2e7)
 
 
-def test_quiet_says_nothing_but_the_result(lab: Lab) -> None:
+def test_quiet_prints_only_the_result(lab: Lab) -> None:
     lab.engine("one", "honest")
     done = lab.call("run", "lab", "-q", "-n", "1")
     assert done.stderr == ""
@@ -351,7 +351,7 @@ def test_a_selection_narrows_the_run(lab: Lab) -> None:
     assert cells == {(e, "base", b) for e in ("one", "three") for b in fills}
 
 
-def test_a_recorded_run_names_no_place_and_no_user(lab: Lab) -> None:
+def test_a_recorded_run_contains_no_path_and_no_user_name(lab: Lab) -> None:
     lab.engine("one", "honest")
     lab.call("run", "lab", "-n", "1")
     for path in lab.run_folder.iterdir():
@@ -370,7 +370,7 @@ def test_a_recorded_run_names_no_place_and_no_user(lab: Lab) -> None:
         (("resume", "2020"), "no run '2020'"),
     ],
 )
-def test_a_slip_of_the_finger_gets_a_hint(
+def test_a_misspelled_name_gets_a_suggestion(
     lab: Lab, words: tuple[str, ...], message: str
 ) -> None:
     lab.engine("one", "honest")

@@ -66,7 +66,7 @@ def test_what_a_cell_starts_from(
     assert (start_database and (start_database.fill, start_database.settled)) == start
 
 
-def test_scenarios_share_no_database_that_was_filled_otherwise() -> None:
+def test_scenarios_with_different_fills_share_no_database() -> None:
     unfilled = plan([engine("a")], benchmarks=("readseq",), repetitions=1)
     filled = plan([engine("a")], ("readseq",), fill=("fillseq",), repetitions=1)
     assert unfilled.start(unfilled.cells[0]) != filled.start(filled.cells[0])

@@ -26,7 +26,7 @@ def calls(lab: Lab) -> list[str]:
     return lab.executable("one").with_suffix(".calls").read_text().splitlines()
 
 
-def test_what_each_thread_wrote_is_what_the_audit_is_told(lab: Lab) -> None:
+def test_the_audit_is_given_what_each_thread_wrote(lab: Lab) -> None:
     done = lab.call("run", "lab", "-n", "1")
     assert done.returncode == 0, done.stderr
     fill = "after=filluniquerandom"
@@ -44,7 +44,7 @@ def test_what_each_thread_wrote_is_what_the_audit_is_told(lab: Lab) -> None:
     assert set(calls(lab)) == expected
 
 
-def test_whatever_writes_is_audited_and_killed_while_it_is_timed(lab: Lab) -> None:
+def test_writing_benchmarks_are_audited_and_killed_while_timed(lab: Lab) -> None:
     lab.call("run", "lab", "-n", "1")
     for name, lines in lab.by_cell().items():
         writes = name != "one/readrandom"
