@@ -36,7 +36,7 @@ def axis(*judgements: Judgement) -> ab_forest.Axis:
     return ab_forest.axis(AbRule(), judgements)
 
 
-def test_zero_is_in_the_middle_and_slower_is_left_of_it() -> None:
+def test_zero_is_in_the_middle_and_slower_is_to_the_left() -> None:
     drawing = axis(NARROW)
     assert drawing.mark(NARROW).at == 50
     slower, faster = judgement(-0.04, -0.05, -0.03), judgement(0.04, 0.03, 0.05)
@@ -46,7 +46,7 @@ def test_zero_is_in_the_middle_and_slower_is_left_of_it() -> None:
     assert left_mark.low < left_mark.at < left_mark.high
 
 
-def test_the_band_is_what_counts_as_unchanged() -> None:
+def test_the_band_is_the_range_of_unchanged() -> None:
     drawing = axis(NARROW)
     edge = -math.log1p(AbRule().unchanged_within)
     assert drawing.band[0] == drawing.at(edge)
@@ -95,7 +95,7 @@ def test_without_an_interval_there_is_a_point_alone() -> None:
     assert (mark.low, mark.high, mark.cut) == (None, None, ())
 
 
-def test_nothing_to_show_has_an_axis_all_the_same() -> None:
+def test_an_axis_without_changes_can_be_drawn() -> None:
     assert axis().limit > 0 and len(axis().ticks) == 5
 
 

@@ -79,7 +79,7 @@ def test_every_cell_has_a_row_with_the_word_of_its_verdict() -> None:
         assert word(row) == expected, cell.name
 
 
-def test_what_was_found_comes_before_the_rest() -> None:
+def test_rows_with_findings_come_first() -> None:
     order = [word(row) for row in rows(page()).values()]
     rank = {"regressed": 0, "improved": 1, "failed": 2}
     ranks = [rank.get(verdict, 3) for verdict in order]
@@ -95,7 +95,7 @@ def test_engines_as_wholes_are_the_first_rows() -> None:
     assert names[0].startswith("Alpha")
 
 
-def test_inconclusive_looks_like_nothing_else() -> None:
+def test_inconclusive_has_its_own_look() -> None:
     root = page()
     looks: dict[str, set[tuple[Any, ...]]] = {}
     for row in rows(root).values():
@@ -215,7 +215,7 @@ def test_what_differs_between_the_builds_is_marked() -> None:
     assert len(table.all("tr")) > 8
 
 
-def test_one_build_on_both_sides_without_saying_so_is_said() -> None:
+def test_one_build_on_both_sides_is_reported() -> None:
     run = ab_showcase.run()
     notice = "both sides have the same executables"
     assert notice not in page(result(run)).text
@@ -244,13 +244,13 @@ def test_counts_are_work_and_the_changed_ones_are_open() -> None:
     assert "work was not counted" not in page(outcome).text
 
 
-def test_without_counts_there_is_no_such_part_and_it_says_so() -> None:
+def test_without_counts_the_page_says_so() -> None:
     root = page(replace(result(), counts=()))
     assert not [e for e in root.every() if e.attrs.get("id") == "counts"]
     assert "work was not counted" in root.text
 
 
-def test_nothing_measured_is_no_pass() -> None:
+def test_a_run_without_measurements_does_not_pass() -> None:
     run = ab_showcase.run()
     broken = Failure("a", "missing", "not built")
     cells = tuple(replace(c, screen=(), failure=broken) for c in run.cells)
@@ -259,7 +259,7 @@ def test_nothing_measured_is_no_pass() -> None:
     assert f"{len(cells)} failed" in text
 
 
-def test_whatever_is_in_the_files_is_text() -> None:
+def test_contents_of_files_are_shown_as_text() -> None:
     run = ab_showcase.varied()
     cell = replace(run.cells[0], screen=(), failure=Failure("b", "error", HOSTILE))
     run = ab_rounds.labelled(run, HOSTILE)
@@ -339,7 +339,7 @@ def test_its_figures_follow_from_the_raw_lines(tmp_path: Path) -> None:
     assert cells[5] == "30 confirm"
 
 
-def test_the_page_never_varies(tmp_path: Path) -> None:
+def test_the_page_is_reproducible(tmp_path: Path) -> None:
     program = (
         "import sys; from report.page import ab_page;"
         " from report.verdict.ab_verdicts import judge;"
@@ -376,7 +376,7 @@ def test_what_disturbed_a_repetition_is_listed_under_its_cell() -> None:
     assert not page().at("c-alpha-baseline-fillrandom").all("ul", "marks")
 
 
-def test_a_setting_that_another_version_has_otherwise_is_a_difference() -> None:
+def test_a_setting_that_differs_between_versions_is_a_difference() -> None:
     run = ab_showcase.run()
     cell = run.cells[0]
 

@@ -211,7 +211,7 @@ def test_the_state_of_the_work_is_reported_for_every_cell(page: RunPage) -> None
             assert "recover" not in shown
 
 
-def test_what_is_left_for_later_is_reported(page: RunPage) -> None:
+def test_deferred_work_is_reported(page: RunPage) -> None:
     checked = 0
     for engine, anchor, benchmark in page.cells():
         if not benchmark.startswith("fill"):
@@ -328,12 +328,12 @@ def test_tails_and_space_need_no_chart_to_be_opened(page: RunPage) -> None:
     assert "Sequential reads" not in space.rows
 
 
-def test_the_limits_of_the_counters_are_said_once(page: RunPage) -> None:
+def test_the_limits_of_the_counters_are_stated_once(page: RunPage) -> None:
     assert page.text.count("of /proc/self/io) exclude access through memory maps") == 1
     assert page.text.count("the journal of the file system does not") == 1
 
 
-def test_every_table_is_a_table(page: RunPage) -> None:
+def test_every_table_has_a_caption_and_scopes(page: RunPage) -> None:
     for table in page.tables.found:
         assert table.caption.strip(), (table.anchor, table.header)
         assert set(table.scopes) <= {"col", "row", "rowgroup"}, table.caption

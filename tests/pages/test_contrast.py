@@ -152,7 +152,9 @@ def test_verdicts_have_contrast_and_both_ways_into_the_dark() -> None:
 
 
 @pytest.mark.parametrize("eye", VISION)
-def test_engines_keep_apart_for_every_eye(theme: dict[str, Colour], eye: str) -> None:
+def test_engine_colours_differ_for_every_kind_of_vision(
+    theme: dict[str, Colour], eye: str
+) -> None:
     for first, second in itertools.combinations(ENGINES, 2):
         distance = math.dist(
             seen(theme[first], VISION[eye]), seen(theme[second], VISION[eye])

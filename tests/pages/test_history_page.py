@@ -52,7 +52,7 @@ def texts(html: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html.partition("<main")[2]).split())
 
 
-def test_the_verdict_comes_first_and_calls_nothing_regressed_too_much() -> None:
+def test_the_verdict_comes_first_and_does_not_overstate() -> None:
     html = page(entries())
     assert "<b>1 regressed, 1 nominated, 1 improved.</b>" in html
     assert html.index("1 regressed") < html.index("<main")
@@ -63,7 +63,7 @@ def opened(html: str) -> dict[str, dict[str, str]]:
     return {name.partition("step ")[0]: row for name, row in rows.items()}
 
 
-def test_what_is_open_is_listed_by_how_grave_it_is() -> None:
+def test_open_changes_are_listed_by_severity() -> None:
     rows = opened(page(entries()))
     verdicts = [(name, row["Verdict"][2:]) for name, row in rows.items()]
     assert verdicts == [
@@ -77,7 +77,7 @@ def test_what_is_open_is_listed_by_how_grave_it_is() -> None:
     assert (first["Change"][0], third["Change"][0]) == ("−", "+")
 
 
-def test_what_is_closed_is_kept_apart() -> None:
+def test_closed_changes_are_listed_separately() -> None:
     html = page(entries())
     closed = Tables(html).at("open", "Steps that are closed").rows
     rows = [row for name, row in closed.items() if name.startswith("beta/sync")]
@@ -199,7 +199,7 @@ def test_every_text_of_an_entry_is_escaped() -> None:
     assert html.count("<script") == 1
 
 
-def test_the_page_is_the_same_each_time_and_leaves_nothing_open() -> None:
+def test_the_page_is_reproducible_and_well_formed() -> None:
     html = page(entries())
     assert html == page(entries())
     assert "{{" not in html

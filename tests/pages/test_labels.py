@@ -33,9 +33,7 @@ def from_ch(classes: str) -> int:
 
 @pytest.mark.parametrize("name", AXES)
 @pytest.mark.parametrize("width", [*STEPS, 300])
-def test_no_label_meets_another_in_a_font_as_wide_as_its_digits(
-    name: str, width: int
-) -> None:
+def test_labels_do_not_overlap_in_a_wide_font(name: str, width: int) -> None:
     there = [t for t, c in axes.shown(AXES[name]) if from_ch(c) <= width]
     for first, second in combinations(there, 2):
         apart = abs(first.at - second.at) / 100 * width
@@ -46,7 +44,7 @@ def test_no_label_meets_another_in_a_font_as_wide_as_its_digits(
         assert apart > sum(halves)
 
 
-def test_more_room_shows_more_labels_and_the_first_is_always_there() -> None:
+def test_wider_drawings_show_more_labels_and_always_the_first() -> None:
     shown = axes.shown(AXES["decades"])
     counts = [sum(from_ch(c) <= width for _, c in shown) for width in STEPS]
     assert counts == sorted(counts)
@@ -59,7 +57,7 @@ def test_a_label_at_an_edge_keeps_within_it() -> None:
     assert [c.split()[1:2] for _, c in shown] == [["first"], ["from20"], ["last"]]
 
 
-def test_a_place_without_a_label_is_no_label() -> None:
+def test_an_empty_label_is_not_a_label() -> None:
     assert axes.shown([Tick(30, "")]) == []
 
 
@@ -70,7 +68,7 @@ def test_the_style_sheet_has_a_query_for_every_step() -> None:
         assert query in style
 
 
-def test_labels_of_lines_go_down_and_leave_room_for_each() -> None:
+def test_labels_of_lines_are_moved_down_without_overlapping() -> None:
     def series(title: str, end: float) -> PlotLine:
         spots = (PlotPoint(0, 5.0, 5.0, 5.0), PlotPoint(1, end, end, end))
         return PlotLine(title, title, EngineLook("e0", "m0"), False, spots)
@@ -87,7 +85,7 @@ def test_labels_of_lines_go_down_and_leave_room_for_each() -> None:
 
 
 @pytest.mark.parametrize("sigma", [0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0])
-def test_labels_of_repetitions_are_a_line_of_text_apart(sigma: float) -> None:
+def test_labels_of_repetitions_are_one_line_of_text_apart(sigma: float) -> None:
     cells = ab_showcase.run(sigmas={"alpha/baseline/fillseq": sigma}).cells
     for cell in cells:
         drawn = ab_forest.runs(cell)
@@ -122,7 +120,7 @@ def test_the_number_of_a_step_keeps_within_the_drawing(at: float, side: str) -> 
     assert mark.side == side
 
 
-def test_a_long_name_may_go_on_after_its_parts() -> None:
+def test_a_long_name_may_wrap_after_its_parts() -> None:
     assert breakable("alpha/baseline/fillseq") == "alpha/<wbr>baseline/<wbr>fillseq"
     assert breakable("level0_file_num") == "level0_<wbr>file_<wbr>num"
     assert breakable("1.25 <b>") == "1.25 &lt;b&gt;"

@@ -34,7 +34,7 @@ def test_both_axes_are_logarithmic() -> None:
     assert [tick.label for tick in plot.up] == ["1", "10", "100"]
 
 
-def test_values_near_each_other_or_in_words_are_spread_evenly() -> None:
+def test_close_or_textual_values_are_spread_evenly() -> None:
     assert line_plot.places([0.5, 0.7, 0.99]) == [0.0, 50.0, 100.0]
     assert line_plot.places(["big", "little"]) == [0.0, 100.0]
     assert line_plot.places([0, 10, 1000]) == [0.0, 50.0, 100.0]
@@ -60,7 +60,7 @@ def test_a_whisker_goes_from_the_slowest_to_the_fastest() -> None:
     assert plain.curves[0].marks[0].whisker is None
 
 
-def test_a_gap_breaks_the_line_and_what_is_not_above_zero_is_left_out() -> None:
+def test_gaps_break_the_line_and_values_not_above_zero_are_omitted() -> None:
     spots = (
         PlotPoint(0, 1.0, 1.0, 1.0),
         PlotPoint(1, 0.0, 0.0, 0.0),
@@ -165,7 +165,7 @@ def test_a_benchmark_with_a_size_of_its_own_follows_no_law() -> None:
         ({"stream": "ancient"}, ["stream ancient"]),
     ],
 )
-def test_only_what_is_unusual_is_reported(
+def test_only_unusual_settings_are_reported(
     options: dict[str, Any], due: list[str]
 ) -> None:
     assert workloads.facts_of(options) == due

@@ -54,7 +54,7 @@ def test_rows_and_charts_say_how_many_threads(run: Run) -> None:
     assert panel.text.count("4 threads") == 3  # once for the chart, once a row
 
 
-def test_the_figures_of_the_writer_stand_under_its_chart(run: Run) -> None:
+def test_the_figures_of_the_writer_are_under_its_chart(run: Run) -> None:
     table = mixes.writer(chart(run, "readwhilewriting"))
     loop_ns = run.measurements[0].loop_ns
     assert loop_ns is not None
@@ -74,7 +74,7 @@ def test_the_figures_of_the_writer_stand_under_its_chart(run: Run) -> None:
     assert "Concurrent writer" not in page.at("c-mixed-readrandom").text
 
 
-def test_a_requested_rate_is_reported_as_one(tmp_path: Path) -> None:
+def test_a_requested_rate_is_reported_as_a_rate(tmp_path: Path) -> None:
     run = mix_run(tmp_path)
     for m in run.measurements:
         if writer := m.record.get("writer"):
@@ -93,7 +93,7 @@ def test_each_type_has_its_count_its_share_and_its_latencies(run: Run) -> None:
     assert mixes.types(chart(run, "readrandom")) == ()
 
 
-def test_what_was_drawn_is_next_to_what_theory_has(run: Run) -> None:
+def test_measured_shares_are_next_to_theoretical_ones(run: Run) -> None:
     table = mixes.shares(chart(run, "ycsba"))
     texts = column(table, "hottest 1 % of keys")
     assert texts == ["60.46 %, theory 60.51 %"] * 3
@@ -107,7 +107,7 @@ def test_the_zipf_is_labelled(run: Run) -> None:
     assert "YCSB-exact" in markdown.render(run)
 
 
-def test_what_a_driver_counted_is_a_resource(run: Run) -> None:
+def test_counters_of_a_driver_are_a_resource(run: Run) -> None:
     assert column(mixes.counters(chart(run, "ycsba")), "busy") == ["7"] * 3
     assert mixes.counters(chart(run, "readrandom")) is None
 
@@ -118,7 +118,7 @@ def test_markdown_has_the_same_tables(run: Run) -> None:
         assert phrase.replace("\\", "") in text.replace("\\", ""), phrase
 
 
-def test_the_csv_has_what_is_new_in_columns_of_its_own(run: Run) -> None:
+def test_the_csv_has_the_new_fields_in_separate_columns(run: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(csv_format.render(run))))
     mixed = next(row for row in rows if row["benchmark"] == "ycsba")
     assert mixed["option_threads"] == "4"

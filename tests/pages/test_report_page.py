@@ -74,7 +74,7 @@ def test_every_status_is_a_word_with_its_reason(varied: Run) -> None:
         assert reason in page.text, reason
 
 
-def test_what_weakens_a_result_is_said(varied: Run) -> None:
+def test_limitations_of_a_result_are_reported(varied: Run) -> None:
     text = Page(report_page.render(varied)).text
     for phrase in (
         "3 cells failed",
@@ -108,7 +108,7 @@ def test_the_sizes_of_values_are_those_that_were_run(tmp_path: Path) -> None:
         assert "16 B keys, 100 or 200 to 2,000 B values" in text, name
 
 
-def test_what_is_disturbed_and_what_is_suspect_have_two_signs(varied: Run) -> None:
+def test_disturbed_and_suspect_have_different_signs(varied: Run) -> None:
     text = Page(report_page.render(varied)).text
     assert "⚠ disturbed by other work on the machine." in text
     assert "¶ suspect: works outside the clock, or its size" in text
@@ -139,13 +139,13 @@ def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
     assert "★" not in page.text.replace("★ wins", "")
 
 
-def test_a_run_without_a_result_still_reports(tmp_path: Path) -> None:
+def test_a_run_without_a_result_has_a_report(tmp_path: Path) -> None:
     page = Page(report_page.render(run_of(tmp_path, None, [])))
     assert "No engine has a rate yet" in page.text
     assert "not measured" in page.text
 
 
-def test_disputed_charts_rank_nobody_and_say_so(tmp_path: Path) -> None:
+def test_disputed_charts_are_not_ranked(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     lines = synthetic_run.lines(plan)
     for line in lines:
@@ -238,7 +238,7 @@ def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
     assert page.text.count("alert(1)") > 50
 
 
-def test_every_document_named_is_there(varied: Run) -> None:
+def test_every_linked_document_exists(varied: Run) -> None:
     named = re.findall(r"[\w/]+\.md\b", Page(report_page.render(varied)).text)
     assert named
     assert [name for name in named if not (ROOT / name).is_file()] == []
@@ -257,14 +257,14 @@ def test_nothing_is_fetched(varied: Run) -> None:
     assert str(policy["content"]).startswith("default-src 'none';")
 
 
-def test_the_script_that_may_run_is_the_one_that_is_there(varied: Run) -> None:
+def test_the_allowed_script_is_the_script_of_the_page(varied: Run) -> None:
     text = report_page.render(varied)
     script = text[text.rindex("<script>") + 8 : text.rindex("</script>")]
     assert frame.content_hash(script) in text
     assert len(script.encode()) <= 4096
 
 
-def test_the_raw_results_are_all_there(varied: Run) -> None:
+def test_all_raw_results_are_embedded(varied: Run) -> None:
     text = report_page.render(varied)
     match = re.search(
         r'<script type="application/json" id="raw">(.*?)</script>', text, re.DOTALL
@@ -277,7 +277,7 @@ def test_the_raw_results_are_all_there(varied: Run) -> None:
     assert document["environment"] == varied.environment
 
 
-def test_ids_are_unique_and_anchors_lead_somewhere(varied: Run) -> None:
+def test_ids_are_unique_and_anchors_have_targets(varied: Run) -> None:
     page = Page(report_page.render(varied))
     ids = [a["id"] for _, a in page.elements if "id" in a]
     assert len(ids) == len(set(ids))
@@ -308,7 +308,7 @@ def test_published_figures_are_next_to_ours(tmp_path: Path) -> None:
     assert "not comparable" in page.text
 
 
-def test_unknown_published_figures_are_said_and_left_out(tmp_path: Path) -> None:
+def test_unknown_published_figures_are_reported_and_omitted(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     plan["suite"]["published"] = "nothing"
     run = run_of(tmp_path, plan)
@@ -320,7 +320,7 @@ def test_unknown_published_figures_are_said_and_left_out(tmp_path: Path) -> None
     assert notice in markdown.render(run)
 
 
-def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
+def test_extreme_figures_can_be_rendered(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     most = 2**64 // synthetic_records.ENTRY_BYTES - 1
     extremes, lines = {"alpha": most, "gamma": 1}, []
@@ -340,7 +340,7 @@ def test_extreme_figures_break_nothing(tmp_path: Path) -> None:
     assert "Alpha wins 8 of 8 charts" in text
 
 
-def test_the_bytes_depend_on_the_files_alone(tmp_path: Path) -> None:
+def test_the_page_depends_only_on_the_files(tmp_path: Path) -> None:
     synthetic_run.write_varied(tmp_path / "one")
     program = (
         "import sys, pathlib; from report.page import report_page;"

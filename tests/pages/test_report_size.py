@@ -37,7 +37,7 @@ def plan() -> dict[str, Any]:
 
 
 def noisy(line: dict[str, Any], source: random.Random) -> dict[str, Any]:
-    """Return the line of operations no two of which took the same time."""
+    """Return a line whose operations all have different times."""
     weights = [source.lognormvariate(0, 0.15) for _ in range(INTERVALS)]
     points, reached = [], 0.0
     for n, weight in enumerate(weights, 1):

@@ -85,7 +85,7 @@ def test_the_six_drawings_are_those_of_the_published_page(run: Run) -> None:
     assert looks[6:8] == looks[:2]
 
 
-def test_what_all_cells_share_is_reported_once(run: Run) -> None:
+def test_shared_settings_are_reported_once(run: Run) -> None:
     assert view(run).workload == ("1,000 entries", "100 transactions")
 
 
@@ -170,7 +170,7 @@ def test_a_failed_cell_is_marked(tmp_path: Path) -> None:
     assert "LMDB, getseq, 64: wrong, value 7 differs" in panel.without
 
 
-def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> None:
+def test_figures_published_at_another_size_are_in_the_table(run: Run) -> None:
     panel = view(run)
     hashdb = [line for line in panel.groups[0].points if line.source]
     assert [line.value for line in hashdb if line.source == "published"] == [
@@ -179,7 +179,7 @@ def test_what_was_published_at_another_size_is_still_in_the_table(run: Run) -> N
     assert len(hashdb) == 11
 
 
-def test_the_tables_of_all_values_are_one(run: Run) -> None:
+def test_the_tables_of_all_values_are_merged(run: Run) -> None:
     alpha, beta = run.plan.engines[:2]
 
     def part(names: str, *engines: Engine) -> cell_text.DetailTable:
@@ -265,7 +265,7 @@ def test_a_family_without_a_title_before_its_flag_has_its_name(tmp_path: Path) -
     assert sweep.title == "kyoto-ceda"
 
 
-def test_the_chips_leave_out_what_is_swept(run: Run, tmp_path: Path) -> None:
+def test_the_chips_omit_the_swept_flag(run: Run, tmp_path: Path) -> None:
     texts = [c.text for c in summary_badges.run_badges(run, comparison.compare(run))]
     assert "8 B keys" in texts
     assert not any("values" in text for text in texts)
@@ -278,7 +278,7 @@ def test_the_chips_leave_out_what_is_swept(run: Run, tmp_path: Path) -> None:
     assert "8 B keys, 4 or 64 B values" in texts
 
 
-def test_what_is_published_is_not_said_to_be_missing_here(run: Run) -> None:
+def test_published_cells_are_not_reported_as_missing(run: Run) -> None:
     text = tree(report_page.render(run)).at("w-kyoto-ceda").text
     assert "Dashed and hollow: published, as printed in" in text
     assert "The floor is not drawn." in text
